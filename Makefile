@@ -291,8 +291,8 @@ ports: build ## run examples/ports beside their originals, and count what runs a
 python-test: bin/redsi deps-embedded ## install python/redsi from the tree, test it, and run the notebook (needs python3 and a package index)
 	tools/python/check.sh
 
-docs: bin/redsi ## generate docs/kinds.md
-	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md
+docs: bin/redsi ## generate docs/kinds
+	bin/redsi kinds --markdown docs/kinds
 
 # The commit, behind which tag.
 VERSION = $(shell git describe --always --dirty 2>/dev/null)

@@ -3,9 +3,8 @@
 // having the run's record written (internal/runs). execute.go is the only place with cache logic. It
 // runs the kinds that its registry has and must not know any of them, nor the forms of records.
 //
-// Reading order, that of a run: named.go; load.go, grow.go, prepare.go; walk.go, do.go, execute.go, pieces.go, run.go;
-// rest.go, release.go, journal.go. What these share is below them: failed.go, admit.go, steplog.go, pins.go, checked.go,
-// accept.go, pulse.go, stored.go, failure.go, activities.go. rebuild.go and stage.go do steps without Temporal.
+// Reading order, that of a run: activities.go; load.go, grow.go, walk.go, do.go, execute.go, run.go; rest.go, release.go. What
+// these share is in admit.go, steplog.go, stored.go and failure.go. rebuild.go does steps without Temporal.
 //
 // Nothing here is promised to other modules: it may change at any time.
 package activities

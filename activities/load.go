@@ -2,8 +2,12 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -180,4 +184,80 @@ func began(runID string) time.Time {
 		return at
 	}
 	return time.Now()
+}
+
+// Accepts reports a pipeline file that a workflow's input may not make this worker
+// read: HCL can name any program, so anyone who may submit workflows could run
+// commands as the worker's user with any file of theirs. Stored plans, which
+// `redsi run` makes, need no such leave.
+func (a *Activities) Accepts(file string) error {
+	path, err := resolved(file)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	for _, folder := range a.Accept {
+		root, err := resolved(folder)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return nil
+		}
+	}
+	return step.Permanent(fmt.Errorf("this worker does not accept %s by name: start it with --accept-pipelines %s, "+
+		"or submit by `redsi run`, which sends the plan itself", file, filepath.Dir(file)))
+}
+
+// resolved is a path without links. Of a file that is not there, its folder's.
+func resolved(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if os.IsNotExist(err) {
+		folder, ferr := filepath.EvalSymlinks(filepath.Dir(abs))
+		if ferr != nil {
+			return abs, nil
+		}
+		return filepath.Join(folder, filepath.Base(abs)), nil
+	}
+	return real, err
+}
+
+// Journal writes the record of a run, and the pins that it found into the lock
+// file where this worker has the pipeline's folder.
+func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) error {
+	steps, err := rowsOf(ctx, a, req.Steps)
+	if err != nil {
+		return err
+	}
+	pins, err := rowsOf(ctx, a, req.Pins)
+	if err != nil {
+		return err
+	}
+	if len(steps) > 0 {
+		req.Run.Steps = steps
+	}
+	if err := runs.Write(ctx, a.Store.Own, req.Run); err != nil {
+		return err
+	}
+	if req.Lock == "" || len(pins) == 0 {
+		return nil
+	}
+	// The path comes with the run, from the worker that loaded it.
+	if err := a.Accepts(req.Lock); err != nil || filepath.Base(req.Lock) != lockfile.Name {
+		a.Log.Warn("the sources of a run were not pinned: this worker does not accept pipelines from that folder", "file", req.Lock)
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(req.Lock)); errors.Is(err, fs.ErrNotExist) {
+		a.Log.Warn("the sources of a run were not pinned: this worker does not have the pipeline's folder", "file", req.Lock)
+		return nil
+	}
+	return lockfile.Add(req.Lock, pins)
+}
+
+// Close takes the note away that a run is in progress, of one that has no record.
+func (a *Activities) Close(ctx context.Context, run string) error {
+	return runs.Close(ctx, a.Store.Own, run)
 }

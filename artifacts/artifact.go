@@ -1,9 +1,18 @@
 package artifacts
 
 import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // File is one named blob of a tree, or what else a folder may hold: see Mode.
@@ -58,11 +67,6 @@ func (a Artifact) File(name string) (File, bool) {
 	return a.Files[i], true
 }
 
-// Equal reports whether two artifacts have the same type and content.
-func (a Artifact) Equal(b Artifact) bool {
-	return a.Type == b.Type && a.Digest == b.Digest && a.Size == b.Size
-}
-
 // Mode says what an entry of a tree is besides a file that is read.
 type Mode string
 
@@ -99,4 +103,200 @@ func (a Artifact) Follow(f File) File {
 // Readable is the entries of a tree that have bytes to read: files, and links that lead to one.
 func (a Artifact) Readable() []File {
 	return slices.DeleteFunc(slices.Clone(a.Files), func(f File) bool { return a.Follow(f).Mode == Folder })
+}
+
+// CheckLink accepts links that cannot lead out of the tree, whichever other links it has: a
+// clean target has ".." in front only, where the folders around the link are real ones.
+func CheckLink(name, target string) error {
+	to := path.Join(path.Dir(name), target)
+	down := target
+	for strings.HasPrefix(down, "../") {
+		down = down[len("../"):]
+	}
+	switch {
+	case path.IsAbs(target):
+		return fmt.Errorf("link %q leads to the absolute path %.200q: a link within the folder is relative", name, target)
+	case to == "..", strings.HasPrefix(to, "../"):
+		return fmt.Errorf("link %q leads to %.200q, which is outside of the folder", name, target)
+	case target != path.Clean(target):
+		return fmt.Errorf("link %q leads to %.200q, which is not a clean path", name, target)
+	case down == "." || down == "..":
+		return nil
+	}
+	if err := CheckFileName(down); err != nil {
+		return fmt.Errorf("link %q leads to another name: %w", name, err)
+	}
+	return nil
+}
+
+// settle gives links that have no digest yet that of what they lead to, and checks what the
+// entries of a sorted tree say they are.
+func settle(files []File) error {
+	t := Artifact{Files: files}
+	for i := range files {
+		f := &files[i]
+		is := *f
+		switch f.Mode {
+		case Plain, Executable:
+			is.Link = ""
+		case Folder:
+			is.Digest, is.Size, is.Link = Empty, 0, ""
+		case Link:
+			if err := CheckLink(f.Name, f.Link); err != nil {
+				return err
+			}
+			to := t.Follow(is)
+			is.Digest, is.Size = to.Digest, to.Size
+			if f.Digest.IsZero() {
+				*f = is
+			}
+		default:
+			return fmt.Errorf("%q has the mode %.40q, which this redsi does not know", f.Name, string(f.Mode))
+		}
+		if is != *f {
+			return fmt.Errorf("%q of a tree is not the %s that it says it is", f.Name, f.Mode)
+		}
+	}
+	return nil
+}
+
+// treeFormat names the form of what a tree's digest is taken over, {"format": …, "files":
+// […]}. Its JSON is canonical: fixed field order, files sorted, no white space, names in
+// plain UTF-8.
+const treeFormat = "redsi.tree/1"
+
+// Tree makes the artifact of the given files, in any order. Names must be
+// clean, relative, slash-separated, unique and free of a name that is a folder
+// of another. A link needs no digest: it gets that of what it leads to. A tree may have no
+// file.
+func Tree(typ string, files []File) (Artifact, error) {
+	if len(files) > maxFiles {
+		return Artifact{}, fmt.Errorf("a tree has at most %d files, not %d", maxFiles, len(files))
+	}
+	sorted := append([]File{}, files...) // not nil, which would be one blob
+	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	a := Artifact{Type: typ, Files: sorted}
+	if err := settle(sorted); err != nil {
+		return Artifact{}, err
+	}
+	seen := make(map[string]bool, len(sorted))
+	for i, f := range sorted {
+		if err := CheckFileName(f.Name); err != nil {
+			return Artifact{}, err
+		}
+		if f.Digest.IsZero() || f.Size < 0 || f.Size > math.MaxInt64-a.Size {
+			return Artifact{}, fmt.Errorf("file %q of a tree has no digest or a size of %d", f.Name, f.Size)
+		}
+		if i > 0 && sorted[i-1].Name == f.Name {
+			return Artifact{}, fmt.Errorf("file %q is in the tree twice", f.Name)
+		}
+		for dir := path.Dir(f.Name); dir != "."; dir = path.Dir(dir) {
+			if seen[dir] {
+				return Artifact{}, fmt.Errorf("%q is both a file and the folder of %q", dir, f.Name)
+			}
+		}
+		seen[f.Name] = true
+		a.Size += f.Size
+	}
+	d, err := treeDigest(sorted)
+	if err != nil {
+		return Artifact{}, err
+	}
+	a.Digest = d
+	return a, nil
+}
+
+func treeDigest(files []File) (Digest, error) {
+	var name bytes.Buffer
+	enc := json.NewEncoder(&name)
+	enc.SetEscapeHTML(false)
+	b := make([]byte, 0, 64+160*len(files))
+	b = append(b, `{"format":"`+treeFormat+`","files":[`...)
+	for i, f := range files {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name.Reset()
+		if err := enc.Encode(f.Name); err != nil {
+			return Digest{}, err
+		}
+		b = append(append(b, `{"name":`...), bytes.TrimSuffix(name.Bytes(), []byte{'\n'})...)
+		b = hex.AppendEncode(append(b, `,"digest":"`+digestPrefix...), f.Digest[:])
+		b = strconv.AppendInt(append(b, `","size":`...), f.Size, 10)
+		if f.Mode != "" { // a tree of files alone has the digest that it had before there were modes
+			name.Reset()
+			if err := enc.Encode(f.Link); err != nil {
+				return Digest{}, err
+			}
+			b = append(append(b, `,"mode":"`...), f.Mode...)
+			b = append(append(b, `","link":`...), bytes.TrimSuffix(name.Bytes(), []byte{'\n'})...)
+		}
+		b = append(b, '}')
+	}
+	return Sum(append(b, `]}`...)), nil
+}
+
+// Bounds of what a record may say: more is damage or malice, not work.
+const (
+	maxFiles    = 1_000_000 // of a tree
+	maxFileName = 1024      // bytes
+	maxSegment  = 255       // bytes, as file systems have it
+	maxType     = 200       // bytes
+)
+
+// reserved are names that stand for devices on Windows, with any extension.
+var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+
+// isReserved is reserved for a part of a name, most of which do not begin like one.
+func isReserved(part string) bool {
+	return len(part) >= 3 && strings.IndexByte("cpanlCPANL", part[0]) >= 0 && reserved.MatchString(part)
+}
+
+// CheckFileName accepts names that are the same file on every system and can
+// never leave the folder that a tree is written to.
+func CheckFileName(name string) error {
+	if len(name) > maxFileName {
+		return fmt.Errorf("file name %.80q… has %d bytes, more than %d", name, len(name), maxFileName)
+	}
+	for seg := range strings.SplitSeq(name, "/") {
+		switch {
+		case len(seg) > maxSegment:
+			return fmt.Errorf("file name %.80q… has a part of %d bytes, more than %d", name, len(seg), maxSegment)
+		case isReserved(seg), len(name) > 1 && name[1] == ':',
+			seg != "." && seg != ".." && strings.TrimRight(seg, ". ") != seg:
+			return fmt.Errorf("file name %.200q is another file on Windows: it names a device or drive, or ends with a dot or blank", name)
+		}
+	}
+	switch {
+	case name == "" || name == "." || path.Clean(name) != name || path.IsAbs(name),
+		name == "..", strings.HasPrefix(name, "../"):
+		return fmt.Errorf("file name %.200q is not a clean relative path", name)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("file name %.200q is not valid UTF-8", name)
+	case strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("file name %.200q has a backslash or a control character", name)
+	}
+	return nil
+}
+
+// Validate reports an artifact that no store could have made: no digest, a
+// negative size, or a tree whose manifest does not have its digest.
+func (a Artifact) Validate() error {
+	if len(a.Type) > maxType || !utf8.ValidString(a.Type) || strings.ContainsFunc(a.Type, unicode.IsControl) {
+		return fmt.Errorf("type %.200q of an artifact is not a short text", a.Type)
+	}
+	if a.Files == nil {
+		if a.Digest.IsZero() || a.Size < 0 || a.Mode != Plain && a.Mode != Executable {
+			return fmt.Errorf("artifact of type %q has no digest, a size of %d or the mode %.40q", a.Type, a.Size, string(a.Mode))
+		}
+		return nil
+	}
+	t, err := Tree(a.Type, a.Files)
+	if err != nil {
+		return err
+	}
+	if t.Digest != a.Digest || t.Size != a.Size || !slices.Equal(t.Files, a.Files) {
+		return fmt.Errorf("tree %s of type %q does not match its files (%s, %d bytes)", a.Digest, a.Type, t.Digest, t.Size)
+	}
+	return nil
 }

@@ -38,29 +38,25 @@ func ParseCheckpointName(name string) (key Digest, n int64, err error) {
 // by key. Whether they can be used is known when they are read.
 func NewestCheckpoints(ctx context.Context, records RecordReader) (map[Digest]int64, error) {
 	newest := map[Digest]int64{}
-	for r, err := range records.List(ctx, ckptPrefix) {
-		if err != nil {
-			return nil, err
-		}
-		if key, n, err := ParseCheckpointName(r.Name); err == nil {
+	names, err := RecordNames(ctx, records, ckptPrefix)
+	for _, name := range names {
+		if key, n, err := ParseCheckpointName(name); err == nil {
 			newest[key] = max(newest[key], n)
 		}
 	}
-	return newest, nil
+	return newest, err
 }
 
 // FurthestCheckpoint is the number of the furthest checkpoint of a key that is not above
 // most; 0: there is none. Whether it can be used is known when it is read.
 func FurthestCheckpoint(ctx context.Context, records RecordReader, key Digest, most int64) (furthest int64, err error) {
-	for r, err := range records.List(ctx, CheckpointPrefix(key)) {
-		if err != nil {
-			return 0, err
-		}
-		if _, n, err := ParseCheckpointName(r.Name); err == nil && n <= most {
+	names, err := RecordNames(ctx, records, CheckpointPrefix(key))
+	for _, name := range names {
+		if _, n, err := ParseCheckpointName(name); err == nil && n <= most {
 			furthest = max(furthest, n)
 		}
 	}
-	return furthest, nil
+	return furthest, err
 }
 
 // DecodeCheckpoint reads a checkpoint's record: files by name. Names that could

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -26,21 +27,21 @@ func ParseDigest(s string) (Digest, error) {
 	}
 	d, err := ParseHex(digits)
 	if err != nil {
-		return Digest{}, fmt.Errorf("digest %.80q: %w", s, err)
+		err = fmt.Errorf("digest %.80q: %w", s, err)
 	}
-	return d, nil
+	return d, err
 }
 
 // ParseHex reads 64 lower-case hex digits, as in record names.
 func ParseHex(s string) (Digest, error) {
-	var d Digest
-	if len(s) != hex.EncodedLen(len(d)) || strings.ContainsAny(s, "ABCDEF") {
-		return Digest{}, fmt.Errorf("want %d lower-case hex digits", hex.EncodedLen(len(d)))
+	b, err := hex.DecodeString(s)
+	if len(b) != sha256.Size || strings.ContainsAny(s, "ABCDEF") {
+		err = fmt.Errorf("want %d lower-case hex digits", 2*sha256.Size)
 	}
-	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
+	if err != nil {
 		return Digest{}, err
 	}
-	return d, nil
+	return Digest(b), nil
 }
 
 // Hex returns the 64 hex digits without the algorithm's name.
@@ -74,9 +75,49 @@ func (d *Digest) UnmarshalText(b []byte) error {
 		return nil
 	}
 	v, err := ParseDigest(string(b))
-	if err != nil {
-		return err
-	}
 	*d = v
-	return nil
+	return err
+}
+
+// KeyFormat names the form of a key's preimage. It changes only together with
+// every key; docs/formats.md says how.
+const KeyFormat = keyFormats + "1"
+
+// keyFormats begins the names of all formats of keys.
+const keyFormats = "redsi-key/"
+
+// KeyOf is the key that a preimage gives: the SHA-256 of the frame
+// "redsi-key/1 <length of preimage>\n" and the preimage.
+func KeyOf(preimage []byte) Digest {
+	b := make([]byte, 0, len(KeyFormat)+len(preimage)+24)
+	b = append(append(b, KeyFormat...), ' ')
+	b = append(strconv.AppendInt(b, int64(len(preimage)), 10), '\n')
+	return Sum(append(b, preimage...))
+}
+
+// jsonEscapes are what encoding/json escapes in a RawMessage and a preimage does not.
+var jsonEscapes = map[string]string{"003c": "<", "003e": ">", "0026": "&", "2028": "\u2028", "2029": "\u2029"}
+
+// canonical undoes what encoding/json did to a preimage in a record.
+func canonical(b []byte) []byte {
+	if !bytes.Contains(b, []byte(`\u`)) {
+		return b
+	}
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' || i+1 == len(b) {
+			out = append(out, b[i])
+			continue
+		}
+		if b[i+1] == 'u' && i+6 <= len(b) {
+			if c, ok := jsonEscapes[string(b[i+2:i+6])]; ok {
+				out = append(out, c...)
+				i += 5
+				continue
+			}
+		}
+		out = append(out, b[i], b[i+1])
+		i++
+	}
+	return out
 }

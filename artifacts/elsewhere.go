@@ -48,31 +48,21 @@ func (e Elsewhere) validate(d Digest) error {
 	return nil
 }
 
-// elsewhere reads where records say that d is; a record that cannot be read says nothing.
-func elsewhere(ctx context.Context, records getter, d Digest) (e Elsewhere, ok bool, err error) {
+// elsewhere reads where records say that d is; a record that cannot be read says nothing. Of the own store, whose records
+// may have come with results of anybody, only https counts: so no program of this machine, and nobody on the way, is asked
+// for the blob.
+func elsewhere(ctx context.Context, records getter, d Digest, own bool) (e Elsewhere, ok bool, err error) {
 	b, err := records.Get(ctx, ElsewhereName(d))
 	if errors.Is(err, ErrNotExist) {
 		return e, false, nil
 	}
-	if err != nil {
-		return e, false, err
-	}
-	return e, json.Unmarshal(b, &e) == nil && e.validate(d) == nil, nil
-}
-
-// ownElsewhere is elsewhere for the store itself, whose records may have come with results of anybody:
-// so no program of this machine, and nobody on the way, is asked for the blob.
-func ownElsewhere(ctx context.Context, records getter, d Digest) (e Elsewhere, ok bool, err error) {
-	e, ok, err = elsewhere(ctx, records, d)
-	return e, ok && strings.HasPrefix(e.URL, "https://"), err
+	ok = err == nil && json.Unmarshal(b, &e) == nil && e.validate(d) == nil && (!own || strings.HasPrefix(e.URL, "https://"))
+	return e, ok, err
 }
 
 // elsewhere reads where records of a tier say that d is.
 func (t *tier) elsewhere(ctx context.Context, d Digest) (e Elsewhere, ok bool, err error) {
-	if t.own {
-		return ownElsewhere(ctx, t, d)
-	}
-	e, ok, err = elsewhere(ctx, t, d)
+	e, ok, err = elsewhere(ctx, t, d, t.own)
 	e.From = t.url
 	return e, ok, err
 }
@@ -86,7 +76,7 @@ func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []
 	}
 	slices.SortFunc(missing, Digest.Compare)
 	for _, d := range missing {
-		e, ok, err := ownElsewhere(ctx, s.Records, d)
+		e, ok, err := elsewhere(ctx, s.Records, d, true)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -102,7 +92,7 @@ func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []
 // lostForGood drops from lost what a record says that it lies elsewhere, which it adds to away.
 func lostForGood(ctx context.Context, records getter, lost []Lost, away map[Digest]Elsewhere) (gone []Lost, err error) {
 	for _, l := range lost {
-		e, ok, err := ownElsewhere(ctx, records, l.Digest)
+		e, ok, err := elsewhere(ctx, records, l.Digest, true)
 		if err != nil {
 			return nil, err
 		}

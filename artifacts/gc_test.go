@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,9 +36,7 @@ func blobSet(t *testing.T, s artifacts.Store) map[artifacts.Digest]bool {
 	t.Helper()
 	all := map[artifacts.Digest]bool{}
 	for b, err := range s.Blobs.List(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		all[b.Digest] = true
 	}
 	return all
@@ -129,6 +128,15 @@ func TestCollect(t *testing.T) {
 			if steps(g) != c.dead || g.Bytes != c.bytes || len(g.Records) != c.records {
 				t.Errorf("results %q, %d bytes, %d records; want %q, %d, %d", steps(g), g.Bytes, len(g.Records), c.dead, c.bytes, c.records)
 			}
+			for _, r := range g.Results {
+				took, bytes := time.Second, map[string]int64{"A": 9, "D": 8, "E": 100}[strings.TrimPrefix(r.Step, "step.")]
+				if r.Step == "step.D" {
+					took += time.Hour
+				}
+				if r.Took != took || r.Bytes != bytes || r.Finished.IsZero() {
+					t.Errorf("%+v", r)
+				}
+			}
 			if steps(dry) != steps(g) || dry.Bytes != g.Bytes || dry.Kept != g.Kept {
 				t.Errorf("the dry run said %q, %d bytes", steps(dry), dry.Bytes)
 			}
@@ -149,21 +157,6 @@ func TestCollect(t *testing.T) {
 				t.Errorf("a second collection found %q, %d bytes", steps(again), again.Bytes)
 			}
 		})
-	}
-}
-
-func TestCollectPrice(t *testing.T) {
-	clk := newClock()
-	s, _ := garbageStore(t, clk)
-	g := collect(t, s, artifacts.GCOptions{Now: clk.now, DryRun: true})
-	if len(g.Results) != 2 {
-		t.Fatalf("%+v", g.Results)
-	}
-	if r := g.Results[0]; r.Took != time.Second || r.Bytes != 100 || r.Finished.IsZero() {
-		t.Errorf("cheap one: %+v", r)
-	}
-	if r := g.Results[1]; r.Took != time.Hour+time.Second || r.Bytes != 8 {
-		t.Errorf("dear one: %+v", r)
 	}
 }
 
@@ -283,4 +276,256 @@ func TestCollectLogs(t *testing.T) {
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || hit == nil {
 		t.Error(hit, err)
 	}
+}
+
+// TestKeeps: what stays of old runs by their age, by a pin of a run, by a pin of results, and by a size.
+func TestKeeps(t *testing.T) {
+	c := newClock()
+	s, rs := garbageStore(t, c)
+	try := func(why, want string, o artifacts.GCOptions) artifacts.Garbage {
+		t.Helper()
+		o.Now, o.DryRun = c.now, true
+		g := collect(t, s, o)
+		if steps(g) != want {
+			t.Errorf("%s: %q goes, want %q", why, steps(g), want)
+		}
+		return g
+	}
+	year, month := 365*day, 30*day
+	old := artifacts.GCOptions{KeepWithin: month}
+	try("both runs are younger", "E D", artifacts.GCOptions{KeepWithin: year})
+	try("run 1 is older", "E A D", artifacts.GCOptions{KeepWithin: month + time.Minute})
+	try("both are older", "E B A D", old)
+	try("the newest of the older ones", "E A D", artifacts.GCOptions{KeepWithin: month, KeepRuns: 1})
+
+	total := try("enough room", "", artifacts.GCOptions{Max: 1 << 30}).Kept
+	if g := try("30 bytes too many", "E", artifacts.GCOptions{Max: total - 30, KeepRuns: 9}); g.Kept > total-30 {
+		t.Errorf("%d bytes of %d stay", g.Kept, total)
+	}
+	try("30 bytes too many, 5 asked for", "", artifacts.GCOptions{Max: total - 30, Free: 5})
+
+	errtest.None(t, artifacts.PutPin(t.Context(), s, artifacts.Pin{Name: "a run", Of: "1", Run: "1"}, nil))
+	try("run 1 is kept", "E B D", old)
+	errtest.None(t, artifacts.PutPin(t.Context(), s, artifacts.Pin{Name: "results", Of: "E"}, []artifacts.Digest{rs["E"].Key, rs["D"].Key}))
+	try("E and D are kept", "B", old)
+	pins, err := artifacts.Pins(t.Context(), s)
+	if err != nil || len(pins) != 2 || pins[0].Name != "a run" || pins[1].Results != 2 {
+		t.Errorf("%+v, %v", pins, err)
+	}
+}
+
+// TestUsages: bytes that groups share are of each, and only of none; what no result names is of the store.
+func TestUsages(t *testing.T) {
+	c := newClock()
+	s, _ := garbageStore(t, c)
+	groups, all, err := artifacts.Usages(t.Context(), s, func(step string, runs []string) []string {
+		if len(runs) == 0 {
+			return []string{"none"}
+		}
+		return runs
+	}, nil)
+	errtest.None(t, err)
+	var bytes int64
+	for b, err := range s.Blobs.List(t.Context()) {
+		errtest.None(t, err)
+		bytes += b.Size
+	}
+	if all.Bytes != bytes || all.Only == 0 || len(groups) != 3 {
+		t.Errorf("%+v of %+v, want %d bytes", groups, all, bytes)
+	}
+	sum := all.Only
+	for _, g := range groups {
+		sum += g.Bytes
+	}
+	one, _, err := artifacts.Usages(t.Context(), s, func(string, []string) []string { return []string{"a", "b"} }, nil)
+	if err != nil || len(one) != 2 || one[0].Only != 0 || one[0].Bytes != bytes-all.Only {
+		t.Errorf("two groups of the same: %+v, %v", one, err)
+	}
+	if sum < bytes {
+		t.Errorf("groups and the rest have %d of %d bytes", sum, bytes)
+	}
+}
+
+// TestCheckSample: a share of the blobs is read, the same for the same seed, and a blob that is gone is found
+// without reading.
+func TestCheckSample(t *testing.T) {
+	s, _, _ := brokenStore(t)
+	read := func(share float64, seed uint64) (r artifacts.Report, names string) {
+		t.Helper()
+		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Sample: share, Seed: seed})
+		errtest.None(t, err)
+		for _, p := range r.Problems {
+			names += p.String() + "\n"
+		}
+		return r, names
+	}
+	all, allNames := read(1, 1)
+	if all.Read != all.Blobs {
+		t.Errorf("%d of %d read", all.Read, all.Blobs)
+	}
+	some, _ := read(0.5, 1)
+	if some.Read != 6 || some.Blobs != 11 || some.Bytes >= all.Bytes || some.Results != all.Results {
+		t.Errorf("half: %+v", some)
+	}
+	if _, again := read(1, 2); again != allNames {
+		t.Errorf("all by another seed: %s; want %s", again, allNames)
+	}
+	if again, _ := read(0.5, 1); again.Bytes != some.Bytes {
+		t.Errorf("the same seed read %d and %d bytes", again.Bytes, some.Bytes)
+	}
+}
+
+// bigResult publishes a result with one output of that many bytes, and says when it ended.
+func bigResult(t *testing.T, s artifacts.Store, name string, c string, minute int) artifacts.Result {
+	t.Helper()
+	r := storetest.NewResult(t, s, name, map[string]string{"out": strings.Repeat(c, 5000)})
+	r.Finished = r.Finished.Add(time.Duration(minute) * time.Minute)
+	publish(t, artifacts.Alone(s), r)
+	return r
+}
+
+func release(t *testing.T, s artifacts.Store, rs ...artifacts.Result) artifacts.Freed {
+	t.Helper()
+	var keys []artifacts.Digest
+	for _, r := range rs {
+		keys = append(keys, r.Key)
+	}
+	freed, err := artifacts.Release(t.Context(), s, keys, nil, func(name string, _ []byte) bool { return strings.HasPrefix(name, "runs/mine") })
+	errtest.None(t, err)
+	return freed
+}
+
+// released reports whether a result is there without its bytes.
+func released(t *testing.T, s *artifacts.Resolver, r artifacts.Result) bool {
+	t.Helper()
+	known, err := artifacts.LookupKnown(t.Context(), s, []artifacts.Digest{r.Key})
+	if err != nil || known[r.Key] == nil {
+		t.Fatalf("%+v, %v", known, err)
+	}
+	return known[r.Key].Released
+}
+
+// TestReleaseKeepsWhatOthersName: a key that a root names, and bytes that any record names.
+func TestReleaseKeepsWhatOthersName(t *testing.T) {
+	for name, c := range map[string]struct {
+		record, text string
+		held         int
+		goes         bool
+	}{
+		"nothing":              {"", "", 0, true},
+		"a run of the own":     {"runs/mine", "KEY", 0, true},
+		"a run of another one": {"runs/other", "KEY", 1, false},
+		"a pin":                {"pins/v1", "KEY", 1, false},
+		"a pin of the bytes":   {"pins/v1", "BYTES", 0, false},
+		"a failure":            {"failures/r/x", "BYTES", 0, false},
+		"what is about it":     {"attestations/KEY/x", "BYTES", 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mem.New()
+			r := bigResult(t, s, "r", "r", 0)
+			if c.record != "" {
+				with := strings.NewReplacer("KEY", r.Key.Hex(), "BYTES", r.Outputs["out"].Digest.Hex())
+				putRecord(t, s, with.Replace(c.record), `{"is":"`+with.Replace(c.text)+`"}`)
+			}
+			freed := release(t, s, r)
+			if (freed.Results == 1) != c.goes || released(t, artifacts.Alone(s), r) != c.goes || freed.Held != c.held || c.held > 0 && freed.For != c.record+" names their results" {
+				t.Fatalf("%+v, released: %v", freed, released(t, artifacts.Alone(s), r))
+			}
+		})
+	}
+}
+
+// TestReleaseOfOneWork: bytes that two results share go when both do, and those of one work
+// that is filed under two keys with either.
+func TestReleaseOfOneWork(t *testing.T) {
+	s := mem.New()
+	a, b := bigResult(t, s, "a", "x", 0), bigResult(t, s, "b", "x", 1)
+	if freed := release(t, s, a); freed.Results != 0 || released(t, artifacts.Alone(s), a) {
+		t.Fatalf("%+v, though b has the same bytes", freed)
+	}
+	if freed := release(t, s, a, b); freed.Results != 1 || freed.Bytes != 5000 || !released(t, artifacts.Alone(s), a) || !released(t, artifacts.Alone(s), b) {
+		t.Fatalf("%+v", freed)
+	}
+	pinned, before := bigResult(t, s, "pinned", "y", 2), bigResult(t, s, "before", "y", 2)
+	before.Key, before.Preimage = artifacts.KeyOf([]byte(`{"is":1}`)), []byte(`{"is":1}`)
+	before.Origin = pinned.Origin
+	publish(t, artifacts.Alone(s), before)
+	errtest.None(t, artifacts.DropResult(t.Context(), s, storetest.NewResult(t, s, "before", nil).Key))
+	if freed := release(t, s, pinned); freed.Results != 1 || !released(t, artifacts.Alone(s), pinned) || !released(t, artifacts.Alone(s), before) {
+		t.Fatalf("%+v", freed)
+	}
+}
+
+// TestReleasedInUpkeep: a released result is no problem, is copied as what it is, and goes, with
+// the record that says so, when nothing names it.
+func TestReleasedInUpkeep(t *testing.T) {
+	c := newClock()
+	s := mem.NewAt(c.Now)
+	r := bigResult(t, s, "r", "r", 0)
+	release(t, s, r)
+	report, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true})
+	if err != nil || len(report.Problems) > 0 || report.Released != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	to := mem.New()
+	for range 2 {
+		tr := &artifacts.Transfer{From: s.Reader(), To: to}
+		errtest.None(t, tr.Results(t.Context(), []artifacts.Digest{r.Key}))
+		if done := tr.Done(); done.Released != 1 || len(done.Lost) > 0 || !released(t, artifacts.Alone(to), r) {
+			t.Fatalf("%+v", done)
+		}
+	}
+	behind := artifacts.With(mem.New(), []artifacts.Other{{Name: "there", Reader: to.Reader()}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
+	if !released(t, behind, r) {
+		t.Fatal("what another store has of it is not used")
+	}
+	if hit, err := artifacts.Lookup(t.Context(), behind, r.Key); hit != nil || err != nil {
+		t.Fatalf("%+v, %v", hit, err)
+	}
+
+	c.now = c.now.Add(30 * day)
+	if g := collect(t, s, artifacts.GCOptions{}); len(g.Results) != 1 || g.Results[0].Bytes != 0 {
+		t.Fatalf("%+v", g)
+	}
+	if _, err := s.Records.Get(t.Context(), artifacts.ReleasedName(r.Key)); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+// TestCollectAfterAKill: what a release that was killed has left of a result, which a run names,
+// is garbage.
+func TestCollectAfterAKill(t *testing.T) {
+	c := newClock()
+	s := mem.NewAt(c.Now)
+	r := storetest.NewResult(t, s, "r", map[string]string{"a": strings.Repeat("a", 5000), "b": strings.Repeat("b", 5000)})
+	publish(t, artifacts.Alone(s), r)
+	putRecord(t, s, "runs/mine", r.Key.Hex())
+	broken := s
+	broken.Blobs = &killed{Blobs: s.Blobs}
+	if _, err := artifacts.Release(t.Context(), broken, []artifacts.Digest{r.Key}, nil, func(string, []byte) bool { return true }); err == nil {
+		t.Fatal("not killed")
+	}
+	if !released(t, artifacts.Alone(s), r) || len(blobSet(t, s)) != 1 {
+		t.Fatalf("%d blobs left", len(blobSet(t, s)))
+	}
+	c.now = c.now.Add(30 * day)
+	if g := collect(t, s, artifacts.GCOptions{}); len(g.Results) != 0 || g.Bytes != 5000 {
+		t.Fatalf("%+v", g)
+	}
+	if !released(t, artifacts.Alone(s), r) || len(blobSet(t, s)) != 0 {
+		t.Fatal("its record, or its bytes, are not what they should be")
+	}
+}
+
+// killed are blobs of which one is deleted, and then no other.
+type killed struct {
+	artifacts.Blobs
+	once atomic.Bool
+}
+
+func (k *killed) Delete(ctx context.Context, d artifacts.Digest) error {
+	if k.once.Swap(true) {
+		return errors.New("killed")
+	}
+	return k.Blobs.Delete(context.WithoutCancel(ctx), d) // which the failure of another ends
 }

@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,14 @@ func (o on) store(url string) Store {
 	return s
 }
 
+// try does something with a driver, unless ctx is over.
+func try(ctx context.Context, what string, do func() error) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return onError(ctx, what, do())
+}
+
 // onError says what an error of a driver is about. Once ctx is over, that is the error.
 func onError(ctx context.Context, what string, err error) error {
 	if err == nil {
@@ -57,26 +66,23 @@ func Rivals(ctx context.Context, s Store) (string, error) {
 
 type blobsOn struct{ on }
 
-func (b blobsOn) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
-	if err := context.Cause(ctx); err != nil {
-		return Digest{}, 0, err
-	}
-	d, n, err := b.w.Ingest(ctx, readers.WithContext(ctx, r), blobPath)
-	if err != nil {
-		return Digest{}, 0, onError(ctx, "store a blob", err)
-	}
-	return d, n, nil
+func (b blobsOn) Put(ctx context.Context, r io.Reader) (d Digest, n int64, err error) {
+	err = try(ctx, "store a blob", func() (err error) {
+		d, n, err = b.w.Ingest(ctx, readers.WithContext(ctx, r), blobPath)
+		return err
+	})
+	return d, n, err
 }
 
-func (b blobsOn) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	f, err := b.ReadDriver.Open(ctx, blobPath(d))
-	if err != nil {
-		return nil, onError(ctx, "blob "+d.String(), err)
-	}
-	return VerifyReader(readers.Closing(readers.WithContext(ctx, f), f), d, b.Where(blobPath(d))), nil
+func (b blobsOn) Open(ctx context.Context, d Digest) (rc io.ReadCloser, err error) {
+	err = try(ctx, "blob "+d.String(), func() error {
+		f, err := b.ReadDriver.Open(ctx, blobPath(d))
+		if err == nil {
+			rc = VerifyReader(readers.Closing(readers.WithContext(ctx, f), f), d, b.Where(blobPath(d)))
+		}
+		return err
+	})
+	return rc, err
 }
 
 func (b blobsOn) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
@@ -143,10 +149,7 @@ func (o on) list(ctx context.Context, prefix string) iter.Seq2[FileInfo, error] 
 }
 
 func (b blobsOn) Delete(ctx context.Context, d Digest) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return onError(ctx, "delete blob "+d.String(), b.w.Delete(ctx, blobPath(d)))
+	return try(ctx, "delete blob "+d.String(), func() error { return b.w.Delete(ctx, blobPath(d)) })
 }
 
 // localOn are blobs that are Local.
@@ -157,16 +160,16 @@ type localOn struct {
 
 func (b localOn) LocalPath(d Digest) (string, bool) { return b.l.LocalPath(blobPath(d)) }
 
-func (b localOn) Take(ctx context.Context, path string) (Digest, int64, error) {
-	if err := context.Cause(ctx); err != nil {
-		return Digest{}, 0, err
-	}
+func (b localOn) Take(ctx context.Context, path string) (d Digest, n int64, err error) {
 	t, ok := b.l.(TakingDriver)
 	if !ok {
-		return Digest{}, 0, errors.ErrUnsupported
+		return d, 0, errors.ErrUnsupported
 	}
-	d, n, err := t.Take(ctx, path, blobPath)
-	return d, n, onError(ctx, "store a blob", err)
+	err = try(ctx, "store a blob", func() (err error) {
+		d, n, err = t.Take(ctx, path, blobPath)
+		return err
+	})
+	return d, n, err
 }
 
 type recordsOn struct {
@@ -180,17 +183,16 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := checkRecordName(name); err != nil {
 		return nil, err
 	}
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	f, err := r.Open(ctx, r.path(name))
-	if err != nil {
-		return nil, onError(ctx, "record "+name, err)
-	}
 	b := bytes.NewBuffer(make([]byte, 0, 2<<10)) // as most are
-	_, err = b.ReadFrom(io.LimitReader(readers.WithContext(ctx, f), MaxRecord+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, onError(ctx, "record "+name, err)
+	if err := try(ctx, "record "+name, func() error {
+		f, err := r.Open(ctx, r.path(name))
+		if err != nil {
+			return err
+		}
+		_, err = b.ReadFrom(io.LimitReader(readers.WithContext(ctx, f), MaxRecord+1))
+		return errors.Join(err, f.Close())
+	}); err != nil {
+		return nil, err
 	}
 	if b.Len() > MaxRecord {
 		return nil, &DamageError{Name: name, Err: fmt.Errorf("%s is larger than any that redsi writes, %d bytes", r.Where(r.path(name)), MaxRecord)}
@@ -200,13 +202,10 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 
 // write does one write of a record.
 func (r recordsOn) write(ctx context.Context, name string, data []byte, do func(path string) error) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
 	if err := CheckRecord(name, data); err != nil {
 		return err
 	}
-	return onError(ctx, "record "+name, do(r.path(name)))
+	return try(ctx, "record "+name, func() error { return do(r.path(name)) })
 }
 
 func (r recordsOn) Create(ctx context.Context, name string, data []byte) error {
@@ -257,4 +256,75 @@ func (r recordsOn) find(ctx context.Context, prefix string) (found []RecordInfo,
 	}
 	slices.SortFunc(found, func(a, b RecordInfo) int { return strings.Compare(a.Name, b.Name) })
 	return found, nil
+}
+
+// Stray is something among a store's blobs or records that is neither: in a folder, a
+// folder, a link or a device in the place of one, or a file whose name says nothing; in
+// a bucket, an object whose name does. No read ever takes it for a blob or a record.
+type Stray struct {
+	Path  string // where it is
+	What  string // "a folder", "a file of 12 bytes"
+	Place string // of the blob or record that it lies in, or empty: it is in nobody's way
+
+	path string // that its driver knows
+}
+
+func (s Stray) String() string {
+	if s.Place != "" {
+		return fmt.Sprintf("%s is %s in the place of %s", s.Path, s.What, s.Place)
+	}
+	return fmt.Sprintf("%s is %s, neither blob nor record", s.Path, s.What)
+}
+
+// tidier is the half of a store that is where others can put things, too.
+type tidier interface {
+	// strays yields what is there besides blobs or records. The first error ends it.
+	strays(ctx context.Context) iter.Seq2[Stray, error]
+	// setAside moves a stray below the store's aside/ and returns where it is then.
+	setAside(ctx context.Context, s Stray) (to string, err error)
+}
+
+func (b blobsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
+	return b.on.strays(ctx, blobsFolder)
+}
+
+func (r recordsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
+	return r.on.strays(ctx, r.folder)
+}
+
+// strays yields what is below a folder and should not be there. What is in a folder that is a
+// stray is not looked at. A file in the place of a folder is in its way, also in a bucket:
+// servers that keep objects as files take nothing below it.
+func (o on) strays(ctx context.Context, folder string) iter.Seq2[Stray, error] {
+	return func(yield func(Stray, error) bool) {
+		if _, ok := o.ReadDriver.(TidyDriver); !ok {
+			return
+		}
+		inside := "" // of a stray
+		for f, err := range o.list(ctx, folder) {
+			if err != nil {
+				yield(Stray{}, onError(ctx, "look for strays", err))
+				return
+			}
+			p := spotAt(f.Path)
+			if p.file && f.What == "" || p.folder && f.Folder || inside != "" && strings.HasPrefix(f.Path, inside) {
+				continue
+			}
+			if f.Folder {
+				inside = f.Path + "/"
+			}
+			what := cmp.Or(f.What, fmt.Sprintf("a file of %d bytes", f.Size))
+			if !yield(Stray{Path: o.Where(f.Path), What: what, Place: p.name, path: f.Path}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (o on) setAside(ctx context.Context, s Stray) (to string, err error) {
+	err = try(ctx, "set "+s.Path+" aside", func() (err error) {
+		to, err = o.ReadDriver.(TidyDriver).SetAside(ctx, s.path)
+		return err
+	})
+	return to, err
 }

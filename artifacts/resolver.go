@@ -179,7 +179,6 @@ const (
 // the policy believes it. A record that is damaged is read again: its bytes may have been
 // changed on the way. Whether its blobs are there is not looked at.
 func (w *Resolver) read(ctx context.Context, t *tier, key Digest) (record []byte, e Entry, err error) {
-	t.count(&t.asked)
 	var last string // what was damaged at the last reading, and how
 	for n, same := 0, 0; same < readings; n++ {
 		if record, err = t.Get(ctx, ResultName(key)); err != nil {
@@ -216,7 +215,6 @@ func (w *Resolver) read(ctx context.Context, t *tier, key Digest) (record []byte
 			}
 			continue
 		}
-		t.count(&t.found)
 		if p, err := w.standsFor(ctx, t.name, r); err != nil || p != nil {
 			return record, passedOver(p), err
 		}

@@ -19,11 +19,11 @@ type tier struct {
 	blobs     BlobReader
 	records   RecordReader
 
-	mu                   sync.Mutex
-	err                  error // why it did not answer the last time
-	until                time.Time
-	asked, found, denied int
-	bad                  map[Digest]error // blobs of it that have other bytes
+	mu     sync.Mutex
+	err    error // why it did not answer the last time
+	until  time.Time
+	denied int
+	bad    map[Digest]error // blobs of it that have other bytes
 }
 
 // ownTier is s as the first tier.
@@ -81,12 +81,6 @@ func (t *tier) Get(ctx context.Context, name string) (b []byte, err error) {
 	return b, err
 }
 
-func (t *tier) count(n *int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	*n++
-}
-
 // spoil notes that the store has wrong bytes for a blob.
 func (t *tier) spoil(d Digest, err error) {
 	t.mu.Lock()
@@ -112,7 +106,7 @@ type Other struct {
 func (t *tier) state() OtherState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return OtherState{t.name, t.url, t.err, t.asked, t.found, t.denied}
+	return OtherState{t.name, t.url, t.err, t.denied}
 }
 
 // OtherState is what is known of one of the others of a store, so far.
@@ -120,8 +114,6 @@ type OtherState struct {
 	Name   string
 	URL    string
 	Err    error // why it did not answer the last time; nil: it did, or was not asked
-	Asked  int   // records of results that were requested
-	Found  int   // records that were found
 	Denied int   // refused (403); they count as misses
 }
 
@@ -154,4 +146,57 @@ func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
 		}
 		return nil
 	})
+}
+
+// memo remembers for a while what others know of keys, so that a run does not ask for
+// each of them at every level of its graph. Misses are remembered for a minute as well.
+type memo struct {
+	mu      sync.Mutex
+	entries map[Digest]memoized
+	bytes   int
+}
+
+type memoized struct {
+	e     Entry
+	until time.Time
+}
+
+const (
+	memoFor  = time.Minute
+	memoMost = 64 << 20 // bytes of records, roughly
+	memoEach = 256      // bytes of an entry without one
+)
+
+func (m *memo) get(key Digest) (Entry, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.entries[key]
+	return k.e, ok && time.Now().Before(k.until)
+}
+
+func (m *memo) put(key Digest, e Entry) {
+	size := memoEach
+	for _, r := range []*Result{e.Result, e.Foreign} {
+		if r == nil {
+			continue
+		}
+		size += len(r.Preimage)
+		for _, a := range r.Outputs {
+			size += memoEach * (1 + len(a.Files))
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries == nil || m.bytes+size > memoMost {
+		m.entries, m.bytes = map[Digest]memoized{}, 0
+	}
+	m.entries[key] = memoized{e, time.Now().Add(memoFor)}
+	m.bytes += size
+}
+
+// forget drops all: a blob that was there turned out to be wrong.
+func (m *memo) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entries, m.bytes = nil, 0
 }

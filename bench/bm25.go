@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -14,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/bm25"
 )
 
-// Passages whose words are as frequent as those of English without its stop words, and
-// queries that have words of one of them.
+// Passages with the word frequencies of English without its stop words, and queries of words of one of them.
 const (
 	passages, passageWords = 200_000, 60
 	passageQueries         = 2_000
@@ -27,44 +28,33 @@ const (
 const luceneVersion = "10.5.2"
 
 var bm25Lines = []line{{
-	name: "bm25_vs_bm25s", target: 1.6, value: perUnit, sliced: true, noMemory: true,
+	name: "bm25_vs_bm25s", takes: 14, target: 1.6, value: perUnit, sliced: true, noMemory: true,
 	doc:  "a query's 100 best of 200,000 passages by BM25, tokens and all, 2 threads, against bm25s",
 	ours: onPassages("bm25-words"), peer: scriptOn(small, "bm25.py", (*env).passages, "--threads", "2"),
 }, {
-	name: "bm25_vs_pisa", target: 2, value: perUnit, sliced: true, noMemory: true,
+	name: "bm25_vs_pisa", takes: 14, target: 2, value: perUnit, sliced: true, noMemory: true,
 	doc:  "the same, against PISA, of whose idf the scores are others; as many hits",
 	ours: onPassages("bm25-words"), peer: scriptOn(small, "pisa.py", (*env).passages, "--threads", "2"),
 }, {
-	name: "bm25_vs_lucene", target: 1.5, value: perUnit, sliced: true, noMemory: true,
+	name: "bm25_vs_lucene", takes: 16, target: 1.5, value: perUnit, sliced: true, noMemory: true,
 	doc:  "the same by Lucene's analyzer and lengths, against Lucene, one segment in memory, which may skip; needs mvn and Java 21 or newer",
 	ours: onPassages("bm25-lucene"),
 	peer: side{command: func(e *env) ([]string, error) {
 		dir, err := e.passages()
-		if err != nil {
-			return nil, err
-		}
-		jars, err := e.lucene()
-		if err != nil {
-			return nil, err
-		}
-		java, err := e.java()
-		return []string{java, "--add-modules", "jdk.incubator.vector", "-Xmx4g", "-cp", filepath.Join(jars, "*"), filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2"}, err
+		jars, err2 := e.lucene()
+		java, err3 := e.java()
+		return []string{java, "--add-modules", "jdk.incubator.vector", "-Xmx4g", "-cp", filepath.Join(jars, "*"),
+			filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2"}, errors.Join(err, err2, err3)
 	}},
 }}
 
-func onPassages(piece string) side {
-	return side{command: func(e *env) ([]string, error) {
-		dir, err := e.passages()
-		return ours(piece, onProcessor[0], dir), err
-	}}
-}
+func onPassages(piece string) side { return pieceOn(piece, (*env).passages, onProcessor[0]) }
 
 // passages is the folder with what is searched and asked.
 func (e *env) passages() (string, error) {
 	return e.keepPiece(passagesName, "make-passages")
 }
 
-// lucene is the folder of its jars.
 func (e *env) lucene() (string, error) {
 	return e.keep("lucene-"+luceneVersion, func(dir string) error {
 		return errors.Join(e.jar(dir, "lucene-core"), e.jar(dir, "lucene-analysis-common"))
@@ -122,21 +112,31 @@ func makePassages(args []string) (sample, error) {
 		os.WriteFile(filepath.Join(args[0], "queries.txt"), []byte(strings.Join(queries, "\n")+"\n"), 0o644))
 }
 
-// passagesWork asks all queries.
-func passagesWork(p *placed, w *workload, analyzer bm25.Analyzer, o bm25.Options) error {
+// anserini are the options that Anserini has, beside its lengths.
+var anserini = bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4}
+
+func indexed(folder string, most int, analyzer bm25.Analyzer, o bm25.Options) (*bm25.Index, error) {
+	in, err := os.Open(filepath.Join(folder, "passages.txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
 	scratch, done := onDisk()
 	defer done()
-	b := bm25.NewBuilder(scratch, analyzer)
-	texts, err := os.ReadFile(filepath.Join(p.folder, "passages.txt"))
-	if err != nil {
-		return err
-	}
-	for text := range strings.Lines(string(texts)) {
-		if err := b.Add(text); err != nil {
-			return err
+	b, lines := bm25.NewBuilder(scratch, analyzer), bufio.NewScanner(in)
+	for range most {
+		if !lines.Scan() {
+			return nil, fmt.Errorf("%s has fewer than %d passages: %w", in.Name(), most, errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+		}
+		if err := b.Add(lines.Text()); err != nil {
+			return nil, err
 		}
 	}
-	ix, err := b.Finish(o)
+	return b.Finish(o)
+}
+
+func passagesWork(p *placed, w *workload, analyzer bm25.Analyzer, o bm25.Options) error {
+	ix, err := indexed(p.folder, passages, analyzer, o)
 	if err != nil {
 		return err
 	}
@@ -166,9 +166,11 @@ func byWords(p *placed, w *workload) error {
 	if err != nil {
 		return err
 	}
-	return passagesWork(p, w, words, bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4})
+	return passagesWork(p, w, words, anserini)
 }
 
 func byLucene(p *placed, w *workload) error {
-	return passagesWork(p, w, bm25.LuceneEnglish(), bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4, LuceneLengths: true})
+	o := anserini
+	o.LuceneLengths = true
+	return passagesWork(p, w, bm25.LuceneEnglish(), o)
 }

@@ -7,31 +7,31 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // cardLines are measured on a card, in bf16, beside transformers of the machine's own Python, each way of it a peer.
 var cardLines = []line{
 	trainOnCard("tiny", 1.3), trainOnCard("small", 1.3), trainOnCard("base", 1.3),
 	replayedOnCard("tiny"), replayedOnCard("small"), replayedOnCard("base"),
-	{
-		name: "cuda/train_base_vs_bound", target: 0.5, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard,
-		doc:  "that update of T5 base, against its matrix products alone",
-		ours: onCard("base", "card-train"), peer: onCard("base", "card-products"),
-	},
+	cardLine("train_base_vs_bound", 0.5, "that update of T5 base, against its matrix products alone",
+		onCard("base", "card-train"), onCard("base", "card-products")),
 	productsOnCard("bf16"), productsOnCard("fp16"), productsOnCard("fp32"),
 	searchOnCard("beam", 8, "all 7,830 queries with 40 beams for 6 tokens, T5 base; a peer 64 at a time, as many as its time allows", "dynamic", "static"),
 	searchOnCard("trie", 8, "those along a trie of 109,739 identifiers", "vectorized", "static", "dict"),
 	searchOnCard("atomic", 8, "the 40 best of 109,739 atomic identifiers for all 7,830 queries, T5 base; a peer 64 at a time, as many as its time allows", "sliced", "whole"),
-	embedOnCard("cuda/bert_embed", 1.1, "fp32"), embedOnCard("cuda/bert_embed_bf16", 0, "bf16"),
+	embedOnCard("bert_embed", 1.1, "fp32"), embedOnCard("bert_embed_bf16", 0, "bf16"),
+}
+
+func cardLine(name string, target float64, doc string, ours side, peers ...side) line {
+	return line{name: "cuda/" + name, target: target, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard, doc: doc,
+		ours: ours, peer: peers[0], others: peers[1:]}
 }
 
 func trainOnCard(size string, target float64) line {
-	return line{
-		name: "cuda/train_" + size, target: target, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard,
-		doc:  "an update of T5 " + size + " with Adafactor and dropout, 128 inputs of real lengths that vary, against transformers, eager and compiled",
-		ours: onCard(size, "card-train"), peer: besideOnCard(size, "train", "--how", "reduce-overhead"),
-		others: []side{besideOnCard(size, "train", "--how", "compile"), besideOnCard(size, "train", "--how", "eager")},
-	}
+	return cardLine("train_"+size, target,
+		"an update of T5 "+size+" with Adafactor and dropout, 128 inputs of real lengths that vary, against transformers, eager and compiled",
+		onCard(size, "card-train"), besideOnCard(size, "train", "reduce-overhead", "compile", "eager")...)
 }
 
 // replayedOnCard has no floor: it says what replaying graphs is worth.
@@ -47,31 +47,25 @@ var flops = value{"TFLOP/s", func(s sample) float64 { return s.Work / 1e12 / s.S
 
 // productsOnCard has no floor: it says how far a card's speed goes down at Base's sizes.
 func productsOnCard(dtype string) line {
-	return line{
-		name: "cuda/products_base_" + dtype, value: flops, sliced: true, unlike: true, asked: true, needs: aCard,
-		doc:  "the matrix products of that update of T5 base in " + dtype + ", against a product of 8192 x 8192 x 8192, as vendors measure a card",
-		ours: onCard("base", "card-products", "-flops", "-dtype="+dtype), peer: onCard("base", "card-large", "-dtype="+dtype),
-	}
+	l := cardLine("products_base_"+dtype, 0,
+		"the matrix products of that update of T5 base in "+dtype+", against a product of 8192 x 8192 x 8192, as vendors measure a card",
+		onCard("base", "card-products", "-flops", "-dtype="+dtype), onCard("base", "card-large", "-dtype="+dtype))
+	l.value = flops
+	return l
 }
 
-// searchOnCard has peers as card.py's --how names them.
-func searchOnCard(work string, target float64, doc, how string, others ...string) line {
-	l := line{
-		name: "cuda/" + work, target: target, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
-		doc: doc, ours: onCard("base", work), peer: besideOnCard("base", work, "--how", how),
-	}
-	for _, other := range others {
-		l.others = append(l.others, besideOnCard("base", work, "--how", other))
-	}
+func searchOnCard(work string, target float64, doc string, hows ...string) line {
+	l := cardLine(work, target, doc, onCard("base", work), besideOnCard("base", work, hows...)...)
+	l.toEnd = true
 	return l
 }
 
 func embedOnCard(name string, target float64, dtype string) line {
-	return line{
-		name: name, target: target, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
-		doc:  "[CLS] vectors of 109,739 documents by BERT L-8 H-512 in " + dtype + ", two thirds of 512 tokens; the peer 96 at a time, as many as its time allows",
-		ours: onCard("base", "bert", "-dtype="+dtype), peer: besideOnCard("base", "bert", "--dtype", dtype),
-	}
+	l := cardLine(name, target,
+		"[CLS] vectors of 109,739 documents by BERT L-8 H-512 in "+dtype+", two thirds of 512 tokens; the peer 96 at a time, as many as its time allows",
+		onCard("base", "bert", "-dtype="+dtype), byCardScript("base", "bert", "--dtype", dtype))
+	l.toEnd = true
+	return l
 }
 
 // aCard says what is missing where there is no card.
@@ -107,7 +101,6 @@ func machinePython() string {
 	return cmp.Or(os.Getenv("REDSI_BENCH_PYTHON"), "python3")
 }
 
-// onCard is our side: a piece with its arguments.
 func onCard(size, piece string, more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		folder, err := e.cardWeights(size, piece)
@@ -119,8 +112,12 @@ func onCard(size, piece string, more ...string) side {
 	}}
 }
 
-// besideOnCard is transformers'.
-func besideOnCard(size, work string, more ...string) side {
+// besideOnCard are transformers' sides, as card.py's --how names them.
+func besideOnCard(size, work string, hows ...string) []side {
+	return lists.Map(hows, func(how string) side { return byCardScript(size, work, "--how", how) })
+}
+
+func byCardScript(size, work string, more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		folder, err := e.cardWeights(size, work)
 		args := append([]string{"--work", work, "--device", e.card}, more...)

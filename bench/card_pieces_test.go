@@ -3,7 +3,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,9 +40,7 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 	t.Helper()
 	dir := filepath.Join(folder, "card-quick-"+kind+"-weights2")
 	model = filepath.Join(dir, "model")
-	if err := os.MkdirAll(model, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(model, 0o755))
 	tensor.SetNumThreads(1)
 	sizes := rates.Shape{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Layers: 2}
 	var err error
@@ -58,17 +58,11 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 			m.Close()
 		}
 	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(err, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)))
 	return model
 }
 
-// TestCardWorkloads: each workload of a card, on one of software, does as much in a slice as it says, and finds what the
-// processor finds.
+// TestCardWorkloads: a slice of each workload, on a card of software, does what it says and finds what the processor finds.
 func TestCardWorkloads(t *testing.T) {
 	folder := t.TempDir()
 	models := map[string]string{}
@@ -142,8 +136,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// TestCardLines: lines of a card through the whole bench, its processes too, on the processor and with our own
-// side in the place of transformers'.
+// TestCardLines: lines of a card by the whole bench on the processor, with our own side in the place of transformers'.
 func TestCardLines(t *testing.T) {
 	e := &env{ctx: context.Background(), dir: t.TempDir(), quick: true, pairs: 1, cores: 1, card: "cpu", peerTime: time.Nanosecond}
 	for _, kind := range []string{"train", "atomic", "bert"} {
@@ -222,11 +215,7 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ card, want string }{
 		{"", "libtorch finds no GPU here"}, {"cpu", "add -quick"},
 	} {
-		args := []string{"-only", "cuda/..."}
-		if c.card != "" {
-			args = append(args, "-card", c.card)
-		}
-		command := exec.Command(os.Args[0], args...)
+		command := exec.Command(os.Args[0], "-only", "cuda/...", "-card", cmp.Or(c.card, "cuda:0"))
 		command.Env = append(os.Environ(), "REDSI_DEPS="+t.TempDir(), "REDSI_CUDA=off")
 		out, err := command.CombinedOutput()
 		if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), c.want) {

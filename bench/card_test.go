@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestChoose: a group is chosen by its beginning, what must be asked for is not chosen without, and a name that is none is
-// an error.
+// TestChoose: a group is chosen by its beginning, what must be asked for only by name, and an unknown name is an error.
 func TestChoose(t *testing.T) {
 	lines := []line{{name: "a"}, {name: "cuda/train", asked: true}, {name: "cuda/beam", asked: true, needs: func(*env) error { return errors.New("no card") }}}
 	for only, want := range map[string]int{"": 1, "cuda/...": 2, "cuda/beam": 1, "a,cuda/...": 3} {

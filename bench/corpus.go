@@ -40,7 +40,6 @@ func corpusConfig(quick bool) synth.Config {
 	return c
 }
 
-// corpus is the folder of the generated corpus.
 func (e *env) corpus() (string, error) {
 	c := corpusConfig(e.quick)
 	name := fmt.Sprintf("corpus%d-%d", corpusVersion, c.TrainQuestions+c.DevQuestions)
@@ -78,7 +77,6 @@ func onCorpus(piece string, args ...string) side {
 	}}
 }
 
-// besideOnCorpus is a peer's: a script on these.
 func besideOnCorpus(script string, args ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		args, err := e.inCorpus(args)
@@ -122,11 +120,8 @@ func writeWanted(dir string) error {
 	var out bytes.Buffer
 	rd := nq.NewReader(in, in.Name(), nq.Options{Split: nq.Train})
 	defer rd.Close()
-	var r nq.Record
-	for {
-		if err := rd.Next(&r); err == io.EOF {
-			return os.WriteFile(filepath.Join(dir, wantedFile), out.Bytes(), 0o644)
-		} else if err != nil {
+	for r, err := range each(rd.Next) {
+		if err != nil {
 			return err
 		}
 		id, err := wikipedia.OldID(r.URL)
@@ -135,6 +130,7 @@ func writeWanted(dir string) error {
 		}
 		out.WriteString(strconv.FormatUint(id, 10) + "\n")
 	}
+	return os.WriteFile(filepath.Join(dir, wantedFile), out.Bytes(), 0o644)
 }
 
 // writeCut keeps the first pages of the dump as a dump of its own.

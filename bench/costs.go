@@ -15,8 +15,7 @@ const (
 	dumpGB      = 60.0 // of the stub dump, one file, compressed
 )
 
-// stage is one part of the work, measured on a file whose name and size say what
-// the full data would cost.
+// stage is a part of the work, measured on a file that stands for the full data.
 type stage struct {
 	name   string
 	full   float64 // compressed GB of the full data
@@ -26,7 +25,6 @@ type stage struct {
 	args   []string // options, then files of the corpus, the first of which costs
 }
 
-// reportCosts prints what each stage costs and what the full data would take.
 func reportCosts(e *env) error {
 	stages := []stage{
 		{"gunzip, NQ", fullGB, fullShards, false, "gunzip", []string{shardFile}},

@@ -1,38 +1,33 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // ctranslateLines are searches of 8 queries at once beside CTranslate2, in float32 as ours and in int8.
-var ctranslateLines = []line{
-	besideCTranslate("beam40_vs_ctranslate2", "a query's search with 40 beams for 6 tokens", 40, "float32", 1),
-	besideCTranslate("beam40_vs_ctranslate2_int8", "the same in float32", 40, "int8", 0),
-	inType("beam40_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 40, 1),
-	inType("beam40_int8_vs_ctranslate2_int8", "int8", "int8", 40, 1),
-	besideCTranslate("beam4_vs_ctranslate2", "the same with 4 beams", 4, "float32", 1.2),
-	besideCTranslate("beam4_vs_ctranslate2_int8", "the same in float32", 4, "int8", 0),
-	inType("beam4_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 4, 1),
-	inType("beam4_int8_vs_ctranslate2_int8", "int8", "int8", 4, 1),
-	besideCTranslate("greedy_vs_ctranslate2", "the same with one beam", 1, "float32", 1.5),
-	besideCTranslate("greedy_vs_ctranslate2_int8", "the same in float32", 1, "int8", 0),
-	inType("greedy_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 1, 0),
-	inType("greedy_int8_vs_ctranslate2_int8", "int8", "int8", 1, 1),
-}
+var ctranslateLines = slices.Concat(
+	besideCTranslate("beam40", "a query's search with 40 beams for 6 tokens", 40, 1, 1, 1, 8),
+	besideCTranslate("beam4", "the same with 4 beams", 4, 1.2, 1, 1, 4),
+	besideCTranslate("greedy", "the same with one beam", 1, 1.5, 0, 1, 4))
 
-// besideCTranslate is a line whose peer computes in a type of its own: in int8 it finds other hypotheses.
-func besideCTranslate(name, doc string, beams int, kind string, target float64) line {
-	return line{
-		name: name, target: target, value: perUnit, sliced: true, unlike: kind != "float32", noMemory: true,
-		doc:  doc + ", 8 queries at once, against CTranslate2 " + pinned(modelRequirements, "ctranslate2") + " in " + kind,
-		ours: workOn("train_step.py", "beam", "-queries=8", "-early=full", fmt.Sprintf("-beams=%d", beams)),
-		peer: scriptOn("models", "ctranslate.py", (*env).translators, "--type", kind, "--beams", fmt.Sprint(beams)),
+// besideCTranslate are the lines of one search, with the targets of ours in float32, bfloat16 and int8. In int8 the peer
+// finds other hypotheses.
+func besideCTranslate(search, doc string, beams int, float, bfloat, int8, takes float64) []line {
+	of := func(name, doc, dtype, peer string, target float64) line {
+		return line{
+			name: search + name, target: target, takes: takes, value: perUnit, sliced: true, unlike: peer != "float32", noMemory: true,
+			doc:  doc + ", 8 queries at once, against CTranslate2 " + pinned(modelRequirements, "ctranslate2") + " in " + peer,
+			ours: workOn("train_step.py", "beam", "-queries=8", "-early=full", "-dtype="+dtype, fmt.Sprintf("-beams=%d", beams)),
+			peer: scriptOn("models", "ctranslate.py", (*env).translators, "--type", peer, "--beams", fmt.Sprint(beams)),
+		}
 	}
-}
-
-// inType is ours in another precision beside CTranslate2 in int8.
-func inType(name, precision, dtype string, beams int, target float64) line {
-	l := besideCTranslate(name, "the same in "+precision, beams, "int8", target)
-	l.ours = workOn("train_step.py", "beam", "-queries=8", "-early=full", "-dtype="+dtype, fmt.Sprintf("-beams=%d", beams))
-	return l
+	return []line{
+		of("_vs_ctranslate2", doc, "fp32", "float32", float),
+		of("_vs_ctranslate2_int8", "the same in float32", "fp32", "int8", 0),
+		of("_bf16_vs_ctranslate2_int8", "the same in bfloat16", "bf16", "int8", bfloat),
+		of("_int8_vs_ctranslate2_int8", "the same in int8", "int8", "int8", int8),
+	}
 }
 
 // translators is the folder of what CTranslate2 makes of train_step.py's weights.
@@ -42,10 +37,6 @@ func (e *env) translators() (string, error) {
 		if err != nil {
 			return err
 		}
-		command, err := e.python("models", "ctranslate.py", dir, "--make", "--of", of)
-		if err != nil {
-			return err
-		}
-		return e.quiet(command[0], command[1:]...)
+		return e.script("models", "ctranslate.py", dir, "--make", "--of", of)
 	})
 }

@@ -27,7 +27,6 @@ func writePieces(dir string, n int, edit string) error {
 //go:embed shapes
 var shapes embed.FS
 
-// shapeText is a tool's of n steps.
 func shapeText(tool, shape string, n int) (string, error) {
 	if shape == "chain" {
 		return chainText(tool, n), nil
@@ -37,7 +36,6 @@ func shapeText(tool, shape string, n int) (string, error) {
 	return strings.ReplaceAll(string(b), "COUNT", strconv.Itoa(n)), err
 }
 
-// chainText has each of n steps written down.
 func chainText(tool string, n int) string {
 	first, other := "rule c0:\n    output: 'out/0'\n    shell: 'echo 0 > {output}'\n\n",
 		"rule c%[1]d:\n    input: 'out/%[2]d'\n    output: 'out/%[1]d'\n    shell: '(cat {input}; echo %[1]d) | tail -n 3 > {output}'\n\n"
@@ -64,13 +62,13 @@ var written = value{"GB", func(s sample) float64 { return s.Written / 1e9 }, fal
 
 // bytesLines run steps whose inputs are large and whose work is small.
 var bytesLines = []line{
-	{name: "bytes_three_steps_vs_snakemake", target: 0.95, value: written, once: true,
+	{name: "bytes_three_steps_vs_snakemake", takes: 9, target: 0.95, value: written, once: true,
 		doc:  "a step makes a file of 1 GB and two read it: what is written to disk; snakemake keeps no copy of what it makes",
 		ours: redsiDAG("large", 3, "first"), peer: snakemakeDAG("large", 3, "first")},
-	{name: "bytes_three_steps_vs_cp", target: 0.5, value: seconds, once: true,
+	{name: "bytes_three_steps_vs_cp", takes: 3, target: 0.5, value: seconds, once: true,
 		doc:  "the same, by the clock, against a shell that copies the file with cp into the folder of each reader, and neither hashes nor syncs it",
 		ours: redsiDAG("large", 3, "first"), peer: copiesDAG("large", 3)},
-	{name: "bytes_tree_40_vs_snakemake", target: 1, value: seconds,
+	{name: "bytes_tree_40_vs_snakemake", takes: 30, target: 1, value: seconds,
 		doc:  "a step makes a tree of 40 files of 2 MB and 40 steps read all of it, by the clock",
 		ours: redsiDAG("tree", 41, "first"), peer: snakemakeDAG("tree", 41, "first")},
 }

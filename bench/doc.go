@@ -16,7 +16,7 @@
 // A new comparison is a line in its group's list, or a new file with a list of its
 // own that allLines in main.go names, plus a piece in pieces.go for our side and a script in
 // peers/ with a pinned requirements-GROUP.txt for the other, whose GROUP stands in small
-// (env.go) unless it needs an environment of its own, and what the line takes in taken (line.go).
+// (env.go) unless it needs an environment of its own.
 //
 // Reading order: main.go, line.go (what a line is), measure.go (how it is taken), table.go,
 // then one file per group. pieces.go lists what the program

@@ -13,11 +13,9 @@ import (
 	"github.com/redsi/redsi/internal/host/rates"
 )
 
-// positions is how long a text of BERT may be.
-const positions = 512
-
-// writeEncoder writes a BERT whose numbers are zeros.
+// writeEncoder writes a BERT for texts of 512 tokens, whose numbers are zeros.
 func writeEncoder(folder string, s rates.Shape) error {
+	const positions = 512
 	vocabulary, width, ff := int64(s.Vocabulary), int64(s.Width), int64(s.FF)
 	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": vocabulary, "hidden_size": width, "num_hidden_layers": s.Layers,
 		"num_attention_heads": s.Heads, "intermediate_size": ff, "max_position_embeddings": positions})

@@ -86,6 +86,14 @@ func (e *env) python(group, script string, args ...string) ([]string, error) {
 	return append([]string{filepath.Join(dir, "bin", "python"), filepath.Join("bench", "peers", script)}, args...), err
 }
 
+func (e *env) script(group, name string, args ...string) error {
+	command, err := e.python(group, name, args...)
+	if err != nil {
+		return err
+	}
+	return e.quiet(command[0], command[1:]...)
+}
+
 // small are the groups of peers that share an environment: none of them has a version of its own of what another has.
 const small = "data,htmlnorm,kmeans,bm25,score"
 

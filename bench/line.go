@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// sample is what one process measured. A piece prints it as the last line of its
-// standard output; the bench adds what the system says about the process.
+// sample is what one process measured, and prints as the last line of its output; the bench adds what the system says of it.
 type sample struct {
 	Seconds float64 `json:"seconds"` // of the work itself: no start-up, no imports
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
@@ -23,8 +22,7 @@ type sample struct {
 	Peak float64 `json:"-"` // bytes of resident memory
 }
 
-// graphs are those that a training on a card has recorded, how often one was replayed, and how many updates
-// were asked for operation by operation.
+// graphs counts what a training on a card recorded and replayed, and the updates asked for operation by operation.
 type graphs struct {
 	Recorded int64  `json:"recorded"`
 	Replayed int64  `json:"replayed"`
@@ -60,11 +58,11 @@ type side struct {
 	is      string                       // versions and settings of a peer that does not tell them itself
 }
 
-// pieceOn is our side: a piece whose first argument is what made makes.
+// pieceOn is our side: a piece whose last argument is what made makes.
 func pieceOn(piece string, made func(*env) (string, error), more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		path, err := made(e)
-		return ours(piece, append([]string{path}, more...)...), err
+		return ours(piece, append(slices.Clip(more), path)...), err
 	}}
 }
 
@@ -83,7 +81,8 @@ func scriptOn(group, script string, made func(*env) (string, error), more ...str
 // different work on purpose, so that Check need not agree; once, that one pair says enough; asked, that it takes long and is measured only
 // by its name; sliced, that both sides are workloads, which start once and alternate in slices, and of which a row of
 // peak memory tells, too, unless they are noMemory; toEnd, that a slice of ours is a work from its beginning to its end,
-// and the peer's are parts of it, as many as its time allows.
+// and the peer's are parts of it, as many as its time allows. takes are its seconds on two idle cores of an AMD EPYC virtual
+// machine, what it needs being there; 0 of what is measured only by its name.
 type line struct {
 	name   string
 	doc    string
@@ -92,6 +91,7 @@ type line struct {
 	peer   side
 	others []side
 	target float64
+	takes  float64
 	unlike bool
 	once   bool
 	asked  bool
@@ -102,7 +102,6 @@ type line struct {
 	noMemory bool
 }
 
-// sides are ours and its peers.
 func (l line) sides() []side { return append([]side{l.ours, l.peer}, l.others...) }
 
 // ratio is above 1 where ours is better.
@@ -123,27 +122,6 @@ const (
 	patience = 30
 	far      = 1.5 // times the floor or the fastest peer: what is so far from it is not measured more often
 )
-
-// takes are the seconds of the line on two idle cores of an AMD EPYC virtual machine, what it needs being there; a minute
-// where nobody has said.
-func (l line) takes() float64 { return cmp.Or(taken[l.name], 60) }
-
-var taken = map[string]float64{
-	"first_1000_cpu_vs_snakemake": 36, "first_1000_vs_snakemake": 0.1, "chain_300_vs_snakemake": 10, "chain_300_by_reference_vs_snakemake": 4,
-	"pieces_1000_vs_written": 35, "pieces_3000_vs_written": 45, "piece_changed_vs_snakemake": 42, "gather_1000_failing_10_vs_snakemake": 45, "noop_1000_vs_snakemake": 6,
-	"plan_1000_vs_snakemake": 5, "bytes_three_steps_vs_snakemake": 9, "bytes_three_steps_vs_cp": 3, "bytes_tree_40_vs_snakemake": 30,
-	"nq_extract_vs_gunzip": 20, "nq_extract_vs_python": 24, "extract_memory_10x_vs_1x": 33, "nq_hub_vs_pyarrow": 12, "nq_hub_vs_lines": 9, "stub_scan_vs_gunzip": 8, "stub_scan_vs_lxml": 28,
-	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "serialize_memory_10x_vs_1x": 25, "evaluate_memory_10x_vs_1x": 12, "dedup_memory_10x_vs_1x": 5, "bm25_memory_10x_vs_1x": 11,
-	"kmeans_vs_sklearn": 20, "flat_vs_faiss": 6, "noop_1000_vs_make": 5, "bm25_vs_bm25s": 14,
-	"bm25_vs_pisa": 14, "bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "fuse_vs_ranx": 20, "train_step_vs_transformers": 50,
-	"train_step_real_lengths_vs_transformers": 45, "train_step_vs_bound": 12,
-	"train_step_bf16_vs_transformers": 20, "train_step_bf16_real_lengths_vs_transformers": 20, "train_step_bf16_vs_fp32": 15,
-	"beam40_vs_ctranslate2": 8, "beam40_vs_ctranslate2_int8": 8, "beam4_vs_ctranslate2": 4, "beam4_vs_ctranslate2_int8": 4, "greedy_vs_ctranslate2": 4, "greedy_vs_ctranslate2_int8": 4,
-	"beam40_int8_vs_ctranslate2_int8": 8, "beam4_int8_vs_ctranslate2_int8": 4, "greedy_int8_vs_ctranslate2_int8": 4,
-	"beam40_bf16_vs_ctranslate2_int8": 8, "beam4_bf16_vs_ctranslate2_int8": 4, "greedy_bf16_vs_ctranslate2_int8": 4,
-	"beam40_vs_transformers": 14, "beam40_vs_bound": 8,
-	"trie40_vs_transformers": 30, "atomic_eval_vs_transformers": 40, "atomic_eval_bf16_vs_transformers": 15, "serve_200_p99_vs_transformers": 30, "bert_embed": 120, "bert_embed_bf16": 90, "bert_embed_int8": 75, "run_train_vs_transformers": 65,
-}
 
 // interval is that of the ratio by any of the agreeing best of each side, which it also puts in order, the best first.
 func (l line) interval(sides [2][]sample) (low, high float64) {
@@ -223,7 +201,6 @@ type result struct {
 	session
 }
 
-// other is a peer that is not the row's.
 type other struct {
 	Is    string  `json:"is"`
 	Value float64 `json:"value"`

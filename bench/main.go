@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 func main() {
@@ -74,27 +76,20 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// choose returns the named lines in the order of the list; without names all that need
-// not be asked for.
+// choose returns the named lines in the order of the list; without names, all but the lines that must be asked for.
 func choose(lines []line, only string) ([]line, error) {
 	if only == "" {
 		return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.asked }), nil
 	}
 	names := strings.Split(only, ",")
-	var out []line
-	found := map[string]bool{}
-	for _, l := range lines {
-		if i := slices.IndexFunc(names, func(name string) bool { return means(name, l.name) }); i >= 0 {
-			found[names[i]] = true
-			out = append(out, l)
-		}
-	}
 	for _, name := range names {
-		if !found[name] {
+		if !slices.ContainsFunc(lines, func(l line) bool { return means(name, l.name) }) {
 			return nil, fmt.Errorf("there is no line %q; -list names them", name)
 		}
 	}
-	return out, nil
+	return lists.Filter(lines, func(l line) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return means(name, l.name) })
+	}), nil
 }
 
 // means reports whether a name that was given is a line's, or the beginning of it: cuda/... are all of cuda.
@@ -103,7 +98,6 @@ func means(given, name string) bool {
 	return given == name || all && strings.HasPrefix(name, group)
 }
 
-// allLines are the lines in the order in which they are measured.
 func allLines() []line {
 	return slices.Concat(dagLines, bytesLines, nqLines, stubLines, htmlLines, memoryLines, kmeansLines, bm25Lines, scoreLines, modelLines, ctranslateLines, serveLines, cardLines)
 }

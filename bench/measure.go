@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -38,19 +39,14 @@ func (e *env) store(rows []result) error {
 	for i := range rows {
 		rows[i].session = e.at
 	}
-	old, err := os.ReadFile(resultsFile)
+	all, err := readRows(resultsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(o result) bool { return slices.ContainsFunc(rows, func(n result) bool { return n.Name == o.Name }) })
 	var out bytes.Buffer
-	for line := range bytes.Lines(old) {
-		var r result
-		if json.Unmarshal(line, &r) == nil && !slices.ContainsFunc(rows, func(n result) bool { return n.Name == r.Name }) {
-			out.Write(line)
-		}
-	}
 	enc := json.NewEncoder(&out)
-	for _, r := range rows {
+	for _, r := range append(all, rows...) {
 		if err := enc.Encode(r); err != nil {
 			return err
 		}
@@ -68,8 +64,7 @@ func folderInMemory() string {
 	return ""
 }
 
-// measureAll makes what the lines need, measures them, and prints and stores a row for each. A line that fails is
-// reported at the end; the others are measured all the same.
+// measureAll makes what the lines need, measures them, prints and stores their rows, and reports what failed at the end.
 func measureAll(e *env, lines []line) error {
 	err := e.store(nil)
 	if err == nil {
@@ -85,8 +80,9 @@ func measureAll(e *env, lines []line) error {
 	e.at = e.now()
 	fmt.Println(e.at.said())
 	left := 0.0
-	for _, l := range lines {
-		left += l.takes()
+	for i := range lines {
+		lines[i].takes = cmp.Or(lines[i].takes, 60)
+		left += lines[i].takes
 	}
 	if !e.quick {
 		fmt.Fprintf(os.Stderr, "  %d lines, about %s on two idle cores, and what is to be made before\n", len(lines), minutes(left))
@@ -123,7 +119,7 @@ func measureAll(e *env, lines []line) error {
 		if err := e.store(rows); err != nil {
 			return err
 		}
-		left, expected = left-l.takes(), expected+l.takes()
+		left, expected = left-l.takes, expected+l.takes
 		fmt.Fprintf(os.Stderr, "  %d of %d lines, %s, about %s left\n", i+1, len(lines), minutes(all()), minutes(left*all()/expected))
 	}
 	if e.quick {
@@ -148,8 +144,7 @@ type made struct {
 	errs     []error
 }
 
-// makeAll makes what the lines' commands need, so that nothing is downloaded or compiled while another line is measured;
-// some at once, since much of it waits for downloads.
+// makeAll makes what the lines' commands need before any is measured, some at once: much of it waits for downloads.
 func (e *env) makeAll(lines []line) []made {
 	all := make([]made, len(lines))
 	var g errgroup.Group
@@ -256,7 +251,6 @@ func (e *env) run(command []string, again bool) (sample, error) {
 	return s, err
 }
 
-// start runs one piece to its end.
 func start(e *env, command []string) (sample, error) {
 	var s sample
 	var stdout, stderr bytes.Buffer
@@ -282,23 +276,16 @@ var threadNames = []string{"GOMAXPROCS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREAD
 
 // threads are the variables that give both sides so many.
 func (e *env) threads() []string {
-	var all []string
-	for _, name := range threadNames {
-		all = append(all, fmt.Sprintf("%s=%d", name, e.cores))
-	}
-	return all
+	return lists.Map(threadNames, func(name string) string { return fmt.Sprintf("%s=%d", name, e.cores) })
 }
 
-// peak is the resident memory of a process at its highest. Linux counts in what this
-// program had when it started the process: 130 MB, most of it libtorch's.
+// peak is a process's greatest resident memory, with the 130 MB that this program had when it started the process.
 func peak(p *os.ProcessState) float64 {
 	return float64(usage.MaxMemory(p.SysUsage().(*syscall.Rusage)))
 }
 
-// tail is the end of what a command printed.
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
-// load is the system's load average of the last minute, where it tells.
 func load() string {
 	n, ok := capacity.Load()
 	if !ok {
@@ -307,7 +294,6 @@ func load() string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// now is when and where this run measures.
 func (e *env) now() session {
 	revision, err := exec.CommandContext(e.ctx, "git", "describe", "--always", "--exclude=*", "--dirty=+").Output()
 	if err != nil {
@@ -326,7 +312,6 @@ func (e *env) now() session {
 		fmt.Sprintf("%s, %s, %s", machine, words.Size(capacity.Here().Memory), runtime.Version()), e.cores}
 }
 
-// said is what the table says of a run.
 func (s session) said() string {
 	return fmt.Sprintf("%s, revision %s, %s, %d threads a side", s.Date, cmp.Or(s.Revision, "unknown"), s.Machine, s.Threads)
 }

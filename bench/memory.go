@@ -1,13 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"strconv"
 	"sync"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
@@ -23,22 +22,22 @@ import (
 // memoryLines compare a stage's peak of memory at ten times the data (ours) with its peak at one (peer): 1 where memory is
 // bounded. What a stage must keep of every record or document lowers the ratio; docs/performance.md has the bytes.
 var memoryLines = []line{
-	tenTimes("serialize_memory_10x_vs_1x", 0.9, "serializing 40,000 records and sorting their texts (ours) and 4,000 (peer)", func(n int) side {
+	tenTimes("serialize_memory_10x_vs_1x", 0.9, 25, "serializing 40,000 records and sorting their texts (ours) and 4,000 (peer)", func(n int) side {
 		return onCorpus("serialize-sorted", "-limit=100", fmt.Sprintf("-times=%d", 40*n), shardFile)
 	}),
-	tenTimes("evaluate_memory_10x_vs_1x", 0.9, "searching 1,600 queries with 4 beams by T5 Efficient Tiny (ours) and 160 (peer)", func(n int) side {
+	tenTimes("evaluate_memory_10x_vs_1x", 0.9, 12, "searching 1,600 queries with 4 beams by T5 Efficient Tiny (ours) and 160 (peer)", func(n int) side {
 		return workOn("train_step.py", "search-all", "-beams=4", fmt.Sprintf("-queries=%d", 160*n))
 	}),
-	tenTimes("dedup_memory_10x_vs_1x", 0.9, "grouping 300,000 headers by the ten operators (ours) and 30,000 (peer)", func(n int) side {
+	tenTimes("dedup_memory_10x_vs_1x", 0.9, 5, "grouping 300,000 headers by the ten operators (ours) and 30,000 (peer)", func(n int) side {
 		return side{command: func(*env) ([]string, error) { return ours("dedup", fmt.Sprint(30_000*n)), nil }}
 	}),
-	tenTimes("bm25_memory_10x_vs_1x", 0.6, "indexing 200,000 passages in memory (ours) and 20,000 (peer)", func(n int) side {
+	tenTimes("bm25_memory_10x_vs_1x", 0.6, 11, "indexing 200,000 passages in memory (ours) and 20,000 (peer)", func(n int) side {
 		return pieceOn("bm25-index", (*env).passages, fmt.Sprint(passages/10*n))
 	}),
 }
 
-func tenTimes(name string, target float64, doc string, of func(times int) side) line {
-	return line{name: name, target: target, value: peakMemory, doc: "peak memory of " + doc, ours: of(10), peer: of(1), unlike: true, once: true}
+func tenTimes(name string, target, takes float64, doc string, of func(times int) side) line {
+	return line{name: name, target: target, takes: takes, value: peakMemory, doc: "peak memory of " + doc, ours: of(10), peer: of(1), unlike: true, once: true}
 }
 
 // serializeSorted writes the texts of a file's first -limit records, which are in memory, -times over, as the step kind
@@ -91,8 +90,8 @@ func onDisk() (folder func() (string, error), remove func()) {
 
 // dedupHeaders groups so many records with a page for three of them and a revision for every second one. Work is records.
 func dedupHeaders(args []string) (s sample, err error) {
-	var records int
-	if _, err := fmt.Sscan(args[0], &records); err != nil {
+	records, err := strconv.Atoi(args[0])
+	if err != nil {
 		return s, err
 	}
 	var keys []dedup.Key
@@ -133,33 +132,18 @@ func dedupHeaders(args []string) (s sample, err error) {
 	return s, nil
 }
 
-// indexPassages indexes the first passages of a folder, as many as its argument says. Work is passages.
+// indexPassages indexes passages, as many as its first argument says, of the folder that is its second. Work is passages.
 func indexPassages(args []string) (s sample, err error) {
-	var most int
-	if _, err := fmt.Sscan(args[1], &most); err != nil {
-		return s, err
-	}
-	in, err := os.Open(filepath.Join(args[0], "passages.txt"))
+	most, err := strconv.Atoi(args[0])
 	if err != nil {
 		return s, err
 	}
-	defer in.Close()
 	words, err := bm25.Words(true, "")
 	if err != nil {
 		return s, err
 	}
-	scratch, done := onDisk()
-	defer done()
-	lap, b, lines := stopwatch(), bm25.NewBuilder(scratch, words), bufio.NewScanner(in)
-	for range most {
-		if !lines.Scan() {
-			return s, fmt.Errorf("%s has fewer than %d passages: %w", in.Name(), most, errors.Join(lines.Err(), io.ErrUnexpectedEOF))
-		}
-		if err := b.Add(lines.Text()); err != nil {
-			return s, err
-		}
-	}
-	ix, err := b.Finish(bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4})
+	lap := stopwatch()
+	ix, err := indexed(args[1], most, words, anserini)
 	if err != nil {
 		return s, err
 	}

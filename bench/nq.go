@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,34 +16,35 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 var nqLines = []line{
 	{
-		name: "nq_extract_vs_gunzip", target: 0.8, value: throughput,
+		name: "nq_extract_vs_gunzip", takes: 20, target: 0.8, value: throughput,
 		doc:  "full NQ shards to records, headers and text keys, against gunzip alone by the same library",
 		ours: onCorpus("nq-extract", shardFiles), peer: onCorpus("gunzip", shardFiles), unlike: true,
 	},
 	{
-		name: "nq_extract_vs_python", target: 2.2, value: throughput,
+		name: "nq_extract_vs_python", takes: 24, target: 2.2, value: throughput,
 		doc:  "the same of one shard, against Python reading the same fields and writing nothing",
 		ours: onCorpus("nq-extract", shardFile), peer: besideOnCorpus("nq_extract.py", "--runs=1", shardFile),
 		others: []side{besideOnCorpus("nq_extract.py", "--runs=1", "--json=simdjson", shardFile), besideOnCorpus("nq_extract.py", "--runs=1", "--gzip=gzip", shardFile)},
 	},
 	{
-		name: "nq_hub_vs_pyarrow", target: 0.8, value: throughput,
+		name: "nq_hub_vs_pyarrow", takes: 12, target: 0.8, value: throughput,
 		doc:  "a shard as the hub's Parquet to records, against pyarrow reading the columns that they need; MB of HTML",
 		ours: pieceOn("nq-read", (*env).hub), peer: scriptOn(small, "nq_hub.py", (*env).hub),
 	},
 	{
-		name: "nq_hub_vs_lines", target: 0.8, value: throughput,
+		name: "nq_hub_vs_lines", takes: 9, target: 0.8, value: throughput,
 		doc:  "the same, against our reader of the original lines of that shard",
 		ours: pieceOn("nq-read", (*env).hub), peer: onCorpus("nq-read", shardFile),
 	},
 	{
-		// One shard four times over is as many records as the corpus has: enough for
-		// the collector to reach its pace, which a second's work is not.
-		name: "extract_memory_10x_vs_1x", target: 0.9, value: peakMemory,
+		// The corpus's records, one shard four times over: the collector reaches its pace in more than a second.
+		name: "extract_memory_10x_vs_1x", takes: 33, target: 0.9, value: peakMemory,
 		doc:  "peak memory of the same on one stream of 19,000 records (ours) and of 1,900 (peer)",
 		ours: onCorpus("nq-extract", "-times=40", shardFile), peer: onCorpus("nq-extract", "-times=4", shardFile), unlike: true, once: true,
 	},
@@ -57,13 +60,32 @@ func (e *env) hub() (string, error) {
 		return "", err
 	}
 	to, err := e.keep(filepath.Base(dir)+"-hub1", func(to string) error {
-		command, err := e.python(small, "nq_hub.py", "--write", filepath.Join(dir, shardFile), filepath.Join(to, hubFile))
-		if err != nil {
-			return err
-		}
-		return e.quiet(command[0], command[1:]...)
+		return e.script(small, "nq_hub.py", "--write", filepath.Join(dir, shardFile), filepath.Join(to, hubFile))
 	})
 	return filepath.Join(to, hubFile), err
+}
+
+// each gives the records that next reads, to the end. They share their memory.
+func each(next func(*nq.Record) error) iter.Seq2[*nq.Record, error] {
+	return func(yield func(*nq.Record, error) bool) {
+		var r nq.Record
+		for {
+			err := next(&r)
+			if err == io.EOF || !yield(&r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+type found struct{ records, tokens, html int64 }
+
+func (f *found) add(r *nq.Record) {
+	f.records, f.tokens, f.html = f.records+1, f.tokens+int64(len(r.Tokens)), f.html+int64(len(r.HTML))
+}
+
+func (f found) String() string {
+	return fmt.Sprintf("%d records, %d tokens, %d bytes of HTML", f.records, f.tokens, f.html)
 }
 
 // nqRead reads the records of a file of lines, or of Parquet, and writes nothing.
@@ -86,20 +108,16 @@ func nqRead(args []string) (sample, error) {
 		rd = nq.NewReader(f, args[0], o)
 	}
 	defer rd.Close()
-	var r nq.Record
-	var records, tokens, html int64
-	for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
-		records++
-		tokens += int64(len(r.Tokens))
-		html += int64(len(r.HTML))
+	var has found
+	for r, err := range each(rd.Next) {
+		if err != nil {
+			return sample{}, err
+		}
+		has.add(r)
 	}
-	if err != io.EOF {
-		return sample{}, err
-	}
-	return sample{Seconds: lap(), Work: float64(html), Check: fmt.Sprintf("%d records, %d tokens, %d bytes of HTML", records, tokens, html)}, nil
+	return sample{Seconds: lap(), Work: float64(has.html), Check: has.String()}, nil
 }
 
-// gunzip reads gzip files to their ends and throws the text away.
 func gunzip(args []string) (sample, error) {
 	var s sample
 	lap := stopwatch()
@@ -138,14 +156,13 @@ func readRecords(args []string) (sample, error) {
 	s.Work = 0
 	rd := nq.NewRecordReader(&stored)
 	defer rd.Close()
-	var r nq.Record
-	for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
+	for r, err := range each(rd.Next) {
+		if err != nil {
+			return s, err
+		}
 		s.Work += float64(len(r.HTML))
 	}
 	s.Seconds = lap()
-	if err != io.EOF {
-		return s, err
-	}
 	return s, nil
 }
 
@@ -156,7 +173,7 @@ func extract(args []string, out io.Writer) (sample, error) {
 		return sample{}, err
 	}
 	var s sample
-	var records, tokens, html int64
+	var has found
 	lap := stopwatch()
 	for _, name := range set.Args() {
 		in, err := openTimes(name, *times)
@@ -172,27 +189,23 @@ func extract(args []string, out io.Writer) (sample, error) {
 			return s, err
 		}
 		rd := nq.NewReader(in, name, nq.Options{Split: nq.Train, Format: nq.Full})
-		var r nq.Record
-		for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
-			records++
-			tokens += int64(len(r.Tokens))
-			html += int64(len(r.HTML))
-			h := nq.HeaderOf(&r)
-			h.Text4KCased, h.Text4K = dedup.TextKeys(&r, false)
-			if err = errors.Join(rw.Write(&r), hw.Write(&h)); err != nil {
-				break
+		for r, err := range each(rd.Next) {
+			if err != nil {
+				return s, err
 			}
-		}
-		if err != io.EOF {
-			return s, err
+			has.add(r)
+			h := nq.HeaderOf(r)
+			h.Text4KCased, h.Text4K = dedup.TextKeys(r, false)
+			if err := errors.Join(rw.Write(r), hw.Write(&h)); err != nil {
+				return s, err
+			}
 		}
 		if err := errors.Join(rw.Close(), hw.Close(), in.Close()); err != nil {
 			return s, err
 		}
 		s.Work += float64(rd.Counts().BytesOut)
 	}
-	s.Seconds = lap()
-	s.Check = fmt.Sprintf("%d records, %d tokens, %d bytes of HTML", records, tokens, html)
+	s.Seconds, s.Check = lap(), has.String()
 	return s, nil
 }
 
@@ -202,21 +215,6 @@ func openTimes(name string, n int) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &repeated{f: f, left: n - 1}, nil
+	times := lists.Map(lists.Places(n), func(int) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) })
+	return readers.Closing(io.MultiReader(times...), f), nil
 }
-
-type repeated struct {
-	f    *os.File
-	left int
-}
-
-func (r *repeated) Read(p []byte) (int, error) {
-	n, err := r.f.Read(p)
-	if err == io.EOF && r.left > 0 {
-		r.left--
-		_, err = r.f.Seek(0, io.SeekStart)
-	}
-	return n, err
-}
-
-func (r *repeated) Close() error { return r.f.Close() }

@@ -53,7 +53,6 @@ func runPiece(name string, args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(s)
 }
 
-// ours is the command line of a piece.
 func ours(name string, args ...string) []string {
 	return append([]string{os.Args[0], pieceArg, name}, args...)
 }

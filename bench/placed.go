@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"slices"
 
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -46,12 +47,11 @@ type placed struct {
 	last []func() // what close calls, the newest first
 }
 
-// later has close call f.
 func (p *placed) later(f func()) { p.last = append(p.last, f) }
 
 func (p *placed) close() {
-	for i := len(p.last) - 1; i >= 0; i-- {
-		p.last[i]()
+	for _, f := range slices.Backward(p.last) {
+		f()
 	}
 	p.last = nil
 }
@@ -70,7 +70,6 @@ func onDevice(args []string, prepare func(p *placed, w *workload) error) (*workl
 	return w, nil
 }
 
-// place reads a workload's arguments.
 func place(args []string) (p *placed, err error) {
 	p = &placed{sizes: paperSizes}
 	set := flag.NewFlagSet("", flag.ContinueOnError)
@@ -106,7 +105,6 @@ func place(args []string) (p *placed, err error) {
 	return p, nil
 }
 
-// open is the model.
 func (p *placed) open() (*seq2seq.Model, error) {
 	m, err := models.Load(p.folder, p.device)
 	if err != nil {

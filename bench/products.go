@@ -12,7 +12,6 @@ import (
 // product is a matrix product of a workload: x [rows, in] by w [out, in], so often.
 type product struct{ rows, in, out, times int64 }
 
-// flopsOf are the operations of products.
 func flopsOf(all ...product) (n float64) {
 	for _, p := range all {
 		n += 2 * float64(p.rows) * float64(p.in) * float64(p.out) * float64(p.times)
@@ -52,8 +51,7 @@ func (p *placed) matrix(s *tensor.Scope, rng *tensor.RNG, rows, columns int64) (
 	return made
 }
 
-// multiply is a workload of products whose operands lie ready, so often; backward adds the two products of each
-// one's gradients. It waits for the card at the end.
+// multiply is a workload of products of ready operands; backward adds their gradients' two. It waits for the card.
 func (p *placed) multiply(w *workload, work float64, all []product, backward bool, times int) error {
 	type operands struct{ x, w, wt, g, gt *tensor.Tensor }
 	var ready []operands
@@ -105,16 +103,14 @@ func cardProducts(p *placed, w *workload) error {
 	return p.multiply(w, work, all, true, p.updates)
 }
 
-// cardLarge is a product of two large square matrices, again and again: the most that products get from a card. Work is
-// operations.
+// cardLarge is a product of two large square matrices, again and again: a card's most. Work is operations.
 func cardLarge(p *placed, w *workload) error {
 	const times = 20
 	large := product{p.square, p.square, p.square, times}
 	return p.multiply(w, flopsOf(large), []product{large}, false, 1)
 }
 
-// beamProducts are the products of searchWork's search: the first step has one row a query,
-// the others one a beam.
+// beamProducts are the products of searchWork's search: the first step has one row a query, the others one a beam.
 func beamProducts(p *placed, w *workload) error {
 	c, err := p.config()
 	if err != nil {
@@ -133,8 +129,7 @@ func beamProducts(p *placed, w *workload) error {
 	return p.multiply(w, float64(queries), all, false, 1)
 }
 
-// trainProducts are the products of trainWork's step, forward and both of backward;
-// attention's own are left out.
+// trainProducts are the products of trainWork's step, forward and both of backward, without attention's own.
 func trainProducts(p *placed, w *workload) error {
 	c, err := p.config()
 	if err != nil {
@@ -144,7 +139,6 @@ func trainProducts(p *placed, w *workload) error {
 	return p.multiply(w, 1, stepProducts(c, count(inputs), count(labels)), true, 1)
 }
 
-// count is how many tokens there are.
 func count(sequences [][]int32) (n int64) {
 	for _, s := range sequences {
 		n += int64(len(s))
@@ -157,8 +151,7 @@ func stepProducts(c t5.Config, inputs, labels int64) []product {
 	return append(encoderProducts(c, inputs), append(decoderProducts(c, labels, 1), product{labels, c.DModel, c.VocabSize, 1})...)
 }
 
-// encoderProducts are those over tokens of input, the decoder's keys and values of
-// them included.
+// encoderProducts are the products over tokens of input, with the decoder's keys and values of them.
 func encoderProducts(c t5.Config, tokens int64) []product {
 	inner := c.NumHeads * c.DKV
 	return []product{

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// runTrainLine is what somebody who trains gets: whole processes, from their start, with
-// as many threads as each takes by itself.
+// runTrainLine measures what users get: whole processes, from their start, with the threads that each takes by itself.
 var runTrainLine = line{
-	name: "run_train_vs_transformers", target: 1, value: seconds, once: true,
+	name: "run_train_vs_transformers", takes: 65, target: 1, value: seconds, once: true,
 	doc: "redsi run of 15 updates of T5 Efficient Tiny and an evaluation, server, the program that computes and all, against a plain loop of transformers, default threads",
 	ours: side{command: func(e *env) ([]string, error) {
 		program, dir, err := e.trained()
@@ -56,8 +55,7 @@ func trainingOf(dir string, verb ...string) []string {
 		"--state", filepath.Join(dir, "state"), "--log-level", "warn")
 }
 
-// runTraining measures a whole process: redsi, or a program with its arguments. Neither
-// is told how many threads to use.
+// runTraining measures a whole process, redsi or a program with its arguments, with the threads that it takes by itself.
 func runTraining(args []string) (sample, error) {
 	dir, command := args[0], args[1:]
 	if len(command) == 1 {

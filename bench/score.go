@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/fusion"
 	"github.com/redsi/redsi/internal/ranking/metrics"
-	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // A run of a million rows, as many as people score at once.
@@ -23,17 +22,17 @@ var scoreMeasures = []string{"ndcg_cut_10", "map", "recip_rank", "P_10", "recall
 
 var scoreLines = []line{
 	{
-		name: "score_vs_pytrec_eval", target: 2.5, value: seconds,
+		name: "score_vs_pytrec_eval", takes: 10, target: 2.5, value: seconds,
 		doc:  "a run of 1,000 queries x 1,000 and 50 judgments a query, read from files and scored by seven measures; pytrec_eval reads by its own parse_run and parse_qrel; equal means",
 		ours: scoredRun, peer: scorePeer("pytrec_eval"),
 	},
 	{
-		name: "score_vs_ir_measures", target: 3, value: seconds,
+		name: "score_vs_ir_measures", takes: 14, target: 3, value: seconds,
 		doc:  "the same, read and scored by ir_measures, which calls pytrec_eval",
 		ours: scoredRun, peer: scorePeer("ir_measures"),
 	},
 	{
-		name: "fuse_vs_ranx", target: 1.5, value: seconds,
+		name: "fuse_vs_ranx", takes: 20, target: 1.5, value: seconds,
 		doc:  "that run and one of the same size, half of whose documents it has too, read from files and joined by reciprocal ranks; equal sums of the best 100 scores",
 		ours: pieceOn("fuse", scoreFiles), peer: scriptOn(small, "fuse.py", scoreFiles),
 	},
@@ -52,33 +51,25 @@ func scoreFiles(e *env) (string, error) {
 // makeRun writes run.txt, whose scores fall by more than float32's rounding, qrels.txt with
 // grades from 0 to 3, and other.txt, a run of the same queries.
 func makeRun(args []string) (sample, error) {
-	var ends []func() error
-	var to []*bufio.Writer
-	for _, name := range []string{"run.txt", "other.txt", "qrels.txt"} {
-		f, err := os.Create(filepath.Join(args[0], name))
-		if err != nil {
-			return sample{}, err
-		}
-		defer f.Close()
-		to = append(to, bufio.NewWriter(f))
-		ends = append(ends, to[len(to)-1].Flush, f.Close)
-	}
-	r, o, j := to[0], to[1], to[2]
+	var r, o, j bytes.Buffer
 	for q := range scoreQueries {
 		random := func(i, of int) int { return int(splitmix.Finish(uint64(q)<<32|uint64(i)) % uint64(of)) }
 		first := random(0, 1<<20)
 		for i := range scoreDepth {
-			fmt.Fprintf(r, "q%d Q0 D%d %d %.4f bench\n", q, first+i*7, i+1, float64(scoreDepth-i)/8+0.01*float64(random(i+1, 10)))
+			fmt.Fprintf(&r, "q%d Q0 D%d %d %.4f bench\n", q, first+i*7, i+1, float64(scoreDepth-i)/8+0.01*float64(random(i+1, 10)))
 		}
 		for i := range scoreDepth {
-			fmt.Fprintf(o, "q%d Q0 D%d %d %d bench\n", q, first+((i*617+300)%scoreDepth+scoreDepth/2)*7, i+1, scoreDepth-i)
+			fmt.Fprintf(&o, "q%d Q0 D%d %d %d bench\n", q, first+((i*617+300)%scoreDepth+scoreDepth/2)*7, i+1, scoreDepth-i)
 		}
 		for i := range scoreJudged { // two of three are ranked
 			at := i*3*scoreDepth/scoreJudged/2 + random(5000+i, 3*scoreDepth/scoreJudged/2)
-			fmt.Fprintf(j, "q%d 0 D%d %d\n", q, first+at*7, max(0, random(9000+i, 8)-4))
+			fmt.Fprintf(&j, "q%d 0 D%d %d\n", q, first+at*7, max(0, random(9000+i, 8)-4))
 		}
 	}
-	return sample{}, errors.Join(lists.Map(ends, func(end func() error) error { return end() })...)
+	write := func(name string, b *bytes.Buffer) error {
+		return os.WriteFile(filepath.Join(args[0], name), b.Bytes(), 0o644)
+	}
+	return sample{}, errors.Join(write("run.txt", &r), write("other.txt", &o), write("qrels.txt", &j))
 }
 
 // scoreRun reads and scores them. Work is rows.

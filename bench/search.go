@@ -16,8 +16,22 @@ const warmQueries = 64
 // beamTokens is the most that a search writes.
 const beamTokens = 6
 
-// searchWork is the beam search of an evaluation, free or along a trie; the check is the best
-// hypothesis of the first query.
+// asks has a workload ask queries, first some that do not count; the check is of what these find.
+func asks[T any](w *workload, queries [][]int32, ask func([][]int32) ([]T, error), check func([]T) string) {
+	w.warm = func() error {
+		found, err := ask(queries[:min(warmQueries, len(queries))])
+		if err == nil {
+			w.check = check(found)
+		}
+		return err
+	}
+	w.run = func() (float64, error) {
+		found, err := ask(queries)
+		return float64(len(found)), err
+	}
+}
+
+// searchWork is an evaluation's beam search, free or along a trie; the check is the first query's best hypothesis.
 func searchWork(p *placed, w *workload, constrained bool) error {
 	m, err := p.open()
 	if err != nil {
@@ -37,22 +51,13 @@ func searchWork(p *placed, w *workload, constrained bool) error {
 		return err
 	}
 	p.later(searcher.Close)
-	w.warm = func() error {
-		found, err := searcher.Search(context.Background(), queries[:min(warmQueries, len(queries))], b, p.together, nil)
-		if err == nil {
-			w.check = fmt.Sprint(found[0][0].Tokens)
-		}
-		return err
-	}
-	w.run = func() (float64, error) {
-		found, err := searcher.Search(context.Background(), queries, b, p.together, nil)
-		return float64(len(found)), err
-	}
+	asks(w, queries, func(some [][]int32) ([][]decode.Hypothesis, error) {
+		return searcher.Search(context.Background(), some, b, p.together, nil)
+	}, func(found [][]decode.Hypothesis) string { return fmt.Sprint(found[0][0].Tokens) })
 	return nil
 }
 
-// rankWork is the ranking of an evaluation of atomic identifiers, which are the model's last
-// tokens; the check is the best of the first two queries.
+// rankWork ranks atomic identifiers, the model's last tokens; the check is the best of the first two queries.
 func rankWork(p *placed, w *workload) error {
 	m, err := p.open()
 	if err != nil {
@@ -65,17 +70,11 @@ func rankWork(p *placed, w *workload) error {
 	p.later(ranker.Close)
 	draw := drawn.Numbers(3)
 	queries := draw.Sequences(p.queries, 4, 32)
-	w.warm = func() error {
-		found, err := ranker.Rank(context.Background(), queries[:min(warmQueries, len(queries))], 40, p.together, nil)
-		if err == nil {
-			w.check = fmt.Sprint(found[0].Ranking[0].Document, found[1].Ranking[0].Document)
-		}
-		return err
-	}
-	w.run = func() (float64, error) {
-		found, err := ranker.Rank(context.Background(), queries, 40, p.together, nil)
-		return float64(len(found)), err
-	}
+	asks(w, queries, func(some [][]int32) ([]decode.Result, error) {
+		return ranker.Rank(context.Background(), some, 40, p.together, nil)
+	}, func(found []decode.Result) string {
+		return fmt.Sprint(found[0].Ranking[0].Document, found[1].Ranking[0].Document)
+	})
 	return nil
 }
 

@@ -16,11 +16,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // serveLines ask a server of a small T5 from many clients at once.
 var serveLines = []line{{
-	name: "serve_200_p99_vs_transformers", target: 1.5, value: p99, sliced: true, noMemory: true,
+	name: "serve_200_p99_vs_transformers", takes: 30, target: 1.5, value: p99, sliced: true, noMemory: true,
 	doc: "redsi serve of T5 Efficient Tiny, 4 beams along a trie of 385 identifiers, 200 clients at once, 3 questions each: the time within which 99 of 100 " +
 		"are answered, from the first try on, pauses included; against an HTTP server that batches",
 	ours: side{command: func(e *env) ([]string, error) {
@@ -65,7 +67,6 @@ const (
 	askedAlone     = 8 // before, one at a time; their documents are the check
 )
 
-// traffic is how a server answered its clients.
 type traffic struct {
 	P50     float64 `json:"p50_ms"` // from the first try on
 	P99     float64 `json:"p99_ms"`
@@ -73,7 +74,6 @@ type traffic struct {
 	Refused int     `json:"refused"` // tries that were told to come again
 }
 
-// beside is what a row says of both sides.
 func (t *traffic) beside(peer *traffic) string {
 	return fmt.Sprintf("half within %.4g / %.4g ms; %.4g / %.4g answers a second; %d / %d refused", t.P50, peer.P50, t.Rate, peer.Rate, t.Refused, peer.Refused)
 }
@@ -115,13 +115,11 @@ func clientsWork(p *placed, w *workload) error {
 	return nil
 }
 
-// site is a server that is asked.
 type site struct {
 	address string
 	http    *http.Client
 }
 
-// byAll has all clients ask at once.
 func (s site) byAll() (*traffic, error) {
 	var mu sync.Mutex
 	var t traffic
@@ -170,10 +168,7 @@ func (s site) ask(question int) (found string, refused int, err error) {
 		case err != nil || resp.StatusCode != http.StatusOK || len(answer.Results) == 0:
 			return "", refused, fmt.Errorf("%s: %d documents: %v", resp.Status, len(answer.Results), err)
 		default:
-			var documents []string
-			for _, r := range answer.Results {
-				documents = append(documents, r.Document)
-			}
+			documents := lists.Map(answer.Results, func(r struct{ Document string }) string { return r.Document })
 			return strings.Join(documents, " "), refused, nil
 		}
 	}

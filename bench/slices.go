@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 )
 
-// workload is a piece that stays: it prepares once and then does the same work as
-// often as it is asked.
+// workload is a piece that stays: it prepares once and does the same work as often as it is asked.
 type workload struct {
 	check string                  // what it computes, equal on both sides
 	run   func() (float64, error) // one slice; how much work that was
@@ -29,8 +28,7 @@ type workload struct {
 	traffic *traffic // of the last slice, where that is clients'
 }
 
-// serve prepares a workload, does what does not count, and then a slice for
-// each line of standard input, answering each with a sample.
+// serve prepares and warms a workload, then answers each line of standard input with the sample of a slice.
 func serve(prepare func(p *placed, w *workload) error, args []string) error {
 	runtime.LockOSThread() // as a step does: libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
@@ -73,7 +71,6 @@ func processorSeconds() float64 {
 	return usage.CPU(&u).Seconds()
 }
 
-// server is a workload's process.
 type server struct {
 	command *exec.Cmd
 	in      io.WriteCloser
@@ -116,7 +113,6 @@ func (s *server) read() (sample, error) {
 	return v, err
 }
 
-// slice runs one.
 func (s *server) slice() (sample, error) {
 	if _, err := io.WriteString(s.in, "\n"); err != nil {
 		return sample{}, err

@@ -23,7 +23,6 @@ const (
 	oldAfter   = 200 // commits
 )
 
-// writeTable writes the table of bench/rows.jsonl into the page.
 func writeTable(ctx context.Context) error {
 	page, err := os.ReadFile(tablePage)
 	if err != nil {
@@ -97,8 +96,7 @@ func sinceReview(rows []result) string {
 	return text
 }
 
-// table has a row for each line, and below it when and where they were measured. A peer's row of memory stands behind
-// that of its time.
+// table has a row for each line, with a peer's memory behind its time, and below it when and where they were measured.
 func table(lines []line, rows []result, old func(revision string) bool) string {
 	var b strings.Builder
 	var runs []session

@@ -35,7 +35,7 @@ func TestExportModel(t *testing.T) {
 			[]string{"tokenizer(query.lower(), truncation=True, max_length=12,", "known = {tuple(", "`early_stopping` is true"}, `"num_beams": 40, "num_return_sequences": 40, "early_stopping": true, "length_penalty": 1, "max_new_tokens": 3`},
 		{docid.KindNaive, retrieve.Inputs{MaxInput: 12, MaxQuery: 64, QueryPrefix: "query:"}, retrieve.Search{EarlyStopping: stopping.Never, Validity: retrieve.ByText},
 			[]string{`tokenizer("query: " + query, truncation=True, max_length=65,`, "for t in dict.fromkeys(found) if t in known", "its text is an identifier"}, `"early_stopping": "never"`},
-		{docid.KindNaive, retrieve.Inputs{MaxInput: 12, Lowercase: true}, retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByTokens},
+		{docid.KindNaive, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}, retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByTokens},
 			[]string{"max_length=12,", "its tokens are those of an identifier", "`early_stopping` is false"}, `"num_return_sequences": 40, "length_penalty": 1`},
 		{docid.KindAtomic, retrieve.Inputs{MaxInput: 12, MaxQuery: 64, QueryPrefix: "query:"}, retrieve.DefaultSearch(),
 			[]string{"decoder_input_ids=start"}, `"max_new_tokens": 1, "transformers_version"`},

@@ -1,6 +1,8 @@
 package kinds
 
 import (
+	"slices"
+
 	"github.com/redsi/redsi/kinds/general"
 	"github.com/redsi/redsi/kinds/internal/collection"
 	"github.com/redsi/redsi/kinds/internal/ids"
@@ -10,34 +12,57 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// All lists every step kind that this build knows, in the order in which data
-// flows through them.
+// All lists every step kind that this build knows, family by family.
 func All() []step.Spec {
-	return []step.Spec{
-		general.Download, general.Source,
-		collection.Synth,
-		collection.Extract,
-		collection.Pages,
-		collection.PagesAPI, collection.PageTable, collection.ComparePages,
-		collection.Dedup, collection.Diagnose,
-		collection.ImportCorpus,
-		collection.Serialize,
-		collection.Substitutions, collection.Variation, collection.Prefixes,
-		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,
-		collection.Overlap,
-		collection.Shares,
-		collection.Export,
-		collection.Package, collection.ComparePackage,
-		ids.EmbedHashing, ids.Embed, ids.ImportEmbeddings,
-		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.KeywordIDs, ids.ImportIDs, ids.Tokens,
-		model.RandomT5, model.ImportModel, model.ImportTrained, model.TrainQueries, model.GenerateQueries, model.Train, model.Evaluate, model.ExportModel,
-		ranking.BM25, ranking.Dense, ranking.Fuse,
-		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Agree, ranking.ExportRun,
-		results.Best, results.BestModel,
-		results.Effects,
-		general.Command, general.Python, general.Script,
-		results.Table, results.Figure, results.Claim,
+	return slices.Concat(
+		family("Collections",
+			collection.Extract,
+			collection.Pages, collection.PagesAPI, collection.PageTable,
+			collection.Dedup,
+			collection.ImportCorpus, collection.Package,
+			collection.Synth,
+			collection.Serialize,
+			collection.Export,
+		),
+		family("Collections examined",
+			collection.Fields, collection.FormatExample, collection.Compare,
+			collection.ComparePages,
+			collection.Diagnose, collection.Variation,
+			collection.Substitutions, collection.Prefixes, collection.Excerpts,
+			collection.Overlap, collection.Shares,
+			collection.ComparePackage,
+		),
+		family("Identifiers and vectors",
+			ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.KeywordIDs, ids.ImportIDs, ids.Tokens,
+			ids.Embed, ids.EmbedHashing, ids.ImportEmbeddings,
+		),
+		family("Models",
+			model.ImportModel, model.RandomT5, model.ImportTrained,
+			model.TrainQueries, model.GenerateQueries,
+			model.Train, model.Evaluate, model.ExportModel,
+		),
+		family("Rankings",
+			ranking.BM25, ranking.Dense, ranking.Fuse,
+			ranking.ImportRun, ranking.ImportQrels, ranking.ExportRun,
+			ranking.Score, ranking.Compare, ranking.Agree,
+		),
+		family("Results",
+			results.Table, results.Figure, results.Claim,
+			results.Best, results.BestModel, results.Effects,
+		),
+		family("Programs and files",
+			general.Command, general.Python, general.Script,
+			general.Source, general.Download,
+		),
+	)
+}
+
+// family has its name set in each of its kinds.
+func family(name string, kinds ...step.Spec) []step.Spec {
+	for i := range kinds {
+		kinds[i].Family = name
 	}
+	return kinds
 }
 
 // Registry finds them by name.

@@ -12,7 +12,7 @@ import (
 )
 
 // TestTrainChecks: mistakes in a configuration are told with the attribute. Bounds and choices of one attribute are in
-// docs/kinds.md.
+// docs/kinds.
 func TestTrainChecks(t *testing.T) {
 	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})
 	whole := map[string]map[string]any{

@@ -171,7 +171,7 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 		for i := range titles {
 			titles[i] = "The " + []string{"Sea", "Hill", "Song"}[i%3] + []string{"", " of Kings"}[i%2]
 		}
-		set, _, err = docid.Title(names, titles, 8, f.tok)
+		set, _, err = docid.Title(docid.KindTitle, names, titles, 8, f.tok)
 		set.Kind = kind
 	}
 	if err != nil {

@@ -1,7 +1,9 @@
 package step
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -253,3 +255,192 @@ func (f Files) check() error {
 // rounding is how far floats of Go code are apart between processors: those that multiply
 // and add at once round the last bit of a sum differently.
 const rounding = 1e-9
+
+// Output is something a kind leaves behind.
+type Output struct {
+	Name string
+	Type string // artifact type, such as "nq/records"; inputs with accepts ask for it
+	Help string
+	Tree bool // many named files rather than one blob
+
+	// Optional outputs are those of some configurations only: a result may lack them.
+	Optional bool
+
+	// Fields, if set, declares the JSON that the output is; see FieldsOf. What reads a
+	// field of it, such as a table, is checked before anything runs.
+	Fields *Fields
+
+	// Alike decides whether two results whose bytes differ count as equal; nil: see Rule.
+	// Why is its reason, for people.
+	Alike Alike
+	Why   string
+}
+
+// Rule is how two of the output are compared: what it declares, of JSON with numbers that
+// are not whole Numbers within the rounding of sums, else Bytes.
+func (o Output) Rule() Alike {
+	if o.Alike != nil {
+		return o.Alike
+	}
+	if o.Fields != nil {
+		for _, f := range o.Fields.All() {
+			if f.Type == Float {
+				return Numbers{Margin: Margin{Rel: rounding}}
+			}
+		}
+	}
+	return Bytes{}
+}
+
+// CheckAlike says what is wrong with a rule that somebody else wrote.
+func CheckAlike(a Alike) error { return a.check() }
+
+// checkAlike panics on a rule that cannot be gone by: a programming error.
+func checkAlike(kind string, outputs []Output) {
+	for _, o := range outputs {
+		err := o.Rule().check()
+		if r, ok := o.Rule().(Follows); ok {
+			if !slices.ContainsFunc(outputs, func(p Output) bool { return p.Name == r.Output && p.Name != o.Name }) {
+				err = fmt.Errorf("there is no other output %q", r.Output)
+			}
+		}
+		_, files := o.Rule().(Files)
+		if err == nil && files && !o.Tree {
+			err = errors.New("it is not a tree")
+		}
+		if err != nil {
+			panic(fmt.Sprintf("kind %q: how %s is compared: %v", kind, o.Name, err))
+		}
+	}
+}
+
+// Change is one difference between two preimages.
+type Change struct {
+	Path     string // such as "config.options.lists" or "version"
+	Old, New string // canonical JSON; "" where there is nothing
+}
+
+func (c Change) String() string {
+	switch {
+	case c.Old == "":
+		return fmt.Sprintf("%s is new: %s", c.Path, excerpt(c.New, 0))
+	case c.New == "":
+		return fmt.Sprintf("%s is gone (was %s)", c.Path, excerpt(c.Old, 0))
+	}
+	from := 0
+	if max(len(c.Old), len(c.New)) > widest {
+		from = max(0, commonPrefix(c.Old, c.New)-around)
+	}
+	return fmt.Sprintf("%s: %s -> %s", c.Path, excerpt(c.Old, from), excerpt(c.New, from))
+}
+
+// Of a long value so many bytes are shown, and so many of those before the first
+// that differs.
+const widest, around = 60, 20
+
+// excerpt is a value from a byte on, cut for one line; a digest keeps its head.
+func excerpt(s string, from int) string {
+	const digest = `{"$input":"sha256:`
+	if rest, ok := strings.CutPrefix(s, digest); ok && len(rest) > 12 {
+		_, mode, _ := strings.Cut(strings.TrimRight(rest, `"}`), " ")
+		return strings.TrimSpace("bytes " + rest[:12] + " " + mode)
+	}
+	head, tail := "", ""
+	if from > 0 {
+		head, s = "…", s[from:]
+	}
+	if len(s) > widest {
+		s, tail = s[:widest-3], "…"
+	}
+	return head + strings.ToValidUTF8(s, "") + tail
+}
+
+// commonPrefix is the length of the longest beginning of both.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// Attribute is the top-level attribute that the change is in; "" if it is not
+// in the configuration.
+func (c Change) Attribute() string {
+	rest, ok := strings.CutPrefix(c.Path, "config.")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, ".["); i >= 0 {
+		return rest[:i]
+	}
+	return rest
+}
+
+// Diff compares two preimages down to their leaves, in path order.
+func Diff(before, after []byte) ([]Change, error) {
+	x, err := parsePreimage(before)
+	if err != nil {
+		return nil, err
+	}
+	y, err := parsePreimage(after)
+	if err != nil {
+		return nil, err
+	}
+	var out []Change
+	diffTree(x, y, "", &out)
+	return out, nil
+}
+
+func parsePreimage(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("a stored preimage is not JSON: %w", err)
+	}
+	return v, nil
+}
+
+func diffTree(a, b any, path string, out *[]Change) {
+	x, okX := a.(map[string]any)
+	y, okY := b.(map[string]any)
+	if okX && okY && x[digestField] == nil && y[digestField] == nil {
+		all := maps.Clone(x)
+		maps.Copy(all, y)
+		for _, k := range sortedKeys(all) {
+			diffTree(x[k], y[k], join(path, k), out)
+		}
+		return
+	}
+	l, okL := a.([]any)
+	m, okM := b.([]any)
+	if okL && okM {
+		for i := range max(len(l), len(m)) {
+			diffTree(elementAt(l, i), elementAt(m, i), fmt.Sprintf("%s[%d]", path, i), out)
+		}
+		return
+	}
+	s, t := leafText(a), leafText(b)
+	if s != t {
+		*out = append(*out, Change{Path: path, Old: s, New: t})
+	}
+}
+
+func elementAt(l []any, i int) any {
+	if i < len(l) {
+		return l[i]
+	}
+	return nil
+}
+
+func leafText(v any) string {
+	if v == nil {
+		return ""
+	}
+	b, err := Canonical(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

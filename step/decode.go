@@ -103,11 +103,7 @@ func (a *Attr) checkValue(val any, path string) (ps Problems) {
 		return ps
 	}
 	if s, ok := toString(val); ok && len(a.Enum) > 0 && !slices.Contains(a.Enum, s) {
-		quoted := make([]string, len(a.Enum))
-		for i, e := range a.Enum {
-			quoted[i] = strconv.Quote(e)
-		}
-		return Problems{{path, fmt.Sprintf("%q is not one of %s", s, strings.Join(quoted, ", "))}}
+		return Problems{{path, fmt.Sprintf("%q is not one of %s", s, quotedList(slices.Clone(a.Enum)))}}
 	}
 	if n, ok := toFloat(val); ok && !a.Range.has(n) {
 		return Problems{{path, fmt.Sprintf("want %s, got %s", a.Range, describe(val))}}
@@ -120,77 +116,64 @@ func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
 		v.Set(reflect.New(v.Type().Elem()))
 		return decodeValue(val, v.Elem(), t, path)
 	}
-	wrong := func() Problems { return Problems{{path, fmt.Sprintf("want %s, got %s", t, describe(val))}} }
 	switch t.Kind {
 	case InputOne:
-		in, ok := val.(Input)
-		if !ok {
-			return wrong()
-		}
-		v.Set(reflect.ValueOf(in))
-	case InputMany:
 		if in, ok := val.(Input); ok {
-			v.Set(reflect.ValueOf(Inputs{in}))
+			v.Set(reflect.ValueOf(in))
 			return nil
 		}
-		list, ok := val.([]any)
-		if !ok {
-			return wrong()
+	case InputMany:
+		if in, ok := val.(Input); ok {
+			val = []any{in}
 		}
-		ins := make(Inputs, len(list))
-		for i, e := range list {
-			if ins[i], ok = e.(Input); !ok {
-				return Problems{{fmt.Sprintf("%s[%d]", path, i), "want artifact, got " + describe(e)}}
+		if list, ok := val.([]any); ok {
+			ins := make(Inputs, len(list))
+			for i, e := range list {
+				if ins[i], ok = e.(Input); !ok {
+					return Problems{{fmt.Sprintf("%s[%d]", path, i), "want artifact, got " + describe(e)}}
+				}
 			}
+			v.Set(reflect.ValueOf(ins))
+			return nil
 		}
-		v.Set(reflect.ValueOf(ins))
 	case String:
-		s, ok := toString(val)
-		if !ok {
-			return wrong()
+		if s, ok := toString(val); ok {
+			v.SetString(s)
+			return nil
 		}
-		v.SetString(s)
 	case Bool:
-		b, ok := val.(bool)
-		if !ok {
-			return wrong()
+		if b, ok := val.(bool); ok {
+			v.SetBool(b)
+			return nil
 		}
-		v.SetBool(b)
 	case Int:
-		n, ok := toInt(val)
-		if !ok {
-			return wrong()
+		if n, ok := toInt(val); ok {
+			v.SetInt(n)
+			return nil
 		}
-		v.SetInt(n)
 	case Float:
 		f, ok := toFloat(val)
-		if !ok {
-			return wrong()
-		}
-		if inexact(val) {
+		if ok && inexact(val) {
 			return Problems{{path, describe(val) + " has more digits than are calculated with, 53 bits: compare it as a text"}}
 		}
-		v.SetFloat(f)
+		if ok {
+			v.SetFloat(f)
+			return nil
+		}
 	case List:
-		list, ok := val.([]any)
-		if !ok {
-			return wrong()
+		if list, ok := val.([]any); ok {
+			return decodeList(list, v, t, path)
 		}
-		return decodeList(list, v, t, path)
 	case Map:
-		m, ok := val.(map[string]any)
-		if !ok {
-			return wrong()
+		if m, ok := val.(map[string]any); ok {
+			return decodeMap(m, v, t, path)
 		}
-		return decodeMap(m, v, t, path)
 	case Object:
-		m, ok := val.(map[string]any)
-		if !ok {
-			return wrong()
+		if m, ok := val.(map[string]any); ok {
+			return decodeObject(m, v, t.Attrs, path)
 		}
-		return decodeObject(m, v, t.Attrs, path)
 	}
-	return nil
+	return Problems{{path, fmt.Sprintf("want %s, got %s", t, describe(val))}}
 }
 
 func decodeList(list []any, v reflect.Value, t Type, path string) (ps Problems) {

@@ -7,7 +7,7 @@
 //   - Kind[C]: a typed definition (name, version, outputs, defaults, Run). Define
 //     erases C to a Spec; a Registry is an explicit list of Specs.
 //   - Attr, Type: the schema of C, read from its struct tags, from which the
-//     HCL decoder, `redsi kinds` and docs/kinds.md are made.
+//     HCL decoder, `redsi kinds` and docs/kinds are made.
 //   - Input: an artifact that C takes; before it exists it is a Ref to another
 //     step's output, and that is the only kind of edge there is.
 //   - Fields: the JSON that an output is, declared from the struct that is written;
@@ -17,9 +17,8 @@
 //     inputs known. Key(task) is the cache key, its preimage kept.
 //   - IO: what Run sees of the world: named inputs, named outputs, progress.
 //
-// Reading order: input.go, range.go, schema.go, tree.go, canonical.go, encode.go, decode.go; fields.go, alike.go,
-// output.go; source.go, check.go, task.go; host.go, told.go, reading.go, writing.go, io.go; kind.go, registry.go,
-// spec.go, half.go; run.go and key.go. No file uses one that comes after it.
+// Reading order: input.go, schema.go, canonical.go, decode.go; fields.go, alike.go, check.go, task.go; host.go, io.go; kind.go,
+// spec.go and key.go.
 //
 // It must not know HCL, Temporal, stores or any domain package.
 //

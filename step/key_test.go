@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -329,4 +330,243 @@ func TestUnkeyedOnce(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestCanonical(t *testing.T) {
+	digest := artifacts.Sum([]byte("x"))
+	for _, c := range []struct {
+		name string
+		tree any
+		want string
+	}{
+		{"null", nil, `null`},
+		{"bools", []any{true, false}, `[true,false]`},
+		{"sorted keys", map[string]any{"b": int64(1), "a": nil, "B": "x", "é": "y", "": "z"}, `{"":"z","B":"x","a":null,"b":1,"é":"y"}`},
+		{"empty", []any{map[string]any{}, []any{}, ""}, `[{},[],""]`},
+		{"escapes", "\"\\/\n\t\x00\x1f\x7f<>&é\u2028😀", `"\"\\/\u000a\u0009\u0000\u001f` + "\x7f<>&é\u2028😀" + `"`},
+		{"integers", []any{int64(0), int64(-1), int64(math.MaxInt64), int64(math.MinInt64)}, `[0,-1,9223372036854775807,-9223372036854775808]`},
+		{"integral floats", []any{3.0, -3.0, 1e15, 0.0, math.Copysign(0, -1)}, `[3,-3,1000000000000000,0,0]`},
+		{"floats", []any{0.1, 1e-3, 1e-7, 2.5, 1e300, 1.0 / 3}, `[0.1,0.001,1e-07,2.5,1e+300,0.3333333333333333]`},
+		{"integral floats that are not exact", []any{1e16, 1e21}, `[1e+16,1e+21]`},
+		{"numbers as text", []any{json.Number("1"), json.Number("1.0"), json.Number("1e3"), json.Number("-0"), json.Number("0.10")}, `[1,1,1000,0,0.1]`},
+		{"input", In(artifacts.Artifact{Type: "t", Digest: digest, Size: 1}), `{"$input":"` + digest.String() + `"}`},
+		{"executable input", In(artifacts.Artifact{Type: "file", Digest: digest, Size: 1, Mode: artifacts.Executable}), `{"$input":"` + digest.String() + ` executable"}`},
+		{"unset input", Input{}, `null`},
+	} {
+		got, err := Canonical(c.tree)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %s, %v; want %s", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestCanonicalRefuses(t *testing.T) {
+	for name, tree := range map[string]any{
+		"NaN":           math.NaN(),
+		"infinity":      math.Inf(-1),
+		"no number":     json.Number("x"),
+		"too large":     json.Number("1e999"),
+		"invalid UTF-8": "a\xff",
+		"invalid key":   map[string]any{"\xff": nil},
+		"an int":        7,
+		"a struct":      struct{}{},
+		"unknown input": Input{Ref: &Ref{Step: "step.a.b", Output: "c"}},
+		"deep":          map[string]any{"a": []any{nil, math.NaN()}},
+	} {
+		b, err := Canonical(tree)
+		if err == nil {
+			t.Errorf("%s: %s", name, b)
+		}
+		if name == "deep" && !strings.Contains(err.Error(), "a: [1]:") {
+			t.Errorf("the error does not say where: %v", err)
+		}
+	}
+}
+
+// Any JSON has a canonical form that is JSON, equal in meaning, and its own
+// canonical form.
+func FuzzCanonical(f *testing.F) {
+	for _, s := range []string{`{"a":[1,2.50,-0,1e3,"\u00e9<"],"b":{}}`, `null`, `{"x":{"$input":"y"}}`, `1e400`, `"\ud800"`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := parsePreimage([]byte(s))
+		if err != nil {
+			return
+		}
+		b, err := Canonical(v)
+		if err != nil {
+			return
+		}
+		again, err := parsePreimage(b)
+		if err != nil {
+			t.Fatalf("%s is not JSON: %v", b, err)
+		}
+		c, err := Canonical(again)
+		if err != nil || string(c) != string(b) {
+			t.Fatalf("%s becomes %s, %v", b, c, err)
+		}
+	})
+}
+
+type walkConfig struct {
+	Steps int    `hcl:"steps" help:"how far"`
+	Gait  string `hcl:"gait,optional" help:"in which way"`
+	Rest  int    `hcl:"rest,added" help:"when to end"`
+	Keep  bool   `hcl:"keep,added,nokey" help:"what is kept"`
+}
+
+// TestTrajectory: tasks that differ in what the kind names, or in what is in no key, have
+// theirs in common, and it is the key of no result; a configuration may have none.
+func TestTrajectory(t *testing.T) {
+	spec := Define(Kind[walkConfig]{Name: "walk", Version: 1, Doc: "Walk.", Outputs: []Output{{Name: "out", Type: "files"}}, Defaults: walkConfig{Gait: "slow"},
+		Trajectory: func(c walkConfig) []string {
+			if c.Gait == "timed" {
+				return nil
+			}
+			return []string{"steps", "rest"}
+		},
+		Run: func(context.Context, *IO, walkConfig) error { return nil }})
+	other := Define(Kind[walkConfig]{Name: "stand", Version: 1, Doc: "Stand.", Outputs: []Output{{Name: "out", Type: "files"}},
+		Run: func(context.Context, *IO, walkConfig) error { return nil }})
+	reg := NewRegistry(spec, other)
+	of := func(kind string, tree map[string]any) (string, bool) {
+		t.Helper()
+		task, err := NewTask(reg.Lookup(kind), tree)
+		errtest.None(t, err)
+		key, ok, err := reg.Trajectory(task)
+		errtest.None(t, err)
+		if result, _, err := reg.Key(task); err != nil || result == key {
+			t.Errorf("%v: the key of its result is %v, %v", tree, result, err)
+		}
+		return key.Hex(), ok
+	}
+	short, ok := of("walk", map[string]any{"steps": int64(1)})
+	if !ok {
+		t.Error("there is none")
+	}
+	for _, same := range []map[string]any{{"steps": int64(9)}, {"steps": int64(1), "rest": int64(3)}, {"steps": int64(2), "keep": true, "gait": "slow"}} {
+		if key, ok := of("walk", same); key != short || !ok {
+			t.Errorf("%v: %s, want %s", same, key, short)
+		}
+	}
+	if key, ok := of("walk", map[string]any{"steps": int64(1), "gait": "fast"}); key == short || !ok {
+		t.Errorf("another gait: %s, %v", key, ok)
+	}
+	if _, ok := of("walk", map[string]any{"steps": int64(1), "gait": "timed"}); ok {
+		t.Error("a configuration without one has one")
+	}
+	if _, ok := of("stand", map[string]any{"steps": int64(1)}); ok {
+		t.Error("a kind without one has one")
+	}
+}
+
+// everything has an attribute of every form.
+type everything struct {
+	Text     string              `hcl:"text" help:"h"`
+	Choice   string              `hcl:"choice,optional" help:"h" enum:"a,b,c"`
+	Choices  []string            `hcl:"choices,optional" help:"h" enum:"a,b,c"`
+	Flag     bool                `hcl:"flag,optional" help:"h"`
+	Count    int                 `hcl:"count,optional" help:"h"`
+	Rate     float64             `hcl:"rate,optional" help:"h"`
+	Maybe    *float64            `hcl:"maybe,optional" help:"h"`
+	Steps    []int               `hcl:"steps,optional" help:"h"`
+	Required []string            `hcl:"required" help:"h"`
+	Words    map[string]string   `hcl:"words,optional" help:"h"`
+	Lists    map[string][]string `hcl:"lists,optional" help:"h"`
+	Grid     [][]float64         `hcl:"grid,optional" help:"h"`
+	One      Input               `hcl:"one" help:"h" accepts:"a"`
+	Other    *Input              `hcl:"other,optional" help:"h"`
+	Many     Inputs              `hcl:"many,optional" help:"h"`
+	Named    map[string]Input    `hcl:"named,optional" help:"h"`
+	Options  options             `hcl:"options,optional" help:"h"`
+	Rows     []options           `hcl:"rows,block" help:"h"`
+	Extra    options             `hcl:"extra,added" help:"h"`
+	Later    int                 `hcl:"later,added" help:"h"`
+	Mirror   string              `hcl:"mirror,optional,nokey" help:"h"`
+	Source   *Input              `hcl:"source,optional,nokey" help:"h"`
+}
+
+type options struct {
+	Name  string   `hcl:"name,label,optional" help:"h"`
+	Lists []string `hcl:"lists,optional" help:"h"`
+	Gap   int      `hcl:"gap,optional" help:"h"`
+	New   string   `hcl:"new,added" help:"h"`
+	Note  string   `hcl:"note,optional,nokey" help:"h"`
+	From  *Input   `hcl:"from,optional" help:"h"`
+}
+
+func everythingKind() Kind[everything] {
+	return Kind[everything]{
+		Name: "everything", Version: 3, Doc: "d", Outputs: []Output{{Name: "out", Type: "a"}, {Name: "files", Type: "b", Tree: true}},
+		Defaults: everything{
+			Choice: "a", Count: 7, Rate: 0.1, Steps: []int{1, 2}, Words: map[string]string{"k": "v"}, Later: 5,
+			Options: options{Name: "n", Lists: []string{"x"}, New: "dash"},
+			Extra:   options{Lists: []string{"y"}, Gap: 2},
+		},
+		Check: func(c everything) error {
+			if c.Count > 1000 {
+				return Problem{"count", "more than 1000"}
+			}
+			return nil
+		},
+		Run: func(context.Context, *IO, everything) error { return nil },
+	}
+}
+
+func artifactOf(text string) artifacts.Artifact {
+	return artifacts.Artifact{Type: "a", Digest: artifacts.Sum([]byte(text)), Size: int64(len(text))}
+}
+
+// minimal is what must be given.
+func minimal() map[string]any {
+	return map[string]any{"text": "t", "required": []any{"r"}, "one": In(artifactOf("one"))}
+}
+
+// random makes a value of a type. Of what is optional it gives some.
+func random(rng *rand.Rand, t Type, enum []string) any {
+	switch t.Kind {
+	case String:
+		if len(enum) > 0 {
+			return enum[rng.IntN(len(enum))]
+		}
+		return strings.Repeat(string(rune('a'+rng.IntN(26))), rng.IntN(4)) + []string{"", "é", "\"", "<&>", "\x01", "$ref"}[rng.IntN(6)]
+	case Bool:
+		return rng.IntN(2) == 0
+	case Int:
+		return int64(rng.IntN(2000) - 1000)
+	case Float:
+		return []float64{0, 1, -1, 0.1, 1e-9, 1e30, rng.Float64(), float64(rng.IntN(100))}[rng.IntN(8)]
+	case InputOne:
+		return In(artifactOf(fmt.Sprint(rng.IntN(1000))))
+	case InputMany:
+		list := make([]any, rng.IntN(3))
+		for i := range list {
+			list[i] = random(rng, Type{Kind: InputOne}, nil)
+		}
+		return list
+	case List:
+		list := make([]any, rng.IntN(3))
+		for i := range list {
+			list[i] = random(rng, *t.Elem, enum)
+		}
+		return list
+	case Map:
+		m := map[string]any{}
+		for range rng.IntN(3) {
+			m[fmt.Sprintf("k%d", rng.IntN(5))] = random(rng, *t.Elem, enum)
+		}
+		return m
+	}
+	return randomObject(rng, t.Attrs)
+}
+
+func randomObject(rng *rand.Rand, attrs []Attr) map[string]any {
+	m := map[string]any{}
+	for _, a := range attrs {
+		if !a.Optional || rng.IntN(2) == 0 {
+			m[a.Name] = random(rng, a.Type, a.Enum)
+		}
+	}
+	return m
 }

@@ -146,7 +146,8 @@ const (
 type Spec struct {
 	Kind[any]
 	Attrs  []Attr
-	Hidden bool // a part of another kind, not written in HCL
+	Hidden bool   // a part of another kind, not written in HCL
+	Family string // the title of the page that documents the kind, such as "Identifiers"
 
 	configType reflect.Type
 	defaults   reflect.Value

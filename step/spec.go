@@ -2,6 +2,7 @@ package step
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -115,7 +116,13 @@ func (s *Spec) WithCode(tree map[string]any, files CodeFiles) error {
 }
 
 // Output finds a declared output.
-func (s *Spec) Output(name string) (Output, bool) { return outputOf(s.Outputs, name) }
+func (s *Spec) Output(name string) (Output, bool) {
+	i := slices.IndexFunc(s.Outputs, func(o Output) bool { return o.Name == name })
+	if i < 0 {
+		return Output{}, false
+	}
+	return s.Outputs[i], true
+}
 
 // Declared is the outputs of a task, each with the Fields that its configuration gives it.
 func (s *Spec) Declared(t Task) []Output {
@@ -260,4 +267,119 @@ func (s *Spec) Fingerprint() string {
 		panic(err) // a schema is made of texts, numbers and lists
 	}
 	return fmt.Sprintf("%d %x", s.Version, sha256.Sum256(b))
+}
+
+// Registry is the explicit list of kinds that a program knows.
+type Registry struct {
+	specs  []Spec
+	byName map[string]*Spec
+}
+
+// NewRegistry lists the given kinds, each followed by its parts. Two kinds with the same name are
+// a programming error and panic.
+func NewRegistry(kinds ...Spec) *Registry {
+	r := &Registry{byName: map[string]*Spec{}}
+	for _, k := range kinds {
+		r.specs = append(append(r.specs, k), k.Kind.Parts...)
+	}
+	for i := range r.specs {
+		s := &r.specs[i]
+		if r.byName[s.Name] != nil {
+			panic(fmt.Sprintf("kind %q is listed twice", s.Name))
+		}
+		r.byName[s.Name] = s
+	}
+	return r
+}
+
+// Kinds returns the kinds, and their parts after them, in the order of the list.
+func (r *Registry) Kinds() []Spec { return r.specs }
+
+// Lookup finds a kind by name; nil if there is none.
+func (r *Registry) Lookup(name string) *Spec { return r.byName[name] }
+
+// Half is the computing half of a declared kind, which only the second program has.
+type Half struct {
+	kind       string
+	configType reflect.Type
+	run        func(context.Context, *IO, any) error
+}
+
+// Compute gives a kind that is declared with Needs its Run. A configuration that is not the
+// kind's is a programming error and panics.
+func Compute[C any](declared Spec, run func(ctx context.Context, io *IO, c C) error) Half {
+	h := Half{declared.Name, reflect.TypeFor[C](), func(ctx context.Context, io *IO, c any) error { return run(ctx, io, c.(C)) }}
+	if declared.Needs == "" || declared.configType != h.configType {
+		panic(fmt.Sprintf("kind %q is computed by redsi itself, or has another configuration than %s", declared.Name, h.configType))
+	}
+	return h
+}
+
+// WithHalves are the kinds, and their parts, with the halves. A half of a kind that is not there
+// is left out: a program may know fewer kinds.
+func WithHalves(kinds []Spec, halves ...Half) []Spec {
+	of := map[string]Half{}
+	for _, h := range halves {
+		of[h.kind] = h
+	}
+	var join func(list []Spec) []Spec
+	join = func(list []Spec) []Spec {
+		var out []Spec
+		for _, s := range list {
+			if h, ok := of[s.Name]; ok && h.configType == s.configType {
+				s.Kind.Run, s.Kind.Unless = h.run, nil
+			}
+			s.Kind.Parts = join(s.Kind.Parts)
+			out = append(out, s)
+		}
+		return out
+	}
+	return join(kinds)
+}
+
+// Split cuts a task into parts; nil for kinds that do not split.
+func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, error) {
+	if s.Kind.Split == nil {
+		return nil, nil
+	}
+	c, err := s.Decode(tree)
+	if err != nil {
+		return nil, Permanent(err)
+	}
+	return s.Kind.Split(ctx, io, c)
+}
+
+// Known lists the files of a task's outputs that are trees as far as its parts have results.
+func (s *Spec) Known(io *IO, tree map[string]any, parts []*artifacts.Result) (map[string][]artifacts.File, error) {
+	if s.Kind.Known == nil {
+		return nil, nil
+	}
+	known, err := ofTree(s, func(c any) map[string][]artifacts.File { return s.Kind.Known(io, c, parts) }, tree)
+	return known, Permanent(err)
+}
+
+// Run runs a task whose inputs are all known, in this program: see Elsewhere.
+func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
+	c, err := s.Decode(tree)
+	if err != nil {
+		return Permanent(err)
+	}
+	if s.elsewhere(c) {
+		return Permanent(fmt.Errorf("kind %s needs %s, which this program does not have", s.Name, s.Needs))
+	}
+	return s.Kind.Run(ctx, io, c)
+}
+
+// Stage fills the folder dir with what a run of the task would find there: inputs that
+// are read-only, and files. For a kind that runs no program it does nothing and returns nil.
+func (s *Spec) Stage(ctx context.Context, io *IO, tree map[string]any, dir string) (*Program, error) {
+	if s.Kind.Stage == nil {
+		return nil, nil
+	}
+	c, err := s.Decode(tree)
+	if err != nil {
+		return nil, Permanent(err)
+	}
+	p, err := s.Kind.Stage(ctx, io, c, dir)
+	return &p, err
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-var update = flag.Bool("update", false, "write those histories for workflows/replay_test.go that are not there")
+var update = flag.Bool("update", false, "write those histories for TestReplay of workflows that are not there")
 
 // TestHistories runs what the replay tests replay: a chain, a step in parts. Other
 // tests keep theirs by the same function.
@@ -62,9 +61,7 @@ step "short" "many" {
   after    = [step.short.first.out]
 }
 `, "paged")
-	if _, err := b.wait(w); err == nil || !strings.Contains(err.Error(), "1 of 4001 steps failed, 4000 skipped") {
-		t.Fatal(err)
-	}
+	errtest.Says(t, errtest.Of(b.wait(w)), "1 of 4001 steps failed, 4000 skipped")
 	if n := len(b.record("paged").Steps) + int(b.record("paged").Counts[runs.Skipped]); n < 4000 {
 		t.Errorf("its record has %d steps", n)
 	}

@@ -177,25 +177,6 @@ func TestKeepFalseWithOtherBytes(t *testing.T) {
 	}
 }
 
-// TestKeepFalseSharedBytes: what a result that is kept has as well, or a step that has failed
-// has not read, stays.
-func TestKeepFalseSharedBytes(t *testing.T) {
-	b := newBench(t)
-	src := hcl(fmt.Sprintf(`
-step "text" "raw"  { text = %q, keep = false }
-step "text" "same" { text = "", after = [step.text.raw.out] }
-step "text" "own"  { text = %q, keep = false }
-step "text" "end"  { text = "end", after = [step.text.raw.out, step.text.own.out, step.text.same.out], last = 9 }
-`, long("raw"), long("own")))
-	if r := b.mustRun(src, "1"); r.Ran != 4 || r.Released.Results != 1 || r.Released.Bytes != int64(len(long("own"))) {
-		t.Fatalf("%+v, want own alone to be let go", r)
-	}
-	if got := b.text(src, "step.text.same"); got != long("raw") {
-		t.Fatalf("same has %d bytes", len(got))
-	}
-	b.foresees(src, "end hit, own released, raw hit, same hit")
-}
-
 func TestKeepFalseOfAFailure(t *testing.T) {
 	b := newBench(t)
 	b.fails("end", "no")

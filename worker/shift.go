@@ -23,12 +23,10 @@ type shift struct {
 	last  time.Time // since when it has done nothing
 	idle  *time.Timer
 	ended chan string
-	over  bool
+	once  sync.Once // of what is sent there
 }
 
-func newShift(s Shift) *shift {
-	return &shift{Shift: s, ended: make(chan string, 1)}
-}
+func newShift(s Shift) *shift { return &shift{Shift: s, ended: make(chan string, 1)} }
 
 func (s *shift) start() {
 	s.mu.Lock()
@@ -92,11 +90,4 @@ func (s *shift) nothingElse() bool {
 }
 
 // end says, once, why the worker is to end.
-func (s *shift) end(why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.over {
-		s.over = true
-		s.ended <- why
-	}
-}
+func (s *shift) end(why string) { s.once.Do(func() { s.ended <- why }) }

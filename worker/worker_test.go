@@ -3,14 +3,28 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/sdk/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/host/devserver/devservertest"
+	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
 )
 
 const chain = `
@@ -25,56 +39,33 @@ step "short" "c" {
 }
 `
 
-func TestSecondRunDoesNothing(t *testing.T) {
+// TestRunAgain: what is there is a hit, whatever its step is called; an edit runs what depends on it, a lost
+// blob its producer alone.
+func TestRunAgain(t *testing.T) {
 	b := newBench(t)
-	if hit, ran := b.run(chain, "1"); hit != 0 || ran != 3 {
-		t.Fatalf("first run: %d hit, %d ran", hit, ran)
-	}
-	if got := b.text(chain, "step.short.c"); got != "aabc" {
-		t.Fatalf("c is %q", got)
-	}
-	if hit, ran := b.run(chain, "2"); hit != 3 || ran != 0 {
-		t.Fatalf("second run: %d hit, %d ran", hit, ran)
-	}
-	for _, s := range []string{"a", "b", "c"} {
-		if n := b.count(s); n != 1 {
-			t.Errorf("%s ran %d times", s, n)
+	edited := strings.Replace(chain, `"b"`+"\n  after", `"B"`+"\n  after", 1)
+	renamed := strings.ReplaceAll(strings.ReplaceAll(chain, `"text" "b"`, `"text" "other"`), "step.text.b", "step.text.other")
+	for i, c := range []struct {
+		src      string
+		hit, ran int
+	}{{chain, 0, 3}, {chain, 3, 0}, {edited, 1, 2}, {"# a comment\n" + renamed, 3, 0}} {
+		id := strconv.Itoa(i)
+		if hit, ran := b.run(c.src, id); hit != c.hit || ran != c.ran {
+			t.Fatalf("run %s: %d hit, %d ran", id, hit, ran)
+		}
+		if rec := b.record(id); len(rec.Steps) != 3 || (rec.Steps[0].Outcome == runs.Hit) != (c.hit > 0) || rec.Steps[0].Key.IsZero() {
+			t.Fatalf("record of run %s: %+v", id, rec)
 		}
 	}
-	rec := b.record("2")
-	if len(rec.Steps) != 3 || rec.Steps[0].Outcome != runs.Hit || rec.Steps[0].Key.IsZero() {
-		t.Fatalf("record of the second run: %+v", rec)
+	if got := b.text(edited, "step.short.c"); got != "aaBc" {
+		t.Errorf("c is %q", got)
 	}
-}
-
-func TestEditRerunsWhatDependsOnIt(t *testing.T) {
-	b := newBench(t)
-	b.run(chain, "1")
-	if hit, ran := b.run(strings.Replace(chain, `"b"`+"\n  after", `"B"`+"\n  after", 1), "2"); hit != 1 || ran != 2 {
-		t.Fatalf("after editing b: %d hit, %d ran", hit, ran)
+	errtest.None(t, b.store.Blobs.Delete(t.Context(), b.result(chain, "step.text.b").Outputs["out"].Digest))
+	w := b.start(chain, "lost")
+	if r, err := b.wait(w); err != nil || r.Hit != 2 || r.Ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
+		t.Fatalf("%+v, %v; a ran %d, b %d times", r, err, b.count("a"), b.count("b"))
 	}
-	renamed := strings.ReplaceAll(strings.ReplaceAll(chain, `"text" "b"`, `"text" "other"`), "step.text.b", "step.text.other")
-	if hit, ran := b.run("# a comment\n"+renamed, "3"); hit != 3 || ran != 0 {
-		t.Fatalf("after a rename and a comment: %d hit, %d ran", hit, ran)
-	}
-}
-
-func TestEarlyCutoff(t *testing.T) {
-	b := newBench(t)
-	src := `
-step "text" "a" {
-  text = "one same"
-  last = 4
-}
-step "text" "b" {
-  text  = "b"
-  after = step.text.a.out
-}
-`
-	b.run(src, "1")
-	if hit, ran := b.run(strings.Replace(src, "one", "two", 1), "2"); hit != 1 || ran != 1 {
-		t.Fatalf("%d hit, %d ran: b reads the same bytes and must be a hit", hit, ran)
-	}
+	b.keep("lost", w.GetID(), "")
 }
 
 func TestPartsAreCachedAlone(t *testing.T) {
@@ -97,93 +88,8 @@ step "split" "s" {
 	}
 }
 
-func TestFailureStopsOnlyWhatDependsOnIt(t *testing.T) {
-	b := newBench(t)
-	b.fails("b", "b is wrong: line 7")
-	src := chain + `step "text" "d" { text = "d" }`
-	w := b.start(src, "1")
-	_, err := b.wait(w)
-	if err == nil || !strings.Contains(err.Error(), "step.text.b: b is wrong: line 7") {
-		t.Fatalf("the run's error is %v", err)
-	}
-	b.keep("failed", w.GetID(), "")
-	if b.count("d") != 1 || b.count("c") != 0 || b.count("b") != 1 {
-		t.Fatalf("d ran %d, c %d, b %d times", b.count("d"), b.count("c"), b.count("b"))
-	}
-	outcomes := map[string]runs.Status{}
-	for _, s := range b.record("1").Steps {
-		outcomes[s.Address] = s.Outcome
-	}
-	if outcomes["step.short.c"] != runs.Skipped || outcomes["step.text.b"] != runs.Failed || outcomes["step.text.d"] != runs.Ran {
-		t.Fatalf("outcomes: %v", outcomes)
-	}
-	b.fail.Store(nil)
-	if hit, ran := b.run(src, "2"); hit != 2 || ran != 2 {
-		t.Fatalf("after mending b: %d hit, %d ran", hit, ran)
-	}
-}
-
-func TestTransientErrorsAreRetriedAndPanicsAreNot(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	flaky := func(text string) error {
-		switch {
-		case text == "a" && b.count("a") < 2:
-			return errors.New("the network is away")
-		case text == "p":
-			panic("a bug")
-		}
-		return nil
-	}
-	b.fail.Store(&flaky)
-	if hit, ran := b.run(`step "text" "a" { text = "a" }`, "1"); hit != 0 || ran != 1 || b.count("a") != 2 {
-		t.Fatalf("%d hit, %d ran, a was tried %d times", hit, ran, b.count("a"))
-	}
-	_, err := b.wait(b.start(`step "text" "p" { text = "p" }`, "2"))
-	if err == nil || !strings.Contains(err.Error(), "a bug in redsi: a bug") || b.count("p") != 1 {
-		t.Fatalf("%d tries, %v", b.count("p"), err)
-	}
-}
-
-func TestLostBlobRerunsOnlyItsProducer(t *testing.T) {
-	b := newBench(t)
-	b.run(chain, "1")
-	ctx := context.Background()
-	errtest.None(t, b.store.Blobs.Delete(ctx, b.result(chain, "step.text.b").Outputs["out"].Digest))
-	w := b.start(chain, "2")
-	if r, err := b.wait(w); err != nil || r.Hit != 2 || r.Ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
-		t.Fatalf("%+v, %v; a ran %d, b %d times", r, err, b.count("a"), b.count("b"))
-	}
-	b.keep("lost", w.GetID(), "")
-}
-
-func TestTwoRunsShareOneStep(t *testing.T) {
-	b := newBench(t)
-	src := `
-step "text" "slow" {
-  text = "slow"
-  hold = true
-}
-`
-	first, second := b.start(src, "1"), b.start(strings.Replace(src, `"slow" {`, `"renamed" {`, 1), "2")
-	b.says("slow")
-	rested, _, note := b.awaitRest(first, second) // either may be the one that came first
-	if words := []string{".slow of run TestTwoRunsShareOneStep", ".renamed of run TestTwoRunsShareOneStep"}; !strings.Contains(note, words[0]) && !strings.Contains(note, words[1]) {
-		t.Errorf("it does not say for whom it waits: %s", note)
-	}
-	close(b.hold)
-	r1, err1 := b.wait(first)
-	r2, err2 := b.wait(second)
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
-	}
-	if b.count("slow") != 1 || r1.Ran+r2.Ran != 1 || r1.Hit+r2.Hit != 1 {
-		t.Fatalf("it ran %d times; first %+v, second %+v", b.count("slow"), r1, r2)
-	}
-	b.keep("rested", rested.GetID(), "")
-}
-
-// TestWaitingTakesNoSlot: runs that wait for a step of another one leave the slots to other steps.
+// TestWaitingTakesNoSlot: runs that wait for a step of another one say for which, and leave the slots to
+// other steps; the step runs once.
 func TestWaitingTakesNoSlot(t *testing.T) {
 	t.Parallel()
 	b := newBenchOf(t, 2)
@@ -201,6 +107,10 @@ step "text" "own" { text = "own `+id+`" }
 	for _, w := range all {
 		b.awaitCounts(w, runs.Ran, 1)
 	}
+	rested, _, note := b.awaitRest(all[0], all[1]) // at least one of the two waits
+	if !strings.Contains(note, ".slow of run "+t.Name()) {
+		t.Errorf("it does not say for which it waits: %s", note)
+	}
 	close(b.hold)
 	ran := 0
 	for _, w := range all {
@@ -211,6 +121,7 @@ step "text" "own" { text = "own `+id+`" }
 	if ran != 5 || b.count("slot") != 1 {
 		t.Fatalf("5 steps ran %d times, the shared one %d times", ran, b.count("slot"))
 	}
+	b.keep("rested", rested.GetID(), "")
 }
 
 // TestCancelledHolder: the run that works on a step that another one wants too is cancelled. The
@@ -249,26 +160,419 @@ step "text" "slow" {
 	b.keep("taken-over", rests.GetID(), "")
 }
 
-// TestCancelledWaiter: a run that waits for a step of another one and is cancelled ends at once,
-// and the other one goes on.
-func TestCancelledWaiter(t *testing.T) {
+// TestCancelledRun: of a run that is cancelled nothing has failed. What was at work was
+// cancelled; what was queued, or waited for it, was not started.
+func TestCancelledRun(t *testing.T) {
+	t.Parallel()
+	b := newBenchOf(t, 1)
+	w := b.start(`
+step "text" "first" {
+  text = "cancelled first"
+  hold = true
+}
+step "text" "queued" {
+  text = "cancelled, queued"
+  hold = true
+}
+step "text" "after" {
+  text  = "cancelled, after"
+  after = [step.text.first.out, step.text.queued.out]
+}
+`, "1")
+	want := "after not started, first cancelled, queued not started"
+	if b.next() == "cancelled, queued" { // either may be begun first
+		want = "after not started, first not started, queued cancelled"
+	}
+	b.cancel(w)
+	if _, err := b.wait(w); err == nil {
+		t.Fatal("a cancelled run ended well")
+	}
+	if got := b.ended("1"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
+// it is cancelled, too, and the run does the others.
+func TestCancelledStep(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	const src = `
-step "text" "slow" {
-  text = "one waits"
+	w := b.start(`
+step "split" "first" {
+  text = "cancelled alone"
+  hold = true
+}
+step "text" "after" {
+  text  = "after it"
+  after = step.split.first.out
+}
+step "short" "other" { text = "beside one that is cancelled" }
+`, "1")
+	b.next()
+	b.cancel(b.c.GetWorkflow(t.Context(), workflows.StepWorkflowID(w.GetRunID(), 0), ""))
+	_, err := b.wait(w)
+	failed := workflows.ErrorOf(err)
+	if failed == nil || !strings.HasPrefix(failed.Text, "2 of 3 steps cancelled:") || failed.Result.Cancelled != 2 {
+		t.Fatal(err)
+	}
+	if got := b.ended("1"); got != "after cancelled, first cancelled, other ran" {
+		t.Error(got)
+	}
+	b.keep("cut-cancelled", w.GetID(), "")
+}
+
+// TestFailuresOfOneCause: steps that fail alike are told in one line.
+func TestFailuresOfOneCause(t *testing.T) {
+	b := newBench(t)
+	bad := func(text string) error { return step.Permanent(errors.New("the disk is full")) }
+	b.fail.Store(&bad)
+	w := b.start(`
+step "short" "many" {
+  for_each = toset([for i in range(12) : format("one cause %02d", i)])
+  text     = each.key
+}
+`, "1")
+	_, err := b.wait(w)
+	if failed := workflows.ErrorOf(err); failed == nil || failed.Text != "12 of 12 steps failed:\n"+`step.short.many["one cause 00"], step.short.many["one cause 01"], step.short.many["one cause 02"], step.short.many["one cause 03"], step.short.many["one cause 04"] and 7 more: the disk is full` {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) cancel(w client.WorkflowRun) {
+	b.t.Helper()
+	errtest.None(b.t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
+}
+
+// TestCancelOneStep: a step of a run is cancelled, whether it is at work, waits, or is in a batch; what needs it is cancelled, too, and
+// the run does the others.
+func TestCancelOneStep(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w := b.start(`
+step "text" "held" {
+  text = "cancelled one"
+  hold = true
+}
+step "text" "after" {
+  text  = "after one"
+  after = step.text.held.out
+}
+step "split" "parts" {
+  text  = "parts of one"
+  hold  = true
+  split = 1
+}
+step "text" "other" {
+  text = "beside one"
+  hold = true
+}
+step "short" "last" {
+  for_each = toset(["a", "b"])
+  text     = "last ${each.key}"
+  after    = step.text.other.out
+}
+`, "1")
+	for range 3 {
+		b.next()
+	}
+	cancel := func(target string) (cancelled []string, err error) {
+		u, err := b.c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{WorkflowID: w.GetID(), UpdateName: workflows.CancelStepsUpdate, Args: []any{target}, WaitForStage: client.WorkflowUpdateStageCompleted})
+		if err == nil {
+			err = u.Get(t.Context(), &cancelled)
+		}
+		return cancelled, err
+	}
+	for _, target := range []string{"step.text.held", "step.split.parts", `step.short.last["b"]`} {
+		got, err := cancel(target)
+		errtest.None(t, err)
+		if !slices.Equal(got, []string{target}) {
+			t.Errorf("%s: %v", target, got)
+		}
+	}
+	_, err := cancel("step.text.no")
+	errtest.Says(t, err, "the run has no step step.text.no")
+	_, err = cancel("step.text.held")
+	errtest.Says(t, err, "step.text.held has ended")
+	close(b.hold)
+	_, err = b.wait(w)
+	errtest.Says(t, err, "4 of 6 steps cancelled:", "step.text.held, step.split.parts", "it was cancelled by itself")
+	const want = `after cancelled, held cancelled, last["a"] ran, last["b"] cancelled, other ran, parts cancelled`
+	if got := b.ended("1"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	b.keep("step-cancelled", w.GetID(), "")
+}
+
+// attempts is what a workflow's history says of its first activity of a kind.
+func (b *bench) attempts(w client.WorkflowRun, kind string) (s *history.ActivityTaskScheduledEventAttributes, started *history.ActivityTaskStartedEventAttributes) {
+	b.t.Helper()
+	var id int64
+	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		errtest.None(b.t, err)
+		if a := e.GetActivityTaskScheduledEventAttributes(); s == nil && a != nil && a.ActivityType.Name == kind {
+			s, id = a, e.EventId
+		}
+		if a := e.GetActivityTaskStartedEventAttributes(); a != nil && a.ScheduledEventId == id {
+			return s, a
+		}
+	}
+	b.t.Fatalf("%s was not started", kind)
+	return nil, nil
+}
+
+// TestHandBack: what a worker that stops was doing goes to another one at once, and is
+// not missed by its heartbeats.
+func TestHandBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w := b.start(`
+step "text" "long" {
+  text = "handed back"
+  hold = true
+}`, "1")
+	b.says("handed back")
+	b.queue.Stop()
+	b.says("cancelled handed back")
+	b.startWorker()
+	b.says("handed back")
+	close(b.hold)
+	b.ends(w, 1)
+	_, started := b.attempts(w, workflows.DoActivity)
+	if started.Attempt != 2 || started.LastFailure.GetMessage() != "interrupted: the worker is ending" {
+		t.Errorf("attempt %d, after %v", started.Attempt, started.LastFailure)
+	}
+}
+
+// TestFresh: a result that is too old is made again, and what reads it is a hit if its bytes are the same.
+func TestFresh(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	src := func(text string) string {
+		return fmt.Sprintf(`
+step "text" "listing" {
+  text  = "listing"
+  fresh = "24h"
+}
+step "%s" "reads" {
+  text  = "reads"
+  after = step.text.listing.out
+}
+`, text)
+	}
+	b.run(src("text"), "1")
+	if hit, ran := b.run(src("text"), "2"); hit != 2 || ran != 0 {
+		t.Fatalf("while it is fresh: %d hit, %d ran", hit, ran)
+	}
+	age := func(by time.Duration) {
+		t.Helper()
+		res := b.result(src("text"), "step.text.listing")
+		res.Finished = res.Finished.Add(-by)
+		errtest.None(t, artifacts.DropResult(context.Background(), b.store, res.Key))
+		_, _, err := artifacts.Publish(context.Background(), artifacts.Alone(b.store), *res)
+		errtest.None(t, err)
+	}
+	age(23 * time.Hour)
+	if hit, ran := b.run(src("text"), "3"); hit != 2 || ran != 0 {
+		t.Fatalf("an hour before it is no more: %d hit, %d ran", hit, ran)
+	}
+	age(2 * time.Hour)
+	if hit, ran := b.run(src("short"), "4"); hit != 0 || ran != 2 { // as a batch and by itself
+		t.Fatalf("with another reader: %d hit, %d ran", hit, ran)
+	}
+	age(25 * time.Hour)
+	if hit, ran := b.run(src("text"), "5"); hit != 1 || ran != 1 {
+		t.Fatalf("when it is no more: %d hit, %d ran", hit, ran)
+	}
+	if hit, ran := b.run(src("text"), "6"); hit != 2 || ran != 0 || b.count("listing") != 3 {
+		t.Fatalf("made again: %d hit, %d ran; %d times", hit, ran, b.count("listing"))
+	}
+}
+
+// TestSchedule: a schedule of Temporal starts runs, each of which has a name of its own; what is done is a hit.
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, plan := b.plan("step \"text\" \"a\" { text = \"scheduled\" }\n")
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	h, err := b.c.ScheduleClient().Create(ctx, client.ScheduleOptions{ID: t.Name(), Spec: client.ScheduleSpec{CronExpressions: []string{"0 3 1 1 *"}},
+		Action: &client.ScheduleWorkflowAction{ID: t.Name(), Workflow: workflows.ReproduceWorkflow, TaskQueue: t.Name(), Args: []any{workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &plan}}}})
+	errtest.None(t, err)
+	ran := map[string]workflows.ReproduceResult{}
+	for n := 1; n <= 2; n++ {
+		errtest.None(t, h.Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enums.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL}))
+		for len(ran) < n {
+			d, err := h.Describe(ctx)
+			errtest.None(t, err)
+			for _, a := range d.Info.RecentActions {
+				w := a.StartWorkflowResult
+				var r workflows.ReproduceResult
+				errtest.None(t, b.c.GetWorkflow(ctx, w.WorkflowID, w.FirstExecutionRunID).Get(ctx, &r))
+				ran[r.RunID] = r
+			}
+		}
+	}
+	hit, made := 0, 0
+	for id, r := range ran {
+		if _, ok := workflows.RunBegan(id); !ok {
+			t.Errorf("a run has the name %q", id)
+		}
+		hit, made = hit+r.Hit, made+r.Ran
+	}
+	if hit != 1 || made != 1 {
+		t.Errorf("%+v", ran)
+	}
+}
+
+// TestRunsAreFoundByPipeline asks a real server's visibility as a person does in
+// the UI: by a search attribute, exactly.
+func TestRunsAreFoundByPipeline(t *testing.T) {
+	b := newBench(t)
+	b.run(`step "text" "found" { text = "x/y" }`, "visible")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	query := `RedsiPipeline = "t.hcl" AND WorkflowType = "Reproduce" AND WorkflowId = "` + t.Name() + `/visible"`
+	for n := int64(0); n != 1; { // visibility follows a little later
+		r, err := b.c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: query})
+		errtest.None(t, err)
+		n = r.Count
+	}
+}
+
+// details are what the UI shows of a workflow now.
+func (b *bench) details(id string) string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	v, err := b.c.QueryWorkflow(ctx, id, "", "__temporal_workflow_metadata")
+	errtest.None(b.t, err)
+	var m sdk.WorkflowMetadata
+	errtest.None(b.t, v.Get(&m))
+	return m.CurrentDetails
+}
+
+func has(t *testing.T, what, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s has no %s:\n%s", what, w, text)
+		}
+	}
+	if len(text) > 8<<10 {
+		t.Errorf("%s has %d bytes", what, len(text))
+	}
+}
+
+// TestDetails: the UI's page of a run says what its steps came to and who made its hits.
+func TestDetails(t *testing.T) {
+	b := newBench(t)
+	b.fails("broken", "no `luck` | at all")
+	src := `
+step "text" "first" { text = "one" }
+step "text" "second" {
+  for_each = toset(["a|b"])
+  text     = "two"
+  after    = [step.text.first.out]
+}
+`
+	b.run(src, "details-1")
+	has(t, "the run", b.details(t.Name()+"/details-1"), "2 ran", "| `step.text.second` | 0 | 1 |", "`step.text.second[\"a\\|b\"]`", "redsi trace STEP")
+
+	broke := src + `step "text" "third" { text = "broken" }`
+	w := b.start(broke, "details-2")
+	if _, err := b.wait(w); err == nil {
+		t.Fatal("it did not fail")
+	}
+	has(t, "the other run", b.details(t.Name()+"/details-2"), "2 hit, 0 ran, 1 failed", "| `step.text.second` | 1 | [`TestDetailsdetails-1`]", "`` no `luck` \\| at all ``")
+}
+
+// TestLongHistory: a run whose history grows long continues in another execution,
+// although one of its steps rests for longer than all others take; the next execution
+// asks for that one again.
+func TestLongHistory(t *testing.T) {
+	t.Parallel()
+	program, err := devserver.Find()
+	errtest.None(t, err)
+	long, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes(), Long: 100})
+	errtest.None(t, err)
+	t.Cleanup(long.Stop)
+	opts, err := long.ClientOptions()
+	errtest.None(t, err)
+	b := benchAt(t, opts, 8, payload.Codec{}, nil)
+	b.startWorker()
+	const slow = `
+step "text" "long" {
+  text = "long history"
   hold = true
 }
 `
-	first, second := b.start(src, "1"), b.start(src, "2")
-	b.next()
-	rests, works, _ := b.awaitRest(first, second)
-	b.cancel(rests)
-	if _, err := b.wait(rests); err == nil {
-		t.Fatal("a cancelled run ended well")
+	holder := b.start(slow, "1")
+	b.says("long history")
+	w := b.start(slow+`
+step "split" "many" { # each in a workflow of its own: three events at least, of the 100 after which this server speaks up
+  for_each = toset([for i in range(40) : tostring(i)])
+  text     = "many ${each.key}"
+}
+step "short" "last" {
+  text  = "last"
+  after = [step.text.long.out, step.split.many["7"].out]
+}
+`, "2")
+	first := w.GetRunID()
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	defer cancel()
+	end, err := b.c.GetWorkflowHistory(ctx, w.GetID(), first, true, enums.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT).Next()
+	if err != nil || end.EventType != enums.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW {
+		t.Fatalf("the run did not go on in another execution: %v, %v", end, err)
+	}
+	d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")
+	if err != nil || d.ExecutionConfig.DefaultWorkflowTaskTimeout.AsDuration() != workflows.TaskTimeout {
+		t.Errorf("the next execution has %v, %v", d.GetExecutionConfig(), err)
 	}
 	close(b.hold)
-	if r, err := b.wait(works); err != nil || r.Ran != 1 || b.count("one waits") != 1 {
-		t.Fatalf("%+v, %v; it ran %d times", r, err, b.count("one waits"))
+	var r workflows.ReproduceResult
+	if err := w.Get(ctx, &r); err != nil || r.Ran != 41 || r.Hit != 1 {
+		t.Fatalf("%+v, %v", r, err)
 	}
+	if err := holder.Get(ctx, &r); err != nil || r.Ran != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	b.keep("long-1", w.GetID(), first)
+	b.keep("long-2", w.GetID(), "")
+	if n := b.count("long history"); n != 1 {
+		t.Errorf("the long step ran %d times", n)
+	}
+}
+
+// TestShiftThatIsTooShort: a worker takes nothing that took longer the last time than it
+// has left; another one does it.
+func TestShiftThatIsTooShort(t *testing.T) {
+	t.Parallel()
+	b := idleBench(t, 2)
+	src := `
+step "text" "long" { text = "too long for a shift" }
+`
+	pl, digest := b.plan(src)
+	err := runs.Write(t.Context(), b.store, runs.Record{RunID: "before", Pipeline: pl.Pipeline, Plan: digest,
+		Steps: []runs.Step{{Address: "step.text.long", Outcome: runs.Ran, TookS: 3600}}})
+	errtest.None(t, err)
+	short := worker.New(b.c, b.activities(), worker.Options{Queues: []string{b.t.Name()}, CPU: 2, Shift: worker.Shift{Until: 30 * time.Minute}})
+	errtest.None(t, short.Start())
+	w := b.start(src, "1")
+	select {
+	case why := <-short.Ended():
+		if !strings.Contains(why, "no remaining step fits") {
+			t.Errorf("it ended since %s", why)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+	}
+	short.Stop()
+	if n := b.count("too long for a shift"); n != 0 {
+		t.Fatalf("the step ran %d times", n)
+	}
+	b.startWorker()
+	b.ends(w, 1)
 }

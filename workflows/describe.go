@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
@@ -181,4 +183,128 @@ func Code(text string, most int) string {
 		return "`` " + strings.ReplaceAll(text, "``", "` `") + " ``"
 	}
 	return "`" + text + "`"
+}
+
+// Bounds of one answer to a query.
+const (
+	changesShown = 1000      // steps
+	changesBytes = 256 << 10 // of their texts
+	activeShown  = 100
+)
+
+// queries lets a run be looked at while it works, and when it has ended.
+func (r *run) queries(ctx workflow.Context) error {
+	execution := workflow.GetInfo(ctx).WorkflowExecution.RunID
+	err := workflow.SetQueryHandler(ctx, ChangesQuery, func(since int) (Changes, error) { return r.changesSince(execution, since), nil })
+	if err != nil {
+		return err
+	}
+	return workflow.SetQueryHandler(ctx, StateQuery, func() (State, error) { return r.state(), nil })
+}
+
+// state is for people: counts, and the running or failed steps, not all of many.
+func (r *run) state() State {
+	s := State{RunID: r.id, Restarted: r.restarted}
+	if r.progress == nil {
+		return s
+	}
+	s.Counts, s.Plan = r.counts(), r.loaded.Plan
+	for _, x := range r.steps {
+		if (x.Status == runs.Running || x.Status == runs.Failed) && len(s.Steps) < activeShown {
+			s.Steps = append(s.Steps, x)
+		}
+	}
+	return s
+}
+
+// changesSince lists what has changed after a number of changes, oldest first.
+func (r *run) changesSince(execution string, since int) Changes {
+	c := Changes{RunID: r.id, Execution: execution, Restarted: r.restarted, Next: since}
+	if r.progress == nil {
+		return c
+	}
+	c.Total, c.Plan = len(r.steps), r.loaded.Plan
+	if n := len(r.moves); n > 0 { // the steps have other places
+		c.Execution += fmt.Sprintf(" grown %d", n)
+	}
+	var changed []int
+	for i, at := range r.at {
+		if at > since {
+			changed = append(changed, i)
+		}
+	}
+	sort.Slice(changed, func(x, y int) bool { return r.at[changed[x]] < r.at[changed[y]] })
+	bytes := 0
+	for n, i := range changed {
+		s := r.steps[i]
+		if bytes += len(s.Address) + len(s.Error) + len(s.Workflow) + 100; n == changesShown || n > 0 && bytes > changesBytes {
+			c.More = true
+			break
+		}
+		c.Steps = append(c.Steps, s)
+		c.Next = r.at[i]
+	}
+	return c
+}
+
+// CancelStepsUpdate asks a run to cancel the steps of an address, or of a block, that have not ended. What needs them is
+// cancelled, too; the run does all else. It answers with the addresses of those that were asked for.
+const CancelStepsUpdate = "cancel-steps"
+
+// stepCancelled is the error of a step that was cancelled by itself.
+const stepCancelled = "it was cancelled by itself"
+
+// updates lets steps of a run be cancelled while it works.
+func (r *run) updates(ctx workflow.Context) error {
+	refuse := func(format string, args ...any) error {
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), PermanentError, nil)
+	}
+	return workflow.SetUpdateHandler(ctx, CancelStepsUpdate, func(_ workflow.Context, target string) (cancelled []string, err error) {
+		if r.progress == nil {
+			return nil, refuse("the run has not loaded its plan: ask again in a moment")
+		}
+		found := false
+		for i := range r.steps {
+			s := &r.steps[i]
+			if s.Address != target && address.Of(s.Address).Block() != target {
+				continue
+			}
+			found = true
+			switch {
+			case s.Status != runs.Waiting && s.Status != runs.Running:
+			case len(r.heads[i].Awaits) > 0:
+				return nil, refuse("%s: which steps it is depends on what others make: ask again when these have run, or cancel the run", s.Address)
+			default:
+				cancelled = append(cancelled, s.Address)
+				r.cancelStep(i)
+			}
+		}
+		switch {
+		case !found:
+			return nil, refuse("the run has no step %s: redsi status --run %s lists its steps", target, r.id)
+		case len(cancelled) == 0:
+			return nil, refuse("%s has ended: redsi status --run %s says how", target, r.id)
+		}
+		r.changed = true
+		return cancelled, nil
+	})
+}
+
+// cancelStep takes a step from who has it, and notes that it was cancelled. Others of its batch are asked for again if it is
+// at work; if it is not, its outcome is of no interest.
+func (r *run) cancelStep(i int) {
+	for _, w := range r.given {
+		if !w.left[i] {
+			continue
+		}
+		delete(w.left, i)
+		r.held[i] = false
+		if !w.isBatch() || r.steps[i].Status == runs.Running {
+			w.stopped = true
+			w.stop()
+		}
+	}
+	r.steps[i].Error = stepCancelled
+	r.set(i, runs.Cancelled)
+	r.skip(i)
 }

@@ -19,13 +19,10 @@ func newArtifactsCmd(a *app) *cobra.Command {
 	ls := &cobra.Command{
 		Use:   "ls [STEP[.OUTPUT]]",
 		Short: "List the outputs of steps that have results, or what these steps used: CPU time, memory, bytes, cards, energy",
-		Long: `Lists the outputs of steps that have results.
-
-With --used, lists instead the resources that these steps used on their machines,
-including parts, and the sum. What a machine did not report is left out: the sum says how
-many steps each figure covers. Memory of a step inside redsi is how much the process grew,
-known only if no other step ran at the same time; energy is the whole machine's while the
-step ran.`,
+		Long: `With --used, it lists instead the resources that these steps used on their machines, including
+parts, and the sum. What a machine did not report is left out: the sum says how many steps each
+figure covers. Memory of a step inside redsi is how much the process grew, known only if no other
+step ran at the same time; energy is the whole machine's while the step ran.`,
 		Example: `  redsi artifacts ls step.dedup.nq
   redsi artifacts ls --used
   redsi artifacts ls step.dedup.nq --used --json`,
@@ -34,24 +31,18 @@ step ran.`,
 			a.Targets = args
 			if used {
 				list, sum, err := files.ListUsed(cmd.Context(), a.Session)
-				if err != nil {
-					return err
-				}
-				return a.print(map[string]any{"steps": list, "sum": sum}, func(w io.Writer) { view.Used(w, list, sum) })
+				return a.printed(map[string]any{"steps": list, "sum": sum}, err, func(w io.Writer) { view.Used(w, list, sum) })
 			}
 			list, err := files.List(cmd.Context(), a.Session, first(args), a.JSON)
-			if err != nil {
-				return err
-			}
-			return a.print(list, func(w io.Writer) { view.Outputs(w, list) })
+			return a.printed(list, err, func(w io.Writer) { view.Outputs(w, list) })
 		},
 	}
 	ls.Flags().BoolVar(&used, "used", false, "list what steps used of their machines")
 	cat := &cobra.Command{
 		Use:   "cat STEP.OUTPUT[/FILE]",
 		Short: "Print an output's bytes, verified",
-		Long: `Prints an output's bytes, verified: unchanged to a file or a program; on a terminal,
-control characters are shown as escapes.`,
+		Long: `To a file or a program the bytes go unchanged; on a terminal, control characters are shown as
+escapes.`,
 		Example: `  redsi artifacts cat 'step.dedup.nq["url"].counts'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,13 +73,13 @@ func newGetCmd(a *app) *cobra.Command {
 
 		Use:   "get STEP[.OUTPUT[/FILE]]|TABLE|FIGURE|DIGEST DIR",
 		Short: "Write outputs into a folder: a tree, a file, or all outputs of a step",
-		Long: `Writes outputs into the folder DIR, which must be new or empty: the files of a tree,
-a file under the output's name, or all outputs of a step, each under its name. DIGEST
-is that of a result (its key), of a tree or of a file, and needs no pipeline.
+		Long: `The folder DIR must be new or empty. It gets the files of a tree, a file under the output's name, or
+all outputs of a step, each under its name. DIGEST is that of a result (its key), of a tree or of a
+file, and needs no pipeline.
 
-The files are verified copies: you may change them without changing the store. They
-appear together, once all are complete. With --force the folder may have files: those of
-the same names are replaced, and the others stay.`,
+The files are verified copies: you may change them without changing the store. They appear together,
+once all are complete. With --force the folder may have files: those of the same names are replaced,
+and the others stay.`,
 		Example: `  redsi artifacts get step.download.text.files text
   redsi artifacts get table.dedup_counts tables --force
   redsi artifacts get sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 out`,
@@ -106,12 +97,9 @@ the same names are replaced, and the others stay.`,
 			err = local.WriteFiles(cmd.Context(), store, found, args[1], force, copied)
 			over()
 			if _, ok := errors.AsType[*local.NotEmptyError](err); ok {
-				return fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
+				err = fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}
-			if err != nil {
-				return err
-			}
-			return a.print(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, func(w io.Writer) {
+			return a.printed(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, err, func(w io.Writer) {
 				view.Printf(w, "%s  %s, %s\n", args[1], view.Count(len(found), "file"), view.Size(bytes))
 			})
 		},

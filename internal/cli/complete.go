@@ -38,9 +38,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables",
-		Long: `Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables.
-
-  bash        source <(redsi completion bash)               in ~/.bashrc, after the package bash-completion
+		Long: `  bash        source <(redsi completion bash)               in ~/.bashrc, after the package bash-completion
   zsh         source <(redsi completion zsh)                in ~/.zshrc, after compinit
   fish        redsi completion fish > ~/.config/fish/completions/redsi.fish
   powershell  redsi completion powershell | Out-String | Invoke-Expression`,
@@ -93,8 +91,7 @@ func (a *app) complete(root *cobra.Command) {
 	each(root)
 }
 
-// completer lists candidates for a word that has been begun; the caller drops those that do
-// not begin so.
+// completer lists candidates for a word that has been begun; the caller drops candidates that do not begin so.
 type completer func(ctx context.Context, begun string) []string
 
 func these(list ...string) completer { return func(context.Context, string) []string { return list } }
@@ -123,8 +120,7 @@ func (a *app) completion(c completer) cobra.CompletionFunc {
 	}
 }
 
-// stepNames lists blocks and, once only one is left, its instances: only those need the
-// pipeline's expressions.
+// stepNames lists blocks and, once only one is left, its instances: only instances need the pipeline's expressions.
 func (a *app) stepNames(ctx context.Context, begun string) []string {
 	var blocks []string
 	for _, b := range a.blocks() {
@@ -158,7 +154,7 @@ func (a *app) instances(ctx context.Context, begun string) (all []string) {
 	return all
 }
 
-// blocks are those of the pipeline's files, as they are written.
+// blocks are the blocks of the pipeline's files, as they are written.
 func (a *app) blocks() (blocks []*hclsyntax.Block) {
 	sources, err := syntax.Read(a.File)
 	if err != nil {
@@ -195,7 +191,7 @@ func (a *app) loaded(ctx context.Context) []pipeline.Step {
 	return p.Steps
 }
 
-// cellNames lists steps, tables and figures, and the cells of one that is named.
+// cellNames lists steps, tables and figures, and the cells of a table or figure that is named.
 func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	item, _, named := address.Cell(begun)
 	if !named || !address.Of(begun).IsRendered() {

@@ -3,9 +3,11 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,23 +16,23 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/console"
-	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newConsoleCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:   "console [EXPRESSION...]",
 		Short: "Evaluate expressions of a pipeline: local values, for_each keys, functions, references",
-		Long: `Evaluates expressions as in a locals block of the pipeline, and prints their
-values as HCL, or with --json as JSON. Without arguments it reads one expression
-per line of standard input. Nothing is run. A step's output is shown as its
-address, with what the plan says about it: a hit's key and the digest of the
-output.
+		Long: `Evaluates expressions as in a locals block of the pipeline, and prints their values as HCL, or with
+--json as JSON. Without arguments it reads one expression per line of standard input. Nothing is
+run. A step's output is shown as its address, with what the plan says about it: a hit's key and the
+digest of the output.
 
-Exit code 0 if all could be evaluated, 2 if not; the others are evaluated
-anyway.`,
+Exit code 0 if all could be evaluated, 2 if not; the others are evaluated anyway.`,
 		Example: `  redsi console 'keys(step.train.dsi)' 'local.sizes'
   echo 'local.sizes' | redsi console --var scale=toy
   echo 'var.scale' | redsi console --json | jq .value`,
@@ -50,10 +52,7 @@ anyway.`,
 			}
 			return c.read(os.Stdin)
 		},
-	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
-	return cmd
+	}, a.pipelineFlags, a.fromFlags)
 }
 
 // consoleRun answers expressions, one after the other.
@@ -122,20 +121,67 @@ func (c *consoleRun) evaluate(from, expression string) error {
 
 // lookUp looks up all steps of a pipeline.
 func (a *app) lookUp(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Planned, error) {
-	planned := map[string]console.Planned{}
-	v, err := a.PreviewTargets(ctx, p, nil, func(of session.Seen) (plan.Keep, error) {
-		return func(i int, it *plan.Item) bool {
-			planned[of.Plan.Steps[i].Address] = console.Planned{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
-			return false
-		}, nil
-	})
+	v, err := a.PreviewTargets(ctx, p, nil, session.Everything)
 	if err != nil {
 		return nil, err
 	}
+	planned := make(map[string]console.Planned, len(v.Items))
 	for i, it := range v.Items {
-		if it.Outcome != plan.Hit {
-			planned[v.Plan.Steps[i].Address] = console.Planned{Outcome: it.Outcome, Key: it.Key}
+		known := console.Planned{Outcome: it.Outcome, Key: it.Key}
+		if it.Result != nil {
+			known.Outputs = it.Result.Outputs
 		}
+		planned[v.Plan.Steps[i].Address] = known
 	}
 	return planned, nil
+}
+
+func newKindsCmd(a *app) *cobra.Command {
+	var markdown string
+	var functions bool
+	cmd := &cobra.Command{
+		Use:   "kinds [KIND]",
+		Short: "List the step kinds, or describe one",
+		Example: `  redsi kinds
+  redsi kinds dedup
+  redsi kinds table
+  redsi kinds --functions
+  redsi kinds --markdown docs/kinds`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			kinds := reference.Kinds(a.Registry)
+			switch {
+			case markdown != "" && (a.JSON || functions || len(args) > 0):
+				return fault.Input(errors.New("--markdown writes the reference of all kinds and cannot be combined with a kind or other flags: leave these out"))
+			case markdown != "":
+				for name, page := range reference.Markdown(kinds) {
+					if err := atomicfile.WriteFile(filepath.Join(markdown, name), []byte(page), 0o644); err != nil {
+						return err
+					}
+				}
+				return nil
+			case functions && len(args) > 0:
+				return fault.Input(errors.New("--functions lists all functions and cannot be combined with a kind: leave one of them out"))
+			case functions && a.JSON:
+				return view.WriteJSON(a.Out, language.Functions())
+			case functions:
+				return reference.FunctionText(a.Out)
+			case len(args) == 0 && a.JSON:
+				return view.WriteJSON(a.Out, kinds)
+			case len(args) == 0:
+				return reference.List(a.Out, kinds)
+			}
+			k, err := reference.Find(a.Registry, args[0])
+			switch {
+			case err != nil:
+				return fault.Input(err)
+			case a.JSON:
+				return view.WriteJSON(a.Out, k)
+			}
+			return reference.Text(a.Out, k, min(terminal(a.Out), 100))
+		},
+	}
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write the reference of all kinds as pages of Markdown into a `folder`")
+	cmd.Flags().BoolVar(&functions, "functions", false, "list the functions of expressions")
+	return cmd
 }

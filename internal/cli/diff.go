@@ -33,27 +33,25 @@ func newDiffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff RUN_A RUN_B | REV | REV..[REV] | DIR_A DIR_B",
 		Short: "Compare two runs, or show what a change costs: which steps lose their results, why, and how long they take",
-		Long: `Compare two runs, or two versions of the pipeline.
+		Long: `For two runs: which steps differ, what changed in their keys, which outputs differ, and which
+comparisons with the paper have a new verdict. For tables and figures the cells that differ are
+shown, for JSON the fields, for short texts the lines, otherwise the sizes. A run is named by its id
+or a unique part of it, last, or last~1 for the one before. Steps that do the same work under
+another name are shown as such.
 
-For two runs: which steps differ, what changed in their keys, which outputs differ, and
-which comparisons with the paper have a new verdict. For tables and figures the cells that
-differ are shown, for JSON the fields, for short texts the lines, otherwise the sizes. A
-run is named by its id or a unique part of it, last, or last~1 for the one before. Steps
-that do the same work under another name are shown as such.
-
-For two versions, what the change costs: which steps go from HIT to RUN or MAYBE, which
-attribute at which line causes that, which tables and claims are affected, and how long
-the steps are expected to take. Nothing is run.
+For two versions of the pipeline, what the change costs: which steps go from HIT to RUN or MAYBE,
+which attribute at which line causes that, which tables and claims are affected, and how long the
+steps are expected to take. Nothing is run.
 
   REV               that commit, branch or tag, and the files as they are here
   REV..REV2         two commits; REV.. is REV..HEAD
   REV...REV2        the last commit that both have in common, and REV2
   DIR_A DIR_B       two folders or pipeline files
 
-Files of a commit are read from git's objects: nothing is checked out, no hook and no
-filter runs, and for Git LFS the pointer is enough. Files that the commit does not have,
-such as data that is not under version control, are read as they are here. A name that
-is both a run and a folder is an error: write ./NAME for the folder.`,
+Files of a commit are read from git's objects: nothing is checked out, no hook and no filter runs,
+and for Git LFS the pointer is enough. Files that the commit does not have, such as data that is not
+under version control, are read as they are here. A name that is both a run and a folder is an
+error: write ./NAME for the folder.`,
 		Example: `  redsi diff last~1 last
   redsi diff last~1 last --verbose                   # all values and lines
   redsi diff 20261121T103628Z-7710bece last --json
@@ -64,14 +62,11 @@ is both a run and a folder is an error: write ./NAME for the folder.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), args, o) },
 	}
-	a.fromFlags(cmd)
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&o.all, "verbose", "v", false, "show all values, lines and steps that differ")
 	f.StringVar(&o.markdown, "markdown", "", "for versions: write what the change costs as Markdown, for a pull request, to this `FILE`; - is standard output")
 	f.BoolVar(&o.exitCode, "exit-code", false, "for versions: exit 3 if the change makes something run")
-	return cmd
+	return with(cmd, a.fromFlags, a.pipelineFlags, a.targetFlag)
 }
 
 func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
@@ -93,7 +88,7 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 				continue
 			}
 			if _, err := a.FindRun(ctx, store.Own, arg); err == nil {
-				return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
+				return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or all of the run's id", arg))
 			}
 		}
 		for i, arg := range args {
@@ -122,7 +117,10 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.compareRuns(ctx, store, x, y, o.all)
+	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
+	return a.printed(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, err, func(w io.Writer) {
+		view.RunsDiffer(w, a.style(w), x.RunID, y.RunID, ds, same, o.all)
+	})
 }
 
 // runOf is FindRun with a hint in case a commit was meant.
@@ -130,21 +128,10 @@ func (a *app) runOf(ctx context.Context, store *artifacts.Resolver, args []strin
 	rec, err := a.FindRun(ctx, store.Own, args[i])
 	if err != nil {
 		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), args[i]); other == nil {
-			return nil, fault.Input(fmt.Errorf("%w; for two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
+			return nil, fault.Input(fmt.Errorf("%w; for two commits write `%s`", err, a.hint("diff", args[0]+".."+args[1])))
 		}
 	}
 	return rec, err
-}
-
-// compareRuns prints how two runs differ.
-func (a *app) compareRuns(ctx context.Context, store *artifacts.Resolver, x, y *runs.Record, all bool) error {
-	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
-	if err != nil {
-		return err
-	}
-	return a.print(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, func(w io.Writer) {
-		view.RunsDiffer(w, a.style(w), x.RunID, y.RunID, ds, same, all)
-	})
 }
 
 // impact shows what the change from one variant of the pipeline to another costs, in the forms
@@ -166,4 +153,80 @@ func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) 
 		return fault.Printed(fault.CodePending)
 	}
 	return nil
+}
+
+func newSameCmd(a *app) *cobra.Command {
+	var write string
+	var results bool
+	cmd := &cobra.Command{
+		Use:   "same A B | RUN --write FILE",
+		Short: "Say whether two runs are the same study: exit 0 if they are, 1 if not",
+		Long: `Two runs are the same study if they have the same steps with the same keys, and the same bytes, or
+bytes within what their kind allows ("redsi kinds NAME" says how each output is compared).
+
+A and B are runs, by an id, a part of one, last or last~N, or files that --write wrote: a snapshot
+of a run, with keys and digests, to be kept in version control and compared with runs elsewhere.
+What has other bytes than a snapshot says is compared by its kind's rule where the store has both.
+Models are judged by the steps that evaluate them.
+
+Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line of the pipeline.`,
+		Example: `  redsi same last~1 last
+  redsi same last --write study.json    # once; then, after a run in CI:
+  redsi same study.json last
+  redsi same study.json last --results  # other keys do not matter: another version of the program, say`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 1) != (write != "") {
+				return fault.Input(misused(cmd, errors.New("give two to compare, or one and --write FILE")))
+			}
+			ctx := cmd.Context()
+			a.ReadResults(ctx)
+			store, err := a.OpenStore(ctx)
+			if err != nil {
+				return err
+			}
+			var of []*compare.Snapshot
+			for _, arg := range args {
+				s, err := a.snapshot(ctx, store, arg)
+				if err != nil {
+					return err
+				}
+				of = append(of, s)
+			}
+			if write != "" {
+				return a.writeForm(write, func(w io.Writer) error { return view.WriteJSON(w, of[0]) })
+			}
+			pairs, err := compare.Same(ctx, a.Registry, store, of[0], of[1])
+			if err != nil {
+				return err
+			}
+			differ := slices.ContainsFunc(pairs, func(p compare.Pair) bool { return !p.Ok(results) })
+			err = a.print(map[string]any{"a": of[0].Run, "b": of[1].Run, "same": !differ, "steps": pairs}, func(w io.Writer) {
+				view.Same(w, a.style(w), of[0].Run, of[1].Run, pairs, results)
+			})
+			if os.Getenv("GITHUB_ACTIONS") == "true" {
+				view.AnnotatePairs(a.Err, pairs, results)
+			}
+			if err == nil && differ {
+				err = fault.Printed(fault.CodeFailed)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&write, "write", "", "write the snapshot of a run to this `FILE`; - is standard output")
+	cmd.Flags().BoolVar(&results, "results", false, "results alone count, whatever keys they have")
+	return with(cmd, a.fromFlags, a.pipelineFlags)
+}
+
+// snapshot is of a run, or of a file.
+func (a *app) snapshot(ctx context.Context, store *artifacts.Resolver, name string) (*compare.Snapshot, error) {
+	if at, err := os.Stat(name); err == nil && !at.IsDir() {
+		s, err := compare.ReadSnapshot(ctx, store, name)
+		return s, input(err)
+	}
+	rec, err := a.FindRun(ctx, store.Own, name)
+	if err != nil {
+		return nil, err
+	}
+	return compare.Take(ctx, store, rec)
 }

@@ -5,18 +5,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/step"
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
@@ -25,16 +29,14 @@ func newDoctorCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
-		Long: `Check this machine for what redsi needs, and say how to get what is missing: the
-program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the signing
-key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
+		Long: `It checks the program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the
+signing key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
 cluster.
 
-With --rates, it first measures in a minute or two how fast this machine is, its
-processors and a card of each sort: extraction of Natural Questions, updates, searches and
-rankings by T5s of the paper's sizes with random weights, and embeddings. The results are
-kept in the state folder, shown from then on, and price steps in redsi plan. Measure while
-nothing else runs.
+With --rates, it first measures in a minute or two how fast this machine is, its processors and a
+card of each sort: extraction of Natural Questions, updates, searches and rankings by T5s of the
+paper's sizes with random weights, and embeddings. The results are kept in the state folder, shown
+from then on, and price steps in redsi plan. Measure while nothing else runs.
 
 Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check fails.`,
 		Example: `  redsi doctor
@@ -63,8 +65,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 	})
 	_ = cmd.Flags().MarkHidden("rates-quick") // it is there
 	clusterFlags(cmd, &o)
-	a.fromFlags(cmd)
-	return cmd
+	return with(cmd, a.fromFlags)
 }
 
 // examine runs all checks.
@@ -119,4 +120,43 @@ func (a *app) examineCluster(ctx context.Context, o drive.Cluster) []doctor.Find
 		return a.Polled(ctx, conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
 	}
 	return doctor.Cluster(fmt.Sprintf("%s, namespace %s", conn.Host, conn.Namespace), nil, polled, func(queue string) string { return a.hint("worker", "--queue", queue) })
+}
+
+// build is what this program is made of.
+type build struct {
+	Release  string `json:"release"`
+	Revision string `json:"revision"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Server   string `json:"server"`   // the embedded server's program; "none" if missing
+	Temporal string `json:"temporal"` // that the server was built of
+	Models   string `json:"models"`   // the program that computes models; "none" if missing
+	Libtorch string `json:"libtorch"` // that it is built against, if it is of this build
+	Keys     string `json:"keys"`     // format of keys
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print what this program is made of: release, commit, Go, the embedded server, and what computes models",
+		Example: `  redsi version --json`,
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
+	}
+}
+
+func (a *app) printVersion() error {
+	b := build{Release: revision.Release(), Revision: revision.Of(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Server: "none", Temporal: "none", Models: "none", Libtorch: revision.Libtorch, Keys: step.KeyFormat}
+	if server, err := devserver.Find(); err == nil {
+		b.Server, b.Temporal = server, devserver.Temporal(server)
+	}
+	models := compute.Find()
+	if _, err := os.Stat(models); err == nil {
+		b.Models = models
+	}
+	return a.print(b, func(w io.Writer) {
+		view.Printf(w, "redsi     %s, commit %s\nGo        %s, %s\n", b.Release, b.Revision, b.Go, b.Platform)
+		view.Printf(w, "server    %s, Temporal %s\nmodels    %s, for libtorch %s\nkeys      %s\n", b.Server, b.Temporal, b.Models, b.Libtorch, b.Keys)
+	})
 }

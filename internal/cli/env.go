@@ -21,32 +21,26 @@ func newEnvCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "List, find and remove the environments that were made on this machine",
-		Long: `Environments of environment blocks are made once on each machine, and shared by all
-pipelines of an account: in the folder redsi/environments of the cache folder, or in the
-one that REDSI_ENVIRONMENTS names. One that is removed is made again when a step needs it.`,
+		Long: `Environments of environment blocks are made once on each machine, and shared by all pipelines of an
+account: in the folder redsi/environments of the cache folder, or in the folder that
+REDSI_ENVIRONMENTS names. A step makes a removed environment anew when it needs it.`,
 	}
-	cmd.AddCommand(newEnvLsCmd(a), newEnvPathCmd(a), newEnvRmCmd(a))
-	return cmd
-}
-
-func newEnvLsCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	ls := &cobra.Command{
 		Use:     "ls",
-		Short:   "List them, those used last first",
+		Short:   "List the environments, the last used first",
 		Example: "  redsi env ls",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			list, err := realize.List()
-			if err != nil {
-				return err
-			}
-			return a.print(list, func(w io.Writer) { view.Environments(w, list) })
+			return a.printed(list, err, func(w io.Writer) { view.Environments(w, list) })
 		},
 	}
+	cmd.AddCommand(ls, newEnvPathCmd(a), newEnvRmCmd(a))
+	return cmd
 }
 
 func newEnvPathCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:     "path NAME",
 		Short:   "Print the folder of one of the pipeline's environments; make it if it is not there",
 		Example: "  redsi env path py\n  \"$(redsi env path py)/bin/python\"",
@@ -76,16 +70,14 @@ func newEnvPathCmd(a *app) *cobra.Command {
 			err = a.print(map[string]any{"path": h.Dir, "environment": h.Record}, func(w io.Writer) { view.Println(w, h.Dir) })
 			return errors.Join(err, h.Close())
 		},
-	}
-	a.pipelineFlags(cmd)
-	return cmd
+	}, a.pipelineFlags)
 }
 
 func newEnvRmCmd(a *app) *cobra.Command {
 	var unused string
 	cmd := &cobra.Command{
 		Use:     "rm [ID...]",
-		Short:   "Remove some, by what env ls lists, or those that were not used for some time",
+		Short:   "Remove environments, by the IDs that redsi env ls lists, or all that were not used for some time",
 		Example: "  redsi env rm 3f2a90c1\n  redsi env rm --unused 30d",
 		RunE: func(_ *cobra.Command, args []string) error {
 			var age time.Duration
@@ -96,7 +88,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 				}
 			}
 			if (len(args) == 0) == (unused == "") {
-				return fault.Input(errors.New("give the IDs of environments, as env ls lists them, or --unused TIME"))
+				return fault.Input(errors.New("give the IDs of environments, which `redsi env ls` lists, or --unused TIME"))
 			}
 			list, err := realize.List()
 			if err != nil {
@@ -104,7 +96,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 			}
 			for _, id := range args {
 				if len(id) < 4 || !slices.ContainsFunc(list, func(f realize.Found) bool { return strings.HasPrefix(f.ID, id) }) {
-					return fault.Input(fmt.Errorf("there is no environment %q: give at least 4 digits of an ID that redsi env ls lists", id))
+					return fault.Input(fmt.Errorf("there is no environment %q: give at least 4 digits of an ID that `redsi env ls` lists", id))
 				}
 			}
 			gone := []realize.Found{}
@@ -124,7 +116,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 			return a.print(gone, func(w io.Writer) { view.RemovedEnvironments(w, gone) })
 		},
 	}
-	cmd.Flags().StringVar(&unused, "unused", "", "remove those that no step has used for this long, such as 30d or 12h")
+	cmd.Flags().StringVar(&unused, "unused", "", "remove the environments that no step has used for this long, such as 30d or 12h")
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/rehearsal"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // What `make evening` sets, in place of a few records and updates.
@@ -67,9 +68,7 @@ func TestEvening(t *testing.T) {
 		t.Error(*why)
 	}
 	lock, err := os.ReadFile(filepath.Join(p.args[1], "redsi.lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	files := 0
 	for name, of := range served.Served() {
 		if name == "/w/api.php" {

@@ -6,14 +6,20 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -35,9 +41,7 @@ func TestExamples(t *testing.T) {
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			src, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if bytes.Contains(src, []byte("Beside pipelines.hcl")) {
 				if _, ok := added[filepath.Base(f)]; !ok {
 					t.Error("TestAddedSteps does not know what it adds")
@@ -146,9 +150,7 @@ var aloneVars = map[string][]string{
 func TestReproductionIsListed(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "reproduction.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	all := loadPaper(t, nil)
 	maps.Copy(all, loadPaper(t, nil, "scale", "sample", "contact", "me@example.org"))
 	blocks := map[string]bool{}
@@ -201,9 +203,7 @@ func TestPublishedPackage(t *testing.T) {
 		errtest.None(t, os.Rename(from, filepath.Join(folder, name)))
 	}
 	src, err := os.ReadFile(example("published_package.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	beside := filepath.Join(p.args[1], "..", "examples")
 	errtest.None(t, os.Mkdir(beside, 0o755))
 	errtest.None(t, os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")))
@@ -230,9 +230,7 @@ func TestMSMarcoExample(t *testing.T) {
 	p := newPaper(t)
 	folder := filepath.Join(filepath.Dir(p.args[1]), "examples") // its paths begin beside the assets of the pipeline
 	src, err := os.ReadFile(example("msmarco.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if err := errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
 		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644), os.CopyFS(filepath.Join(folder, "msmarco"), os.DirFS(example("msmarco")))); err != nil {
 		t.Fatal(err)
@@ -262,4 +260,139 @@ func TestMSMarcoExample(t *testing.T) {
 	if n := strings.Count(qrels, "\n"); n == 0 || n != report.Dev.Asked+report.Dev.Several || !regexp.MustCompile(`^([0-9]+ 0 D[0-9]+ 1\n)+$`).MatchString(qrels) {
 		t.Errorf("%d judgments of %+v:\n%.200s", n, report.Dev, qrels)
 	}
+}
+
+// TestKindsReference compares docs/kinds with what the kinds say of themselves.
+func TestKindsReference(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	(&paper{t: t}).run("kinds", "--markdown", dir)
+	pages := func(dir string) map[string]string {
+		names, err := filepath.Glob(dir + "/*")
+		errtest.None(t, err)
+		found := map[string]string{}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			errtest.None(t, err)
+			found[filepath.Base(name)] = string(b)
+		}
+		return found
+	}
+	if d := cmp.Diff(pages(dir), pages("../../docs/kinds")); d != "" {
+		t.Errorf("docs/kinds is not what the kinds say of themselves; run `make docs`:\n%s", d)
+	}
+}
+
+// TestMap: the head of pipelines.hcl names the sections of each file in their order, each
+// with its tables and figures.
+func TestMap(t *testing.T) {
+	t.Parallel()
+	files := paperSources(t)
+	head, rest, _ := strings.Cut(string(files[syntax.DefaultFile]), "\n\n")
+	files[syntax.DefaultFile] = []byte(rest)
+	for name, src := range files {
+		_, part, ok := strings.Cut(head, "\n# "+name)
+		if !ok {
+			t.Fatalf("the map at the head of pipelines.hcl does not name %s", name)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^# --- ([^-(]*[^-( ]).* -+$|^(?:table|figure) "(\w+)"`).FindAllStringSubmatch(string(src), -1) {
+			at := regexp.MustCompile(`\b` + m[1] + m[2] + `\b`).FindStringIndex(part)
+			if at == nil {
+				t.Fatalf("the map at the head of pipelines.hcl does not name %q of %s, or not in this place", m[1]+m[2], name)
+			}
+			part = part[at[1]:]
+		}
+	}
+}
+
+// TestPostgreSQLExample: the study runs at scale quick, whole where there is libtorch and
+// with its models, and its baselines score what docs/studies.md says.
+func TestPostgreSQLExample(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := &paper{t: t, out: filepath.Join(dir, "results"),
+		args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", filepath.Join(dir, "state")}}
+	verb := []string{"run", "--quiet", "--out", p.out}
+	baselines := map[string]float64{"bm25": 57.3, "bm25_expanded": 59.7}
+	p.run(verb...)
+	for name, want := range baselines {
+		var report struct {
+			Queries int
+			Percent map[string]float64
+		}
+		p.artifact(&report, `step.score.manual["`+name+`"].report`)
+		if got := report.Percent["ndcg_10"]; report.Queries != 376 || got < want-0.05 || got > want+0.05 {
+			t.Errorf("%s: %d queries, nDCG@10 %.2f, want %.1f", name, report.Queries, got, want)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(p.out, "tables", "systems.json"))
+	errtest.None(t, err)
+	var table struct{ Rows []json.RawMessage }
+	if err := json.Unmarshal(b, &table); err != nil || len(table.Rows) != 9 {
+		t.Errorf("%d rows, %v", len(table.Rows), err)
+	}
+}
+
+// TestPostgreSQLExampleAtFullScale: what it trains is what the documentation names, from the
+// files of the encoder that it was measured with.
+func TestPostgreSQLExampleAtFullScale(t *testing.T) {
+	t.Parallel()
+	p := &paper{t: t, args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", t.TempDir(), "--var", "scale=full"}}
+	var got planned
+	p.json(&got, "plan", "--json")
+	var trained []string
+	for _, s := range got.Steps {
+		if s.Kind == "train" {
+			trained = append(trained, strings.TrimSuffix(strings.TrimPrefix(s.Address, `step.train.manual["`), `"]`))
+		}
+	}
+	slices.Sort(trained)
+	if want := []string{"atomic", "dsi_qg", "naive", "said", "semantic", "title"}; !slices.Equal(trained, want) {
+		t.Errorf("trains %v, want %v", trained, want)
+	}
+}
+
+// TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
+// do what redsi does, with a kind that this tree does not have.
+func TestOwnKind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	errtest.None(t, os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))))
+	program := filepath.Join(dir, "own-redsi")
+	for path, pkg := range map[string]string{program: ".", filepath.Join(dir, compute.Name): "./models"} {
+		build := exec.Command("go", "build", "-ldflags=-w", "-o", path, pkg)
+		build.Dir = example("own-kind")
+		if path == program {
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	own := func(code int, want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(program, args...)
+		cmd.Dir = filepath.Join(dir, "own")
+		cmd.Env = append(os.Environ(), compute.Variable+"=") // what lies beside it
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), want) {
+			t.Errorf("%v: exit %d instead of %d, or no %q:\n%s", args, got, code, want, out)
+		}
+	}
+	file := func(name string) string { return filepath.Join(dir, "own", name) }
+	own(fault.CodeOK, "artifact of type files, required", "kinds", "word_count")
+	own(fault.CodeOK, "is valid", "validate")
+	own(fault.CodeOK, "6 steps: 0 hit, 6 ran", "run")
+	own(fault.CodeOK, "6 steps: 6 hit", "plan", "--detailed-exitcode")
+	own(fault.CodeOK, "12 results", "verify")
+
+	// Another file: the one that stayed is not counted again.
+	filetest.Write(t, file("letters/second.txt"), "It has words\nto be counted again.\n")
+	own(fault.CodeOK, "all.words: paper 12, rebuilt 13", "run")
+	own(fault.CodeOK, "21 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
+
+	b, err := os.ReadFile(file("pipelines.hcl"))
+	errtest.None(t, err)
+	filetest.Write(t, file("pipelines.hcl"), strings.Replace(string(b), "letters  =", "leters   =", 1))
+	own(fault.CodeInput, `Did you mean "letters"?`, "validate")
 }

@@ -2,16 +2,20 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/choose"
 	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/sharing/pack"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func newExportCmd(a *app) *cobra.Command {
@@ -21,21 +25,21 @@ func newExportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export --archive FILE.zip | --hub DIR",
 		Short: "Write the pipeline and its results as one archive, or datasets and models for the Hugging Face hub",
-		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and
-signatures, the report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which
-describes the archive by the profile Provenance Run Crate 0.5. redsi import reads it on another
-machine, without network or account; plan, verify and report then give the same output there.
-Equal results give the same bytes. The archive is signed if you have a signing key.
+		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and signatures,
+the report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which describes the
+archive by the profile Provenance Run Crate 0.5. redsi import reads it on another machine, without
+network or account; plan, verify and report then give the same output there. Equal results give the
+same bytes. The archive is signed if you have a signing key.
 
 It always contains the files of tables and figures, and others as far as they fit: see --fit,
---without-blobs-over and --blobs. Files left out are listed, with the steps that a reader
-would have to run; for those that a download step fetches from an https address with a
-checksum, the archive has the address. --deposit zenodo also writes Zenodo's metadata next to
-it, from the paper block, and prints the commands that upload it.
+--without-blobs-over and --blobs. Files left out are listed, with the steps that a reader would have
+to run; for files that a download step fetches from an https address with a checksum, the archive
+has the address. --deposit zenodo also writes Zenodo's metadata next to it, from the paper block,
+and prints the commands that upload it.
 
---hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR,
-with a .gitattributes, verified and checked against the requirements of the hub and its
-libraries, and prints the commands of the hub's program hf that upload them.`,
+--hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR, with a
+.gitattributes, verified and checked against the requirements of the hub and its libraries, and
+prints the commands of the hub's program hf that upload them.`,
 		Example: `  redsi export --archive paper.zip
   redsi export --archive tables.zip -t table.dedup_counts --without-blobs-over 100MB
   redsi export --archive paper.zip --deposit zenodo --doi 10.5281/zenodo.1234567
@@ -57,15 +61,9 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
 			}
 			list, err := hub.Export(cmd.Context(), a.Session, folder, namespace)
-			if err != nil {
-				return err
-			}
-			return a.print(list, func(w io.Writer) { view.Repositories(w, list) })
+			return a.printed(list, err, func(w io.Writer) { view.Repositories(w, list) })
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
-	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, one folder each")
 	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub that the printed commands upload to")
 	f := cmd.Flags()
@@ -78,5 +76,72 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 	f.StringVar(&o.Deposit, "deposit", "", "with --archive: also write metadata for this repository: zenodo")
 	onlyWith(cmd, "archive", "blobs", "without-blobs-over", "fit", "doi", "deposit")
 	onlyWith(cmd, "hub", "namespace")
+	return with(cmd, a.pipelineFlags, a.fromFlags, a.targetFlag)
+}
+
+func newImportCmd(a *app) *cobra.Command {
+	var dir, untrusted string
+	var trust []string
+	var most size
+	cmd := &cobra.Command{
+		Use:   "import FILE.zip",
+		Short: "Read an archive written by redsi export --archive: pipeline and results, verified, without network",
+		Long: `The pipeline goes into a new folder, and its results into the store of that folder. Nothing runs,
+and no network is used. In that folder, plan, verify and report then give the same output as where
+the archive was made.
+
+An archive is not trusted. Its names, links and sizes are checked before anything is written; files
+are verified by their SHA-256 and results by their seals. The folder appears once it is complete,
+and contains only what came from the archive, so it does not matter who signed that. Its pipeline is
+code: read it before you plan or run it. With --store the results go into that store instead. If it
+has results already, the archive's could be taken for yours, so the archive, or each result, must be
+signed by your own key or one given with --trust; --untrusted use accepts them unsigned.`,
+		Example: `  redsi import paper.zip
+  redsi import paper.zip --dir their-paper --trust alice:uyk2NrRFxtvaD6OAknF6Df5l3xlYwSLHLoYBkRsQHVo=
+  redsi import paper.zip --store /data/store --untrusted use`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if untrusted != "" && untrusted != string(artifacts.UseUntrusted) {
+				return fault.Input(fmt.Errorf("--untrusted %s: want use; without it, such results are not accepted", untrusted))
+			}
+			// Trusted are the person's own key, and the keys that they name. What an archive says does not matter.
+			trusted, err := session.ParseTrust(trust)
+			if err != nil {
+				return err
+			}
+			own, err := a.Signer()
+			if err != nil {
+				return err
+			}
+			if own != nil {
+				trusted = append(trusted, own.Public())
+			}
+			in := pack.Incoming{File: args[0], Folder: dir, Most: most.n, Ring: signature.Ring{Trusted: trusted}, Unsigned: untrusted != "",
+				Reading: func() func() { return a.Waiting("reading the archive") },
+				Meter:   func(total int64) (func(int64), func()) { return a.Copying("imported", total) }}
+			if a.namesStore() {
+				in.Store = a.OpenOwn
+			}
+			x, err := pack.Import(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			var failed error
+			if n := len(x.Damaged); n > 0 {
+				failed = fault.Failed(fmt.Errorf("%s of the archive cannot be used, such as %s", view.Count(n, "result"), x.Damaged[0]))
+			}
+			return errors.Join(a.print(x, func(w io.Writer) { view.Imported(w, x, a.hint) }), failed)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&dir, "dir", "", "folder to make (default: the file's name without .zip)")
+	most.flag(f, "max-size", "300GB", "largest unpacked size to accept (default: a hundred times the archive's size, plus 1 GiB)")
+	f.StringArrayVar(&trust, "trust", nil, "trust this public `KEY`; may be repeated")
+	f.StringVar(&untrusted, "untrusted", "", "use: accept results that no trusted key signed into a store that has other results")
 	return cmd
+}
+
+// namesStore reports whether a store was named, by itself or as that of a state folder.
+func (a *app) namesStore() bool {
+	return !a.unset("store", "REDSI_STORE") || !a.unset("state", "REDSI_STATE") || a.Local.Flags["store"] || a.Local.Flags["state"]
 }

@@ -3,12 +3,16 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -16,9 +20,10 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/session/cards"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
 // globalFlags are understood by every verb.
@@ -29,6 +34,14 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches, relative to the current folder")
 	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+syntax.LocalFile+", the settings beside the pipeline")
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
+}
+
+// with adds flags that several verbs have to one of them.
+func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
+	for _, add := range flags {
+		add(cmd)
+	}
+	return cmd
 }
 
 // pipelineFlags are the flags of verbs that read a pipeline.
@@ -48,12 +61,7 @@ func (a *app) targetFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&a.Targets, "target", "t", nil, `build only this and what it needs: table.NAME, step.KIND.NAME["key"]; may be repeated`)
 }
 
-func env(name, fallback string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	return fallback
-}
+func env(name, fallback string) string { return cmp.Or(os.Getenv(name), fallback) }
 
 // clusterFlags are the flags of verbs that talk to an existing cluster.
 func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {
@@ -135,13 +143,6 @@ func roomFlags(cmd *cobra.Command, cpus *int, memory *int64) {
 
 const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"
 
-// cardFlags are a worker's flags about cards.
-func cardFlags(cmd *cobra.Command, o *cards.Options) {
-	f := cmd.Flags()
-	f.StringVar(&o.GPUs, "gpus", "", "cards for steps of queue redsi-gpu, one step each: a number of cards, all, or a list, such as 0,2 or cuda:2 (default: the first)")
-	f.BoolVar(&o.AllowCPU, "allow-cpu", false, "take steps of queue redsi-gpu even without a card, and run them on the CPU")
-}
-
 // size is a flag's number of bytes, which is at least one where it is given.
 type size struct {
 	n             int64  // 0: not given
@@ -179,24 +180,139 @@ func (s *size) Set(text string) error {
 // sizeError says all of a size that cannot be read: the flag, the text, and what is wanted.
 type sizeError struct{ error }
 
-// onlyAnnotation names, on a flag, the one that it can be used only with.
-const onlyAnnotation = "redsi_only_with"
+// What is said of flags, as annotations: the flag that one can be used only with, and the least that it can be.
+const onlyAnnotation, leastAnnotation = "redsi_only_with", "redsi_at_least"
 
 // onlyWith says of flags of a verb that they mean something only with another one.
 func onlyWith(cmd *cobra.Command, with string, flags ...string) {
+	annotate(cmd, onlyAnnotation, with, flags)
+}
+
+// atLeast says of flags of a verb, numbers or times, that they cannot be negative (0), or must be above 0 (1).
+func atLeast(cmd *cobra.Command, least int, flags ...string) {
+	annotate(cmd, leastAnnotation, strconv.Itoa(least), flags)
+}
+
+func annotate(cmd *cobra.Command, what, value string, flags []string) {
 	for _, name := range flags {
-		if err := cmd.Flags().SetAnnotation(name, onlyAnnotation, []string{with}); err != nil {
+		if err := cmd.Flags().SetAnnotation(name, what, []string{value}); err != nil {
 			panic(err) // the verb has no such flag
 		}
 	}
 }
 
-// checkOnly refuses flags that were given without the ones that they need.
-func checkOnly(cmd *cobra.Command) (err error) {
+// checkFlags refuses flags that were given without the ones that they need, or with too small a value.
+func checkFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if with := f.Annotations[onlyAnnotation]; err == nil && with != nil && !cmd.Flags().Changed(with[0]) {
+		value := f.Value.String()
+		d, wrong := time.ParseDuration(value)
+		n, _ := strconv.Atoi(value)
+		n += int(d)
+		with, least := f.Annotations[onlyAnnotation], f.Annotations[leastAnnotation]
+		switch {
+		case err != nil:
+		case with != nil && !cmd.Flags().Changed(with[0]):
 			err = fault.Input(fmt.Errorf("--%s can be used only with --%s", f.Name, with[0]))
+		case least == nil || n > 0:
+		case n < 0 && least[0] == "0":
+			err = fault.Input(fmt.Errorf("--%s %s: it cannot be negative", f.Name, value))
+		case least[0] == "1" && wrong == nil && value != "0":
+			err = fault.Input(fmt.Errorf("--%s %s: want a time above 0, such as 2h", f.Name, value))
+		case least[0] == "1":
+			err = fault.Input(fmt.Errorf("--%s %s: want at least 1", f.Name, value))
 		}
 	})
 	return err
+}
+
+// misused adds a verb's usage to an error about the command line, unless that says enough.
+func misused(cmd *cobra.Command, err error) error {
+	if size, ok := errors.AsType[*sizeError](err); ok {
+		return size
+	}
+	if !cmd.HasParent() {
+		return err
+	}
+	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown && cmd.Name() == "console" {
+		err = fmt.Errorf("%w: an expression that begins with - comes after --, as in redsi console -- -1", err)
+	}
+	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
+}
+
+// input makes an error, if there is one, an error of what was given.
+func input(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Input(err)
+}
+
+// group is a command that only has subcommands.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 1,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			msg := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				msg += fmt.Sprintf("; did you mean %q?", near[0])
+			}
+			return fault.Input(misused(cmd, errors.New(msg)))
+		}}
+}
+
+// carried are the flags that say what a command reads and where it writes: printed commands repeat them if they were given.
+var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key", "slurm", "pilot",
+	"temporal-address", "temporal-namespace", "temporal-profile"}
+
+// hint is a command of this program to copy and paste: a verb, its arguments, and the carried
+// flags of the running command that the verb has. The environment applies there too. Sensitive
+// variables, known once the pipeline is read, are left for the person to fill in.
+func (a *app) hint(verb string, args ...string) string {
+	words := append([]string{"redsi"}, strings.Fields(verb)...)
+	words = append(words, lists.Map(args, shellwords.Quote)...)
+	to, _, err := a.cmd.Root().Find(words[1 : 1+len(strings.Fields(verb))])
+	if err != nil {
+		to = a.cmd
+	}
+	for _, name := range carried {
+		given := a.cmd.Flags().Lookup(name)
+		if given == nil || slices.Contains(args, "--"+name) || !understands(to, name) {
+			continue
+		}
+		// What settings say is passed on to a verb that reads other settings: without -f, the current folder's.
+		settled := a.Local.Flags[name] && !understands(to, "file") && filepath.Dir(a.Local.File) != "."
+		if !given.Changed && !settled {
+			continue
+		}
+		flag := "--" + name
+		if given.Shorthand != "" {
+			flag = "-" + given.Shorthand
+		}
+		if given.Value.Type() == "bool" {
+			words = append(words, flag)
+			continue
+		}
+		for _, v := range values(given) {
+			if variable, _, ok := strings.Cut(v, "="); ok && name == "var" {
+				if _, secret := a.Secrets[variable]; secret {
+					v = variable + "=..."
+				}
+			}
+			words = append(words, flag, shellwords.Quote(v))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func understands(cmd *cobra.Command, flag string) bool {
+	return cmd.Flags().Lookup(flag) != nil || cmd.InheritedFlags().Lookup(flag) != nil
+}
+
+func values(f *pflag.Flag) []string {
+	if many, ok := f.Value.(pflag.SliceValue); ok {
+		return many.GetSlice()
+	}
+	return []string{f.Value.String()}
 }

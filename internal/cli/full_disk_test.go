@@ -75,9 +75,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	dir := project(t, 1)
 	state := filepath.Join(dir, ".redsi", "temporal")
-	if err := os.MkdirAll(state, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(state, 0o755))
 	mount := func(flags uintptr, size string) {
 		t.Helper()
 		errtest.None(t, syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size))
@@ -94,13 +92,7 @@ func TestFullDisk(t *testing.T) {
 		if size == "4k" {
 			undo = fillDisk(t, state)
 		}
-		p := startRedsi(t, dir, "run")
-		<-p.done
-		said := p.out.String()
-		if p.err == nil || !strings.Contains(said, "the Temporal server was not started: the disk of "+state+" has ") ||
-			!strings.Contains(said, "free space there") || !strings.Contains(said, "another folder with --state") {
-			t.Errorf("on a disk of %s: %v\n%s", size, p.err, said)
-		}
+		startRedsi(t, dir, "run").fails(t, "the Temporal server was not started: the disk of "+state+" has ", "free space there", "another folder with --state")
 		if undo != nil {
 			undo()
 		}

@@ -23,12 +23,12 @@ func newGraphCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Draw the graph of steps",
-		Long: `Writes the graph of the pipeline, or of what the targets need. The instances
-of a for_each block are one node unless --expand is given.
+		Long: `Writes the graph of the pipeline, or of what the targets need. The instances of a for_each block are
+one node unless --expand is given.
 
-Colours and borders show what a run would do, as in plan: hit, run, resume, maybe.
-A node for several instances looks like those that are still to be done, and says
-how many have results. --outcomes=false draws without reading results.`,
+Colours and borders show what a run would do, as in plan: hit, run, resume, maybe. A node for
+several instances looks like those that are still to be done, and says how many have results.
+--outcomes=false draws without reading results.`,
 		Example: `  redsi graph --format svg > pipeline.svg
   redsi graph --target table.dedup_counts --format mermaid
   redsi graph --expand | dot -Tpdf > pipeline.pdf`,
@@ -50,7 +50,7 @@ how many have results. --outcomes=false draws without reading results.`,
 			if outcomes {
 				v, colours, err := a.planned(cmd.Context(), p)
 				if err != nil {
-					a.Log.Warn("the graph does not show outcomes: the steps could not be planned", "err", err)
+					a.Log.Warn("the graph does not show outcomes: the steps could not be planned; --outcomes=false draws without them", "err", err)
 				} else {
 					pl, painted = v.Plan, colours
 				}
@@ -65,13 +65,10 @@ how many have results. --outcomes=false draws without reading results.`,
 			return draw(g, a.Out)
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
-	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&format, "format", "dot", "dot, svg or mermaid")
 	cmd.Flags().BoolVar(&expand, "expand", false, "one node for each instance of a for_each block")
 	cmd.Flags().BoolVar(&outcomes, "outcomes", true, "show what has a result and what must run")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags, a.targetFlag)
 }
 
 // planned is what plan says about each step of a pipeline.

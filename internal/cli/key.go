@@ -46,10 +46,9 @@ func newKeyNewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make your key for signing results",
-		Long: `Make your key for signing results: an Ed25519 key in a file that only its owner may read,
-at REDSI_SIGNING_KEY or else in your configuration folder. From then on each result that a
-step makes here is signed. There is no password: whoever can read the file can sign as
-you.`,
+		Long: `The key is an Ed25519 key in a file that only its owner may read, at REDSI_SIGNING_KEY or else in
+your configuration folder. From then on each result that a step makes here is signed. There is no
+password: whoever can read the file can sign as you.`,
 		Example: `  redsi key new --name alice
   REDSI_SIGNING_KEY=ci.key redsi key new --name ci@example.org`,
 		Args: cobra.NoArgs,
@@ -103,17 +102,14 @@ func newKeyShowCmd(a *app) *cobra.Command {
 // needSigner is the user's key; an error if there is none.
 func (a *app) needSigner() (*signature.Private, error) {
 	k, err := a.Signer()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if k != nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return k, err
 	}
-	if k == nil {
-		path, _, err := session.SigningKey()
-		if err != nil {
-			return nil, fault.Input(fmt.Errorf("there is no signing key, and no configuration folder for one: set REDSI_SIGNING_KEY to a file (%w)", err))
-		}
-		return nil, fault.Input(fmt.Errorf("there is no signing key at %s: make one with `redsi key new`", path))
+	path, _, err := session.SigningKey()
+	if err != nil {
+		return nil, fault.Input(fmt.Errorf("there is no signing key, and no configuration folder for one (%w): set REDSI_SIGNING_KEY to a file, and make a key with `redsi key new`", err))
 	}
-	return k, nil
+	return nil, fault.Input(fmt.Errorf("there is no signing key at %s: make one with `redsi key new`", path))
 }
 
 func newKeySignCmd(a *app) *cobra.Command {
@@ -122,12 +118,10 @@ func newKeySignCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign",
 		Short: "Sign results of the store: those of tables, those that an older key signed, or all",
-		Long: `Sign results of the store: those of tables, those that an older key signed, or all.
-
-A signature says that you vouch for a result: sign what you ran, or have run again with
-verify --rebuild. --target selects the results of a table, figure or step and of all that
-it needs. With --resigned-from, only those are signed that another key signed, such as your
-previous key; its signatures stay. Results that your key has signed already are skipped.`,
+		Long: `A signature says that you vouch for a result: sign what you ran, or have run anew with verify
+--rebuild. --target selects the results of a table, figure or step and of all that it needs. With
+--resigned-from, only results are signed that another key signed, such as your previous key; its
+signatures stay. Results that your key has signed already are skipped.`,
 		Example: `  redsi key sign --target table.dedup_counts
   redsi key sign --all
   redsi key sign --all --resigned-from 'alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='`,
@@ -146,11 +140,9 @@ previous key; its signatures stay. Results that your key has signed already are 
 			return a.sign(cmd.Context(), old)
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all results of the store")
 	cmd.Flags().StringVar(&resigned, "resigned-from", "", "only results signed by this public `KEY`, NAME:BASE64")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag)
 }
 
 func (a *app) sign(ctx context.Context, old signature.Public) error {
@@ -167,28 +159,22 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 		return err
 	}
 	n, err := signers.Signing{By: k, After: old, Damaged: func(key artifacts.Digest, why string) { a.Log.Warn("not signed: "+why, "key", key.Short()) }}.Sign(ctx, store, keys)
-	if err != nil {
-		return err
-	}
 	said := struct {
 		Key string `json:"key"`
 		signers.Signed
 	}{k.Public().String(), n}
-	return a.print(said, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
+	return a.printed(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:   "list",
 		Short: "List who signed the results in the store, and whether the pipeline trusts them",
 		Example: `  redsi key list
   redsi key list --target table.dedup_counts`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listKeys(cmd.Context()) },
-	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	return cmd
+	}, a.pipelineFlags, a.targetFlag)
 }
 
 func (a *app) listKeys(ctx context.Context) error {
@@ -214,8 +200,5 @@ func (a *app) listKeys(ctx context.Context) error {
 		return err
 	}
 	list, err := signers.List(ctx, store.Own, keys, ring, me)
-	if err != nil {
-		return err
-	}
-	return a.print(map[string]any{"results": len(keys), "keys": list}, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
+	return a.printed(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
 }

@@ -27,10 +27,9 @@ func newLSPCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Language server for editors: diagnostics, completion, hover with HIT and RUN, definitions",
-		Long: `A language server for pipeline files, over standard input and output. Editors
-start it; docs/pipelines.md has their configurations. It checks what is being typed
-like ` + "`redsi validate`" + `, and looks up results in the store without starting
-anything. Flags set variables, as for other verbs. It ends with its client.`,
+		Long: `It speaks over standard input and output. Editors start it; docs/pipelines.md has their
+configurations. It checks what is being typed like ` + "`redsi validate`" + `, and looks up results in the
+store without starting anything. Flags set variables, as for other verbs. It ends with its client.`,
 		Example: `  redsi lsp
   redsi lsp --var scale=toy --store s3://bucket/prefix`,
 		Args: cobra.NoArgs,
@@ -49,13 +48,11 @@ anything. Flags set variables, as for other verbs. It ends with its client.`,
 		},
 	}
 	f := cmd.Flags()
-	a.variableFlags(cmd)
-	a.fromFlags(cmd)
 	f.BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
-	return cmd
+	return with(cmd, a.variableFlags, a.fromFlags)
 }
 
-// localVariables are those of the settings next to an editor's pipeline; none if they are
+// localVariables are the variables of the settings next to an editor's pipeline; none if the settings are
 // invalid, which the editor shows in their file.
 func (a *app) localVariables(folder string) []pipeline.File {
 	l, _, _ := a.LocalOf(folder)
@@ -73,7 +70,7 @@ func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
 }
 
 // outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start
-// from the one that the editor has open. A store that does not exist yet is not created.
+// from the folder that the editor has open. A store that does not exist yet is not created.
 func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]lsp.Outcome, error) {
 	within := func(path string) string { return open.Beside(root, path) }
 	b := session.Session{Talk: session.Quiet{}, Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}
@@ -107,18 +104,17 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]lsp.Outcome{}
-	v, err := b.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
-		out[pl.Steps[i].Address] = lsp.Outcome{Word: "HIT", Finished: it.Result.Finished, Took: it.Took}
-		return false
-	})
+	v, err := b.PreviewOf(ctx, store, pl, plan.KeepAll)
 	if err != nil {
 		return nil, err
 	}
+	out := make(map[string]lsp.Outcome, len(v.Items))
 	for i, it := range v.Items {
-		if it.Outcome != plan.Hit {
-			out[pl.Steps[i].Address] = lsp.Outcome{Word: strings.ToUpper(string(it.Outcome))}
+		o := lsp.Outcome{Word: strings.ToUpper(string(it.Outcome)), Took: it.Took}
+		if it.Result != nil {
+			o.Finished = it.Result.Finished
 		}
+		out[pl.Steps[i].Address] = o
 	}
 	return out, nil
 }

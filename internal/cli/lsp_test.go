@@ -1,14 +1,24 @@
 package cli
 
 import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
 	"io"
+	"net/textproto"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 const edited = `variable "scale" {
@@ -84,7 +94,6 @@ func TestLanguageServer(t *testing.T) {
 		{"attributes of a source", edited + "source \"raw\" {\n  |\n}\n", []string{"path"}, []string{"source"}},
 		{"a comment", edited + "# step.|", nil, []string{"dedup"}},
 		{"resources", edited + "step \"dedup\" \"x\" {\n  resources {\n    queue = |", []string{`"cpu"`, `"gpu"`}, nil},
-		{"functions", edited + "locals { x = merg|", nil, nil},
 	}
 	e.change("pipelines.hcl", edited) // values are those of the last text that was HCL
 	for _, test := range tests {
@@ -105,7 +114,7 @@ func TestLanguageServer(t *testing.T) {
 	if got := e.ask("textDocument/hover", e.at("pipelines.hcl", edited+"environment \"py\" { uv = \"uv.lock\" }\nlocals { y = environment.p|y }\n")); !strings.Contains(got, "as a lock file has it") {
 		t.Errorf("an environment: %s", got)
 	}
-	for place, want := range map[string]string{
+	e.answers("textDocument/hover", "pipelines.hcl", edited, map[string]string{
 		`spl|it = "train"`:                 "train",
 		`step "ext|ract" "train"`:          "**MAYBE** `step.extract.train`",
 		`st|ep "dedup" "nq"`:               "**MAYBE** `step.dedup.nq`",
@@ -116,24 +125,14 @@ func TestLanguageServer(t *testing.T) {
 		`var|iable "scale"`:                "toy",
 		`for_|each = local.sizes`:          "each.key",
 		`step "download" "n|q" {`:          "**RUN** `step.download.nq[\\\"base\\\"]`",
-	} {
-		plain := strings.Replace(place, "|", "", 1)
-		if got := e.ask("textDocument/hover", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
-			t.Errorf("hover %s: %s, want %s", place, got, want)
-		}
-	}
-	for place, want := range map[string]string{
+	})
+	e.answers("textDocument/definition", "pipelines.hcl", edited, map[string]string{
 		`train = step.extract.tr|ain.head`: `"line":16,"character":0`,
 		`files = local.fi|les`:             `"line":7,"character":2`,
 		`license  = var.sc|ale`:            `"line":0,"character":0`,
 		`{each.k|ey}`:                      `"line":11,"character":2`,
 		`sp|lit = "train"`:                 "null",
-	} {
-		plain := strings.Replace(place, "|", "", 1)
-		if got := e.ask("textDocument/definition", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
-			t.Errorf("definition %s: %s, want %s", place, got, want)
-		}
-	}
+	})
 
 	e.at("pipelines.hcl", edited+"|")
 	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}}
@@ -168,10 +167,7 @@ func TestLanguageServerFolder(t *testing.T) {
 	if d := e.open("b.hcl", files["b.hcl"]); d != "" {
 		t.Errorf("b.hcl: %s", d)
 	}
-	place := e.at("b.hcl", strings.Replace(files["b.hcl"], "local.x", "local.|x", 1))
-	if got := e.ask("textDocument/definition", place); !strings.Contains(got, "a.hcl") {
-		t.Errorf("definition in another file: %s", got)
-	}
+	e.answers("textDocument/definition", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "a.hcl"})
 	// What is typed in one file shows in the other.
 	if d := e.open("a.hcl", "locals {\n  y = 1\n}\n"); d != "" && !strings.Contains(d, "Unused") {
 		t.Errorf("a.hcl: %s", d)
@@ -188,10 +184,7 @@ func TestLanguageServerFolder(t *testing.T) {
 	if d := e.diagnostics("b.hcl"); d != "" {
 		t.Errorf("b.hcl after it was mended: %s", d)
 	}
-	place = e.at("b.hcl", strings.Replace(files["b.hcl"], "local.x", "local.|x", 1))
-	if got := e.ask("textDocument/hover", place); !strings.Contains(got, "😀2") {
-		t.Errorf("hover: %s", got)
-	}
+	e.answers("textDocument/hover", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "😀2"})
 	e.notify("textDocument/didClose", object{"textDocument": object{"uri": e.uri("a.hcl")}})
 	e.end()
 }
@@ -255,39 +248,394 @@ func TestLanguageServerBadMessages(t *testing.T) {
 
 // TestLanguageServerEnds: with its client, however that ends.
 func TestLanguageServerEnds(t *testing.T) {
-	t.Run("end of file", func(t *testing.T) {
+	client := exec.Command("sleep", "600")
+	errtest.None(t, client.Start())
+	for want, end := range map[string]func(*editor){
+		"without saying goodbye": func(e *editor) { e.initialize(); e.in.Close() },
+		`Content-Length "x"`:     func(e *editor) { io.WriteString(e.in, "Content-Length: x\r\n\r\n") },
+		"the client, process": func(e *editor) { // its input stays open
+			e.ask("initialize", object{"processId": client.Process.Pid, "capabilities": object{}})
+			client.Process.Kill()
+			client.Wait()
+		},
+	} {
 		e := startEditor(t, nil)
-		e.initialize()
-		e.in.Close()
-		for range e.msgs {
+		end(e)
+		if code := e.ended(); code != fault.CodeFailed || !strings.Contains(e.errs.String(), want) {
+			t.Errorf("exit %d, not with %q: %s", code, want, e.errs)
 		}
-		e.cmd.Wait()
-		if got := e.errs.String(); e.cmd.ProcessState.ExitCode() != fault.CodeFailed || !strings.Contains(got, "without saying goodbye") {
-			t.Errorf("exit %d: %s", e.cmd.ProcessState.ExitCode(), got)
+	}
+}
+
+const firstPaper = `variable "scale" {
+  description = "How much."
+  default     = "toy"
+}
+
+variable "shards" { type = list(string) }
+
+step "download" "nq" {
+  urls = [for s in var.shards : "https://127.0.0.1/${s}?${var.scale}"]
+}
+
+output "texts" {
+  description = "All pages."
+  value       = { nq = step.download.nq }
+}
+
+output "size" { value = length(var.shards) }
+`
+
+const secondPaper = `module "first" {
+  source = "SOURCE"
+  shards = ["a", "b"]
+}
+
+module "twice" {
+  source   = "SOURCE"
+  for_each = { x = "1", y = "2" }
+  shards   = [each.value]
+}
+
+step "extract" "train" {
+  files = module.first.texts.nq.files
+  split = "train"
+}
+
+output "sizes" {
+  value = [module.first.size, module.twice["x"].size]
+}
+`
+
+// moduleFeatures asks about a document that has firstPaper as modules; file is where that
+// is, uses the document's text.
+func moduleFeatures(t *testing.T, e *editor, file, uses string) {
+	t.Helper()
+	if d := e.open("second.hcl", uses); d != "" {
+		t.Fatalf("diagnostics of a valid pipeline: %s", d)
+	}
+	source := strings.SplitN(strings.SplitN(uses, "source = \"", 2)[1], "\"", 2)[0]
+	for _, test := range []struct {
+		text string
+		want []string
+	}{
+		{uses + "module \"third\" {\n  source = \"" + source + "\"\n  |\n}\n", []string{"shards", "for_each", "otherwise", "scale", "when"}},
+		{uses + "module \"third\" {\n  source = \"" + source + "\"\n  sh|", []string{"shards", "for_each", "otherwise", "scale", "when"}},
+		{uses + "module \"third\" {\n  |", []string{"source", "for_each", "otherwise", "when"}},
+		{uses + "output \"x\" {\n  |\n}\n", []string{"value", "description"}},
+		{uses + "locals { x = module.|", []string{"first", "twice"}},
+		{uses + "locals { x = module.first.|", []string{"size", "texts"}},
+		{uses + "locals { x = module.first.texts.|", []string{"nq"}},
+		{uses + "locals { x = module.first.texts.nq.|", []string{"files"}},
+		{uses + "locals { x = module.twice[|", []string{`"x"`, `"y"`}},
+		{uses + "locals { x = module.twice[\"x\"].|", []string{"size", "texts"}},
+		{uses + "step \"extract\" \"dev\" {\n  files = module.first.|\n}\n", []string{"size", "texts"}},
+		{strings.Replace(uses, "[each.value]", "[each.|", 1), []string{"key", "value"}},
+	} {
+		if got := e.labels("second.hcl", test.text); !slices.Equal(got, test.want) {
+			t.Errorf("%s: offered %v, want %v", test.text[len(uses)-20:], got, test.want)
 		}
+	}
+	e.answers("textDocument/hover", "second.hcl", uses, map[string]string{
+		`sha|rds = ["a", "b"]`:   "(list(string), required)",
+		`mod|ule "first"`:        "**RUN** `module.first.step.download.nq`",
+		`module "fir|st"`:        "`output.texts` All pages.",
+		`module.first.te|xts.nq`: "All pages.",
+		`module.first.si|ze`:     "```hcl\\n2\\n```",
+		`["x"].si|ze`:            "`module.twice[\\\"x\\\"].size`\\n\\n```hcl\\n1\\n```",
+		`[module.fir|st.size`:    "The pipeline",
+		`output "si|zes"`:        "2, 1",
+		`for_e|ach = { x`:        "each.key",
 	})
-	t.Run("bad header", func(t *testing.T) {
-		e := startEditor(t, nil)
-		io.WriteString(e.in, "Content-Length: x\r\n\r\n")
-		for range e.msgs {
-		}
-		e.cmd.Wait()
-		if got := e.errs.String(); !strings.Contains(got, `Content-Length "x"`) {
-			t.Error(got)
-		}
+	e.answers("textDocument/definition", "second.hcl", uses, map[string]string{
+		`sha|rds = ["a", "b"]`:   file + `","range":{"start":{"line":5,"character":0}`,
+		`module.first.te|xts.nq`: file + `","range":{"start":{"line":11,"character":0}`,
+		`texts.n|q.files`:        file + `","range":{"start":{"line":11,"character":0}`,
+		`["x"].si|ze`:            file + `","range":{"start":{"line":16,"character":0}`,
+		`module.tw|ice["x"]`:     `second.hcl","range":{"start":{"line":5,"character":0}`,
+		`"` + source[:3] + `|`:   file,
+		`[each.va|lue]`:          `second.hcl","range":{"start":{"line":7,"character":2}`,
 	})
-	t.Run("client killed", func(t *testing.T) {
-		client := exec.Command("sleep", "600")
-		errtest.None(t, client.Start())
-		e := startEditor(t, nil)
-		e.ask("initialize", object{"processId": client.Process.Pid, "capabilities": object{}})
-		client.Process.Kill()
-		client.Wait()
-		for range e.msgs { // until the server ends, though its input stays open
+}
+
+// TestLanguageServerModules: of a folder, whose files may be open as well.
+func TestLanguageServerModules(t *testing.T) {
+	t.Parallel()
+	uses := strings.ReplaceAll(secondPaper, "SOURCE", "./first")
+	e := startEditor(t, map[string]string{"first/p.hcl": firstPaper, "second.hcl": uses})
+	e.initialize()
+	moduleFeatures(t, e, "first/p.hcl", uses)
+	e.change("second.hcl", uses)
+	if d := e.open("first/p.hcl", firstPaper+"variable \"more\" {}\n"); !strings.Contains(d, "Variable without a value") {
+		t.Errorf("first/p.hcl: %s", d)
+	}
+	if d := e.diagnostics("second.hcl"); !strings.Contains(d, "Variable without a value") {
+		t.Errorf("second.hcl after its module: %s", d)
+	}
+	if got := e.labels("second.hcl", strings.Replace(uses, "\"b\"]\n", "\"b\"]\n  |\n", 1)); !slices.Equal(got, []string{"more", "for_each", "otherwise", "scale", "when"}) {
+		t.Errorf("offered %v", got)
+	}
+	e.end()
+}
+
+// TestLanguageServerRepository: a module of a git repository is known if it is pinned, and
+// is not fetched otherwise.
+func TestLanguageServerRepository(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	repository, err := filepath.EvalSymlinks(t.TempDir())
+	errtest.None(t, err)
+	filetest.Write(t, filepath.Join(repository, "p.hcl"), firstPaper)
+	command := func(dir, name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 		}
+	}
+	command(repository, "git", "init", "--quiet", "--initial-branch=main")
+	command(repository, "git", "add", ".")
+	command(repository, "git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "-m", "first")
+	uses := strings.ReplaceAll(secondPaper, "SOURCE", "git::file://"+repository+"//p.hcl?ref=main")
+
+	e := startEditor(t, map[string]string{"second.hcl": uses})
+	e.initialize()
+	if d := e.open("second.hcl", uses); !strings.Contains(d, "Module not available") {
+		t.Errorf("not pinned: %s", d)
+	}
+	if _, err := os.Stat(filepath.Join(e.dir, "redsi.lock")); err == nil {
+		t.Error("the editor pinned it")
+	}
+	command(e.dir, "redsi", "validate", "-f", "second.hcl")
+	moduleFeatures(t, e, "p.hcl", uses)
+	e.end()
+}
+
+// editor is a client of the language server: the program, over its standard streams.
+type editor struct {
+	t    *testing.T
+	dir  string
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	msgs chan map[string]json.RawMessage
+	errs *strings.Builder
+	id   int
+	diag map[string]string // the last diagnostics of each file
+}
+
+type object = map[string]any
+
+// startEditor starts a server in a folder with the given files.
+func startEditor(t *testing.T, files map[string]string, args ...string) *editor {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	errtest.None(t, err)
+	for name, text := range files {
+		filetest.Write(t, filepath.Join(dir, name), text)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // a server that hangs ends the test
+	t.Cleanup(cancel)
+	e := &editor{t: t, dir: dir, cmd: exec.CommandContext(ctx, "redsi", append([]string{"lsp"}, args...)...), msgs: make(chan map[string]json.RawMessage, 100),
+		errs: &strings.Builder{}, diag: map[string]string{}}
+	e.cmd.Dir, e.cmd.Stderr = dir, e.errs
+	in, err := e.cmd.StdinPipe()
+	errtest.None(t, err)
+	out, err := e.cmd.StdoutPipe()
+	errtest.None(t, err)
+	errtest.None(t, e.cmd.Start())
+	e.in = in
+	go func() {
+		defer close(e.msgs)
+		r := bufio.NewReader(out)
+		for {
+			h, err := textproto.NewReader(r).ReadMIMEHeader()
+			if err != nil {
+				return
+			}
+			n, _ := strconv.Atoi(h.Get("Content-Length"))
+			b := make([]byte, n)
+			if _, err := io.ReadFull(r, b); err != nil {
+				return
+			}
+			var m map[string]json.RawMessage
+			if json.Unmarshal(b, &m) == nil {
+				e.msgs <- m
+			}
+		}
+	}()
+	return e
+}
+
+func (e *editor) raw(body string) {
+	e.t.Helper()
+	errtest.None(e.t, errtest.Of(fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body)))
+}
+
+func (e *editor) send(m object) {
+	e.t.Helper()
+	m["jsonrpc"] = "2.0"
+	b, err := json.Marshal(m)
+	errtest.None(e.t, err)
+	e.raw(string(b))
+}
+
+func (e *editor) notify(method string, params any) {
+	e.t.Helper()
+	e.send(object{"method": method, "params": params})
+}
+
+// next is the next message; diagnostics are kept.
+func (e *editor) next() map[string]json.RawMessage {
+	e.t.Helper()
+	m, ok := <-e.msgs
+	if !ok {
 		e.cmd.Wait()
-		if got := e.errs.String(); !strings.Contains(got, "the client, process") {
-			t.Error(got)
+		e.t.Fatalf("the server ended: %s", e.errs)
+	}
+	if string(m["method"]) == `"textDocument/publishDiagnostics"` {
+		var p struct {
+			URI         string
+			Diagnostics []struct {
+				Range   struct{ Start, End struct{ Line, Character int } }
+				Message string
+			}
 		}
-	})
+		errtest.None(e.t, json.Unmarshal(m["params"], &p))
+		text := ""
+		for _, d := range p.Diagnostics {
+			r := d.Range
+			text += fmt.Sprintf("%d:%d-%d:%d %s\n", r.Start.Line, r.Start.Character, r.End.Line, r.End.Character, strings.SplitN(d.Message, "\n", 2)[0])
+		}
+		e.diag[filepath.Base(p.URI)] = text
+	}
+	return m
+}
+
+// ask sends a request and returns its result, or its error as text.
+func (e *editor) ask(method string, params any) string {
+	e.t.Helper()
+	e.id++
+	e.send(object{"id": e.id, "method": method, "params": params})
+	return e.answer(strconv.Itoa(e.id))
+}
+
+func (e *editor) answer(id string) string {
+	e.t.Helper()
+	for {
+		m := e.next()
+		if string(m["id"]) != id || m["method"] != nil {
+			continue
+		}
+		if m["error"] != nil {
+			return "error " + string(m["error"])
+		}
+		return string(m["result"])
+	}
+}
+
+func (e *editor) uri(file string) string {
+	return "file://" + filepath.ToSlash(filepath.Join(e.dir, file))
+}
+
+func (e *editor) initialize() {
+	e.t.Helper()
+	if got := e.ask("initialize", object{"processId": os.Getpid(), "rootUri": "file://" + e.dir, "capabilities": object{}}); !strings.Contains(got, `"hoverProvider":true`) {
+		e.t.Fatal(got)
+	}
+	e.notify("initialized", object{})
+}
+
+// open opens a file and waits for its diagnostics.
+func (e *editor) open(file, text string) string {
+	e.t.Helper()
+	e.notify("textDocument/didOpen", object{"textDocument": object{"uri": e.uri(file), "languageId": "hcl", "version": 1, "text": text}})
+	return e.diagnostics(file)
+}
+
+func (e *editor) diagnostics(file string) string {
+	e.t.Helper()
+	file = filepath.Base(file)
+	delete(e.diag, file)
+	for {
+		if d, ok := e.diag[file]; ok {
+			return d
+		}
+		e.next()
+	}
+}
+
+// change replaces the text of a file and waits for its diagnostics.
+func (e *editor) change(file, text string) string {
+	e.t.Helper()
+	e.notify("textDocument/didChange", object{"textDocument": object{"uri": e.uri(file), "version": 2}, "contentChanges": []object{{"text": text}}})
+	return e.diagnostics(file)
+}
+
+// at is the parameters of a request about the place of a "|" in a text, which the document
+// then has without it.
+func (e *editor) at(file, text string) object {
+	e.t.Helper()
+	before, after, ok := strings.Cut(text, "|")
+	if !ok {
+		e.t.Fatalf("no place in %q", text)
+	}
+	e.change(file, before+after)
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	units := 0
+	for _, r := range line {
+		if units++; r > 0xFFFF {
+			units++
+		}
+	}
+	return object{"textDocument": object{"uri": e.uri(file)}, "position": object{"line": strings.Count(before, "\n"), "character": units}}
+}
+
+// answers asks about places of a text, each a part of it with a "|", and looks for what the answer has.
+func (e *editor) answers(request, file, text string, want map[string]string) {
+	e.t.Helper()
+	for place, want := range want {
+		plain := strings.Replace(place, "|", "", 1)
+		if got := e.ask(request, e.at(file, strings.Replace(text, plain, place, 1))); !strings.Contains(got, want) {
+			e.t.Errorf("%s %s: %s, want %s", request, place, got, want)
+		}
+	}
+}
+
+// labels are what is offered, in the order in which clients show it.
+func (e *editor) labels(file, text string) []string {
+	e.t.Helper()
+	var list struct {
+		Items []struct{ Label, SortText string }
+	}
+	got := e.ask("textDocument/completion", e.at(file, text))
+	if err := json.Unmarshal([]byte(got), &list); err != nil {
+		e.t.Fatal(got)
+	}
+	slices.SortStableFunc(list.Items, func(a, b struct{ Label, SortText string }) int { return strings.Compare(a.SortText, b.SortText) })
+	var labels []string
+	for _, i := range list.Items {
+		labels = append(labels, i.Label)
+	}
+	return labels
+}
+
+// end says goodbye, and the server must end well.
+func (e *editor) end() {
+	e.t.Helper()
+	e.ask("shutdown", nil)
+	e.notify("exit", nil)
+	if code := e.ended(); code != fault.CodeOK {
+		e.t.Errorf("exit %d: %s", code, e.errs)
+	}
+}
+
+// ended waits for the end of the server, and returns its exit code.
+func (e *editor) ended() int {
+	for range e.msgs {
+	}
+	e.cmd.Wait()
+	return e.cmd.ProcessState.ExitCode()
 }

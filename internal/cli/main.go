@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
+	"github.com/mitchellh/go-wordwrap"
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
@@ -18,7 +21,22 @@ import (
 )
 
 // Help lists verbs in the order in which they are used.
-func init() { cobra.EnableCommandSorting = false }
+func init() {
+	cobra.EnableCommandSorting = false
+	cobra.AddTemplateFunc("about", about)
+}
+
+// about is what help says of a command before its usage: Short and Long, in lines that fit the terminal. Indented paragraphs stay
+// as they are.
+func about(cmd *cobra.Command) string {
+	paragraphs := strings.Split(strings.TrimSuffix(cmd.Short+".\n\n"+cmd.Long, "\n\n"), "\n\n")
+	for i, p := range paragraphs {
+		if !strings.Contains("\n"+p, "\n ") {
+			paragraphs[i] = wordwrap.WrapString(strings.ReplaceAll(p, "\n", " "), uint(min(cmp.Or(terminal(cmd.OutOrStdout()), 100), 100)))
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
 
 // Main runs this process's command line with a registry of kinds and the paper that redsi init
 // can write, and returns its exit code.
@@ -83,6 +101,7 @@ func newRoot(a *app) *cobra.Command {
 		}
 		return fault.Input(misused(cmd, err))
 	})
+	root.SetHelpTemplate("{{about .}}\n\n{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}")
 	a.globalFlags(root)
 	for _, g := range []struct {
 		title string
@@ -120,12 +139,14 @@ var otherWords = map[string][]string{
 
 // checkArgs makes errors in a command's arguments input errors, and checks its flags.
 func checkArgs(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
+	if check := cmd.Args; check != nil || !cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return fault.Input(misused(cmd, err))
+			if check != nil {
+				if err := check(cmd, args); err != nil {
+					return fault.Input(misused(cmd, err))
+				}
 			}
-			return checkOnly(cmd)
+			return checkFlags(cmd)
 		}
 	}
 	for _, c := range cmd.Commands() {

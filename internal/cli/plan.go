@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/saved"
@@ -31,28 +29,25 @@ func newPlanCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs",
-		Long: `Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs.
+		Long: `With more than 20 steps to run, each block gets one line. Times and sizes are those of earlier
+results: of the step, else of its block; else by rates that redsi doctor --rates measured on the
+device that will do the step; else of its kind. Where they vary, the median is followed by the 90 %
+quantile; sums add up each. Results of runs without a source of the step do not count as history.
+Steps without history are counted separately and are not part of sums. MAYBE steps count as if they
+ran. Steps whose program or source is missing are left out, with the steps that need them, and named
+at the end; the exit code is then 2.
 
-With more than 20 steps to run, each block gets one line. Times and sizes are those of
-earlier results: of the step, else of its block; else by rates that redsi doctor --rates
-measured on the device that will do the step; else of its kind. Where they vary, the
-median is followed by the 90 % quantile; sums add up each. Results of runs without a
-source of the step do not count as history. Steps without history are counted separately
-and are not part of sums. MAYBE steps count as if they ran. Steps whose program or source
-is missing are left out, with the steps that need them, and named at the end; the exit code
-is then 2.
+The wall time is a lower bound, from the longest chain of steps and the work divided among the
+slots. A step that resumes from a checkpoint counts in full.
 
-The wall time is a lower bound, from the longest chain of steps and the work divided among
-the slots. A step that resumes from a checkpoint counts in full.
+With --slurm, each sort of pilots of the slurm block in redsi.local.hcl has a line: the steps that
+it would run, their hours, those of its cores if they are always busy, how many pilots there would
+be at a time, and when Slurm could start the first (sbatch --test-only). Steps that no pilot holds
+are UNFIT.
 
-With --slurm, each sort of pilots of the slurm block in redsi.local.hcl has a line: the
-steps that it would run, their hours, those of its cores if they are always busy, how many
-pilots there would be at a time, and when Slurm could start the first (sbatch --test-only).
-Steps that no pilot holds are UNFIT.
-
-With --on, what models compute is priced by the rates of another device, whatever earlier
-results say: of a name that redsi doctor lists, or v100-paper, the hours that the paper
-prints of the V100 that it used (T5-Base only). Other steps are not known then, and say why.`,
+With --on, what models compute is priced by the rates of another device, whatever earlier results
+say: of a name that redsi doctor lists, or v100-paper, the hours that the paper prints of the V100
+that it used (T5-Base only). Other steps are not known then, and say why.`,
 		Example: `  redsi plan
   redsi plan --by table                   # what each table and figure needs
   redsi plan --verbose                    # each step, and the longest chain
@@ -68,23 +63,23 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			if by != "block" && by != "table" {
 				return fault.Input(fmt.Errorf("--by %s: want block or table", by))
 			}
-			if facts.Slots < 0 || facts.GPUSlots < 0 {
-				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
-			}
 			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, worker.Options{}.Has().CPUs), cmp.Or(facts.GPUSlots, 1)
 			if cmd.Flags().Changed("price") && !(facts.Price >= 0 && facts.Price <= math.MaxInt32) {
 				return fault.Input(fmt.Errorf("--price %g: want dollars per hour, such as 2.5", facts.Price))
 			}
-			if err := a.pricedOn(on); err != nil {
-				return err
+			if on != "" {
+				all, _ := rates.Read(a.RatesFolder())
+				if a.On, err = rates.Named(all, on); err != nil {
+					return fault.Input(fmt.Errorf("--on: %w", err))
+				}
 			}
 			a.Partial = saveTo == "" // such a plan is only shown
 			a.Explains = true
-			keep := plan.KeepNone
+			var keep session.Ask // of a plan that is only shown: nothing
 			if saveTo != "" {
-				keep = plan.KeepAll
+				keep = session.Everything
 			}
-			seen, err := a.PreviewSteps(ctx, func(session.Seen) (plan.Keep, error) { return keep, nil })
+			seen, err := a.PreviewSteps(ctx, keep)
 			if err != nil {
 				return err
 			}
@@ -146,9 +141,6 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			return err
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
 	f.StringVarP(&saveTo, "out", "o", "", "save the plan with its keys to this `FILE`, for redsi apply")
@@ -162,17 +154,6 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 	f.StringVar(&on, "on", "", "price what models compute by the rates of this `DEVICE`, of those that redsi doctor lists, or v100-paper")
 	f.Float64Var(&facts.Price, "price", -1, "with --on, `DOLLARS` of a card and an hour")
 	onlyWith(cmd, "on", "price")
-	return cmd
-}
-
-// pricedOn has a plan priced on a device.
-func (a *app) pricedOn(device string) (err error) {
-	if device == "" {
-		return nil
-	}
-	all, _ := rates.Read(a.RatesFolder())
-	if a.On, err = rates.Named(all, device); err != nil {
-		return fault.Input(fmt.Errorf("--on: %w", err))
-	}
-	return nil
+	atLeast(cmd, 0, "slots", "gpu-slots")
+	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }

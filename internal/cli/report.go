@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,24 +28,22 @@ func newReportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write one HTML file: every table and figure, the paper's numbers next to ours, and where each comes from",
-		Long: `Writes one self-contained HTML file from the existing results; what has not run is
-shown as such. Nothing runs. Every number links to its lineage: the artifact it was
-read from, the step that made it, its key, configuration, inputs and run. Tables
-and figures can be saved from it as CSV, JSON, LaTeX, PDF and PNG. It begins with
-the pipeline's paper block, and contains no path of this machine. For a long
-pipeline the page shows 1,000 steps in full, first those that tables and figures
-come from, and sums up all by block; --target STEP shows others.
+		Long: `The file is self-contained and made from the existing results; what has not run is shown as such.
+Nothing runs. Every number links to its lineage: the artifact it was read from, the step that made
+it, its key, configuration, inputs and run. Tables and figures can be saved from it as CSV, JSON,
+LaTeX, PDF and PNG. It begins with the pipeline's paper block, and contains no path of this machine.
+For a long pipeline the page shows 1,000 steps in full, first those that tables and figures come
+from, and sums up all by block; --target STEP shows others.
 
---latex FOLDER also writes a LaTeX document of the tables and figures that have
-run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages can
-compile it; --pdf does so with pdflatex, and writes main.pdf. The folder also has
-redsi.sty and numbers.tex, with which a paper prints cells in its text:
-\redsi{TABLE:ROW.COLUMN}.
+--latex FOLDER also writes a LaTeX document of the tables and figures that have run: main.tex,
+tables/*.tex, figures/*.pdf. Any TeX with the usual packages can compile it; --pdf does so with
+pdflatex, and writes main.pdf. The folder also has redsi.sty and numbers.tex, with which a paper
+prints cells in its text: \redsi{TABLE:ROW.COLUMN}.
 
---checklist acl or neurips fills that checklist instead, as Markdown or, with
---json, as JSON, to standard output or --out FILE: from records of results, runs and
-failures, and from the pipeline's paper and checklist blocks. Each answer says where
-it comes from; questions that cannot be answered are marked for the authors.`,
+--checklist acl or neurips fills that checklist instead, as Markdown or, with --json, as JSON, to
+standard output or --out FILE: from records of results, runs and failures, and from the pipeline's
+paper and checklist blocks. Each answer says where it comes from; questions that cannot be answered
+are marked for the authors.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
   redsi report --latex results/latex --pdf
@@ -55,7 +54,7 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			ctx := cmd.Context()
 			if list != "" {
 				if latex != "" || pdf {
-					return fault.Input(errors.New("--checklist cannot be used with --latex or --pdf"))
+					return fault.Input(errors.New("--checklist fills a checklist in place of the report: it cannot be used with --latex or --pdf"))
 				}
 				if !cmd.Flags().Changed("out") {
 					out = ""
@@ -101,9 +100,6 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			return a.print(said, func(w io.Writer) { view.Reported(w, r, out, written) })
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
 	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl or neurips")
@@ -111,7 +107,7 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
 	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace for those links")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
 // writeChecklist fills a conference's checklist, into a file or, if that is "", to standard
@@ -132,17 +128,11 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 		_, err := io.WriteString(w, c.Markdown())
 		return err
 	}
-	switch {
-	case out != "":
-		if err := atomicfile.Write(out, 0o644, write); err != nil {
-			return err
-		}
-		view.Printf(a.Out, "%s  %s, %d of them left for the authors to answer\n", out, view.Count(len(c.Questions), "question"), c.Blank)
-		return nil
-	case a.JSON:
-		return write(a.Out)
+	out = cmp.Or(out, "-")
+	if err := a.writeForm(out, write); err != nil || out == "-" {
+		return err
 	}
-	view.Println(a.Out, view.Document(strings.TrimSuffix(c.Markdown(), "\n")))
+	view.Printf(a.Out, "%s  %s, %d of them left for the authors to answer\n", out, view.Count(len(c.Questions), "question"), c.Blank)
 	return nil
 }
 

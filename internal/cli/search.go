@@ -1,20 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/ranking/search/server"
 	"github.com/redsi/redsi/internal/session/model"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -27,18 +31,16 @@ func newSearchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [--model STEP] [QUERY …]",
 		Short: "Search with a trained model, and show the documents that it returns",
-		Long: `Searches with a trained model and shows the documents that it returns, with title,
-identifier and first words. Queries are arguments, or lines of standard input. The
-model, its identifiers, tokenizer and texts come from the store, verified; nothing
-is trained or run.
+		Long: `Documents are shown with title, identifier and first words. Queries are arguments, or lines of
+standard input. The model, its identifiers, tokenizer and texts come from the store, verified;
+nothing is trained or run.
 
-By default the search is constrained: only identifiers of the collection are
-generated, so every beam is a document. --unconstrained searches the whole
-vocabulary, as the paper's main evaluation does. All atomic identifiers are
-scored, so there is nothing to constrain.
+By default the search is constrained: only identifiers of the collection are generated, so every
+beam is a document. --unconstrained searches the whole vocabulary, as the paper's main evaluation
+does. All atomic identifiers are scored, so there is nothing to constrain.
 
-Documents are ranked by score: the log-probability of the identifier divided by
-its number of tokens. The percentage is the probability itself.`,
+Documents are ranked by score: the log-probability of the identifier divided by its number of
+tokens. The percentage is the probability itself.`,
 		Example: `  redsi search "who sings love will keep us alive"
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
   echo "who sings it" | redsi search --json`,
@@ -65,22 +67,16 @@ its number of tokens. The percentage is the probability itself.`,
 func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 	if len(args) > 0 {
 		queries, err := search.Queries(args)
-		if err != nil {
-			return nil, fault.Input(err)
-		}
-		return queries, nil
+		return queries, input(err)
 	}
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return nil, fault.Input(errors.New("give a query as an argument, or several, one per line, on standard input"))
 	}
 	queries, empty, err := search.ReadQueries(in)
-	if err != nil {
-		return nil, fault.Input(err)
-	}
 	if empty > 0 {
 		a.Log.Info("empty lines are left out", "lines", empty)
 	}
-	return queries, nil
+	return queries, input(err)
 }
 
 // search answers the queries and prints the answers, in text form as they come.
@@ -101,7 +97,7 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 			if invalid += x.Invalid; a.JSON {
 				report.Answers = append(report.Answers, s)
 			} else {
-				view.Answer(a.Out, a.style(a.Out), s, answerWidth(terminal(a.Out)))
+				view.Answer(a.Out, a.style(a.Out), s, min(cmp.Or(terminal(a.Out), 100), 120))
 			}
 		}
 	}
@@ -118,14 +114,6 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 	return nil
 }
 
-// answerWidth is how wide answers are shown: on a terminal of width columns, or elsewhere (0).
-func answerWidth(columns int) int {
-	if columns == 0 {
-		return 100
-	}
-	return min(columns, 120)
-}
-
 // modelFlags are the flags of verbs that search with a trained model.
 type modelFlags struct {
 	model   string
@@ -134,8 +122,7 @@ type modelFlags struct {
 }
 
 func (m *modelFlags) add(a *app, cmd *cobra.Command) {
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
+	with(cmd, a.pipelineFlags, a.fromFlags)
 	f := cmd.Flags()
 	f.StringVarP(&m.model, "model", "m", "", `train step whose model to use: step.train.NAME["key"]; optional if only one is trained`)
 	f.IntVarP(&m.results, "results", "k", 10, "documents shown per query, at most as many as beams")
@@ -143,16 +130,13 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	f.BoolVar(&m.options.Unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
 	f.StringVar(&m.options.Precision, "precision", "fp32", "of matrix products: fp32; bf16, faster on cards and on processors with instructions for it; or int8, faster still, on processors only")
 	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, even if in use, else the CPU")
+	atLeast(cmd, 1, "beams", "results")
 }
 
 func (m *modelFlags) check() error {
 	switch {
-	case m.options.Beams < 1:
-		return fault.Input(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
 	case !slices.Contains([]string{"fp32", "bf16", "int8"}, m.options.Precision):
-		return fault.Input(fmt.Errorf("--precision %s: fp32, bf16 or int8", m.options.Precision))
-	case m.results < 1:
-		return fault.Input(fmt.Errorf("-k %d: at least 1 is needed", m.results))
+		return fault.Input(fmt.Errorf("--precision %s: want fp32, bf16 or int8", m.options.Precision))
 	case m.results > m.options.Beams:
 		return fault.Input(fmt.Errorf("-k %d: %d beams find at most %d documents; use --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
 	}
@@ -196,3 +180,97 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 
 // modelCopies is where copies of a model's files are kept.
 func (a *app) modelCopies() model.Copies { return model.Copies{Cache: a.CacheDir(), Log: a.Log} }
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen  string
+	hosts   []string
+	limits  server.Limits
+	timeout time.Duration
+}
+
+func newServeCmd(a *app) *cobra.Command {
+	var m modelFlags
+	var s serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve [--model STEP]",
+		Short: "Serve search with a trained model: a page for people and JSON for programs, until Ctrl-C",
+		Long: `It serves over HTTP, on this machine only unless --listen says otherwise. There is no login: anyone
+who can reach the address may search.
+
+  GET /                    a page
+  GET /search?q=…&k=10     {"query", "took_ms", "results": [{"rank", "score",
+                           "probability", "title", "identifier", "document", "text"}]}
+  GET /healthz             200 while the server is up
+
+An error is {"status", "error"}. Queries that arrive while the model is busy are answered in
+batches. A query that would have to wait longer than --within, or with more than --queue others,
+gets 503 with Retry-After at once.
+
+Requests must be made to localhost, to the address itself, or to a name given with --allow-host, so
+that other web pages cannot send queries from a reader's browser.`,
+		Example: `  redsi serve --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]'
+  curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := m.check(); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), m, s)
+		},
+	}
+	m.add(a, cmd)
+	f := cmd.Flags()
+	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
+	f.StringArrayVar(&s.hosts, "allow-host", nil, "host name that requests may use, besides localhost and the address; may be repeated")
+	f.IntVar(&s.limits.Batch, "batch", 32, "most queries answered together")
+	f.IntVar(&s.limits.Queue, "queue", 256, "most queries waiting")
+	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
+	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, including waiting")
+	atLeast(cmd, 1, "batch", "queue", "within", "timeout")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error) {
+	// The address first: opening a model takes longer than finding out that it is in use.
+	l, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		return fault.Input(fmt.Errorf("--listen: %w", err))
+	}
+	defer l.Close()
+	t, e, err := a.openModel(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	examples, err := t.Examples(ctx, a.modelCopies())
+	if err != nil {
+		return err
+	}
+	b := server.NewBatcher(e, s.limits)
+	defer b.Close()
+	for _, q := range examples { // the first are slower; and b learns how long a query takes
+		if _, err := b.Search(ctx, q, m.results); err != nil {
+			return err
+		}
+	}
+	var together errgroup.Group // by which b learns that it takes less time in a batch
+	for _, q := range examples {
+		together.Go(func() error {
+			_, err := b.Search(ctx, q, m.results)
+			return err
+		})
+	}
+	if err := together.Wait(); err != nil && !errors.As(err, new(*server.BusyError)) { // a slow model has no time for all
+		return err
+	}
+	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
+		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		a.Log.Warn("other machines can reach this address, which has no login", "address", l.Addr())
+	}
+	view.Printf(a.Out, "http://%s/\n", l.Addr())
+	err = server.Serve(ctx, l, h)
+	a.Log.Info("stopped")
+	return err
+}

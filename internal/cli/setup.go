@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	charm "github.com/charmbracelet/log"
@@ -117,4 +119,39 @@ func (a *app) useLocal(folder string) error {
 func (a *app) unset(flag, variable string) bool {
 	f := a.cmd.Flags().Lookup(flag)
 	return f != nil && !f.Changed && os.Getenv(variable) == ""
+}
+
+// settings says in words what the settings set for the running verb; "": nothing.
+func (a *app) settings() string {
+	l, flags := &a.Local, a.cmd.Flags()
+	words := slices.Clone(l.Vars)
+	for _, name := range slices.Sorted(maps.Keys(l.Flags)) {
+		words = append(words, "--"+name+" "+shellwords.Quote(flags.Lookup(name).Value.String()))
+	}
+	if flags.Lookup("from") != nil { // else the verb reads no other stores
+		for _, address := range l.From {
+			words = append(words, "--from "+shellwords.Quote(l.Beside(address)))
+		}
+		if l.RequireFrom {
+			words = append(words, "--require-from")
+		}
+		if l.Untrusted != "" && !flags.Changed("untrusted") {
+			words = append(words, "--untrusted "+l.Untrusted)
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	from := l.File
+	if a.Profile != "" {
+		from += ", profile " + a.Profile + ","
+	}
+	return from + " sets " + strings.Join(words, ", ")
+}
+
+// sayLocal says what the settings set for a plan or run.
+func (a *app) sayLocal() {
+	if text := a.settings(); text != "" {
+		a.Say(text)
+	}
 }

@@ -29,7 +29,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// slurmOptions are those of commands that have jobs of Slurm do steps.
+// slurmOptions are the options of commands that have jobs of Slurm do steps.
 type slurmOptions struct {
 	on    bool
 	pilot string // in place of what the settings say
@@ -40,18 +40,14 @@ func (o *slurmOptions) flags(cmd *cobra.Command, what string) {
 	f := cmd.Flags()
 	f.BoolVar(&o.on, "slurm", false, what+", by the slurm block of "+syntax.LocalFile)
 	f.StringVar(&o.pilot, "pilot", "", "with --slurm: the only sort of jobs, such as cpus=8,memory=32GB,time=4h,max=8, in place of that block; flags of sbatch follow --")
+	onlyWith(cmd, "slurm", "pilot")
 }
 
 // args checks the arguments of such a command, whose flags of sbatch follow --.
 func (o *slurmOptions) args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		own, flags := atDash(cmd, args)
-		switch {
-		case o.pilot != "" && !o.on:
-			return fault.Input(errors.New("--pilot is of --slurm: give that as well"))
-		case o.asJob != "" && !o.on:
-			return fault.Input(errors.New("--as-job is of --slurm: give that as well"))
-		case len(flags) > 0 && o.pilot == "":
+		if len(flags) > 0 && o.pilot == "" {
 			return fault.Input(errors.New("what follows -- is for sbatch, with --slurm and --pilot; a slurm block has flags of its own"))
 		}
 		return check(cmd, own)
@@ -71,13 +67,10 @@ func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 	if o.pilot != "" {
 		_, flags := atDash(a.cmd, a.cmd.Flags().Args())
 		site, err := slurm.ParsePilot(o.pilot, flags)
-		if err != nil {
-			err = fault.Input(err)
-		}
-		return &site, err
+		return &site, input(err)
 	}
 	if a.Local.Slurm == nil {
-		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + "; docs/operations.md has one. Or name one sort by --pilot"))
+		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + ", as docs/operations.md shows it, or name one sort by --pilot"))
 	}
 	return a.Local.Slurm, nil
 }
@@ -88,7 +81,7 @@ func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
 	case o.Detach && o.slurm.on:
 		return nil, fault.Input(errors.New("--detach leaves a run to others, but with --slurm this command submits its pilots: use nohup or tmux"))
 	case o.Cluster.Listen != "" && !o.slurm.on:
-		return nil, fault.Input(errors.New("--listen is of --slurm here; `redsi dev --listen` has a server for workers that you start"))
+		return nil, fault.Input(errors.New("--listen can be used only with --slurm here; `redsi dev --listen` has a server for workers that you start"))
 	case !o.slurm.on:
 		return nil, nil
 	}
@@ -110,7 +103,7 @@ func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
 	return p, err
 }
 
-// jobName is by which the jobs of a run's pilot are found again, also by the next command: those of this state folder and store.
+// jobName is the name by which this and the next command find the jobs of a run's pilot: jobs of this state folder and store.
 func (a *app) jobName(p slurm.Pilot) string {
 	of := open.Place(filepath.Dir(a.StateDir)) + "\x00" + filepath.Base(a.StateDir) // which need not be there yet
 	if _, store, err := a.ForWorkers(); err == nil && store != "" {
@@ -132,7 +125,7 @@ func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 	names := lists.Map(all.Pilots, a.jobName)
 	jobs, err := slurm.List(ctx, names...)
 	if err != nil {
-		a.Log.Warn("which pilots there are is not known", "err", err)
+		a.Log.Warn("status cannot say which pilots there are: squeue failed", "err", err)
 	}
 	return pilots.SumOf(&all, names, jobs)
 }
@@ -140,12 +133,7 @@ func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 // job is what pilots of a sort run: this program as a worker of the state folder, with the flags of a worker that
 // were given.
 func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
-	program, err := os.Executable()
-	state, store, serr := a.ForWorkers()
-	words := []string{program, "worker", "--state=" + state, "--idle-exit=" + p.Idle.String()}
-	if store != "" {
-		words = append(words, "--store="+store)
-	}
+	words, _, err := a.elsewhere("worker", "--idle-exit="+p.Idle.String())
 	if p.Has.GPUs > 0 {
 		words = append(words, fmt.Sprintf("--gpus=%d", p.Has.GPUs))
 	} else if pilots.AllowCPU(site) {
@@ -154,7 +142,18 @@ func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
 	if a.cmd.Name() == "worker" {
 		words = append(words, a.given("state", "store", "slurm-script")...) // the last of two counts
 	}
-	return slurm.Job{Pilot: p, Name: "redsi-" + p.Name, Setup: site.Setup, Worker: words}, errors.Join(err, serr)
+	return slurm.Job{Pilot: p, Name: "redsi-" + p.Name, Setup: site.Setup, Worker: words}, err
+}
+
+// elsewhere is a command line of this program on a machine that sees the state folder, and that folder.
+func (a *app) elsewhere(verb string, flags ...string) (words []string, state string, err error) {
+	program, err := os.Executable()
+	state, store, serr := a.ForWorkers()
+	words = append([]string{program, verb, "--state=" + state}, flags...)
+	if store != "" {
+		words = append(words, "--store="+store)
+	}
+	return words, state, errors.Join(err, serr)
 }
 
 // given are the flags of this command that were given, but for some.
@@ -208,16 +207,11 @@ func (a *app) headJob(o *runOptions) (j slurm.Job, err error) {
 	if j.Pilot, err = o.Pilots.Site.HeadPilot(o.slurm.asJob); err != nil {
 		return j, fault.Input(fmt.Errorf("--as-job: %w", err))
 	}
-	program, err := os.Executable()
-	state, store, serr := a.ForWorkers()
+	words, state, err := a.elsewhere(a.cmd.Name(), a.given("as-job", "state", "store")...)
 	args, flags := atDash(a.cmd, a.cmd.Flags().Args())
-	j.Worker = append([]string{program, a.cmd.Name(), "--state=" + state}, a.given("as-job", "state", "store")...)
-	if store != "" {
-		j.Worker = append(j.Worker, "--store="+store)
-	}
-	j.Worker = slices.Concat(j.Worker, args, []string{"--"}, flags)
+	j.Worker = slices.Concat(words, args, []string{"--"}, flags)
 	j.Name, j.Setup, j.Output, j.Server = a.jobName(j.Pilot), o.Pilots.Site.Setup, filepath.Join(state, slurm.HeadName), filepath.Join(state, "temporal", devserver.InfoFile)
-	return j, errors.Join(err, serr)
+	return j, err
 }
 
 // slurmScript prints the file for sbatch by which somebody submits workers by hand: of the named pilot, or the only one.

@@ -21,15 +21,12 @@ func newSourcesCmd(a *app) *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check",
 		Short: "Check whether the store has the bytes of each source, and whether its origin still does",
-		Long: `Check whether the store has the bytes of each source, and whether its origin still does.
-
-For a module's repository it checks whether its ref still names the pinned
-commit. Nothing is fetched: a web server is asked for the size, which is compared
-with that in redsi.lock. The states are: ok; unpinned (available, but its bytes
-are not pinned yet); changed (the size at the origin is not the pinned one, or a
-pattern stands for other files);
-unreachable (the origin does not answer or no longer has it). The exit code is 1
-if a source is changed or unreachable and the store does not have its bytes.`,
+		Long: `For a module's repository it checks whether its ref still names the pinned commit. Nothing is
+fetched: a web server is asked for the size, which is compared with that in redsi.lock. The states
+are: ok; unpinned (available, but its bytes are not pinned yet); changed (the size at the origin is
+not the pinned one, or a pattern stands for other files); unreachable (the origin does not answer or
+no longer has it). The exit code is 1 if a source is changed or unreachable and the store does not
+have its bytes.`,
 		Example: `  redsi sources check
   redsi sources check --target step.download.t5_tokenizer --json
   redsi sources check --offline   # only the store`,
@@ -109,13 +106,12 @@ func (u updated) String() string {
 }
 
 func newSourcesUpdateCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:   "update [TEXT]",
 		Short: "Pin the present commits of modules' repositories and the files of patterns",
-		Long: `Pin the commits that the refs of modules' repositories name now, and the files
-that patterns of downloads stand for now, in redsi.lock, in place of those pinned
-before. With TEXT, only for repositories whose git::URL?ref=REF, and patterns,
-contain it.`,
+		Long: `Pins the commits that the refs of modules' repositories name now, and the files that patterns of
+downloads stand for now, in redsi.lock, in place of those pinned before. With TEXT, only for
+repositories whose git::URL?ref=REF, and patterns, contain it.`,
 		Example: `  redsi sources update
   redsi sources update first-paper   # this repository only`,
 		Args: cobra.MaximumNArgs(1),
@@ -156,7 +152,5 @@ contain it.`,
 				}
 			})
 		},
-	}
-	a.pipelineFlags(cmd)
-	return cmd
+	}, a.pipelineFlags)
 }

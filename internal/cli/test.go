@@ -31,12 +31,11 @@ func newTestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [FILE|FOLDER...]",
 		Short: "Run the tests of a pipeline, *.test.hcl: assertions about plans and about cells of tables",
-		Long: `Runs the run blocks of files whose names end in ` + syntax.TestSuffix + `, by default those in
-this folder. A run plans the pipeline next to it, or runs what its targets need, with its
-own variables, and then checks its assertions; docs/pipelines.md describes the files. Runs
-of one file share a temporary store, empty at first, unless --store names one, and the
-embedded server that command = apply needs. Neither the pipeline's lock file nor its
-results are touched.
+		Long: `Runs the run blocks of files whose names end in ` + syntax.TestSuffix + `, by default those in this
+folder. A run plans the pipeline next to it, or runs what its targets need, with its own variables,
+and then checks its assertions; docs/pipelines.md describes the files. Runs of one file share a
+temporary store, empty at first, unless --store names one, and the embedded server that command =
+apply needs. Neither the pipeline's lock file nor its results are touched.
 
 Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 		Example: `  redsi test
@@ -95,10 +94,10 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)
 		defer cancel()
 		if err := devserver.End(patient, filepath.Join(b.StateDir, "temporal")); err != nil {
-			t.a.Log.Warn("the server of the tests", "err", err)
+			t.a.Log.Warn("the server of the tests did not end", "err", err)
 		}
 		if err := os.RemoveAll(t.dir); err != nil {
-			t.a.Log.Warn("what the tests left", "err", err)
+			t.a.Log.Warn("what the tests left could not be removed", "folder", t.dir, "err", err)
 		}
 	}()
 	for i, f := range files {
@@ -109,22 +108,30 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			t.one(ctx, b, f, r)
+			var said bytes.Buffer
+			b.Err, b.sayer.w = &said, &said
+			out := world.Try(f, r, func() ([]testfile.Failure, error) { return t.try(ctx, b, f, r) }, func() string { return strings.TrimSpace(said.String()) })
+			if t.results = append(t.results, out); !t.a.JSON {
+				view.Test(t.a.Out, out)
+			}
 		}
 	}
-	return t.conclude()
-}
-
-// one runs one test with an app that has its own state and store.
-func (t *tester) one(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) {
-	var said bytes.Buffer
-	b.Err, b.sayer.w = &said, &said
-	out := world.Try(f, r, func() ([]testfile.Failure, error) { return t.try(ctx, b, f, r) }, func() string { return strings.TrimSpace(said.String()) })
-	if t.results = append(t.results, out); !t.a.JSON {
-		view.Test(t.a.Out, out)
+	count := world.Count(t.results)
+	if !t.a.JSON {
+		view.Tests(t.a.Out, count)
+	} else if err := view.WriteJSON(t.a.Out, map[string]any{"tests": t.results, "passed": count[world.Pass], "failed": count[world.Fail], "errors": count[world.Error]}); err != nil {
+		return err
 	}
+	switch {
+	case count[world.Error] > 0:
+		return fault.Printed(fault.CodeInput)
+	case count[world.Fail] > 0:
+		return fault.Printed(fault.CodeFailed)
+	}
+	return nil
 }
 
+// try runs one test with an app that has its own state and store.
 func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) ([]testfile.Failure, error) {
 	b.File, b.Targets = world.PipelineOf(f, r), r.Targets
 	b.Lock = filepath.Join(t.dir, lockfile.Name)
@@ -154,33 +161,14 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	return r.Check(w)
 }
 
-// copyIfThere copies from to to, or removes to if from does not exist.
+// copyIfThere makes to a copy of from, or removes it if there is no from.
 func copyIfThere(from, to string) error {
 	b, err := os.ReadFile(from)
+	if err == nil {
+		return os.WriteFile(to, b, 0o644)
+	}
 	if errors.Is(err, os.ErrNotExist) {
-		if err = os.Remove(to); errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		return err
+		err = os.RemoveAll(to) // which need not be there
 	}
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, 0o644)
-}
-
-func (t *tester) conclude() error {
-	count := world.Count(t.results)
-	if !t.a.JSON {
-		view.Tests(t.a.Out, count)
-	} else if err := view.WriteJSON(t.a.Out, map[string]any{"tests": append([]world.Result{}, t.results...), "passed": count[world.Pass], "failed": count[world.Fail], "errors": count[world.Error]}); err != nil {
-		return err
-	}
-	switch {
-	case count[world.Error] > 0:
-		return fault.Printed(fault.CodeInput)
-	case count[world.Fail] > 0:
-		return fault.Printed(fault.CodeFailed)
-	}
-	return nil
+	return err
 }

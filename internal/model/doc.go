@@ -4,9 +4,9 @@
 //
 // From the ground up: tensor (operations of libtorch), seq2seq (encoder-decoders)
 // with the families t5 and bart, and bert; models opens one by its config.json;
-// adafactor, adamw and amp update it, train/fit trains, decode searches; subword
+// optimizer and amp update it, train/fit trains, decode searches; subword
 // makes tokens; index and engine answer queries; here and driver ask for cards.
-// cardtest and counted are for tests and tools.
+// cardtest is for tests.
 //
 // It imports internal/ranking, internal/corpora, internal/host, step and internal/system.
 // Begin with t5, then train/fit and decode.

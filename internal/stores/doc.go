@@ -6,5 +6,5 @@
 // A place is an artifacts.Driver: it moves bytes by path and knows nothing of digests, results or
 // signatures, which artifacts does for all of them. They import artifacts and internal/system.
 //
-// Begin with artifacts/driver.go, then mem, the smallest one.
+// Begin with Driver in artifacts/store.go, then mem, the smallest one.
 package stores

@@ -1,11 +1,14 @@
 package stores_test
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
@@ -51,9 +54,7 @@ func folder(t *testing.T) (s artifacts.Store, root string) {
 func rewrite(t *testing.T, root string) func(d artifacts.Digest, data []byte) {
 	return func(d artifacts.Digest, data []byte) {
 		path := filepath.Join(root, "blobs", filepath.FromSlash(artifacts.BlobPath(d)))
-		if err := errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)))
 	}
 }
 
@@ -78,14 +79,10 @@ func TestFolder(t *testing.T) {
 		s, root := folder(t)
 		strays(t, s, func(rel string, data []byte) {
 			p := filepath.Join(root, filepath.FromSlash(rel))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)))
 		}, func(path string) []byte {
 			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			return b
 		})
 	})
@@ -131,4 +128,65 @@ func bucket(t *testing.T, server *storetest.Server) {
 				Rewrite: func(d artifacts.Digest, data []byte) { server.Rewrite(t, c, d, data) }}
 		})
 	})
+}
+
+// strays checks that what others have put among the blobs and records of an empty
+// store is named, is not a problem, hinders nobody and goes aside with its bytes. put
+// stores bytes at a path below the store, read has those at a path that Check told.
+func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), read func(path string) []byte) {
+	ctx := t.Context()
+	errtest.None(t, s.Records.Create(ctx, "runs/1", []byte("{}")))
+	errtest.None(t, errtest.Of(artifacts.PutBytes(ctx, s.Blobs, []byte("x"))))
+	y := artifacts.BlobPath(artifacts.Sum([]byte("y")))
+	paths := []string{"blobs/README", "blobs/ab/.DS_Store", "blobs/" + y[:3] + strings.ToUpper(y[3:]), "blobs/" + y + "~",
+		"records/x.txt", "records/runs/a.json~", "records/runs/a b.json", "records/runs/%0a.json", "records/runs/B.json"}
+	for _, p := range paths {
+		put(p, []byte("of "+p))
+	}
+	for _, repair := range []bool{false, true} {
+		r, err := artifacts.Check(ctx, s, artifacts.CheckOptions{Repair: repair})
+		if err != nil || len(r.Problems) != 0 || r.Blobs != 1 || len(r.Strays) != len(paths) {
+			t.Fatalf("Check = %+v, %v; want %d strays", r, err, len(paths))
+		}
+		for _, x := range r.Strays {
+			if (x.Aside != "") != repair || !strings.Contains(x.String(), " bytes, neither blob nor record") {
+				t.Errorf("repair %v: %s", repair, x)
+			}
+			i := slices.IndexFunc(paths, func(p string) bool { return strings.HasSuffix(x.Path, p) })
+			if i < 0 {
+				t.Fatalf("nobody put %s", x.Path)
+			}
+			if repair {
+				if got := read(x.Aside); !bytes.Equal(got, []byte("of "+paths[i])) || !strings.HasSuffix(x.Aside, paths[i]) {
+					t.Errorf("%s has %q", x.Aside, got)
+				}
+			}
+		}
+	}
+	if r, err := artifacts.Check(ctx, s, artifacts.CheckOptions{}); err != nil || len(r.Strays)+len(r.Problems) != 0 || r.Blobs != 1 {
+		t.Errorf("left: %+v, %v", r, err)
+	}
+	if got := listRecords(t, s, ""); !slices.Equal(got, []string{"runs/1"}) {
+		t.Errorf("records %q", got)
+	}
+
+	// A file where a folder of blobs or records belongs is a problem.
+	z := []byte("z")
+	put("blobs/"+artifacts.BlobPath(artifacts.Sum(z))[:2], []byte("?"))
+	put("records/results", []byte("?"))
+	r, err := artifacts.Check(ctx, s, artifacts.CheckOptions{Repair: true})
+	if err != nil || len(r.Problems) != 2 || len(r.Strays) != 0 {
+		t.Fatalf("Check = %+v, %v; want two problems", r, err)
+	}
+	for _, p := range r.Problems {
+		if !p.Repaired || !strings.Contains(p.String(), " bytes in the place of the folder of ") || string(read(p.Aside)) != "?" {
+			t.Errorf("%s", p)
+		}
+	}
+	if _, err := artifacts.PutBytes(ctx, s.Blobs, z); err != nil {
+		t.Error(err)
+	}
+	if err := s.Records.Create(ctx, "results/1", []byte("{}")); err != nil {
+		t.Error(err)
+	}
 }

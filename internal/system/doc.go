@@ -5,7 +5,7 @@
 // (process), servers of this machine alone (loopback), text that is safe to show
 // (escape), words for counts and sizes (words), a shell's words (shellwords), numbers
 // and YAML as data has them (values), whose an error is (fault), keys and signed
-// documents (signature); golden is for tests.
+// documents (signature); errtest, valuetest and filetest are for tests.
 //
 // They import libraries, and nothing of this module outside of the folder. Begin
 // with readers and atomicfile, which most others meet.

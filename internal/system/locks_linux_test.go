@@ -53,10 +53,7 @@ func TestWithoutLocks(t *testing.T) {
 			}
 			return errors.Join(err, s.Records.Replace(t.Context(), "runs/1", []byte("a"), []byte("b")))
 		}, ""},
-		"steps' folders": {func(folder string) error {
-			_, err := scratch.In(folder).New()
-			return err
-		}, "TMPDIR"},
+		"steps' folders": {func(folder string) error { return errtest.Of(scratch.In(folder).New()) }, "TMPDIR"},
 		"environments": {func(folder string) error {
 			t.Setenv(realize.Variable, folder)
 			w := realize.Wanted{Name: "environment.py", Recipe: environment.Recipe{Platform: environment.Here()}, Packages: &libraries.Environment{}}
@@ -64,8 +61,7 @@ func TestWithoutLocks(t *testing.T) {
 			return err
 		}, realize.Variable},
 		"downloads": {func(folder string) error {
-			_, err := fetch.Get(t.Context(), fetch.Request{Partials: folder, Sources: []fetch.Source{{Raw: "http://127.0.0.1:1", URL: "http://127.0.0.1:1"}}})
-			return err
+			return errtest.Of(fetch.Get(t.Context(), fetch.Request{Partials: folder, Sources: []fetch.Source{{Raw: "http://127.0.0.1:1", URL: "http://127.0.0.1:1"}}}))
 		}, "--state"},
 		"project": {func(folder string) error {
 			path := filepath.Join(folder, lockfile.Name)
@@ -115,7 +111,5 @@ func without(t *testing.T, what func()) {
 		}
 		what()
 	}()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, <-done)
 }

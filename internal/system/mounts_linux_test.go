@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // mounts are lines as kernels and file systems write them; their options are of mounts that
@@ -62,9 +64,7 @@ func TestFileSystem(t *testing.T) {
 		t.Errorf("%q, and what is not there yet: %q", here, kind)
 	}
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink("/proc", link); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink("/proc", link))
 	if kind, _ := FileSystem(link); kind != "proc" {
 		t.Errorf("a link to /proc: %q", kind)
 	}

@@ -31,8 +31,7 @@ var short = []struct {
 	{"server: kill -9", 6},
 }
 
-// TestShort asserts outcomes, and times only by bounds of a minute and more,
-// which grow with the load of the machine.
+// TestShort asserts outcomes, and times only by bounds of a minute and more, which grow with the machine's load.
 func TestShort(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "redsi")
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/redsi").CombinedOutput(); err != nil {
@@ -67,8 +66,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestDraw makes sure that a seed gives the same rounds again, and that a cycle
-// has every fault.
+// TestDraw makes sure that a seed gives the same rounds again, and that a cycle has every fault.
 func TestDraw(t *testing.T) {
 	h := &harness{mounts: true}
 	seen := map[string]bool{}

@@ -30,8 +30,7 @@ type snapshot struct {
 	ran     map[string]int    // by mark, of the steps that have results
 }
 
-// store opens the round's store, not by way of the proxy. One that is not there
-// yet is ok false.
+// store opens the round's store past the proxy; false if it is not there yet.
 func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
 	url := r.path(".redsi", "store")
 	if r.minio != nil {
@@ -43,8 +42,7 @@ func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
 	return s, err == nil
 }
 
-// snapshot reads the results that are there, and then the marks. It is taken before a fault, while
-// the store can be reached.
+// snapshot reads the results that are there, and then the marks, while the store can be reached.
 func (r *round) snapshot() snapshot {
 	ctx, cancel := context.WithTimeout(context.Background(), r.slack(20*time.Second))
 	defer cancel()
@@ -123,8 +121,7 @@ func (r *round) trained() (at int) {
 	return at
 }
 
-// checkTraining compares how a training went with an undisturbed one, and whether it began
-// anew where it could have gone on.
+// checkTraining compares a training with an undisturbed one, and whether it went on where it could.
 func (r *round) checkTraining() {
 	out, err := r.ask("artifacts", "cat", training+"report")
 	var report struct {
@@ -151,8 +148,7 @@ func (r *round) checkTraining() {
 	}
 }
 
-// leases says which are left, of holders that were killed between result and release. Workers
-// that live give back what they could not while the store was away.
+// leases says which leases killed holders left. Workers that live give back what they could not while the store was away.
 func (r *round) leases() {
 	ctx := context.Background()
 	store, ok := r.store(ctx)
@@ -177,7 +173,6 @@ func (r *round) leases() {
 	}
 }
 
-// check compares what is there now with what an undisturbed run leaves.
 func (r *round) check() {
 	r.compare()
 	if r.shape.Updates > 0 {
@@ -214,8 +209,7 @@ func (r *round) verify() {
 	}
 }
 
-// checkLost looks for results that were there and are not, and for work that was
-// finished and was done again.
+// checkLost looks for results that were there and are not, and for finished work that was done again.
 func (r *round) checkLost() {
 	after := r.snapshot()
 	ran := marks(r.path("marks"))
@@ -235,7 +229,6 @@ func (r *round) checkLost() {
 	}
 }
 
-// checkLeft looks for processes, temporary files and locks.
 func (r *round) checkLeft() {
 	limit := r.slack(cleared)
 	var left []found
@@ -270,8 +263,7 @@ func (r *round) checkLeft() {
 	}
 }
 
-// scratch lists what is in TMPDIR, but for the folder and the lock that all
-// processes of a user share.
+// scratch lists what is in TMPDIR, but for the folder and the lock that all processes of a user share.
 func (r *round) scratch() (left []string) {
 	own := fmt.Sprintf("redsi-%d", os.Getuid())
 	for _, path := range append(within(r.path("tmp"), "*"), within(r.path("tmp"), "redsi-*/*")...) {

@@ -17,8 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inNamespace is set in the environment of a harness that has mount names of its own, where what it
-// mounts is seen by nobody else and gone with it.
+// inNamespace is set for a harness with a mount namespace of its own: its mounts are unseen elsewhere, and go with it.
 const inNamespace = "REDSI_CHAOS_MOUNTS"
 
 // smallDisk mounts a file system of so many bytes on a folder.
@@ -32,8 +31,7 @@ func smallDisk(dir string, bytes int64) (undo func(), err error) {
 	return func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }, nil
 }
 
-// full takes all space that is left on the round's small disk for a while. A MinIO there takes a second to see that there
-// is some again.
+// full takes all space of the round's small disk for a while; a MinIO there sees a second later that it has some again.
 func full(r *round, c choice) error {
 	f, err := os.CreateTemp(r.path(r.fault.small), "filler-")
 	if err != nil {
@@ -57,8 +55,7 @@ func full(r *round, c choice) error {
 	return errors.Join(err, store.Leases.Delete(ctx, "full"))
 }
 
-// readOnly makes the round's small disk one that nothing can be created or opened for writing
-// in for a while. Files that are open stay so.
+// readOnly makes the round's small disk read-only for a while. Files that are open stay writable.
 func readOnly(r *round, c choice) error {
 	dir := r.path(r.fault.small)
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
@@ -88,8 +85,7 @@ func jump(r *round, c choice) error {
 	return nil
 }
 
-// few leaves the processes of a role room for few more of what they have for a while: open files, or bytes of
-// addresses. With a server it is the run, too.
+// few leaves a role's processes, and with a server the run, little room for open files or addresses for a while.
 func few(role string, what int, has func(pid int) uint64, room func(choice) uint64) func(*round, choice) error {
 	return func(r *round, c choice) error {
 		var pids []int

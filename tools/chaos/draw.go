@@ -16,7 +16,6 @@ const (
 	whenTraining = "training" // so long after a training has a checkpoint
 )
 
-// choice is one fault as a seed has drawn it.
 type choice struct {
 	Fault   string  `json:"fault"`
 	When    string  `json:"when"`
@@ -80,8 +79,7 @@ func drawOne(f *fault, s shape, r *rand.Rand) choice {
 // awayTimes is how often a cycle has each fault that takes the store away: 40 of the 100 rounds of two cycles at least.
 const awayTimes = 7
 
-// cycle is the order of the faults in the n-th cycle of a seed; each is in it
-// once or awayTimes, the rare ones not in each.
+// cycle is the order of the faults in a seed's n-th cycle: each once or awayTimes, rare ones not in each.
 func (h *harness) cycle(seed uint64, n int) []*fault {
 	var order []*fault
 	for i := range faults {

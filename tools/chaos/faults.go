@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fault is a way to hurt a round.
 type fault struct {
 	name    string
 	place   place
@@ -105,7 +104,6 @@ var faults = []fault{
 	{name: "2,000 steps, a worker killed every 10 s", place: cluster, itself: true, rare: 10, alone: true, workers: 3, do: workersOften, shape: &thousands},
 }
 
-// faultNamed finds a fault; the names come from the table itself.
 func faultNamed(name string) *fault {
 	if i := slices.IndexFunc(faults, func(f fault) bool { return f.name == name }); i >= 0 {
 		return &faults[i]

@@ -14,16 +14,13 @@ import (
 	"syscall"
 )
 
-// harness runs rounds of one program.
 type harness struct {
 	redsi    string // path of the program
 	revision string
 	work     string // folder of the rounds' folders
 	mounts   bool   // whether disks can be made
-	keep     bool   // folders of rounds that went well, too
 
-	mu   sync.Mutex
-	refs map[string]func() (outcome, error) // by shape
+	refs sync.Map // by shape, of func() (outcome, error)
 }
 
 func newHarness(program, work string) (*harness, error) {
@@ -42,19 +39,13 @@ func newHarness(program, work string) (*harness, error) {
 	}
 	said, err := exec.Command(path, "version").Output()
 	first, _, _ := strings.Cut(string(said), "\n")
-	return &harness{redsi: path, revision: strings.Join(strings.Fields(first), " "), work: work, mounts: os.Getenv(inNamespace) != "",
-		refs: map[string]func() (outcome, error){}}, err
+	return &harness{redsi: path, revision: strings.Join(strings.Fields(first), " "), work: work, mounts: os.Getenv(inNamespace) != ""}, err
 }
 
 // reference is the outcome of an undisturbed run of a shape, which is made once.
 func (h *harness) reference(s shape) (outcome, error) {
-	h.mu.Lock()
-	if h.refs[s.Name] == nil {
-		h.refs[s.Name] = sync.OnceValues(func() (outcome, error) { return h.undisturbed(s) })
-	}
-	made := h.refs[s.Name]
-	h.mu.Unlock()
-	return made()
+	made, _ := h.refs.LoadOrStore(s.Name, sync.OnceValues(func() (outcome, error) { return h.undisturbed(s) }))
+	return made.(func() (outcome, error))()
 }
 
 func (h *harness) undisturbed(s shape) (o outcome, err error) {
@@ -85,8 +76,7 @@ func (h *harness) undisturbed(s shape) (o outcome, err error) {
 	return o, nil
 }
 
-// round runs one round. Everything in it is drawn from the seed, its number and,
-// if it is given, the fault.
+// round runs one round, all of it drawn from the seed, its number and, if it is given, the fault.
 func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (result, error) {
 	if f == nil {
 		f = h.faultOf(seed, n)
@@ -113,7 +103,6 @@ func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (resu
 	return r.res, ctx.Err()
 }
 
-// interrupt kills the processes of a round.
 func (r *round) interrupt() {
 	for _, f := range belonging(r.dir) {
 		f.signal(syscall.SIGKILL)

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// hold waits while a cause lasts: until the run has ended, or all of the time if it is
-// interrupted, since what its workers do then is to meet the cause too.
+// hold waits while a cause lasts: until the run's end or, of an interrupted run, all of it, which its workers meet.
 func (r *round) hold(c choice) {
 	lasts := time.Duration(c.HoldMS) * time.Millisecond
 	if !c.Ends {
@@ -25,7 +24,6 @@ func (r *round) hold(c choice) {
 	time.Sleep(lasts / 2)
 }
 
-// stop stops a program while a cause lasts.
 func (r *round) stop(p *program, c choice) error {
 	p.signal(syscall.SIGSTOP)
 	r.hold(c)
@@ -51,7 +49,6 @@ func byRun(s syscall.Signal, times int) func(*round, choice) error {
 	}
 }
 
-// byAll kills the run and the second program at once.
 func byAll(r *round, c choice) error {
 	all := r.victims(roleModels)
 	if c.N%2 == 0 {
@@ -63,7 +60,6 @@ func byAll(r *round, c choice) error {
 	return byRun(syscall.SIGKILL, 1)(r, c)
 }
 
-// pause stops a program for a while.
 func pause(of func(*round) *program) func(*round, choice) error {
 	return func(r *round, c choice) error { return r.stop(of(r), c) }
 }
@@ -107,7 +103,6 @@ func byRole(role string, s syscall.Signal) func(*round, choice) error {
 	}
 }
 
-// often kills the embedded server again and again within one run.
 func often(r *round, c choice) error {
 	killed := 0
 	for range 20 {
@@ -224,8 +219,7 @@ func crowd(r *round, c choice) error {
 	return r.beside(recovery, hurt)
 }
 
-// twenty starts nineteen runs more of the pipeline, each with a step of its own. None may straggle, and what they share runs
-// once.
+// twenty starts nineteen runs more, each with a step of its own. None may straggle; what they share runs once.
 func twenty(r *round, _ choice) error {
 	for i := range 19 {
 		if err := os.MkdirAll(r.path(fmt.Sprintf("worker-user-%d", i)), 0o755); err != nil {

@@ -8,29 +8,28 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 type options struct {
-	redsi, out, only      string
+	redsi, out            string
 	seed                  uint64
 	rounds, parallel, one int
-	keep                  bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.redsi, "redsi", "bin/redsi", "the program")
 	flag.StringVar(&o.out, "out", "", "result file, a line of JSON for each round; rounds that are in it are not done again")
-	flag.StringVar(&o.only, "only", "", "only faults whose name this regular expression matches")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of everything that is drawn")
 	flag.IntVar(&o.rounds, "rounds", 100, "how many rounds")
 	flag.IntVar(&o.one, "round", -1, "only the round of this number, to repeat it")
 	flag.IntVar(&o.parallel, "parallel", 2, "rounds at a time")
-	flag.BoolVar(&o.keep, "keep", false, "keep the folders of rounds that went well, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -41,10 +40,6 @@ func main() {
 }
 
 func (o *options) do(ctx context.Context) error {
-	only, err := regexp.Compile(o.only)
-	if err != nil {
-		return fmt.Errorf("-only: %w", err)
-	}
 	log, err := readLog(o.out)
 	if err != nil {
 		return err
@@ -58,11 +53,13 @@ func (o *options) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.keep = o.keep
 	if !h.mounts {
 		fmt.Println("no disk can be mounted here: disk faults are left out")
 	}
-	todo := o.todo(h, log, only)
+	todo := []int{o.one}
+	if o.one < 0 {
+		todo = slices.DeleteFunc(lists.Places(o.rounds), func(n int) bool { return log.has(o.seed, n, h.revision) })
+	}
 	fmt.Printf("%s; seed %d, %d rounds to do, %d at a time, in %s\n", h.revision, o.seed, len(todo), o.parallel, work)
 	before := len(log.all)
 	g, going := errgroup.WithContext(ctx) // a failure begins no further rounds, and disturbs none
@@ -91,21 +88,4 @@ func (o *options) do(ctx context.Context) error {
 		return fmt.Errorf("%d of %d rounds broke a promise", bad, len(log.all)-before)
 	}
 	return nil
-}
-
-// todo lists the numbers of the rounds that are to be done.
-func (o *options) todo(h *harness, log *logFile, only *regexp.Regexp) (out []int) {
-	if o.one >= 0 {
-		return []int{o.one}
-	}
-	most := o.rounds
-	if o.only != "" {
-		most = 100*o.rounds + 1000
-	}
-	for n := 0; len(out) < o.rounds && n < most; n++ {
-		if only.MatchString(h.faultOf(o.seed, n).name) && !log.has(o.seed, n, h.revision) {
-			out = append(out, n)
-		}
-	}
-	return out
 }

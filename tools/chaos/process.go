@@ -34,8 +34,7 @@ type program struct {
 	stopped bool          // it cannot speak
 }
 
-// start runs a program in a process group of its own, so that a signal to the
-// harness is not one to it.
+// start runs a program in a process group of its own: a signal to the harness does not reach it.
 func start(name, dir string, env []string, path string, args ...string) (*program, error) {
 	p := &program{name: name, exited: make(chan struct{}), began: time.Now(), spoke: time.Now()}
 	p.cmd = exec.Command(path, args...)
@@ -63,13 +62,12 @@ func (p *program) running() bool { return !p.wait(0) }
 func (p *program) wait(limit time.Duration) bool {
 	select {
 	case <-p.exited:
-		return true
-	default:
+	case <-time.After(limit):
 	}
 	select {
 	case <-p.exited:
 		return true
-	case <-time.After(limit):
+	default:
 		return false
 	}
 }
@@ -105,14 +103,12 @@ func (p *program) heard(b []byte, stopped bool) {
 	p.text.Write(b)
 }
 
-// said is all of it.
 func (p *program) said() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.String()
 }
 
-// tail is the last n lines.
 func (p *program) tail(n int) string { return last(p.said(), n) }
 
 func last(text string, n int) string {
@@ -134,7 +130,6 @@ const (
 	roleOther  = "other"  // a supervisor, a helper
 )
 
-// found is a process that belongs to a round.
 type found struct {
 	process.Identity
 	role string

@@ -49,7 +49,7 @@ func newProxy(backend string, seed uint64) (*proxy, error) {
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     silent,
 	}
-	p.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(reverse, w, r) }), ErrorLog: silent}
+	p.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(*reverse, w, r) }), ErrorLog: silent}
 	go func() { _ = p.server.Serve(l) }()
 	return p, nil
 }
@@ -71,63 +71,50 @@ func (p *proxy) chosen() (mode string, n int) {
 	return p.mode, p.rng.IntN(1 << 20)
 }
 
-func (p *proxy) serve(next http.Handler, w http.ResponseWriter, r *http.Request) {
+func (p *proxy) serve(next httputil.ReverseProxy, w http.ResponseWriter, r *http.Request) {
 	mode, n := p.chosen()
-	switch mode {
-	case proxyReset:
+	change := func(b []byte, err error) (int, error) {
+		if len(b) == 0 {
+			return 0, err
+		}
+		return min(len(b), n%200), io.ErrUnexpectedEOF
+	}
+	if mode == proxyFlip {
+		once := false
+		change = func(b []byte, err error) (int, error) {
+			if !once && len(b) > 0 {
+				once = true
+				b[n%len(b)] ^= 1 << (n % 8)
+			}
+			return len(b), err
+		}
+	}
+	switch {
+	case mode == proxyReset:
 		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			_ = c.(*net.TCPConn).SetLinger(0)
 			c.Close()
 		}
 		return
-	case proxyCut:
-		w = &broken{w, func(b []byte) ([]byte, bool) { return b[:min(len(b), n%200)], true }}
-	case proxyFlip:
-		once := false
-		flip := func(b []byte) ([]byte, bool) {
-			if !once && len(b) > 0 {
-				once = true
-				b = append([]byte(nil), b...)
-				b[n%len(b)] ^= 1 << (n % 8)
-			}
-			return b, false
-		}
-		if r.Method == http.MethodPut || r.Method == http.MethodPost {
-			r.Body = &flipped{r.Body, flip}
-		} else {
-			w = &broken{w, flip}
+	case mode == proxyFlip && (r.Method == http.MethodPut || r.Method == http.MethodPost):
+		r.Body = &changed{r.Body, change}
+	case mode != "":
+		next.FlushInterval = -1 // what comes before a cut is on its way
+		next.ModifyResponse = func(a *http.Response) error {
+			a.Body = &changed{a.Body, change}
+			return nil
 		}
 	}
 	next.ServeHTTP(w, r)
 }
 
-// broken changes an answer's body, and may end it there.
-type broken struct {
-	http.ResponseWriter
-	change func([]byte) (out []byte, end bool)
-}
-
-func (b *broken) Write(data []byte) (int, error) {
-	out, end := b.change(data)
-	if _, err := b.ResponseWriter.Write(out); err != nil {
-		return 0, err
-	}
-	if end {
-		_ = http.NewResponseController(b.ResponseWriter).Flush()
-		panic(http.ErrAbortHandler)
-	}
-	return len(data), nil
-}
-
-// flipped is a request's body that is changed on its way.
-type flipped struct {
+// changed is a body that is changed on its way.
+type changed struct {
 	io.ReadCloser
-	flip func([]byte) ([]byte, bool)
+	change func(b []byte, err error) (int, error)
 }
 
-func (f *flipped) Read(b []byte) (int, error) {
-	n, err := f.ReadCloser.Read(b)
-	out, _ := f.flip(b[:n])
-	copy(b, out)
-	return n, err
+func (c *changed) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	return c.change(b[:n], err)
 }

@@ -95,8 +95,7 @@ func (r *round) slack(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * r.res.Factor)
 }
 
-// standing is for how long a run may stand still on this machine: twice as long if it is busy
-// and no longer, since what waits for a minute must be seen.
+// standing is how long a run may stand still here: at most twice as long if busy, since a wait of a minute must be seen.
 func (r *round) standing() time.Duration { return min(r.slack(standing), 2*standing) }
 
 // loadFactor is the load per core of the last minute, between 1 and slowest.
@@ -105,8 +104,7 @@ func loadFactor() float64 {
 	return min(max(load/float64(runtime.NumCPU()), 1), slowest)
 }
 
-// env is the environment of the round's processes. All of it is in the round's
-// folder, so that they are known by it.
+// env is the environment of the round's processes, all of it in the round's folder, by which they are known.
 func (r *round) env() []string {
 	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:" + r.path("marks"), "HOME=" + r.path("home"), "TMPDIR=" + r.path("tmp"),
@@ -137,7 +135,6 @@ func (r *round) redsi(name string, args ...string) (*program, error) {
 	return start(name, r.dir, r.env(), r.h.redsi, args...)
 }
 
-// run starts `redsi run`.
 func (r *round) run(more ...string) (*program, error) {
 	args := append([]string{"run"}, r.storeArgs(false)...)
 	if r.lord != nil {
@@ -192,7 +189,7 @@ func (r *round) do() {
 			r.violate("%s said nothing for %.0f s, after: %s", p.name, p.longest.Seconds(), p.after)
 		}
 	}
-	if len(r.res.Violations) > 0 || r.h.keep {
+	if len(r.res.Violations) > 0 {
 		r.save()
 	}
 }
@@ -354,10 +351,10 @@ func (r *round) end() {
 		}
 	}
 	r.interrupt()
-	for i := len(r.closer) - 1; i >= 0; i-- {
-		r.closer[i]()
+	for _, undo := range slices.Backward(r.closer) {
+		undo()
 	}
-	if len(r.res.Violations) == 0 && !r.h.keep {
+	if len(r.res.Violations) == 0 {
 		os.RemoveAll(r.dir)
 	}
 }

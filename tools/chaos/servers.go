@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
-// server is a Temporal or MinIO server of a round, which can be ended
-// and started again at the same address with the same data.
+// server is a Temporal or MinIO server of a round, which can start again at its address with its data.
 type server struct {
 	address string
 	start   func() (*program, error)
@@ -56,8 +55,7 @@ func (r *round) newServer(variable string, args func(address string) []string, a
 	}}, err
 }
 
-// temporalServer is a cluster of one node that keeps its history in a file: the server of a state folder that no redsi
-// has as its own. clusterProfile is how it is reached.
+// temporalServer is a cluster of one node: the server of a state folder that no redsi owns, reached by clusterProfile.
 func (r *round) temporalServer() (*server, error) {
 	return r.newServer("REDSI_TEMPORAL_SERVER", func(address string) []string {
 		_, port, _ := net.SplitHostPort(address)
@@ -160,8 +158,7 @@ func (r *round) setupCluster() (err error) {
 	return r.employ()
 }
 
-// employ starts the workers, and others for those that have ended, as a supervisor would: one that found no server or
-// store at its start has.
+// employ starts the workers, and others for those that have ended, as a supervisor would.
 func (r *round) employ() (err error) {
 	for i, p := range r.work {
 		if err == nil && (p == nil || !p.running()) {

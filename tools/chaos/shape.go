@@ -71,8 +71,7 @@ func (s shape) write(dir string) error {
 // training begins the names of a training's outputs.
 const training = "step.train.small."
 
-// markOf is the mark that the step of an address leaves; "" for one that is not a
-// command of ours.
+// markOf is the mark that the step of an address leaves; "" for one that is not a command of ours.
 func markOf(address string) string {
 	name, ok := strings.CutPrefix(address, "step.command.")
 	if !ok {
@@ -81,9 +80,6 @@ func markOf(address string) string {
 	return strings.TrimSuffix(strings.Replace(name, `["`, "-", 1), `"]`)
 }
 
-// mortal says of a mark that its step dies the first time.
-func mortal(mark string) bool { return strings.HasPrefix(mark, "once-") }
-
 // marks counts how often each step has begun, without the first time of those that die then.
 func marks(dir string) map[string]int {
 	out := map[string]int{}
@@ -91,7 +87,7 @@ func marks(dir string) map[string]int {
 		name := filepath.Base(path)
 		if b, err := os.ReadFile(path); err == nil && !strings.HasPrefix(name, "died.") {
 			out[name] = strings.Count(string(b), "\n")
-			if mortal(name) {
+			if strings.HasPrefix(name, "once-") {
 				out[name]--
 			}
 		}

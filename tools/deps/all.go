@@ -62,7 +62,9 @@ func installAll(ctx context.Context, o options, b *board) error {
 		}
 		wg.Go(func() { _ = part("cuda-kernels") && part("cuda") && part("cuda-graphs") })
 		if part("gotch") && slices.Contains(missing, "gotch") && complete(o.dirs["libtorch"]) {
-			try(compileGotch(within, b.part("gotch")))
+			// Into Go's build cache, where redsi's build finds it.
+			compile := exec.Command("go", "build", "-v", "github.com/sugarme/gotch/libtch")
+			try(runShown(within, partPlace{}, b.part("gotch"), "compiling its C++", compile, nil))
 		}
 	})
 	for _, name := range order {
@@ -90,11 +92,6 @@ func takesWheel(o options, missing []string) bool {
 		}
 	}
 	return false
-}
-
-// compileGotch compiles gotch's C++ into the build cache of Go, where redsi's build finds it.
-func compileGotch(ctx context.Context, show *progress) error {
-	return runShown(ctx, partPlace{}, show, "compiling its C++", exec.Command("go", "build", "-v", "github.com/sugarme/gotch/libtch"), nil)
 }
 
 // announce says what will be installed, where, for how long and how large it is.

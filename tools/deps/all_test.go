@@ -4,29 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
-
-// A part that fails ends the others, and its message is the one that is told.
-func TestInstallAllTellsTheFirstFailure(t *testing.T) {
-	deps := t.TempDir()
-	var out bytes.Buffer
-	o := options{header: "no such header", jobs: 1, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
-	err := installAll(t.Context(), o, newBoard(&out))
-	if !errorHas(err, "gotch: open no such header") {
-		t.Errorf("error %v", err)
-	}
-	for _, want := range []string{"redsi: installing gotch\n", "into " + deps + ", for all clones", "10 MB of downloads; about "} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in:\n%s", want, out.String())
-		}
-	}
-}
 
 // What is said of the parts waits for the end of the command that comes first; a part's failure does not end it.
 func TestInstallAllBeside(t *testing.T) {
@@ -48,25 +31,14 @@ func TestInstallAllBeside(t *testing.T) {
 			errtest.None(t, err)
 			defer held.Close()
 		}
-		if err := installAll(t.Context(), o, b); !errorHas(err, tt.want) {
-			t.Errorf("%s: error %v", tt.first, err)
-		}
+		errtest.Says(t, installAll(t.Context(), o, b), tt.want)
+		valuetest.Says(t, out.String(), "redsi: installing gotch\n", "into "+deps+", for all clones", "10 MB of downloads; about ")
 		if _, err := os.Stat(table); (err == nil) != tt.table {
 			t.Errorf("%s: its file: %v", tt.first, err)
 		}
 		if b.holds() {
 			t.Errorf("%s: the terminal is still held", tt.first)
 		}
-	}
-}
-
-// What is complete is neither announced nor touched.
-func TestInstallAllComplete(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
-	filetest.Write(t, filepath.Join(dir, doneFile), "")
-	var out bytes.Buffer
-	if err := installAll(t.Context(), options{dirs: map[string]string{"gotch": dir}}, newBoard(&out)); err != nil || out.Len() > 0 {
-		t.Errorf("error %v, printed %q", err, out.String())
 	}
 }
 
@@ -121,9 +93,7 @@ func TestBoard(t *testing.T) {
 		"\x1b[2A\x1b[J" + "one: c\ntwo: b\n" +
 		"\x1b[2A\x1b[J" + "two: ready\none: c\n" +
 		"\x1b[1A\x1b[J"
-	if out.String() != want {
-		t.Errorf("got  %q\nwant %q", out.String(), want)
-	}
+	valuetest.Is(t, out.String(), want)
 
 	out.Reset()
 	b.drawn = 0
@@ -134,9 +104,7 @@ func TestBoard(t *testing.T) {
 		t.Errorf("printed %q while held", out.String())
 	}
 	b.release()
-	if want := "two: ready\none: a\n"; out.String() != want {
-		t.Errorf("after it got %q, want %q", out.String(), want)
-	}
+	valuetest.Is(t, out.String(), "two: ready\none: a\n", "after it")
 
 	out.Reset()
 	plain := newBoard(&out).part("one")
@@ -145,7 +113,5 @@ func TestBoard(t *testing.T) {
 	plain.state("due")
 	plain.state("too early again")
 	plain.end()
-	if out.String() != "one: due\n" {
-		t.Errorf("printed %q", out.String())
-	}
+	valuetest.Is(t, out.String(), "one: due\n")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // tools puts only the given programs on PATH: name -> what it prints.
@@ -72,20 +73,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// makes is make in a clone.
+func makes(clone string, args ...string) *exec.Cmd {
+	cmd := exec.Command("make", append([]string{"--no-print-directory", "-C", clone}, args...)...)
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
+	return cmd
+}
+
 // The compiler flags must be the same in every clone, or gotch is compiled again.
 func TestFlagsNameNoClone(t *testing.T) {
 	clone, err := filepath.Abs("../..")
 	errtest.None(t, err)
-	cmd := exec.Command("make", "--no-print-directory", "-C", clone, "env", "REDSI_DEPS=/parts")
-	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	out, err := makes(clone, "env", "REDSI_DEPS=/parts").CombinedOutput()
+	errtest.None(t, err, string(out))
 	for _, key := range []string{"CGO_CFLAGS=-O2", "CGO_CXXFLAGS=-include /parts/", "CGO_LDFLAGS=-L/parts/", "REDSI_TEMPORAL_SERVER=/parts/", "REDSI_MINIO=/parts/"} {
-		if !strings.Contains(string(out), "\n"+key) {
-			t.Errorf("no line %s… in:\n%s", key, out)
-		}
+		valuetest.Says(t, string(out), "\n"+key)
 	}
 	if strings.Contains(string(out), clone) {
 		t.Errorf("%s is named in:\n%s", clone, out)
@@ -94,8 +96,6 @@ func TestFlagsNameNoClone(t *testing.T) {
 
 // `make cuda` is one line where there is no CUDA, before any tool is asked for, and one where all is installed.
 func TestMakeCuda(t *testing.T) {
-	clone, err := filepath.Abs("../..")
-	errtest.None(t, err)
 	values, err := readVersions("../versions.mk")
 	errtest.None(t, err)
 	deps := t.TempDir()
@@ -114,9 +114,7 @@ func TestMakeCuda(t *testing.T) {
 		{"linux", "linux-amd64", "redsi: CUDA libraries are in " + filepath.Join(deps, "cuda", values["LIBTORCH_VERSION"]+"-linux-amd64") +
 			"; bin/redsi-models takes them where there is a driver, from 580 on (redsi doctor)\n", false},
 	} {
-		cmd := exec.Command("make", "--no-print-directory", "-C", clone, "cuda", "OS="+tt.os, "PLATFORM="+tt.platform, "REDSI_DEPS="+deps)
-		cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
-		out, err := cmd.CombinedOutput()
+		out, err := makes("../..", "cuda", "OS="+tt.os, "PLATFORM="+tt.platform, "REDSI_DEPS="+deps).CombinedOutput()
 		if got := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(out), "\n"), func(l string) bool { return strings.HasPrefix(l, "make: ***") }), ""); got != tt.want {
 			t.Errorf("%s: printed %q, want %q", tt.platform, got, tt.want)
 		}
@@ -135,19 +133,14 @@ func TestMakeAsksFirst(t *testing.T) {
 		{"wheel PLATFORMS=linux-arm64", "go"},
 		{"doctor", "go c++ cargo python3 pip && echo 'all tools are there'"},
 	} {
-		cmd := exec.Command("make", append(strings.Fields(tt.target), "-n", "--no-print-directory", "-C", "../..", "OS=linux", "PLATFORM=linux-amd64", "REDSI_DEPS=/parts")...)
-		cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v", tt.target, err)
-		}
+		out, err := makes("../..", append(strings.Fields(tt.target), "-n", "OS=linux", "PLATFORM=linux-amd64", "REDSI_DEPS=/parts")...).Output()
+		errtest.None(t, err, tt.target)
 		if _, tools, _ := strings.Cut(string(out), "tools/deps/check.sh "); !strings.HasPrefix(tools, tt.tools+"\n") {
 			t.Errorf("make %s asks for %q, want %q", tt.target, strings.SplitN(tools, "\n", 2)[0], tt.tools)
 		}
 		shell := exec.Command("sh", "-n")
 		shell.Stdin = strings.NewReader(string(out))
-		if out, err := shell.CombinedOutput(); err != nil {
-			t.Errorf("make %s: %v: %s", tt.target, err, out)
-		}
+		out, err = shell.CombinedOutput()
+		errtest.None(t, err, "make", tt.target, string(out))
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestRunShown(t *testing.T) {
@@ -22,17 +25,11 @@ func TestRunShown(t *testing.T) {
 		t.Fatal("no error")
 	}
 	message := err.Error()
-	for _, want := range []string{"builder: exit status 3", "line 50", "the reason"} {
-		if !strings.Contains(message, want) {
-			t.Errorf("%q is not in %q", want, message)
-		}
-	}
+	valuetest.Says(t, message, "builder: exit status 3", "line 50", "the reason")
 	if strings.Contains(message, "line 5\n") || strings.Contains(message, "bytes") {
 		t.Errorf("too much in %q", message)
 	}
-	if len(taken) != 1 {
-		t.Errorf("taken: %q", taken)
-	}
+	valuetest.Is(t, len(taken), 1, taken)
 }
 
 func TestRunShownInterrupted(t *testing.T) {
@@ -40,7 +37,5 @@ func TestRunShownInterrupted(t *testing.T) {
 	started := func(line string) bool { cancel(); return true }
 	// The grandchild holds the pipe open: it must end too, or this test never does.
 	err := runShown(ctx, partPlace{}, quiet(), "builder", exec.Command("sh", "-c", "sleep 600 & echo started; wait"), started)
-	if !errorHas(err, "builder: interrupted") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, err, "builder: interrupted")
 }

@@ -62,7 +62,7 @@ var metadataFiles = []rule{{regexp.MustCompile(`^([^/]*)\.dist-info/METADATA$`),
 // name: enough to load it and to ask which operators it has, not to run one. It is for tests, which so need a wheel
 // that is downloaded for libtorch anyway, in place of 2 GB more. DIR/metadata says which versions torch asks for.
 func (o options) cudaKernels(ctx context.Context, p partPlace, show *progress) error {
-	toolkit, err := wheelsIn(o.versions, "TOOLKIT")
+	toolkit, err := o.wheels("TOOLKIT")
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const (
@@ -30,11 +31,9 @@ func library(t *testing.T, dir, name string, needs ...string) []byte {
 		}
 		args = append(args, filepath.Join(dir, need))
 	}
-	if out, err := exec.Command("c++", args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	data := goldens.Text(t, path)
-	return data
+	out, err := exec.Command("c++", args...).CombinedOutput()
+	errtest.None(t, err, string(out))
+	return goldens.Text(t, path)
 }
 
 // cudaIndex serves wheels like those of torch and of NVIDIA, of which libtorch_cuda names one library more than need be.
@@ -118,28 +117,18 @@ func TestCudaOrders(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x, deps := cudaIndex(t), t.TempDir()
 			for _, parts := range tt.steps {
-				if out, err := x.install(t, deps, strings.Fields(parts)...); err != nil {
-					t.Fatalf("%s: %v\n%s", parts, err, out)
-				}
+				out, err := x.install(t, deps, strings.Fields(parts)...)
+				errtest.None(t, err, parts, out)
 			}
-			if got := strings.Join(x.asked(), " "); got != tt.asked {
-				t.Errorf("downloaded %s, want %s", got, tt.asked)
-			}
+			valuetest.Is(t, strings.Join(x.asked(), " "), tt.asked, "downloaded")
 			all := strings.Join(tt.steps, " ") + " "
 			for part, want := range map[string][]string{"cuda": whole, "cuda-kernels": empty} {
-				if !strings.Contains(all, part+" ") {
-					continue
-				}
-				if got := tree(t, filepath.Join(deps, part, "2.11.0-linux-amd64")); !slices.Equal(got, want) {
-					t.Errorf("%s holds %q\nwant %q", part, got, want)
+				if strings.Contains(all, part+" ") {
+					valuetest.Deep(t, tree(t, filepath.Join(deps, part, "2.11.0-linux-amd64")), want, part)
 				}
 			}
-			if left := list(t, filepath.Join(deps, "downloads")); left != "" {
-				t.Errorf("left in downloads: %s", left)
-			}
-			if got := readFile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "include", "ATen", "ATen.h")); got != "a header" {
-				t.Errorf("libtorch's header holds %q", got)
-			}
+			valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
+			valuetest.Is(t, filetest.Text(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "include", "ATen", "ATen.h")), "a header")
 		})
 	}
 }
@@ -149,42 +138,27 @@ func TestCudaSaysWhatItTakes(t *testing.T) {
 	x, deps := cudaIndex(t), t.TempDir()
 	out, err := x.install(t, deps, "cuda")
 	errtest.None(t, err)
-	for _, want := range []string{"redsi: installing cuda\n", "into " + deps + ", for all clones: 3.0 GB\n", "2.5 GB of downloads; about ",
-		"at 10 MB a second the downloads take about 4 min", "cuda: ready in "} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in:\n%s", want, out)
-		}
-	}
-	if got := readFile(t, filepath.Join(deps, "cuda", "2.11.0-linux-amd64", "versions")); got != "torch 2.11.0\nnvidia-cublas 13.1.0.3\n" {
-		t.Errorf("versions: %q", got)
-	}
+	valuetest.Says(t, out, "redsi: installing cuda\n", "into "+deps+", for all clones: 3.0 GB\n", "2.5 GB of downloads; about ",
+		"at 10 MB a second the downloads take about 4 min", "cuda: ready in ")
+	valuetest.Is(t, filetest.Text(t, filepath.Join(deps, "cuda", "2.11.0-linux-amd64", "versions")), "torch 2.11.0\nnvidia-cublas 13.1.0.3\n")
 	before := x.calls()
 	if out, err := x.install(t, deps, "cuda"); err != nil || out != "" || x.calls() != before {
 		t.Errorf("the second time: error %v, %d downloads, printed %q", err, x.calls()-before, out)
 	}
 	out, err = x.install(t, deps, "cuda-kernels")
-	if err != nil || !strings.Contains(out, "for all clones: 0.0 MB\n") || !strings.Contains(out, "0.0 MB of downloads") {
-		t.Errorf("what is there already is counted again: %v\n%s", err, out)
-	}
+	errtest.None(t, err)
+	valuetest.Says(t, out, "for all clones: 0.0 MB\n", "0.0 MB of downloads")
 }
 
 // A library that no wheel has is found when the part is made, not when a card is used.
 func TestCudaIncomplete(t *testing.T) {
 	x, deps := cudaIndex(t, "libnew.so.1"), t.TempDir()
-	if out, err := x.install(t, deps, "cuda"); !errorHas(err, "libtorch_cuda.so needs libnew.so.1, which no wheel of CUDA_linux-amd64 in ") {
-		t.Errorf("error %v\n%s", err, out)
-	}
-	if names := list(t, filepath.Join(deps, "cuda")); names != ".2.11.0-linux-amd64.lock" {
-		t.Errorf("left behind: %s", names)
-	}
-	if _, err := x.install(t, deps, "cuda-kernels"); err != nil {
-		t.Errorf("the part that has empty ones of whatever is named: %v", err)
-	}
+	errtest.Says(t, errtest.Of(x.install(t, deps, "cuda")), "libtorch_cuda.so needs libnew.so.1, which no wheel of CUDA_linux-amd64 in ")
+	valuetest.Is(t, list(t, filepath.Join(deps, "cuda")), ".2.11.0-linux-amd64.lock", "left behind")
+	errtest.None(t, errtest.Of(x.install(t, deps, "cuda-kernels")), "the part that has empty ones of whatever is named")
 	for _, platform := range []string{"darwin-arm64", "plan9-mips"} {
 		err := run(t.Context(), []string{"-versions", "../versions.mk", "-platform", platform, "cuda=" + filepath.Join(deps, "c", "1")}, &bytes.Buffer{})
-		if !errorHas(err, "no wheels are listed: add CUDA_"+platform) {
-			t.Errorf("%s: error %v", platform, err)
-		}
+		errtest.Says(t, err, "no wheels are listed: add CUDA_"+platform)
 	}
 }
 
@@ -202,9 +176,7 @@ func TestCudaPlatformsAgree(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(lists[0], lists[1]) {
-		t.Errorf("linux-amd64 has %q,\nlinux-arm64 %q", lists[0], lists[1])
-	}
+	valuetest.Deep(t, lists[0], lists[1])
 }
 
 // Two makes that install parts of the same wheel do not write one file together.
@@ -219,7 +191,5 @@ func TestCudaBesideLibtorch(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if left := list(t, filepath.Join(deps, "downloads")); left != "" {
-		t.Errorf("left in downloads: %s", left)
-	}
+	valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
 }

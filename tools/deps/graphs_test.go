@@ -5,18 +5,19 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // graphsName is the folder that the Makefile gives cuda-graphs on linux-amd64.
 func graphsName(t *testing.T, version string) string {
 	t.Helper()
 	source := "../../internal/model/tensor/cudagraph/"
-	sum := sha256.Sum256([]byte(readFile(t, source+"library/graph.cc") + readFile(t, source+"table.h")))
+	sum := sha256.Sum256([]byte(filetest.Text(t, source+"library/graph.cc") + filetest.Text(t, source+"table.h")))
 	return fmt.Sprintf("%s-%x-linux-amd64", version, sum[:6])
 }
 
@@ -54,26 +55,14 @@ func TestGraphs(t *testing.T) {
 	deps := t.TempDir()
 	dir := filepath.Join(deps, "cuda-graphs", "2.11.0-0123-linux-amd64")
 	args := []string{"-graphs", source, "cuda-graphs=" + dir}
-	if out, err := x.run(t, args...); !errorHas(err, "cuda-graphs: it is compiled against libtorch: give libtorch=DIR too") {
-		t.Errorf("error %v\n%s", err, out)
-	}
+	errtest.Says(t, errtest.Of(x.run(t, args...)), "cuda-graphs: it is compiled against libtorch: give libtorch=DIR too")
 	args = append(args, "libtorch="+filepath.Join(deps, "libtorch", "2.11.0-linux-amd64"))
 	out, err := x.run(t, args...)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, want := range []string{"redsi: installing libtorch and cuda-graphs\n", "cuda-graphs: ready in "} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in:\n%s", want, out)
-		}
-	}
+	errtest.None(t, err, out)
+	valuetest.Says(t, out, "redsi: installing libtorch and cuda-graphs\n", "cuda-graphs: ready in ")
 	want := []string{"done", graphsLibrary, "licenses/nvidia_cuda_crt-13.0.88/License", "licenses/nvidia_cuda_runtime-13.0.96/License"}
-	if got := tree(t, dir); !slices.Equal(got, want) {
-		t.Errorf("it holds %q\nwant %q", got, want)
-	}
-	if left := list(t, filepath.Join(deps, "downloads")); left != "" {
-		t.Errorf("left in downloads: %s", left)
-	}
+	valuetest.Deep(t, tree(t, dir), want, "it holds")
+	valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
 	before := x.calls()
 	if out, err := x.run(t, args...); err != nil || out != "" || x.calls() != before {
 		t.Errorf("the second time: error %v, %d downloads, printed %q", err, x.calls()-before, out)
@@ -82,9 +71,7 @@ func TestGraphs(t *testing.T) {
 	// A source that does not compile is told with the compiler's words, and leaves nothing.
 	filetest.Write(t, filepath.Join(source, "library", "graph.cc"), "int of = NO_SUCH_NAME;\n")
 	args[2] = "cuda-graphs=" + filepath.Join(deps, "cuda-graphs", "2.11.0-4567-linux-amd64")
-	if _, err := x.run(t, args...); !errorHas(err, "NO_SUCH_NAME") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(x.run(t, args...)), "NO_SUCH_NAME")
 	if got := list(t, filepath.Join(deps, "cuda-graphs")); strings.Contains(strings.ReplaceAll(got, ".2.11.0-4567-linux-amd64.lock", ""), "4567") {
 		t.Errorf("left behind: %s", got)
 	}
@@ -96,7 +83,5 @@ func TestGraphsElsewhere(t *testing.T) {
 	torch := filepath.Join(deps, "libtorch", "1")
 	filetest.Write(t, filepath.Join(torch, doneFile), "")
 	err := run(t.Context(), []string{"-versions", "../versions.mk", "-platform", "darwin-arm64", "libtorch=" + torch, "cuda-graphs=" + filepath.Join(deps, "g", "1")}, &bytes.Buffer{})
-	if !errorHas(err, "no wheels are listed: add HEADERS_darwin-arm64") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, err, "no wheels are listed: add HEADERS_darwin-arm64")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // makeWheel returns a zip archive of files that hold their own names.
@@ -127,39 +128,24 @@ func TestLibtorch(t *testing.T) {
 			x := newIndex(t, tt.served, tt.pinned)
 			deps := t.TempDir()
 			downloads := filepath.Join(deps, "downloads")
-			if err := os.MkdirAll(downloads, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, os.MkdirAll(downloads, 0o755))
 			for name, text := range tt.downloaded {
 				filetest.Write(t, filepath.Join(downloads, name), text)
 			}
 			dir := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64")
-			var out bytes.Buffer
-			err := run(t.Context(), []string{"-versions", x.versions, "-platform", "linux-amd64", "libtorch=" + dir}, &out)
-			if !errorHas(err, tt.err) {
-				t.Fatalf("error %v, want %q", err, tt.err)
-			}
-			if !strings.Contains(out.String(), tt.shown) {
-				t.Errorf("shown %q, want %q in it", out.String(), tt.shown)
-			}
-			if x.calls() != tt.calls {
-				t.Errorf("%d downloads, want %d", x.calls(), tt.calls)
-			}
+			out, err := x.run(t, "libtorch="+dir)
+			wantError(t, err, tt.err)
+			valuetest.Says(t, out, tt.shown)
+			valuetest.Is(t, x.calls(), tt.calls, "downloads")
 			if tt.err != "" {
 				if complete(dir) {
 					t.Error("the part counts as installed")
 				}
 				return
 			}
-			if got := list(t, filepath.Join(dir, "lib")); got != "libcudart.so.13 libgomp.so.1 libtorch_cpu.so" {
-				t.Errorf("lib holds %s", got)
-			}
-			if got := readFile(t, filepath.Join(dir, "include", "ATen", "ATen.h")); got != "torch/include/ATen/ATen.h" {
-				t.Errorf("the header holds %q", got)
-			}
-			if left := list(t, downloads); left != "" {
-				t.Errorf("left in downloads: %s", left)
-			}
+			valuetest.Is(t, list(t, filepath.Join(dir, "lib")), "libcudart.so.13 libgomp.so.1 libtorch_cpu.so")
+			valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "include", "ATen", "ATen.h")), "torch/include/ATen/ATen.h")
+			valuetest.Is(t, list(t, downloads), "", "left in downloads")
 		})
 	}
 }
@@ -169,12 +155,8 @@ func TestUnpackRefusesPathsOutside(t *testing.T) {
 	archive := filepath.Join(dir, "a.whl")
 	filetest.Write(t, archive, makeWheel(t, "torch/include/../../../evil.h"))
 	// The reader may refuse such a name by itself; either way nothing is written.
-	if _, err := unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles); err == nil {
-		t.Error("no error")
-	}
-	if names := list(t, dir); names != "a.whl" {
-		t.Errorf("the folder holds %s", names)
-	}
+	errtest.Says(t, errtest.Of(unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles)), "")
+	valuetest.Is(t, list(t, dir), "a.whl", "the folder holds")
 }
 
 // A folder of wheels is an index too, to pip itself.
@@ -196,7 +178,5 @@ func TestFolderOfWheels(t *testing.T) {
 	w, err := parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name))
 	errtest.None(t, err)
 	var out strings.Builder
-	if _, err := w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny")); err != nil {
-		t.Errorf("%v\n%s", err, &out)
-	}
+	errtest.None(t, errtest.Of(w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny"))), &out)
 }

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // writeFile is a builder of one file.
@@ -30,9 +30,7 @@ func TestInstallOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part", "1-linux")
 	for _, text := range []string{"first", "second"} {
 		errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile(text)))
-		if got := readFile(t, filepath.Join(dir, "file")); got != "first" {
-			t.Errorf("after installing %q the file holds %q", text, got)
-		}
+		valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "file")), "first", "after installing", text)
 	}
 	if !complete(dir) {
 		t.Error("no done file")
@@ -45,12 +43,9 @@ func TestInstallFailureLeavesNothing(t *testing.T) {
 	err := install(t.Context(), "part", dir, quiet(), func(ctx context.Context, p partPlace, show *progress) error {
 		return errors.Join(writeFile("half")(ctx, p, show), broken)
 	})
-	if !errors.Is(err, broken) || !errorHas(err, "part: ") {
-		t.Errorf("error %v", err)
-	}
-	if names := list(t, filepath.Dir(dir)); names != ".1-linux.lock" {
-		t.Errorf("left behind: %s", names)
-	}
+	errtest.Is(t, err, broken)
+	errtest.Says(t, err, "part: ")
+	valuetest.Is(t, list(t, filepath.Dir(dir)), ".1-linux.lock", "left behind")
 }
 
 // A run that was killed leaves its working folder, or a part's folder without a done file.
@@ -61,12 +56,8 @@ func TestInstallAfterAKill(t *testing.T) {
 		filetest.Write(t, filepath.Join(left, "stale"), "")
 	}
 	errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile("new")))
-	if names := list(t, dir); names != "done file" {
-		t.Errorf("the part holds %s", names)
-	}
-	if names := list(t, parent); names != ".1-linux.lock 1-linux" {
-		t.Errorf("beside the part: %s", names)
-	}
+	valuetest.Is(t, list(t, dir), "done file", "the part holds")
+	valuetest.Is(t, list(t, parent), ".1-linux.lock 1-linux", "beside the part")
 }
 
 func TestInstallConcurrently(t *testing.T) {
@@ -89,9 +80,7 @@ func TestInstallConcurrently(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := builds.Load(); n != 1 {
-		t.Errorf("built %d times", n)
-	}
+	valuetest.Is(t, builds.Load(), 1, "builds")
 }
 
 func TestWaitingForTheLock(t *testing.T) {
@@ -101,12 +90,8 @@ func TestWaitingForTheLock(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out bytes.Buffer
-	if _, err := lock(ctx, path, newBoard(&out).part("part")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want canceled", err)
-	}
-	if !strings.Contains(out.String(), "part: waiting for another process") {
-		t.Errorf("shown: %q", out.String())
-	}
+	errtest.Is(t, errtest.Of(lock(ctx, path, newBoard(&out).part("part"))), context.Canceled)
+	valuetest.Says(t, out.String(), "part: waiting for another process")
 	held.Close() // as the system does when the holder dies
 	again, err := lock(t.Context(), path, quiet())
 	errtest.None(t, err)
@@ -115,27 +100,15 @@ func TestWaitingForTheLock(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"libtorch"}, {"other=dir"}, {"gotch="}, {"tokenizers=dir", "more"}, {"-jobs", "0", "gotch=dir"}, {"show", "name"}} {
-		if err := run(t.Context(), args, io.Discard); !errorHas(err, "usage: deps [options] PART=DIR") {
-			t.Errorf("run(%q): %v", args, err)
-		}
+		errtest.Says(t, run(t.Context(), args, io.Discard), "usage: deps [options] PART=DIR")
 	}
 }
 
 func TestGotch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
 	errtest.None(t, run(t.Context(), []string{"-header", "../native/gotch-libtorch211.h", "gotch=" + dir}, io.Discard))
-	if names := list(t, dir); names != "done gotch-libtorch211.h quick.specs stubs" {
-		t.Errorf("the part holds %s", names)
-	}
-	if got := readFile(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")); got != "!<arch>\n" {
-		t.Errorf("a stub archive holds %q", got)
-	}
-}
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	text := goldens.Text(t, path)
-	return string(text)
+	valuetest.Is(t, list(t, dir), "done gotch-libtorch211.h quick.specs stubs", "the part holds")
+	valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")), "!<arch>\n", "a stub archive holds")
 }
 
 // list returns a folder's names, sorted, with blanks between.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // kernelsPart is the folder of the part cuda-kernels.
@@ -31,12 +33,11 @@ func TestCudaPins(t *testing.T) {
 	errtest.None(t, err)
 	toolkit, err := wheelsFor(values, "TOOLKIT")
 	errtest.None(t, err)
-	torch := readFile(t, filepath.Join(dir, "metadata", "torch-"+values["LIBTORCH_VERSION"]))
-	if want := "]==" + toolkit[0].version + ";"; !strings.Contains(torch, "Requires-Dist: cuda-toolkit[") || !strings.Contains(torch, want) {
-		t.Errorf("torch does not ask for cuda-toolkit %s", toolkit[0].version)
-	}
+	torch := filetest.Text(t, filepath.Join(dir, "metadata", "torch-"+values["LIBTORCH_VERSION"]))
+	want := "]==" + toolkit[0].version + ";"
+	valuetest.Says(t, torch, "Requires-Dist: cuda-toolkit[", want)
 	asked := map[string]string{}
-	for _, text := range []string{torch, readFile(t, filepath.Join(dir, "metadata", "cuda_toolkit-"+toolkit[0].version))} {
+	for _, text := range []string{torch, filetest.Text(t, filepath.Join(dir, "metadata", "cuda_toolkit-"+toolkit[0].version))} {
 		for _, m := range pin.FindAllStringSubmatch(text, -1) {
 			asked[m[1]] = m[2]
 		}

@@ -59,16 +59,8 @@ func wheelsFor(values map[string]string, name string) ([]wheel, error) {
 	return wheels, nil
 }
 
-// wheelsIn are the wheels of a variable of a versions file.
-func wheelsIn(versions, name string) ([]wheel, error) {
-	values, err := readVersions(versions)
-	if err != nil {
-		return nil, err
-	}
-	return wheelsFor(values, name)
-}
-
-// wheels are those of a variable for the platform; of libtorch, those of another version where that is asked for.
+// wheels are those of a variable, for the platform if its name ends in "_"; of libtorch, those of another version where
+// that is asked for.
 func (o options) wheels(name string) ([]wheel, error) {
 	values, err := readVersions(o.versions)
 	if err != nil {
@@ -77,7 +69,10 @@ func (o options) wheels(name string) ([]wheel, error) {
 	if o.torch != "" && o.torch != values["LIBTORCH_VERSION"] && (name == "WHEELS_" || name == "CUDA_") {
 		name += o.torch + "_"
 	}
-	return wheelsFor(values, name+o.platform)
+	if strings.HasSuffix(name, "_") {
+		name += o.platform
+	}
+	return wheelsFor(values, name)
 }
 
 // parseWheel reads SHA256:NAME-VERSION-PYTHON-ABI-PLATFORM[.PLATFORM…].whl.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestReadVersions(t *testing.T) {
@@ -29,12 +29,8 @@ func TestReadVersions(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "versions.mk")
 			filetest.Write(t, path, tt.text)
 			got, err := readVersions(path)
-			if !errorHas(err, tt.err) {
-				t.Fatalf("error %v, want %q", err, tt.err)
-			}
-			if !reflect.DeepEqual(got, tt.want) {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
+			wantError(t, err, tt.err)
+			valuetest.Deep(t, got, tt.want)
 		})
 	}
 }
@@ -48,9 +44,7 @@ func TestParseWheel(t *testing.T) {
 	}
 	want := []string{"--no-deps", "--only-binary=:all:", "--python-version", "3.11",
 		"--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_17_x86_64"}
-	if options := got.pipOptions(); !reflect.DeepEqual(options, want) {
-		t.Errorf("options %q, want %q", options, want)
-	}
+	valuetest.Deep(t, got.pipOptions(), want, "options")
 
 	for _, bad := range []string{
 		"", "torch-2.11.0-cp311-cp311-linux.whl", "zz:torch-2.11.0-cp311-cp311-linux.whl", sum[:62] + ":torch-1-a-b-c.whl",
@@ -85,9 +79,7 @@ func TestPinnedVersions(t *testing.T) {
 			t.Errorf("%s: the first wheel is %s, LIBTORCH_VERSION %s", platform, first.file, values["LIBTORCH_VERSION"])
 		}
 	}
-	if _, err := wheelsFor(values, "WHEELS_plan9-mips"); !errorHas(err, "WHEELS_plan9-mips") {
-		t.Errorf("error %v does not name the missing variable", err)
-	}
+	errtest.Says(t, errtest.Of(wheelsFor(values, "WHEELS_plan9-mips")), "WHEELS_plan9-mips")
 	for _, pin := range []struct{ mod, module, name string }{
 		{"../../go.mod", "github.com/sugarme/gotch", "GOTCH_VERSION"},
 		{"../../go.mod", tokenizersModule, "TOKENIZERS_VERSION"},
@@ -130,10 +122,10 @@ func TestSharedVersions(t *testing.T) {
 	}
 }
 
-// errorHas reports whether err is as wanted: nil for "", else with text in its message.
-func errorHas(err error, text string) bool {
-	if err == nil || text == "" {
-		return err == nil && text == ""
+// wantError ends a test whose error lacks a text, or that has one where the text is "".
+func wantError(t *testing.T, err error, text string) {
+	t.Helper()
+	if (err == nil) != (text == "") || err != nil && !strings.Contains(err.Error(), text) {
+		t.Fatalf("error %v, want %q", err, text)
 	}
-	return strings.Contains(err.Error(), text)
 }

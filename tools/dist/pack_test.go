@@ -22,18 +22,30 @@ import (
 	"time"
 )
 
+// must ends a test that has met an error, perhaps of a program that has written something.
+func must(t *testing.T, err error, said ...[]byte) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+}
+
+// says fails a test whose error lacks a text.
+func says(t *testing.T, err error, text string, about ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Error(append(about, "error", err, "want", text)...)
+	}
+}
+
 // tree is a small clone: what python/ needs, and a program of Go without cgo that stands for redsi and the server.
 func tree(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	write("python/pyproject.toml", `[project]
 name = "redsi"
@@ -57,13 +69,11 @@ pandas = ["pandas>=1.5"]
 	write("tools/temporal-server/go.mod", "module example.org/s\n\ngo 1.26\n")
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", "program", ".")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH=amd64")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	must(t, err, out)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "python/pyproject.toml", "python/redsi/*.py", "python/redsi/py.typed", "README.md", "LICENSE", articles}} {
-		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, out)
-		}
+		out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput()
+		must(t, err, out)
 	}
 	return root
 }
@@ -83,40 +93,24 @@ func TestWheel(t *testing.T) {
 	out, again := t.TempDir(), t.TempDir()
 	root := tree(t)
 	other := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.CopyFS(other, os.DirFS(root)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(other, "LICENSE"), 0o600); err != nil { // another umask
-		t.Fatal(err)
-	}
-	if err := makeRedsi(t, root, out); err != nil {
-		t.Fatal(err)
-	}
-	if err := makeRedsi(t, other, again); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(other, os.DirFS(root)))
+	must(t, os.Chmod(filepath.Join(other, "LICENSE"), 0o600)) // another umask
+	must(t, makeRedsi(t, root, out))
+	must(t, makeRedsi(t, other, again))
 	wheel, err := os.ReadFile(filepath.Join(out, wheelName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if twice, err := os.ReadFile(filepath.Join(again, wheelName)); err != nil || !bytes.Equal(wheel, twice) {
 		t.Errorf("two clones make different wheels (%v)", err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{}
 	var order []string
 	for _, f := range z.File {
 		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files[f.Name] = string(data)
 		order = append(order, f.Name)
 		if want := strings.Contains(f.Name, "/scripts/"); want != (f.Mode()&0o111 != 0) || !f.Modified.Equal(time.Unix(1700000000, 0)) {
@@ -162,16 +156,10 @@ func TestWheel(t *testing.T) {
 		t.Errorf("the bill of materials lacks Go:\n%s", files[info+"sboms/redsi.cdx.json"])
 	}
 	// What it is made of has to be there, and nothing is left of a wheel that fails.
-	if err := run([]string{"-make", "redsi", "-redsi", "program", "-version", "1.2.3", "-platform", "linux-amd64"}); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("without a server: %v", err)
-	}
-	if err := os.Remove(filepath.Join(root, "LICENSE")); err != nil {
-		t.Fatal(err)
-	}
+	says(t, run([]string{"-make", "redsi", "-redsi", "program", "-version", "1.2.3", "-platform", "linux-amd64"}), "no such file")
+	must(t, os.Remove(filepath.Join(root, "LICENSE")))
 	failed := t.TempDir()
-	if err := makeRedsi(t, root, failed); err == nil || !strings.Contains(err.Error(), "LICENSE") {
-		t.Errorf("error %v", err)
-	}
+	says(t, makeRedsi(t, root, failed), "LICENSE")
 	if left, err := os.ReadDir(failed); err != nil || len(left) > 0 {
 		t.Errorf("it left %v (%v)", left, err)
 	}
@@ -180,9 +168,7 @@ func TestWheel(t *testing.T) {
 func goVersion(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOVERSION").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(string(out))
 }
 
@@ -201,8 +187,8 @@ func TestTags(t *testing.T) {
 		{needs{machine: elf.EM_RISCV, dynamic: true}, "no wheels are made for EM_RISCV"},
 	} {
 		tags, err := tt.needs.tags()
-		if got := strings.Join(tags, " "); got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%+v: %s (%v), want %s", tt.needs, got, err, tt.want)
+		if got := strings.Join(tags, " "); got != tt.want {
+			says(t, err, tt.want, tt.needs, got)
 		}
 	}
 }
@@ -226,9 +212,7 @@ func mac(oldest uint32) []byte {
 func written(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, data, 0o755))
 	return path
 }
 
@@ -246,8 +230,8 @@ func TestTagsOfFiles(t *testing.T) {
 		{"darwin-arm64", static(elf.EM_AARCH64), mac(0x0c0000), "a: invalid magic number"},
 	} {
 		tags, err := tags(tt.platform, []string{written(t, "a", tt.a), written(t, "b", tt.b)})
-		if got := strings.Join(tags, " "); got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%s (%v), want %s", got, err, tt.want)
+		if got := strings.Join(tags, " "); got != tt.want {
+			says(t, err, tt.want, got)
 		}
 	}
 	// What the C compiler links for this system is not static.
@@ -258,9 +242,8 @@ func TestTagsOfFiles(t *testing.T) {
 	dynamic := filepath.Join(t.TempDir(), "dynamic")
 	cmd := exec.Command(compiler, "-x", "c", "-o", dynamic, "-")
 	cmd.Stdin = strings.NewReader("int main(void) { return 0; }\n")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	must(t, err, out)
 	if tags, err := tags("linux-amd64", []string{dynamic}); err != nil || len(tags) == 0 || strings.Contains(strings.Join(tags, " "), "musllinux") {
 		t.Errorf("a program that loads the C library: %q (%v)", tags, err)
 	}
@@ -272,9 +255,7 @@ func TestRelease(t *testing.T) {
 	root := filepath.Join("..", "..")
 	first := func(name, pattern string) string {
 		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m := regexp.MustCompile(pattern).FindSubmatch(text)
 		if m == nil {
 			t.Fatalf("%s has nothing like %s", name, pattern)

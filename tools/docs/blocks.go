@@ -67,11 +67,12 @@ var (
 func Blocks(file, text string) ([]Block, error) {
 	var blocks []Block
 	said, saidAt := "", 0
+	orphan := func() error { return fmt.Errorf("%s:%d: no block follows this comment", file, saidAt) }
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
 		if m := comment.FindStringSubmatch(lines[i]); m != nil {
 			if said != "" {
-				return nil, fmt.Errorf("%s:%d: no block follows this comment", file, saidAt)
+				return nil, orphan()
 			}
 			said, saidAt = m[1], i+1
 			continue
@@ -79,7 +80,7 @@ func Blocks(file, text string) ([]Block, error) {
 		m := fence.FindStringSubmatch(lines[i])
 		if m == nil {
 			if said != "" && strings.TrimSpace(lines[i]) != "" {
-				return nil, fmt.Errorf("%s:%d: no block follows this comment", file, saidAt)
+				return nil, orphan()
 			}
 			continue
 		}
@@ -90,18 +91,14 @@ func Blocks(file, text string) ([]Block, error) {
 			return nil, fmt.Errorf("%s:%d: this block does not end", file, begin)
 		}
 		b := Block{File: file}
-		switch m[2] {
-		case "sh":
-			b.Commands = script(lines[begin:i], begin+1)
-		case "console":
+		switch {
+		case m[2] == "sh" || m[2] == "console":
 			var err error
-			if b.Commands, err = console(lines[begin:i], begin+1); err != nil {
+			if b.Commands, err = commands(lines[begin:i], begin+1, m[2] == "console"); err != nil {
 				return nil, fmt.Errorf("%s:%w", file, err)
 			}
-		case "":
-			if strings.HasPrefix(lines[begin], "$ ") {
-				return nil, fmt.Errorf("%s:%d: a block of commands with output is ```console", file, begin)
-			}
+		case m[2] == "" && strings.HasPrefix(lines[begin], "$ "):
+			return nil, fmt.Errorf("%s:%d: a block of commands with output is ```console", file, begin)
 		}
 		if said != "" {
 			if len(b.Commands) == 0 {
@@ -117,36 +114,24 @@ func Blocks(file, text string) ([]Block, error) {
 		}
 	}
 	if said != "" {
-		return nil, fmt.Errorf("%s:%d: no block follows this comment", file, saidAt)
+		return nil, orphan()
 	}
 	return blocks, nil
 }
 
-// script reads a block of commands without output.
-func script(lines []string, at int) []Command {
+// commands reads the lines of a block, the first of which has the number at in its file. If what they print is shown, a command
+// comes after "$ ", and what it prints follows it.
+func commands(lines []string, at int, shown bool) ([]Command, error) {
 	var all []Command
 	for i := 0; i < len(lines); i++ {
-		if s := strings.TrimSpace(lines[i]); s == "" || s[0] == '#' {
-			continue
+		text, is := lines[i], !shown
+		if shown {
+			text, is = strings.CutPrefix(text, "$ ")
 		}
-		c := Command{Line: at + i, Text: lines[i]}
-		for strings.HasSuffix(lines[i], `\`) && i+1 < len(lines) {
-			i++
-			c.Text += "\n" + lines[i]
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// console reads a block of commands with what they print.
-func console(lines []string, at int) ([]Command, error) {
-	var all []Command
-	for i := 0; i < len(lines); i++ {
-		text, is := strings.CutPrefix(lines[i], "$ ")
-		switch {
+		switch s := strings.TrimSpace(text); {
+		case !shown && (s == "" || s[0] == '#'):
 		case is:
-			c := Command{Line: at + i, Text: text, Check: true}
+			c := Command{Line: at + i, Text: text, Check: shown}
 			for strings.HasSuffix(lines[i], `\`) && i+1 < len(lines) {
 				i++
 				c.Text += "\n" + lines[i]

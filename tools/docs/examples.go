@@ -48,7 +48,8 @@ func Examples(ctx context.Context, s *Shell, program string, special []Special) 
 		if err != nil || exit != 0 {
 			return fmt.Errorf("%s --help: exit %d, %v: %s", path, exit, err, help)
 		}
-		for _, c := range script(exampleOf(help), 1) {
+		shown, _ := commands(exampleOf(help), 1, false) // without output nothing is wrong
+		for _, c := range shown {
 			b := Block{File: path + " --help", Commands: []Command{c}}
 			for _, k := range special {
 				if strings.HasPrefix(strings.TrimSpace(c.Text), k.Prefix) {

@@ -48,17 +48,14 @@ func (s *Shell) Run(ctx context.Context, text, until string) (printed string, ex
 	out := &watched{until: until}
 	out.seen = func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.Stdout, cmd.Stderr = out, out
-	if err = cmd.Start(); err == nil {
-		out.begin()
-		err = cmd.Wait()
-	}
+	err = cmd.Run()
 	var ended *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return out.String(), 0, fmt.Errorf("did not end within %s", limit)
 	case errors.As(err, &ended):
 		return out.String(), ended.ExitCode(), nil
-	case err == nil && until != "" && !out.done():
+	case err == nil && until != "" && !strings.Contains(out.String(), until):
 		return out.String(), 0, fmt.Errorf("ended without printing %q", until)
 	}
 	return out.String(), 0, err
@@ -74,7 +71,6 @@ type watched struct {
 	mu    sync.Mutex
 	b     bytes.Buffer
 	until string
-	began bool
 	told  bool
 	seen  func()
 }
@@ -83,29 +79,11 @@ func (w *watched) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, err := w.b.Write(p)
-	w.tell()
-	return n, err
-}
-
-// begin allows telling: the process is there.
-func (w *watched) begin() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.began = true
-	w.tell()
-}
-
-func (w *watched) tell() {
-	if w.began && !w.told && w.until != "" && strings.Contains(w.b.String(), w.until) {
+	if !w.told && w.until != "" && strings.Contains(w.b.String(), w.until) {
 		w.told = true
 		w.seen()
 	}
-}
-
-func (w *watched) done() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.told
+	return n, err
 }
 
 func (w *watched) String() string {

@@ -1,10 +1,10 @@
-"""Goldens of internal/model/adafactor from transformers 4.44.1 (models_requirements.txt).
+"""Goldens of internal/model/optimizer from transformers 4.44.1 (models_requirements.txt).
 
 Takes 20 steps with given gradients on parameters of several shapes, once with
 scale_parameter and once without, and writes the parameters after each of steps 1
 to 3 and after step 20, and the optimizer's state at the end.
 
-    python tools/golden/adafactor.py internal/model/adafactor/testdata
+    python tools/golden/adafactor.py internal/model/optimizer/testdata
 """
 import pathlib
 import sys

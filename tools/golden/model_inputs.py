@@ -6,9 +6,7 @@
 
 A document is the tokens of "index:", then the first 32 of its text; a query the tokens of
 "query:", then those of its text, the first 64 of both together; transformers puts the special
-tokens around them. "plain" is without prefixes. "before" is how queries were read before
-there was max_query: transformers' truncation to 32 tokens, special ones among them. Texts are
-lower-cased.
+tokens around them. "plain" is without prefixes. Texts are lower-cased.
 """
 import gzip
 import json
@@ -38,8 +36,7 @@ def main(t5, bart, out):
                 f.write(json.dumps(dict(
                     tokenizer=name, text=text,
                     document=whole(pieces("index:") + ids[:32]), query=whole((pieces("query:") + ids)[:64]), long=len(ids) + len(pieces("query:")) > 64,
-                    plain_document=whole(ids[:32]), plain_query=whole(ids[:64]),
-                    before=tok(text.lower(), truncation=True, max_length=32)["input_ids"]), separators=(",", ":")) + "\n")
+                    plain_document=whole(ids[:32]), plain_query=whole(ids[:64])), separators=(",", ":")) + "\n")
             print(name, pieces("index:"), pieces("query:"), whole([]))
 
 

@@ -1,10 +1,10 @@
 """Opens in transformers what redsi saved and exported, and compares logits; by 4.44.1 (bart_requirements.txt) and by 5.24.0
 (transformers5_requirements.txt), whichever Python runs it.
 
-What internal/model/t5 and internal/model/bart save, with the models that it was read from:
+What is saved of the models of internal/model/t5 and internal/model/bart, with the models that it was read from:
 
-    REDSI_KEEP=/tmp/saved go test -run TestFilesRoundTrip ./internal/model/t5
-    python tools/golden/model_opens.py saved internal/model/t5/testdata /tmp/saved
+    REDSI_KEEP=/tmp/saved go test -run TestFilesRoundTrip ./internal/model/models
+    python tools/golden/model_opens.py saved internal/model/t5/testdata /tmp/saved/t5    # and bart
 
 What export_model writes of models that both versions made, trained for forty updates by model_opens.hcl. Both make BASES, the older
 one first, and both open EXPORTS; the second one finds the other's logits in LOGITS:

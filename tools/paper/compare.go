@@ -37,11 +37,9 @@ func readPaper(path string) (*source, error) {
 	return s, nil
 }
 
-// ownMarks are commands of the paper's that stand for a text, with the blanks that LaTeX
-// takes for their end.
+// ownMarks are the paper's own commands that stand for a text, with the blanks that LaTeX takes for their end.
 var ownMarks = regexp.MustCompile(`\\(unk)\b[ \t]*`)
 
-// result is what a comparison came to.
 type result struct {
 	name, note string
 	numbers    int // expected numbers that the paper prints
@@ -54,8 +52,7 @@ func (r *result) problem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// compare goes through the paper's tables, then through what is left of the
-// pipeline's expectations.
+// compare goes through the paper's tables, then through what is left of the pipeline's expectations.
 func (s *source) compare(blocks []block) []result {
 	var out []result
 	var done []string
@@ -117,8 +114,8 @@ func (s *source) compareTable(t latex.Table, b block) result {
 			}
 			for _, column := range b.Columns[c.First-first-1 : c.Last-first] {
 				name := rows[i].ID + "." + column.ID
-				isConstant := rows[i].Texts[column.ID] != "" || has(rows[i].Numbers, column.ID)
-				r.cell(name, c, printed.Rows[i].Cells[column.ID], expected[name], isConstant)
+				_, isConstant := rows[i].Numbers[column.ID]
+				r.cell(name, c, printed.Rows[i].Cells[column.ID], expected[name], isConstant || rows[i].Texts[column.ID] != "")
 			}
 		}
 	}
@@ -136,8 +133,7 @@ func (s *source) compareTable(t latex.Table, b block) result {
 	return r
 }
 
-// otherRows compares a table of other rows than the paper's. A paper's table
-// without a header has its first rows there.
+// otherRows compares a table of other rows than the paper's, whose first rows are its header if it has none.
 func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table, first int) {
 	var cells []string
 	headed := slices.ContainsFunc(ours.Columns, func(c render.Column) bool { return c.Title != "" })
@@ -185,18 +181,10 @@ func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table
 	r.note = ", laid out in other rows"
 }
 
-func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
-
-func stds(es []render.Expectation) (n int) {
-	for _, e := range es {
-		if e.Std != nil {
-			n++
-		}
-	}
-	return n
+func stds(es []render.Expectation) int {
+	return lists.Count(es, func(e render.Expectation) bool { return e.Std != nil })
 }
 
-// cell compares one cell.
 func (r *result) cell(name string, c latex.Cell, ours render.Cell, expected, constant bool) {
 	n, isNumber := readNumber(c.Text)
 	switch {
@@ -278,9 +266,7 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 	if first > 0 {
 		titles = slices.Clone(ours.Stubs)
 	}
-	for _, c := range ours.Columns {
-		titles = append(titles, c.Title)
-	}
+	titles = append(titles, lists.Map(ours.Columns, func(c render.Column) string { return c.Title })...)
 	at := 0
 	for _, h := range t.Header {
 		if texWords(h) == "" || slices.Contains(s.works, h) {
@@ -295,8 +281,7 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 	}
 }
 
-// compareText looks for numbers that are in sentences, or in a table that the
-// pipeline has a part of.
+// compareText looks for numbers that are in sentences, or in a table that the pipeline has a part of.
 func (s *source) compareText(b block) result {
 	r := result{name: b.address(), note: " of the text (" + b.Paper + ")"}
 	for _, e := range b.numbers() {

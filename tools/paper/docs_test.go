@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
-// TestListOfClaims: docs/reproduction-tables.md lists the sentences that can fail, and what holds
-// them.
+// TestListOfClaims: docs/reproduction-tables.md lists the sentences that can fail, and what holds them.
 func TestListOfClaims(t *testing.T) {
 	list, err := readSentences("../../" + sentencesFile)
 	errtest.None(t, err)

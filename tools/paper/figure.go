@@ -12,8 +12,7 @@ import (
 
 var coordinate = regexp.MustCompile(`\(\s*(-?[0-9.]+)\s*,\s*(-?[0-9.]+)\s*\)`)
 
-// compareFigure looks for a figure's numbers among the coordinates that the paper
-// plots, as they are or as fractions of percentages, and the other way round.
+// compareFigure looks for a figure's numbers among the plotted coordinates, as they are or as fractions of percentages.
 func (s *source) compareFigure(b block) result {
 	r := result{name: b.address()}
 	body, ok := s.figure(b.Paper)

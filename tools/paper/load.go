@@ -53,8 +53,7 @@ type claim struct {
 	expect map[string][]render.Expectation // by these addresses, with their cells' own names
 }
 
-// load reads the tables and figures of a pipeline as it is by default, at full scale, its
-// claims, and the addresses of all its steps.
+// load reads a pipeline's tables, figures and claims at full scale, and the addresses of all its steps.
 func load(file string) (blocks []block, claims []claim, addresses []string, err error) {
 	claims, err = eachConfig(file, func(s pipeline.Step) error {
 		addresses = append(addresses, s.Address)
@@ -70,8 +69,7 @@ func load(file string) (blocks []block, claims []claim, addresses []string, err 
 	return blocks, claims, addresses, err
 }
 
-// eachConfig evaluates a pipeline with its variables' defaults, passes its steps, tables
-// and figures, and returns its claims.
+// eachConfig evaluates a pipeline with its defaults, passes its steps, tables and figures, and returns its claims.
 func eachConfig(file string, pass func(pipeline.Step) error) (claims []claim, err error) {
 	src, err := syntax.Read(file)
 	if err != nil {
@@ -130,13 +128,11 @@ func (b block) is(label string) bool {
 }
 
 // numbers are the expectations of one cell's number.
-func (b block) numbers() (es []render.Expectation) {
-	for _, e := range b.Expect {
-		if form, _ := e.Form(); form == render.IsNumber || form == render.IsShown {
-			es = append(es, e)
-		}
-	}
-	return es
+func (b block) numbers() []render.Expectation {
+	return lists.Filter(b.Expect, func(e render.Expectation) bool {
+		form, _ := e.Form()
+		return form == render.IsNumber || form == render.IsShown
+	})
 }
 
 // texts are the expectations of one cell's text.
@@ -151,8 +147,7 @@ func (b block) titled() []row {
 	})
 }
 
-// printed is the table with the paper's numbers in its cells, finished as a run
-// finishes it: which of them it prints bold follows from its rules.
+// printed is the table with the paper's numbers, finished as by a run: its rules say what is bold.
 func (b block) printed(rows []row) (*render.Table, error) {
 	t := &render.Table{Paper: b.Paper, Stubs: b.Stubs}
 	for _, c := range b.Columns {

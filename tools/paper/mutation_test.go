@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // mutant is one way in which a run could be wrong.
@@ -32,13 +33,8 @@ func (sh *sheet) mutants() (out []mutant) {
 			said[f.Cell] = true
 		}
 	}
-	numbers := func(names []string) (kept []string) {
-		for _, n := range names {
-			if sh.cells[n].Value != nil && said[n] {
-				kept = append(kept, n)
-			}
-		}
-		return kept
+	numbers := func(names []string) []string {
+		return lists.Filter(names, func(n string) bool { return sh.cells[n].Value != nil && said[n] })
 	}
 	add := func(how string, names []string, value func(i int) float64) {
 		m := mutant{how, map[string]render.Cell{}}
@@ -72,13 +68,8 @@ func (sh *sheet) mutants() (out []mutant) {
 		if len(column) < 2 {
 			continue
 		}
-		ascending := slices.Sorted(func(yield func(float64) bool) {
-			for i := range column {
-				if !yield(at(column, i)) {
-					return
-				}
-			}
-		})
+		ascending := lists.Map(lists.Places(len(column)), func(i int) float64 { return at(column, i) })
+		slices.Sort(ascending)
 		add(hows[1], column, func(i int) float64 { // the best is the worst
 			rank, _ := slices.BinarySearch(ascending, at(column, i))
 			return ascending[len(ascending)-1-rank]
@@ -174,28 +165,21 @@ func TestMutations(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", sh.address, err)
 			}
-			one := tally{all: 1}
+			one, met := tally{all: 1}, map[render.Verdict]bool{}
 			for i, c := range now {
 				broken[i] = broken[i] || c.Verdict == render.Broken
-				switch {
-				case c.Verdict == render.Differs:
-					one.cells = 1
-				case c.Verdict == render.Broken:
-					one.claims = 1
-				case c.Verdict == render.IsNear:
-					one.near = 1
-				}
+				met[c.Verdict] = true
 			}
+			reorders := func() int { return map[bool]int{true: 1}[sh.reorders(cells)] }
 			switch {
-			case one.cells == 1:
-				one.claims, one.near = 0, 0
-			case one.claims == 1:
-				one.near = 0
+			case met[render.Differs]:
+				one.cells = 1
+			case met[render.Broken]:
+				one.claims = 1
+			case met[render.IsNear]:
+				one.near, one.orders = 1, reorders()
 			default:
-				one.within = 1 - one.near
-				if sh.reorders(cells) {
-					one.orders = 1
-				}
+				one.within, one.orders = 1, reorders()
 			}
 			n = n.plus(one)
 			byHow[m.how] = byHow[m.how].plus(one)

@@ -161,8 +161,7 @@ const sentences = `id,kind,held_by,sentence
 drawn,claim,figure.drawn,"is below the second"
 `
 
-// TestRun: a pipeline that expects what the paper prints, then one mistake at a
-// time in either.
+// TestRun: a pipeline that expects what the paper prints, then one mistake at a time in either.
 func TestRun(t *testing.T) {
 	for _, c := range []struct{ in, old, new, says string }{
 		{"", "", "", "12 numbers and 8 texts of the paper are expected as it prints them, and 2 of its claims as it says them; 0 blocks differ"},

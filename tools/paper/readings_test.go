@@ -95,19 +95,14 @@ func differing(a, b any, path string, names map[string]bool) {
 		}
 		return
 	}
-	for k := range maps.Keys(merged(am, bm)) {
+	all := maps.Clone(am)
+	maps.Copy(all, bm)
+	for k := range all {
 		differing(am[k], bm[k], k, names)
 	}
 }
 
-func merged(a, b map[string]any) map[string]any {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
-	return out
-}
-
-// TestReadings: docs/reproduction-tables.md says what the paper's reading shares with that of its
-// released code, and why the rest differs.
+// TestReadings: docs/reproduction-tables.md says what the paper's reading shares with its released code's, and why.
 func TestReadings(t *testing.T) {
 	paper, released := planOf(t, "paper"), planOf(t, "released")
 	type count struct {

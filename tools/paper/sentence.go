@@ -52,7 +52,6 @@ func (s *source) sentences() (out []string) {
 	return out
 }
 
-// footnotes takes the notes out of a text.
 func footnotes(s string) (text string, notes []string) {
 	var b strings.Builder
 	for {
@@ -81,7 +80,6 @@ var kindsOfSentences = []string{"claim", "number", "setting", "definition", "con
 // sentencesFile is the list, beside a pipeline.
 const sentencesFile = "assets/paper/sentences.csv"
 
-// readSentences reads a list.
 func readSentences(path string) ([]listed, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -93,10 +91,7 @@ func readSentences(path string) ([]listed, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var out []listed
-	for i, r := range rows {
-		if i == 0 {
-			continue
-		}
+	for _, r := range rows[min(1, len(rows)):] {
 		l := listed{id: r[0], kind: r[1], sentence: r[3]}
 		if r[2] != "" {
 			l.heldBy = strings.Split(r[2], ", ")
@@ -111,8 +106,7 @@ func (l listed) in(text string) bool {
 	return inOrder(text, strings.Split(l.sentence, "…"), words)
 }
 
-// compareSentences looks up each sentence of the paper in the list, each line of the list
-// in the paper, and what holds it in the pipeline.
+// compareSentences looks up the paper's sentences in the list, the list's in the paper, and what holds them.
 func (s *source) compareSentences(list []listed, claims []claim, steps []string) result {
 	r := result{name: "sentences"}
 	all := words(latex.Plain(thinMarks.Replace(asides.ReplaceAllString(s.text, ""))))

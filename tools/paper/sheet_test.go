@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// sheet is a table or figure with the paper's numbers and texts in its cells: what a run
-// that rebuilds exactly what is printed would give.
+// sheet is a table or figure with the paper's numbers and texts in its cells, as an exact rebuild would give it.
 type sheet struct {
 	address string
 	expect  []render.Expectation
@@ -150,13 +150,6 @@ func sheets(t *testing.T, file string) []*sheet {
 	return out
 }
 
-func orOne(scale float64) float64 {
-	if scale == 0 {
-		return 1
-	}
-	return scale
-}
-
 func (sh *sheet) layTable(c rendered) (places []cellAt) {
 	table := render.Table{Paper: "tab:x"}
 	parts := make([][]string, len(c.Columns))
@@ -170,7 +163,7 @@ func (sh *sheet) layTable(c rendered) (places []cellAt) {
 		}
 	}
 	for _, k := range c.Columns {
-		table.Columns = append(table.Columns, render.Column{ID: k.ID, Format: render.Format{Style: orFixed(k.Format), Decimals: k.Decimals}})
+		table.Columns = append(table.Columns, render.Column{ID: k.ID, Format: render.Format{Style: cmp.Or(k.Format, "fixed"), Decimals: k.Decimals}})
 	}
 	formats := map[string]*render.Format{}
 	for _, r := range c.Rows {
@@ -181,22 +174,16 @@ func (sh *sheet) layTable(c rendered) (places []cellAt) {
 		table.Rows = append(table.Rows, render.Row{ID: r.ID, Titles: []string{}})
 		var row []string
 		for i, k := range c.Columns {
-			at := cellAt{name: r.ID + "." + k.ID, scale: orOne(k.Scale)}
+			at := cellAt{name: r.ID + "." + k.ID, scale: cmp.Or(k.Scale, 1)}
 			from := r.Value
 			if k.From != "" {
 				from = r.Values[k.From]
 			}
-			field := k.Field
-			if field == "" {
-				field = k.ID
-			}
-			if f, ok := r.Fields[k.ID]; ok {
-				field = f
-			}
+			field := cmp.Or(r.Fields[k.ID], k.Field, k.ID)
 			style := k.Format
 			if r.Format != "" {
 				formats[at.name] = &render.Format{Style: r.Format, Decimals: r.Decimals, Prefix: r.Prefix}
-				style, at.scale = r.Format, orOne(r.Scale)
+				style, at.scale = r.Format, cmp.Or(r.Scale, 1)
 			}
 			if v, ok := r.Numbers[k.ID]; ok {
 				at.constant = &v
@@ -247,23 +234,15 @@ func (sh *sheet) prints(name string) bool {
 	return slices.ContainsFunc(sh.expect, func(e render.Expectation) bool { return e.Cell == name && e.Value != nil })
 }
 
-func orFixed(style string) string {
-	if style == "" {
-		return "fixed"
-	}
-	return style
-}
-
 func (sh *sheet) layFigure(c rendered) (places []cellAt) {
 	f := render.Figure{X: &render.Axis{Decimals: c.X.Decimals}, Y: &render.Axis{Decimals: c.Y.Decimals}, Y2: &render.Axis{Decimals: c.Y2.Decimals},
 		Panels: make([]render.Panel, len(c.Panels)), Flow: make([]render.Stage, len(c.Flow))}
-	sh.columns, sh.rows, sh.signed = nil, nil, nil
 	beside := map[string][]string{}
 	for _, s := range c.Series {
 		out := render.Series{ID: s.ID, Right: s.Axis == "y2"}
-		scales := map[string]float64{"x": orOne(c.X.Scale), "y": orOne(c.Y.Scale)}
+		scales := map[string]float64{"x": cmp.Or(c.X.Scale, 1), "y": cmp.Or(c.Y.Scale, 1)}
 		if out.Right {
-			scales["y"] = orOne(c.Y2.Scale)
+			scales["y"] = cmp.Or(c.Y2.Scale, 1)
 		}
 		columns := map[string][]string{}
 		for _, p := range s.Points {

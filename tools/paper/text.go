@@ -28,8 +28,7 @@ func texText(s string) string {
 	return strings.Join(strings.Fields(unmark.Replace(texCommand.ReplaceAllString(texMarks.Replace(s), ""))), " ")
 }
 
-// says reports whether a sentence, with an … where it leaves something out, is in the
-// paper, by its words.
+// says reports whether a sentence, with an … where it leaves something out, is in the paper, by its words.
 func (s *source) says(sentence string) bool {
 	return inOrder(s.words, pieces(sentence), words)
 }
@@ -55,8 +54,7 @@ var (
 	token   = regexp.MustCompile(`\\node\[token[^\]]*\]\s*\([^)]*\)\s*\{([^}]*)\}`)
 )
 
-// drawnTexts compares the texts of a figure with the listings and tokens that the paper
-// prints in it.
+// drawnTexts compares the texts of a figure with the listings and tokens that the paper prints in it.
 func (r *result) drawnTexts(body string, b block) {
 	var listings, tokens, expected []string
 	for _, m := range listing.FindAllStringSubmatch(body, -1) {
@@ -86,7 +84,6 @@ func (r *result) drawnTexts(body string, b block) {
 	}
 }
 
-// number is a number of the paper, as it prints it.
 type number struct {
 	value float64
 	std   *float64 // after ±
@@ -125,8 +122,7 @@ func parse(s string) (float64, bool) {
 
 func same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), 1) }
 
-// words is a text as it is compared: Latin letters, digits and marks, without
-// styles.
+// words is a text as it is compared: Latin letters, digits and marks, without styles.
 func words(s string) string {
 	keep := func(r rune) rune {
 		if unicode.Is(unicode.Latin, r) || unicode.IsDigit(r) || r == '✓' {
@@ -174,27 +170,8 @@ func forms(v float64) []string {
 
 // says reports whether a text has a number, not as a part of another one.
 func says(text string, v float64) bool {
-	for _, form := range forms(v) {
-		for from := 0; ; {
-			i := strings.Index(text[from:], form)
-			if i < 0 {
-				break
-			}
-			at, end := from+i, from+i+len(form)
-			from = at + 1
-			before, after := strings.TrimSuffix(text[:at], ","), strings.TrimPrefix(text[end:], ",")
-			if !endsInDigit(text[:at]) && !(before != text[:at] && endsInDigit(before)) && !startsWithDigit(text[end:]) && !(after != text[end:] && startsWithDigit(after)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func endsInDigit(s string) bool {
-	return s != "" && (s[len(s)-1] >= '0' && s[len(s)-1] <= '9' || s[len(s)-1] == '.')
-}
-
-func startsWithDigit(s string) bool {
-	return s != "" && s[0] >= '0' && s[0] <= '9' || len(s) > 1 && s[0] == '.' && s[1] >= '0' && s[1] <= '9'
+	const end = `(?:[^0-9.,]|\.(?:[^0-9]|$)|$)`
+	return slices.ContainsFunc(forms(v), func(form string) bool {
+		return regexp.MustCompile(`(?s)(?:^|(?:^|[^0-9.]),|[^0-9.,])` + regexp.QuoteMeta(form) + `(?:` + end + `|,(?:` + end + `|,))`).MatchString(text)
+	})
 }

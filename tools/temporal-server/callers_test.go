@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -31,19 +30,18 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestInner: behind the front end, where no roles are asked for, the server answers itself alone. An older folder gets a
-// certificate for workers, and keeps its others.
+// TestInner: behind the front end, where no roles are asked for, the server answers itself alone. A folder keeps its
+// certificates.
 func TestInner(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tls")
 	before, err := loadKeys(dir)
 	must(t, err)
-	must(t, os.Remove(filepath.Join(dir, workerFile)))
 	k, err := loadKeys(dir)
 	must(t, err)
 	if !k.ca.Equal(before.ca) || !k.client.Leaf.Equal(before.client.Leaf) {
 		t.Error("the folder's certificates were made anew")
 	}
-	worker, err := readPair(dir, workerFile, workerKeyFile)
+	worker, err := readPair(dir, workerName)
 	must(t, err)
 	inner, err := k.provider().GetInternodeServerConfig()
 	must(t, err)

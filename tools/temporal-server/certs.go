@@ -20,15 +20,12 @@ import (
 	"go.temporal.io/server/common/rpc/encryption"
 )
 
-// Files of the folder tls. Who can read client.key may call the server for anything, who can
-// read worker.key as a worker.
+// Files of the folder tls, NAME.pem and NAME.key. Who can read client.key may call the server for
+// anything, who can read worker.key as a worker.
 const (
-	caFile        = "ca.pem"
-	caKeyFile     = "ca.key"
-	clientFile    = "client.pem"
-	clientKeyFile = "client.key"
-	workerFile    = "worker.pem"
-	workerKeyFile = "worker.key"
+	caName     = "ca"
+	clientName = "client"
+	workerName = "worker"
 )
 
 // serverName is the name in the server's certificate.
@@ -58,9 +55,11 @@ type keys struct {
 // loadKeys reads the folder's certificates, making them at the first start, or
 // anew where they cannot be used.
 func loadKeys(dir string) (*keys, error) {
-	ca, err := readPair(dir, caFile, caKeyFile)
-	if err == nil {
-		_, err = readPair(dir, clientFile, clientKeyFile)
+	ca, err := readPair(dir, caName)
+	for _, name := range []string{clientName, workerName} {
+		if err == nil {
+			_, err = readPair(dir, name)
+		}
 	}
 	if err != nil {
 		if ca, err = makeKeys(dir); err != nil {
@@ -69,10 +68,7 @@ func loadKeys(dir string) (*keys, error) {
 	}
 	k := &keys{ca: ca.Leaf, caPEM: pemOf("CERTIFICATE", ca.Leaf.Raw), pool: x509.NewCertPool()}
 	k.pool.AddCert(ca.Leaf)
-	if k.client, err = readPair(dir, clientFile, clientKeyFile); err != nil {
-		return nil, err
-	}
-	if err := ensureWorker(dir, ca); err != nil {
+	if k.client, err = readPair(dir, clientName); err != nil {
 		return nil, err
 	}
 	if k.server, _, _, err = issue(ca, serverName); err != nil {
@@ -85,22 +81,7 @@ func loadKeys(dir string) (*keys, error) {
 	return k, err
 }
 
-// ensureWorker makes the certificate of workers unless there is one: a folder may be older than these.
-func ensureWorker(dir string, ca tls.Certificate) error {
-	if pair, err := readPair(dir, workerFile, workerKeyFile); err == nil && pair.Leaf.CheckSignatureFrom(ca.Leaf) == nil {
-		return nil
-	}
-	_, cert, key, err := issue(ca, nameWorker)
-	if err == nil {
-		err = replaceFile(filepath.Join(dir, workerKeyFile), key)
-	}
-	if err == nil {
-		err = replaceFile(filepath.Join(dir, workerFile), cert)
-	}
-	return err
-}
-
-// makeKeys makes the authority and the user's certificate, all or nothing.
+// makeKeys makes the authority and the certificates of the user and of workers, all or nothing.
 func makeKeys(dir string) (tls.Certificate, error) {
 	next := dir + ".new"
 	if err := errors.Join(os.RemoveAll(next), os.RemoveAll(dir)); err != nil {
@@ -109,17 +90,17 @@ func makeKeys(dir string) (tls.Certificate, error) {
 	if err := os.Mkdir(next, 0o700); err != nil {
 		return tls.Certificate{}, err
 	}
-	ca, cert, key, err := issue(tls.Certificate{}, "redsi state folder")
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	_, clientCert, clientKey, err := issue(ca, nameClient)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	for name, b := range map[string][]byte{caFile: cert, caKeyFile: key, clientFile: clientCert, clientKeyFile: clientKey} {
-		if err := os.WriteFile(filepath.Join(next, name), b, 0o600); err != nil {
-			return tls.Certificate{}, err
+	var ca tls.Certificate // the first, which signs the others
+	for _, c := range [][2]string{{caName, "redsi state folder"}, {clientName, nameClient}, {workerName, nameWorker}} {
+		pair, cert, key, err := issue(ca, c[1])
+		if err != nil {
+			return ca, err
+		}
+		if c[0] == caName {
+			ca = pair
+		}
+		if err := errors.Join(os.WriteFile(filepath.Join(next, c[0]+".pem"), cert, 0o600), os.WriteFile(filepath.Join(next, c[0]+".key"), key, 0o600)); err != nil {
+			return ca, err
 		}
 	}
 	return ca, os.Rename(next, dir)
@@ -170,8 +151,8 @@ func pemOf(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-func readPair(dir, cert, key string) (tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, cert), filepath.Join(dir, key))
+func readPair(dir, name string) (tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key"))
 	if err != nil {
 		return pair, fmt.Errorf("%s: %w", dir, err)
 	}

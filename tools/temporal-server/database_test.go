@@ -18,23 +18,15 @@ func TestMain(m *testing.M) {
 // The first database is left beside the program for the next start, which takes another one only if it cannot be used.
 func TestNewDatabase(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, attributes := t.TempDir(), []string{"RedsiStep"}
 	create := func(name string) []byte {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := newDatabase(path, attributes); err != nil {
-			t.Fatal(err)
-		}
-		if err := checkDatabase(path, attributes); err != nil {
-			t.Error(err)
-		}
+		must(t, newDatabase(path, attributes))
+		must(t, checkDatabase(path, attributes))
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return data
 	}
 	first := create("first")
@@ -45,9 +37,7 @@ func TestNewDatabase(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("%q, %v", kept, err)
 	}
-	if err := os.WriteFile(kept[0], first[:len(first)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(kept[0], first[:len(first)/2], 0o600))
 	if third := create("third"); len(third) != len(first) || bytes.Equal(third, first) {
 		t.Error("a damaged one was used")
 	}
@@ -63,15 +53,13 @@ func TestNewDatabase(t *testing.T) {
 func TestKeeper(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
-	if got := keeper("/deps/1.32.2/temporal-server"); got != "/deps/1.32.2" {
-		t.Error(got)
-	}
-	if got := keeper("/venv/bin/redsi-temporal-server"); got != filepath.Join(cache, "redsi", "temporal-server") {
-		t.Error(got)
+	const deps, beside = "/deps/1.32.2/temporal-server", "/venv/bin/redsi-temporal-server"
+	if a, b := keeper(deps), keeper(beside); a != filepath.Dir(deps) || b != filepath.Join(cache, "redsi", "temporal-server") {
+		t.Error(a, b)
 	}
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
-	if got := keeper("/venv/bin/redsi-temporal-server"); got != "" {
+	if got := keeper(beside); got != "" {
 		t.Error(got)
 	}
 }

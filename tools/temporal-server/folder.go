@@ -146,7 +146,7 @@ server_name = %q
 server_ca_cert_path = %q
 client_cert_path = %q
 client_key_path = %q
-`, address, serverName, filepath.Join(tls, caFile), filepath.Join(tls, clientFile), filepath.Join(tls, clientKeyFile))
+`, address, serverName, filepath.Join(tls, caName+".pem"), filepath.Join(tls, clientName+".pem"), filepath.Join(tls, clientName+".key"))
 	return replaceFile(filepath.Join(dir, "temporal.toml"), []byte(text))
 }
 

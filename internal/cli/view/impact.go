@@ -7,17 +7,11 @@ import (
 	"math"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
 )
-
-// impactShown bounds the causes and claims that are printed unless all are asked for.
-const impactShown = 20
 
 // Impact prints what a change costs: the causes, the tables that they affect, and the sum; with
 // all, each step.
@@ -29,9 +23,7 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	}
 	for _, c := range words.First(r.Causes, most, func(n int) { Printf(w, "       and %s more\n", Count(n, "cause")) }) {
 		Printf(w, "%s  %s", st.Bold(cmp.Or(c.Block, "redsi")), c.Text)
-		if c.Where != "" {
-			Printf(w, "  %s", st.Dim(c.Where))
-		}
+		printIf(w, c.Where != "", "  %s", st.Dim(c.Where))
 		Printf(w, "\n       changes %s, makes %s\n", Count(c.Steps, "step"), moves(c.Moves))
 	}
 	impactTables(w, r, st)
@@ -45,19 +37,12 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 		Printf(w, "note: %s\n", n)
 	}
 	Printf(w, "%s\n", ImpactSentence(r))
-	if r.Cost.Steps > 0 {
-		Printf(w, "cost: %s\n", impactCost(r.Cost))
-	}
-	if !all && len(r.Each) > 0 {
-		Printf(w, "--verbose lists each step.\n")
-	}
+	printIf(w, r.Cost.Steps > 0, "cost: %s\n", impactCost(r.Cost))
+	printIf(w, !all && len(r.Each) > 0, "--verbose lists each step.\n")
 }
 
 func impactTables(w io.Writer, r *impact.Report, st Style) {
-	width := 0
-	for _, t := range r.Tables {
-		width = max(width, ansi.StringWidth(escape.Line(t.Address)))
-	}
+	width := widest(r.Tables, func(t impact.Table) string { return t.Address })
 	for _, t := range r.Tables {
 		outcome := impactOutcome(t.After)
 		note := impactCounts(t.Counts)
@@ -122,24 +107,16 @@ func moves(c estimate.Cost) string {
 
 // impactCost is what steps are expected to take.
 func impactCost(c estimate.Cost) string {
-	text := spread(c.P50, c.P90)
+	var b strings.Builder
 	if c.Unknown == c.Steps {
-		text = "no history"
+		b.WriteString("no history")
+	} else {
+		b.WriteString(spread(c.P50, c.P90))
 	}
-	if c.GPU > 0 {
-		text += fmt.Sprintf(", %.1f h of it on GPUs", c.GPU)
-	}
-	if c.Unsized < c.Steps {
-		text += ", " + Size(c.Bytes)
-	}
-	if c.Download > 0 {
-		text += ", " + Size(c.Download) + " to download"
-	}
-	if c.Unfetched > 0 {
-		text += ", " + Count(c.Unfetched, "source") + " of unknown size"
-	}
-	if c.Unknown > 0 && c.Unknown < c.Steps {
-		text += fmt.Sprintf(" (%d of %d known)", c.Steps-c.Unknown, c.Steps)
-	}
-	return text
+	printIf(&b, c.GPU > 0, ", %.1f h of it on GPUs", c.GPU)
+	printIf(&b, c.Unsized < c.Steps, ", %s", Size(c.Bytes))
+	printIf(&b, c.Download > 0, ", %s to download", Size(c.Download))
+	printIf(&b, c.Unfetched > 0, ", %s of unknown size", Count(c.Unfetched, "source"))
+	printIf(&b, c.Unknown > 0 && c.Unknown < c.Steps, " (%d of %d known)", c.Steps-c.Unknown, c.Steps)
+	return b.String()
 }

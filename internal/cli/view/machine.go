@@ -1,17 +1,18 @@
 package view
 
 import (
+	"bufio"
 	"io"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/session/doctor"
+	"github.com/redsi/redsi/internal/sharing/files"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
-// idShown is how much of an environment's ID is shown: enough to tell them apart.
-const idShown = 8
-
-// Environments lists those of this machine.
+// Environments lists the environments of this machine.
 func Environments(w io.Writer, list []realize.Found) {
 	if len(list) == 0 {
 		Println(w, "no environments on this machine")
@@ -46,11 +47,48 @@ func Findings(w io.Writer, st Style, found []doctor.Finding) {
 			word = "FAIL"
 		}
 		Printf(w, "%s %-16s %s\n", st.Outcome(levelColour[f.Level], word), f.What, f.Note)
-		if f.Do != "" {
-			Printf(w, "%-5s %-16s -> %s\n", "", "", f.Do)
-		}
+		printIf(w, f.Do != "", "%-5s %-16s -> %s\n", "", "", f.Do)
 	}
 }
 
 // levelColour maps a level to the outcome whose colour it has.
 var levelColour = map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}
+
+// Outputs lists outputs, a line each, and who rebuilt their steps.
+func Outputs(w io.Writer, list []files.Output) {
+	out := bufio.NewWriter(w)
+	for _, o := range list {
+		tree, accepted := "", ""
+		if o.Count > 0 {
+			tree = ", " + Count(o.Count, "file")
+		}
+		if o.Accepted != "" {
+			accepted = "  " + o.Accepted
+		}
+		Printf(out, "%s.%s  %s  %s%s  %s%s\n", o.Address, o.Output, o.Type, Size(o.Size), tree, o.Digest, accepted)
+		if o.Last && o.Rebuilt != nil {
+			Rebuilt(out, "       ", o.Rebuilt)
+		}
+	}
+	out.Flush()
+}
+
+// Used prints what steps used of their machines, and the sum.
+func Used(w io.Writer, list []files.Used, sum usage.Sum) {
+	out := bufio.NewWriter(w)
+	for _, l := range list {
+		Printf(out, "%s  took %s\n", l.Address, words.Took(l.TookS))
+		rows(out, usage.Rows(l.Used), "not measured")
+	}
+	Printf(out, "%s with results together\n", Count(sum.Steps, "step"))
+	rows(out, sum.Rows(), "")
+	out.Flush()
+}
+
+// rows prints what was used, a figure per line; without figures it prints none, unless "".
+func rows(w io.Writer, rows []usage.Row, none string) {
+	printIf(w, len(rows) == 0 && none != "", "  %s\n", none)
+	for _, r := range rows {
+		Printf(w, "  %s: %s\n", r.What, r.Value)
+	}
+}

@@ -3,59 +3,96 @@ package view
 import (
 	"io"
 
-	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/pipeline/starter"
+	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/session/world"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// fetchShown is how many blocks that would be fetched are printed.
-const fetchShown = 10
-
-// planOthers prints what a plan found in other stores.
-func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
-	if o == nil {
-		return
+// Answer prints the answer to a query, of documents' words as many as fit into a width.
+func Answer(w io.Writer, st Style, s search.Answered, width int) {
+	const indent = "      "
+	Println(w, st.Bold(s.Query))
+	if len(s.Results) == 0 {
+		Println(w, indent+"the model returned no document")
 	}
-	for _, s := range o.Stores {
-		switch {
-		case s.Error != "":
-			Printf(w, "from      %s does not answer; its results count as missing\n", s.Name)
-		case s.Hits > 0:
-			Printf(w, "from      %s: %s", s.Name, Count(s.Hits, "hit"))
-			if n := o.Unsigned[s.Name]; n > 0 {
-				Printf(w, ", %d of them not signed by a key that this project trusts", n)
-			}
-			Println(w)
-		}
-		if s.Denied > 0 {
-			Printf(w, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n", Count(s.Denied, "record"))
-		}
+	for _, h := range s.Results {
+		Printf(w, "%4d. %s\n", h.Rank, h.Heading())
+		Printf(w, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
+		printIf(w, h.Text != "", "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))
 	}
-	if len(o.Fetch) > 0 {
-		Printf(w, "fetch     %s in %s", Size(o.Bytes()), Count(o.Blobs, "blob"))
-		groups := o.Blocks(v)
-		for _, g := range words.First(groups, fetchShown, func(n int) { Printf(w, "\n          and %s more", Count(n, "block")) }) {
-			if len(groups) > 1 {
-				Printf(w, "\n          %12s  %s", Size(g.Bytes), g.Name)
-				if g.Steps > 1 {
-					Printf(w, " (%d steps)", g.Steps)
-				}
-			}
-		}
-		Println(w)
-	}
-	if o.Own > 0 {
-		Printf(w, "unsigned  %s in the own store, accepted by shared = \"use\"\n", Count(o.Own, "hit"))
-	}
-	PrintPassed(w, o.Passed)
+	Println(w)
 }
 
-// PrintPassed prints which existing results are not used, and what to do about it.
-func PrintPassed(w io.Writer, passed []belief.Passed) {
-	for _, p := range passed {
-		Printf(w, "not used  %s: %s\n", Count(p.Steps, "step"), p.Text)
-		if p.Do != "" {
-			Printf(w, "          -> %s\n", p.Do)
+// Wrote prints the files of a new study, and the command that comes next.
+func Wrote(w io.Writer, wrote []string, dir, next string) {
+	if len(wrote) > wroteShown {
+		Printf(w, "wrote %s into %s\n", Count(len(wrote), "file"), dir)
+		wrote = nil
+	}
+	for _, file := range wrote {
+		Printf(w, "wrote %s\n", file)
+	}
+	if dir != "." {
+		next = "cd " + shellwords.Quote(dir) + " && " + next
+	}
+	Printf(w, "next: %s\n", next)
+}
+
+// Corpus prints what a corpus has, and where its splits come from.
+func Corpus(w io.Writer, c *starter.Corpus) {
+	for _, f := range c.Files {
+		as := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "judgments"}[f.Role]
+		if f.Split != "" {
+			as = string(f.Split) + " " + as
+		}
+		Printf(w, "found %s: %d %s (%s)\n", f.Name, f.Records, as, f.Format)
+	}
+	Printf(w, "%s", Count(int(c.Documents.Union), "document"))
+	if n := c.Documents.Untitled; n > 0 {
+		Printf(w, ", %d without a title", n)
+	}
+	if n := c.Documents.Empty; n > 0 {
+		Printf(w, ", %d without words", n)
+	}
+	Printf(w, "\n")
+	for _, s := range collect.Splits() {
+		r := c.Questions.Of(s)
+		Printf(w, "%d %s %s with %s", r.Asked, s, words.Of(int(r.Asked), "query", "queries"), Count(int(r.Judgments), "judgment"))
+		printIf(w, r.Several > 0, ", %d of them with several documents", r.Several)
+		printIf(w, r.InTrain > 0, ", %d with the words of a train query", r.InTrain)
+		Printf(w, "\n")
+	}
+	if n := c.Questions.Unjudged; n > 0 {
+		Printf(w, "left out, without a relevant document: %d %s\n", n, words.Of(int(n), "query", "queries"))
+	}
+	Printf(w, "splits: %s\n", c.Splits)
+}
+
+// Test prints the outcome of a test.
+func Test(w io.Writer, r world.Result) {
+	word := map[string]string{world.Pass: "pass ", world.Fail: "FAIL ", world.Error: "ERROR"}[r.Outcome]
+	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"),
+		words.Took(r.TookS))
+	printIf(w, r.Error != "", "       %s\n", Lines(r.Error))
+	for _, f := range r.Failures {
+		Printf(w, "       %s:%d: %s\n", f.File, f.Line, Lines(f.Message))
+		Printf(w, "         %s\n", Lines(f.Condition))
+		for _, v := range f.Values {
+			if v.Value == v.Expression {
+				Printf(w, "         | %s\n", Lines(v.Value))
+			} else {
+				Printf(w, "         | %s is %s\n", Lines(v.Expression), Lines(v.Value))
+			}
 		}
 	}
+}
+
+// Tests prints how many tests had which outcome.
+func Tests(w io.Writer, count map[string]int) {
+	Printf(w, "%s: %d passed, %d failed", Count(count[world.Pass]+count[world.Fail]+count[world.Error], "test"), count[world.Pass], count[world.Fail])
+	printIf(w, count[world.Error] > 0, ", %d could not run", count[world.Error])
+	Printf(w, ".\n")
 }

@@ -4,8 +4,12 @@ import (
 	"io"
 	"strings"
 
+	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Paper prints the findings of a check of a paper, errors first. The numbers of a hand-typed
@@ -19,9 +23,7 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	}
 	for _, u := range r.Unknown {
 		Printf(w, "%s  no cell %s", u.Place, u.Name)
-		if u.Near != "" {
-			Printf(w, "; did you mean \\redsi{%s}?", u.Near)
-		}
+		printIf(w, u.Near != "", "; did you mean \\redsi{%s}?", u.Near)
 		Printf(w, "\n")
 	}
 	for _, p := range r.NoPicture {
@@ -55,4 +57,65 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	if r.Pictures > 0 {
 		Printf(w, "%s, %d of them missing, %d older than their figures\n", Count(r.Pictures, "picture"), len(r.NoPicture), len(r.OldPicture))
 	}
+}
+
+// Expectations prints unmet expectations or, with all, every expectation, the count of all, and
+// what keeps this from being a reproduction. Without expectations it prints that alone.
+func Expectations(w io.Writer, j *expect.Judged, all bool) {
+	s := j.Summary()
+	defer func() {
+		if s.Apart != "" {
+			Println(w, s.Apart)
+		}
+	}()
+	if !s.Any() {
+		return
+	}
+	var told []func()
+	for _, it := range j.Items {
+		for _, c := range it.Checks {
+			if all || c.Verdict == render.Differs || c.Verdict == render.IsNear {
+				told = append(told, func() {
+					Printf(w, "%s  %s  %s: %s%s\n", c.Pos, it.Address, c.Verdict, c.Said(), c.Severity.Lesser("  "))
+				})
+			}
+		}
+	}
+	for _, c := range j.Claims {
+		if !all && c.Verdict != render.Broken && c.Verdict != render.IsNear {
+			continue
+		}
+		told = append(told, func() {
+			Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, c.Severity.Lesser("  "))
+			printIf(w, c.Why != "", "    %s\n", c.Why)
+			checks := c.Unmet()
+			if all {
+				checks = c.Checks
+			}
+			for _, k := range checks {
+				Printf(w, "    %s: %s\n", k.Verdict, k.Said())
+			}
+		})
+	}
+	most := unmetShown
+	if all {
+		most = len(told)
+	}
+	for _, tell := range words.First(told, most, func(n int) { Printf(w, "and %d more\n", n) }) {
+		tell()
+	}
+	Printf(w, "%s\n", s.Sentence())
+}
+
+// Reported prints what a report in a file has, and what else was written.
+func Reported(w io.Writer, r *report.Report, file string, written []string) {
+	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
+	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())
+	for _, path := range written {
+		Println(w, path)
+	}
+	if bare := r.WithoutLaTeX(); len(written) > 0 && len(bare) > 0 {
+		Printf(w, "LaTeX needs PDF or PNG of up to 16 MiB, which %s: %s. Let the step write one too: image = [svg, pdf]\n", words.Of(len(bare), "this figure has not", "these figures have not"), strings.Join(bare, ", "))
+	}
+	Expectations(w, r.Judged, false)
 }

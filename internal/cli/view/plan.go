@@ -1,8 +1,6 @@
 package view
 
 import (
-	"time"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
@@ -25,7 +23,7 @@ type PlanFacts struct {
 	GPUSlots int
 	Others   *belief.Others
 	Pieces   map[string]int         // how many steps a block had last time, by its BLOCK[*]
-	Parts    map[int]plan.Parts     // of steps that are to run, those that are there
+	Parts    map[int]plan.Parts     // of steps that are to run, the parts that are there
 	Failed   map[int]journal.Failed // what failed for good before, under the same key
 	Free     int64                  // bytes free for results; -1: unknown
 	Price    float64                // dollars of a card and an hour; -1: not asked for
@@ -72,7 +70,7 @@ type PlanStep struct {
 
 	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
 	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
-	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind; or rates
+	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results they are: step, block or kind; or rates
 	Why       string         `json:"unknown,omitempty"`   // why there is none, of a step that says its work
 	Size      *int64         `json:"expect_bytes,omitempty"`
 	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
@@ -132,12 +130,12 @@ type Gathering struct {
 	Least int    `json:"at_least"`
 }
 
-// gatherings are those of a step.
+// gatherings are the gatherings of a step.
 func gatherings(p *plan.Plan, i int) []Gathering {
 	return lists.Map(p.Steps[i].Gathers, func(g plan.Gather) Gathering { return Gathering{p.Steps[g.Of[0]].Block(), len(g.Of), g.Least} })
 }
 
-// PlanJSON is a whole plan in JSON.
+// PlanJSON is a plan in JSON.
 type PlanJSON struct {
 	Pipeline string             `json:"pipeline"`
 	Store    string             `json:"store"`
@@ -177,13 +175,13 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		p.Gathers = gatherings(v.Plan, i)
 		p.Waits = v.Plan.Addresses(it.Snags().Waits)
 		if it.Outcome == plan.Hit {
-			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
+			p.TookS, p.Bytes, p.Origin, p.Accepted = new(it.Took.Seconds()), &it.Bytes, it.Run, it.Accepted
 			p.From, p.Released = it.From, it.Released
 			if size, ok := f.fetch(i); ok {
 				p.Fetch = &size
 			}
 		} else if x.Basis != estimate.Nothing {
-			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
+			p.Expect, p.ExpectP90 = new(x.P50.Seconds()), new(x.P90.Seconds())
 		}
 		p.Why = x.Why
 		p.Memory = max(x.Memory, it.Memory)
@@ -200,11 +198,6 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	return out
 }
 
-func secondsOf(d time.Duration) *float64 {
-	s := d.Seconds()
-	return &s
-}
-
 func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 	e := f.Estimate
 	out := PlanEstimate{Estimate: e, By: basesOf(v, e), Slots: f.Slots, GPUSlots: f.GPUSlots, Wall: e.Wall(f.Slots, f.GPUSlots)}
@@ -214,7 +207,7 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 	for _, i := range e.CriticalPath {
 		p := PathedStep{Address: v.Plan.Steps[i].Address}
 		if x := e.Each[i]; x.Basis != estimate.Nothing {
-			p.Expect = secondsOf(x.P50)
+			p.Expect = new(x.P50.Seconds())
 		}
 		out.CriticalPath = append(out.CriticalPath, p)
 	}
@@ -222,12 +215,10 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 		out.Rates = append(out.Rates, r.String())
 	}
 	if f.Price >= 0 {
-		cost := f.Price * e.GPU
-		out.Dollars = &cost
+		out.Dollars = new(f.Price * e.GPU)
 	}
 	if f.Free >= 0 {
-		fits := f.fits()
-		out.Free, out.Fits = &f.Free, &fits
+		out.Free, out.Fits = &f.Free, new(f.fits())
 	}
 	return out
 }

@@ -24,17 +24,14 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "unknown   %d of %s have no history, and are in no sum of times below\n", e.Unknown, Count(e.Steps, "step"))
 	}
 	unpriced(w, e)
-	switch {
-	case known == 0:
+	if known == 0 {
 		Printf(w, "work      unknown: no history for %s\n", Count(e.Steps, "step"))
-	default:
+	} else {
 		by := basesOf(v, e)
 		own, rated := by[estimate.Itself], by[estimate.Rates]
 		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of similar steps", spread(e.P50, e.P90),
 			known, Count(e.Steps, "step"), own, known-own-rated)
-		if rated > 0 {
-			Printf(w, ", %d by measured rates", rated)
-		}
+		printIf(w, rated > 0, ", %d by measured rates", rated)
 		Println(w)
 	}
 	by, card := e.By(), false
@@ -45,21 +42,15 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	switch known := e.GPUSteps - e.GPUUnknown; {
 	case known > 0:
 		Printf(w, "gpu       %.1f h for %d of %s", e.GPU, known, Count(e.GPUSteps, "step"))
-		if len(by) > 0 && !card {
-			Printf(w, ", on the processors")
-		}
+		printIf(w, len(by) > 0 && !card, ", on the processors")
 		Println(w)
 	case e.GPUSteps > 0:
 		Printf(w, "gpu       unknown for %s\n", Count(e.GPUSteps, "step"))
 	}
-	if f.Price >= 0 {
-		Printf(w, "cost      $%s for these hours at $%.2f\n", humanize.Comma(int64(f.Price*e.GPU+0.5)), f.Price)
-	}
+	printIf(w, f.Price >= 0, "cost      $%s for these hours at $%.2f\n", humanize.Comma(int64(f.Price*e.GPU+0.5)), f.Price)
 	if known > 0 {
 		Printf(w, "wall      at least %s with %s", words.Took(e.Wall(f.Slots, f.GPUSlots)), Count(f.Slots, "slot"))
-		if e.GPUSteps > 0 {
-			Printf(w, " and %s", Count(f.GPUSlots, "GPU slot"))
-		}
+		printIf(w, e.GPUSteps > 0, " and %s", Count(f.GPUSlots, "GPU slot"))
 		Printf(w, "; the longest chain takes %s\n", words.Took(e.Critical))
 	}
 	printChain(w, v, st, e)
@@ -71,29 +62,21 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	default:
 		Printf(w, "disk      %s of results", Size(e.Bytes))
 	}
-	if f.Free >= 0 {
-		Printf(w, "; the store has %s free", Size(f.Free))
-	}
+	printIf(w, f.Free >= 0, "; the store has %s free", Size(f.Free))
 	Println(w)
-	if !f.fits() {
-		Printf(w, "%s  not enough space: %s more needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
-	}
+	printIf(w, !f.fits(), "%s  not enough space: %s more needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
 	if e.Memory > 0 {
 		of := "p90"
 		if e.Each[e.MemoryOf].MemoryBasis == estimate.Rates {
 			of = "measured"
 		}
 		Printf(w, "memory    %s at its peak, for %s (%s)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address, of)
-		if e.MemoryUnknown > 0 {
-			Printf(w, "; unknown for %s", Count(e.MemoryUnknown, "step"))
-		}
+		printIf(w, e.MemoryUnknown > 0, "; unknown for %s", Count(e.MemoryUnknown, "step"))
 		Println(w)
 	}
 	if e.Sources > 0 {
 		Printf(w, "download  %s from %s", Size(e.Download), Count(e.Sources-e.Unfetched, "source"))
-		if e.Unfetched > 0 {
-			Printf(w, ", and %s of unknown size", Count(e.Unfetched, "source"))
-		}
+		printIf(w, e.Unfetched > 0, ", and %s of unknown size", Count(e.Unfetched, "source"))
 		Println(w)
 	}
 }
@@ -118,19 +101,12 @@ func unpriced(w io.Writer, e *estimate.Estimate) {
 func printChain(w io.Writer, v *plan.Preview, st PlanStyle, e *estimate.Estimate) {
 	path := e.CriticalPath
 	if !st.Verbose {
-		var names []string
-		for n, i := range path {
-			if len(path) > 4 && n == 2 {
-				names = append(names, "…")
-			}
-			if len(path) <= 4 || n < 2 || n >= len(path)-2 {
-				names = append(names, v.Plan.Steps[i].Address)
-			}
+		names := v.Plan.Addresses(path)
+		if n := len(names); n > 4 {
+			names = slices.Concat(names[:2], []string{"…"}, names[n-2:])
 		}
 		Printf(w, "chain     %s: %s", Count(len(path), "step"), strings.Join(names, " → "))
-		if e.CriticalUnknown > 0 {
-			Printf(w, " (%d without history)", e.CriticalUnknown)
-		}
+		printIf(w, e.CriticalUnknown > 0, " (%d without history)", e.CriticalUnknown)
 		Println(w)
 		return
 	}

@@ -8,15 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/pilots"
-	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -41,7 +38,7 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	case st.All || st.Verbose || f.Estimate.Steps <= fewSteps:
 		planSteps(w, v, st, f)
 	default:
-		planBlocks(w, v, st, f)
+		printGroups(w, st.Style, blockRows(v, f))
 	}
 	for _, s := range v.Plan.Skipped {
 		Printf(w, "%s  %s  %s\n", st.Dim("SKIPPED"), s.Address, st.Dim(s.Reason()))
@@ -76,46 +73,32 @@ func planPilots(w io.Writer, st PlanStyle, uses []pilots.Use) {
 		Printf(w, "pilots    %s: %s", u.Pilot, Count(u.Steps, "step"))
 		if known := u.Steps - u.Unknown; known > 0 {
 			Printf(w, ", %s of work, %.1f core hours", words.Took(u.Hours*3600), u.Cores)
-			if u.Cards > 0 {
-				Printf(w, ", %.1f card hours", u.Cards)
-			}
+			printIf(w, u.Cards > 0, ", %.1f card hours", u.Cards)
 		}
-		if u.Unknown > 0 {
-			Printf(w, ", %d without history", u.Unknown)
-		}
-		if u.Steps > 0 {
-			Printf(w, "; at most %s at a time", Count(u.Most, "pilot"))
-		}
+		printIf(w, u.Unknown > 0, ", %d without history", u.Unknown)
+		printIf(w, u.Steps > 0, "; at most %s at a time", Count(u.Most, "pilot"))
 		if u.Start != nil {
 			Printf(w, "; the first could start at %s", u.Start.Format("2006-01-02 15:04"))
 		}
 		Println(w)
-		if u.Refused != "" {
-			Printf(w, "%s  pilot %s: %s\n", st.Outcome("failed", "REFUSED"), u.Pilot, u.Refused)
-		}
+		printIf(w, u.Refused != "", "%s  pilot %s: %s\n", st.Outcome("failed", "REFUSED"), u.Pilot, u.Refused)
 	}
 }
 
 // planSentence counts a plan's steps.
 func planSentence(v *plan.Preview, f PlanFacts) string {
 	sum := v.Summary()
-	text := fmt.Sprintf("%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
-	if n := counted(v, func(it *plan.Item) bool { return it.Accepted != nil }); n > 0 {
-		text += fmt.Sprintf("; %d of the hits by acceptance", n)
-	}
-	if n := counted(v, func(it *plan.Item) bool { return it.Released && it.Outcome == plan.Hit }); n > 0 {
-		text += fmt.Sprintf("; %d of the hits released", n)
-	}
-	if n := len(f.Failed); n > 0 {
-		text += fmt.Sprintf("; %d of those to run failed before", n)
-	}
-	if n := resumed(f.Estimate); n > 0 {
-		text += fmt.Sprintf("; %s from a checkpoint", resumes(n))
-	}
-	if sum.Hit > 0 {
-		text += "; hits save " + Seconds(v.Saved())
-	}
-	return text
+	accepted := lists.Count(v.Items, func(it plan.Item) bool { return it.Accepted != nil })
+	released := lists.Count(v.Items, func(it plan.Item) bool { return it.Released && it.Outcome == plan.Hit })
+	resumed := lists.Count(f.Estimate.Each, func(x estimate.Step) bool { return x.Resumes })
+	var b strings.Builder
+	Printf(&b, "%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
+	printIf(&b, accepted > 0, "; %d of the hits by acceptance", accepted)
+	printIf(&b, released > 0, "; %d of the hits released", released)
+	printIf(&b, len(f.Failed) > 0, "; %d of those to run failed before", len(f.Failed))
+	printIf(&b, resumed > 0, "; %d %s from a checkpoint", resumed, words.Of(resumed, "resumes", "resume"))
+	printIf(&b, sum.Hit > 0, "; hits save %s", Seconds(v.Saved()))
+	return b.String()
 }
 
 // LeftOut prints, for each reason, the tables and figures that are left out.
@@ -134,9 +117,6 @@ func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
 		Printf(w, "left out: %s\n          %s\n", strings.Join(of[why], ", "), why)
 	}
 }
-
-// requestsShown bounds the steps whose requests are told.
-const requestsShown = 10
 
 // planRequests prints what this machine never has enough for, and requests that are far off.
 func planRequests(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
@@ -179,42 +159,18 @@ func Ignored(w io.Writer, folders []origins.Folder) {
 // planChecks prints the hits whose results fail a check.
 func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	for i, it := range v.Items {
-		for _, f := range it.Snags().Fails {
+		warns := lists.Map(it.Snags().Warns, func(f string) string { return "warning: " + f })
+		for _, f := range slices.Concat(it.Snags().Fails, warns) {
 			Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
 		}
-		for _, f := range it.Snags().Warns {
-			Printf(w, "%s  %s  warning: %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
-		}
 	}
 }
-
-func counted(v *plan.Preview, is func(*plan.Item) bool) (n int) {
-	for i := range v.Items {
-		if is(&v.Items[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-func resumed(e *estimate.Estimate) int {
-	return lists.Count(e.Each, func(x estimate.Step) bool { return x.Resumes })
-}
-
-func resumes(n int) string { return fmt.Sprintf("%d %s", n, words.Of(n, "resumes", "resume")) }
 
 func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
-	width := 0
-	for i, s := range v.Plan.Steps {
-		if st.All || v.Items[i].Outcome != plan.Hit {
-			width = max(width, ansi.StringWidth(escape.Line(s.Address)))
-		}
-	}
-	for i, s := range v.Plan.Steps {
+	shown := lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return st.All || v.Items[i].Outcome != plan.Hit })
+	width := widest(shown, func(i int) string { return v.Plan.Steps[i].Address })
+	for _, i := range shown {
 		it := v.Items[i]
-		if it.Outcome == plan.Hit && !st.All {
-			continue
-		}
 		word := strings.ToUpper(string(it.Outcome))
 		if it.Released && it.Outcome == plan.Hit {
 			word = "RELEASED"
@@ -222,11 +178,11 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		if it.From != "" {
 			word += " (from " + it.From + ")"
 		}
-		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), word), pad(s.Address, width), st.Dim(stepNote(v, f, i)))
+		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), word), pad(v.Plan.Steps[i].Address, width), st.Dim(stepNote(v, f, i)))
 	}
 }
 
-// stepNote says of a step that is done what it took, and of one that is not, why, and what it is expected to take.
+// stepNote says what a done step took; and why another step must run, and what it is expected to take.
 func stepNote(v *plan.Preview, f PlanFacts, i int) (note string) {
 	switch it := v.Items[i]; it.Outcome {
 	case plan.Hit:
@@ -238,7 +194,7 @@ func stepNote(v *plan.Preview, f PlanFacts, i int) (note string) {
 			note += "; " + it.Accepted.Sentence()
 		}
 	case plan.Maybe:
-		note = cmp.Or(it.Snags().Wrong, "known after "+names(v, it.Snags().Waits))
+		note = cmp.Or(it.Snags().Wrong, "known after "+few(v.Plan.Addresses(it.Snags().Waits)))
 		if n := f.Pieces[v.Plan.Steps[i].Address]; n > 0 {
 			note = fmt.Sprintf("%d last time; %s", n, note)
 		}
@@ -271,18 +227,13 @@ func partsThere(f PlanFacts, steps []int) string {
 	return fmt.Sprintf("%d of %s in the store", sum.There, Count(sum.Of, "part"))
 }
 
-func names(v *plan.Preview, waits []int) string {
+// few names the first of some things, and says how many more there are.
+func few(names []string) string {
 	const most = 3
-	var out []string
-	for _, w := range words.First(waits, most, func(n int) { out = append(out, fmt.Sprintf("%d more", n)) }) {
-		out = append(out, v.Plan.Steps[w].Address)
+	if n := len(names) - most; n > 0 {
+		names = append(slices.Clip(names[:most]), fmt.Sprintf("%d more", n))
 	}
-	return strings.Join(out, ", ")
-}
-
-// planBlocks prints a line for each block that is not all hits.
-func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
-	printGroups(w, st.Style, blockRows(v, f))
+	return strings.Join(names, ", ")
 }
 
 // blockRows are the blocks that are not all hits, each with why.
@@ -335,11 +286,9 @@ type groupRow struct {
 }
 
 func printGroups(w io.Writer, st Style, rows []groupRow) {
-	name, count, cost := 0, 0, 0
-	for _, r := range rows {
-		name = max(name, ansi.StringWidth(escape.Line(r.Name)))
-		count, cost = max(count, len(r.counts)), max(cost, len(costs(r.Group)))
-	}
+	name := widest(rows, func(r groupRow) string { return r.Name })
+	count := widest(rows, func(r groupRow) string { return r.counts })
+	cost := widest(rows, func(r groupRow) string { return costs(r.Group) })
 	for _, r := range rows {
 		outcome := plan.Maybe
 		if r.Run+r.Resume > 0 {
@@ -401,9 +350,6 @@ func reasons(groups int, of []int, f PlanFacts) [][]Reason {
 	return out
 }
 
-// reasonsShown is how many reasons of a block are printed.
-const reasonsShown = 2
-
 func reasonsText(all []Reason) string {
 	if len(all) == 1 {
 		return all[0].Reason
@@ -417,7 +363,6 @@ func reasonsText(all []Reason) string {
 
 // waits says which blocks the keys of each block wait for.
 func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
-	const most = 3
 	out := make([]string, len(blocks))
 	seen := make([]map[int]bool, len(blocks))
 	for i, it := range v.Items {
@@ -431,12 +376,8 @@ func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
 		}
 	}
 	for n, before := range seen {
-		var names []string
-		for _, b := range words.First(slices.Sorted(maps.Keys(before)), most, func(n int) { names = append(names, fmt.Sprintf("%d more", n)) }) {
-			names = append(names, blocks[b].Name)
-		}
-		if len(names) > 0 {
-			out[n] = "known after " + strings.Join(names, ", ")
+		if len(before) > 0 {
+			out[n] = "known after " + few(lists.Map(slices.Sorted(maps.Keys(before)), func(b int) string { return blocks[b].Name }))
 		}
 	}
 	return out

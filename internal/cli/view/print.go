@@ -1,15 +1,50 @@
 package view
 
 import (
+	"context"
 	jsonv1 "encoding/json"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
 	"io"
+	"log/slog"
 	"regexp"
 	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// How many of something are printed, unless all are asked for; --json has all.
+const (
+	failedShown   = 5  // steps that failed before, as a run begins
+	fetchShown    = 10 // blocks that would be fetched from other stores
+	hostsShown    = 5  // hosts in a line
+	idShown       = 8  // digits of an environment's ID: enough to tell it from others
+	impactShown   = 20 // causes and claims of a change
+	inputsShown   = 12 // of a step
+	keptShown     = 5  // published files that somebody else has changed
+	leavesShown   = 12 // values of a traced step's configuration
+	leftOutShown  = 10 // steps that are not rebuilt for lack of time
+	linesShown    = 20 // that differ in an output
+	lostShown     = 5  // results that could not be copied
+	nameShown     = 24 // columns of a running step's name, while something else can be left out
+	packagesShown = 50 // of a traced step
+	pairsShown    = 16 // steps that differ: with the rest, a screen
+	reasonsShown  = 2  // why steps of a block must run
+	rebuiltShown  = 5  // attestations of a result
+	requestsShown = 10 // steps that ask for what is not there, or is far from what they took
+	rowsShown     = 8  // running steps below a run's lines
+	stepsShown    = 5  // running steps of an open run, and as many that failed
+	straysShown   = 20 // files in the store that it did not write
+	unmetShown    = 20 // expectations; the report has all
+	usagesShown   = 30 // groups of results
+	valuesShown   = 10 // that differ in an output
+	wroteShown    = 20 // files of a new study; of more, their number
 )
 
 // Shown is escaped text, to be written unchanged. Only this package makes it.
@@ -38,6 +73,13 @@ func Printf(w io.Writer, format string, args ...any) {
 		args[i] = safe(v)
 	}
 	fmt.Fprintf(w, format, args...)
+}
+
+// printIf is Printf of what is said only where something is so.
+func printIf(w io.Writer, so bool, format string, args ...any) {
+	if so {
+		Printf(w, format, args...)
+	}
 }
 
 // Println is fmt.Fprintln with Printf's escaping.
@@ -97,4 +139,102 @@ func writeJSON(w io.Writer, v any, form ...json.Options) error {
 	}
 	_, err = w.Write(escape.JSON(append(b, '\n')))
 	return err
+}
+
+// Style colours text for a terminal; the zero value prints plain text. Both are escaped.
+type Style struct{ Color bool }
+
+// paint colours text of any kind.
+func (s Style) paint(code, text string) Shown {
+	return s.colour(code, escape.Line(text))
+}
+
+// colour colours text that is escaped already.
+func (s Style) colour(code, text string) Shown {
+	if !s.Color {
+		return Shown{text}
+	}
+	return Shown{"\x1b[" + code + "m" + text + "\x1b[0m"}
+}
+
+// DimLines is Dim for a text that may have several lines, as Lines shows them.
+func (s Style) DimLines(t string) Shown { return s.colour("2", Lines(t).text) }
+
+// Dim is for minor details.
+func (s Style) Dim(t string) Shown { return s.paint("2", t) }
+
+// Bold is for headings.
+func (s Style) Bold(t string) Shown { return s.paint("1", t) }
+
+// Outcome pads a word to five columns and colours it by the outcome it names.
+func (s Style) Outcome(outcome, word string) Shown {
+	code := map[string]string{"hit": "32", "ran": "32", "run": "33", "running": "36", "maybe": "34", "failed": "31", "skipped": "35", "not started": "35", "cancelled": "35"}[outcome]
+	return s.paint(code, fmt.Sprintf("%-5s", word))
+}
+
+// fit cuts a text to columns of a terminal, between letters and outside of colour codes.
+func fit(t Shown, columns int) Shown { return Shown{ansi.Truncate(t.text, columns, "")} }
+
+// widest is how many columns the widest of some texts takes.
+func widest[T any](list []T, text func(T) string) (columns int) {
+	for _, x := range list {
+		columns = max(columns, ansi.StringWidth(escape.Line(text(x))))
+	}
+	return columns
+}
+
+// pad fills a text up to columns of a terminal.
+func pad(t string, columns int) Shown {
+	t = escape.Line(t)
+	return Shown{t + strings.Repeat(" ", max(0, columns-ansi.StringWidth(t)))}
+}
+
+// Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
+func Seconds(d time.Duration) string { return words.Seconds(d) }
+
+// Items says how many tables and figures there are.
+func Items(n int) string {
+	return fmt.Sprintf("%d %s", n, words.Of(n, "table or figure", "tables and figures"))
+}
+
+// Size prints bytes in decimal units.
+func Size(n int64) string { return words.Size(n) }
+
+// Count prints a number with its noun: 1 step, 2 steps.
+func Count(n int, noun string) string { return words.Count(n, noun) }
+
+// Log is a handler that passes records on to another one without control characters: messages
+// and names on one line, values with their lines.
+func Log(h slog.Handler) slog.Handler { return logHandler{h} }
+
+type logHandler struct{ to slog.Handler }
+
+func (h logHandler) Enabled(ctx context.Context, l slog.Level) bool { return h.to.Enabled(ctx, l) }
+
+func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
+	out := slog.NewRecord(r.Time, r.Level, escape.Line(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		out.AddAttrs(attr(a))
+		return true
+	})
+	return h.to.Handle(ctx, out)
+}
+
+func (h logHandler) WithAttrs(as []slog.Attr) slog.Handler {
+	return logHandler{h.to.WithAttrs(lists.Map(as, attr))}
+}
+
+func (h logHandler) WithGroup(name string) slog.Handler {
+	return logHandler{h.to.WithGroup(escape.Line(name))}
+}
+
+func attr(a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	switch v.Kind() {
+	case slog.KindString, slog.KindAny: // an error, mostly
+		v = slog.StringValue(escape.Text(v.String()))
+	case slog.KindGroup:
+		v = slog.GroupValue(lists.Map(v.Group(), attr)...)
+	}
+	return slog.Attr{Key: escape.Line(a.Key), Value: v}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -177,9 +178,6 @@ func (l *Live) line(w io.Writer, outcome, word, address, note string) {
 	Printf(w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
 }
 
-// rowsShown is how many running steps have a row.
-const rowsShown = 8
-
 // block is the running steps, what the run waits for, and the count of what is left.
 func (l *Live) block(s workflows.State, work map[string]drive.Work, waitsFor string) []Shown {
 	columns := l.width - 1 // a terminal may wrap after its last column
@@ -200,13 +198,9 @@ func (l *Live) block(s workflows.State, work map[string]drive.Work, waitsFor str
 }
 
 // running are the addresses of running steps.
-func running(s workflows.State) (addresses []string) {
-	for _, x := range s.Steps {
-		if x.Status == runs.Running {
-			addresses = append(addresses, x.Address)
-		}
-	}
-	return addresses
+func running(s workflows.State) []string {
+	steps := lists.Filter(s.Steps, func(x workflows.StepState) bool { return x.Status == runs.Running })
+	return lists.Map(steps, func(x workflows.StepState) string { return x.Address })
 }
 
 // sums count the steps that are not done, in ever shorter forms.
@@ -222,10 +216,6 @@ func sums(s workflows.State) []string {
 	left := fmt.Sprintf("%s, %d to do", text, n[runs.Waiting])
 	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
 }
-
-// nameShown is the least width of a running step's name, in columns, while something else can
-// be left out.
-const nameShown = 24
 
 // row is a running step in so many columns. On a narrow terminal redundant parts are left out
 // and the name is shortened; numbers stay.
@@ -353,5 +343,54 @@ func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waitsFor st
 	if len(s.Steps) > 0 && l.now.Sub(l.spoke) >= progressEvery {
 		l.spoke = l.now
 		Println(l.w, strings.TrimSpace(sums(s)[0]))
+	}
+}
+
+// Events tells programs of a run in progress: a JSON object a line, redsi-progress/1. One is
+// written for each state that is seen, so that a reader that has gone is noticed.
+type Events struct {
+	w    io.Writer
+	gone func() // called when nobody reads any more
+	live *Live  // what a terminal would show
+}
+
+// NewEvents makes them, with what a terminal of so many columns would show.
+func NewEvents(w io.Writer, columns int, gone func()) *Events {
+	return &Events{w, gone, NewLive(NewScreen(io.Discard), Style{}, columns)}
+}
+
+// Begun says which run is followed.
+func (e *Events) Begun(runID, url string) {
+	e.write("begun", map[string]any{"run": runID, "url": url, "news": []string{"run " + runID, "Temporal UI: " + url}})
+}
+
+// Say says a line.
+func (e *Events) Say(text string) {
+	e.write("said", map[string]any{"news": []string{escape.Line(text)}})
+}
+
+// Update tells of a new state, as Live shows it.
+func (e *Events) Update(s workflows.State, work map[string]drive.Work, waitsFor string, now time.Time) {
+	counts := map[runs.Status]int{}
+	var changed []workflows.StepState
+	for _, x := range s.Steps {
+		counts[x.Status]++
+		if e.live.seen[x.Address] != x.Status {
+			changed = append(changed, x)
+		}
+	}
+	var news bytes.Buffer
+	e.live.now = now
+	e.live.news(&news, s, work)
+	block := lists.Map(e.live.block(s, work, waitsFor), Shown.String)
+	e.write("state", map[string]any{"total": len(s.Steps), "done": len(s.Steps) - counts[runs.Waiting] - counts[runs.Queued] - counts[runs.Running],
+		"counts": counts, "steps": changed, "block": block,
+		"news": slices.DeleteFunc(strings.Split(news.String(), "\n"), func(line string) bool { return line == "" })})
+}
+
+func (e *Events) write(event string, x map[string]any) {
+	x["format"], x["event"] = "redsi-progress/1", event
+	if err := writeJSON(e.w, x); err != nil {
+		e.gone()
 	}
 }

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -10,12 +9,8 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/session/steplog"
 	"github.com/redsi/redsi/internal/system/words"
-)
-
-// Bounds of what Status prints.
-const (
-	stepsShown = 5 // running, and as many that failed
 )
 
 // Status prints open runs, and how runs have ended; one: all of a single run. ended: also that
@@ -53,14 +48,10 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 
 func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string) string) {
 	name, is := cmp.Or(x.RunID, x.Workflow), cmp.Or(x.Error, drive.Tally(x.Counts))
-	left := ""
-	if x.LeftS > 0 {
-		left = ", at least " + words.Took(x.LeftS) + " left"
-	}
-	if x.Priority != 0 && x.Priority != drive.UsualPriority {
-		left += fmt.Sprintf(", priority %d", x.Priority)
-	}
-	Printf(w, "%s  %s, for %s%s\n       %s\n", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)), left, x.URL)
+	Printf(w, "%s  %s, for %s", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)))
+	printIf(w, x.LeftS > 0, ", at least %s left", words.Took(x.LeftS))
+	printIf(w, x.Priority != 0 && x.Priority != drive.UsualPriority, ", priority %d", x.Priority)
+	Printf(w, "\n       %s\n", x.URL)
 	for _, status := range []runs.Status{runs.Running, runs.Failed} {
 		word := st.Outcome(string(status), strings.ToUpper(string(status)))
 		shown := 0
@@ -102,5 +93,23 @@ func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 			says += ", still open: " + x.WaitsFor
 		}
 		Printf(w, "run %s: %s\n", x.RunID, says)
+	}
+}
+
+// StepLog prints whose log follows, how the step ended, and what is left of the log.
+func StepLog(w io.Writer, st Style, l *steplog.Log) {
+	Printf(w, "%s  %s", st.Bold(l.Address), l.Outcome)
+	printIf(w, l.TookS > 0, " %s", words.Took(l.TookS))
+	printIf(w, l.Host != "", " on %s", l.Host)
+	printIf(w, l.Run != "", ", run %s", l.Run)
+	printIf(w, !l.Ended.IsZero(), ", ended %s", l.Ended.Local().Format(time.DateTime))
+	printIf(w, l.Exit != "", ", exit code %s", l.Exit)
+	Println(w)
+	printIf(w, l.Error != "", "       %s\n", Lines(l.Error))
+	printIf(w, l.Empty(), "       its log is empty\n")
+	printIf(w, l.Note != "", "       %s\n", l.Note)
+	if l.Cut > 0 {
+		Printf(w, "       its first %s and last %s; %s between them were not kept\n",
+			Size(runs.LogHead), Size(runs.LogTail), Size(l.Cut))
 	}
 }

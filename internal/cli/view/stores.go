@@ -5,19 +5,25 @@ import (
 	"io"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/sharing/archive"
+	"github.com/redsi/redsi/internal/sharing/hub"
+	"github.com/redsi/redsi/internal/sharing/pack"
+	"github.com/redsi/redsi/internal/sharing/publish"
 	"github.com/redsi/redsi/internal/sharing/signers"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
-
-// lostShown is how many lost results are named.
-const lostShown = 5
 
 // Transferred prints what was copied between stores.
 func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
@@ -43,12 +49,8 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 
 // Released says of steps with keep = false why their bytes are still there.
 func Released(w io.Writer, r workflows.Released) {
-	if r.Held > 0 {
-		Printf(w, "the bytes of %s with keep = false stay: %s\n", Count(r.Held, "step"), r.For)
-	}
-	if r.Problem != "" {
-		Printf(w, "what steps have read could not be let go: %s\n", r.Problem)
-	}
+	printIf(w, r.Held > 0, "the bytes of %s with keep = false stay: %s\n", Count(r.Held, "step"), r.For)
+	printIf(w, r.Problem != "", "what steps have read could not be let go: %s\n", r.Problem)
 }
 
 // Sources prints what is known of sources.
@@ -71,9 +73,6 @@ func Sources(w io.Writer, states []origins.Source) {
 	Printf(w, "%s: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
 		Count(len(states), "source"), n[origins.OK], n[origins.Unpinned], n[origins.Changed], n[origins.Unreachable], stored)
 }
-
-// hostsShown is how many hosts are named in a line.
-const hostsShown = 5
 
 // Elsewhere says which blobs are not in the store but elsewhere.
 func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
@@ -100,14 +99,10 @@ func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
 // Signed prints what a key signed of the results that another one, old, had signed; a zero old:
 // of all.
 func Signed(w io.Writer, k, old signature.Public, n signers.Signed) {
-	text := fmt.Sprintf("%s signed %s; %d were signed already", k.Name, Count(n.Signed, "result"), n.There)
-	if !old.IsZero() {
-		text += fmt.Sprintf(", %d are not signed by %s", n.Passed, old.Name)
-	}
-	if n.Damaged > 0 {
-		text += fmt.Sprintf(", %d cannot be used", n.Damaged)
-	}
-	Println(w, text)
+	Printf(w, "%s signed %s; %d were signed already", k.Name, Count(n.Signed, "result"), n.There)
+	printIf(w, !old.IsZero(), ", %d are not signed by %s", n.Passed, old.Name)
+	printIf(w, n.Damaged > 0, ", %d cannot be used", n.Damaged)
+	Println(w)
 }
 
 // Signers prints who signed how many of so many results of a store.
@@ -134,4 +129,163 @@ func signerText(r *signers.Signer) string {
 		text += fmt.Sprintf("; %s not matching the record", Count(r.Damaged, "signature"))
 	}
 	return text
+}
+
+// Exported prints what is in an archive; run is the command that makes what it lacks.
+func Exported(w io.Writer, x *pack.Exported, run string) {
+	Printf(w, "%s  %s, %s: %s of %s, %s of %s, %s of the pipeline\n", x.Archive, Size(x.Size), x.Digest, Count(x.Results, "result"),
+		Count(x.Steps, "step"), Count(x.Blobs, "blob"), Size(x.Bytes), Count(x.Files, "file"))
+	if x.Signer != "" {
+		Printf(w, "signed by %s\n", x.Signer)
+	} else {
+		Printf(w, "not signed: a reader cannot tell who made it\n")
+	}
+	printLeft(w, "left out", x.LeftOut, "a reader runs it anew", "a reader fetches it from ")
+	if n := len(x.Missing); n > 0 {
+		Printf(w, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
+	}
+	for _, n := range x.Notes {
+		Printf(w, "note: %s\n", n)
+	}
+	if len(x.Upload) > 0 {
+		Printf(w, "%s  metadata for Zenodo; to upload a draft, with a token in ZENODO_TOKEN:\n", x.Deposit)
+		for _, c := range x.Upload {
+			Printf(w, "  %s\n", c)
+		}
+	}
+}
+
+// printLeft prints the steps whose files are not in an archive: what happens to files without an address, and to others.
+func printLeft(w io.Writer, what string, list []archive.LeftOut, lost, from string) {
+	for _, l := range words.First(list, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
+		then := lost
+		if at := l.Fetched(); at != "" {
+			then = from + at
+		}
+		Printf(w, "%s: %s of %s, %s: %s\n", what, Count(l.Blobs, "file"), l.Step, Size(l.Bytes), then)
+	}
+}
+
+// Imported prints what an archive had, whose it is, and how to go on.
+func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...string) string) {
+	Printf(w, "%s  %s, %s (%d were there), %s of %s\n", x.Given, Count(x.Files, "file"), Count(x.Results, "result"), x.There, Count(x.Blobs, "blob"), Size(x.Bytes))
+	switch {
+	case x.Signer == "":
+		Println(w, "not signed: anybody may have made it; check it with redsi verify --rebuild")
+	case x.Trusted:
+		Printf(w, "signed by %s, whose key you trust\n", x.Signer)
+	case x.Believed:
+		Printf(w, "signed by %s, whose key you do not trust; each result in it by a key that you trust\n", x.Signer)
+	default:
+		Printf(w, "signed by %s, whose key you do not trust\n", x.Signer)
+	}
+	printLeft(w, "not in the archive", x.LeftOut, "the step runs anew when they are needed", "fetched when read, from ")
+	for _, name := range x.Ignored[:min(len(x.Ignored), pack.MostNamed)] {
+		Printf(w, "ignored: %s, which does not belong in an archive\n", name)
+	}
+	for _, d := range x.Differs {
+		Printf(w, "%s has other outputs in the store; those stay\n", d)
+	}
+	printIf(w, len(x.Variables) > 0, "%s next to the pipeline sets %s\n", syntax.LocalFile, strings.Join(x.Variables, ", "))
+	Println(w, "its pipeline is code: read it, then")
+	var f []string
+	switch {
+	case x.Apart: // the store may be named relative to the current folder
+		f = []string{"-f", filepath.Join(x.Given, filepath.FromSlash(x.Pipeline))}
+	case x.Pipeline != syntax.DefaultFile:
+		f = []string{"-f", x.Pipeline}
+		fallthrough
+	default:
+		Printf(w, "  cd %s\n", shellwords.Quote(x.Given))
+	}
+	Printf(w, "  %s\n  %s\n  %s\n", hint("plan", f...), hint("verify"), hint("report", f...))
+}
+
+// Repositories prints repositories that were written, and how to upload them.
+func Repositories(w io.Writer, list []hub.Repository) {
+	for _, e := range list {
+		Printf(w, "%s  %s, %s, %s\n", e.Folder, e.Kind, Count(e.Files, "file"), Size(e.Bytes))
+	}
+	Println(w, "to upload them, with a token (see hf auth login):")
+	for _, e := range list {
+		Printf(w, "  %s\n", e.Upload)
+	}
+}
+
+// Publication prints what was published, what was left out, and what readers need.
+func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, args ...string) string) {
+	verb := "published"
+	if pub.DryRun {
+		verb = "would publish"
+	}
+	done := pub.Done
+	Printf(w, "%s %s and %s in %s: %s (%d were there), %s of %s\n", verb, Count(pub.Tables, "table"), Count(pub.Figures, "figure"), pub.Folder,
+		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes))
+	var left, fetched int64
+	for _, l := range pub.Left {
+		then := "have to rebuild it"
+		if left += l.Size; l.URL != "" {
+			fetched += l.Size
+			then = "fetch it from " + l.URL
+		}
+		Printf(w, "left out  %s  %s of %s: readers %s\n", Size(l.Size), l.Name, l.Step, then)
+	}
+	printIf(w, len(pub.Left) > 1, "left out  %s in all, of which readers fetch %s\n", Size(left), Size(fetched))
+	for _, s := range words.First(pub.Must, publish.MustShown, func(n int) { Printf(w, "          and %s more; --json lists all\n", Count(n, "step")) }) {
+		Printf(w, "missing    %s: readers have to run it, or steps before it\n", s)
+	}
+	switch {
+	case pub.DryRun:
+	case pub.Signer == "":
+		Printf(w, "not signed: readers must give --untrusted use or verify; make a key with `%s` and publish again to sign\n", hint("key new"))
+	default:
+		Printf(w, "signed by %s: readers give --trust %s\n", pub.Signer, shellwords.Quote(pub.Signer))
+	}
+	printIf(w, pub.Rebuilt != "", "%s\n", pub.Rebuilt)
+	if len(pub.Hosts) > 0 {
+		Printf(w, "the records name %s that made them: %s\n", Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
+	}
+}
+
+// planOthers prints what a plan found in other stores.
+func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
+	if o == nil {
+		return
+	}
+	for _, s := range o.Stores {
+		switch {
+		case s.Error != "":
+			Printf(w, "from      %s does not answer; its results count as missing\n", s.Name)
+		case s.Hits > 0:
+			Printf(w, "from      %s: %s", s.Name, Count(s.Hits, "hit"))
+			if n := o.Unsigned[s.Name]; n > 0 {
+				Printf(w, ", %d of them not signed by a key that this project trusts", n)
+			}
+			Println(w)
+		}
+		if s.Denied > 0 {
+			Printf(w, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n", Count(s.Denied, "record"))
+		}
+	}
+	if len(o.Fetch) > 0 {
+		Printf(w, "fetch     %s in %s", Size(o.Bytes()), Count(o.Blobs, "blob"))
+		groups := o.Blocks(v)
+		for _, g := range words.First(groups, fetchShown, func(n int) { Printf(w, "\n          and %s more", Count(n, "block")) }) {
+			if len(groups) > 1 {
+				Printf(w, "\n          %12s  %s", Size(g.Bytes), g.Name)
+				printIf(w, g.Steps > 1, " (%d steps)", g.Steps)
+			}
+		}
+		Println(w)
+	}
+	printIf(w, o.Own > 0, "unsigned  %s in the own store, accepted by shared = \"use\"\n", Count(o.Own, "hit"))
+	PrintPassed(w, o.Passed)
+}
+
+// PrintPassed prints which existing results are not used, and what to do about it.
+func PrintPassed(w io.Writer, passed []belief.Passed) {
+	for _, p := range passed {
+		Printf(w, "not used  %s: %s\n", Count(p.Steps, "step"), p.Text)
+		printIf(w, p.Do != "", "          -> %s\n", p.Do)
+	}
 }

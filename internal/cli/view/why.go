@@ -1,18 +1,24 @@
 package view
 
 import (
+	"cmp"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/why"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
-
-// inputsShown bounds the inputs of a step that are printed.
-const inputsShown = 12
 
 // Why prints why steps are hits or must run; hint is a command to copy.
 func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args ...string) string) {
@@ -61,9 +67,7 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 
 func printMade(w io.Writer, m *why.Made) {
 	Printf(w, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS), m.Revision)
-	if m.As != "" {
-		Printf(w, "       as %s: names are not part of keys\n", m.As)
-	}
+	printIf(w, m.As != "", "       as %s: names are not part of keys\n", m.As)
 	if m.Accepted != nil {
 		printAccepted(w, m.Accepted)
 		return
@@ -101,9 +105,7 @@ func printAccepted(w io.Writer, x *artifacts.Acceptance) {
 func printChanges(w io.Writer, st Style, changes []why.Change) {
 	for _, c := range changes {
 		Printf(w, "       %s", c.Change)
-		if c.Where != "" {
-			Printf(w, "  %s", st.Dim(c.Where))
-		}
+		printIf(w, c.Where != "", "  %s", st.Dim(c.Where))
 		Println(w)
 	}
 }
@@ -112,15 +114,114 @@ func printChanges(w io.Writer, st Style, changes []why.Change) {
 func WhyRan(w io.Writer, st Style, answers []why.Past) {
 	for _, x := range answers {
 		Printf(w, "%s  %s  %s\n", st.Outcome(string(x.Outcome), string(x.Outcome)), x.Address, st.Dim("in run "+x.Run))
-		if x.Reason != "" {
-			Printf(w, "       %s\n", Lines(x.Reason))
-		}
+		printIf(w, x.Reason != "", "       %s\n", Lines(x.Reason))
 		if m := x.Made; m != nil {
 			Printf(w, "       it had a result: made by run %s, finished %s, took %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS))
 		}
-		if len(x.Changes) > 0 {
-			Printf(w, "       changed since run %s:\n", x.Against)
-		}
+		printIf(w, len(x.Changes) > 0, "       changed since run %s:\n", x.Against)
 		printChanges(w, st, x.Changes)
+	}
+}
+
+// Cells lists what can be traced in a table or figure, a line each, and how.
+func Cells(w io.Writer, l *report.CellList, address string, hint func(verb string, args ...string) string) {
+	Printf(w, "%s  %s x %s\n", address, Count(l.Rows, "row"), Count(l.Columns, "column"))
+	width := widest(l.Cells, func(c report.CellName) string { return shellwords.Quote(c.Name) })
+	for _, c := range l.Cells {
+		Printf(w, "%s  %s\n", pad(shellwords.Quote(c.Name), width), c.Text)
+	}
+	if len(l.Cells) > 0 {
+		Printf(w, "to trace one of them: %s\n", hint("trace", l.Cells[0].Name))
+	}
+}
+
+// Trace prints where a number comes from.
+func Trace(w io.Writer, t *report.Trace) {
+	Printf(w, "%s:%s = ", t.Address, t.Cell)
+	switch {
+	case t.Value != nil && t.Std != nil:
+		Printf(w, "%v ± %v (n=%d)", *t.Value, *t.Std, t.N)
+	case t.Typed != "":
+		Printf(w, "%s", t.Typed)
+	case t.Value != nil:
+		Printf(w, "%v", *t.Value)
+	default:
+		Printf(w, "%s", t.Text)
+	}
+	if t.Check != nil {
+		Printf(w, "   %s %s, %s", t.Check.Whose(), t.Check.PaperSays(), t.Check.Verdict)
+	}
+	Println(w)
+	for _, c := range t.Claims {
+		Printf(w, "  claim %s: %s  “%s”\n", c.Name, c.Verdict, c.Text)
+	}
+	if len(t.Sources) == 0 {
+		Println(w, "  a constant of the pipeline, not computed from any artifact")
+	}
+	for _, s := range t.Sources {
+		from := "from"
+		if s.Same {
+			from = "or, with the same bytes, from"
+		}
+		field := ""
+		if len(s.Fields) > 0 {
+			field = "  field " + strings.Join(s.Fields, ", ")
+		}
+		Printf(w, "  %s %s.%s%s  %s\n", from, s.Step, s.Output, field, s.Digest)
+	}
+	Println(w)
+	TracedSteps(w, t.Steps)
+}
+
+// TracedSteps prints steps with their inputs, configuration, outputs and resources.
+func TracedSteps(w io.Writer, steps []report.Node) {
+	for i, n := range steps {
+		if i > 0 {
+			Println(w)
+		}
+		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, words.Took(n.TookS), Size(n.Bytes))
+		if n.Accepted != nil {
+			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
+		}
+		for _, l := range words.First(n.Config, leavesShown, func(n int) { Printf(w, "  … %d more values of its configuration\n", n) }) {
+			Printf(w, "  %s = %s\n", l.Path, words.Clip(l.Value, 120))
+		}
+		for _, what := range slices.Sorted(maps.Keys(n.Counts)) {
+			Printf(w, "  counted %s: %d\n", what, n.Counts[what])
+		}
+		for _, r := range usage.Rows(n.Used) {
+			Printf(w, "  used %s: %s\n", r.What, r.Value)
+		}
+		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
+			Printf(w, "  %s: %s\n", name, n.Notes[name])
+		}
+		if len(n.Packages) > 0 {
+			Println(w, "  packages:", environment.Sentence(n.Packages, packagesShown))
+		}
+		if n.Rebuilt != nil {
+			Rebuilt(w, "  ", n.Rebuilt)
+		}
+		for _, e := range n.Inputs {
+			Printf(w, "  %s <- %s.%s  %s\n", e.Path, e.Step, e.Output, e.Digest)
+		}
+		for _, o := range n.Outputs {
+			Printf(w, "  -> %s  %s  %s\n", o.Name, Size(o.Size), o.Digest)
+		}
+	}
+}
+
+// Rebuilt prints the attestations of a result.
+func Rebuilt(w io.Writer, indent string, t *attest.Told) {
+	Printf(w, "%s%s\n", indent, t)
+	for _, a := range t.List[:min(len(t.List), rebuiltShown)] {
+		by := cmp.Or(a.By, "unnamed")
+		if a.Signer == "" {
+			by += ", unsigned"
+		}
+		worst := ""
+		if a.Worst != nil {
+			worst = ": " + a.Worst.String()
+		}
+		Printf(w, "%s  %s  %s, %s, on %s%s\n", indent, a.Verdict, by, a.When, a.Machine, worst)
 	}
 }

@@ -33,8 +33,7 @@ type DocumentsReport struct {
 	Union    int64  `json:"union"`            // |D|
 }
 
-// Collection numbers documents from zero in the order in which they come. Memory grows with
-// their names, about 30 bytes each and the name, and not with their texts.
+// Collection numbers documents from zero as they come. Memory is their names and about 30 bytes each, no text.
 type Collection struct {
 	questions *Questions
 	names     dedup.NameTable
@@ -85,8 +84,7 @@ func NewCollection(q *Questions) *Collection {
 	return c
 }
 
-// ReadDocuments takes the documents of a file, in its order, and gives those that belong to
-// the collection to put.
+// ReadDocuments reads a file's documents in order and gives put those that belong to the collection.
 func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put func(*Document) error) (FileReport, error) {
 	return c.eachDocument(ctx, f, how, func(d *Document, _, judged int32) error {
 		if judged >= 0 {
@@ -129,18 +127,18 @@ func (c *Collection) eachDocument(ctx context.Context, f File, how Reading, visi
 		return visit(d, name, judged)
 	})
 	if c.sifted { // a document of two files is found here
-		c.Report.Lines.add(Counts{Records: -uncounted.SkippedTotal(), Skipped: uncounted.Skipped, Named: uncounted.Named})
+		values.Add(&c.Report.Lines, Counts{Records: -uncounted.SkippedTotal(), Skips: uncounted.Skips})
+		c.Report.Lines.Name(uncounted.Named...)
 	}
 	return report, err
 }
 
-// take says whether a document is left out, which counts it once: 0 if it is not, dropped for it
-// has no words, or unseen for it is not wanted.
+// take says whether to leave a document out, and counts it: 0 takes it, dropped has no words, unseen is not wanted.
 func (c *Collection) take(d *Document, judged int32) (name, is int32, err error) {
 	o := &c.questions.options
 	name, isNew := c.names.Add(d.Key)
 	if !isNew {
-		return 0, 0, faultf(nq.Duplicate, "document %.60q was there before", d.Key)
+		return 0, 0, nq.Faultf(nq.Duplicate, "document %.60q was there before", d.Key)
 	}
 	if name == math.MaxInt32 {
 		return 0, 0, fmt.Errorf("more than %d documents", math.MaxInt32)
@@ -180,8 +178,7 @@ func (c *Collection) count(wanted, untitled bool) {
 	}
 }
 
-// document makes the next one of a record; judged is its number among those that judgments
-// name, or -1.
+// document makes a record's document; judged is its number among judged names, or -1.
 func (c *Collection) document(r *record) (d *Document, judged int32, err error) {
 	name, err := cleanName("document", r.text(docID))
 	if err != nil {
@@ -199,7 +196,7 @@ func (c *Collection) document(r *record) (d *Document, judged int32, err error) 
 	}{{docRevision, &d.OldID}, {docPage, &d.PageID}} {
 		if said := r.text(id.column); said != "" {
 			if *id.into, err = values.ID(said); err != nil {
-				return nil, 0, faultf(nq.BadType, "%s %v", columnsOf[Documents][id.column].name, err)
+				return nil, 0, nq.Faultf(nq.BadType, "%s %v", columnsOf[Documents][id.column].name, err)
 			}
 		}
 	}
@@ -220,8 +217,7 @@ func (c *Collection) Finish() error {
 	if c.texts == 0 {
 		return fmt.Errorf("none of the %d documents has a text", c.Report.Union)
 	}
-	for i := range q.list {
-		have := &q.list[i]
+	for _, have := range q.list {
 		if !have.asked() {
 			continue
 		}
@@ -272,8 +268,7 @@ func (c *Collection) Finish() error {
 	return nil
 }
 
-// judgments are those of a query by numbers of documents, of those that are taken. Of documents that
-// became one the highest grade counts.
+// judgments are a query's, by numbers of taken documents; of merged documents the highest grade counts.
 func (c *Collection) judgments(have *question) []judgment {
 	list := make([]judgment, 0, len(have.judged))
 	var place map[int32]int
@@ -297,12 +292,10 @@ func (c *Collection) judgments(have *question) []judgment {
 	return list
 }
 
-// EachQuery gives every query that remains, in the order in which they were read, a line for
-// each of its relevant documents in the order of their judgments. example_id is its place
-// among all queries that were read, from zero.
+// EachQuery gives the queries that remain, in the order read, one line per relevant document in judgment order; example_id
+// is the query's place among all that were read, from zero.
 func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
-	for i := range c.questions.list {
-		have := &c.questions.list[i]
+	for i, have := range c.questions.list {
 		if !have.asked() {
 			continue
 		}
@@ -322,12 +315,10 @@ func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 	return nil
 }
 
-// Qrels are all judgments of a split's queries, of documents that are taken: those that are
-// not relevant too, and of queries that have no relevant document.
+// Qrels are all judgments of a split's queries and taken documents, whether relevant or not.
 func (c *Collection) Qrels(split nq.Split) (*trec.Judgments, error) {
 	var out trec.Judgments
-	for i := range c.questions.list {
-		have := &c.questions.list[i]
+	for i, have := range c.questions.list {
 		if have.split != split || have.left {
 			continue
 		}

@@ -13,14 +13,12 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Settle gives every query its split, once all were read: what was said, or drawn by seed.
-// Queries with the same words are drawn together, so that none is in two splits, and the
-// choice depends on no order. What remains without a split is test.
+// Settle gives every query a split once all are read: the named one, or one drawn by seed. Queries with the same words are
+// drawn together, whatever their order. A query that still has none is test.
 func (q *Questions) Settle() {
 	q.draw()
 	words := map[string]bool{} // of train queries
-	for i := range q.list {
-		have := &q.list[i]
+	for _, have := range q.list {
 		if have.split == "" && have.relevant {
 			have.split = nq.Test
 			q.Report.Assumed++
@@ -32,8 +30,7 @@ func (q *Questions) Settle() {
 			words[wordsOf(have.text)] = true
 		}
 	}
-	for i := range q.list {
-		have := &q.list[i]
+	for _, have := range q.list {
 		if have.left {
 			continue
 		}
@@ -104,13 +101,13 @@ func (q *Questions) limit() {
 		}
 		drawn := sample{n: n}
 		of := func(have *question) bool { return have.split == split && have.relevant }
-		for i := range q.list {
-			if have := &q.list[i]; of(have) {
+		for _, have := range q.list {
+			if of(have) {
 				drawn.offer(hashOf(have.name, q.options.Seed))
 			}
 		}
-		for i := range q.list {
-			if have := &q.list[i]; of(have) && !drawn.has(hashOf(have.name, q.options.Seed)) {
+		for _, have := range q.list {
+			if of(have) && !drawn.has(hashOf(have.name, q.options.Seed)) {
 				have.left = true
 				q.Report.Of(split).NotDrawn++
 			}
@@ -118,8 +115,7 @@ func (q *Questions) limit() {
 	}
 }
 
-// wordsOf is what two texts have in common that differ in case, punctuation, white space and
-// compatible forms of characters only; the text itself if it has no letters or digits.
+// wordsOf is a text without case, punctuation, white space and forms of characters; as it is if no word remains.
 func wordsOf(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)

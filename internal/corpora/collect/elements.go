@@ -48,7 +48,7 @@ func (e *elements) next() (*record, error) {
 		if at := strings.Index(lower, closed); at >= 0 {
 			e.body.WriteString(rest[:at])
 			if text := strings.TrimSpace(rest[at+len(closed):]); text != "" {
-				return nil, faultf(nq.Unusable, "%.40q follows %s on its line", text, closed)
+				return nil, nq.Faultf(nq.Unusable, "%.40q follows %s on its line", text, closed)
 			}
 			return e.record()
 		}
@@ -87,7 +87,7 @@ func (e *elements) begin() (string, error) {
 		// Around records there may be an XML declaration and one element of all.
 		if text != "" && text[0] != '<' {
 			e.start = int64(e.lines.Number())
-			return "", faultf(nq.Unusable, "%.40q is outside of every <%s>", text, strings.Join(outers[e.role], "> and <"))
+			return "", nq.Faultf(nq.Unusable, "%.40q is outside of every <%s>", text, strings.Join(outers[e.role], "> and <"))
 		}
 	}
 }
@@ -101,7 +101,7 @@ var elementsOf = map[Role]map[int][]string{
 func (e *elements) record() (*record, error) {
 	body := e.body.String()
 	if !utf8.ValidString(body) {
-		return nil, faultf(nq.BadUTF8, "the element is not UTF-8; convert the file, for example by iconv -f latin1 -t utf-8")
+		return nil, nq.Faultf(nq.BadUTF8, "the element is not UTF-8; convert the file, for example by iconv -f latin1 -t utf-8")
 	}
 	attributes, body, _ := strings.Cut(body, ">")
 	tags := tagsOf(body)
@@ -141,8 +141,7 @@ func (e *elements) record() (*record, error) {
 
 var numberAttribute = regexp.MustCompile(`(?i)number= *["']*([^"' ]*)`)
 
-// topic takes off what TREC writes before a number and a title, and finds a number that is an
-// attribute.
+// topic takes off what TREC writes before a number and a title, and finds a number that is an attribute.
 func (e *elements) topic(attributes string) {
 	if number := numberAttribute.FindStringSubmatch(attributes); number != nil && e.rec.values[queryID].texts == nil {
 		e.rec.values[queryID].texts = number[1:]
@@ -170,11 +169,8 @@ func (e *elements) rest(body string, tags []tag) string {
 		if t.end || !isHead(t.name) {
 			continue
 		}
-		for j := i + 1; j < len(tags); j++ {
-			if tags[j].end && tags[j].name == t.name {
-				from, i = tags[j].after, j
-				break
-			}
+		if end := endOf(tags, i); end > 0 {
+			from, i = tags[end].after, end
 		}
 	}
 	b.WriteString(body[from:])
@@ -208,6 +204,16 @@ func tagsOf(text string) (tags []tag) {
 	return tags
 }
 
+// endOf is the place of a tag's end tag, 0 if it has none.
+func endOf(tags []tag, at int) int {
+	for i, t := range tags[at+1:] {
+		if t.end && t.name == tags[at].name {
+			return at + 1 + i
+		}
+	}
+	return 0
+}
+
 // inside is the text of every element of a name, one after another, without the tags in it.
 // An element ends at its end tag; TREC's topics have none, and theirs end at the next tag.
 func inside(body string, tags []tag, name string) (string, bool) {
@@ -216,16 +222,11 @@ func inside(body string, tags []tag, name string) (string, bool) {
 		if tags[i].end || tags[i].name != name {
 			continue
 		}
-		last := -1
-		for j := i + 1; j < len(tags) && last < 0; j++ {
-			if tags[j].end && tags[j].name == name {
-				last = j
-			}
-		}
+		last := endOf(tags, i)
 		var b strings.Builder
 		from := tags[i].after
 		switch {
-		case last >= 0:
+		case last > 0:
 			for _, t := range tags[i+1 : last+1] {
 				b.WriteString(body[from:t.at])
 				b.WriteByte(' ')

@@ -89,9 +89,7 @@ func TestFaults(t *testing.T) {
 			r, err := collected(t, files, nil, o, c.how)
 			switch {
 			case c.reason == "":
-				if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-					t.Errorf("skipping: %v\nwant %s", err, c.want)
-				}
+				errtest.Says(t, err, c.want)
 				return
 			case c.documents == 0:
 				errtest.Says(t, err, "no document remains of the 0 that were read")
@@ -123,20 +121,12 @@ func TestMissing(t *testing.T) {
 	if d := r.coll.Report; d.Empty != 1 || d.Dropped != 1 || d.Union != 1 {
 		t.Errorf("%+v", d)
 	}
-	if _, err := collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil); err == nil || !strings.HasPrefix(err.Error(), `r:6: the judgment of query "9" and document "a": the query is in none of the files of queries`) {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil)), `r:6: the judgment of query "9" and document "a": the query is in none of the files of queries`)
 	files[Judgments] = []File{memory("r", "1 0 nowhere 1\n")}
-	if _, err := collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil); err == nil || err.Error() != `the judgment of test query "1" and document "nowhere": the document is in none of the files of documents` {
-		t.Errorf("%v", err)
-	}
-	if _, err := collected(t, files, nil, Options{Relevant: 1}, nil); err == nil || !strings.HasPrefix(err.Error(), "none of the 4 queries has a relevant document") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil)), `the judgment of test query "1" and document "nowhere": the document is in none of the files of documents`)
+	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), "none of the 4 queries has a relevant document")
 	files[Documents] = []File{memory("d", "a\t \nb\t \n")}
-	if _, err := collected(t, files, nil, Options{Relevant: 1}, nil); err == nil || err.Error() != "none of the 2 documents has a text" {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), "none of the 2 documents has a text")
 }
 
 // TestSplitsDisagree: a query is of one split.
@@ -145,9 +135,7 @@ func TestSplitsDisagree(t *testing.T) {
 		Documents: {memory("d", "a\tone\n")}, Queries: {memory("train.tsv", "1\twho\n")}, Judgments: {memory("test.tsv", "1\ta\n")},
 	}
 	_, err := collected(t, files, map[string]nq.Split{"train.tsv": nq.Train, "test.tsv": nq.Test}, Options{Relevant: 1}, nil)
-	if err == nil || !strings.HasPrefix(err.Error(), `test.tsv:1: query "1" is of split train and judged for split test`) {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, err, `test.tsv:1: query "1" is of split train and judged for split test`)
 }
 
 // TestWriteFails: what takes documents may fail, which is not a fault of the file.
@@ -331,9 +319,7 @@ func TestDraw(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/train.tsv", "trec/documents.trec", "trec/topics.test.trec", "csv/documents.csv", "msmarco/qrels.dev.tsv", "jsonl/documents.jsonl.gz", "parquet/qrels/dev-00000.parquet", "relevant.parquet"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.None(f, err)
 		for i := range formats {
 			f.Add(b, uint8(i), uint8(len(b)))
 		}
@@ -342,9 +328,7 @@ func FuzzRead(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte, format, role uint8) {
 		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(path, b, 0o600))
 		how := Reading{Format: formats[int(format)%len(formats)]}
 		of := []Role{Documents, Queries, Judgments}[int(role)%3]
 		var counts Counts

@@ -26,8 +26,7 @@ const headBytes = 64 << 10
 // aRecord begins a record among TREC's elements.
 var aRecord = regexp.MustCompile(`(?i)<(doc|top|topic)[> ]`)
 
-// formatOf tells the format of a text by its first bytes, and where they do not decide by its
-// name.
+// formatOf tells the format of a text by its first bytes, and where they do not decide by its name.
 func formatOf(name string, head []byte) Format {
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, byteOrderMark))
 	switch {

@@ -270,13 +270,9 @@ func TestForeign(t *testing.T) {
 		"\x1f\x8b\x08 no gzip at all ...": "d.jsonl:1: ",
 	} {
 		path := filepath.Join(t.TempDir(), "f")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := collected(t, map[Role][]File{Documents: {fileAt(path, "d.jsonl")}}, nil, Options{Policy: Policy{Skip: true}, Relevant: 1}, nil)
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		errtest.Says(t, err, want)
 	}
 }
 
@@ -284,17 +280,11 @@ func TestForeign(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	for _, name := range []string{"jsonl/documents.jsonl.gz", "msmarco/collection.tsv.bz2", "parquet/corpus/corpus-00000-of-00002.parquet"} {
 		b, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		path := filepath.Join(t.TempDir(), "cut")
-		if err := os.WriteFile(path, bytes.Clone(b[:len(b)-9]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(path, bytes.Clone(b[:len(b)-9]), 0o600))
 		_, err = collected(t, map[Role][]File{Documents: {fileAt(path, name)}}, nil, Options{Policy: Policy{Skip: true}, Relevant: 1}, nil)
-		if err == nil || !strings.HasPrefix(err.Error(), name+":") || !strings.Contains(err.Error(), "(stream)") {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Says(t, err, name+":", "(stream)")
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// jsonLines reads one JSON object a line, strictly: a name that occurs twice and half a
-// surrogate pair are faults.
+// jsonLines reads one JSON object a line, strictly: a name that occurs twice and half a surrogate pair are faults.
 type jsonLines struct {
 	lines  *unpack.Lines
 	wanted map[string][]want // by the first part of a path
@@ -24,8 +23,7 @@ type jsonLines struct {
 	buf    bytes.Reader
 }
 
-// want is a column that a field may fill, the rest of the path to it, and how early the name
-// is in the column's list.
+// want is a column that a field may fill, the rest of the path to it, and how early the name is in the column's list.
 type want struct {
 	column, rank int
 	rest         string
@@ -65,36 +63,32 @@ func (j *jsonLines) next() (*record, error) {
 
 func (j *jsonLines) object(line []byte) error {
 	if !utf8.Valid(line) {
-		return faultf(nq.BadUTF8, "the line is not UTF-8")
+		return nq.Faultf(nq.BadUTF8, "the line is not UTF-8")
 	}
 	if line[0] == '[' {
-		return faultf(nq.BadJSON, "the line begins with [: want one JSON object a line; of a file that is one list, make that by jq -c '.[]'")
+		return nq.Faultf(nq.BadJSON, "the line begins with [: want one JSON object a line; of a file that is one list, make that by jq -c '.[]'")
 	}
 	j.buf.Reset(line)
 	j.dec.Reset(&j.buf)
 	clear(j.rec.values)
 	j.rec.names = j.rec.names[:0]
 	if err := j.read(); err != nil {
-		if f := (*fault)(nil); errors.As(err, &f) {
+		if f := (*nq.Fault)(nil); errors.As(err, &f) {
 			return err
 		}
-		return faultf(nq.BadJSON, "not one JSON object: %v", err)
+		return nq.Faultf(nq.BadJSON, "not one JSON object: %v", err)
 	}
 	if _, err := j.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return faultf(nq.BadJSON, "text after the JSON object")
+		return nq.Faultf(nq.BadJSON, "text after the JSON object")
 	}
 	return nil
 }
 
 func (j *jsonLines) read() error {
-	if k := j.dec.PeekKind(); k != '{' {
-		if _, err := j.dec.ReadToken(); err != nil {
-			return err
-		}
-		return faultf(nq.BadJSON, "the line is no JSON object")
-	}
-	if _, err := j.dec.ReadToken(); err != nil {
+	if open, err := j.dec.ReadToken(); err != nil {
 		return err
+	} else if open.Kind() != '{' {
+		return nq.Faultf(nq.BadJSON, "the line is no JSON object")
 	}
 	for j.dec.PeekKind() != '}' {
 		token, err := j.dec.ReadToken()
@@ -138,7 +132,7 @@ func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
 	}
 	got, err := valueOf(raw)
 	if err != nil {
-		return faultf(nq.BadType, "%.40q: %v", name, err)
+		return nq.Faultf(nq.BadType, "%.40q: %v", name, err)
 	}
 	if got.texts != nil || v.texts == nil {
 		*v, j.ranks[w.column] = got, w.rank
@@ -162,8 +156,7 @@ func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
 
 var errNeither = errors.New("neither a text nor a number")
 
-// valueOf reads a text, a number as it is written, a list of them, or an object of numbers by
-// text.
+// valueOf reads a text, a number as it is written, a list of them, or an object of numbers by text.
 func valueOf(raw jsontext.Value) (value, error) {
 	switch raw.Kind() {
 	case 'n':

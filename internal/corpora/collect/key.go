@@ -26,8 +26,7 @@ func Keys() []Key {
 	}
 }
 
-// hasWord reports that a normalized title tells documents apart: unknown characters and
-// punctuation do not.
+// hasWord reports that a normalized title tells documents apart: unknown characters and punctuation do not.
 func hasWord(title string) bool {
 	return strings.ContainsFunc(strings.ReplaceAll(title, "[UNK]", ""), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }

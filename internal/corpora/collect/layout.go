@@ -22,8 +22,7 @@ type Part struct {
 	Split nq.Split // "": told by its records, or drawn
 }
 
-// Compare orders files as they are read: queries, judgments, documents; of each those of all
-// splits, then train, dev and test.
+// Compare orders files for reading: queries, judgments, documents; of each, no split, train, dev and test.
 func (p Part) Compare(o Part) int {
 	roles, splits := []Role{Queries, Judgments, Documents}, append([]nq.Split{""}, Splits()...)
 	return cmp.Or(slices.Index(roles, p.Role)-slices.Index(roles, o.Role), slices.Index(splits, p.Split)-slices.Index(splits, o.Split))
@@ -46,9 +45,8 @@ var splitWords = map[string]nq.Split{
 // endings are those of files that can be part of a collection.
 var endings = []string{".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".txt", ".trec", ".sgml", ".xml", ".parquet", ".qrels", ""}
 
-// PartOf tells by its name what a file of a tree is. The layouts are BEIR's (corpus.jsonl,
-// queries.jsonl, qrels/test.tsv), MS MARCO's (collection.tsv, queries.train.tsv,
-// qrels.dev.tsv, msmarco-docs.tsv, …) and those that export writes.
+// PartOf tells a file's part from its name, in the layouts of BEIR (corpus.jsonl, queries.jsonl, qrels/test.tsv), of MS
+// MARCO (collection.tsv, queries.train.tsv, qrels.dev.tsv, msmarco-docs.tsv, …) and of export.
 func PartOf(name string) (p Part, ok bool) {
 	base, ext := stem(name)
 	if !slices.Contains(endings, ext) && !(roleWords[strings.TrimPrefix(ext, ".")] != "" || splitWords[strings.TrimPrefix(ext, ".")] != "") {
@@ -75,9 +73,8 @@ func PartOf(name string) (p Part, ok bool) {
 	return p, p.Role != ""
 }
 
-// PartIn is PartOf in a tree laid out as the hub has retrieval sets: a file of a split in a
-// folder data, such as data/test-00000-of-00001.parquet, has judgments if judges says so of its
-// content, as Judges does.
+// PartIn is PartOf for a tree laid out as on the hub: data/test-00000-of-00001.parquet is a file of the split test, with
+// judgments if judges (such as Judges) finds them in its content.
 func PartIn(name string, judges func(name string) bool) (p Part, ok bool) {
 	p, ok = PartOf(name)
 	if !ok && p.Split != "" && strings.EqualFold(path.Base(path.Dir(name)), "data") && judges(name) {
@@ -86,8 +83,7 @@ func PartIn(name string, judges func(name string) bool) (p Part, ok bool) {
 	return p, ok
 }
 
-// Judges reports whether a file begins with a judgment, by names of columns that nothing else
-// has: query-id and corpus-id.
+// Judges reports whether a file begins with a judgment, by names of columns that nothing else has: query-id and corpus-id.
 func Judges(ctx context.Context, f File) bool {
 	s := schemaOf(Judgments, nil)
 	for _, column := range []int{judgedQuery, judgedDocument} {

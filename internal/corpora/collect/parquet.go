@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/columns"
+	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
 // parquetRows reads those columns of a Parquet table that a schema wants; its columns are by those of the schema.
@@ -85,8 +86,8 @@ func (p *parquetRows) next() (r *record, err error) {
 		v.null = c.Len() == 0 && !c.Lists
 		for cell := range c.Values() {
 			text, is, no := p.texts[i](cell)
-			if bad := (*fault)(nil); errors.As(no, &bad) && err == nil {
-				err = faultf(bad.reason, "column %q: %s", c.Name, bad.detail)
+			if bad := (*nq.Fault)(nil); errors.As(no, &bad) && err == nil {
+				err = nq.Faultf(bad.Reason, "column %q: %s", c.Name, bad.Detail)
 			}
 			if is {
 				v.texts, v.list = append(v.texts, text), c.Lists

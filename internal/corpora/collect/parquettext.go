@@ -13,15 +13,13 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// textOf is a value of a column as CSV and JSON of the same table have it; false if it is
-// missing.
+// textOf is a value of a column as CSV and JSON of the same table have it; false if it is missing.
 type textOf func(parquet.Value) (text string, ok bool, err error)
 
 // mostScale is of digits after the point of a decimal number; known writers have 76 at most.
 const mostScale = 1000
 
-// textsOf reads the values of a leaf by its logical type, or by that of storage if the schema
-// says no more. A type that has several forms as a text, such as a date, or none is an error.
+// textsOf reads a leaf's values by its logical, else stored type. Types of several text forms, as dates, are errors.
 func textsOf(t parquet.Type, e format.SchemaElement) (textOf, error) {
 	name := t.String()
 	if e.LogicalType.Value == nil {
@@ -65,19 +63,18 @@ func textsOf(t parquet.Type, e format.SchemaElement) (textOf, error) {
 func validText(v parquet.Value) (string, bool, error) {
 	s := string(v.ByteArray())
 	if !utf8.ValidString(s) {
-		return "", false, faultf(nq.BadUTF8, "a text is not UTF-8")
+		return "", false, nq.Faultf(nq.BadUTF8, "a text is not UTF-8")
 	}
 	return s, true, nil
 }
 
-// floatText writes whole numbers as integers, which pandas makes floats of in a column with
-// gaps; the gaps may be NaN. From most on integers have lost digits.
+// floatText writes whole numbers, which pandas makes floats of beside gaps (NaN), as integers below most.
 func floatText(v float64, bits int, most float64) (string, bool, error) {
 	switch {
 	case math.IsNaN(v):
 		return "", false, nil
 	case math.Abs(v) >= most:
-		return "", false, faultf(nq.BadType, "%v is too large for the floating-point column to have all its digits: write the column as integers or texts", v)
+		return "", false, nq.Faultf(nq.BadType, "%v is too large for the floating-point column to have all its digits: write the column as integers or texts", v)
 	case v == 0:
 		return "0", true, nil
 	case math.Abs(v) < 1e-6:
@@ -86,8 +83,7 @@ func floatText(v float64, bits int, most float64) (string, bool, error) {
 	return strconv.FormatFloat(v, 'f', -1, bits), true, nil
 }
 
-// decimal reads integers that so many digits of are behind the point: of 32 or 64 bits, or in
-// bytes in two's complement with the highest first.
+// decimal reads integers with scale digits behind the point: 32 or 64 bits, or big-endian two's complement bytes.
 func decimal(signed bool, scale int) textOf {
 	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	return func(v parquet.Value) (string, bool, error) {

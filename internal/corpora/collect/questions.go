@@ -73,11 +73,10 @@ func (have *question) asked() bool { return have.split != "" && !have.left }
 // judgment is a document, by its number among those that judgments name, with its grade.
 type judgment struct{ document, grade int32 }
 
-// Questions are the queries of all splits. Memory is that of their names, texts and
-// judgments.
+// Questions are the queries of all splits. Memory is that of their names, texts and judgments.
 type Questions struct {
 	options Options
-	list    []question
+	list    []*question
 	byName  map[string]int32
 	named   dedup.NameTable    // documents that judgments name
 	grades  map[[2]int32]int32 // by query and document
@@ -136,8 +135,7 @@ func NewQuestions(o Options) *Questions {
 	return &Questions{options: o, byName: map[string]int32{}, grades: map[[2]int32]int32{}}
 }
 
-// ReadQueries takes the queries of a file, all of one split, or each of that which its record
-// says or its judgments will.
+// ReadQueries reads a file's queries, of one split or of the split that a record or its judgments name.
 func (q *Questions) ReadQueries(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
 	file := int32(len(q.files))
 	q.files = append(q.files, f.Name)
@@ -155,15 +153,15 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 	}
 	text := r.text(queryText)
 	if strings.TrimSpace(text) == "" {
-		return faultf(nq.Unusable, "query %.60q has no words", name)
+		return nq.Faultf(nq.Unusable, "query %.60q has no words", name)
 	}
 	if said := r.text(querySplit); said != "" {
 		of, ok := splitWords[strings.ToLower(said)]
 		switch {
 		case !ok:
-			return faultf(nq.BadType, "split %.40q of query %.60q is none of train, dev and test", said, name)
+			return nq.Faultf(nq.BadType, "split %.40q of query %.60q is none of train, dev and test", said, name)
 		case split != "" && split != of:
-			return faultf(nq.BadType, "query %.60q is of split %s in a file of split %s", name, of, split)
+			return nq.Faultf(nq.BadType, "query %.60q is of split %s in a file of split %s", name, of, split)
 		}
 		split = of
 	}
@@ -174,9 +172,9 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 	at, again := q.byName[name]
 	if again {
 		// A query with several documents may have a record with each.
-		have := &q.list[at]
+		have := q.list[at]
 		if judged == nil || !have.inline || have.text != text || have.split != split || have.file != file {
-			return faultf(nq.Duplicate, "query %.60q was there before, in %s", name, q.files[have.file])
+			return nq.Faultf(nq.Duplicate, "query %.60q was there before, in %s", name, q.files[have.file])
 		}
 	} else {
 		if len(q.list) == math.MaxInt32 {
@@ -184,7 +182,7 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 		}
 		at = int32(len(q.list))
 		q.byName[name] = at
-		q.list = append(q.list, question{name: name, text: text, split: split, file: file, inline: judged != nil})
+		q.list = append(q.list, &question{name: name, text: text, split: split, file: file, inline: judged != nil})
 	}
 	for _, j := range judged {
 		if err := q.judge(at, j.name, j.grade); err != nil {
@@ -226,8 +224,7 @@ func (q *Questions) inline(r *record) ([]namedGrade, error) {
 	return judged, nil
 }
 
-// ReadJudgments takes the judgments of a file, after all queries. If they are all of one
-// split, so are their queries.
+// ReadJudgments reads a file's judgments, after all queries; a split of theirs is their queries' too.
 func (q *Questions) ReadJudgments(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
 	report, err := q.options.eachRecord(ctx, f, Judgments, how, &q.Report.Judgments, func(_ int64, r *record) error {
 		return q.addJudgment(r, split)
@@ -259,27 +256,27 @@ func (q *Questions) addJudgment(r *record, split nq.Split) error {
 		q.Report.Unknown++
 		return nil
 	}
-	have := &q.list[at]
+	have := q.list[at]
 	switch {
 	case split == "" || have.split == split:
 	case have.split == "":
 		have.split = split
 	default:
-		return faultf(nq.Duplicate, "query %.60q is of split %s and judged for split %s: a query is of one split", name, have.split, split)
+		return nq.Faultf(nq.Duplicate, "query %.60q is of split %s and judged for split %s: a query is of one split", name, have.split, split)
 	}
 	return q.judge(at, document, grade)
 }
 
 // judge adds a judgment to a query.
 func (q *Questions) judge(at int32, document string, grade int32) error {
-	have := &q.list[at]
+	have := q.list[at]
 	number, _ := q.named.Add(document)
 	switch before, ok := q.grades[[2]int32{at, number}]; {
 	case ok && before == grade:
 		q.Report.Repeated++
 		return nil
 	case ok:
-		return faultf(nq.Duplicate, "query %.60q and document %.60q are judged twice, with grades %d and %d", have.name, document, before, grade)
+		return nq.Faultf(nq.Duplicate, "query %.60q and document %.60q are judged twice, with grades %d and %d", have.name, document, before, grade)
 	}
 	q.grades[[2]int32{at, number}] = grade
 	have.judged = append(have.judged, judgment{number, grade})

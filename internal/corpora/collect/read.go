@@ -43,8 +43,7 @@ type Policy struct {
 	Empty bool // a file may have none that can
 }
 
-// stream gives the records of a file. Its errors are a *fault of one record, after which it
-// goes on; errBlank and errHeader, which are not records; io.EOF; or of the whole file.
+// stream gives a file's records. Errors: a *nq.Fault ends one record, errBlank and errHeader are none, others end all.
 type stream interface {
 	next() (*record, error) // valid until the next call
 	at() int64              // line or row of the last record, from one
@@ -55,9 +54,8 @@ var (
 	errHeader = errors.New("the line of names")
 )
 
-// eachRecord visits the records of a file and counts them. What visit refuses by a fault is a
-// bad record; a damaged file always fails. Errors have the file's name and the line, or the
-// row of a Parquet table.
+// eachRecord visits a file's records and counts them. A fault from visit makes a bad record; a damaged file always fails.
+// Errors name the file and the line, or the row of a Parquet table.
 func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, counts *Counts, visit func(at int64, r *record) error) (FileReport, error) {
 	report := FileReport{Name: f.Name, Role: role}
 	records, at := counts.Records, int64(0)
@@ -66,7 +64,7 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 		if !p.Skip || reason == nq.BadStream {
 			return &e
 		}
-		counts.skip(&e)
+		counts.Skip(reason, BadRecord{e.File, e.Line, reason, detail})
 		return nil
 	}
 	in, err := f.Open()
@@ -101,7 +99,7 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 			counts.Blank++
 			continue
 		}
-		if err == nil || errors.As(err, new(*fault)) {
+		if err == nil || errors.As(err, new(*nq.Fault)) {
 			at = src.at()
 		} else {
 			if at = max(at, src.at()); errors.As(err, new(*unreadable)) {
@@ -115,8 +113,8 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 		if err == nil {
 			err = visit(at, r)
 		}
-		if bad := (*fault)(nil); errors.As(err, &bad) {
-			err = refuse(bad.reason, bad.detail, nil)
+		if bad := (*nq.Fault)(nil); errors.As(err, &bad) {
+			err = refuse(bad.Reason, bad.Detail, nil)
 		} else if err == nil {
 			counts.Records++
 		} else if !errors.As(err, new(*Unwritten)) {

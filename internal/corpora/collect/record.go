@@ -2,7 +2,6 @@ package collect
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,8 +21,7 @@ const (
 	Judgments Role = "qrels"
 )
 
-// column is a field of a role's records, with the names under which files have it, the most
-// likely first. A dot leads into an object.
+// column is a field of a role's records with its names in files, the likeliest first. A dot leads into an object.
 type column struct {
 	name    string
 	aliases []string
@@ -118,8 +116,7 @@ func (r *record) text(column int) string {
 	return ""
 }
 
-// check reports a needed column that the record lacks, and a list where one text should be. A
-// null is an empty text there. Judgments may have no grades, but not under an unknown name.
+// check reports a missing needed column (a null is ""), a list where one text should be, and unknown names of grades.
 func (r *record) check(s schema, role Role) error {
 	for i, c := range s {
 		v := &r.values[i]
@@ -129,10 +126,10 @@ func (r *record) check(s schema, role Role) error {
 		other := func(name string) bool { return name != "" && !s.names(name) } // and may be the grade's
 		switch {
 		case v.texts == nil && !v.null && (c.needed || role == Judgments && i == judgedGrade && len(c.aliases) > 1 && slices.ContainsFunc(r.names, other)):
-			return faultf(nq.MissingField, "no %s: looked for %s, the fields are %s; say which it is by %s", c.name,
+			return nq.Faultf(nq.MissingField, "no %s: looked for %s, the fields are %s; say which it is by %s", c.name,
 				strings.Join(c.aliases, ", "), cmp.Or(words.Quoted(r.names, mostNames), "none"), attributeOf[role])
 		case v.list && !(role == Queries && i == queryDocument):
-			return faultf(nq.BadType, "%s is a list, want one text or number", c.name)
+			return nq.Faultf(nq.BadType, "%s is a list, want one text or number", c.name)
 		}
 	}
 	return nil
@@ -144,24 +141,12 @@ const mostNames = 12
 // attributeOf is how the reader of files names fields of each role.
 var attributeOf = map[Role]string{Documents: "fields", Queries: "query_fields", Judgments: "qrels_fields"}
 
-// fault is why a record cannot be used.
-type fault struct {
-	reason nq.Reason
-	detail string
-}
-
-func (f *fault) Error() string { return f.detail }
-
-func faultf(reason nq.Reason, format string, args ...any) error {
-	return &fault{reason, fmt.Sprintf(format, args...)}
-}
-
 // parseGrade reads a judgment's grade: a whole number, also when it is written as 1.0.
 func parseGrade(s string) (int32, error) {
 	s = strings.TrimSpace(s)
 	n, err := values.Integer(s)
 	if err != nil || n != int(int32(n)) {
-		return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
+		return 0, nq.Faultf(nq.BadType, "grade %.40q is not a whole number", s)
 	}
 	return int32(n), nil
 }
@@ -169,7 +154,7 @@ func parseGrade(s string) (int32, error) {
 // cleanName checks the name of a document or query.
 func cleanName(what, name string) (string, error) {
 	if name = strings.TrimSpace(name); name == "" {
-		return "", faultf(nq.MissingField, "the %s has an empty name", what)
+		return "", nq.Faultf(nq.MissingField, "the %s has an empty name", what)
 	}
 	return name, nil
 }

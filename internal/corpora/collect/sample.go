@@ -14,9 +14,8 @@ func hashOf(name string, seed uint64) uint64 {
 	return splitmix.Finish(h.Sum64() ^ splitmix.Finish(seed+splitmix.Gamma))
 }
 
-// sample chooses the n smallest of the hashes that it is offered, so that the choice depends
-// on neither their order nor the files that they are from: a sample of all files is one of the
-// samples of each. Memory is 8 bytes for each of n.
+// sample keeps the n smallest hashes offered, whatever their order and files: the sample of all files is a sample of the
+// files' samples. Memory is 8n bytes.
 type sample struct {
 	n   int
 	top hashes // the n smallest so far, the largest first

@@ -20,9 +20,8 @@ import (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// plainColumns are the columns of tables that have no line of names, by role and number, as
-// MS MARCO and BEIR publish them. Four columns of judgments are TREC's, with any white space
-// between them.
+// plainColumns are the columns, by role and number, of the tables without column names that MS MARCO and BEIR publish.
+// Four columns of judgments are TREC's, with any white space between them.
 var plainColumns = map[Role]map[int][]string{
 	Documents: {2: {"id", "text"}, 3: {"id", "title", "text"}, 4: {"id", "url", "title", "text"}},
 	Queries:   {2: {"id", "text"}},
@@ -32,8 +31,7 @@ var plainColumns = map[Role]map[int][]string{
 // columnsAttribute is how the reader of files names columns of each role.
 var columnsAttribute = map[Role]string{Documents: "columns", Queries: "query_columns", Judgments: "qrels_columns"}
 
-// header pairs the columns of a schema with places in a line. What the names of a line's
-// columns must hold for the line to be one of names is every needed column.
+// header pairs a schema's columns with places in a line, which must name every needed column to be one of names.
 func (s schema) header(names []string) (places []int, ok bool) {
 	places = make([]int, len(s))
 	for i, c := range s {
@@ -53,8 +51,7 @@ func (s schema) header(names []string) (places []int, ok bool) {
 // anIdentifier is how columns of identifiers are called, of any role and also within quotes.
 var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-]|(query|topic|corpus|doc|document|passage) )?id|qid|pid|docid|docno)|\w*[a-z]I[dD])"?$`)
 
-// names reports whether a field of a first line is a name of a column rather than a value: one
-// that is known, or a name of identifiers.
+// names reports whether a first line's field is a column's name, not a value: a known one or one of identifiers.
 func (s schema) names(field string) bool {
 	field = strings.TrimSpace(field)
 	return anIdentifier.MatchString(field) || slices.ContainsFunc(s, func(c column) bool {
@@ -111,7 +108,7 @@ func (t *tabular) take(fields []string) (*record, error) {
 		}
 	}
 	if len(fields) != t.width {
-		return nil, faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
+		return nil, nq.Faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
 	}
 	for i, at := range t.places {
 		t.rec.values[i].texts = t.rec.values[i].texts[:0]
@@ -124,8 +121,7 @@ func (t *tabular) take(fields []string) (*record, error) {
 	return &t.rec, nil
 }
 
-// tabs reads lines with tabs between their fields. Nothing is quoted: quotation marks are
-// text, and so are further tabs in the last column of a table of documents.
+// tabs reads fields between tabs, with quotation marks as text, and further tabs in the last column of documents.
 type tabs struct {
 	tabular
 	lines *unpack.Lines
@@ -151,13 +147,12 @@ func (t *tabs) next() (*record, error) {
 		return nil, errBlank
 	}
 	if !utf8.Valid(line) {
-		return nil, faultf(nq.BadUTF8, "the line is not UTF-8")
+		return nil, nq.Faultf(nq.BadUTF8, "the line is not UTF-8")
 	}
 	return t.take(t.cut(string(line)))
 }
 
-// isComment reports whether a line of judgments is none, as programs write TREC's: with tabs, or as
-// four fields, it is one of a query such as #2.
+// isComment tells a comment among judgments from a query such as #2, whose line has tabs or four fields.
 func isComment(line string) bool {
 	f := trec.Fields(line)
 	return line[0] == '#' && !strings.Contains(line, "\t") && (f[0] == "#" || len(f) != 4)
@@ -207,7 +202,7 @@ func (q *quoted) next() (*record, error) {
 	fields, err := q.in.Read()
 	if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
 		q.line = parse.StartLine
-		return nil, faultf(nq.BadType, "not CSV: line %d, column %d: %v", parse.Line, parse.Column, parse.Err)
+		return nil, nq.Faultf(nq.BadType, "not CSV: line %d, column %d: %v", parse.Line, parse.Column, parse.Err)
 	} else if err != nil {
 		return nil, err
 	}
@@ -217,7 +212,7 @@ func (q *quoted) next() (*record, error) {
 			fields[0] = strings.TrimPrefix(f, string(byteOrderMark))
 		}
 		if !utf8.ValidString(f) {
-			return nil, faultf(nq.BadUTF8, "column %d is not UTF-8", i+1)
+			return nil, nq.Faultf(nq.BadUTF8, "column %d is not UTF-8", i+1)
 		}
 	}
 	return q.take(fields)

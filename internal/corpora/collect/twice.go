@@ -4,10 +4,11 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
-// A collection whose documents are merged by their titles, or drawn, is known only once all
-// were read: they are read twice, by Gather and, after Number, by Rewrite.
+// Merging documents by title, or drawing them, takes two passes: Gather reads all, Number decides, Rewrite reads again.
 
 // Twice reports whether documents are read so, and not by ReadDocuments.
 func (c *Collection) Twice() bool {
@@ -43,8 +44,7 @@ func (c *Collection) Gather(ctx context.Context, f File, how Reading) (FileRepor
 	})
 }
 
-// Number makes the collection of what was gathered. The first of documents with one title
-// represents them all.
+// Number makes the collection of what was gathered. The first of documents with one title represents them all.
 func (c *Collection) Number() {
 	byTitle := map[string]int32{}
 	c.numbers = make([]int32, c.names.Len())
@@ -70,8 +70,7 @@ func (c *Collection) Number() {
 	}
 	c.found = nil
 	c.byNumber = make([][3]int32, c.Report.Union)
-	for i := range c.questions.list {
-		have := &c.questions.list[i]
+	for _, have := range c.questions.list {
 		for _, j := range c.judgments(have) {
 			if have.asked() && j.grade >= c.questions.options.Relevant {
 				c.byNumber[j.document][slices.Index(Splits(), have.split)]++
@@ -117,8 +116,7 @@ type Sifted struct {
 	Page     string `json:"page_id,omitempty"`
 }
 
-// Sift gives what may be taken of a file to put, whatever the other files have: wanted documents,
-// those too that are left out for they have no words, and others that may be drawn.
+// Sift gives put what may be taken of a file, whatever the others have: wanted, even if empty, or perhaps drawn.
 func (c *Collection) Sift(ctx context.Context, f File, how Reading, put func(Sifted) error) (FileReport, error) {
 	o := &c.questions.options
 	return o.eachRecord(ctx, f, Documents, how, &c.Report.Lines, func(_ int64, r *record) error {
@@ -143,8 +141,6 @@ func (c *Collection) Sift(ctx context.Context, f File, how Reading, put func(Sif
 // Join takes the report of files that were sifted. What is read after it is what Sift kept.
 func (c *Collection) Join(r DocumentsReport) {
 	c.sifted = true
-	c.Report.Lines.add(r.Lines)
-	c.Report.Empty += r.Empty
-	c.Report.Dropped += r.Dropped
-	c.Report.Unjudged += r.Unjudged
+	values.Add(&c.Report, r)
+	c.Report.Lines.Name(r.Lines.Named...)
 }

@@ -149,8 +149,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestSample: the choice depends on neither order nor the files between which what is offered is
-// divided.
+// TestSample: the choice depends on neither order nor the files between which what is offered is divided.
 func TestSample(t *testing.T) {
 	numbers := rand.New(rand.NewPCG(1, 2)).Perm(1000)
 	chosen := func(n int, seed uint64, lists ...[]int) (out []int) {

@@ -99,8 +99,7 @@ func (o *Objects) Row(n int64) (row map[string]any, err error) {
 // Close releases what is read ahead.
 func (o *Objects) Close() error { return o.rows.Close() }
 
-// Guard makes what the Parquet library does with a damaged file, a panic or a false address, an
-// error; to be deferred as defer Guard(&err)().
+// Guard turns the Parquet library's panics and false addresses on damaged files into errors: defer Guard(&err)().
 func Guard(err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {

@@ -28,8 +28,7 @@ type Wanted struct {
 	Kind Kind
 }
 
-// Rows reads some columns of a file, row by row. Each column is decompressed by a goroutine of its own, which is
-// at most one page ahead, and not at all of a page of many megabytes.
+// Rows reads some columns row by row. A goroutine for each decompresses one page ahead, none of many megabytes.
 type Rows struct {
 	columns   []*Column
 	row, rows int64
@@ -74,8 +73,7 @@ type page struct {
 // largePage is of more bytes than two pages of a column may have together.
 const largePage = 16 << 20
 
-// Read begins to read the columns, which Rows.Columns has in this order, nil where there is none. An error names a column
-// of another kind.
+// Read begins to read columns; Rows.Columns has them in this order, nil if absent. An error names one of another kind.
 func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 	defer Guard(&err)()
 	r = &Rows{rows: f.table.NumRows(), quit: make(chan struct{})}

@@ -13,8 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// mostFloat32 bounds decimal numbers, without their point, of which a float32 keeps all digits: parquet-go v0.32.0 reads
-// decimals of INT32 as such.
+// mostFloat32 bounds decimals that a float32 keeps exactly: parquet-go v0.32.0 reads decimals of INT32 as such.
 const mostFloat32 = 4_000_000
 
 // Typed has the values of an object of Objects by their logical types, as JSON of the same table has them: whole numbers are

@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Document is one document of a collection. Which parts a serialization sets is
-// its own matter; Text is always the whole, as a model reads it.
+// Document is one document of a collection; a serialization sets parts as it likes, but always the whole Text.
 type Document struct {
 	Doc       int32  `json:"doc"`                  // number in the collection, from zero
 	Split     string `json:"split,omitempty"`      // of the record, where every record is a document
@@ -34,23 +33,19 @@ type Writer struct {
 	n    int64
 }
 
-// NewWriter starts a stream on w, which stays open after Close. One encoder
-// thread is used: more would make the bytes depend on the machine.
-func NewWriter(w io.Writer) (*Writer, error) { return newWriter(w) }
-
-// runCompression is that of what only a Sorter reads: the window is what each reader of a merge holds.
-var runCompression = []zstd.EOption{
-	zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128 << 10), zstd.WithLowerEncoderMem(true),
-}
-
-func newWriter(w io.Writer, more ...zstd.EOption) (*Writer, error) {
-	z, err := zstd.NewWriter(w, append([]zstd.EOption{zstd.WithEncoderConcurrency(1)}, more...)...)
+// NewWriter starts a stream on w, which stays open after Close, by one encoder thread: bytes depend on no machine.
+func NewWriter(w io.Writer) (*Writer, error) {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
-	enc := json.NewEncoder(z)
+	return &Writer{z: z, enc: encoder(z), last: -1}, nil
+}
+
+func encoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &Writer{z: z, enc: enc, last: -1}, nil
+	return enc
 }
 
 // ErrOrder is wrapped by Write's error about a number that does not ascend.
@@ -58,12 +53,20 @@ var ErrOrder = errors.New("a corpus has each document once, in order")
 
 // Write appends a document; numbers must ascend.
 func (w *Writer) Write(d Document) error {
-	if d.Doc <= w.last {
-		return fmt.Errorf("document %d after document %d: %w", d.Doc, w.last, ErrOrder)
+	if err := w.next(d.Doc); err != nil {
+		return err
 	}
-	w.last = d.Doc
-	w.n++
 	return w.enc.Encode(d)
+}
+
+// next counts a document.
+func (w *Writer) next(doc int32) error {
+	if doc <= w.last {
+		return fmt.Errorf("document %d after document %d: %w", doc, w.last, ErrOrder)
+	}
+	w.last = doc
+	w.n++
+	return nil
 }
 
 // Len is the number of documents written.
@@ -106,8 +109,7 @@ func (r *Reader) first() (Document, error) {
 	return d, err
 }
 
-// Next returns the next document, io.EOF after the last. A stream that is not
-// what Writer wrote, or ends early, is an error.
+// Next returns the next document, io.EOF after the last, and an error for what is not a whole stream of Writer.
 func (r *Reader) Next() (Document, error) {
 	switch {
 	case r.end:
@@ -145,8 +147,7 @@ func (r *Reader) Next() (Document, error) {
 	return d, nil
 }
 
-// All are the documents that are left, one after another, and at their end the error that ended
-// reading, if one did.
+// All are the documents that are left, one after another, and at their end the error that ended reading, if one did.
 func (r *Reader) All() iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		for {
@@ -203,8 +204,7 @@ func Merge(w *Writer, streams []*Reader) error {
 	}
 }
 
-// Concatenate writes the documents of all streams one stream after the other,
-// numbered anew from zero.
+// Concatenate writes the documents of all streams one stream after the other, numbered anew from zero.
 func Concatenate(w *Writer, streams []*Reader) error {
 	n := int32(0)
 	for _, r := range streams {
@@ -222,8 +222,7 @@ func Concatenate(w *Writer, streams []*Reader) error {
 	return nil
 }
 
-// Zip visits two corpora of one collection side by side. Documents that only one of them
-// has are an error.
+// Zip visits two corpora of one collection side by side. Documents that only one of them has are an error.
 func Zip(a, b *Reader, visit func(a, b Document) error) error {
 	for {
 		da, errA := a.Next()

@@ -2,12 +2,12 @@ package dedup
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/pytext"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // The size of Natural Questions (tab:dedup-counts).
@@ -44,18 +44,15 @@ func syntheticHeader(h *nq.Header, i int) {
 func BenchmarkTenKeys(b *testing.B) {
 	s := Sources{BertNormalize: pytext.Lower, PageID: func(oldid uint64) (uint64, bool) { return oldid % 109_229, oldid%2000 != 0 }}
 	for b.Loop() {
-		i := 0
-		gs, err := drained(b, func(h *nq.Header) error {
-			if i == nqTrain+nqDev {
-				return io.EOF
-			}
-			syntheticHeader(h, i)
-			i++
-			return nil
-		}, PaperKeys(), Options{RecordOrder: TrainFirst}, s)
-		if err != nil {
-			b.Fatal(err)
+		g, err := NewGrouper(scratch(b), PaperKeys(), Options{RecordOrder: TrainFirst}, s)
+		errtest.None(b, err)
+		for i := range nqTrain + nqDev {
+			var h nq.Header
+			syntheticHeader(&h, i)
+			errtest.None(b, g.Add(&h))
 		}
+		gs, err := g.Groupings()
+		errtest.None(b, err)
 		for _, g := range gs {
 			if g.Counts().Union == 0 {
 				b.Fatal(g.Key.Name)

@@ -1,9 +1,8 @@
 package dedup
 
-// Clusters numbers the records of a pass by what may not be drawn apart: the documents of all
-// groupings that they share, directly or over others. Of groupings by page and by title these
-// are pages, and pages with a title in common are one. It returns the number of each record's
-// cluster, from zero in the order of the records, and how many there are.
+// Clusters numbers the groups of a pass's records that share a document in any grouping, directly or through others (by
+// page and title: pages, joined by a common title). It returns each record's cluster, from zero in record order, and their
+// count.
 func Clusters(groupings ...*Grouping) (of []int32, n int) {
 	of = make([]int32, groupings[0].Records.Len())
 	for i := range of {

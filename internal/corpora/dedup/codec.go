@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
-// groupings give equal bytes.
+// WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal groupings give equal bytes.
 func (g *Grouping) WriteDocuments(w io.Writer) error {
 	return g.writeEach(w, len(g.docs), func(i int) any { return g.Document(int32(i)) })
 }
@@ -60,9 +59,8 @@ func (g *Grouping) writeEach(w io.Writer, n int, at func(i int) any) error {
 	return errors.Join(err, g.Records.Err())
 }
 
-// WriteLines compresses JSON lines, such as the Documents or Queries of a collection that
-// another package makes, with one encoder thread: more would make the bytes depend on the
-// machine.
+// WriteLines compresses JSON lines, such as another package's Documents or Queries. It uses one encoder thread: with more,
+// the bytes would depend on the machine.
 func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow))
@@ -78,10 +76,9 @@ func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 	return zw.Close()
 }
 
-// ReadDocuments yields the documents that WriteDocuments wrote and checks that
-// they are numbered from zero, and are represented by one record each; it holds the records,
-// unless the number of each is its document's, as in collections that were imported. A
-// collection may have documents that no query asks for.
+// ReadDocuments yields what WriteDocuments wrote and checks that documents are numbered from zero and have one
+// representative each. It holds the records, unless each has its document's number, as in imported collections, where a
+// document may have no query.
 func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	next := int32(0)
 	represents := map[nq.Key]int32{} // but for documents that are their own record
@@ -114,9 +111,8 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	})
 }
 
-// ReadQueries yields the queries that WriteQueries wrote and checks that each
-// target is one of docs documents (docs < 0: not checked). A query with several relevant
-// documents has a line for each, one after another.
+// ReadQueries yields what WriteQueries wrote and checks that each target is one of docs documents (docs < 0: unchecked). A
+// query with several relevant documents has successive lines, one for each.
 func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
 	return ReadLines(r, func(line []byte) error {
 		var q Query
@@ -140,8 +136,7 @@ func decode(line []byte, v any) error {
 
 const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more
 
-// ReadLines yields what WriteLines wrote, line by line, and names the line of the first
-// error; a file that ends within a line is one.
+// ReadLines yields WriteLines' lines and names the line of the first error, such as an end within a line.
 func ReadLines(r io.Reader, each func([]byte) error) error {
 	zr, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

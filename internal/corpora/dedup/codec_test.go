@@ -25,9 +25,7 @@ func TestCodecRoundTrip(t *testing.T) {
 	g := pageGrouping(t)
 	var docs, again, queries bytes.Buffer
 	for _, err := range []error{g.WriteDocuments(&docs), g.WriteDocuments(&again), g.WriteQueries(&queries)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 	}
 	if !bytes.Equal(docs.Bytes(), again.Bytes()) {
 		t.Error("two writes differ")
@@ -67,9 +65,7 @@ func TestCodecGolden(t *testing.T) {
 		errtest.None(t, err)
 		got, err := io.ReadAll(zr)
 		zr.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		goldens.Same(t, filepath.Join("testdata", c.name), string(got))
 	}
 }
@@ -97,21 +93,13 @@ func TestReadersRefuse(t *testing.T) {
 		{"no JSON", "hello", "line 1: "},
 	} {
 		err := ReadDocuments(pack(c.in), func(*Document) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		errtest.Says(t, err, c.want)
 	}
 	q := `{"example_id":1,"split":"dev","question":"q","doc":3}` + "\n"
-	if err := ReadQueries(pack(q), 3, func(*Query) error { return nil }); err == nil {
-		t.Error("target out of range: no error")
-	}
-	if err := ReadQueries(pack(q), -1, func(*Query) error { return nil }); err != nil {
-		t.Error(err)
-	}
+	errtest.Says(t, ReadQueries(pack(q), 3, func(*Query) error { return nil }), "dev example 1 has target 3 of 3 documents")
+	errtest.None(t, ReadQueries(pack(q), -1, func(*Query) error { return nil }))
 	whole := pack(ok).Bytes()
-	if err := ReadDocuments(bytes.NewReader(whole[:len(whole)-3]), func(*Document) error { return nil }); err == nil {
-		t.Error("truncated: no error")
-	}
+	errtest.Says(t, ReadDocuments(bytes.NewReader(whole[:len(whole)-3]), func(*Document) error { return nil }), "line 1: unexpected EOF")
 }
 
 // Hostile input gives an error or checked values, never a panic.

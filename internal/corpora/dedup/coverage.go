@@ -2,8 +2,7 @@ package dedup
 
 import "iter"
 
-// Coverage says how far train supervises what dev asks for (section "Qualitative
-// Analysis of NQ320K").
+// Coverage says how far train supervises what dev asks for (section "Qualitative Analysis of NQ320K").
 type Coverage struct {
 	DevTargets   int     `json:"dev_targets"`            // distinct documents of dev queries
 	InTrain      int     `json:"in_train"`               // those that train queries have too

@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Sources are what grouping takes from other domains. Only what the chosen keys
-// and options need must be set; PageID, where set, also describes the documents of
-// other keys and feeds the diagnostics.
+// Sources are grouping's inputs from other domains. Set those that the keys and options need; PageID, where set, also
+// describes the documents of other keys and feeds the diagnostics.
 type Sources struct {
 	// BertNormalize is NCI's tokenize-and-decode with bert-base-uncased.
 	BertNormalize func(string) string
@@ -135,6 +134,15 @@ func (d *derived) readTitle() (string, bool) {
 	return d.title, d.hasTitle
 }
 
+// named is document_title or, in the simplified format, the title in the URL.
+func (d *derived) named() string {
+	if d.h.Title != "" {
+		return d.h.Title
+	}
+	title, _ := d.readTitle()
+	return title
+}
+
 func (d *derived) urlTitle(dst []byte, lower bool) ([]byte, error) {
 	t, ok := d.readTitle()
 	if !ok {
@@ -150,20 +158,15 @@ func (d *derived) bert(dst []byte, text string) []byte {
 	return append(dst, d.s.BertNormalize(text)...)
 }
 
-// nciTitle is NCI's title: its train and dev sets were made by different code. The
-// URL's title stands in for document_title, which the simplified format does not have.
+// nciTitle is NCI's title, which its train and dev code make differently; without document_title, the URL's title.
 func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	if d.h.Split != nq.Dev {
 		return d.bert(dst, d.h.H1), nil
 	}
-	title := d.h.Title
-	if title == "" {
-		title, _ = d.readTitle()
+	if title := d.named(); title != "" {
+		return d.bert(dst, title), nil
 	}
-	if title == "" {
-		return nil, ErrNoTitle
-	}
-	return d.bert(dst, title), nil
+	return nil, ErrNoTitle
 }
 
 // locate finds revision and page, 0 where the URL has no revision or it no page.

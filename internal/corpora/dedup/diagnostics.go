@@ -6,9 +6,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Diagnostics are the numbers of section "Qualitative Analysis of NQ320K" on
-// deduplication: what a title-like operator does to pages, and what page identity
-// changes for supervision.
+// Diagnostics are the numbers of section "Qualitative Analysis of NQ320K": how a title-like operator joins or splits
+// pages, and how page identity changes supervision.
 type Diagnostics struct {
 	Operator  string `json:"operator"`  // name of the title-like key
 	Reference string `json:"reference"` // name of the page key
@@ -26,8 +25,7 @@ type Diagnostics struct {
 	Collisions []Collision `json:"collisions"` // the first few
 }
 
-// Diagnose compares a title-like grouping with that by page, of one pass, and
-// gives at most limit examples of each kind.
+// Diagnose compares a title-like grouping with that by page, of one pass, and gives at most limit examples of each kind.
 func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
 	if title.Records != page.Records {
 		return Diagnostics{}, errors.New("the groupings to compare come from different passes")

@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -35,12 +34,8 @@ func TestTitlesOfThePaper(t *testing.T) {
 	if train != (Affected{5, 6, 500. / 6}) || dev != (Affected{1, 2, 50}) {
 		t.Errorf("affected %+v %+v", train, dev)
 	}
-	if _, err := titles.Fragment("It takes a village"); err == nil {
-		t.Error("a page that is not fragmented: no error")
-	}
-	if _, err := titles.Collision("Elsa (Frozen)"); err == nil {
-		t.Error("a key that does not collide: no error")
-	}
+	errtest.Says(t, errtest.Of(titles.Fragment("It takes a village")), "no fragmented page is titled")
+	errtest.Says(t, errtest.Of(titles.Collision("Elsa (Frozen)")), "no title key collides")
 	// One definition of the title for both splits leaves only the rename.
 	one, err := DiagnoseTitles(byName(t, gs, "nci_h1"))
 	if err != nil || len(one.Fragmented) != 1 {
@@ -57,8 +52,9 @@ func TestTitlesOfThePaper(t *testing.T) {
 	}); !reflect.DeepEqual(d, want) {
 		t.Errorf("%+v\nwant %+v", d, want)
 	}
-	if _, err := Diagnose(byName(t, gs, "title"), pageGrouping(t), 1); err == nil {
-		t.Error("groupings of two passes: no error")
+	errtest.Says(t, errtest.Of(Diagnose(byName(t, gs, "title"), pageGrouping(t), 1)), "come from different passes")
+	if e := byName(t, gs, "h1").Empty(); e != 1 {
+		t.Errorf("%d records without heading", e)
 	}
 	noPages, _ := Lookup("url_title")
 	if _, err := DiagnoseTitles(groupAll(t, paperHeaders(), []Key{noPages}, Options{}, Sources{})[0]); !errors.Is(err, ErrNoPages) {
@@ -139,19 +135,6 @@ func TestDiagnosticsAgainstRecount(t *testing.T) {
 	}
 }
 
-// The paper's coverage follows from its own counts.
-func TestCoverageOfThePaper(t *testing.T) {
-	for _, c := range []struct {
-		counts Counts
-		want   string
-	}{{Counts{Train: 108026, Dev: 6930, Union: 109739}, "75.3"}, {Counts{Train: 107593, Dev: 6926, Union: 109229}, "76.4"}} {
-		inTrain := c.counts.Train + c.counts.Dev - c.counts.Union
-		if got := fmt.Sprintf("%.1f", percent(inTrain, c.counts.Dev)); got != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
-	}
-}
-
 func TestSharedTitles(t *testing.T) {
 	url := func(title string, oldid string) string { return wiki + title + "&amp;oldid=" + oldid }
 	prefix := func(s string) [16]byte { return TextDigest(s, 0, false) }
@@ -174,11 +157,9 @@ func TestSharedTitles(t *testing.T) {
 	if got, err := SharedTitleOf(g, 804434627, 843537108); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, pair := range [][2]uint64{{1, 99}, {99, 1}, {1, 3}} {
-		if _, err := SharedTitleOf(g, pair[0], pair[1]); err == nil {
-			t.Errorf("%v: no error", pair)
-		}
-	}
+	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 99)), "no record has revision 99")
+	errtest.Says(t, errtest.Of(SharedTitleOf(g, 99, 1)), "no record has revision 99")
+	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 3)), "do not share a ")
 }
 
 func TestRevisions(t *testing.T) {
@@ -209,9 +190,7 @@ func TestRevisions(t *testing.T) {
 	if err != nil || f.Records != 3 || !reflect.DeepEqual(f.Texts, []Snapshot{{0, nq.Train, 815185445}, {1, nq.Train, 815185445}}) {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := s.Of(6); err == nil {
-		t.Error("a revision with one text: no error")
-	}
+	errtest.Says(t, errtest.Of(s.Of(6)), "revision 6")
 }
 
 func TestContrast(t *testing.T) {
@@ -238,15 +217,12 @@ func TestContrast(t *testing.T) {
 }
 
 func TestPrefixes(t *testing.T) {
-	p := Prefixes{N: 3, Unknown: 2}
-	p.Add([]int32{5, 6, 7, 8}, []int32{5, 6, 7, 9})
-	p.Add([]int32{5, 2}, []int32{5})
-	p.Add([]int32{5, 6, 7, 2}, []int32{2, 6, 7})
-	p.Add(nil, nil)
-	if p != (Prefixes{N: 3, Unknown: 2, Docs: 4, Differ: 2, UnknownA: 1, UnknownB: 1}) {
-		t.Errorf("%+v", p)
-	}
-	if r := p.Report(); r != (PrefixReport{3, 4, 2, 50, 1, 25, 1, 25}) {
+	r := PrefixReport{Tokens: 3}
+	r.Add([]int32{5, 6, 7, 8}, []int32{5, 6, 7, 9}, 2)
+	r.Add([]int32{5, 2}, []int32{5}, 2)
+	r.Add([]int32{5, 6, 7, 2}, []int32{2, 6, 7}, 2)
+	r.Add(nil, nil, 2)
+	if r != (PrefixReport{3, 4, 2, 50, 1, 25, 1, 25}) {
 		t.Errorf("%+v", r)
 	}
 }

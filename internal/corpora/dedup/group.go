@@ -26,8 +26,7 @@ type Grouper struct {
 	ended   bool
 }
 
-// NewGrouper prepares a pass. Names may not repeat. scratch makes a folder for what is
-// more than a few records; all in it is of use as long as a Grouping is.
+// NewGrouper prepares a pass. Names may not repeat. scratch makes a folder for larger data, used as long as a Grouping.
 func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources) (*Grouper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no deduplication key is given")
@@ -53,9 +52,8 @@ func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources
 	return g, nil
 }
 
-// Add takes the next record, in the order of Options.RecordOrder, which numbers the
-// documents. It keeps nothing of h but copies. After an error the Grouper is of no
-// more use.
+// Add takes the next record in Options.RecordOrder, which numbers the documents. It copies what it keeps of h. After an
+// error the Grouper must not be used.
 func (g *Grouper) Add(h *nq.Header) error {
 	if err := g.checkOrder(h); err != nil {
 		return err
@@ -102,15 +100,8 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	return nil
 }
 
-// title is how a record's page is shown: document_title, in the simplified format
-// the title in the URL, else the heading.
-func (g *Grouper) title(h *nq.Header) string {
-	t := h.Title
-	if t == "" {
-		t, _ = g.d.readTitle()
-	}
-	return cmp.Or(t, h.H1)
-}
+// title is how a record's page is shown: document_title, in the simplified format the title in the URL, else the heading.
+func (g *Grouper) title(h *nq.Header) string { return cmp.Or(g.d.named(), h.H1) }
 
 // rank is greatest for the record that Options.Representative prefers, and the same for those that it does not tell apart.
 func (g *Grouper) rank(h *nq.Header, oldid uint64) (uint64, error) {
@@ -221,8 +212,7 @@ const (
 	sumsAhead  = 1 << 15 // bytes
 )
 
-// firstOf gives of each of n sums the first one that is equal. A table of all would be most of the memory: so
-// there is one after another, each of a part of the sums.
+// firstOf gives each of n sums its first equal. A table of all would need most memory: each pass takes a part of them.
 func firstOf(sums *spool.List, n int) ([]int32, error) {
 	firsts := make([]int32, n)
 	tables := uint32(min(n/tableSums+1, mostTables))

@@ -1,11 +1,8 @@
 package dedup
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -95,8 +92,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 	}
 }
 
-// The order of records numbers documents and chooses their first snapshots, and
-// changes nothing else.
+// The order of records numbers documents and chooses their first snapshots, and changes nothing else.
 func TestRecordOrder(t *testing.T) {
 	train, dev := []nq.Header{villageA, seasonT, elsaDisney}, []nq.Header{lost, seasonD}
 	url, _ := Lookup("url_title")
@@ -126,17 +122,6 @@ func TestRecordOrder(t *testing.T) {
 				t.Errorf("%q: record %d is %+v", c.order, i, g.Records.At(i))
 			}
 		}
-	}
-}
-
-// Dev records without document_title have the titles of their URLs.
-func TestTitlesOfURLs(t *testing.T) {
-	k, _ := Lookup("title")
-	elsa, again := elsaFrozen, untitled
-	elsa.Split, again.ExampleID = nq.Dev, 10
-	g := groupAll(t, []nq.Header{untitled, elsa, again, lost}, []Key{k}, Options{}, paperSources())[0]
-	if !slices.Equal(g.docOf, []int32{0, 1, 0, 2}) || g.KeyOf(1) != "elsa ( frozen )" {
-		t.Errorf("documents %v, %q", g.docOf, g.KeyOf(1))
 	}
 }
 
@@ -188,20 +173,10 @@ func TestAddRefuses(t *testing.T) {
 		if err == nil {
 			_, err = g.Groupings()
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		errtest.Says(t, err, c.want)
 	}
-	if _, err := NewGrouper(scratch(t), nil, Options{}, Sources{}); err == nil {
-		t.Error("no keys: no error")
-	}
-	if _, err := NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{}); err == nil {
-		t.Error("a key twice: no error")
-	}
-	boom := errors.New("boom")
-	if _, err := drained(t, func(*nq.Header) error { return boom }, []Key{url}, Options{}, Sources{}); !errors.Is(err, boom) {
-		t.Errorf("error of the stream: %v", err)
-	}
+	errtest.Says(t, errtest.Of(NewGrouper(scratch(t), nil, Options{}, Sources{})), "no deduplication key is given")
+	errtest.Says(t, errtest.Of(NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{})), "deduplication key url is given twice")
 }
 
 func TestEmptyStream(t *testing.T) {
@@ -216,30 +191,6 @@ func TestEmptyStream(t *testing.T) {
 	}
 }
 
-// Headers are reused by readers: nothing of them may be kept.
-func TestAddKeepsNoMemoryOfTheHeader(t *testing.T) {
-	hs := paperHeaders()
-	want := groupAll(t, hs, PaperKeys(), Options{}, paperSources())
-	g, err := NewGrouper(scratch(t), PaperKeys(), Options{}, paperSources())
-	errtest.None(t, err)
-	var h nq.Header
-	for i := range hs {
-		h = hs[i]
-		errtest.None(t, g.Add(&h))
-		h = nq.Header{}
-	}
-	gs, err := g.Groupings()
-	errtest.None(t, err)
-	for i, got := range gs {
-		if !reflect.DeepEqual(documents(got), documents(want[i])) || !reflect.DeepEqual(got.docOf, want[i].docOf) {
-			t.Errorf("%s differs", got.Key.Name)
-		}
-	}
-	if e := byName(t, gs, "h1").Empty(); e != 1 {
-		t.Errorf("%d records without heading", e)
-	}
-}
-
 func documents(g *Grouping) []Document {
 	out := make([]Document, g.Len())
 	for i := range out {
@@ -250,24 +201,4 @@ func documents(g *Grouping) []Document {
 
 func scratch(t testing.TB) func() (string, error) {
 	return func() (string, error) { return t.TempDir(), nil }
-}
-
-// drained drains next, which returns io.EOF after the last header, and groups what
-// it yields.
-func drained(t testing.TB, next func(*nq.Header) error, keys []Key, o Options, s Sources) ([]*Grouping, error) {
-	g, err := NewGrouper(scratch(t), keys, o, s)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		var h nq.Header
-		if err := next(&h); errors.Is(err, io.EOF) {
-			return g.Groupings()
-		} else if err != nil {
-			return nil, err
-		}
-		if err := g.Add(&h); err != nil {
-			return nil, err
-		}
-	}
 }

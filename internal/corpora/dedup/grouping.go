@@ -52,8 +52,7 @@ func (g *Grouping) Document(doc int32) Document {
 	}
 }
 
-// Query is a question and its target. One with several relevant documents is a Query for
-// each, one after another.
+// Query is a question and its target. One with several relevant documents is a Query for each, one after another.
 type Query struct {
 	ExampleID int64    `json:"example_id"`
 	Split     nq.Split `json:"split"`
@@ -77,8 +76,7 @@ type Counts struct {
 	Union int `json:"union"`          // over all: |D|
 }
 
-// Counts counts the documents of each split and of both. A key depends on nothing
-// but its record, so grouping a split alone gives the documents with records in it.
+// Counts counts documents by split and of both. Keys depend on the record alone: a split's documents are its records'.
 func (g *Grouping) Counts() (c Counts) {
 	for train, dev := range g.queries {
 		c.Union++
@@ -101,8 +99,7 @@ func (g *Grouping) queries(yield func(train, dev int32) bool) {
 	}
 }
 
-// Empty is the number of records whose key is the empty string; they share one
-// document. Title-derived keys are empty without <H1>.
+// Empty is the number of records with an empty key (title-derived keys without <H1>); they share one document.
 func (g *Grouping) Empty() int {
 	for doc, m := range g.docs {
 		if g.KeyOf(int32(doc)) == "" {
@@ -112,8 +109,7 @@ func (g *Grouping) Empty() int {
 	return 0
 }
 
-// Members lists the records of every document, each in order. The lists share
-// one array of the records' number.
+// Members lists the records of every document, each in order. The lists share one array of the records' number.
 func (g *Grouping) Members() [][]int32 {
 	lists := make([][]int32, len(g.docs))
 	room := make([]int32, len(g.docOf))

@@ -2,12 +2,11 @@ package dedup
 
 import "hash/maphash"
 
-// NameTable numbers distinct strings from zero, in order of first occurrence. It
-// compares whole strings, so numbers never collide, and holds no pointers, so that
-// millions of keys cost the garbage collector nothing. Ten million names of 8 bytes take
-// about 0.3 GB.
+// NameTable numbers distinct strings from zero, in order of first occurrence. Comparing whole strings, it never collides;
+// without pointers it costs the garbage collector nothing. Ten million names of 8 bytes take about 0.3 GB.
 type NameTable struct {
-	pool  pool
+	arena []byte // all strings, one behind another
+	ends  []int  // of each in arena
 	slots []slot // a power of two; open addressing, linear probing
 	seed  maphash.Seed
 }
@@ -28,7 +27,8 @@ func (t *NameTable) Add(b string) (id int32, isNew bool) {
 	}
 	id = int32(t.Len())
 	*s = slot{hash, id + 1}
-	t.pool.add(b)
+	t.arena = append(t.arena, b...)
+	t.ends = append(t.ends, len(t.arena))
 	return id, true
 }
 
@@ -47,7 +47,7 @@ func (t *NameTable) slot(b string) (s *slot, hash uint32) {
 	mask := uint32(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
 		s = &t.slots[i]
-		if s.id == 0 || s.hash == hash && string(t.pool.bytes(s.id-1)) == b {
+		if s.id == 0 || s.hash == hash && string(t.bytes(s.id-1)) == b {
 			return s, hash
 		}
 	}
@@ -73,26 +73,15 @@ func (t *NameTable) grow() {
 }
 
 // Len is how many there are.
-func (t *NameTable) Len() int { return len(t.pool.ends) }
+func (t *NameTable) Len() int { return len(t.ends) }
 
 // At is the string of a number.
-func (t *NameTable) At(id int32) string { return string(t.pool.bytes(id)) }
+func (t *NameTable) At(id int32) string { return string(t.bytes(id)) }
 
-// pool is a list of strings without a pointer each.
-type pool struct {
-	arena []byte
-	ends  []int
-}
-
-func (p *pool) add(b string) {
-	p.arena = append(p.arena, b...)
-	p.ends = append(p.ends, len(p.arena))
-}
-
-func (p *pool) bytes(i int32) []byte {
+func (t *NameTable) bytes(id int32) []byte {
 	start := 0
-	if i > 0 {
-		start = p.ends[i-1]
+	if id > 0 {
+		start = t.ends[id-1]
 	}
-	return p.arena[start:p.ends[i]]
+	return t.arena[start:t.ends[id]]
 }

@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -10,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Family is the part of the record that a key is derived from, in the words of
-// tab:dedup-counts.
+// Family is the part of the record that a key is derived from, in the words of tab:dedup-counts.
 type Family string
 
 // The families, in the order of the table; Corpus keys are not in it.
@@ -23,8 +23,7 @@ const (
 	CorpusText   Family = "Corpus-text key"
 )
 
-// Key is one comparison operator: two snapshots are the same document if and
-// only if their key strings are equal.
+// Key is one comparison operator: two snapshots are the same document if and only if their key strings are equal.
 type Key struct {
 	Name   string // as typed in HCL
 	Label  string // as printed in the paper
@@ -35,11 +34,8 @@ type Key struct {
 	// derive appends the key string. Equal strings mean equal documents.
 	derive func(dst []byte, d *derived) ([]byte, error)
 
-	heading bool // of a record of train
+	Heading bool // the key of a record, at least of train, is its heading
 }
-
-// Heading reports whether the key of a record, at least of train, is its heading.
-func (k Key) Heading() bool { return k.heading }
 
 // Needs names the functions of Sources that a key calls.
 type Needs uint8
@@ -51,8 +47,7 @@ const (
 	NeedsText
 )
 
-// keys is the registry: the ten rows of tab:dedup-counts in its order, then
-// corpus_text.
+// keys is the registry: the ten rows of tab:dedup-counts in its order, then corpus_text.
 var keys = []Key{
 	{Name: "text4k_cased", Label: "Text4K-Cased", Family: TextDerived,
 		Doc:    "first 4,000 code points of the simplified text",
@@ -71,16 +66,16 @@ var keys = []Key{
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, true) }},
 	{Name: "h1_cased", Label: "H1-Cased", Family: TitleDerived,
 		Doc:    "stored tokens between the first <H1> and </H1>, joined by one blank; without <H1> the empty string",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, Heading: true},
 	{Name: "h1", Label: "H1", Family: TitleDerived,
 		Doc:    "the same heading, lower-cased",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, pytext.Lower(d.h.H1)...), nil }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, pytext.Lower(d.h.H1)...), nil }, Heading: true},
 	{Name: "nci_h1", Label: "NciH1", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, Heading: true},
 	{Name: "title", Label: "Title", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, Heading: true},
 	{Name: "page_id", Label: "PageID", Family: PageIdentity, Needs: NeedsPageID,
 		Doc:    "the page that the dump names for the URL's oldid; unresolved revisions fall back to a title in a key space of its own",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.pageKey(dst) }},
@@ -96,20 +91,16 @@ func Names() []string {
 
 // Lookup returns the operator of that name.
 func Lookup(name string) (Key, error) {
-	for i := range keys {
-		if keys[i].Name == name {
-			return keys[i], nil
-		}
+	if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name }); i >= 0 {
+		return keys[i], nil
 	}
 	return Key{}, fmt.Errorf("there is no deduplication key %q; the keys are %s", name, strings.Join(Names(), ", "))
 }
 
-// Fallback says what the page_id key compares where a revision has no page: the
-// paper names "titles" in one place and the URL title in another.
+// Fallback is what page_id compares for a revision without a page: the paper names "titles" and the URL title.
 type Fallback string
 
-// The readings of the PageID fallback. All but FallbackFail prefix "t:", so that
-// an unresolved record never merges with a resolved page.
+// The fallbacks. All but FallbackFail prefix "t:", so that an unresolved record never merges with a resolved page.
 const (
 	FallbackURLTitleCased Fallback = "url_title_cased" // as the query has it: wikipedia.QueryTitle; default
 	FallbackURLTitle      Fallback = "url_title"       // lower-cased
@@ -117,8 +108,7 @@ const (
 	FallbackFail          Fallback = "fail"            // an unresolved record is an error
 )
 
-// Representative says which snapshot's text stands for a document, which the
-// paper leaves open. Ties go to the earlier record.
+// Representative says whose text stands for a document; the paper leaves it open. Ties go to the earlier record.
 type Representative string
 
 // The rules for choosing a snapshot.
@@ -130,8 +120,7 @@ const (
 	LongestText Representative = "longest_text" // greatest Text.Length; needs Sources.Text
 )
 
-// RecordOrder says which split's records come first; those of a split are in file
-// order. Documents are numbered by first occurrence in it. The paper leaves it open.
+// RecordOrder is the split that comes first, then file order: it numbers documents. The paper leaves it open.
 type RecordOrder string
 
 // The orders of records.
@@ -148,8 +137,7 @@ func (o RecordOrder) Splits() [2]nq.Split {
 	return [2]nq.Split{nq.Dev, nq.Train}
 }
 
-// Options are the choices that the paper leaves open. The zero value is the
-// documented default of each.
+// Options are the choices that the paper leaves open. The zero value is the documented default of each.
 type Options struct {
 	RecordOrder    RecordOrder
 	Representative Representative

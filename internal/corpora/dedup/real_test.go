@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // bert is NCI's tokenize-and-decode.
@@ -61,15 +62,13 @@ func lookupIn(pages map[uint64]uint64) func(uint64) (uint64, bool) {
 // groupAll runs all headers through one pass.
 func groupAll(t testing.TB, headers []nq.Header, keys []Key, o Options, s Sources) []*Grouping {
 	t.Helper()
-	i := 0
-	gs, err := drained(t, func(h *nq.Header) error {
-		if i == len(headers) {
-			return io.EOF
-		}
-		*h = headers[i]
-		i++
-		return nil
-	}, keys, o, s)
+	g, err := NewGrouper(scratch(t), keys, o, s)
+	errtest.None(t, err)
+	var h nq.Header // one for all, as readers give it
+	for _, h = range headers {
+		errtest.None(t, g.Add(&h))
+	}
+	gs, err := g.Groupings()
 	errtest.None(t, err)
 	return gs
 }
@@ -95,7 +94,7 @@ func TestRealPagesCounts(t *testing.T) {
 				wanted = append(wanted, id)
 			}
 			stub := goldens.Text(t, "../wikipedia/testdata/real-pages-stub.xml.gz")
-			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", wikipedia.NewWanted(wanted), nil)
+			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", lists.Set(wanted), nil)
 			errtest.None(t, err)
 			gs := groupAll(t, headers, PaperKeys(), Options{}, Sources{BertNormalize: bert().Normalize,
 				PageID: func(oldid uint64) (uint64, bool) { e, ok := table.Lookup(oldid); return e.PageID, ok }})

@@ -20,8 +20,7 @@ type Record struct {
 	PageID    uint64 // 0: not resolved, or no resolution given
 }
 
-// Records holds the records of a pass in its order: all of one split, then all of
-// the other. What does not fit into small buffers is on disk.
+// Records holds a pass's records in order, one split after the other, on disk beyond small buffers.
 type Records struct {
 	splits [2]nq.Split
 	paged  bool // the pass had Sources.PageID
@@ -123,8 +122,7 @@ func (r *Records) PageID(i int) uint64 { return r.light(i).pageID }
 // OldID returns the revision of record i, 0 where its URL has none.
 func (r *Records) OldID(i int) uint64 { return r.light(i).oldid }
 
-// Resolution says how many revisions and records have a page (appendix "PageID
-// Resolution").
+// Resolution says how many revisions and records have a page (appendix "PageID Resolution").
 type Resolution struct {
 	Revisions         int     `json:"revisions"` // distinct revision ids
 	Resolved          int     `json:"resolved_revisions"`
@@ -134,8 +132,7 @@ type Resolution struct {
 	NoRevision        int     `json:"records_without_revision"`
 }
 
-// Resolution counts over all records; it is all unresolved if the pass had no
-// Sources.PageID.
+// Resolution counts over all records; it is all unresolved if the pass had no Sources.PageID.
 func (r *Records) Resolution() Resolution {
 	res := Resolution{Records: r.Len()}
 	var all, resolved []uint64

@@ -7,8 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// WriteRecords writes every record that next gives before io.EOF, and its header, text keys
-// included; tags says whether these are of the tags too.
+// WriteRecords writes next's records up to io.EOF, and their headers with text keys, with those of tags if tags is set.
 func WriteRecords(next func(*nq.Record) error, recOut, headOut io.Writer, tags bool) (err error) {
 	records, err := nq.NewRecordWriter(recOut)
 	if err != nil {

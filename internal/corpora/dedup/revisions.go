@@ -6,18 +6,17 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Snapshot names one record of a table about texts; callers with the corpus turn it
-// into words with Contrast.
+// Snapshot names one record of a table about texts; callers with the corpus turn it into words with Contrast.
 type Snapshot struct {
 	ExampleID int64    `json:"example_id"`
 	Split     nq.Split `json:"split"`
 	OldID     uint64   `json:"oldid"`
 }
 
-// SharedTitle is one row of tab:shared-title-revision-variation: two revisions
-// under one title key whose texts differ. Whether they are one page is not asked.
+// SharedTitle is a row of tab:shared-title-revision-variation: two revisions of one title key, whose texts differ.
 type SharedTitle struct {
 	Title     string   `json:"title"`
 	Key       string   `json:"key"`
@@ -27,35 +26,26 @@ type SharedTitle struct {
 	B         Snapshot `json:"b"`
 }
 
-// SharedTitles lists the keys of g under which the oldest and the newest revision
-// have different text prefixes, most records first, then by key.
+// SharedTitles lists g's keys whose oldest and newest revision differ in text prefix, most records first, then by key.
 func SharedTitles(g *Grouping) []SharedTitle {
 	var out []SharedTitle
 	oldids := g.Records.oldIDs()
-	for doc, members := range g.Members() {
-		revisions := map[uint64]struct{}{}
+	for _, members := range g.Members() {
 		old, fresh := -1, -1
 		for _, m := range members {
-			i := int(m)
-			id := oldids[i]
-			if id == 0 {
-				continue
-			}
-			revisions[id] = struct{}{}
-			if old < 0 || id < oldids[old] {
+			switch i := int(m); {
+			case oldids[i] == 0:
+			case old < 0:
+				old, fresh = i, i
+			case oldids[i] < oldids[old]:
 				old = i
-			}
-			if fresh < 0 || id > oldids[fresh] {
+			case oldids[i] > oldids[fresh]:
 				fresh = i
 			}
 		}
-		if len(revisions) < 2 || g.Records.light(old).prefix == g.Records.light(fresh).prefix {
-			continue
+		if old >= 0 && oldids[old] != oldids[fresh] && g.Records.light(old).prefix != g.Records.light(fresh).prefix {
+			out = append(out, g.shared(members, oldids, old, fresh))
 		}
-		out = append(out, SharedTitle{
-			Title: g.Records.At(old).Title, Key: g.KeyOf(int32(doc)), Revisions: len(revisions), Records: len(members),
-			A: g.Records.snapshot(old), B: g.Records.snapshot(fresh),
-		})
 	}
 	slices.SortFunc(out, func(a, b SharedTitle) int {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Key, b.Key))
@@ -63,36 +53,27 @@ func SharedTitles(g *Grouping) []SharedTitle {
 	return out
 }
 
-// SharedTitleOf returns the row for two revisions that the caller names, as the
-// paper does, whatever their texts.
+// SharedTitleOf returns the row for two revisions that the caller names, as the paper does, whatever their texts.
 func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 	oldids := g.Records.oldIDs()
 	i, j := slices.Index(oldids, a), slices.Index(oldids, b)
-	for _, f := range []struct {
-		at    int
-		oldid uint64
-	}{{i, a}, {j, b}} {
-		if f.at < 0 {
-			return SharedTitle{}, fmt.Errorf("no record has revision %d", f.oldid)
-		}
+	if i < 0 || j < 0 {
+		return SharedTitle{}, fmt.Errorf("no record has revision %d", map[bool]uint64{true: a, false: b}[i < 0])
 	}
 	if g.docOf[i] != g.docOf[j] {
 		return SharedTitle{}, fmt.Errorf("revisions %d (%s) and %d (%s) do not share a %s key",
 			a, g.Records.At(i).Title, b, g.Records.At(j).Title, g.Key.Name)
 	}
-	doc := g.docOf[i]
-	revisions, records := map[uint64]struct{}{}, 0
-	for k, d := range g.docOf {
-		if d == doc {
-			records++
-			revisions[oldids[k]] = struct{}{}
-		}
-	}
-	delete(revisions, 0)
+	return g.shared(g.Members()[g.docOf[i]], oldids, i, j), g.Records.Err()
+}
+
+// shared is the row of a document's records, of which two are shown.
+func (g *Grouping) shared(members []int32, oldids []uint64, a, b int) SharedTitle {
+	revisions := lists.Filter(lists.Map(members, func(m int32) uint64 { return oldids[m] }), func(id uint64) bool { return id != 0 })
 	return SharedTitle{
-		Title: g.Records.At(i).Title, Key: g.KeyOf(doc), Revisions: len(revisions), Records: records,
-		A: g.Records.snapshot(i), B: g.Records.snapshot(j),
-	}, g.Records.Err()
+		Title: g.Records.At(a).Title, Key: g.KeyOf(g.docOf[a]), Revisions: distinct(revisions), Records: len(members),
+		A: g.Records.snapshot(a), B: g.Records.snapshot(b),
+	}
 }
 
 func (r *Records) snapshot(i int) Snapshot {
@@ -100,8 +81,7 @@ func (r *Records) snapshot(i int) Snapshot {
 	return Snapshot{ExampleID: l.exampleID, Split: r.Split(i), OldID: l.oldid}
 }
 
-// Revisions counts the texts that records of one (title, oldid) hold (appendix
-// "Rendered-Text Variation under a Fixed Revision"). Memory is per distinct text.
+// Revisions counts texts by (title, oldid) (appendix "Rendered-Text Variation under a Fixed Revision"), in memory.
 type Revisions struct {
 	records int
 	byRev   map[revision][]variant
@@ -124,8 +104,7 @@ func NewRevisions() *Revisions {
 	return &Revisions{byRev: map[revision][]variant{}, texts: map[[16]byte]struct{}{}}
 }
 
-// Add counts one record: its title, and the TextDigest of its whole flattened
-// text. Records without a revision id (0) are counted by title alone.
+// Add counts a record by title, revision (0: title alone) and the TextDigest of its whole flattened text.
 func (v *Revisions) Add(title string, s Snapshot, digest [16]byte) {
 	v.records++
 	v.texts[digest] = struct{}{}

@@ -12,9 +12,8 @@ import (
 // TextLimit is the prefix of the text keys in code points.
 const TextLimit = 4000
 
-// TextKeys returns the values of nq.Header.Text4KCased and Text4K: the digests of
-// the first 4,000 code points of FlatText, or with its tags of the whole simplified
-// text, as they are and lower-cased after the cut.
+// TextKeys returns nq.Header's Text4KCased and Text4K: digests of the first 4,000 code points of FlatText (with tags: of
+// the whole simplified text), as they are and lower-cased after the cut.
 func TextKeys(r *nq.Record, tags bool) (cased, lower [16]byte) {
 	var room [TextLimit + TextLimit/8]byte
 	text, n := flatText(room[:0], r, TextLimit, tags)
@@ -49,8 +48,7 @@ func lowerASCII(text []byte) bool {
 	return true
 }
 
-// TextDigest digests the first limit code points of s (0: all of them), lower-cased
-// after the cut if lower is set: the first 16 bytes of their SHA-256.
+// TextDigest is the first half of SHA-256 of s's first limit code points (0: all), lower-cased after the cut if lower.
 func TextDigest(s string, limit int, lower bool) [16]byte {
 	if limit > 0 {
 		s = cut(s, limit)
@@ -86,8 +84,7 @@ func FlatText(r *nq.Record, limit int) string {
 	return string(text)
 }
 
-// flatText appends FlatText, or with tags all tokens, to the empty b and also returns
-// its code points.
+// flatText appends FlatText, or with tags all tokens, to the empty b and also returns its code points.
 func flatText(b []byte, r *nq.Record, limit int, tags bool) (text []byte, n int) {
 	some := false // whether a token was added
 	// add reports whether more text is wanted.

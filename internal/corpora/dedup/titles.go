@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Titles compares a title-like operator with page identity (section "Qualitative
@@ -38,8 +39,7 @@ type Collision struct {
 	Names   []Named `json:"names"`   // by first occurrence, one per page
 }
 
-// Named is one side of a Fragment or Collision: the shown title, revision and
-// page of its first record.
+// Named is one side of a Fragment or Collision: the shown title, revision and page of its first record.
 type Named struct {
 	Title  string `json:"title"`
 	Key    string `json:"key"`
@@ -105,13 +105,12 @@ func DiagnoseTitles(g *Grouping) (*Titles, error) {
 	return t, g.Records.Err()
 }
 
-// CollidingPages is the number of distinct pages in collisions, the paper's "93
-// PageIDs".
+// CollidingPages is the number of distinct pages in collisions, the paper's "93 PageIDs".
 func (t *Titles) CollidingPages() int {
-	pages := map[uint64]struct{}{}
-	for i := range t.Colliding {
-		for _, n := range t.Colliding[i].Names {
-			pages[n.PageID] = struct{}{}
+	pages := map[uint64]bool{}
+	for _, c := range t.Colliding {
+		for _, n := range c.Names {
+			pages[n.PageID] = true
 		}
 	}
 	return len(pages)
@@ -124,8 +123,7 @@ type Affected struct {
 	Percent float64 `json:"percent" unit:"percent"` // 0 for an empty split
 }
 
-// Affected counts train and dev. A record without a page is affected if its key
-// collides.
+// Affected counts train and dev. A record without a page is affected if its key collides.
 func (t *Titles) Affected() (train, dev Affected) {
 	r := t.Grouping.Records
 	train, dev = Affected{Of: r.Train()}, Affected{Of: r.Dev()}
@@ -146,19 +144,11 @@ func (t *Titles) Affected() (train, dev Affected) {
 // AffectedRecords says of each record whether Affected counts it.
 func (t *Titles) AffectedRecords() []bool {
 	g := t.Grouping
-	fragmented := make(map[uint64]struct{}, len(t.Fragmented))
-	for i := range t.Fragmented {
-		fragmented[t.Fragmented[i].PageID] = struct{}{}
-	}
-	colliding := make(map[int32]struct{}, len(t.Colliding))
-	for i := range t.Colliding {
-		colliding[t.Colliding[i].Doc] = struct{}{}
-	}
+	fragmented := lists.Set(lists.Map(t.Fragmented, func(f Fragment) uint64 { return f.PageID }))
+	colliding := lists.Set(lists.Map(t.Colliding, func(c Collision) int32 { return c.Doc }))
 	affected := make([]bool, len(g.docOf))
 	for i, doc := range g.docOf {
-		_, f := fragmented[g.Records.PageID(i)]
-		_, c := colliding[doc]
-		affected[i] = f || c
+		affected[i] = fragmented[g.Records.PageID(i)] || colliding[doc]
 	}
 	return affected
 }

@@ -5,8 +5,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Variation counts the texts that records of one revision, and of one title, have (the
-// two appendices on variation), in one pass over the records.
+// Variation counts texts of one revision and of one title (the two appendices on variation), in one pass.
 type Variation struct {
 	revisions *Revisions
 	titles    *Grouper
@@ -61,8 +60,7 @@ func (t ShownTexts) Add(r *nq.Record) {
 	}
 }
 
-// Contrast returns the place where the texts of two records first differ; see the
-// function of that name.
+// Contrast returns the place where the texts of two records first differ; see the function of that name.
 func (t ShownTexts) Contrast(a, b Snapshot) (string, string) {
 	sa, sb, _ := Contrast(t[a.record()], t[b.record()])
 	return sa, sb

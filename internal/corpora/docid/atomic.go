@@ -6,14 +6,11 @@ import (
 	"strconv"
 )
 
-// FirstAtomicToken is the first token that T5's tokenizer does not have. A checkpoint's
-// embedding has 32,128 rows: 28 documents take those that no token uses.
+// FirstAtomicToken is the first token beyond T5's tokenizer; 28 documents take unused rows of the 32,128 embeddings.
 const FirstAtomicToken = 32_100
 
-// Atomic gives document i the one token first+i, named "<doc_000123>" with the digits of
-// the last document. The sequence has no </s>: one decoder step ranks all documents. With
-// eos, a token, each is followed by it, as a target to train on; the step that ranks is
-// the same.
+// Atomic gives document i the token first+i, named "<doc_000123>" with the last document's digits. Without </s>, one
+// decoder step ranks all documents; with eos, a training target ends with that token and the ranking step stays the same.
 func Atomic(documents []string, first int32, eos ...int32) (*Set, error) {
 	if first < 0 || int64(first)+int64(len(documents)) > math.MaxInt32 {
 		return nil, fmt.Errorf("atomic identifiers: %d documents from token %d do not fit 31 bits", len(documents), first)

@@ -13,10 +13,9 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// The stored form is TSV in UTF-8: a header line "redsi-docid 1 KIND COUNT", then
-// per document its name, the identifier's text and its tokens, separated by tabs
-// and the tokens by blanks. In names, backslash, tab, newline and carriage return
-// are written \\ \t \n \r. Equal sets give equal bytes.
+// The stored form is UTF-8 TSV: the header "redsi-docid 1 KIND COUNT", then per document its name, identifier text and
+// blank-separated tokens. Names escape backslash, tab, newline and carriage return as \\ \t \n \r. Equal sets give equal
+// bytes.
 const (
 	codecName    = "redsi-docid"
 	codecVersion = "1"
@@ -115,8 +114,7 @@ func parseIdentifier(line string) (Identifier, error) {
 	return id, nil
 }
 
-// Digest is the SHA-256 of what Write writes, in hexadecimal: two sets have the
-// same one if they give the same documents the same identifiers.
+// Digest is the hexadecimal SHA-256 of what Write writes, equal for equal documents with equal identifiers.
 func (s *Set) Digest() (string, error) {
 	h := sha256.New()
 	if err := s.Write(h); err != nil {

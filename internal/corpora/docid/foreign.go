@@ -15,8 +15,7 @@ type Foreign struct {
 	Tokens   []int32
 }
 
-// Imported turns imported identifiers into a set. What a file leaves out, text or
-// tokens, the tokenizer adds, and the special tokens around the tokens.
+// Imported turns imported identifiers into a set: the tokenizer adds missing text or tokens, and the special tokens.
 type Imported struct {
 	kind       Kind
 	set        *Set
@@ -29,8 +28,7 @@ type Imported struct {
 	end        int32
 }
 
-// NewImported expects identifiers of documents, which files call names. Tokens are below
-// vocabulary, unless the kind has its own, which are above.
+// NewImported expects identifiers of documents, as files call them, with tokens below vocabulary or the kind's above it.
 func NewImported(kind Kind, documents, names []string, with Speller, vocabulary int) (*Imported, error) {
 	if len(names) != len(documents) || kind.OneToken() {
 		return nil, fmt.Errorf("%s identifiers of %d documents with %d names cannot be imported", kind, len(documents), len(names))

@@ -2,7 +2,6 @@ package docid
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -37,9 +36,7 @@ func TestImported(t *testing.T) {
 	if err == nil {
 		err = f.Add(Foreign{"a:1", "x", "", []int32{200, 207}})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if set, err = f.Set(); err != nil || set.Identifiers[0].Text != "200-207" || !slices.Equal(set.Identifiers[0].Tokens, []int32{200, 207, 1}) {
 		t.Errorf("%+v, %v", set, err)
 	}
@@ -78,12 +75,8 @@ func TestForeignErrors(t *testing.T) {
 		if err == nil {
 			_, err = f.Set()
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: error %v, want %q", c.ids, err, c.want)
-		}
+		errtest.Says(t, err, c.want)
 	}
 	errtest.Says(t, errtest.Of(NewImported(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100)), "by number")
-	if _, err := NewImported(KindAtomic, nil, nil, w, 100); err == nil {
-		t.Error("atomic identifiers are brought")
-	}
+	errtest.Says(t, errtest.Of(NewImported(KindAtomic, nil, nil, w, 100)), "atomic identifiers of 0 documents with 0 names cannot be imported")
 }

@@ -22,8 +22,7 @@ type Set struct {
 	Identifiers []Identifier
 }
 
-// Encoder tokenizes many texts with the model's tokenizer, </s> included. It
-// returns one slice per text, in order.
+// Encoder tokenizes many texts with the model's tokenizer, </s> included. It returns one slice per text, in order.
 type Encoder func(texts []string) [][]int32
 
 // newSet tokenizes texts and checks the result.
@@ -42,8 +41,7 @@ func newSet(kind Kind, documents, texts []string, encode Encoder) (*Set, error) 
 	return s, nil
 }
 
-// Check proves that documents, texts and token sequences are unique and that no
-// sequence is empty. The error names both documents.
+// Check proves documents, texts and token sequences unique and no sequence empty; its error names both documents.
 func (s *Set) Check() error {
 	byDocument := make(map[string]struct{}, len(s.Identifiers))
 	byText := make(map[string]int, len(s.Identifiers))
@@ -79,9 +77,8 @@ func (s *Set) Sequences() [][]int32 {
 	return lists.Map(s.Identifiers, func(id Identifier) []int32 { return id.Tokens })
 }
 
-// TokenRange returns the lowest token that begins an identifier and the highest of any:
-// where the kind grows the vocabulary, the tokens that it grows by. A set without
-// identifiers has none: the last is below the first.
+// TokenRange returns the lowest first token and the highest token of any identifier: the added tokens, where the kind
+// grows the vocabulary. For an empty set, the last is below the first.
 func (s *Set) TokenRange() (first, last int32) {
 	first, last = math.MaxInt32, -1
 	for _, id := range s.Identifiers {

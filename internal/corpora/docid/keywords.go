@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Keywords weighs the words of a collection's documents as BM25 does, in Lucene's form. First
-// every document is Added, then each may be asked for its words.
+// Keywords weighs documents' words by BM25 in Lucene's form: Add all documents, then ask for each one's words.
 type Keywords struct {
 	K1, B float64
 
@@ -44,8 +43,7 @@ func (k *Keywords) Add(words []string) (vocabulary int) {
 	return len(k.documents)
 }
 
-// Of are the n words of a document with the greatest weights, the greatest first; of equal
-// ones the one that comes first in it.
+// Of are a document's n words of greatest weight, the greatest first; of equal ones the first in it.
 func (k *Keywords) Of(words []string, n int) []string {
 	type word struct {
 		text   string

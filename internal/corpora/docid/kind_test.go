@@ -18,9 +18,9 @@ func ofEveryKind(t *testing.T) map[Kind]*Set {
 	errtest.None(t, err)
 	residual, _, err := Residual(t.Context(), docs, scattered(120, 3), ResidualOptions{Levels: 2, Codes: 8, FirstToken: FirstAtomicToken, EOS: 1})
 	errtest.None(t, err)
-	title, _, err := Title(docs, docs, 4, &words{})
+	title, _, err := Title(KindTitle, docs, docs, 4, &words{})
 	errtest.None(t, err)
-	keyword, _, err := Keyword(docs, docs, 4, &words{})
+	keyword, _, err := Title(KindKeyword, docs, docs, 4, &words{})
 	errtest.None(t, err)
 	other := &Set{Kind: KindOther, Identifiers: naive.Identifiers}
 	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual, KindTitle: title, KindKeyword: keyword, KindOther: other}

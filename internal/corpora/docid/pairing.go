@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Pairing pairs the documents of another input with their identifiers by name: a
-// document is named by its number in the collection. Nothing is paired by its place
-// in a file.
+// Pairing pairs another input's documents with their identifiers by name, the document's number in the collection, never
+// by place in a file.
 type Pairing struct {
 	set   *Set
 	input string
@@ -24,8 +23,7 @@ func (s *Set) PairWith(input string) *Pairing {
 	return p
 }
 
-// Find returns the place among s.Identifiers of a document of the input. The error
-// names a document that has no identifier.
+// Find returns the place of an input's document among s.Identifiers; its error names one without an identifier.
 func (p *Pairing) Find(document int) (int, error) {
 	i, ok := p.place[strconv.Itoa(document)]
 	if !ok {
@@ -35,8 +33,7 @@ func (p *Pairing) Find(document int) (int, error) {
 	return i, nil
 }
 
-// Complete checks that the input has had every document; the error names the first
-// that it has not.
+// Complete checks that the input has had every document; the error names the first that it has not.
 func (p *Pairing) Complete() error {
 	for i, met := range p.met {
 		if !met {

@@ -9,16 +9,13 @@ import (
 	"gonum.org/v1/gonum/mathext/prng"
 )
 
-// Generator names how a seed becomes a permutation. Each is fixed: a seed gives the
-// same one for ever.
+// Generator names how a seed becomes a permutation. Each is fixed: a seed gives the same one for ever.
 type Generator string
 
 const (
-	// GeneratorPython is random.Random(seed).shuffle(list(range(b))) of Python. It holds
-	// the whole list, 4 bytes a number.
+	// GeneratorPython is random.Random(seed).shuffle(list(range(b))) of Python. It holds the whole list, 4 bytes a number.
 	GeneratorPython Generator = "python"
-	// GeneratorPCG holds the head of a permutation only, however long the whole is, and
-	// the head of a longer one keeps its numbers.
+	// GeneratorPCG holds a permutation's head only; the head of a longer one begins with the same numbers.
 	GeneratorPCG Generator = "pcg"
 )
 
@@ -36,8 +33,7 @@ func (g Generator) head(n int, b, seed uint64) ([]uint64, error) {
 	return nil, fmt.Errorf("generator %q, want %s or %s", g, GeneratorPython, GeneratorPCG)
 }
 
-// pythonSource is MT19937 as CPython's random.Random(seed) starts it: by the array of the
-// seed's 32-bit words, the lowest first.
+// pythonSource is MT19937 as CPython's random.Random(seed) seeds it: with the seed's 32-bit words, lowest first.
 func pythonSource(seed uint64) *prng.MT19937 {
 	source := prng.NewMT19937()
 	key := []uint32{uint32(seed)}
@@ -48,8 +44,7 @@ func pythonSource(seed uint64) *prng.MT19937 {
 	return source
 }
 
-// pythonHead is Fisher and Yates's shuffle from the back. A number below n is the top
-// bits of a draw, as many as n has, drawn again while it is n or more.
+// pythonHead is Fisher and Yates's shuffle from the back, drawing as many top bits as n has until they are below n.
 func pythonHead(n int, b uint32, seed uint64) []uint64 {
 	source := pythonSource(seed)
 	list := make([]uint32, b)
@@ -71,9 +66,8 @@ func pythonHead(n int, b uint32, seed uint64) []uint64 {
 	return out
 }
 
-// pcgHead is Fisher and Yates's shuffle from the front, whose untouched elements are not
-// stored. Its random numbers are the 64-bit outputs of PCG (seed, 0), mapped to a range
-// by Lemire's multiplication with rejection.
+// pcgHead is Fisher and Yates's shuffle from the front, without storing untouched elements. Its numbers are the 64-bit
+// outputs of PCG (seed, 0), mapped to a range by Lemire's multiplication with rejection.
 func pcgHead(n int, b, seed uint64) []uint64 {
 	source := rand.NewPCG(seed, 0)
 	moved := make(map[uint64]uint64, n) // elements that are not at their own place

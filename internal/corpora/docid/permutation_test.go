@@ -21,9 +21,8 @@ func permuted(t *testing.T, g Generator, n int, b, seed uint64) []uint64 {
 	return p
 }
 
-// TestPythonPermutation compares with random.Random(seed).shuffle of CPython
-// (tools/golden/permutation.py): the first numbers, the last of n and the first digits of
-// the SHA-256 of all n, a line each.
+// TestPythonPermutation compares with random.Random(seed).shuffle of CPython (tools/golden/permutation.py): the first
+// numbers, the last of n and the first digits of the SHA-256 of all n, a line each.
 func TestPythonPermutation(t *testing.T) {
 	const documents = 109_739 // of the paper's NQ320K-Title
 	for _, c := range []struct {
@@ -88,8 +87,7 @@ func TestPCGPermutation(t *testing.T) {
 	}
 }
 
-// TestPermutationIsUniform counts where element 0 goes and which element comes
-// first, over many seeds.
+// TestPermutationIsUniform counts where element 0 goes and which element comes first, over many seeds.
 func TestPermutationIsUniform(t *testing.T) {
 	const b, seeds = 7, 7_000
 	for _, g := range []Generator{GeneratorPython, GeneratorPCG} {
@@ -110,12 +108,5 @@ func TestPermutationIsUniform(t *testing.T) {
 				t.Errorf("%s, position %d: %d times 0, element %d first %d times; want about 1000", g, i, place[i], i, first[i])
 			}
 		}
-	}
-}
-
-// BenchmarkPythonPermutation is the largest budget of the paper, 32 |D|.
-func BenchmarkPythonPermutation(b *testing.B) {
-	for b.Loop() {
-		pythonHead(109_739, 3_511_648, 42)
 	}
 }

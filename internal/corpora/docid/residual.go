@@ -16,8 +16,7 @@ import (
 // FirstResidualToken is the first token that the embedding of a T5 checkpoint has no row for.
 const FirstResidualToken = 32_128
 
-// ResidualOptions are the choices of residual quantization. Every k-means has
-// scikit-learn's defaults.
+// ResidualOptions are the choices of residual quantization. Every k-means has scikit-learn's defaults.
 type ResidualOptions struct {
 	Levels     int             // codes of a document
 	Codes      int             // of a level
@@ -44,13 +43,11 @@ type QuantizationLevel struct {
 	SquaredError float64 `json:"squared_error"` // mean |vector - sum of its centres up to this level|²
 }
 
-// Residual gives every document the codes of residual quantization, as TIGER does with
-// an RQ-VAE: level 0 clusters the vectors (row i is document i), each next one what
-// the centres before it leave of them; a code is the nearest centre. The codebooks
-// come from k-means. Documents with equal codes get one token more, their place among
-// them in document order. Code c of level l is the token FirstToken + l*Codes + c, the
-// place p is FirstToken + Levels*Codes + p. The codes of a level are numbered,
-// without a gap, as documents first have them.
+// Residual gives every document codes of residual quantization, as TIGER does with an RQ-VAE but with codebooks by
+// k-means: level 0 clusters the vectors (row i is document i), each further level the remainders; a code is the nearest
+// centre. Documents with equal codes get one more token, their place in document order. Code c of level l is the token
+// FirstToken + l*Codes + c, place p is FirstToken + Levels*Codes + p. Codes are numbered, without gaps, by first
+// occurrence.
 func Residual(ctx context.Context, documents []string, vectors npy.Matrix, o ResidualOptions) (*Set, *Quantization, error) {
 	if last := float64(o.FirstToken) + float64(o.Levels)*float64(o.Codes) + float64(len(documents)); last > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("residual identifiers: %d levels of %d codes from token %d do not fit 31 bits", o.Levels, o.Codes, o.FirstToken)

@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
-// SemanticOptions are the choices of recursive clustering. Zero values mean the
-// paper's.
+// SemanticOptions are the choices of recursive clustering. Zero values mean the paper's.
 type SemanticOptions struct {
 	Clusters      int                   // per node, 2 to 10: one decimal digit; 10
 	LeafSize      int                   // nodes of at most that many documents are not split; 100
@@ -45,13 +44,10 @@ type Tree struct {
 	Dealt  int    `json:"dealt"`  // those of them whose vectors k-means could not tell apart
 }
 
-// Semantic gives every document the digits of its path through recursive k-means
-// over vectors (row i is document i), followed by its index within the leaf, from
-// zero in document order, without padding (appendix "Semantic Identifiers").
-// Prefixes of leaves are not prefixes of each other, so the texts are unique. A
-// collection of at most LeafSize documents has an empty prefix. A node whose
-// vectors k-means puts into one cluster, because all are equal, deals its documents to
-// the clusters in turn.
+// Semantic gives every document the digits of its path through recursive k-means over vectors (row i is document i) and
+// its unpadded index within the leaf, from zero in document order (appendix "Semantic Identifiers"). No leaf's prefix
+// begins another's, so texts are unique. Up to LeafSize documents have an empty prefix. A node whose vectors are all
+// equal, one cluster to k-means, deals its documents to the clusters in turn.
 func Semantic(ctx context.Context, documents []string, vectors npy.Matrix, o SemanticOptions, encode Encoder) (*Set, *Tree, error) {
 	o = o.withDefaults()
 	if err := checkVectors(KindSemantic, documents, vectors); err != nil {
@@ -78,8 +74,7 @@ func (o SemanticOptions) withDefaults() SemanticOptions {
 	return o
 }
 
-// grower splits nodes. Large ones come one after another, each on all threads;
-// smaller ones side by side, each on one thread. Neither changes the result.
+// grower splits large nodes one by one on all threads, small ones side by side on one each; the result is the same.
 type grower struct {
 	vectors npy.Matrix
 	o       SemanticOptions

@@ -84,14 +84,3 @@ func TestSemanticEqualsScikitLearn(t *testing.T) {
 		}
 	}
 }
-
-func TestChildSeed(t *testing.T) {
-	for c := range 10 {
-		if got := childSeed(42, c); got != uint32(42000223+c) {
-			t.Errorf("child %d of 42 has the seed %d", c, got)
-		}
-	}
-	if a := childSeed(childSeed(42, 1), 8); a != 4159780489 || childSeed(a, 5) != 1178048577 {
-		t.Errorf("seeds %d, %d", a, childSeed(a, 5))
-	}
-}

@@ -12,8 +12,7 @@ type Speller interface {
 	Decode(tokens []int32, skipSpecial bool) string
 }
 
-// speller spells texts such that the tokens of a spelling have its text: a search that is
-// valid by text names the same documents as one by tokens.
+// speller spells texts as their tokens do: then searches valid by text and by tokens name the same documents.
 type speller struct {
 	Speller
 	special map[int32]bool
@@ -21,8 +20,7 @@ type speller struct {
 
 func newSpeller(s Speller) *speller { return &speller{s, map[int32]bool{}} }
 
-// pieces are the tokens of what the tokenizer makes of a text, without those that have no
-// text of their own, such as <unk>.
+// pieces are a text's tokens without those that have no text, such as <unk>.
 func (s *speller) pieces(text string) []int32 {
 	text = strings.Join(strings.Fields(text), " ")
 	tokens := s.Pieces(text)

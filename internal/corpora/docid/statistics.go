@@ -1,7 +1,6 @@
 package docid
 
-// Statistics describe how identifiers are spelt in tokens (figures on semantic and
-// naive identifier tokenization).
+// Statistics describe how identifiers are spelt in tokens (figures on semantic and naive identifier tokenization).
 type Statistics struct {
 	Kind        Kind    `json:"kind"`
 	Identifiers int     `json:"identifiers"`

@@ -27,16 +27,9 @@ type TitleCounts struct {
 // the first document's stays as it is; the next ones have the first number that makes them
 // unique after it, " (2)", " (3)" and so on, for which a title is cut further where there
 // is no room. An identifier's text is what its tokens spell.
-func Title(documents, titles []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
-	return spellAll(KindTitle, documents, titles, maxTokens, with)
-}
-
-// Keyword gives every document its keywords, in the way of Title.
-func Keyword(documents, keywords []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
-	return spellAll(KindKeyword, documents, keywords, maxTokens, with)
-}
-
-func spellAll(kind Kind, documents, titles []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
+//
+// Keywords become identifiers of another kind in the same way.
+func Title(kind Kind, documents, titles []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
 	if len(titles) != len(documents) {
 		return nil, nil, fmt.Errorf("%s identifiers: %d titles of %d documents", kind, len(titles), len(documents))
 	}
@@ -108,8 +101,7 @@ func (t *titling) free(pieces []int32) bool {
 	return true
 }
 
-// numbered is a title with a number, without the last tokens of the title for which there
-// is no room.
+// numbered is a title with a number, without the last tokens of the title for which there is no room.
 func (t *titling) numbered(title []int32, n int) ([]int32, error) {
 	number := fmt.Sprintf("(%d)", n)
 	for keep := len(title); keep >= 0; keep-- {

@@ -27,7 +27,7 @@ func TestTitle(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &words{}
-			set, counts, err := Title(names(len(c.titles)), c.titles, c.most, w)
+			set, counts, err := Title(KindTitle, names(len(c.titles)), c.titles, c.most, w)
 			errtest.None(t, err)
 			if got := texts(set); !slices.Equal(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
@@ -50,7 +50,7 @@ func TestTitle(t *testing.T) {
 // TestTitlesOfOneName are as many as there are documents: numbers are found at once.
 func TestTitlesOfOneName(t *testing.T) {
 	titles := slices.Repeat([]string{"sea"}, 20_000)
-	set, _, err := Title(names(len(titles)), titles, 3, &words{})
+	set, _, err := Title(KindTitle, names(len(titles)), titles, 3, &words{})
 	errtest.None(t, err)
 	for i, id := range set.Identifiers[1:] {
 		if id.Text != "sea ("+strconv.Itoa(i+2)+")" {
@@ -69,13 +69,13 @@ func TestTitleErrors(t *testing.T) {
 		{[]string{"a", "a", "a b"}, 1, ""},
 		{[]string{}, 3, "0 titles of 1 documents"},
 	} {
-		_, _, err := Title(names(max(1, len(c.titles))), c.titles, c.most, &words{})
+		_, _, err := Title(KindTitle, names(max(1, len(c.titles))), c.titles, c.most, &words{})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: error %v, want %q", c.titles, err, c.want)
 		}
 	}
 	// numbers are several tokens here
-	_, _, err := Title(names(2), []string{"a", "a"}, 1, letters{&words{}})
+	_, _, err := Title(KindTitle, names(2), []string{"a", "a"}, 1, letters{&words{}})
 	errtest.Says(t, err, `"page 1"`, "max_tokens")
 }
 

@@ -1,6 +1,7 @@
 package docid
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -27,9 +28,8 @@ type Node int32
 // Root is the empty prefix.
 const Root Node = 0
 
-// NewTrie builds the trie of sequences; their indexes are what Identifier returns.
-// An empty sequence, a negative token, two equal sequences and one that is a
-// prefix of another are errors, which name their indexes.
+// NewTrie builds the trie of sequences; Identifier returns their indexes. Empty or equal sequences, prefixes of others and
+// negative tokens are errors that name the indexes.
 func NewTrie(sequences [][]int32) (*Trie, error) {
 	order := make([]int32, len(sequences))
 	total := 1
@@ -46,10 +46,7 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 		total += len(s)
 	}
 	slices.SortFunc(order, func(a, b int32) int {
-		if c := slices.Compare(sequences[a], sequences[b]); c != 0 {
-			return c
-		}
-		return int(a - b)
+		return cmp.Or(slices.Compare(sequences[a], sequences[b]), int(a-b))
 	})
 	for i := 1; i < len(order); i++ {
 		a, b := sequences[order[i-1]], sequences[order[i]]
@@ -110,22 +107,19 @@ func (t *Trie) fill(sequences [][]int32, order []int32) {
 	t.firstEdge = append(t.firstEdge, int32(len(t.tokens)))
 }
 
-// Next returns the tokens that may follow, in increasing order, and whether n is a
-// complete sequence (then none may follow). The slice is the trie's own.
+// Next returns the tokens that may follow n, in order, and whether n is complete (none follows). The slice is the trie's.
 func (t *Trie) Next(n Node) (tokens []int32, complete bool) {
 	from, to := t.firstEdge[n], t.firstEdge[n+1]
 	return t.tokens[from:to:to], t.identifier[n] >= 0
 }
 
-// Tokens are those of all edges: edge i leads to node i+1, and a node's edges follow one
-// another. The slice is the trie's own.
+// Tokens are all edges' tokens, a node's in succession; edge i leads to node i+1. The slice is the trie's own.
 func (t *Trie) Tokens() []int32 { return t.tokens[:len(t.tokens):len(t.tokens)] }
 
 // Widest is how many tokens may follow the root, and at most any other prefix.
 func (t *Trie) Widest() (root, other int) { return t.root, t.most }
 
-// FirstChild returns the node that the first token of Next(n) leads to; the i-th
-// token leads to FirstChild(n)+i.
+// FirstChild returns the node that the first token of Next(n) leads to; the i-th token leads to FirstChild(n)+i.
 func (t *Trie) FirstChild(n Node) Node { return Node(t.firstEdge[n]) + 1 }
 
 // Step returns the node after one more token; false if no sequence goes on so.

@@ -3,7 +3,6 @@ package docid
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -20,43 +19,9 @@ func TestTrieOfT5(t *testing.T) {
 	for _, text := range order {
 		sequences = append(sequences, spelt[text])
 	}
+	checkTrie(t, sequences)
 	trie, err := NewTrie(sequences)
 	errtest.None(t, err)
-	next := func(prefix ...int32) ([]int32, bool) {
-		n, ok := Root, true
-		for _, token := range prefix {
-			if n, ok = trie.Step(n, token); !ok {
-				t.Fatalf("no prefix %v", prefix)
-			}
-		}
-		return trie.Next(n)
-	}
-	for _, c := range []struct {
-		prefix, want []int32
-		complete     bool
-	}{
-		{nil, []int32{3, 209, 507, 968}, false},
-		{[]int32{3}, []int32{632, 26724}, false},
-		{[]int32{3, 632}, []int32{1}, false},
-		{[]int32{209}, []int32{1}, false}, // </s> only: "1" goes no further
-		{[]int32{209, 1}, nil, true},
-		{[]int32{968, 2294}, []int32{2368}, false}, // no </s> within an identifier
-	} {
-		if got, complete := next(c.prefix...); !slices.Equal(got, c.want) || complete != c.complete {
-			t.Errorf("Next(%v) = %v, %v, want %v, %v", c.prefix, got, complete, c.want, c.complete)
-		}
-	}
-	for i, s := range sequences {
-		if got, ok := trie.Find(s); !ok || got != i {
-			t.Errorf("Find(%v) = %d, %v, want %d", s, got, ok, i)
-		}
-		if _, ok := trie.Find(s[:len(s)-1]); ok {
-			t.Errorf("Find(%v) found an incomplete identifier", s[:len(s)-1])
-		}
-		if _, ok := trie.Find(append(slices.Clone(s), 1)); ok {
-			t.Errorf("Find found %v and one more", s)
-		}
-	}
 	if root, other := trie.Widest(); root != 4 || other != 2 {
 		t.Errorf("%d tokens after the root, %d after others; want 4 and 2", root, other)
 	}
@@ -83,9 +48,7 @@ func TestTrieErrors(t *testing.T) {
 		{[][]int32{{5}, {}}, "sequence 1 is empty"},
 		{[][]int32{{5, -1}}, "sequence 0 has token -1"},
 	} {
-		if _, err := NewTrie(c.sequences); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: error %v, want %q", c.sequences, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(NewTrie(c.sequences)), c.want)
 	}
 	empty, err := NewTrie(nil)
 	errtest.None(t, err)
@@ -94,8 +57,7 @@ func TestTrieErrors(t *testing.T) {
 	}
 }
 
-// TestTrieBruteForce compares with the definition: Next(u) holds v if u v is a
-// prefix of some y.
+// TestTrieBruteForce compares with the definition: Next(u) holds v if u v is a prefix of some y.
 func TestTrieBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {

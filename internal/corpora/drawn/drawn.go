@@ -39,8 +39,7 @@ func (d *Numbers) Identifiers(n int) [][]int32 {
 	return out
 }
 
-// Examples are n inputs and their labels as trainings mix them: a quarter documents of 32
-// tokens, each where the draw puts it, the others queries of 8 to 16.
+// Examples are n inputs and labels in training's mix: a quarter documents of 32 tokens, else queries of 8 to 16.
 func (d *Numbers) Examples(n int) (inputs, labels [][]int32) {
 	for range n {
 		low, high := 8, 16
@@ -53,8 +52,7 @@ func (d *Numbers) Examples(n int) (inputs, labels [][]int32) {
 	return inputs, labels
 }
 
-// Texts are n documents for BERT: two thirds are as long as it reads, the others have 100
-// tokens and more.
+// Texts are n documents for BERT: two thirds are as long as it reads, the others have 100 tokens and more.
 func (d *Numbers) Texts(n int) (texts [][]int32) {
 	for i := range n {
 		low := 512
@@ -66,9 +64,8 @@ func (d *Numbers) Texts(n int) (texts [][]int32) {
 	return texts
 }
 
-// Batch is a training's 128 inputs and labels by the name of their lengths: full has documents
-// of 32 tokens only, real a quarter of them and queries of 8 to 16, and atomic longer documents
-// and labels of one token.
+// Batch is a training's 128 inputs and labels: "full" has documents of 32 tokens, "real" a quarter of them and queries of
+// 8 to 16, "atomic" longer documents with one-token labels.
 func Batch(lengths string) (inputs, labels [][]int32) {
 	d := Numbers(1)
 	switch lengths {

@@ -32,8 +32,7 @@ type Card struct {
 	Command    string     // that rebuilds it; "" to leave it out
 }
 
-// Origin says where a collection's questions and texts are from: it decides the
-// card's words on licence and attribution.
+// Origin says where a collection's questions and texts are from: it decides the card's words on licence and attribution.
 type Origin string
 
 // The origins.
@@ -64,8 +63,7 @@ type KeyCount struct {
 	Train, Dev, Union int
 }
 
-// WriteCard writes README.md: metadata that dataset hosts read, counts, files,
-// making and licence. Equal arguments give equal bytes.
+// WriteCard writes README.md: hosts' metadata, counts, files, making and licence. Equal arguments give equal bytes.
 func WriteCard(w io.Writer, c Card, s Summary) error {
 	var b bytes.Buffer
 	c.header(&b, s)
@@ -162,9 +160,8 @@ type config struct {
 // part is a split with its file; without a split it is the config's only one.
 type part struct{ split, path string }
 
-// configs are documents, queries by split, identifiers by type, and the variant of the released
-// layout, if their files exist. Python's datasets uses one reader per repository, so all are
-// Parquet or, in an export without it, JSON lines.
+// configs are the existing files' documents, queries by split, identifiers by type and the released layout's variant.
+// Python's datasets has one reader per repository: all are Parquet or, in an export without it, JSON lines.
 func (s Summary) configs() []config {
 	documents, queries, identifiers := "parquet/documents.parquet", named("parquet/queries-", ".parquet"), [2]string{"parquet/identifiers-", ".parquet"}
 	released := s.released()
@@ -213,13 +210,8 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 
 // splits are the splits with queries.
 func (s Summary) splits() []nq.Split {
-	var have []nq.Split
-	for _, split := range splits {
-		if map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}[split] > 0 {
-			have = append(have, split)
-		}
-	}
-	return have
+	n := map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}
+	return lists.Filter(splits, func(split nq.Split) bool { return n[split] > 0 })
 }
 
 // queries counts the queries of each split; few collections have a third.
@@ -234,8 +226,7 @@ func has(s Summary, name string) bool {
 	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == name })
 }
 
-// what describes a file by its name, of several splits that of train; in the released layout, by
-// the last part of it.
+// what describes a file by its name, the released layout's by the last part; of several splits it names train.
 var what = map[string]string{
 	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train, dev and, if there are any, test (its queries)",
 	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",

@@ -39,47 +39,33 @@ func TestCardGolden(t *testing.T) {
 	goldens.Same(t, "testdata/README.md", b.String())
 }
 
-// TestCardOrigins: a generated or foreign collection does not pass for Natural
-// Questions.
-func TestCardOrigins(t *testing.T) {
+// TestCards: a generated or foreign collection does not pass for Natural Questions, what is not known is left out, and texts
+// that no serializer made are not said to be of a form without a name.
+func TestCards(t *testing.T) {
 	for _, c := range []struct {
-		origin              Origin
-		language, want, not string
+		card      Card
+		s         Summary
+		want, not []string
 	}{
-		{NaturalQuestions, "", "license: cc-by-sa-3.0\nlanguage:\n- en\npretty", "generated"},
-		{Generated, "", "license: cc-by-sa-3.0\nlanguage:\n- en\npretty", "kwiatkowski"},
-		{Other, "", "---\npretty_name:", "Wikipedia"},
-		{Other, "de", "---\nlanguage:\n- de\npretty_name:", "Wikipedia"},
+		{Card{Origin: NaturalQuestions, Name: "x: \"y\"\n"}, Summary{},
+			[]string{"license: cc-by-sa-3.0\nlanguage:\n- en\npretty", "exported without text", `pretty_name: "x: \"y\"\n"`, "- n<1K", "CC BY-SA 3.0"},
+			[]string{"generated", "## Files", "## Sources", "configs:", "How it was made", "Rebuild", "fallback key", "| Key |"}},
+		{Card{Origin: Generated}, Summary{}, []string{"license: cc-by-sa-3.0\nlanguage:\n- en\npretty"}, []string{"kwiatkowski"}},
+		{Card{Origin: Other}, Summary{Documents: 3, Texts: 3}, []string{"---\npretty_name:", "\nText is that of each document's representative snapshot.\n"}, []string{"Wikipedia"}},
+		{Card{Origin: Other, Language: "de"}, Summary{Documents: 3, Texts: 2}, []string{"---\nlanguage:\n- de\npretty_name:", "snapshot; 1 documents have none.\n"}, []string{"Wikipedia"}},
 	} {
 		var b bytes.Buffer
-		errtest.None(t, WriteCard(&b, Card{Name: "x", Key: "URL", Origin: c.origin, Language: c.language}, Summary{}))
-		if !strings.Contains(b.String(), c.want) || strings.Contains(b.String(), c.not) {
-			t.Errorf("%s: %s", c.origin, b.String())
+		c.card.Key = "URL"
+		errtest.None(t, WriteCard(&b, c.card, c.s))
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: the card lacks %q:\n%s", c.card.Origin, want, b.String())
+			}
 		}
-	}
-}
-
-func TestCardWithoutOptionalParts(t *testing.T) {
-	var b bytes.Buffer
-	errtest.None(t, WriteCard(&b, Card{Name: "x: \"y\"\n", Origin: NaturalQuestions, Key: "URL"}, Summary{}))
-	for _, absent := range []string{"## Files", "## Sources", "configs:", "How it was made", "Rebuild", "fallback key", "| Key |"} {
-		if strings.Contains(b.String(), absent) {
-			t.Errorf("the card has %q:\n%s", absent, b.String())
-		}
-	}
-	for _, present := range []string{"license: cc-by-sa-3.0", "exported without text", `pretty_name: "x: \"y\"\n"`, "- n<1K", "CC BY-SA 3.0"} {
-		if !strings.Contains(b.String(), present) {
-			t.Errorf("the card lacks %q:\n%s", present, b.String())
-		}
-	}
-}
-
-// TestCardOfNoForm: texts that no serializer made are not said to be of a form without a name.
-func TestCardOfNoForm(t *testing.T) {
-	for texts, want := range map[int]string{3: "\nText is that of each document's representative snapshot.\n", 2: "snapshot; 1 documents have none.\n"} {
-		var b bytes.Buffer
-		if err := WriteCard(&b, Card{Name: "x", Origin: Other, Key: "URL"}, Summary{Documents: 3, Texts: texts}); err != nil || !strings.Contains(b.String(), want) {
-			t.Errorf("%v: there is no %q in\n%s", err, want, b.String())
+		for _, not := range c.not {
+			if strings.Contains(b.String(), not) {
+				t.Errorf("%s: the card has %q:\n%s", c.card.Origin, not, b.String())
+			}
 		}
 	}
 }
@@ -117,8 +103,7 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 	return &d, &q
 }
 
-// TestExamplesOf: dev comes first, whatever the order of queries, and what both splits
-// have is there once.
+// TestExamplesOf: dev comes first, whatever the order of queries, and what both splits have is there once.
 func TestExamplesOf(t *testing.T) {
 	var b bytes.Buffer
 	err := dedup.WriteLines(&b, func(put func(any) error) error {

@@ -194,8 +194,7 @@ var licenseURL = map[string]string{
 	"apache-2.0":   "https://www.apache.org/licenses/LICENSE-2.0",
 }
 
-// encoding is the media type of a file by its name; for a compressed one, that of its content,
-// since readers of Croissant recognize gzip by its bytes.
+// encoding is a file's media type by name, of gzip the content's: readers of Croissant recognize gzip by its bytes.
 func encoding(name string) string {
 	switch path.Ext(strings.TrimSuffix(name, ".gz")) {
 	case ".parquet":

@@ -33,8 +33,7 @@ var croissantQueries = []Query{
 	{ID: "q4", Split: nq.Test, Text: "who lost", DocID: "d2", Grade: 2},
 }
 
-// croissants are the folders of testdata/croissant, which tools/golden/croissant.py loads
-// by mlcroissant.
+// croissants are the folders of testdata/croissant, which tools/golden/croissant.py loads by mlcroissant.
 var croissants = map[string]struct {
 	formats []Format
 	origin  Origin
@@ -70,8 +69,7 @@ func TestCroissant(t *testing.T) {
 	}
 }
 
-// TestCroissantRecords: record sets are of files that there are, and say of each field where
-// it is from.
+// TestCroissantRecords: record sets are of files that there are, and say of each field where it is from.
 func TestCroissantRecords(t *testing.T) {
 	for _, c := range []struct {
 		formats []Format

@@ -17,28 +17,26 @@ import (
 	"github.com/redsi/redsi/internal/corpora/trec"
 )
 
-// Document is one document of a collection. Zero OldID, PageID and an empty Text
-// are left out where the format allows it.
+// Document is one document of a collection. Zero OldID, PageID and an empty Text are left out where the format allows it.
 type Document struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-	Text  string `json:"text,omitempty"`
+	ID    string `json:"id" parquet:"id"`
+	Title string `json:"title" parquet:"title"`
+	Text  string `json:"text,omitempty" parquet:"text,optional"`
 
-	Key       string `json:"key,omitempty"` // deduplication key
-	URL       string `json:"url,omitempty"`
-	OldID     uint64 `json:"oldid,omitempty"`   // revision that represents it
-	PageID    uint64 `json:"page_id,omitempty"` // Wikipedia page
-	ExampleID int64  `json:"example_id"`        // record that represents it
-	Train     int32  `json:"train"`             // queries
-	Dev       int32  `json:"dev"`
-	Test      int32  `json:"test,omitempty"` // of collections that have this split
+	Key       string `json:"key,omitempty" parquet:"key"` // deduplication key
+	URL       string `json:"url,omitempty" parquet:"url"`
+	OldID     uint64 `json:"oldid,omitempty" parquet:"oldid,optional"`     // revision that represents it
+	PageID    uint64 `json:"page_id,omitempty" parquet:"page_id,optional"` // Wikipedia page
+	ExampleID int64  `json:"example_id" parquet:"example_id"`              // record that represents it
+	Train     int32  `json:"train" parquet:"train"`                        // queries
+	Dev       int32  `json:"dev" parquet:"dev"`
+	Test      int32  `json:"test,omitempty" parquet:"test,optional"` // of collections that have this split
 
-	URLTitle string  `json:"-"` // title in its URL, for Redsi
-	Examples []int64 `json:"-"` // its records, dev first, without repeats, for Redsi
+	URLTitle string  `json:"-" parquet:"-"` // title in its URL, for Redsi
+	Examples []int64 `json:"-" parquet:"-"` // its records, dev first, without repeats, for Redsi
 }
 
-// Query is one question with a relevant document. A question with several documents is one Query
-// for each, in succession.
+// Query is one question with a relevant document. A question with several documents is one Query for each, in succession.
 type Query struct {
 	ID    string   `json:"id"`
 	Split nq.Split `json:"split"`
@@ -80,8 +78,7 @@ type Identifiers struct {
 	Each iter.Seq2[*Identifier, error]
 }
 
-// Collection is what is exported: documents, then queries, then identifiers, each read once and in
-// order. A yielded pointer is valid until the next.
+// Collection is read once, in this order: documents, queries, identifiers. A yielded pointer is valid until the next.
 type Collection struct {
 	Documents   iter.Seq2[*Document, error]
 	Queries     iter.Seq2[*Query, error]
@@ -93,8 +90,7 @@ type Collection struct {
 // Sink creates a file by its slash-separated name.
 type Sink func(name string) (io.WriteCloser, error)
 
-// Format is a way to write a collection, into files in a folder of its name; those of Redsi are
-// in data.
+// Format is a way to write a collection, into files in a folder of its name; those of Redsi are in data.
 type Format string
 
 // The formats.
@@ -105,8 +101,7 @@ const (
 	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev,test}.tsv
 	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
 
-	// Croissant is not a format of the collection but describes the others: WriteCroissant
-	// writes it after them.
+	// Croissant is not a format of the collection but describes the others: WriteCroissant writes it after them.
 	Croissant Format = "croissant"
 )
 
@@ -134,8 +129,7 @@ type Summary struct {
 	Identifiers []string       `json:"identifiers"`      // types
 	Variant     nq320k.Variant `json:"variant"`          // of Redsi, if that was written
 	Files       []File         `json:"files"`            // by name
-	// Respaced counts texts whose line breaks, tabs or runs of blanks became one blank in TREC's
-	// line formats; the other formats keep them.
+	// Respaced counts texts with white space that became one blank in TREC's line formats; other formats keep it.
 	Respaced int `json:"respaced"`
 	// Escaped counts questions with "&", "<" or ">", which are entities in TREC's topics.
 	Escaped int `json:"escaped"`
@@ -148,8 +142,7 @@ type writer interface {
 	query(q *Query, sameQuestion bool) error // sameQuestion: another document of the previous question
 }
 
-// Write writes the collection in all given formats, in one pass. It fails on the first invalid
-// document or query; the files are then incomplete.
+// Write writes all given formats in one pass. The first invalid document or query ends it, with incomplete files.
 func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	out := &files{create: create}
 	var s Summary

@@ -127,8 +127,7 @@ func judged(q *trec.Judgments, query string, names []string) ([]Judgment, error)
 	return out, nil
 }
 
-// ExamplesOf reads the queries of a grouping and returns the example ids of each document: of dev,
-// then of train, without repeats. It holds about 50 bytes per document and 8 per query.
+// ExamplesOf returns each document's example ids, dev's first, once each: 50 bytes a document and 8 a query.
 func ExamplesOf(queries io.Reader) (func(doc int32) []int64, error) {
 	dev, train := map[int32][]int64{}, map[int32][]int64{} // by document
 	err := dedup.ReadQueries(queries, -1, func(q *dedup.Query) error {

@@ -19,8 +19,7 @@ func CheckIdentifiers(name string) error {
 // LanguageTag is the form of a card's language, "" for none.
 var LanguageTag = regexp.MustCompile(`^([a-zA-Z]{2,3}(-[a-zA-Z0-9]+)*)?$`)
 
-// writeIdentifiers writes the identifiers of one type as JSON lines and, on request, as Parquet.
-// Every document in ids has one.
+// writeIdentifiers writes one type's identifiers as JSON lines and perhaps Parquet; every document in ids has one.
 func writeIdentifiers(f *files, set Identifiers, parquet bool, ids map[string]struct{}) error {
 	if err := CheckIdentifiers(set.Name); err != nil {
 		return err

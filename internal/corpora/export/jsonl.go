@@ -78,8 +78,7 @@ func (w *beir) query(q *Query, sameQuestion bool) error {
 	return nil
 }
 
-// tsvField quotes a name that contains a quote: the loader reads these files as CSV with tabs.
-// Names have no tabs or line breaks (see checkID).
+// tsvField quotes a name with a quote: loaders read CSV with tabs. Names have no tabs or line breaks (checkID).
 func tsvField(s string) string {
 	if !strings.Contains(s, `"`) {
 		return s

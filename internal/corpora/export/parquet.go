@@ -8,20 +8,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// documentRow and queryRow are the Parquet schemas; absent numbers are null.
-type documentRow struct {
-	ID        string  `parquet:"id"`
-	Title     string  `parquet:"title"`
-	Text      *string `parquet:"text,optional"`
-	Key       string  `parquet:"key"`
-	URL       string  `parquet:"url"`
-	OldID     *uint64 `parquet:"oldid,optional"`
-	PageID    *uint64 `parquet:"page_id,optional"`
-	ExampleID int64   `parquet:"example_id"`
-	Train     int32   `parquet:"train"`
-	Dev       int32   `parquet:"dev"`
-	Test      *int32  `parquet:"test,optional"`
-}
+// documentRow and queryRow are the Parquet schemas, by their names too.
+type documentRow Document
 
 type queryRow struct {
 	ID    string `parquet:"id"`
@@ -94,11 +82,7 @@ func openParquet(f *files) (writer, error) {
 }
 
 func (w *parquetFiles) document(d *Document) error {
-	row := documentRow{
-		ID: d.ID, Title: d.Title, Key: d.Key, URL: d.URL, ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev, Test: present(d.Test),
-		Text: present(d.Text), OldID: present(d.OldID), PageID: present(d.PageID),
-	}
-	return w.documents.add(row, len(d.Text)+len(d.Title)+len(d.Key)+len(d.URL)+64)
+	return w.documents.add(documentRow(*d), len(d.Text)+len(d.Title)+len(d.Key)+len(d.URL)+64)
 }
 
 func (w *parquetFiles) query(q *Query, _ bool) error {
@@ -112,13 +96,4 @@ func (w *parquetFiles) query(q *Query, _ bool) error {
 	}
 	row, size := queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID)
 	return t(row, max(q.Grade, 1), size)
-}
-
-// present is nil for the zero value.
-func present[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

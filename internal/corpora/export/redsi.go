@@ -7,10 +7,10 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// redsi writes the layout in which NQ320K was published: all four files, whichever splits exist.
-// Documents are named by number.
+// redsi writes NQ320K's published layout: all four files, whatever splits exist, with documents named by number.
 type redsi struct {
 	texts []*text // documents, train and validation queries
 	rows  [3]int
@@ -43,10 +43,7 @@ func (w *redsi) document(d *Document) error {
 	if d.ID != strconv.Itoa(w.rows[0]) {
 		return fmt.Errorf("document %q is number %d: format %s names documents by number", d.ID, w.rows[0], Redsi)
 	}
-	sources := make([]string, len(d.Examples))
-	for i, id := range d.Examples {
-		sources[i] = strconv.FormatInt(id, 10)
-	}
+	sources := lists.Map(d.Examples, func(id int64) string { return strconv.FormatInt(id, 10) })
 	return w.row(0, nq320k.Row{DocID: d.ID, Kind: nq320k.DocumentRow, Text: d.Text, Title: d.URLTitle, SourceIDs: sources})
 }
 

@@ -68,8 +68,7 @@ func TestRedsiGolden(t *testing.T) {
 	}
 }
 
-// TestIdentifiers: every document has one of each type, under the name that it has in the
-// other files.
+// TestIdentifiers: every document has one of each type, under the name that it has in the other files.
 func TestIdentifiers(t *testing.T) {
 	m := memory{}
 	s, err := Write(numbered(t), Formats(), m.create)

@@ -49,8 +49,7 @@ func (t *text) close() error {
 	return errors.Join(err, t.file.Close())
 }
 
-// bySplit are the files of one kind for each split, created with the split's first query: a split
-// without queries has no files, and the card lists none.
+// bySplit are one kind's files by split, created with the split's first query, so that the card lists none without.
 type bySplit struct {
 	files *files
 	name  func(nq.Split) string

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// topics writes topics, as <top> elements and as TSV, and trec_eval's qrels
-// ("query 0 document grade"). A topic is one line, so its white space is collapsed; in an
-// element, which is SGML, "&", "<" and ">" become entities.
+// topics writes topics, as <top> elements and as TSV, and trec_eval's qrels ("query 0 document grade"). A topic is one
+// line: white space is collapsed, and SGML elements write "&", "<" and ">" as entities.
 type topics struct {
 	tops, tsvs, qrels *bySplit
 	summary           *Summary

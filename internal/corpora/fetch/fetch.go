@@ -27,8 +27,7 @@ type Request struct {
 	Progress func(done, total int64) // total 0 if the server does not say
 	Log      func(msg string, args ...any)
 
-	// Wait is the first pause after a failure, doubled up to 64 times of it;
-	// 0 means a second.
+	// Wait is the first pause after a failure, doubled up to 64 times of it; 0 means a second.
 	Wait time.Duration
 
 	pace readers.Pace // 0: usual
@@ -56,8 +55,7 @@ func (f *Fetched) Close() error {
 	return err
 }
 
-// Permanent is an error that trying again cannot mend: the source does not
-// exist, or its bytes are not the pinned ones.
+// Permanent is an error that trying again cannot mend: the source does not exist, or its bytes are not the pinned ones.
 type Permanent struct{ Err error }
 
 func (p *Permanent) Error() string { return p.Err.Error() }
@@ -71,8 +69,7 @@ const (
 	patience = 60
 )
 
-// Get brings a file. Errors name every source that was tried and why it failed;
-// the error is Permanent if that holds for all of them.
+// Get brings a file. Errors say why each source failed; the error is Permanent if all of them are.
 func Get(ctx context.Context, r Request) (*Fetched, error) {
 	r.Wait = cmp.Or(r.Wait, time.Second)
 	if r.pace == (readers.Pace{}) {
@@ -116,8 +113,7 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 	}
 	sum := sha256.Sum256([]byte(s.URL))
 	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
-	// Of this transfer, among all processes: others wait, and then continue with what one that
-	// failed or was killed has left, or start over.
+	// One process transfers a source; others wait and continue with what a failed or killed one has left, or start over.
 	lock := flock.New(part + ".lock")
 	free, err := lock.TryLock()
 	if err == nil && !free {
@@ -237,8 +233,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// permanentStatus reports whether an HTTP status without a file will not change by itself. A
-// server that has accepted the request, or has no content, waits for a person.
+// permanentStatus reports whether a status without a file stays: 202 and 204, too, wait for a person.
 func permanentStatus(code int) bool {
 	return code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }

@@ -20,8 +20,7 @@ const (
 	maxListed = 50_000      // objects that a pattern may stand for: as many as a plan may have steps
 )
 
-// gsHost is the server of Google Cloud Storage's public objects. Google's own clients ask the
-// variable for another one, too.
+// gsHost is Google Cloud Storage's server of public objects, or the one that the variable of Google's clients names.
 func gsHost() string {
 	host := cmp.Or(os.Getenv("STORAGE_EMULATOR_HOST"), "https://storage.googleapis.com")
 	if !strings.Contains(host, "://") {
@@ -30,15 +29,13 @@ func gsHost() string {
 	return strings.TrimSuffix(host, "/") + "/"
 }
 
-// IsPattern reports whether a source stands for several files of a place that can be listed: a
-// folder, which ends in a slash, or a pattern, of this machine or of gs://.
+// IsPattern reports whether a source is several listed files: a folder (final slash) or pattern, local or of gs://.
 func IsPattern(raw string) bool {
 	scheme, _, isURL := strings.Cut(raw, "://")
 	return (!isURL || scheme == "gs" || scheme == "file") && (strings.ContainsAny(raw, marks) || strings.HasSuffix(raw, "/"))
 }
 
-// SplitPattern gives the folder that a gs:// pattern starts from, with a slash at its end, and
-// the pattern of names below it. That of a folder fits all that is in it.
+// SplitPattern gives a gs:// pattern's folder, slash included, and the pattern below it, all names if there is none.
 func SplitPattern(pattern string) (folder, names string) {
 	at := strings.LastIndex(pattern, "/")
 	if i := strings.IndexAny(pattern, metas); i >= 0 {
@@ -60,8 +57,7 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// List names the objects that a gs:// pattern stands for, sorted. It asks the server once for
-// each 1,000 objects whose names begin as the pattern does.
+// List names a gs:// pattern's objects, sorted, by one request per 1,000 objects with the pattern's beginning.
 func List(ctx context.Context, pattern string) (found []string, err error) {
 	folder, names := SplitPattern(pattern)
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(folder, "gs://"), "/")

@@ -13,15 +13,13 @@ var (
 	userInfo = regexp.MustCompile(`(://)[^/?#"]*@`)
 	queryArg = regexp.MustCompile(`([?&;])([^?&;=\s"']+)=([^&;\s"'#]+)`)
 
-	// secretArg is in the names of query arguments that grant access to those who have them:
-	// signed URLs of S3, Google, Azure and CDNs, tokens, keys. A name too many hides
-	// nothing that matters.
+	// secretArg matches names of query arguments that grant access: signed URLs of S3, Google, Azure and CDNs, tokens,
+	// keys. Hiding one too many loses nothing that matters.
 	secretArg = regexp.MustCompile(`token|sig|secret|key|passw|pwd|auth|credential|session|jwt|^x-(amz|goog|ms)-|^(code|policy)$`)
 )
 
-// Redact gives a text, such as a source or an error about one, as it may be printed:
-// URLs in it without passwords and without the values of query arguments that let
-// somebody in.
+// Redact makes a text, such as a source or an error about one, printable: its URLs lose passwords and the values of
+// arguments that grant access.
 func Redact(text string) string {
 	text = userInfo.ReplaceAllString(text, "${1}"+hidden+"@")
 	return queryArg.ReplaceAllStringFunc(text, func(arg string) string {

@@ -84,9 +84,7 @@ func TestNoSecretIsSaid(t *testing.T) {
 		errtest.None(t, err)
 		for _, n := range notes {
 			b, err := os.ReadFile(n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			said.Write(b)
 		}
 		if strings.Contains(said.String(), secret) || !strings.Contains(said.String(), u) {

@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// TestTransfersOfOneURL share the folder of partial files; the server has no
-// validators, and breaks off now and then.
+// TestTransfersOfOneURL share the folder of partial files; the server has no validators, and breaks off now and then.
 func TestTransfersOfOneURL(t *testing.T) {
 	body, sum := content(50_000)
 	var mu sync.Mutex
@@ -52,9 +51,7 @@ func TestTransfersOfOneURL(t *testing.T) {
 			if f.SHA256 != sum {
 				t.Errorf("sha256 %s of %d bytes, want %s", f.SHA256, f.Size, sum)
 			}
-			if err := f.Close(); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, f.Close())
 		})
 	}
 	wg.Wait()
@@ -95,9 +92,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	if err == nil {
 		err = c.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatalf("the other process brought no half: %v", err)
 	}
@@ -115,14 +110,12 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	if err != nil || f.SHA256 != sum {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, f.Close())
 }
 
 func TestRedirectToHTTPIsRefused(t *testing.T) {
 	body, sum := content(100)
-	plain, _, _ := flaky(t, body, 0, true)
+	plain, _, _ := flaky(t, body, 0)
 	s := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	defer s.Close()
 	old := httpClient.Transport.(*http.Transport).TLSClientConfig

@@ -15,8 +15,7 @@ type Source struct {
 	Path string // local file; "" for a URL
 }
 
-// ParseSource understands http://, https://, gs://bucket/object, file:///path
-// and plain paths.
+// ParseSource understands http://, https://, gs://bucket/object, file:///path and plain paths.
 func ParseSource(raw string) (Source, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {

@@ -25,8 +25,7 @@ var httpClient = &http.Client{Transport: &http.Transport{
 // mostRedirects is net/http's own bound.
 const mostRedirects = 10
 
-// StayEncrypted is an http.Client's CheckRedirect that refuses, for good, what would let anybody
-// on the way choose the bytes.
+// StayEncrypted is a CheckRedirect that refuses, for good, to leave https, where anybody could change the bytes.
 func StayEncrypted(req *http.Request, via []*http.Request) error {
 	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return &Permanent{fmt.Errorf("%s redirects from https to %s, where anybody on the network could change the bytes: give a source that stays on https", via[len(via)-1].URL.Host, req.URL.Scheme)}
@@ -37,8 +36,7 @@ func StayEncrypted(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// partial is what is known of a partial file, beside it on disk: a range is
-// only asked for from the very object that the first bytes came from.
+// partial is stored beside a partial file: a range must come from the object that the first bytes came from.
 type partial struct {
 	URL       string `json:"url"`       // redacted; the file's name is a digest of the whole one
 	Validator string `json:"validator"` // strong ETag or Last-Modified

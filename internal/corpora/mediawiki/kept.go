@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 )
 
-// kept is a file of answers: a line that says to what, and one for each request. A line that a
-// process which was killed has not ended does not count.
+// kept is a file of a question's answers, a line per request behind the question's; an unended line does not count.
 type kept struct{ *os.File }
 
 // question is the first line: what is asked, and whom.
@@ -20,8 +19,7 @@ func (c *Client) question(revisions []uint64) string {
 	return fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions))))
 }
 
-// openKept opens the file behind the answers that it has, if they are to the same question;
-// else it begins anew.
+// openKept opens the file behind the answers that it has, if they are to the same question; else it begins anew.
 func openKept(path, question string) (k kept, all Answers, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

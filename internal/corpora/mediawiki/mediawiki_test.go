@@ -149,9 +149,7 @@ func TestRefused(t *testing.T) {
 	}
 	for _, contact := range []string{"", "me", "me@example.org (x)", "a@b\nX: y"} {
 		_, err := (&mediawiki.Client{Contact: contact}).Pages(t.Context(), nil)
-		if err == nil || !strings.Contains(err.Error(), "has to be an e-mail address or a web page") {
-			t.Errorf("%q: %v", contact, err)
-		}
+		errtest.Says(t, err, "has to be an e-mail address or a web page")
 	}
 }
 
@@ -253,8 +251,6 @@ func TestResumed(t *testing.T) {
 		got, err = other.Pages(t.Context(), all[:100])
 		errtest.None(t, err)
 		check(t, k, got, 100)
-		if err := c.Forget(); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, c.Forget())
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// batch is how many revisions one request may name: the API's limit for those who are nobody
-// special there.
+// batch is how many revisions one request may name: the API's limit for those who are nobody special there.
 const batch = 50
 
 // Answers are the pages of revisions, by revision.
@@ -26,9 +25,8 @@ func (a *Answers) add(more Answers) {
 	a.Pages, a.Missing = append(a.Pages, more.Pages...), append(a.Missing, more.Missing...)
 }
 
-// Pages asks for the pages of revisions, each once, and returns them sorted. What an earlier call for
-// the same revisions has kept in the client's file is not asked again. Errors that trying again
-// later may mend are no *fetch.Permanent.
+// Pages asks once for each revision's page and returns them sorted. Answers that the client's file keeps from an earlier
+// call for the same revisions are not asked for. An error that a later try may mend is no *fetch.Permanent.
 func (c *Client) Pages(ctx context.Context, revisions []uint64) (all Answers, err error) {
 	revisions = slices.Compact(slices.Sorted(slices.Values(revisions)))
 	if err := c.CheckContact(); err != nil {
@@ -60,8 +58,7 @@ func (c *Client) progress(done, total int) {
 	}
 }
 
-// pagesOf are the pages that an answer has of the revisions that were asked for, in their
-// order: of each, its page, or that there is none.
+// pagesOf are an answer's pages, or that there is none, for each revision asked for, in their order.
 func pagesOf(q *query, asked []uint64) (a Answers, err error) {
 	said := map[uint64]wikipedia.Entry{} // without a page where there is none
 	say := func(e wikipedia.Entry) error {

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// Embeddings are stored as NumPy's .npy, version 1.0, '<f4' in C order, shape
-// (documents, columns), so that numpy.load opens what redsi embeds and redsi reads
-// what numpy.save wrote.
+// Embeddings are NumPy's .npy 1.0, '<f4' in C order, shape (documents, columns): numpy.load opens redsi's files, and redsi
+// reads numpy.save's.
 
 const magic = "\x93NUMPY"
 
@@ -39,8 +38,7 @@ func Write(w io.Writer, m Matrix) error {
 
 var headerForm = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d+), (\d+)\), *\} *\n$`)
 
-// Read reads a two-dimensional float32 .npy. Memory grows with the data that
-// is there, whatever the header promises.
+// Read reads a two-dimensional float32 .npy. Memory grows with the data that is there, whatever the header promises.
 func Read(r io.Reader) (Matrix, error) {
 	v, err := Open(r)
 	if err != nil {
@@ -70,8 +68,7 @@ type Vectors struct {
 // Open reads the header of a two-dimensional float32 .npy.
 func Open(r io.Reader) (*Vectors, error) { return open(r, "<f4") }
 
-// OpenAny reads that of foreign two-dimensional .npy, of float16, float32 or float64,
-// whose numbers are read as float32.
+// OpenAny reads that of foreign two-dimensional .npy, of float16, float32 or float64, whose numbers are read as float32.
 func OpenAny(r io.Reader) (*Vectors, error) { return open(r, "<f2", "<f4", "<f8") }
 
 func open(r io.Reader, dtypes ...string) (*Vectors, error) {

@@ -5,14 +5,14 @@ import (
 	"encoding/json/jsontext"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Abridged shows one record as people print it (paper, fig:nq-format-example):
-// indented, its fields in their order, of each list the first items, of each text
-// the first characters. What was left out is shown as "...".
+// Abridged shows one record as people print it (paper, fig:nq-format-example): indented, fields in order, of lists the
+// first items, of texts the first characters, "..." for the rest.
 type Abridged struct {
 	Items      int // of each list of objects; lists of strings are kept whole up to ten times as many
 	Characters int // code points of each string
@@ -35,8 +35,6 @@ type printer struct {
 	b bytes.Buffer
 }
 
-func (p *printer) line(depth int) { p.b.WriteString("\n" + strings.Repeat("  ", depth)) }
-
 func (p *printer) value(depth int) error {
 	t, err := p.d.ReadToken()
 	if err != nil {
@@ -44,9 +42,12 @@ func (p *printer) value(depth int) error {
 	}
 	switch t.Kind() {
 	case jsontext.KindBeginObject:
-		return p.object(depth)
+		return p.members(depth, '}', false, math.MaxInt)
 	case jsontext.KindBeginArray:
-		return p.list(depth)
+		if p.d.PeekKind() == jsontext.KindString {
+			return p.members(depth, ']', true, 10*p.a.Items)
+		}
+		return p.members(depth, ']', false, p.a.Items)
 	case jsontext.KindString:
 		p.b.WriteString(quote(p.cut(t.String())))
 	default:
@@ -55,74 +56,48 @@ func (p *printer) value(depth int) error {
 	return nil
 }
 
-func (p *printer) object(depth int) error {
-	p.b.WriteByte('{')
+// members prints an object or a list, whose words stand on one line.
+func (p *printer) members(depth int, end jsontext.Kind, words bool, limit int) error {
+	line := func(depth int) { p.b.WriteString("\n" + strings.Repeat("  ", depth)) }
+	p.b.WriteByte(map[jsontext.Kind]byte{'}': '{', ']': '['}[end])
 	n := 0
-	for ; p.d.PeekKind() == jsontext.KindString; n++ {
-		if n > 0 {
+	for ; p.d.PeekKind() != end; n++ {
+		switch {
+		case n > limit:
+		case n > 0 && words:
+			p.b.WriteString(", ")
+		case n > 0:
 			p.b.WriteByte(',')
+			fallthrough
+		case !words:
+			line(depth + 1)
 		}
-		p.line(depth + 1)
-		name, err := p.d.ReadToken()
-		if err != nil {
-			return err
+		if n >= limit {
+			if n == limit {
+				p.b.WriteString("...")
+			}
+			if err := p.d.SkipValue(); err != nil {
+				return err
+			}
+			continue
 		}
-		p.b.WriteString(quote(name.String()) + ": ")
+		if end == '}' {
+			name, err := p.d.ReadToken()
+			if err != nil {
+				return err
+			}
+			p.b.WriteString(quote(name.String()) + ": ")
+		}
 		if err := p.value(depth + 1); err != nil {
 			return err
 		}
 	}
-	if n > 0 {
-		p.line(depth)
-	}
-	p.b.WriteByte('}')
-	_, err := p.d.ReadToken()
-	return err
-}
-
-func (p *printer) list(depth int) error {
-	p.b.WriteByte('[')
-	limit, words := p.a.Items, p.d.PeekKind() == jsontext.KindString
-	if words {
-		limit *= 10
-	}
-	n := 0
-	for ; p.d.PeekKind() != jsontext.KindEndArray; n++ {
-		if n <= limit {
-			p.separate(n, depth, words)
-		}
-		if n == limit {
-			p.b.WriteString("...")
-		}
-		err := error(nil)
-		if n < limit {
-			err = p.value(depth + 1)
-		} else {
-			err = p.d.SkipValue()
-		}
-		if err != nil {
-			return err
-		}
-	}
 	if n > 0 && !words {
-		p.line(depth)
+		line(depth)
 	}
-	p.b.WriteByte(']')
+	p.b.WriteByte(byte(end))
 	_, err := p.d.ReadToken()
 	return err
-}
-
-func (p *printer) separate(n, depth int, words bool) {
-	switch {
-	case words && n > 0:
-		p.b.WriteString(", ")
-	case words:
-	case n > 0:
-		p.b.WriteByte(',')
-		p.line(depth + 1)
-	default:
-		p.line(depth + 1)
-	}
 }
 
 // cut gives the first characters of a text.

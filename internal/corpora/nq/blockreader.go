@@ -21,7 +21,6 @@ type blockReader struct {
 	block  []byte // entries not yet taken
 	left   uint64 // entries in block
 	blocks []uint64
-	part   bool // some frames of a stream: no magic, no end block
 	err    error
 }
 
@@ -81,8 +80,7 @@ func readError(err error) error {
 	return fmt.Errorf("damaged stream: %w", err)
 }
 
-// entry returns the bytes of the current block from the next entry on; the
-// caller reports with took how many it used. io.EOF follows the last entry.
+// entry returns the current block from the next entry on; the caller counts in block and left. io.EOF is the end.
 func (br *blockReader) entry() ([]byte, error) {
 	for br.err == nil && br.left == 0 {
 		if len(br.block) > 0 {
@@ -94,22 +92,9 @@ func (br *blockReader) entry() ([]byte, error) {
 	return br.block, br.err
 }
 
-func (br *blockReader) took(n int) {
-	br.block = br.block[n:]
-	br.left--
-}
-
-// fail makes err sticky.
-func (br *blockReader) fail(err error) error {
-	br.err = err
-	return err
-}
-
 func (br *blockReader) nextBlock() error {
 	kind, err := br.read()
 	switch {
-	case err == io.EOF && br.part:
-		return io.EOF
 	case err == io.EOF:
 		return fmt.Errorf("%w: its end block is missing", ErrTruncated)
 	case err != nil:
@@ -131,22 +116,19 @@ func (br *blockReader) nextBlock() error {
 
 // checkEnd compares the end block with what has been read.
 func (br *blockReader) checkEnd() error {
-	if !br.part {
-		want, err := parseEnd(br.buf.Bytes())
-		if err != nil {
-			return err
-		}
-		if len(want) != len(br.blocks) {
-			return fmt.Errorf("damaged stream: %d blocks, the end block says %d", len(br.blocks), len(want))
-		}
-		for i := range want {
-			if want[i] != br.blocks[i] {
-				return fmt.Errorf("damaged stream: block %d has %d entries, the end block says %d", i, br.blocks[i], want[i])
-			}
+	want, err := parseEnd(br.buf.Bytes())
+	if err != nil {
+		return err
+	}
+	if len(want) != len(br.blocks) {
+		return fmt.Errorf("damaged stream: %d blocks, the end block says %d", len(br.blocks), len(want))
+	}
+	for i := range want {
+		if want[i] != br.blocks[i] {
+			return fmt.Errorf("damaged stream: block %d has %d entries, the end block says %d", i, br.blocks[i], want[i])
 		}
 	}
-	_, err := br.read()
-	if err == nil {
+	if _, err = br.read(); err == nil {
 		err = errors.New("damaged stream: data behind its end block")
 	}
 	return err

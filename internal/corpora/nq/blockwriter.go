@@ -35,8 +35,7 @@ const (
 	seekFooter  = 0x8F92EAB1
 )
 
-// blockWriter writes a compact stream. Blocks are compressed by several
-// goroutines and written in order by one.
+// blockWriter writes a compact stream. Blocks are compressed by several goroutines and written in order by one.
 type blockWriter struct {
 	w     io.Writer
 	enc   *zstd.Encoder
@@ -64,8 +63,7 @@ type frameSize struct{ packed, plain uint32 }
 // outBlocks are blocks of finished streams, for later ones.
 var outBlocks = sync.Pool{New: func() any { return &outBlock{done: make(chan struct{}, 1)} }}
 
-// encoder is all streams' own, since each of the blocks that it compresses at once takes a window's memory and
-// more; what it has read before does not show in what it writes.
+// encoder serves all streams, since each block at once takes a window's memory; no output depends on earlier ones.
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2), zstd.WithLowerEncoderMem(true),
@@ -98,8 +96,7 @@ func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 	return bw, nil
 }
 
-// entriesHead is the room kept for the count of entries: a uvarint padded to four
-// bytes, enough for 2^28 entries.
+// entriesHead is the room kept for the count of entries: a uvarint padded to four bytes, enough for 2^28 entries.
 const entriesHead = 4
 
 // begin empties the current block.
@@ -112,8 +109,7 @@ func (bw *blockWriter) begin() {
 	b.entries = 0
 }
 
-// add appends one entry by calling put with the block's buffer. An error of put
-// leaves the stream as it was.
+// add appends one entry by calling put with the block's buffer. An error of put leaves the stream as it was.
 func (bw *blockWriter) add(put func([]byte) ([]byte, error)) error {
 	b := bw.cur
 	mark := len(b.plain)

@@ -39,18 +39,17 @@ func checkFields(have fieldSet, format Format) error {
 	case format == Simplified, have&simplifiedFields != 0:
 		need |= simplifiedFields
 	default:
-		return faultf(MissingField, "neither %s nor %s is there", nameTokens, nameText)
+		return Faultf(MissingField, "neither %s nor %s is there", nameTokens, nameText)
 	}
 	for _, n := range fieldNames {
 		if need&n.f&^have != 0 {
-			return faultf(MissingField, "%s is missing", n.name)
+			return Faultf(MissingField, "%s is missing", n.name)
 		}
 	}
 	return nil
 }
 
-// checkOffsets verifies that every token's span lies inside HTML, starts and ends
-// between code points, and does not start before the previous one ends.
+// checkOffsets verifies that spans lie in HTML between code points, none starting before the previous one ends.
 func checkOffsets(r *Record) error {
 	prev, size := int32(0), int32(len(r.HTML))
 	for i := range r.Tokens {
@@ -60,30 +59,24 @@ func checkOffsets(r *Record) error {
 			continue
 		}
 		if t.Start < 0 || t.End < t.Start || t.End > size {
-			return faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
+			return Faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
 				i, t.Text, t.Start, t.End, size)
 		}
 		if t.Start < size && !utf8.RuneStart(r.HTML[t.Start]) || t.End < size && !utf8.RuneStart(r.HTML[t.End]) {
-			return faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
+			return Faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
 		}
-		return faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
+		return Faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
 			i, t.Text, t.Start, prev)
 	}
 	return nil
 }
 
-// checkAligned verifies that the file has offsets at all: where every span is empty,
-// somebody has written zeros in their place.
+// checkAligned verifies that the file has offsets: if every span is empty, zeros stand in their place.
 func checkAligned(r *Record) error {
-	for i := range r.Tokens {
-		if t := &r.Tokens[i]; t.End > t.Start || t.Text == "" {
-			return nil
-		}
-	}
-	if len(r.Tokens) == 0 {
+	if len(r.Tokens) == 0 || slices.ContainsFunc(r.Tokens, func(t Token) bool { return t.End > t.Start || t.Text == "" }) {
 		return nil
 	}
-	return faultf(BadOffset, "all %d tokens have empty spans, the first from byte %d to %d: the file has no byte offsets",
+	return Faultf(BadOffset, "all %d tokens have empty spans, the first from byte %d to %d: the file has no byte offsets",
 		len(r.Tokens), r.Tokens[0].Start, r.Tokens[0].End)
 }
 
@@ -93,15 +86,15 @@ func checkUsable(r *Record) error {
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
 	switch {
 	case blank(r.Question):
-		return faultf(Unusable, "%s is empty", nameQuestion)
+		return Faultf(Unusable, "%s is empty", nameQuestion)
 	case blank(r.URL):
-		return faultf(Unusable, "%s is empty", nameURL)
+		return Faultf(Unusable, "%s is empty", nameURL)
 	case r.Full() && r.Split == Dev && blank(r.Title):
-		return faultf(Unusable, "%s is empty", nameTitle)
+		return Faultf(Unusable, "%s is empty", nameTitle)
 	case r.Full() && !slices.ContainsFunc(r.Tokens, func(t Token) bool { return !t.HTML && !blank(t.Text) }):
-		return faultf(Unusable, "the document has no text: none of its %d tokens is a word", len(r.Tokens))
+		return Faultf(Unusable, "the document has no text: none of its %d tokens is a word", len(r.Tokens))
 	case !r.Full() && !hasWords(r.Text):
-		return faultf(Unusable, "the document has no text")
+		return Faultf(Unusable, "the document has no text")
 	}
 	return nil
 }
@@ -116,24 +109,14 @@ func hasWords(text string) bool {
 	return false
 }
 
-// fits reports whether t's span lies inside html, starts and ends between code
-// points, and does not start before prev, which is not negative.
+// fits reports whether t's span lies in html between code points and does not start before prev >= 0.
 func (t *Token) fits(html []byte, prev int32) bool {
 	return prev <= t.Start && t.Start <= t.End && int(t.End) <= len(html) &&
 		(int(t.Start) == len(html) || utf8.RuneStart(html[t.Start])) &&
 		(int(t.End) == len(html) || utf8.RuneStart(html[t.End]))
 }
 
-// decodeFast checks the encoding and scans.
-func decodeFast(scan *lineScanner, line []byte, r *Record) (fieldSet, bool) {
-	if !utf8.Valid(line) {
-		return 0, false
-	}
-	return scan.scan(line, r)
-}
-
-// ExampleID looks for the id in a line of a file without decoding it: for messages
-// about lines that cannot be, and for finding one.
+// ExampleID finds the id in a line without decoding it: for messages about bad lines, and for finding one.
 func ExampleID(line []byte) (int64, bool) {
 	i := bytes.Index(line, []byte(`"`+nameExampleID+`"`))
 	if i < 0 {

@@ -70,8 +70,7 @@ type recordCodec struct {
 	ends     []int
 }
 
-// append encodes r, which must pass the Reader's checks of its tokens. After an
-// error b may have part of an entry behind its old length.
+// append encodes r, whose tokens must pass the Reader's checks. After an error b may end in part of an entry.
 func (c *recordCodec) append(b []byte, r *Record) ([]byte, error) {
 	var flags byte
 	if r.Full() || r.Title != "" {

@@ -7,8 +7,7 @@ const (
 	magicHeaders = "redsi.headers@1"
 )
 
-// entryCodec encodes the entries of a stream; decode reuses the buffers of what it fills in,
-// and returns the length of the entry.
+// entryCodec encodes a stream's entries; decode reuses the buffers of what it fills and returns the entry's length.
 type entryCodec[T any] interface {
 	append(b []byte, v *T) ([]byte, error)
 	decode(b []byte, v *T) (int, error)
@@ -34,12 +33,12 @@ func NewHeaderWriter(w io.Writer) (*HeaderWriter, error) {
 
 // NewRecordReader reads from r.
 func NewRecordReader(r io.Reader) *RecordReader {
-	return &RecordReader{br: newBlockReader(r, magicRecords), codec: &recordCodec{}, left: -1}
+	return &RecordReader{br: newBlockReader(r, magicRecords), codec: &recordCodec{}}
 }
 
 // NewHeaderReader reads from r.
 func NewHeaderReader(r io.Reader) *HeaderReader {
-	return &HeaderReader{br: newBlockReader(r, magicHeaders), codec: headerCodec{}, left: -1}
+	return &HeaderReader{br: newBlockReader(r, magicHeaders), codec: headerCodec{}}
 }
 
 // EntryWriter writes a compact stream. It is for one goroutine; compression runs beside it.
@@ -61,43 +60,29 @@ func (w *EntryWriter[T]) Write(v *T) error {
 	return w.bw.add(func(b []byte) ([]byte, error) { return w.codec.append(b, v) })
 }
 
-// Close completes the stream and ends its goroutines, also after an error;
-// without it a reader reports ErrTruncated.
+// Close completes the stream and ends its goroutines, also after an error; without it a reader reports ErrTruncated.
 func (w *EntryWriter[T]) Close() error { return w.bw.close() }
 
 // EntryReader reads a compact stream in order.
 type EntryReader[T any] struct {
 	br    *blockReader
 	codec entryCodec[T]
-	skip  int64
-	left  int64 // entries to deliver; -1: all
 }
 
-// Next decodes the next entry into v and reuses a record's HTML and Tokens; io.EOF
-// after the last. A stream that ends early gives an error that wraps ErrTruncated.
+// Next decodes into v, reusing HTML and Tokens; io.EOF after the last entry, ErrTruncated if the stream ends early.
 func (rd *EntryReader[T]) Next(v *T) error {
-	for {
-		if rd.left == 0 {
-			return io.EOF
-		}
-		b, err := rd.br.entry()
-		if err != nil {
-			return err
-		}
-		n, err := rd.codec.decode(b, v)
-		if err != nil {
-			return rd.br.fail(err)
-		}
-		rd.br.took(n)
-		if rd.skip > 0 {
-			rd.skip--
-			continue
-		}
-		if rd.left > 0 {
-			rd.left--
-		}
-		return nil
+	b, err := rd.br.entry()
+	if err != nil {
+		return err
 	}
+	n, err := rd.codec.decode(b, v)
+	if err != nil {
+		rd.br.err = err
+		return err
+	}
+	rd.br.block = b[n:]
+	rd.br.left--
+	return nil
 }
 
 // Close releases the reader's goroutines.

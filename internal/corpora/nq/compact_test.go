@@ -143,34 +143,20 @@ func TestStreamGolden(t *testing.T) {
 	goldens.Same(t, "testdata/streams.golden", "records@1 "+sum(compact(t, records))+"\nheaders@1 "+sum(headers.Bytes())+"\n")
 }
 
-func TestRecordFileRanges(t *testing.T) {
+func TestRecordAt(t *testing.T) {
 	records := realRecords(t)
 	packed := compact(t, records)
-	f, err := OpenRecords(bytes.NewReader(packed), int64(len(packed)))
-	errtest.None(t, err)
-	n := f.Len()
-	if n != int64(len(records)) {
-		t.Fatalf("%d records, want %d", n, len(records))
-	}
-	for _, c := range [][2]int64{{0, n}, {0, 0}, {n, n}, {1, 2}, {n - 1, n}, {7, 60}, {40, 41}} {
-		rd, err := f.Range(c[0], c[1])
-		errtest.None(t, err)
-		var r Record
-		for i := c[0]; i < c[1]; i++ {
-			if err := rd.Next(&r); err != nil {
-				t.Fatal(c, i, err)
-			}
-			if r.ExampleID != records[i].ExampleID || r.Text != records[i].Text {
-				t.Fatalf("range %v: record %d is not the one written", c, i)
-			}
+	n := len(records)
+	for _, i := range []int{0, 1, 7, 40, n - 1} {
+		r, err := RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i))
+		if err != nil || !sameRecord(records[i], r) {
+			t.Errorf("record %d is not the one written: %v", i, err)
 		}
-		if err := rd.Next(&r); err != io.EOF {
-			t.Errorf("range %v ends with %v", c, err)
-		}
-		rd.Close()
 	}
-	if _, err := f.Range(3, n+1); err == nil {
-		t.Error("a range beyond the end was accepted")
+	for _, i := range []int{-1, n} {
+		if _, err := RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i)); err == nil {
+			t.Errorf("record %d of %d was read", i, n)
+		}
 	}
 }
 
@@ -190,24 +176,25 @@ func TestDamagedStreams(t *testing.T) {
 			n++
 		}
 	}
-	f, err := OpenRecords(bytes.NewReader(packed), int64(len(packed)))
+	starts, err := readSeekTable(bytes.NewReader(packed), int64(len(packed)))
 	errtest.None(t, err)
-	cuts := append([]int64{0, 1, 3, 20, int64(len(packed)) - 1, int64(len(packed)) / 2}, f.starts...)
+	starts = starts[1 : len(starts)-1] // of the blocks, and of the end
+	cuts := append([]int64{0, 1, 3, 20, int64(len(packed)) - 1, int64(len(packed)) / 2}, starts...)
 	for _, cut := range cuts {
 		if n, err := readAll(packed[:cut]); err == nil {
 			t.Errorf("cut at %d of %d: %d records and no error", cut, len(packed), n)
-		} else if cut >= f.starts[0] && !errors.Is(err, ErrTruncated) {
+		} else if cut >= starts[0] && !errors.Is(err, ErrTruncated) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
-		if _, err := OpenRecords(bytes.NewReader(packed[:cut]), cut); err == nil {
-			t.Errorf("cut at %d: opened", cut)
+		if _, err := RecordAt(bytes.NewReader(packed[:cut]), cut, 0); err == nil {
+			t.Errorf("cut at %d: a record was read", cut)
 		}
 	}
 	for at := 0; at < len(packed); at += 9973 {
 		bad := bytes.Clone(packed)
 		bad[at] ^= 0x10
 		n, err := readAll(bad)
-		if err == nil && at < int(f.starts[len(f.starts)-1]) {
+		if err == nil && at < int(starts[len(starts)-1]) {
 			t.Errorf("byte %d flipped: %d records and no error", at, n)
 		}
 	}
@@ -235,7 +222,5 @@ func TestWriterErrors(t *testing.T) {
 			break
 		}
 	}
-	if err := w.Close(); err == nil || err.Error() != "disk full" {
-		t.Errorf("Close: %v", err)
-	}
+	errtest.Says(t, w.Close(), "disk full")
 }

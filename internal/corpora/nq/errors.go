@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Reason says why a record was not read. The strings are stable: they appear in
-// artifacts and messages.
+// Reason says why a record was not read. The strings are stable: they appear in artifacts and messages.
 type Reason string
 
 const (
@@ -27,8 +26,7 @@ const (
 	Duplicate    Reason = "duplicate"  // its example_id was there before
 )
 
-// RecordError names one record that could not be read and why. Line counts from
-// one; it is the last complete line plus one for BadStream.
+// RecordError says which record could not be read and why. Line counts from one; of BadStream, one past the last.
 type RecordError struct {
 	File      string `json:"file"`
 	Line      int64  `json:"line"`
@@ -51,46 +49,49 @@ func (e *RecordError) Error() string {
 	return b.String()
 }
 
-// maxNamed bounds how many skipped records Counts names; the rest is counted.
+// maxNamed bounds how many skipped records Skips names; the others are counted.
 const maxNamed = 20
 
-// Counts reports what a Reader did. Every line of the input is in exactly one of
-// Records, Blank and Skipped; Skipped also counts a file without records.
-type Counts struct {
-	Records   int64            `json:"records"`
-	Blank     int64            `json:"blank_lines,omitempty"`
-	Skipped   map[Reason]int64 `json:"skipped,omitempty"`
-	Named     []RecordError    `json:"skipped_examples,omitempty"` // the first 20 skipped
-	Fallbacks int64            `json:"fallbacks"`                  // records that decodeLibrary decoded
-	BytesIn   int64            `json:"bytes_in" unit:"bytes"`      // as stored, compressed
-	BytesOut  int64            `json:"bytes_out" unit:"bytes"`     // after decompression
+// Skips counts the records that a reader left out, by reason, and names the first of them.
+type Skips[T any] struct {
+	Skipped map[Reason]int64 `json:"skipped,omitempty"`
+	Named   []T              `json:"skipped_examples,omitempty"` // the first 20 skipped
 }
 
 // Skip counts a record that was left out.
-func (c *Counts) Skip(e *RecordError) {
-	if c.Skipped == nil {
-		c.Skipped = map[Reason]int64{}
+func (s *Skips[T]) Skip(reason Reason, record T) {
+	if s.Skipped == nil {
+		s.Skipped = map[Reason]int64{}
 	}
-	c.Skipped[e.Reason]++
-	if len(c.Named) < maxNamed {
-		c.Named = append(c.Named, *e)
-	}
+	s.Skipped[reason]++
+	s.Name(record)
+}
+
+// Name adds records to those that are named, if there is room.
+func (s *Skips[T]) Name(more ...T) {
+	s.Named = append(slices.Clip(s.Named), more[:min(len(more), maxNamed-len(s.Named))]...)
 }
 
 // SkippedTotal is the number of records that were left out.
-func (c *Counts) SkippedTotal() int64 {
-	var n int64
-	for _, k := range c.Skipped {
+func (s *Skips[T]) SkippedTotal() (n int64) {
+	for _, k := range s.Skipped {
 		n += k
 	}
 	return n
 }
 
+// Counts reports a Reader's lines, each Records, Blank or Skipped; Skipped also counts a file without records.
+type Counts struct {
+	Records int64 `json:"records"`
+	Blank   int64 `json:"blank_lines,omitempty"`
+	Skips[RecordError]
+	Fallbacks int64 `json:"fallbacks"`              // records that decodeLibrary decoded
+	BytesIn   int64 `json:"bytes_in" unit:"bytes"`  // as stored, compressed
+	BytesOut  int64 `json:"bytes_out" unit:"bytes"` // after decompression
+}
+
 // Add merges the counts of another shard; add shards in their order.
 func (c *Counts) Add(o Counts) {
 	values.Add(c, o)
-	c.Named = append(slices.Clip(c.Named), o.Named...)
-	if len(c.Named) > maxNamed {
-		c.Named = c.Named[:maxNamed]
-	}
+	c.Name(o.Named...)
 }

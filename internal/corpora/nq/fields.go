@@ -9,17 +9,8 @@ import (
 // Field is a row of the field table (paper, tab:nq-format-fields).
 type Field string
 
-// The fields and the alignment information that the paper compares.
+// The rows that are no fields: the alignment information that the paper compares.
 const (
-	FieldExampleID      Field = nameExampleID
-	FieldQuestionText   Field = nameQuestion
-	FieldQuestionTokens Field = "question_tokens"
-	FieldURL            Field = nameURL
-	FieldTitle          Field = nameTitle
-	FieldHTML           Field = nameHTML
-	FieldTokens         Field = nameTokens
-	FieldText           Field = nameText
-
 	TokenBytes       Field = "Document-token HTML byte offsets"
 	LongAnswerToken  Field = "Long-answer token offsets"
 	LongAnswerBytes  Field = "Long-answer byte offsets"
@@ -29,7 +20,7 @@ const (
 
 // AllFields lists the rows in the paper's order.
 var AllFields = []Field{
-	FieldExampleID, FieldQuestionText, FieldQuestionTokens, FieldURL, FieldTitle, FieldHTML, FieldTokens, FieldText,
+	nameExampleID, nameQuestion, nameQuestionTokens, nameURL, nameTitle, nameHTML, nameTokens, nameText,
 	TokenBytes, LongAnswerToken, LongAnswerBytes, ShortAnswerToken, ShortAnswerBytes,
 }
 
@@ -39,8 +30,7 @@ type FieldCounts struct {
 	With    map[Field]int64 `json:"with"`
 }
 
-// Marks has a tick for each of AllFields that a record has, a dash for the others; of no
-// records, nothing.
+// Marks has a tick for each of AllFields that a record has, a dash for the others; of no records, nothing.
 func (c *FieldCounts) Marks() map[Field]string {
 	marks := map[Field]string{}
 	for _, f := range AllFields {
@@ -53,9 +43,8 @@ func (c *FieldCounts) Marks() map[Field]string {
 	return marks
 }
 
-// Count adds the fields of one NQ line. A nested field counts if it is in any
-// element: a record without a short answer has no short-answer offsets. The line
-// is decoded in full, so callers sample (a few hundred lines say all).
+// Count adds the fields of one NQ line. A nested field counts if any element has it: a record without a short answer has
+// no short-answer offsets. It decodes the whole line; callers sample some hundreds.
 func (c *FieldCounts) Count(line []byte) error {
 	if err := checkSyntax(line); err != nil {
 		return err
@@ -68,7 +57,7 @@ func (c *FieldCounts) Count(line []byte) error {
 	}
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(line, &top); err != nil {
-		return faultf(BadJSON, "not JSON: %v", err)
+		return Faultf(BadJSON, "not JSON: %v", err)
 	}
 	var tokens []span
 	var annotations []struct {
@@ -78,7 +67,7 @@ func (c *FieldCounts) Count(line []byte) error {
 	for name, into := range map[string]any{nameTokens: &tokens, "annotations": &annotations} {
 		if raw, ok := top[name]; ok {
 			if err := json.Unmarshal(raw, into); err != nil {
-				return faultf(BadType, "%s: %v", name, err)
+				return Faultf(BadType, "%s: %v", name, err)
 			}
 		}
 	}

@@ -41,9 +41,8 @@ type Comparison struct {
 	FirstDiff    int  // byte offset of the first difference of the texts, -1 if SameText
 }
 
-// Formats compares full and simplified records of the same examples: all full ones are
-// added, then all simplified ones, then, if some differ, the full ones are shown. Memory
-// is 50 bytes a record, and the examples.
+// Formats compares full and simplified records of the same examples: add all full ones, then all simplified ones; then, if
+// some differ, show the full ones. Memory is 50 bytes a record, and the examples.
 type Formats struct {
 	report   FormatReport
 	full     map[Key]formatDigests

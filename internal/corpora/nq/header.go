@@ -3,11 +3,12 @@ package nq
 import (
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Header is the light half of a record: all that grouping, resolution and query
-// lists need, about 300 bytes where the record has 150 KB. Extraction writes one
-// per record, in record order, so that dedup never reads page text.
+// Header is a record's light half, all that grouping, resolution and query lists need: some 300 bytes of 150 KB.
+// Extraction writes one per record, in record order, so that dedup never reads page text.
 type Header struct {
 	ExampleID int64  `json:"example_id"`
 	Split     Split  `json:"split"`
@@ -17,9 +18,8 @@ type Header struct {
 	H1        string `json:"h1,omitempty"`    // stored tokens between the first <H1> and </H1>, joined by one blank
 	HasH1     bool   `json:"has_h1,omitempty"`
 
-	// First 16 bytes of the SHA-256 of the first 4,000 code points of the
-	// simplified text, without or with its tags: as it is, and lower-cased (paper,
-	// "Comparison Operators").
+	// The first 16 bytes of SHA-256 over the first 4,000 code points of the simplified text, with or without tags: as it
+	// is, and lower-cased (paper, "Comparison Operators").
 	Text4KCased [16]byte `json:"-"`
 	Text4K      [16]byte `json:"-"`
 }
@@ -49,14 +49,8 @@ func headingOfTokens(tokens []Token) (string, bool) {
 	if n < 0 {
 		return "", false
 	}
-	var b strings.Builder
-	for i, t := range tokens[first+1 : first+n] {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(t.Text)
-	}
-	return strings.TrimSpace(b.String()), true
+	words := lists.Map(tokens[first+1:first+n], func(t Token) string { return t.Text })
+	return strings.TrimSpace(strings.Join(words, " ")), true
 }
 
 // headingOfText finds tags as whole pieces: "a<H1>" is a word.

@@ -97,7 +97,7 @@ func (h *hubRows) record(r *Record) (hasID bool, err error) {
 	r.Reset()
 	id := h.Columns()[hubID]
 	if r.ExampleID, err = strconv.ParseInt(string(id.Text), 10, 64); err != nil && id.Len() == 1 {
-		return false, faultf(BadType, "column id is not an integer that fits 64 bits: %.40q", id.Text)
+		return false, Faultf(BadType, "column id is not an integer that fits 64 bits: %.40q", id.Text)
 	}
 	return err == nil, h.fields(r)
 }
@@ -109,13 +109,13 @@ func (h *hubRows) fields(r *Record) error {
 		switch {
 		case c == nil:
 		case i < hubToken && c.Len() != 1:
-			return faultf(MissingField, "column %s is null", c.Name)
+			return Faultf(MissingField, "column %s is null", c.Name)
 		case i >= hubToken && c.Null():
-			return faultf(MissingField, "column %s has a null among its values", c.Name)
+			return Faultf(MissingField, "column %s has a null among its values", c.Name)
 		case i > hubToken && c.Len() != texts.Len():
-			return faultf(BadType, "column %s has %d values, and %s has %d", c.Name, c.Len(), texts.Name, texts.Len())
+			return Faultf(BadType, "column %s has %d values, and %s has %d", c.Name, c.Len(), texts.Name, texts.Len())
 		case !utf8.Valid(c.Text):
-			return faultf(BadUTF8, "column %s: not UTF-8 at byte %d", c.Name, values.InvalidUTF8(c.Text))
+			return Faultf(BadUTF8, "column %s: not UTF-8 at byte %d", c.Name, values.InvalidUTF8(c.Text))
 		}
 	}
 	r.Question, r.URL = string(h.Columns()[hubQuestion].Text), string(h.Columns()[hubURL].Text)
@@ -137,7 +137,7 @@ func (h *hubRows) fields(r *Record) error {
 		t := &r.Tokens[i]
 		t.HTML, t.Start, t.End = tags[i], int32(starts[i]), int32(ends[i])
 		if int64(t.Start) != starts[i] || int64(t.End) != ends[i] {
-			return faultf(BadOffset, "token %d: bytes %d to %d are beyond any document", i, starts[i], ends[i])
+			return Faultf(BadOffset, "token %d: bytes %d to %d are beyond any document", i, starts[i], ends[i])
 		}
 	}
 	return nil

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/columns"
 )
 
-// HubLines visits the rows of a Parquet file, as NewHubReader reads it, as lines of the original format, without what the file
-// has no columns of: all, or those whose ids are wanted. Rows are counted from one.
+// HubLines visits a hub file's rows (NewHubReader), all or wanted ids, as original lines of its columns, from one.
 func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
 	f, err := columns.Open(in, size)
 	if err != nil {
@@ -79,7 +78,7 @@ func original(row map[string]any) map[string]any {
 		delete(t, "is_html")
 	}
 	line := map[string]any{
-		nameExampleID: numeral(row["id"]), nameQuestion: question["text"], string(FieldQuestionTokens): question["tokens"],
+		nameExampleID: numeral(row["id"]), nameQuestion: question["text"], nameQuestionTokens: question["tokens"],
 		nameURL: document["url"], nameTitle: document["title"], nameHTML: document["html"],
 		nameTokens: tokens, "annotations": annotations, "long_answer_candidates": transposed(row["long_answer_candidates"]),
 	}

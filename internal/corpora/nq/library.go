@@ -12,27 +12,25 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// fault is what is wrong with one line, before file and line are known.
-type fault struct {
-	reason Reason
-	detail string
+// Fault is what is wrong with one record, before its file and line are known.
+type Fault struct {
+	Reason Reason
+	Detail string
 }
 
-func (f *fault) Error() string { return f.detail }
+func (f *Fault) Error() string { return f.Detail }
 
-func faultf(r Reason, format string, args ...any) *fault {
-	return &fault{r, fmt.Sprintf(format, args...)}
+// Faultf makes a Fault.
+func Faultf(r Reason, format string, args ...any) *Fault {
+	return &Fault{r, fmt.Sprintf(format, args...)}
 }
 
-// lenient is for the values that no record needs: they have JSON's syntax, but nobody
-// asks whether their names repeat or their escapes pair.
+// lenient is for values that no record needs: valid JSON, with repeated names and any escapes.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// decodeLibrary decodes line with encoding/json/v2, strictly: field names are
-// case-sensitive, a needed field may occur once, integers must be written as
-// integers that fit, and half a surrogate pair is an error. It is the reference
-// for lineScanner and decodes what that does not accept, in 11 times the processor
-// time.
+// decodeLibrary decodes line with encoding/json/v2, strictly: names are case-sensitive, needed fields occur once, integers
+// are written as such and fit, half a surrogate pair is an error. It is lineScanner's reference, and decodes what that
+// refuses at 11 times the processor time.
 func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 	r.Reset()
 	if err := checkSyntax(line); err != nil {
@@ -49,22 +47,21 @@ func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 	})
 }
 
-// checkSyntax reports a syntax error with its byte offset, and refuses anything
-// but an object.
+// checkSyntax reports a syntax error with its byte offset, and refuses anything but an object.
 func checkSyntax(line []byte) error {
 	if !utf8.Valid(line) {
-		return faultf(BadUTF8, "not UTF-8 at byte %d of the line", values.InvalidUTF8(line))
+		return Faultf(BadUTF8, "not UTF-8 at byte %d of the line", values.InvalidUTF8(line))
 	}
 	var value jsontext.Value
 	err := json.Unmarshal(line, &value, lenient)
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return faultf(BadJSON, "not JSON at byte %d of the line: %v", syntax.ByteOffset, syntax.Err)
+		return Faultf(BadJSON, "not JSON at byte %d of the line: %v", syntax.ByteOffset, syntax.Err)
 	}
 	if err != nil {
-		return faultf(BadJSON, "not JSON: %v", err)
+		return Faultf(BadJSON, "not JSON: %v", err)
 	}
 	if value.Kind() != jsontext.KindBeginObject {
-		return faultf(BadJSON, "the line is not a JSON object")
+		return Faultf(BadJSON, "the line is not a JSON object")
 	}
 	return nil
 }
@@ -84,11 +81,10 @@ func into[T any](to *T, read func(*jsontext.Decoder, string) (T, error)) func(*j
 	}
 }
 
-// readObject reads an object and returns which of the fields it has. As for the other
-// readers, its syntax was checked, so the decoder has no error to tell.
+// readObject reads an object and returns its fields. Its syntax was checked, so no reader here has errors to tell.
 func readObject(d *jsontext.Decoder, fields []field) (have fieldSet, err error) {
 	if d.PeekKind() != jsontext.KindBeginObject {
-		return 0, faultf(BadType, "an object was expected")
+		return 0, Faultf(BadType, "an object was expected")
 	}
 	d.ReadToken()
 	var name []byte
@@ -105,7 +101,7 @@ func readObject(d *jsontext.Decoder, fields []field) (have fieldSet, err error) 
 		}
 		f := &fields[i]
 		if have&f.bit != 0 {
-			return have, faultf(BadJSON, "field %q occurs twice", f.name)
+			return have, Faultf(BadJSON, "field %q occurs twice", f.name)
 		}
 		have |= f.bit
 		if err := f.read(d, f.name); err != nil {
@@ -118,7 +114,7 @@ func readObject(d *jsontext.Decoder, fields []field) (have fieldSet, err error) 
 
 func readTokens(d *jsontext.Decoder, name string) (tokens []Token, err error) {
 	if d.PeekKind() != jsontext.KindBeginArray {
-		return nil, faultf(BadType, "%s is not an array", name)
+		return nil, Faultf(BadType, "%s is not an array", name)
 	}
 	d.ReadToken()
 	var t Token
@@ -132,12 +128,12 @@ func readTokens(d *jsontext.Decoder, name string) (tokens []Token, err error) {
 		have, err := readObject(d, fields)
 		for _, f := range fields {
 			if err == nil && have&f.bit == 0 {
-				err = faultf(MissingField, "%s is missing", f.name)
+				err = Faultf(MissingField, "%s is missing", f.name)
 			}
 		}
 		if err != nil {
-			f := err.(*fault)
-			return nil, faultf(f.reason, "token %d: %s", i, f.detail)
+			f := err.(*Fault)
+			return nil, Faultf(f.Reason, "token %d: %s", i, f.Detail)
 		}
 		tokens = append(tokens, t)
 	}
@@ -153,11 +149,11 @@ func readText(d *jsontext.Decoder, name string) (string, error) {
 func readBytes(d *jsontext.Decoder, name string) ([]byte, error) {
 	raw, _ := d.ReadValue()
 	if raw.Kind() != jsontext.KindString {
-		return nil, faultf(BadType, "%s is not a string", name)
+		return nil, Faultf(BadType, "%s is not a string", name)
 	}
 	b, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil { // that of its syntax which lenient lets pass
-		return nil, faultf(BadUTF8, "%s has an escape that is half a surrogate pair", name)
+		return nil, Faultf(BadUTF8, "%s has an escape that is half a surrogate pair", name)
 	}
 	return b, nil
 }
@@ -165,7 +161,7 @@ func readBytes(d *jsontext.Decoder, name string) ([]byte, error) {
 func readBool(d *jsontext.Decoder, name string) (bool, error) {
 	raw, _ := d.ReadValue()
 	if k := raw.Kind(); k != jsontext.KindTrue && k != jsontext.KindFalse {
-		return false, faultf(BadType, "%s is not a boolean", name)
+		return false, Faultf(BadType, "%s is not a boolean", name)
 	}
 	return raw.Kind() == jsontext.KindTrue, nil
 }
@@ -174,7 +170,7 @@ func readInt(d *jsontext.Decoder, name string) (int64, error) {
 	raw, _ := d.ReadValue()
 	v, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
-		return 0, faultf(BadType, "%s is not an integer that fits 64 bits: %.40s", name, raw)
+		return 0, Faultf(BadType, "%s is not an integer that fits 64 bits: %.40s", name, raw)
 	}
 	return v, nil
 }
@@ -183,7 +179,7 @@ func readInt(d *jsontext.Decoder, name string) (int64, error) {
 func readOffset(d *jsontext.Decoder, name string) (int32, error) {
 	v, err := readInt(d, name)
 	if err == nil && v != int64(int32(v)) {
-		err = faultf(BadOffset, "%s is %d, beyond any document", name, v)
+		err = Faultf(BadOffset, "%s is %d, beyond any document", name, v)
 	}
 	return int32(v), err
 }

@@ -18,8 +18,7 @@ const (
 	Skip               // the record is left out, counted and named in Counts
 )
 
-// Options configure a Reader. The zero value reads either format, fails on the
-// first bad record and uses all processors.
+// Options configure a Reader. The zero value reads either format, fails on the first bad record and uses all processors.
 type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
@@ -31,9 +30,8 @@ type Options struct {
 	Progress func(storedIn int64) // called from Next once per one to two MiB of text
 }
 
-// Reader reads the records of one NQ file, .jsonl, plain or compressed, or Parquet, in order.
-// One goroutine decompresses, others decode; memory is bounded by a few batches
-// of one to two MiB each, or of one line where lines are longer.
+// Reader reads one NQ file's records in order: .jsonl, plain or compressed, or Parquet. One goroutine decompresses, others
+// decode; memory is a few batches of one to two MiB, or of one longer line.
 type Reader struct {
 	name   string
 	opt    Options
@@ -75,8 +73,7 @@ type batch struct {
 	done  chan struct{}
 }
 
-// batches keeps the buffers of finished Readers for later ones: files come one
-// after another, and fresh memory costs more than what is done with it.
+// batches keeps finished Readers' buffers: files come in turn, and fresh memory costs more than what is done with it.
 var batches = sync.Pool{New: func() any { return &batch{done: make(chan struct{}, 1)} }}
 
 type item struct {
@@ -88,8 +85,7 @@ type item struct {
 	fallback bool
 }
 
-// NewReader reads from r; name appears in errors. Errors of opening come from the
-// first Next. Close releases the goroutines of a Reader that is not read to its end.
+// NewReader reads r, called name in errors; errors of opening come from Next. Close an unfinished Reader.
 func NewReader(r io.Reader, name string, o Options) *Reader {
 	rd := newReader(name, o)
 	rd.taken = unpack.NewCounter(r)
@@ -154,8 +150,7 @@ func (rd *Reader) fill(fill func(*batch)) {
 	}
 }
 
-// fill reads at least one complete line after rest and returns the incomplete one
-// behind it, which lives in b until b is filled again.
+// fill reads a complete line at least behind rest and returns the incomplete one after, valid until b's next fill.
 func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	if cap(b.buf) > keepBytes && len(rest) < batchBytes {
 		b.buf = nil
@@ -169,14 +164,13 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	end := 0 // after the last newline
 	for b.err == nil && (end == 0 || end < batchBytes && len(b.buf) < 2*batchBytes) {
 		if end == 0 && len(b.buf) > maxLine {
-			b.err = faultf(LineTooLong, "the line is longer than %d bytes", maxLine)
+			b.err = Faultf(LineTooLong, "the line is longer than %d bytes", maxLine)
 			break
 		}
 		if len(b.buf) == cap(b.buf) {
 			b.buf = append(b.buf, 0)[:len(b.buf)]
 		}
-		// A batch ends with the read that brings its last newline: what lies behind
-		// it is copied to the next, and shorter than this read.
+		// A batch ends with its last newline's read; the rest, copied to the next batch, is shorter than this read.
 		n, err := src.Read(b.buf[len(b.buf):min(cap(b.buf), len(b.buf)+64<<10)])
 		b.buf = b.buf[:len(b.buf)+n]
 		for fresh := max(end, len(b.buf)-n); ; end = fresh { // LastIndexByte is not vectorised
@@ -241,7 +235,7 @@ func (b *batch) item(line int) *item {
 // decodeLine fills it from one line.
 func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
 	var err error
-	have, ok := decodeFast(scan, line, &it.rec)
+	have, ok := scan.scan(line, &it.rec)
 	if !ok {
 		it.fallback = true
 		have, err = decodeLibrary(line, &it.rec)
@@ -266,13 +260,12 @@ func (rd *Reader) examine(it *item) {
 	if it.err == nil {
 		return
 	}
-	f := it.err.(*fault)
-	it.fault = &RecordError{File: rd.name, Reason: f.reason, Detail: f.detail, ExampleID: it.rec.ExampleID, HasID: it.hasID}
+	f := it.err.(*Fault)
+	it.fault = &RecordError{File: rd.name, Reason: f.Reason, Detail: f.Detail, ExampleID: it.rec.ExampleID, HasID: it.hasID}
 }
 
-// Next reads the next record into r, io.EOF after the last. It exchanges r's
-// buffers for its own: HTML and Tokens are valid until the next call with the
-// same r (Clone what must live longer); strings stay valid.
+// Next reads the next record into r, io.EOF after the last, exchanging r's buffers for its own: HTML and Tokens are valid
+// until the next call with the same r (Clone keeps them); strings stay valid.
 func (rd *Reader) Next(r *Record) error {
 	for rd.err == nil {
 		if rd.cur == nil {
@@ -348,8 +341,7 @@ func (rd *Reader) endBatch(b *batch) {
 // Counts reports what has been read so far; it is final after io.EOF.
 func (rd *Reader) Counts() Counts { return rd.counts }
 
-// Close ends the goroutines. It does not close the underlying reader, and Next
-// then returns the error that ended reading, or io.EOF.
+// Close ends the goroutines, but not the underlying reader; Next returns the error that ended reading, or io.EOF.
 func (rd *Reader) Close() error {
 	rd.once.Do(func() {
 		close(rd.quit)

@@ -12,8 +12,7 @@ const (
 	Test  Split = "test"
 )
 
-// Token is one element of document_tokens in the full format (paper, appendix
-// "NQ Formats").
+// Token is one element of document_tokens in the full format (paper, appendix "NQ Formats").
 type Token struct {
 	Text  string // the stored string; may differ from the HTML bytes it came from
 	HTML  bool   // html_token: Text is a tag such as "<P>"
@@ -21,8 +20,7 @@ type Token struct {
 	End   int32  // end_byte, exclusive
 }
 
-// Record is one NQ example, reduced to what retrieval needs. A full record has
-// Title, HTML and Tokens; a simplified one has Text; one of both formats has all.
+// Record is what retrieval needs of an NQ example: full ones have Title, HTML and Tokens, simplified ones Text.
 type Record struct {
 	ExampleID int64  // may be negative
 	Split     Split  // which side of the data set the record came from
@@ -39,8 +37,7 @@ type Record struct {
 // Full reports whether the record carries byte-aligned tokens.
 func (r *Record) Full() bool { return len(r.Tokens) > 0 || len(r.HTML) > 0 }
 
-// Clone returns a record that shares no memory with r, for callers that keep a
-// record beyond the next Reader.Next.
+// Clone returns a record that shares no memory with r, for callers that keep a record beyond the next Reader.Next.
 func (r *Record) Clone() *Record {
 	c := *r
 	c.HTML = slices.Clone(r.HTML)

@@ -5,18 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 )
 
-// RecordFile gives access to ranges of a records@1 stream that is stored whole.
-type RecordFile struct {
-	r      io.ReaderAt
-	starts []int64 // offset of each block's frame, and of the end frame
-	before []int64 // records before each block, and all records
-}
-
-// OpenRecords reads the seek table and the end block of the size bytes in r.
-func OpenRecords(r io.ReaderAt, size int64) (*RecordFile, error) {
+// RecordAt reads a record of a records@1 stream by number, from zero: the seek table, the end block and its own block.
+func RecordAt(r io.ReaderAt, size, at int64) (*Record, error) {
 	frames, err := readSeekTable(r, size)
 	if err != nil {
 		return nil, err
@@ -24,17 +16,19 @@ func OpenRecords(r io.ReaderAt, size int64) (*RecordFile, error) {
 	if len(frames) < 3 {
 		return nil, fmt.Errorf("not a %s stream: it has no blocks", magicRecords)
 	}
-	first := newBlockReader(io.NewSectionReader(r, 0, frames[1]), magicRecords)
+	section := func(i int) io.Reader { return io.NewSectionReader(r, frames[i], frames[i+1]-frames[i]) }
+	first := newBlockReader(section(0), magicRecords)
 	defer first.close()
 	if first.err != nil {
 		return nil, first.err
 	}
 	k := len(frames) - 2 // the end frame
-	var end blockReader
-	if end.open(io.NewSectionReader(r, frames[k], frames[k+1]-frames[k])); end.err != nil {
+	end := blockReader{}
+	end.open(section(k))
+	defer end.close()
+	if end.err != nil {
 		return nil, end.err
 	}
-	defer end.close()
 	kind, err := end.read()
 	if err != nil || kind != kindEnd {
 		return nil, errors.Join(errors.New("damaged stream: bad end block"), err)
@@ -46,26 +40,22 @@ func OpenRecords(r io.ReaderAt, size int64) (*RecordFile, error) {
 	if len(blocks) != k-1 {
 		return nil, fmt.Errorf("damaged stream: %d frames for %d blocks", len(frames)-1, len(blocks))
 	}
-	f := &RecordFile{r: r, starts: frames[1 : k+1], before: make([]int64, len(blocks)+1)}
+	left := at
 	for i, n := range blocks {
-		f.before[i+1] = f.before[i] + int64(n)
+		if left < 0 || left >= int64(n) {
+			left -= int64(n)
+			continue
+		}
+		rd := &RecordReader{br: &blockReader{}, codec: &recordCodec{}}
+		rd.br.open(section(1 + i))
+		defer rd.Close()
+		one := new(Record)
+		for ; left >= 0 && err == nil; left-- {
+			err = rd.Next(one)
+		}
+		return one, err
 	}
-	return f, nil
-}
-
-// Len is the number of records.
-func (f *RecordFile) Len() int64 { return f.before[len(f.before)-1] }
-
-// Range reads the records from (inclusive) to (exclusive), counted from zero.
-func (f *RecordFile) Range(from, to int64) (*RecordReader, error) {
-	if from < 0 || to < from || to > f.Len() {
-		return nil, fmt.Errorf("records %d to %d of %d", from, to, f.Len())
-	}
-	i := sort.Search(len(f.before)-1, func(i int) bool { return f.before[i+1] > from })
-	off, end := f.starts[i], f.starts[len(f.starts)-1]
-	br := &blockReader{part: true}
-	br.open(io.NewSectionReader(f.r, off, end-off))
-	return &RecordReader{br: br, codec: &recordCodec{}, skip: from - f.before[i], left: to - from}, nil
+	return nil, fmt.Errorf("there is no record %d", at)
 }
 
 // readSeekTable returns the offset of each frame, and the end of the last one.

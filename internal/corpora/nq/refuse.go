@@ -16,7 +16,7 @@ func (rd *Reader) usable(r *Record) error {
 	}
 	if rd.opt.Check != nil {
 		if err := rd.opt.Check(r); err != nil {
-			return faultf(Unusable, "%v", err)
+			return Faultf(Unusable, "%v", err)
 		}
 	}
 	return nil
@@ -35,8 +35,7 @@ func (rd *Reader) unique(it *item) {
 	rd.lines[id] = line
 }
 
-// nothing says why a file that was read to its end has no records. One in which no
-// line is JSON was never a file of records, so Skip does not help it.
+// nothing says why a whole file has no records. One in which no line is JSON is none of records, even with Skip.
 func (rd *Reader) nothing() *RecordError {
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: EmptyFile, Detail: "the file has no records"}
 	skipped := rd.counts.SkippedTotal()
@@ -50,7 +49,7 @@ func (rd *Reader) nothing() *RecordError {
 // refuse applies the policy to e and reports whether reading ends with it.
 func (rd *Reader) refuse(e *RecordError) bool {
 	if rd.opt.OnError == Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
-		rd.counts.Skip(e)
+		rd.counts.Skip(e.Reason, *e)
 		return false
 	}
 	rd.err = e
@@ -64,8 +63,8 @@ func (rd *Reader) streamError(err error) *RecordError {
 		return rd.hubError(err)
 	}
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: BadStream}
-	if f, ok := err.(*fault); ok {
-		e.Reason, e.Detail = f.reason, f.detail
+	if f, ok := err.(*Fault); ok {
+		e.Reason, e.Detail = f.Reason, f.Detail
 		return e
 	}
 	at := rd.taken.Taken()

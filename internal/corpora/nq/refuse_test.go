@@ -1,15 +1,13 @@
 package nq
 
 import (
-	"encoding/json"
 	"errors"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// TestEndsWithinRecord: a file that was cut between compression and reading, or was
-// never compressed, ends within a line.
+// TestEndsWithinRecord: a file that was cut between compression and reading, or was never compressed, ends within a line.
 func TestEndsWithinRecord(t *testing.T) {
 	for _, p := range []Policy{Fail, Skip} {
 		for _, text := range []string{goodFull + "\n" + goodSimp[:50], goodFull + "\n" + goodFull[:25]} { // the second cuts é
@@ -104,18 +102,5 @@ func TestNoOffsets(t *testing.T) {
 		if !errors.As(err, &e) || e.Reason != BadOffset || !strings.Contains(err.Error(), "the file has no byte offsets") {
 			t.Error(err)
 		}
-	}
-}
-
-// TestNamedInJSON: reports name their records in the words of all others.
-func TestNamedInJSON(t *testing.T) {
-	want := RecordError{File: "f", Line: 2, ExampleID: -5, HasID: true, Reason: BadJSON, Detail: "d"}
-	b, err := json.Marshal(want)
-	if err != nil || string(b) != `{"file":"f","line":2,"example_id":-5,"has_id":true,"reason":"json","detail":"d"}` {
-		t.Errorf("%s, %v", b, err)
-	}
-	var got RecordError
-	if err := json.Unmarshal(b, &got); err != nil || got != want {
-		t.Errorf("%s: %+v, %v", b, got, err)
 	}
 }

@@ -34,18 +34,8 @@ func published(line string) string {
 }
 
 // readString reads every record of text.
-func readString(text string, o Options) (all []Record, counts Counts, err error) {
-	rd := NewReader(strings.NewReader(text), "f.jsonl", o)
-	defer rd.Close()
-	for {
-		var r Record
-		if err := rd.Next(&r); err == io.EOF {
-			return all, rd.Counts(), nil
-		} else if err != nil {
-			return all, rd.Counts(), err
-		}
-		all = append(all, r)
-	}
+func readString(text string, o Options) ([]*Record, Counts, error) {
+	return drain(NewReader(strings.NewReader(text), "f.jsonl", o))
 }
 
 // TestShapes: every way to write one full record, and whether the scanner takes it.
@@ -71,7 +61,7 @@ func TestShapes(t *testing.T) {
 			if err != nil || len(all) != 1 {
 				t.Fatal(all, err)
 			}
-			if d := cmp.Diff(goodFullRecord, all[0]); d != "" || counts.Fallbacks > 0 != c.fallback {
+			if d := cmp.Diff(&goodFullRecord, all[0]); d != "" || counts.Fallbacks > 0 != c.fallback {
 				t.Error(d, counts)
 			}
 		})
@@ -232,8 +222,7 @@ func TestLineLimit(t *testing.T) {
 	}
 }
 
-// TestOrder: many small batches, several decoders, one order; and Next may be
-// given the same record or a new one.
+// TestOrder: many small batches, several decoders, one order; and Next may be given the same record or a new one.
 func TestOrder(t *testing.T) {
 	var b strings.Builder
 	for i := range 30000 {

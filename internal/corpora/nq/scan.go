@@ -1,7 +1,8 @@
 package nq
 
-// lineScanner decodes one NQ line, in either format, with any order of fields and
-// any JSON white space, into a Record. Its buffers are reused between lines.
+import "unicode/utf8"
+
+// lineScanner decodes one line of either format, fields in any order, any JSON white space, reusing its buffers.
 type lineScanner struct {
 	s     scanner
 	arena []byte     // every string of the record except HTML, back to back
@@ -34,23 +35,26 @@ const (
 
 // The names of the fields that a Record needs.
 const (
-	nameQuestion  = "question_text"
-	nameURL       = "document_url"
-	nameTitle     = "document_title"
-	nameText      = "document_text"
-	nameHTML      = "document_html"
-	nameTokens    = "document_tokens"
-	nameExampleID = "example_id"
-	nameToken     = "token"
-	nameHTMLToken = "html_token"
-	nameStart     = "start_byte"
-	nameEnd       = "end_byte"
+	nameQuestion       = "question_text"
+	nameURL            = "document_url"
+	nameTitle          = "document_title"
+	nameText           = "document_text"
+	nameHTML           = "document_html"
+	nameTokens         = "document_tokens"
+	nameExampleID      = "example_id"
+	nameQuestionTokens = "question_tokens"
+	nameToken          = "token"
+	nameHTMLToken      = "html_token"
+	nameStart          = "start_byte"
+	nameEnd            = "end_byte"
 )
 
-// scan decodes line into r. It reports false, with r in any state, whenever the
-// line is not exactly what it expects; the library decoder then has the say. A
-// true result equals the library's (FuzzScan).
+// scan decodes line into r, with a result equal to the library's (FuzzScan). It reports false, r in any state, if the line
+// is not just what it expects; the library then decodes it.
 func (l *lineScanner) scan(line []byte, r *Record) (fieldSet, bool) {
+	if !utf8.Valid(line) {
+		return 0, false
+	}
 	r.Reset()
 	l.s = scanner{b: line}
 	l.arena, l.ends, l.have = l.arena[:0], l.ends[:0], 0

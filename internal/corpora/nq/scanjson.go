@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks one JSON text byte by byte. Every method either consumes valid
-// JSON and reports true, or reports false: the line then goes to decodeLibrary,
-// which decides. The text must be valid UTF-8 (checked by the caller).
+// scanner walks one JSON text byte by byte. Each method consumes valid JSON and reports true, or reports false, and
+// decodeLibrary decides on the line. The caller checks that the text is valid UTF-8.
 type scanner struct {
 	b []byte
 	p int
@@ -57,8 +56,7 @@ const (
 	slashes = '\\' * lanes
 )
 
-// plain returns how many bytes from i on need no attention inside a string: it
-// stops at a quote, a backslash, a control character or the end.
+// plain counts bytes from i on up to a quote, backslash, control character or the end of a string.
 func plain(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
@@ -73,15 +71,13 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// special marks, by the high bit of its lane, the first byte of w that plain stops
-// at; 0: there is none. Bits of later lanes may be borrows.
+// special marks the high bit of the first byte's lane where plain stops; 0: none. Later lanes may have borrows.
 func special(w uint64) uint64 {
 	q, e := w^quotes, w^slashes
 	return ((w-spaces)&^w | (q-lanes)&^q | (e-lanes)&^e) & high
 }
 
-// appendPlain is plain and appends what it passes to dst: copying each word before
-// looking at it is cheaper than a copy of the short runs between escapes.
+// appendPlain is plain and appends: copying words before looking is cheaper than copying short runs between escapes.
 func appendPlain(dst, b []byte, i int) ([]byte, int) {
 	k := len(dst)
 	dst = dst[:cap(dst)]
@@ -165,8 +161,7 @@ func (s *scanner) str(dst []byte) ([]byte, bool) {
 	}
 }
 
-// escape decodes what follows "\u", with the second half of a surrogate pair, and
-// returns the length used, 0 for bad digits or half a pair.
+// escape decodes what follows "\u", surrogate pairs too, and returns its length, 0 for bad digits or half a pair.
 func escape(b []byte) (rune, int) {
 	r := hex4(b)
 	if r < 0 {
@@ -207,8 +202,7 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// integer consumes a JSON integer that fits int64; others, fractions and exponents are
-// left to the library.
+// integer consumes a JSON integer that fits int64; others, fractions and exponents are left to the library.
 func (s *scanner) integer() (int64, bool) {
 	s.ws()
 	b, p := s.b, s.p

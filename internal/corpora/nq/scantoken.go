@@ -46,10 +46,9 @@ var (
 	wordFalse = binary.LittleEndian.Uint64([]byte("\x00\x00\x00false"))
 )
 
-// published consumes tokens that are laid out as in every published file: four
-// fields in alphabetical order with one blank behind each colon and comma. Each
-// must be followed by another; published stops before the first that is not, or
-// looks different. Its comparisons are short enough to be compiled to loads.
+// published consumes tokens laid out as in every published file: four fields in alphabetical order, one blank behind each
+// colon and comma. It stops before the last token and before any other layout. Its comparisons are short enough to compile
+// to loads.
 func (l *lineScanner) published(r *Record) {
 	b, p := l.s.b, l.s.p
 	arena, ends, tokens := l.arena, l.ends, r.Tokens
@@ -107,8 +106,7 @@ func (l *lineScanner) published(r *Record) {
 	l.s.p, l.arena, l.ends, r.Tokens = p, arena, ends, tokens
 }
 
-// digits reads an integer of one to seven digits at the start of the word and
-// returns their number, 0 if it is anything else.
+// digits reads one to seven digits at a word's start and returns their number, 0 for anything else.
 func digits(w uint64) (v int32, n int) {
 	x := w ^ '0'*lanes
 	n = bits.TrailingZeros64((x+(0x80-10)*lanes|x)&high) >> 3

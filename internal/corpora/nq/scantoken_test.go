@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestTokenLayouts: a token in whatever layout, among published ones, is read as
-// the library reads it.
+// TestTokenLayouts: a token in whatever layout, among published ones, is read as the library reads it.
 func TestTokenLayouts(t *testing.T) {
 	layout := func(end, html, start, text string) string {
 		return `{"end_byte": ` + end + `, "html_token": ` + html + `, "start_byte": ` + start + `, "token": "` + text + `"}`

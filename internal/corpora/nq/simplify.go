@@ -2,9 +2,8 @@ package nq
 
 import "strings"
 
-// SimplifiedText is document_text of the simplified format for the tokens of the
-// full one: each token with its blanks (U+0020) replaced by "_", joined by one
-// blank (Google's published text_utils.simplify_nq_example).
+// SimplifiedText is the simplified format's document_text for the full format's tokens: blanks (U+0020) in a token become
+// "_", one blank joins tokens (Google's published text_utils.simplify_nq_example).
 func SimplifiedText(tokens []Token) string {
 	n := len(tokens)
 	for i := range tokens {
@@ -16,16 +15,7 @@ func SimplifiedText(tokens []Token) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		text := tokens[i].Text
-		for {
-			before, after, found := strings.Cut(text, " ")
-			b.WriteString(before)
-			if !found {
-				break
-			}
-			b.WriteByte('_')
-			text = after
-		}
+		b.WriteString(strings.ReplaceAll(tokens[i].Text, " ", "_"))
 	}
 	return b.String()
 }

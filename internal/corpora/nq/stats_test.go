@@ -29,8 +29,8 @@ func TestFieldTable(t *testing.T) {
 	}
 	full, simplified := count("nq-full-walking-dead.jsonl.gz"), count("nq-simplified-walking-dead.jsonl.gz")
 	want := map[Field][2]int64{
-		FieldExampleID: {1, 1}, FieldQuestionText: {1, 1}, FieldQuestionTokens: {1, 0}, FieldURL: {1, 1},
-		FieldTitle: {1, 0}, FieldHTML: {1, 0}, FieldTokens: {1, 0}, FieldText: {0, 1},
+		nameExampleID: {1, 1}, nameQuestion: {1, 1}, nameQuestionTokens: {1, 0}, nameURL: {1, 1},
+		nameTitle: {1, 0}, nameHTML: {1, 0}, nameTokens: {1, 0}, nameText: {0, 1},
 		TokenBytes: {1, 0}, LongAnswerToken: {1, 1}, LongAnswerBytes: {1, 0},
 		ShortAnswerToken: {1, 1}, ShortAnswerBytes: {1, 0},
 	}
@@ -40,7 +40,7 @@ func TestFieldTable(t *testing.T) {
 		}
 	}
 	values.Add(&full, simplified)
-	if full.Records != 2 || full.With[FieldURL] != 2 {
+	if full.Records != 2 || full.With[nameURL] != 2 {
 		t.Errorf("merged: %+v", full)
 	}
 }

@@ -12,8 +12,7 @@ const (
 	after  = 80
 )
 
-// around is the first place at which two texts differ, in code points, and what stands
-// around it in each.
+// around is the first place at which two texts differ, in code points, and what stands around it in each.
 func around(a, b string) (at int, ofA, ofB string) {
 	equal := 0
 	for equal < len(a) && equal < len(b) {

@@ -13,8 +13,7 @@ type Collection struct {
 	Corpus             func() (*corpus.Reader, func(), error) // opened twice, if texts differ
 }
 
-// Comparison says what two collections have in common. A document of ours and one of the
-// package are a pair if the first record of either, dev first, belongs to the other.
+// Comparison compares two collections. Documents are a pair if one's first record, dev first, belongs to the other.
 type Comparison struct {
 	AllSame   bool `json:"all_same"`
 	Documents struct {
@@ -62,9 +61,8 @@ type Difference struct {
 	Package         string `json:"package"`
 }
 
-// Compare compares a collection of ours with a package. Texts are streamed; of each
-// document and query 150 bytes, the title and the question are held. At most limit
-// differences of a kind are shown.
+// Compare compares a collection of ours with a package. It streams texts and holds 150 bytes of each document and query,
+// titles and questions. It shows at most limit differences of a kind.
 func Compare(ours, theirs Collection, limit int) (*Comparison, error) {
 	c := comparison{limit: limit, shown: map[string]int{}, Comparison: &Comparison{Differences: []Difference{}}}
 	var err error
@@ -97,10 +95,17 @@ func (c *comparison) room(what string) bool {
 	return c.shown[what] <= c.limit
 }
 
-func (c *comparison) show(d Difference) {
-	if c.room(d.What) {
+// show notes what a difference is between, and shows it if there is room.
+func (c *comparison) show(d Difference, what, ours, theirs string) {
+	if d.What, d.Ours, d.Package = what, ours, theirs; c.room(what) {
 		c.Differences = append(c.Differences, d)
 	}
+}
+
+// showPlace shows where two texts first differ.
+func (c *comparison) showPlace(d Difference, what, ours, theirs string) {
+	d.At, ours, theirs = around(ours, theirs)
+	c.show(d, what, ours, theirs)
 }
 
 func (c *comparison) pair() {
@@ -132,35 +137,26 @@ func (c *comparison) documents() {
 		if shared[o] == c.a.size[o] && shared[o] == c.b.size[p] {
 			d.SameRecords++
 		} else {
-			diff.What, diff.Ours, diff.Package = "records", fmt.Sprintf("%d records, %d of them shared", c.a.size[o], shared[o]), fmt.Sprintf("%d records", c.b.size[p])
-			c.show(diff)
+			c.show(diff, "records", fmt.Sprintf("%d records, %d of them shared", c.a.size[o], shared[o]), fmt.Sprintf("%d records", c.b.size[p]))
 		}
 		if o == p {
 			d.SameNumber++
 		} else {
-			diff.What, diff.Ours, diff.Package = "number", fmt.Sprint(o), fmt.Sprint(p)
-			c.show(diff)
+			c.show(diff, "number", fmt.Sprint(o), fmt.Sprint(p))
 		}
 		if c.a.titles[o] == c.b.titles[p] {
 			c.Titles.Same++
 		} else {
 			c.Titles.Differ++
-			diff.What = "title"
-			diff.At, diff.Ours, diff.Package = around(c.a.titles[o], c.b.titles[p])
-			c.show(diff)
+			c.showPlace(diff, "title", c.a.titles[o], c.b.titles[p])
 		}
 	}
-	d.OnlyOurs, d.RegroupedOurs = c.unpaired(c.a, c.b, func(doc *int32) Difference {
-		return Difference{OursDocument: doc, Ours: c.a.titles[*doc]}
-	}, "ours")
-	d.OnlyPackage, d.RegroupedPackage = c.unpaired(c.b, c.a, func(doc *int32) Difference {
-		return Difference{PackageDocument: doc, Package: c.b.titles[*doc]}
-	}, "package")
+	d.OnlyOurs, d.RegroupedOurs = c.unpaired(c.a, c.b, "ours")
+	d.OnlyPackage, d.RegroupedPackage = c.unpaired(c.b, c.a, "package")
 }
 
-// unpaired counts the documents of a side without a pair: those of which the other side
-// has no record, and those whose records it groups otherwise.
-func (c *comparison) unpaired(s, other *side, of func(*int32) Difference, name string) (only, regrouped int) {
+// unpaired counts a side's documents without a pair: whose record the other lacks, or groups otherwise.
+func (c *comparison) unpaired(s, other *side, name string) (only, regrouped int) {
 	known := make([]bool, len(s.titles))
 	for _, q := range s.queries {
 		known[q.doc] = known[q.doc] || other.find(q.Key) >= 0
@@ -170,15 +166,20 @@ func (c *comparison) unpaired(s, other *side, of func(*int32) Difference, name s
 		if pair >= 0 {
 			continue
 		}
-		diff := of(&doc)
-		diff.ExampleID = s.head(doc).ID
-		if diff.What = "only in " + name; known[doc] {
+		what := "only in " + name
+		if known[doc] {
 			regrouped++
-			diff.What = "regrouped in " + name
+			what = "regrouped in " + name
 		} else {
 			only++
 		}
-		c.show(diff)
+		if diff := (Difference{ExampleID: s.head(doc).ID}); s == c.a {
+			diff.OursDocument = &doc
+			c.show(diff, what, s.titles[doc], "")
+		} else {
+			diff.PackageDocument = &doc
+			c.show(diff, what, "", s.titles[doc])
+		}
 	}
 	return only, regrouped
 }
@@ -191,7 +192,7 @@ func (c *comparison) queries() {
 		at := c.b.find(o.Key)
 		if at < 0 {
 			n.OnlyOurs++
-			c.show(Difference{What: "query only in ours", ExampleID: o.ID, OursDocument: &o.doc, Ours: o.question})
+			c.show(Difference{ExampleID: o.ID, OursDocument: &o.doc}, "query only in ours", o.question, "")
 			continue
 		}
 		p := &c.b.queries[at]
@@ -199,24 +200,21 @@ func (c *comparison) queries() {
 		diff := Difference{ExampleID: o.ID, OursDocument: &o.doc, PackageDocument: &p.doc}
 		if o.Split != p.Split {
 			n.OtherSplit++
-			diff.What, diff.Ours, diff.Package = "split", string(o.Split), string(p.Split)
-			c.show(diff)
+			c.show(diff, "split", string(o.Split), string(p.Split))
 		}
 		if o.question != p.question {
 			n.OtherText++
-			diff.What = "question"
-			diff.At, diff.Ours, diff.Package = around(o.question, p.question)
-			c.show(diff)
+			c.showPlace(diff, "question", o.question, p.question)
 		}
 		if c.a.pair[o.doc] != p.doc {
 			n.OtherTarget++
-			c.show(Difference{What: "target", ExampleID: o.ID, OursDocument: &o.doc, PackageDocument: &p.doc, Ours: c.a.titles[o.doc], Package: c.b.titles[p.doc]})
+			c.show(diff, "target", c.a.titles[o.doc], c.b.titles[p.doc])
 		}
 	}
 	for i := range c.b.queries {
 		if p := &c.b.queries[i]; c.a.find(p.Key) < 0 {
 			n.OnlyPackage++
-			c.show(Difference{What: "query only in package", ExampleID: p.ID, PackageDocument: &p.doc, Package: p.question})
+			c.show(Difference{ExampleID: p.ID, PackageDocument: &p.doc}, "query only in package", "", p.question)
 		}
 	}
 }

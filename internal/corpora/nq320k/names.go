@@ -17,8 +17,7 @@ func (v Variant) Folder() string { return "data/" + v.Style + "/" + v.Key }
 // Config is the variant's name for a program that loads data sets.
 func (v Variant) Config() string { return v.Style + "-" + v.Key }
 
-// styles are the layout's names for our forms. They are shifted: what the layout calls
-// simplified keeps the tags, and its simplenorm is what the paper calls simplified.
+// styles are the layout's names for our forms, shifted: simplified keeps tags, simplenorm is the paper's simplified.
 var styles = []struct{ form, style, why string }{
 	{"simplified_tags", "simplified", "all stored tokens, tags too, joined by blanks"},
 	{"simplified", "simplenorm", "stored tokens without tags, the line of the page title included"},
@@ -27,14 +26,12 @@ var styles = []struct{ form, style, why string }{
 	{"htmlnorm", "htmlnorm", "surface text of the HTML"},
 }
 
-// keys are the layout's names for our keys. Its none, a document for each record, is not a
-// key of ours.
+// keys are the layout's names for our keys; the layout's "none", a document for each record, is no key of ours.
 var keys = []struct{ ours, theirs string }{
 	{"page_id", "pageid"}, {"title", "ncititle"}, {"url", "url"}, {"text4k", "text4k"},
 }
 
-// VariantOf is the layout's variant for a form and a key of ours. What has no name there
-// is an error.
+// VariantOf is the layout's variant for a form and a key of ours. What has no name there is an error.
 func VariantOf(form, key string) (Variant, error) {
 	var v Variant
 	why := "the layout does not know it"

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestVariantOf: the layout's names are shifted against ours, and what has none is
-// refused with the reason.
+// TestVariantOf: the layout's names are shifted against ours, and what has none is refused with the reason.
 func TestVariantOf(t *testing.T) {
 	for _, c := range []struct{ form, key, folder, err string }{
 		{"simplified_tags", "page_id", "data/simplified/pageid", ""},

@@ -3,11 +3,13 @@ package nq320k
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -31,8 +33,7 @@ type Contents struct {
 	OtherSources int    `json:"other_sources"` // documents whose source_ids are not the examples of their queries
 }
 
-// Read reads a whole folder. Errors name the file and the line. Memory: about 100 bytes a
-// query.
+// Read reads a whole folder. Errors name the file and the line. Memory: about 100 bytes a query.
 func Read(open Open, visit Visitor) (Contents, error) {
 	m, err := readMetadata(open)
 	if err != nil {
@@ -111,7 +112,7 @@ type reader struct {
 
 // queries reads the file of a split and returns its number of rows.
 func (r *reader) queries(name string, split nq.Split) (int, error) {
-	seen := map[int64]struct{}{}
+	seen := map[int64]bool{}
 	return r.rows(name, QueryRow, func(row *Row) error {
 		doc, err := number(row.DocID)
 		if err != nil {
@@ -127,10 +128,10 @@ func (r *reader) queries(name string, split nq.Split) (int, error) {
 		if err != nil {
 			return err
 		}
-		if _, ok := seen[id]; ok {
+		if seen[id] {
 			return fmt.Errorf("source id %d occurs twice", id)
 		}
-		seen[id] = struct{}{}
+		seen[id] = true
 		m := r.of[doc]
 		if m == nil {
 			m = &members{}
@@ -184,17 +185,9 @@ func (r *reader) documents() (int, error) {
 
 // are reports whether the source ids of a document are the examples of its queries.
 func (m *members) are(sources []string) bool {
-	left := map[string]struct{}{}
-	for _, id := range m.examples {
-		left[strconv.FormatInt(id, 10)] = struct{}{}
-	}
-	for _, s := range sources {
-		if _, ok := left[s]; !ok {
-			return false
-		}
-		delete(left, s)
-	}
-	return len(left) == 0
+	own := lists.Map(m.examples, func(id int64) string { return strconv.FormatInt(id, 10) })
+	slices.Sort(own)
+	return slices.Equal(slices.Compact(own), slices.Sorted(slices.Values(sources)))
 }
 
 func number(docid string) (int, error) {

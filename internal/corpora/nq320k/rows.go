@@ -35,8 +35,7 @@ type Row struct {
 	SourceIDs []string `json:"source_ids"` // example ids: of all records of a document, dev first; of a query its own
 }
 
-// Append appends the row as a line: members in the order of the layout, a blank after
-// each comma and colon, and no character escaped that need not be.
+// Append appends the row's line: the layout's member order, a blank after commas and colons, no needless escapes.
 func (r *Row) Append(b []byte) []byte {
 	b = appendString(append(b, `{"docid": `...), r.DocID)
 	b = appendString(append(b, `, "kind": `...), r.Kind)
@@ -59,8 +58,7 @@ func appendString(b []byte, s string) []byte {
 	return b
 }
 
-// TitleOf is a document's title in the layout: the title in its URL or, without one, the
-// title that is shown.
+// TitleOf is a document's title in the layout: the title in its URL or, without one, the title that is shown.
 func TitleOf(d *dedup.Document) string {
 	if t, ok := wikipedia.URLTitle(d.URL); ok {
 		return t
@@ -97,8 +95,7 @@ var splits = []struct{ name, file string }{
 	{"documents", Documents}, {"train_queries", TrainQueries}, {"validation_queries", ValidationQueries},
 }
 
-// WriteMetadata writes metadata.json of a variant with so many rows in documents, train
-// and validation queries.
+// WriteMetadata writes metadata.json of a variant with so many rows in documents, train and validation queries.
 func WriteMetadata(w io.Writer, v Variant, rows [3]int) error {
 	m := Metadata{DedupMethod: &v.Key, DocIDScope: docIDScope, Format: format, FormatVersion: formatVersion, TextStyle: &v.Style, Splits: map[string]Split{}}
 	for i, s := range splits {

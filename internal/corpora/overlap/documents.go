@@ -20,8 +20,7 @@ type Standing struct {
 	Documents  int   // how many
 }
 
-// Documents are compared with each other and with queries. They are read twice: Add takes
-// all of them, then Load those that Wanted says.
+// Documents are compared with each other and with queries, in two reads: Add all, then Load those Wanted.
 type Documents struct {
 	Count int
 	Left  int64 // pairs that Pairs left out

@@ -8,16 +8,14 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// Near says when two texts are near duplicates: by the Jaccard index of their sets of
-// shingles, which are runs of so many words. A text of fewer words is one shingle.
+// Near makes texts near duplicates by the Jaccard index of their shingles, runs of so many words, or all of fewer.
 type Near struct {
 	Threshold float64 // above 0, at most 1
 	Shingle   int     // words, at least 1
 	Seed      int
 }
 
-// hashes is the size of a sketch, and missed the probability up to which a pair that is
-// exactly at the threshold may share no band.
+// hashes is a sketch's size; missed bounds the chance that a pair exactly at the threshold shares no band.
 const (
 	hashes = 128
 	missed = 1e-4
@@ -86,8 +84,7 @@ func (s *sketch) appendBands(keys []uint32, set []uint64) []uint32 {
 	return keys
 }
 
-// each visits the members of every group that share the key of a band, ascending. Items
-// that skip says yes to are in none. Keys are those of all items, one item after another.
+// each visits, ascending, each group's members that share a band's key, without skipped ones; keys are item by item.
 func (s *sketch) each(keys []uint32, skip func(i int32) bool, visit func(band int, group []uint64)) {
 	n := len(keys) / s.bands
 	order := make([]uint64, 0, n)
@@ -115,9 +112,8 @@ func (s *sketch) each(keys []uint32, skip func(i int32) bool, visit func(band in
 // item is a member of a group.
 func item(member uint64) int32 { return int32(uint32(member)) }
 
-// similar finds the pairs i < j of items that are near duplicates, among those that share a
-// band; set is an item's set of shingles. Each pair is visited once. It counts the pairs of
-// large groups that were not compared.
+// similar finds the near-duplicate pairs i < j among items that share a band; set is an item's set of shingles. It visits
+// each pair once and counts the pairs of large groups that it did not compare.
 func (s *sketch) similar(keys []uint32, skip func(i int32) bool, set func(i int32) []uint64, visit func(i, j int32, similarity float64)) (left int64) {
 	var in index
 	s.each(keys, skip, func(band int, group []uint64) {

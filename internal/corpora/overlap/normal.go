@@ -10,9 +10,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// Normal is a text without what people do not tell questions apart by: NFKC, case folded, no
-// apostrophes, other punctuation as white space, a blank between words. It is empty for a
-// text of nothing else.
+// Normal keeps what tells questions apart: NFKC, case folded, without apostrophes, other punctuation as white space, one
+// blank between words. It may be empty.
 func Normal(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		text = cases.Fold().String(norm.NFKC.String(text))

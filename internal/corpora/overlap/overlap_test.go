@@ -2,7 +2,6 @@ package overlap
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -201,16 +200,6 @@ func TestPairsChoose(t *testing.T) {
 	}
 }
 
-// TestSketch: bands propose a pair at the threshold as often as they promise.
-func TestSketch(t *testing.T) {
-	for _, threshold := range []float64{0.1, 0.5, 0.8, 0.95, 1} {
-		s := newSketch(Near{Threshold: threshold, Shingle: 1})
-		if s.bands*s.rows > hashes || threshold < 1 && math.Pow(1-math.Pow(threshold, float64(s.rows)), float64(s.bands)) > missed && s.rows > 1 {
-			t.Errorf("%v: %d bands of %d", threshold, s.bands, s.rows)
-		}
-	}
-}
-
 // TestDocuments: as comparing all with all finds them.
 func TestDocuments(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
@@ -299,39 +288,5 @@ func TestDocuments(t *testing.T) {
 	}
 	if diff := cmp.Diff(standing, ds.Standing()); diff != "" || len(standing) < 50 || ds.Sought() != sought {
 		t.Errorf("%d of %d stand in documents (-brute +got):\n%s", len(standing), sought, diff)
-	}
-}
-
-// BenchmarkPairs: questions of words with Zipf's frequencies, some of one pattern.
-func BenchmarkPairs(b *testing.B) {
-	words := make([]string, 50_000)
-	weights := make([]float64, len(words))
-	sum := 0.0
-	for i := range words {
-		words[i] = fmt.Sprint("w", i)
-		sum += 1 / float64(i+3)
-		weights[i] = sum
-	}
-	for _, size := range []struct{ queries, pattern int }{{100_000, 1000}, {1_000_000, 10_000}} {
-		b.Run(fmt.Sprint(size.queries), func(b *testing.B) {
-			for range b.N {
-				r := rand.New(rand.NewPCG(1, 0))
-				qs := NewQueries()
-				for i := range size.queries {
-					var t []string
-					if i < size.pattern {
-						t = append(t, "what is the name of the first one in", words[r.IntN(len(words))])
-					} else {
-						for range 5 + r.IntN(8) {
-							at, _ := slices.BinarySearch(weights, r.Float64()*sum)
-							t = append(t, words[at])
-						}
-					}
-					errtest.None(b, qs.Add(&dedup.Query{ExampleID: int64(i), Split: Splits[r.IntN(3)], Question: strings.Join(t, " "), Doc: int32(r.IntN(size.queries))}))
-				}
-				b.ReportMetric(float64(len(qs.Pairs(Near{0.8, 1, 42}))), "pairs")
-				b.ReportMetric(float64(qs.Left), "left")
-			}
-		})
 	}
 }

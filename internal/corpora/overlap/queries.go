@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Splits are in the order in which they may learn of each other: what of a later one stands
-// in an earlier one is a leak.
+// Splits are in the order in which they may learn of each other: a later split's query in an earlier one is a leak.
 var Splits = []nq.Split{nq.Train, nq.Dev, nq.Test}
 
 // Class says how alike two texts are; a class holds what is in no earlier one.
@@ -54,8 +53,7 @@ type Queries struct {
 	first  map[firstOf]int32
 }
 
-// firstOf asks for the first query of a split with a text or normal form, and with a
-// relevant document or (-1) any.
+// firstOf asks for the first query of a split with a text or normal form, and with a relevant document or (-1) any.
 type firstOf struct {
 	id       int32
 	exact    bool
@@ -167,8 +165,7 @@ func (qs *Queries) same(q int, split uint8) Pair {
 	return Pair{}
 }
 
-// find is the first query of a split with a text or normal form: with a relevant document
-// of q, else any.
+// find is the first query of a split with a text or normal form: with a relevant document of q, else any.
 func (qs *Queries) find(q int, id int32, exact bool, split uint8) (other int, same, ok bool) {
 	first := int32(-1)
 	for _, d := range qs.List[q].Documents {

@@ -63,9 +63,8 @@ func cased(r rune) bool {
 	return r == 0x295 || unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Uppercase, unicode.Other_Lowercase)
 }
 
-// caseIgnorable is the property Case_Ignorable: marks, format characters,
-// modifiers, and the characters whose Word_Break is MidLetter, MidNumLet or
-// Single_Quote (Unicode annex 29).
+// caseIgnorable is the property Case_Ignorable: marks, format characters, modifiers, and Word_Break MidLetter, MidNumLet
+// and Single_Quote (Unicode annex 29).
 func caseIgnorable(r rune) bool {
 	switch r {
 	case '\'', '.', ':', '\u00b7', '\u0387', '\u055f', '\u05f4', '\u2018', '\u2019', '\u2024', '\u2027',

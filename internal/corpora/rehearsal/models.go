@@ -15,8 +15,7 @@ import (
 // Shape is the size of a model.
 type Shape struct{ Layers, Width, Inner, Heads, PerHead int }
 
-// EfficientTiny is the shape of google/t5-efficient-tiny, SmallBERT that of the next to smallest of
-// Google's small BERTs.
+// EfficientTiny is the shape of google/t5-efficient-tiny, SmallBERT that of the next to smallest of Google's small BERTs.
 var (
 	EfficientTiny = Shape{Layers: 4, Width: 256, Inner: 1024, Heads: 4, PerHead: 64}
 	SmallBERT     = Shape{Layers: 2, Width: 256, Inner: 1024, Heads: 4}

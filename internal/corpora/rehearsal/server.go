@@ -23,8 +23,7 @@ type Size struct {
 	T5, BERT   Shape
 }
 
-// Server answers under /nq/v1.0, /hub and /w/api.php what Google's bucket, the hub and the
-// English Wikipedia do.
+// Server answers under /nq/v1.0, /hub and /w/api.php as Google's bucket, the hub and the English Wikipedia do.
 type Server struct {
 	Wiki *wikitest.Wiki
 	Sent func(r *http.Request, n int64) // if set, is told of each piece of an answer how much has been sent before it, and may break off: panic(http.ErrAbortHandler)

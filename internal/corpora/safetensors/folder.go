@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// WeightFiles are those that a model folder's weights are in, of any format, in the order
-// in which transformers looks.
+// WeightFiles are a model folder's weight files, of any format, in the order in which transformers looks for them.
 var WeightFiles = []string{"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}
 
 // Files are those of a model folder's files that its weights are read from.

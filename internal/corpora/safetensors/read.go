@@ -68,6 +68,13 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
+// entry is a tensor in the header.
+type entry struct {
+	DType   string  `json:"dtype"`
+	Shape   []int64 `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
 // parse reads the header, in which no name may stand twice.
 func (f *File) parse(header []byte) error {
 	var all map[string]jsontext.Value
@@ -84,11 +91,7 @@ func (f *File) parse(header []byte) error {
 			}
 			continue
 		}
-		var e struct {
-			DType   string  `json:"dtype"`
-			Shape   []int64 `json:"shape"`
-			Offsets []int64 `json:"data_offsets"`
-		}
+		var e entry
 		if err := json.Unmarshal(all[name], &e); err != nil {
 			return fmt.Errorf("%q: %w", name, err)
 		}
@@ -130,8 +133,7 @@ func (f *File) check(size int64) error {
 	return nil
 }
 
-// Size is the number of bytes of a tensor, with errors for what does not exist or
-// does not fit.
+// Size is the number of bytes of a tensor, with errors for what does not exist or does not fit.
 func Size(dtype string, shape []int64) (int64, error) {
 	n, ok := sizes[dtype]
 	if !ok {

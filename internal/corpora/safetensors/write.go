@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// Source is a tensor to be written. Write puts its bytes, in row order and little
-// endian.
+// Source is a tensor to be written. Write puts its bytes, in row order and little endian.
 type Source struct {
 	Name  string
 	DType string
@@ -17,9 +16,8 @@ type Source struct {
 	Write func(io.Writer) error
 }
 
-// Write writes a file. The same sources give the same bytes. Tensors are written
-// one at a time; a source that writes another number of bytes than its shape asks
-// for is an error.
+// Write writes a file, one tensor at a time; equal sources give equal bytes. A source that writes another number of bytes
+// than its shape asks for is an error.
 func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 	var header bytes.Buffer
 	header.WriteByte('{')
@@ -32,7 +30,7 @@ func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 	}
 	at := int64(0)
 	seen := map[string]bool{}
-	for i, s := range sources {
+	for _, s := range sources {
 		if seen[s.Name] || s.Name == "__metadata__" {
 			return fmt.Errorf("safetensors: %q is given twice, or reserved", s.Name)
 		}
@@ -41,18 +39,11 @@ func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 		if err != nil {
 			return fmt.Errorf("safetensors: %q: %w", s.Name, err)
 		}
-		name, err := json.Marshal(s.Name)
+		one, err := json.Marshal(map[string]entry{s.Name: {s.DType, append([]int64{}, s.Shape...), []int64{at, at + n}}})
 		if err != nil {
 			return err
 		}
-		shape, err := json.Marshal(append([]int64{}, s.Shape...))
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			header.WriteByte(',')
-		}
-		fmt.Fprintf(&header, `%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}`, name, s.DType, shape, at, at+n)
+		header.Write(append(one[1:len(one)-1], ',')) // without its braces
 		at += n
 	}
 	text := bytes.TrimSuffix(header.Bytes(), []byte(","))

@@ -1,9 +1,7 @@
 package serialize
 
-// arranger applies the rules about sections to a finished tree: what the lead
-// keeps and in which order (Options.Lead), and which sections go (Options.Footer).
-// A section goes from one heading to the next, of whatever level to h3; elements
-// that are only frames, as div is, neither hold nor end one.
+// arranger applies the section rules to a finished tree: the lead's content and order (Options.Lead), and which sections
+// go (Options.Footer). A section ends at the next heading up to h3; frames such as div neither hold nor end one.
 type arranger struct {
 	s                  *scanner
 	at                 place
@@ -39,8 +37,7 @@ func (s *scanner) arrange() {
 	}
 }
 
-// walk takes the children of a frame in order. It reports false once no rule
-// applies to what is left.
+// walk takes the children of a frame in order. It reports false once no rule applies to what is left.
 func (a *arranger) walk(id int32) bool {
 	s := a.s
 	for c := s.nodes[id].first; c != none; {
@@ -109,13 +106,4 @@ func (s *scanner) cut(id int32) int {
 }
 
 // prepend puts a node that was cut before all others.
-func (s *scanner) prepend(id int32) {
-	r, n := &s.nodes[root], &s.nodes[id]
-	n.parent, n.prev, n.next = root, none, r.first
-	if r.first != none {
-		s.nodes[r.first].prev = id
-	} else {
-		r.last = id
-	}
-	r.first = id
-}
+func (s *scanner) prepend(id int32) { s.link(id, root, s.nodes[root].first) }

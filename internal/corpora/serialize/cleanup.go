@@ -3,13 +3,13 @@ package serialize
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// dropPronunciations removes balanced parentheses for which T5 has no piece, with
-// the blank before them (paper, "Pronunciation Cleanup"): the first one that
-// begins within the window, or all outermost ones that lie within it
-// (PronunciationSpans). It returns the text, what was removed, and whether the
-// title's line was all of it. A parenthesis that does not close is left alone.
+// dropPronunciations removes balanced parentheses that T5 has no piece for, with the blank before them (paper,
+// "Pronunciation Cleanup"): the first to begin within the window, or all outermost ones within it (PronunciationSpans). It
+// returns the text, the removed part, and whether that was all of the title's line. An unclosed parenthesis stays.
 func (s *Serializer) dropPronunciations(text, title string) (left, removed string, titleGone bool) {
 	from := 0
 	if s.o.PronunciationScope == "body" && title != "" {
@@ -38,10 +38,7 @@ func (s *Serializer) dropPronunciations(text, title string) (left, removed strin
 		}
 		at = span[1]
 	}
-	var all []string
-	for _, span := range gone {
-		all = append(all, text[span[0]:span[1]])
-	}
+	all := lists.Map(gone, func(span [2]int) string { return text[span[0]:span[1]] })
 	for i := len(gone) - 1; i >= 0; i-- { // from the end: the other spans stay where they are
 		var line bool
 		text, line = cutSpan(text, gone[i][0], gone[i][1])
@@ -75,8 +72,7 @@ func parenthesis(text string, from int) (span [2]int, ok bool) {
 	}
 }
 
-// cutSpan removes text[start:end], with the blank before it, and reports whether
-// nothing is left of its line.
+// cutSpan removes text[start:end], with the blank before it, and reports whether nothing is left of its line.
 func cutSpan(text string, start, end int) (left string, line bool) {
 	lineStart, lineEnd := start == 0 || text[start-1] == '\n', end == len(text) || text[end] == '\n'
 	switch {

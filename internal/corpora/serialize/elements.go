@@ -6,8 +6,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// element is what an HTML element means to the tree and to the lines written
-// from it.
+// element is what an HTML element means to the tree and to the lines written from it.
 type element uint8
 
 const (
@@ -79,10 +78,6 @@ func elementOf(a atom.Atom) element {
 	}
 	return inline
 }
-
-// bounds reports whether an element ends the search for the opener of an end tag
-// ("have an element in scope").
-func (e element) bounds() bool { return e == table || e == caption || e == cell }
 
 // inTable reports whether an element may hold table structure only; other
 // content in it stands before the table ("foster parenting").

@@ -11,84 +11,53 @@ func (s *scanner) endTag(a atom.Atom, el element) {
 			s.add(node{kind: breakNode})
 		}
 	case inline:
-		for i := len(s.stack) - 1; i >= 0 && s.stack[i].el == inline; i-- {
-			if s.stack[i].atom == a {
-				s.pop(i)
-				return
-			}
-		}
+		s.close(func(o open) bool { return o.atom == a }, func(o open) bool { return o.el != inline })
 	case paragraph:
-		if i := s.find(isParagraph, nil); i >= 0 {
-			s.pop(i)
-		} else {
+		if !s.closeParagraph() {
 			s.boundary() // an empty paragraph
 		}
 	case heading:
-		s.close(func(o open) bool { return o.el == heading }, nil)
+		s.close(func(o open) bool { return o.el == heading }, bounds)
 	case item:
-		s.close(func(o open) bool { return o.atom == a }, func(o open) bool { return o.el == list })
+		s.close(func(o open) bool { return o.atom == a }, func(o open) bool { return bounds(o) || o.el == list })
 	case block, list, definitions, term, definition, hidden:
-		s.close(func(o open) bool { return o.atom == a }, nil)
+		s.close(func(o open) bool { return o.atom == a }, bounds)
 	case table:
-		if i := s.openTable(); i >= 0 {
-			s.pop(i)
-		}
+		s.close(isTable, func(open) bool { return false })
 	case caption, rowGroup, row, cell:
-		for i := len(s.stack) - 1; i >= 0 && s.stack[i].el != table; i-- {
-			if s.stack[i].atom == a {
-				s.pop(i)
-				return
-			}
-		}
+		s.close(func(o open) bool { return o.atom == a }, isTable)
 	}
 }
 
-// find is the position of the innermost open element that match accepts, or -1
-// where a table, a cell, a caption or what stop accepts comes first.
-func (s *scanner) find(match, stop func(open) bool) int {
-	for i := len(s.stack) - 1; i >= 0; i-- {
-		o := s.stack[i]
-		if match(o) {
-			return i
-		}
-		if o.el.bounds() || stop != nil && stop(o) {
-			return -1
-		}
-	}
-	return -1
-}
-
-func (s *scanner) close(match, stop func(open) bool) {
-	if i := s.find(match, stop); i >= 0 {
+// close ends the innermost open element that match accepts, if none that stop accepts comes first, and reports whether there was
+// one.
+func (s *scanner) close(match, stop func(open) bool) bool {
+	i := s.last(match, stop)
+	if i >= 0 {
 		s.pop(i)
 	}
+	return i >= 0
 }
+
+// bounds reports whether an element ends the search for the opener of an end tag ("have an element in scope").
+func bounds(o open) bool { return o.el == table || o.el == caption || o.el == cell }
 
 // closeParagraph ends an open p, as the start of any block does.
-func (s *scanner) closeParagraph() {
-	s.close(isParagraph, nil)
+func (s *scanner) closeParagraph() bool {
+	return s.close(func(o open) bool { return o.el == paragraph }, bounds)
 }
-
-func isParagraph(o open) bool { return o.el == paragraph }
 
 // closeItem ends an open item (of either of two kinds) that the start of another
 // one ends: the search stops at any block but address, div and p.
 func (s *scanner) closeItem(one, other element) {
-	for i := len(s.stack) - 1; i >= 0; i-- {
-		o := s.stack[i]
-		if o.el == one || o.el == other {
-			s.pop(i)
-			return
-		}
-		if o.el != inline && o.el != paragraph && o.atom != atom.Div && o.atom != atom.Address {
-			return
-		}
-	}
+	s.close(func(o open) bool { return o.el == one || o.el == other },
+		func(o open) bool {
+			return o.el != inline && o.el != paragraph && o.atom != atom.Div && o.atom != atom.Address
+		})
 }
 
-// tableTag makes room for a part of a table: what is open inside the table is
-// closed, a row without a group and a cell without a row get one. It reports false
-// outside tables, where the tag is ignored.
+// tableTag makes room for a part of a table: it closes what is open inside the table and gives a lone row a group, a lone
+// cell a row. It reports false outside tables, where the tag is ignored.
 func (s *scanner) tableTag(el element) bool {
 	t := s.openTable()
 	if t < 0 {

@@ -57,8 +57,8 @@ func (l *line) add(n *node, arena []byte) {
 	l.space = l.space || n.after
 }
 
-func (w *writer) reset(s *scanner) {
-	w.s, w.buf, w.gap = s, w.buf[:0], 0
+func (w *writer) reset() {
+	w.buf, w.gap = w.buf[:0], 0
 	w.section.open = false
 	w.line.reset()
 }
@@ -67,7 +67,7 @@ func (w *writer) reset(s *scanner) {
 func (w *writer) title(stored string) string {
 	for id := range w.s.nodes {
 		if w.s.nodes[id].kind == titleNode {
-			if text := w.flat(w.s, int32(id)); len(text) > 0 {
+			if text := w.own(int32(id), nil); len(text) > 0 {
 				return string(text)
 			}
 			break
@@ -98,7 +98,7 @@ func (w *writer) emitLine(level int, text []byte) {
 
 // write is emit for lines that need no text.
 func (w *writer) write(level int, marker string, text []byte) {
-	if len(w.buf) >= w.s.o.MaxBytes {
+	if len(w.buf) >= w.s.rules.MaxBytes {
 		w.s.removed.Truncated = true
 		return
 	}
@@ -143,7 +143,7 @@ func (w *writer) element(id int32, n *node) {
 	switch n.el {
 	case heading:
 		if n.headerLevel == 1 { // a second h1 is a line like others
-			w.emit(0, "", w.clean(w.flat(w.s, id)))
+			w.emit(0, "", w.clean(w.own(id, nil)))
 			break
 		}
 		w.heading(id)
@@ -168,10 +168,10 @@ func (w *writer) heading(id int32) {
 	}
 	size, gap := len(w.buf), w.gap
 	w.need(2)
-	if !w.emit(0, "", w.clean(w.flat(w.s, id))) {
+	if !w.emit(0, "", w.clean(w.own(id, nil))) {
 		return
 	}
-	if section && w.s.o.EmptySections == "drop" {
+	if section && w.s.rules.EmptySections == "drop" {
 		w.section.open, w.section.size, w.section.gap = true, size, gap
 	}
 }
@@ -197,13 +197,6 @@ func (w *writer) apart(write func()) {
 	}
 }
 
-// flat is the text below a node on one line, lists and tables included; it lives
-// until the next call.
-func (w *writer) flat(s *scanner, id int32) []byte {
-	w.s = s
-	return w.own(id, nil)
-}
-
 // own is the text below a node on one line, without what apart accepts, see collect; it lives until the next call.
 func (w *writer) own(id int32, apart func(element) bool) []byte {
 	w.one.reset()
@@ -214,8 +207,7 @@ func (w *writer) own(id int32, apart func(element) bool) []byte {
 // structured are the elements that an item of a list writes below its own line.
 func structured(el element) bool { return el == list || el == definitions || el == table }
 
-// collect adds the text below a node to l. Elements that apart, if it is given,
-// accepts are noted in w.nest instead.
+// collect adds the text below a node to l, but notes in w.nest the elements that apart, if given, accepts.
 func (w *writer) collect(l *line, id int32, apart func(element) bool) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		switch n := &w.s.nodes[c]; n.kind {
@@ -268,7 +260,7 @@ func (w *writer) artifact(text []byte) int {
 		return 0
 	}
 	word := bytes.TrimSpace(text[1:end])
-	if slices.ContainsFunc(w.s.o.Artifacts, func(a string) bool { return bytes.EqualFold(word, []byte(a)) }) {
+	if slices.ContainsFunc(w.s.rules.Artifacts, func(a string) bool { return bytes.EqualFold(word, []byte(a)) }) {
 		return end + 1
 	}
 	return 0

@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -78,8 +79,7 @@ func (g *grid) read(w *writer, id int32) {
 	}
 }
 
-// row appends one row: its own cells in the columns that spans from above leave
-// free, between the repeated ones.
+// row appends one row: its own cells in the columns that spans from above leave free, between the repeated ones.
 func (g *grid) row(w *writer, id int32) {
 	r := gridRow{from: int32(len(g.slots))}
 	old, kept := g.active, 0
@@ -128,13 +128,12 @@ func (g *grid) row(w *writer, id int32) {
 	}
 }
 
-// cell reads one cell. Tables in it are text of it, unless rows of keys and values
-// are looked for first.
+// cell reads one cell. Tables in it are text of it, unless rows of keys and values are looked for first.
 func (g *grid) cell(w *writer, id int32) gridCell {
 	n := &w.s.nodes[id]
 	r := gridCell{a: int32(len(g.text)), c: int32(len(g.nested)), th: n.atom == atom.Th, width: n.colspan}
 	from := len(w.nest)
-	keyed := w.s.o.TableFirst == "key_value"
+	keyed := w.s.rules.TableFirst == "key_value"
 	g.text = append(g.text, w.own(id, func(el element) bool { return keyed && el == table })...)
 	g.nested = append(g.nested, w.nest[from:]...)
 	w.nest = w.nest[:from]
@@ -162,8 +161,7 @@ func (g *grid) count(r *gridRow) {
 // bare reports whether a row is one cell that spans columns.
 func (g *grid) bare(r *gridRow) bool { return r.all == 1 && g.cells[r.single].width > 1 }
 
-// columns counts those in which a cell with text begins, rows of one spanning
-// cell aside.
+// columns counts those in which a cell with text begins, rows of one spanning cell aside.
 func (g *grid) columns() int {
 	g.seen = g.seen[:0]
 	n := 0
@@ -187,9 +185,8 @@ func (g *grid) columns() int {
 	return n
 }
 
-// header finds the header rows, rows[first:end]: leading rows whose non-empty
-// cells, two at least, are all th, with a row of data behind them. Rows of one
-// cell above them are titles of the table.
+// header finds the header rows, rows[first:end]: leading rows whose non-empty cells, two at least, are all th, above a row
+// of data. Rows of one cell above them are table titles.
 func (g *grid) header() (first, end int) {
 	for first < len(g.rows) {
 		r := &g.rows[first]
@@ -217,8 +214,7 @@ func (g *grid) header() (first, end int) {
 	return 0, 0
 }
 
-// headers notes, for each column, the header cells above it. A cell that spans
-// rows is there once.
+// headers notes, for each column, the header cells above it. A cell that spans rows is there once.
 func (g *grid) headers(first, end int) {
 	for i := range g.headerOf {
 		g.headerOf[i] = g.headerOf[i][:0]
@@ -241,24 +237,11 @@ func (g *grid) headers(first, end int) {
 
 // repeats reports whether row i has the texts of one of the header rows.
 func (g *grid) repeats(i, first, end int) bool {
+	slots := func(r *gridRow) []slot { return g.slots[r.from:r.to] }
 	r := &g.rows[i]
-	for h := first; h < end; h++ {
-		if g.sameTexts(r, &g.rows[h]) {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *grid) sameTexts(x, y *gridRow) bool {
-	if x.all != y.all || x.to-x.from != y.to-y.from {
-		return false
-	}
-	for i := range x.to - x.from {
-		a, b := g.slots[x.from+i], g.slots[y.from+i]
-		if a.col != b.col || string(g.textOf(a.cell)) != string(g.textOf(b.cell)) {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(g.rows[first:end], func(h gridRow) bool {
+		return r.all == h.all && slices.EqualFunc(slots(r), slots(&h), func(a, b slot) bool {
+			return a.col == b.col && bytes.Equal(g.textOf(a.cell), g.textOf(b.cell))
+		})
+	})
 }

@@ -29,15 +29,13 @@ func hasUnknown(s string) bool {
 	return false
 }
 
-// bertNormalize stands in for BERT's tokenize and decode on titles of plain words
-// that NQ has already set apart.
+// bertNormalize stands in for BERT's tokenize and decode on titles of plain words that NQ has already set apart.
 func bertNormalize(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 var tools = Tools{HasUnknown: hasUnknown, BertNormalize: bertNormalize}
 
-// tokenize gives text in HTML the tokens that NQ gives it, byte for byte: words,
-// numbers and single signs, none in script and style, none in
-// footnote marks. It knows quotation marks and brackets as NQ rewrites them.
+// tokenize gives text in HTML the tokens that NQ gives it, byte for byte: words, numbers and single signs, none in script
+// and style, none in footnote marks. It knows quotation marks and brackets as NQ rewrites them.
 func tokenize(source string) []nq.Token {
 	var tokens []nq.Token
 	opening := true
@@ -136,8 +134,7 @@ func newSerializer(t testing.TB, form Form, change func(*Options)) *Serializer {
 	return s
 }
 
-// released sets every choice that the paper's released code makes against the paper,
-// or besides it.
+// released sets every choice that the paper's released code makes against the paper, or besides it.
 func released(o *Options) {
 	o.NCIContent = true
 	o.Gap = "blank"
@@ -162,8 +159,7 @@ type bodyTest struct {
 	options          func(*Options)
 }
 
-// inOrder keeps all of the lead, in document order: what other rules do shows with
-// little markup.
+// inOrder keeps all of the lead, in document order: what other rules do shows with little markup.
 func inOrder(change func(*Options)) func(*Options) {
 	return func(o *Options) {
 		o.Lead = "document_order"

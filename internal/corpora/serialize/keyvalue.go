@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// keyFirst writes a table in the order in which the paper's released code looks
-// for layouts: rows of a key and its values, rows below a header, joined cells.
-// Tables in its cells follow their row.
+// keyFirst writes a table, trying layouts in the released code's order: rows of a key and its values, rows below a header,
+// joined cells. Tables in its cells follow their row.
 func (w *writer) keyFirst(depth int) {
 	g := &w.grid
 	rows, keyed, head := 0, 0, -1
@@ -36,8 +35,7 @@ func (w *writer) keyFirst(depth int) {
 	}
 }
 
-// shown are the non-empty cells of a row, repeated ones included. They live until
-// the next call.
+// shown are the non-empty cells of a row, repeated ones included. They live until the next call.
 func (w *writer) shown(r *gridRow) []int32 {
 	g := &w.grid
 	g.shown = g.shown[:0]
@@ -99,7 +97,7 @@ func (w *writer) keyed(key int32, values []int32) {
 		w.one.text = append(append(w.one.text, text...), keySeparator...)
 	}
 	for i, v := range values {
-		if len(w.one.text) > w.s.o.MaxBytes {
+		if len(w.one.text) > w.s.rules.MaxBytes {
 			w.s.removed.Truncated = true
 			return
 		}
@@ -110,8 +108,7 @@ func (w *writer) keyed(key int32, values []int32) {
 	}
 }
 
-// rows writes those rows from one on that have text, as line puts it into w.one,
-// each with the tables in its cells.
+// rows writes the rows from one on that have text, as line puts it into w.one, each with its cells' tables.
 func (w *writer) rows(depth, from int, line func(r *gridRow)) {
 	g := &w.grid
 	for i := range g.rows {

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// list writes ul, ol and dl, one line per item, nested ones indented (paper,
-// "List Formatting").
+// list writes ul, ol and dl, one line per item, nested ones indented (paper, "List Formatting").
 func (w *writer) list(id int32, depth int) {
 	n := &w.s.nodes[id]
 	if n.el == definitions {
@@ -30,7 +29,7 @@ func (w *writer) list(id int32, depth int) {
 			if n.atom == atom.Ol {
 				marker = strconv.Itoa(number) + ". "
 			}
-			if w.item(c, marker, depth) || w.s.o.EmptyItems != "skipped" {
+			if w.item(c, marker, depth) || w.s.rules.EmptyItems != "skipped" {
 				number++
 			}
 		case list, definitions:
@@ -59,7 +58,7 @@ func (w *writer) item(id int32, marker string, depth int) bool {
 	text := w.own(id, structured)
 	w.need(1)
 	size := len(w.buf)
-	if !w.emit(depth, marker, text) && w.s.o.EmptyItems == "kept" {
+	if !w.emit(depth, marker, text) && w.s.rules.EmptyItems == "kept" {
 		if bare := strings.TrimSpace(marker); bare != "" {
 			w.write(depth, bare, nil)
 		}
@@ -88,9 +87,8 @@ func (w *writer) nested(from, depth int) {
 // pending are the dt that wait for their dd.
 type pending []string
 
-// definitions writes "term: definition" lines. The first definition after some
-// terms is written behind each of them; further ones, and terms without one, stand
-// alone.
+// definitions writes "term: definition" lines. The first definition behind successive terms goes to each of them; others,
+// and terms without one, have lines of their own.
 func (w *writer) definitions(id int32, depth int, t *pending) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		n := &w.s.nodes[c]

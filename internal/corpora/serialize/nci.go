@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// simplified is the text of the simplified format without its tags: the same
-// text that the keys Text4K and Text4K-Cased cut.
+// simplified is the simplified format's text without tags, as the keys Text4K and Text4K-Cased cut it.
 func simplified(r *nq.Record) Text {
 	t := Text{Body: dedup.FlatText(r, 0)}
 	t.text = t.Body
@@ -93,8 +92,7 @@ func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing b
 	return "", true
 }
 
-// simplifiedText is the text of the simplified format: all tokens joined by one
-// blank, blanks inside a token "_".
+// simplifiedText is the text of the simplified format: all tokens joined by one blank, blanks inside a token "_".
 func simplifiedText(r *nq.Record) string {
 	if r.Full() {
 		return nq.SimplifiedText(r.Tokens)
@@ -102,8 +100,7 @@ func simplifiedText(r *nq.Record) string {
 	return r.Text
 }
 
-// between is where the content of the first element begins and ends; without one
-// end is -1.
+// between returns the bounds of the first element's content; without one end is -1.
 func between(doc, opening, closing string) (start, end int) {
 	start = strings.Index(doc, opening)
 	if start < 0 {
@@ -116,45 +113,26 @@ func between(doc, opening, closing string) (start, end int) {
 	return start, end
 }
 
-// nciContent removes tags, as the regular expression <[^<]+?> finds them, and
-// newlines, trims, and joins runs of U+0020.
+// nciContent removes tags, as the regular expression <[^<]+?> finds them, and newlines, trims, and joins runs of U+0020.
 func nciContent(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for {
-		i := strings.IndexByte(s, '<')
-		if i < 0 {
-			b.WriteString(s)
+		before, rest, found := strings.Cut(s, "<")
+		b.WriteString(before)
+		if !found {
 			break
 		}
-		b.WriteString(s[:i])
-		s = s[i:]
-		// The shortest match: the next '>' with at least one character and no '<' before it.
-		next := strings.IndexByte(s[1:], '<')
-		if next < 0 {
-			next = len(s) - 1
+		// The shortest match: at least one character that is no '<', and the next '>' with no '<' before it.
+		s = rest
+		if end := strings.IndexAny(rest[min(1, len(rest)):], "<>"); end >= 0 && rest[0] != '<' && rest[1+end] == '>' {
+			s = rest[2+end:]
+		} else {
+			b.WriteByte('<')
 		}
-		closing := -1
-		if next > 0 {
-			closing = strings.IndexByte(s[2:max(2, 1+next)], '>')
-		}
-		if closing < 0 {
-			b.WriteString(s[:1+next])
-			s = s[1+next:]
-			continue
-		}
-		s = s[2+closing+1:]
 	}
 	text := strings.TrimFunc(strings.ReplaceAll(b.String(), "\n", ""), isPythonSpace)
-	b.Reset()
-	blank := false
-	for i := range len(text) {
-		if c := text[i]; c != ' ' || !blank {
-			b.WriteByte(c)
-			blank = c == ' '
-		}
-	}
-	return b.String()
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' }), " ")
 }
 
 // isPythonSpace is Python's str.isspace for one character.

@@ -15,12 +15,10 @@ const (
 // Forms lists the forms, those of the paper in the order of its figure.
 var Forms = []Form{SimplifiedTags, Simplified, SimpleNorm, NciNorm, HtmlNorm}
 
-// Options are the rules of the forms. Start from Defaults, which holds the
-// paper's configuration and, where the paper is silent, what its released code
-// does (docs/reproduction.md). All but those of NCI concern HtmlNorm.
+// Options are the rules of the forms. Start from Defaults: the paper's configuration and, where the paper is silent, its
+// released code's (docs/reproduction.md). NCI's aside, all concern HtmlNorm.
 type Options struct {
-	// NCI reads the title of training records from the first <H1> and that of
-	// dev records from document_title (paper, section "Document Serialization").
+	// NCI takes titles from <H1> in train and document_title in dev (paper, section "Document Serialization").
 	NCITitle          string `hcl:"nci_title,optional" json:"nci_title" enum:"split,h1,document_title" help:"where the NCI forms take a title from; split: <H1> in train, document_title in dev; the title in the URL, then <H1>, stand in for a document_title that is missing"`
 	NCINormalizeTitle bool   `hcl:"nci_normalize_title,optional" json:"nci_normalize_title" help:"ncinorm: put the title through bert-base-uncased, as the key title does; it is trimmed otherwise"`
 	NCIContent        bool   `hcl:"nci_content,optional" json:"nci_content" help:"ncinorm: what follows the first paragraph comes behind it, as in simplenorm"`
@@ -79,9 +77,8 @@ func Defaults() Options {
 		Tables:     "forms",
 		TableFirst: "header", // the paper's example of a header has two columns
 
-		// The appendix names [edit] and [hide] only; the figure shows that the
-		// table of contents and the jump links go too, and section "Document
-		// Serialization" adds navigation content and other non-article artifacts.
+		// The appendix names [edit] and [hide]; the figure also drops the table of contents and the jump links, and
+		// section "Document Serialization" navigation and other non-article artifacts.
 		RemoveIDs: []string{
 			"toc", "siteSub", "contentSub", "jump-to-nav", "siteNotice", "catlinks",
 			"mw-navigation", "mw-head", "mw-panel", "footer", // the page's frame after an article without footer sections
@@ -95,8 +92,7 @@ func Defaults() Options {
 		Artifacts:     []string{"edit", "hide"},
 		Infobox:       "introductory",
 		InfoboxPrefix: "infobox",
-		// "Contents" stops only as a heading of the article: the contents box is
-		// gone before headings are looked at, as the paper's figure shows.
+		// "Contents" counts only as an article's heading: the contents box goes first, as in the paper's figure.
 		Footer: "stop",
 		FooterHeadings: []string{
 			"See also", "References", "Further reading", "Bibliography", "External links", "Notes",

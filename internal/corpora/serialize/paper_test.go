@@ -46,20 +46,6 @@ func TestPaperFirstTokens(t *testing.T) {
 	}
 }
 
-// The strings of the appendix on white space: what NciNorm and HtmlNorm make of
-// the same bytes.
-func TestPaperWhitespace(t *testing.T) {
-	r := page(matt)
-	nci := strings.ToLower(document(t, newSerializer(t, NciNorm, nil), r).String())
-	html := strings.ToLower(document(t, newSerializer(t, HtmlNorm, nil), r).String())
-	if want := "matt '' lanter ( born april 1 ,"; !strings.Contains(nci, want) {
-		t.Errorf("NciNorm %q lacks %q", nci, want)
-	}
-	if want := `matt" lanter (born april 1,`; !strings.Contains(html, want) {
-		t.Errorf("HtmlNorm %q lacks %q", html, want)
-	}
-}
-
 const woods = `<TITLE>List of woods - Wikipedia</TITLE></HEAD><BODY>
 <H1 id="firstHeading" class="firstHeading">List of woods</H1>
 <DIV id="siteSub"></DIV><DIV id="jump-to-nav" class="mw-jump">Jump to: <A href="#a">navigation</A>, <A href="#b">search</A></DIV>
@@ -138,8 +124,7 @@ func TestPaperTables(t *testing.T) {
 	})
 }
 
-// Substitutions that the paper counts: HtmlNorm has the HTML's characters, the
-// other forms the stored ones.
+// Substitutions that the paper counts: HtmlNorm has the HTML's characters, the other forms the stored ones.
 func TestPaperSubstitutions(t *testing.T) {
 	for _, tt := range []struct{ html, stored, surface string }{
 		{`say "yes" now`, "say `` yes '' now", `say "yes" now`},

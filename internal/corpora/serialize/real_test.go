@@ -13,9 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// The pages that are kept as goldens: one revision each of the seven real pages
-// in NQ format (testdata/README.md). Those marked whole are short enough to keep
-// in all forms.
+// The pages that are kept as goldens: one revision each of the seven real pages in NQ format (testdata/README.md). Those
+// marked whole are short enough to keep in all forms.
 var realPages = []struct {
 	file, title string
 	split       nq.Split
@@ -42,8 +41,7 @@ func realPage(t testing.TB, file string, split nq.Split, id int64) *nq.Record {
 	return nil
 }
 
-// TestReal compares the real pages with texts that were read through by eye
-// (testdata/README.md says what was looked at).
+// TestReal compares the real pages with texts that were read through by eye (testdata/README.md says what was looked at).
 func TestReal(t *testing.T) {
 	for _, p := range realPages {
 		r := realPage(t, p.file, p.split, p.id)
@@ -65,8 +63,7 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// Every text token of a record is in the text or counted by the rule that removed
-// it.
+// Every text token of a record is in the text or counted by the rule that removed it.
 func TestTokensAccountedFor(t *testing.T) {
 	s := newSerializer(t, HtmlNorm, nil)
 	for _, p := range realPages {
@@ -103,9 +100,7 @@ func records(t testing.TB, name string, split nq.Split) []*nq.Record {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if !seen[r.URL] {
 			seen[r.URL] = true
 			all = append(all, r.Clone())

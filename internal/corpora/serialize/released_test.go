@@ -7,9 +7,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// What the paper's released code makes of small pages, and what Defaults does. The
-// texts were computed from a description of that code's rules, by another program.
-// Where the two differ, the option named is why.
+// What the paper's released code makes of small pages, and what Defaults does. The texts were computed from a description
+// of that code's rules, by another program. Where the two differ, the option named is why.
 func TestReleasedHtmlNorm(t *testing.T) {
 	const section = "<h1>X</h1><p>p</p><h2>S</h2>"
 	inSection := func(s string) string { return "X\np\n\nS\n\n" + s }
@@ -126,8 +125,7 @@ func TestReleasedNciNorm(t *testing.T) {
 	}
 }
 
-// only takes the released code's value of one option, and the contents box, which
-// footers find.
+// only takes the released code's value of one option, and the contents box, which footers find.
 func only(o *Options, name string) {
 	all := Defaults()
 	released(&all)

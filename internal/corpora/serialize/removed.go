@@ -2,10 +2,8 @@ package serialize
 
 import "github.com/redsi/redsi/internal/system/values"
 
-// Removed counts, rule by rule, what HtmlNorm left out of one document; the
-// other forms set Tags only. Every text token of the record is either in the
-// text, counted by one of the fields marked "tokens", or in the heading of an empty
-// section.
+// Removed counts, by rule, what HtmlNorm left out of a document; other forms set Tags only. Each text token is in the
+// text, in one count marked "tokens", or in an empty section's heading.
 type Removed struct {
 	Tags int `json:"tags,omitempty"` // simplified: HTML tokens dropped
 

@@ -65,8 +65,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// One serializer serves several goroutines, and a document does not depend on the
-// one before it.
+// One serializer serves several goroutines, and a document does not depend on the one before it.
 func TestConcurrentUse(t *testing.T) {
 	s := newSerializer(t, HtmlNorm, nil)
 	pages := records(t, "real-pages-dev-full.jsonl.gz", nq.Dev)

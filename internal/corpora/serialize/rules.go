@@ -3,6 +3,8 @@ package serialize
 import (
 	"bytes"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // dropRule names why an element is not in the text.
@@ -26,22 +28,11 @@ type rules struct {
 }
 
 func compile(o Options) *rules {
-	r := &rules{Options: &o, ids: map[string]bool{}, classes: map[string]bool{}, footers: map[string]bool{},
-		infobox: []byte(o.InfoboxPrefix)}
-	for _, id := range o.RemoveIDs {
-		r.ids[id] = true
-	}
-	for _, c := range o.RemoveClasses {
-		r.classes[c] = true
-	}
-	for _, h := range o.FooterHeadings {
-		r.footers[normalizeHeading(h)] = true
-	}
-	return r
+	return &rules{Options: &o, ids: lists.Set(o.RemoveIDs), classes: lists.Set(o.RemoveClasses),
+		footers: lists.Set(lists.Map(o.FooterHeadings, normalizeHeading)), infobox: []byte(o.InfoboxPrefix)}
 }
 
-// attributes are those of a tag that some rule reads; the slices live until the
-// next tag.
+// attributes are those of a tag that some rule reads; the slices live until the next tag.
 type attributes struct {
 	id, class        []byte
 	rowspan, colspan int32 // at least 1
@@ -59,13 +50,7 @@ func (a *attributes) hasClass(f func(class []byte) bool) bool {
 }
 
 // isBlank reports whether a letter separates classes.
-func isBlank(r rune) bool {
-	switch r {
-	case ' ', '\t', '\n', '\f', '\r':
-		return true
-	}
-	return false
-}
+func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\f\r", r) }
 
 // drops reports whether an element is removed by its id or class.
 func (r *rules) drops(a *attributes) bool {
@@ -79,8 +64,7 @@ func (r *rules) isInfobox(a *attributes) bool {
 	return a.hasClass(func(c []byte) bool { return bytes.HasPrefix(c, r.infobox) })
 }
 
-// normalizeHeading is the form in which headings are compared: blanks joined,
-// lower case, no colon at the end. [edit] is gone before.
+// normalizeHeading is a heading for comparison: blanks joined, lower case, without final colon; [edit] went before.
 func normalizeHeading(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.TrimSpace(strings.TrimRight(strings.ToLower(s), ":"))

@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"bytes"
+	"strconv"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -9,11 +10,9 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// scanner builds the tree of one record: HTML tokens give the structure, NQ's
-// tokens the spans whose text is recovered. It is reused between records.
+// scanner builds a record's tree, reusably: HTML tokens give structure, NQ's tokens the spans of recovered text.
 type scanner struct {
 	rules *rules
-	o     *Options
 	norm  normalizer
 	out   writer
 
@@ -47,6 +46,12 @@ type partial struct {
 	leaf  int32
 }
 
+func newScanner(r *rules) *scanner {
+	s := &scanner{rules: r}
+	s.out.s = s
+	return s
+}
+
 // scan reads the record up to its footer, and arranges its sections.
 func (s *scanner) scan(r *nq.Record) {
 	hasTitle := bytes.Contains(r.HTML, []byte("<H1")) || bytes.Contains(r.HTML, []byte("<h1"))
@@ -61,7 +66,7 @@ func (s *scanner) scan(r *nq.Record) {
 // once reads the record; titleSeen says that there is no title to wait for.
 func (s *scanner) once(r *nq.Record, titleSeen bool) {
 	s.html, s.toks, s.ti = r.HTML, r.Tokens, 0
-	s.nodes = append(s.nodes[:0], node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none})
+	s.nodes = append(s.nodes[:0], rootNode)
 	s.arena, s.stack = s.arena[:0], s.stack[:0]
 	s.drop, s.rawText, s.stopped, s.title = keep, false, false, 0
 	s.titleSeen, s.sawSection, s.sawTable, s.sawParagraph = titleSeen, false, false, false
@@ -157,8 +162,7 @@ func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attribute
 	return at
 }
 
-// readsAny reports whether a tag may have an attribute that attributes reads.
-// Reading all of them allocates twice for each, and most are href and title.
+// readsAny reports whether a tag may have an attribute in attributes: most, as href, are not worth two allocations.
 func (s *scanner) readsAny(tag []byte, el element) bool {
 	for {
 		i := bytes.IndexByte(tag, '=')
@@ -184,28 +188,18 @@ func endsIn(b []byte, word string) bool {
 	return bytes.EqualFold(b[at:], []byte(word))
 }
 
-// number reads an integer as HTML does (leading blanks, sign, trailing rubbish);
-// what is none is fallback.
+// number reads an integer as HTML does (leading blanks, sign, trailing rubbish); fallback stands for what is none or below low.
 func number(value []byte, fallback, low, high int32) int32 {
 	value = bytes.TrimLeft(value, " \t\n\f\r")
-	negative := false
-	if len(value) > 0 && (value[0] == '-' || value[0] == '+') {
-		negative = value[0] == '-'
-		value = value[1:]
+	digits, positive := bytes.CutPrefix(value, []byte("+"))
+	if !positive {
+		digits = bytes.TrimPrefix(value, []byte("-"))
 	}
-	if len(value) == 0 || value[0] < '0' || value[0] > '9' {
+	rest := bytes.TrimLeft(digits, "0123456789")
+	if len(rest) == len(digits) {
 		return fallback
 	}
-	var n int64
-	for _, c := range value {
-		if c < '0' || c > '9' {
-			break
-		}
-		n = min(n*10+int64(c-'0'), 1<<31)
-	}
-	if negative {
-		n = -n
-	}
+	n, _ := strconv.ParseInt(string(value[:len(value)-len(rest)]), 10, 32) // the nearest where it does not fit
 	if n < int64(low) {
 		return fallback
 	}

@@ -12,16 +12,13 @@ import (
 
 // Tools are the tokenizers' answers that the forms need.
 type Tools struct {
-	// HasUnknown reports whether T5's tokenization of s, without special tokens,
-	// holds <unk>. HtmlNorm needs it unless Pronunciation is "keep".
+	// HasUnknown reports <unk> in T5's tokens of s, special ones aside; HtmlNorm needs it unless Pronunciation is "keep".
 	HasUnknown func(s string) bool
-	// BertNormalize is NCI's title normalization: tokenize with bert-base-uncased
-	// and decode. NciNorm needs it if NCINormalizeTitle is set.
+	// BertNormalize decodes bert-base-uncased's tokens of a title; NciNorm needs it if NCINormalizeTitle is set.
 	BertNormalize func(s string) string
 }
 
-// Text is one serialized document. Which parts are set depends on the form:
-// the simplified forms set Body; SimpleNorm all three, as NciNorm does with
+// Text is one serialized document. The simplified forms set Body; SimpleNorm all three parts, as NciNorm does with
 // NCIContent; NciNorm Title and Abstract; HtmlNorm Title and Body.
 type Text struct {
 	Title    string
@@ -35,8 +32,7 @@ type Text struct {
 // String is the document as one string, as the model reads it.
 func (t Text) String() string { return t.text }
 
-// Serializer writes documents in one form. It may be used by several goroutines
-// at once if its Tools may.
+// Serializer writes documents in one form. It may be used by several goroutines at once if its Tools may.
 type Serializer struct {
 	form  Form
 	o     Options
@@ -57,15 +53,14 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 		return nil, errors.New(`serialize: htmlnorm needs a T5 tokenizer to find pronunciations; give one, or set pronunciation = "keep"`)
 	}
 	s := &Serializer{form: form, o: o, tools: tools, rules: compile(o)}
-	s.pool.New = func() any { return &scanner{rules: s.rules, o: &s.o} }
+	s.pool.New = func() any { return newScanner(s.rules) }
 	return s, nil
 }
 
 // NeedsUnknown reports whether a form asks what T5's tokenizer does not know.
 func (f Form) NeedsUnknown(o Options) bool { return f == HtmlNorm && o.Pronunciation == "remove" }
 
-// Document serializes one record. HtmlNorm needs a full record, the other forms
-// take either format. The result shares no memory with r.
+// Document serializes a record, for HtmlNorm a full one, else of either format. The result shares no memory with r.
 func (s *Serializer) Document(r *nq.Record) (Text, error) {
 	switch {
 	case s.form != HtmlNorm && !r.Full() && r.Text == "":
@@ -91,7 +86,7 @@ func (s *Serializer) htmlNorm(r *nq.Record) Text {
 	defer s.pool.Put(sc)
 	sc.scan(r)
 	w := &sc.out
-	w.reset(sc)
+	w.reset()
 	title := w.title(r.Title)
 	w.flow(root)
 	w.flush()

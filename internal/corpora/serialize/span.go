@@ -10,8 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// next is the token whose span begins first among those not yet used, or nil.
-// Tokens whose span cannot be in the HTML are counted and passed over.
+// next is the unused token whose span begins first, or nil. It counts and passes over spans outside the HTML.
 func (s *scanner) next() (from, to int, ok bool) {
 	for ; s.ti < len(s.toks); s.ti++ {
 		t := &s.toks[s.ti]
@@ -62,7 +61,7 @@ func (s *scanner) text(from, to int) {
 	case s.drop != keep:
 		s.consume(to, s.drop)
 		return
-	case s.o.TextSource == "html":
+	case s.rules.TextSource == "html":
 		s.allText(from, to)
 		return
 	}
@@ -109,11 +108,10 @@ func (s *scanner) text(from, to int) {
 	}
 }
 
-// spaced reports whether a stretch of character data stands for a blank: between
-// two tokens, or between a token and a tag.
+// spaced reports whether a stretch of character data stands for a blank: between two tokens, or between a token and a tag.
 func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	switch {
-	case s.o.Gap == "any":
+	case s.rules.Gap == "any":
 		return hasSpace(gap)
 	case tokens:
 		r, size := utf8.DecodeRune(gap)
@@ -122,8 +120,7 @@ func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	return bytes.ContainsFunc(gap, unicode.IsSpace)
 }
 
-// endSpan places the token whose span went on behind a tag, without the tag: a stored
-// 's spans '</SPAN>s in the one complete public record.
+// endSpan places, without the tag, a token whose span went on behind one: 's spans '</SPAN>s in the public record.
 func (s *scanner) endSpan() {
 	if !s.span.open {
 		return
@@ -132,8 +129,7 @@ func (s *scanner) endSpan() {
 	s.place(s.span.leaf, s.span.space, s.span.raw, s.span.token)
 }
 
-// leaf is the text node that text at this place goes to: the last one, if
-// nothing came in between.
+// leaf is the text node that text at this place goes to: the last one, if nothing came in between.
 func (s *scanner) leaf() int32 {
 	if !s.top().inTable() {
 		if last := s.nodes[s.parent()].last; last != none {
@@ -146,8 +142,7 @@ func (s *scanner) leaf() int32 {
 	return s.add(node{kind: textNode, a: at, b: at})
 }
 
-// place appends one token to a text node. The arena holds no two blanks in a row
-// within a node.
+// place appends one token to a text node. The arena holds no two blanks in a row within a node.
 func (s *scanner) place(leaf int32, space bool, raw []byte, token int) {
 	n := &s.nodes[leaf]
 	space = space || n.after
@@ -157,10 +152,10 @@ func (s *scanner) place(leaf int32, space bool, raw []byte, token int) {
 	} else if space && s.arena[len(s.arena)-1] != ' ' {
 		s.arena = append(s.arena, ' ')
 	}
-	if s.o.TextSource == "stored" {
+	if s.rules.TextSource == "stored" {
 		raw = append(s.span.raw[:0], s.toks[token].Text...)
 	}
-	s.arena = s.norm.append(s.arena, int(n.a), raw, s.o)
+	s.arena = s.norm.append(s.arena, int(n.a), raw, s.rules.Options)
 	n.b = int32(len(s.arena))
 	n.tokens++
 	s.placed++
@@ -173,7 +168,7 @@ func (s *scanner) allText(from, to int) {
 		return
 	}
 	n := &s.nodes[s.leaf()]
-	s.arena = s.norm.append(s.arena, int(n.a), rawText, s.o)
+	s.arena = s.norm.append(s.arena, int(n.a), rawText, s.rules.Options)
 	n.b = int32(len(s.arena))
 	for {
 		start, _, ok := s.next()
@@ -195,13 +190,11 @@ func (s *scanner) tokensIn(id int32) int {
 	return n
 }
 
-// normalizer recovers the surface form of a span: entities resolved, Unicode
-// normalized, white space joined. White space is Unicode's: no-break and hair space count,
-// the zero-width space does not.
+// normalizer recovers a span's surface form: entities resolved, Unicode normalized, white space joined. White space is
+// Unicode's: no-break and hair space count, zero-width space does not.
 type normalizer struct{ buf []byte }
 
-// append adds the text of raw to dst. No two blanks in a row come to stand behind
-// dst[from:].
+// append adds the text of raw to dst. No two blanks in a row come to stand behind dst[from:].
 func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte {
 	if plain(raw) {
 		return append(dst, raw...)
@@ -231,8 +224,7 @@ func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte
 	return dst
 }
 
-// plain reports whether raw is its own recovered form: ASCII without entities
-// and white space.
+// plain reports whether raw is its own recovered form: ASCII without entities and white space.
 func plain(raw []byte) bool {
 	for _, c := range raw {
 		if c >= 0x7f || c <= ' ' || c == '&' {
@@ -242,8 +234,7 @@ func plain(raw []byte) bool {
 	return true
 }
 
-// hasSpace reports whether character data holds white space once its entities
-// are resolved.
+// hasSpace reports whether character data holds white space once its entities are resolved.
 func hasSpace(raw []byte) bool {
 	for i, c := range raw {
 		switch {

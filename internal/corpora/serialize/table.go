@@ -1,10 +1,9 @@
 package serialize
 
-// table writes a table in the form that its layout asks for (paper, "Table
-// Formatting"): header and cell pairs, attribute and value pairs, one line per
-// row, or joined cells. Its caption is before it.
+// table writes a caption and a table in its layout's form (paper, "Table Formatting"): header and cell pairs, attribute
+// and value pairs, one line per row, or joined cells.
 func (w *writer) table(id int32, depth int) {
-	if w.s.o.Tables == "drop" {
+	if w.s.rules.Tables == "drop" {
 		w.s.removed.DroppedTable += w.s.tokensIn(id)
 		return
 	}
@@ -21,15 +20,15 @@ func (w *writer) table(id int32, depth int) {
 	}
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		if w.s.nodes[c].el == caption {
-			w.emitLine(depth, w.flat(w.s, c))
+			w.emitLine(depth, w.own(c, nil))
 		}
 	}
-	if w.s.o.Tables == "forms" && w.s.o.TableFirst == "key_value" {
+	if w.s.rules.Tables == "forms" && w.s.rules.TableFirst == "key_value" {
 		w.keyFirst(depth)
 		return
 	}
 	first, end, columns := 0, 0, 0
-	if w.s.o.Tables == "forms" {
+	if w.s.rules.Tables == "forms" {
 		if first, end = g.header(); end == 0 {
 			columns = g.columns()
 		}
@@ -54,8 +53,7 @@ func (w *writer) joined(r *gridRow) {
 	w.cells(r, func(s slot, text []byte) { w.separate(cellSeparator, text) })
 }
 
-// pairs puts each cell behind its header, or the second of two columns behind
-// the first. What has no header stands alone.
+// pairs puts each cell behind its header, or the second of two columns behind the first. What has no header stands alone.
 func (w *writer) pairs(r *gridRow, headed bool) {
 	n := 0
 	w.cells(r, func(s slot, text []byte) {
@@ -99,11 +97,11 @@ func (w *writer) cells(r *gridRow, f func(s slot, text []byte)) {
 			continue
 		}
 		last := s.col
-		if !g.bare(r) || w.s.o.TableFirst == "key_value" {
+		if !g.bare(r) || w.s.rules.TableFirst == "key_value" {
 			last = min(s.col+c.width-1, maxColumns)
 		}
 		for col := s.col; col <= last; col++ {
-			if len(w.one.text) > w.s.o.MaxBytes {
+			if len(w.one.text) > w.s.rules.MaxBytes {
 				w.s.removed.Truncated = true
 				return
 			}

@@ -24,17 +24,17 @@ type node struct {
 	start, rowspan, colspan, headerLevel int32
 }
 
+var rootNode = node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none}
+
 const (
 	root int32 = 0
 	none int32 = -1
 
-	// maxDepth bounds the open elements; deeper ones are read as if their tags
-	// were missing. Browsers stop at 512 as well.
+	// maxDepth bounds the open elements, at 512 in browsers too; deeper tags are ignored.
 	maxDepth = 512
 )
 
-// open is an element whose end has not been seen. Inline elements are open only
-// where their end tag matters: they are removed, or nest in such a one.
+// open is an unended element; inline ones only where their end matters: being removed, or nested in such a one.
 type open struct {
 	atom atom.Atom
 	el   element
@@ -56,8 +56,7 @@ func (s *scanner) parent() int32 {
 	return root
 }
 
-// add appends a node to the element that is open. Content that table structure
-// cannot hold goes before the table.
+// add appends a node to the element that is open. Content that table structure cannot hold goes before the table.
 func (s *scanner) add(n node) int32 {
 	parent, before := s.parent(), none
 	if s.top().inTable() && !tableContent(n) {
@@ -65,56 +64,50 @@ func (s *scanner) add(n node) int32 {
 		parent = s.nodes[before].parent
 	}
 	id := int32(len(s.nodes))
-	n.parent, n.first, n.last, n.prev, n.next = parent, none, none, none, none
-	p := &s.nodes[parent]
-	switch {
-	case before == none:
-		if n.prev = p.last; n.prev != none {
-			s.nodes[n.prev].next = id
-		} else {
-			p.first = id
-		}
-		p.last = id
-	default:
-		n.next = before
-		if n.prev = s.nodes[before].prev; n.prev != none {
-			s.nodes[n.prev].next = id
-		} else {
-			p.first = id
-		}
-		s.nodes[before].prev = id
-	}
+	n.first, n.last = none, none
 	s.nodes = append(s.nodes, n)
+	s.link(id, parent, before)
 	return id
+}
+
+// link puts a node among the children of parent, before one of them or, at none, at their end.
+func (s *scanner) link(id, parent, before int32) {
+	n, p := &s.nodes[id], &s.nodes[parent]
+	n.parent, n.prev, n.next = parent, p.last, before
+	if before != none {
+		n.prev = s.nodes[before].prev
+		s.nodes[before].prev = id
+	} else {
+		p.last = id
+	}
+	if n.prev != none {
+		s.nodes[n.prev].next = id
+	} else {
+		p.first = id
+	}
 }
 
 func tableContent(n node) bool {
 	return n.kind == elementNode && (n.el == caption || n.el == rowGroup || n.el == row || n.el == cell)
 }
 
-// openTable is the position of the innermost open table, or -1.
-func (s *scanner) openTable() int {
+// last is the innermost open element that match accepts, -1 for none or if one that stop accepts comes first.
+func (s *scanner) last(match, stop func(open) bool) int {
 	for i := len(s.stack) - 1; i >= 0; i-- {
-		if s.stack[i].el == table {
+		if match(s.stack[i]) {
 			return i
+		}
+		if stop(s.stack[i]) {
+			break
 		}
 	}
 	return -1
 }
 
-// betweenCells is the position of the innermost open table if no cell or caption
-// is open in it, or -1.
-func (s *scanner) betweenCells() int {
-	for i := len(s.stack) - 1; i >= 0; i-- {
-		switch s.stack[i].el {
-		case cell, caption:
-			return -1
-		case table:
-			return i
-		}
-	}
-	return -1
-}
+func isTable(o open) bool { return o.el == table }
+
+// openTable is the position of the innermost open table, or -1.
+func (s *scanner) openTable() int { return s.last(isTable, func(open) bool { return false }) }
 
 // startTag opens an element: implied ends first, then its place in the tree.
 func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
@@ -149,9 +142,7 @@ func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
 			s.pop(len(s.stack) - 1)
 		}
 	case table:
-		if i := s.betweenCells(); i >= 0 {
-			s.pop(i)
-		}
+		s.close(isTable, func(o open) bool { return o.el == cell || o.el == caption }) // between the cells of another
 		s.closeParagraph()
 	case caption, rowGroup, row, cell:
 		if !s.tableTag(el) {
@@ -167,8 +158,7 @@ func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
 	s.push(a, el, at, why)
 }
 
-// whyDrop decides whether the element that starts is removed, and notes what
-// later decisions ask for.
+// whyDrop decides whether the element that starts is removed, and notes what later decisions ask for.
 func (s *scanner) whyDrop(el element, at *attributes) dropRule {
 	if el == hidden {
 		return dropInvisible
@@ -227,8 +217,7 @@ func (s *scanner) push(a atom.Atom, el element, at *attributes, why dropRule) {
 	s.stack = append(s.stack, o)
 }
 
-// startHeading makes the first h1 the title: what stood before it is dropped.
-// A section heading ends the part in which introductory infoboxes stand.
+// startHeading makes the first h1 the title, dropping all before; section headings end the introduction's infoboxes.
 func (s *scanner) startHeading(a atom.Atom, n *node) {
 	n.headerLevel = int32(level(a))
 	if a != atom.H1 {
@@ -254,7 +243,7 @@ func (s *scanner) restartTree() {
 		kept = append(kept, s.nodes[o.node])
 	}
 	s.arena, s.placed = s.arena[:0], 0
-	s.nodes = append(s.nodes[:0], node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none})
+	s.nodes = append(s.nodes[:0], rootNode)
 	parent := root
 	for i, n := range kept {
 		id := int32(len(s.nodes))
@@ -265,8 +254,7 @@ func (s *scanner) restartTree() {
 	}
 }
 
-// enclosed reports whether a table cell, a caption or a list item is open:
-// headings in them neither end nor begin a section.
+// enclosed reports an open table cell, caption or list item, in which headings neither end nor begin a section.
 func (s *scanner) enclosed() bool {
 	for _, o := range s.stack {
 		switch o.el {
@@ -298,11 +286,10 @@ func (s *scanner) pop(i int) {
 	}
 }
 
-// headingText is the text of a heading on one line. Artifacts are counted where the
-// heading is written.
+// headingText is the text of a heading on one line. Artifacts are counted where the heading is written.
 func (s *scanner) headingText(id int32) string {
 	artifacts := s.removed.Artifacts
-	text := string(s.out.flat(s, id))
+	text := string(s.out.own(id, nil))
 	s.removed.Artifacts = artifacts
 	return text
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// outline is the block structure of a document: an element's name before what is
-// in it, ")" behind, and the text without white space. Inline elements, row groups,
-// hr and empty paragraphs are left out.
+// outline is the block structure of a document: an element's name before what is in it, ")" behind, and the text without
+// white space. Inline elements, row groups, hr and empty paragraphs are left out.
 func outline(s *scanner, id int32, b *strings.Builder) {
 	for c := s.nodes[id].first; c != none; c = s.nodes[c].next {
 		switch n := &s.nodes[c]; {
@@ -37,8 +36,7 @@ func writeElement(b *strings.Builder, a atom.Atom, inner string) {
 	}
 }
 
-// parserOutline is the same from golang.org/x/net/html's tree, which follows the
-// standard's algorithm.
+// parserOutline is the same from golang.org/x/net/html's tree, which follows the standard's algorithm.
 func parserOutline(n *html.Node, b *strings.Builder) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch c.Type {
@@ -64,7 +62,7 @@ func outlines(t *testing.T, source string) (got, want string) {
 	o := Defaults()
 	o.TextSource, o.Normalize, o.Control, o.Infobox = "html", "none", "keep", "keep"
 	o.RemoveIDs, o.RemoveClasses, o.FooterHeadings = nil, nil, nil
-	sc := &scanner{rules: compile(o), o: &o}
+	sc := newScanner(compile(o))
 	sc.once(&nq.Record{HTML: []byte(source)}, true)
 	var g, w strings.Builder
 	outline(sc, root, &g)
@@ -131,9 +129,8 @@ func TestTreeOfRealPages(t *testing.T) {
 	}
 }
 
-// Random tag soup. Inline elements are left out: the standard remembers them in
-// ways that change no text, only which of two blocks is the outer one. So is th,
-// which the parser overlooks in a caption.
+// Random tag soup. Inline elements are left out: the standard remembers them in ways that change no text, only which of
+// two blocks is the outer one. So is th, which the parser overlooks in a caption.
 func TestTreeOfSoup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	names := strings.Fields("p div ul ol li dl dt dd table tr td caption tbody thead h2 h3 blockquote pre center")

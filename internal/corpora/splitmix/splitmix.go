@@ -1,6 +1,5 @@
-// Package splitmix has what splitmix64 is made of (Steele, Lea, Flood: Fast splittable
-// pseudorandom number generators, 2014): the generator with state s is s += Gamma and
-// Finish(s). Results are made of these bits: they never change.
+// Package splitmix is splitmix64 in parts (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): the
+// generator with state s is s += Gamma and Finish(s). Results depend on these bits: they never change.
 package splitmix
 
 // Gamma is the increment of the state: 2^64 over the golden ratio, made odd.

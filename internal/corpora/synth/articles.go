@@ -17,8 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// article is a real page of Wikipedia, cut where its tokens begin and end. Pages of the corpus are
-// articles with another title and some other words.
+// article is a real Wikipedia page, cut at its tokens; the corpus's pages have another title and some other words.
 type article struct {
 	Title         string
 	Opening       string // its first paragraph, as HtmlNorm has it

@@ -32,8 +32,7 @@ func Default() Config {
 	}
 }
 
-// Bench is the corpus of the benchmarks: 2,000 records of real size and a dump of
-// 400 MB, before compression.
+// Bench is the corpus of the benchmarks: 2,000 records of real size and a dump of 400 MB, before compression.
 func Bench() Config {
 	return Config{
 		Seed: 1, Pages: 1200, TrainQuestions: 1900, DevQuestions: 100, TrainShards: 4, DevShards: 1,
@@ -77,8 +76,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// lanes is the number of pages that get revision ids of their own: per page the
-// article, its talk page and a redirect, then the filler.
+// lanes counts what has its own revision ids: per page the article, its talk page and a redirect; then the filler.
 func (c Config) lanes() int { return 3*c.Pages + c.StubFillerPages }
 
 // slots is the number of revision ids that each of them may use.

@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
@@ -29,17 +28,12 @@ func (m *memory) Close() error { m.closed++; return nil }
 type corpus struct {
 	files map[string]*memory
 	truth *Truth
-	read  map[string]read // by kind, once read
-}
-
-type read struct {
-	list  []example
-	lines []string
+	read  map[string][]example // by kind, once read
 }
 
 func generate(t *testing.T, cfg Config) corpus {
 	t.Helper()
-	c := corpus{files: map[string]*memory{}, read: map[string]read{}}
+	c := corpus{files: map[string]*memory{}, read: map[string][]example{}}
 	last := int64(0)
 	truth, err := Generate(cfg, func(name string) (io.WriteCloser, error) {
 		if c.files[name] != nil {
@@ -71,68 +65,34 @@ var defaultCorpus = sync.OnceValue(func() corpus {
 	return generate(&testing.T{}, Default())
 })
 
-// example has every field of both formats; numbers keep all their digits.
+// example is a line of either format.
 type example struct {
-	Annotations []struct {
-		ID    json.Number `json:"annotation_id"`
-		Long  answer      `json:"long_answer"`
-		Short []answer    `json:"short_answers"`
-		YesNo string      `json:"yes_no_answer"`
-	} `json:"annotations"`
-	HTML           string         `json:"document_html"`
-	DocumentTitle  string         `json:"document_title"`
-	Text           string         `json:"document_text"`
-	Tokens         []exampleToken `json:"document_tokens"`
-	URL            string         `json:"document_url"`
-	ID             int64          `json:"example_id"`
-	Candidates     []answer       `json:"long_answer_candidates"`
-	Question       string         `json:"question_text"`
-	QuestionTokens []string       `json:"question_tokens"`
-}
-
-type exampleToken struct {
-	End   int    `json:"end_byte"`
-	HTML  bool   `json:"html_token"`
-	Start int    `json:"start_byte"`
-	Token string `json:"token"`
-}
-
-type answer struct {
-	Candidate  *int  `json:"candidate_index,omitempty"`
-	EndByte    *int  `json:"end_byte,omitempty"`
-	EndToken   int   `json:"end_token"`
-	StartByte  *int  `json:"start_byte,omitempty"`
-	StartToken int   `json:"start_token"`
-	TopLevel   *bool `json:"top_level,omitempty"`
+	fullLine
+	Text string `json:"document_text"`
 }
 
 // examples reads all files of a kind in order.
-func (c corpus) examples(t *testing.T, kind string) (list []example, lines []string) {
+func (c corpus) examples(t *testing.T, kind string) (list []example) {
 	t.Helper()
-	if r, ok := c.read[kind]; ok {
-		return r.list, r.lines
+	if list, ok := c.read[kind]; ok {
+		return list
 	}
 	for _, f := range c.truth.Files {
 		if f.Kind != kind {
 			continue
 		}
-		s := bufio.NewScanner(bytes.NewReader(goldens.Plain(t, c.files[f.Name].Bytes())))
-		s.Buffer(nil, 64<<20)
-		n := 0
-		for s.Scan() {
+		n := len(list) + f.Entries
+		for line := range bytes.Lines(goldens.Plain(t, c.files[f.Name].Bytes())) {
 			var e example
-			if err := json.Unmarshal(s.Bytes(), &e); err != nil {
-				t.Fatalf("%s line %d: %v", f.Name, n+1, err)
-			}
-			list, lines = append(list, e), append(lines, s.Text())
-			n++
+			errtest.None(t, json.Unmarshal(line, &e))
+			list = append(list, e)
 		}
-		if n != f.Entries {
-			t.Errorf("%s has %d records, the truth says %d", f.Name, n, f.Entries)
+		if len(list) != n {
+			t.Errorf("%d records with %s, the truth says %d", len(list), f.Name, n)
 		}
 	}
-	c.read[kind] = read{list, lines}
-	return list, lines
+	c.read[kind] = list
+	return list
 }
 
 // dump counts the dump.

@@ -31,13 +31,13 @@ func (p *plan) truth() *Truth {
 	urls := symbols[slices.Index(Keys(), URL)]
 	t.Texts = p.distinct(texts)
 	t.VaryingRevisions = shared(urls, texts)
-	resolved := map[symbol]struct{}{}
+	resolved := map[symbol]bool{}
 	for i, rec := range p.all() {
 		if !isResolved(pages[i]) {
 			t.Revisions.UnresolvedRecords.add(p.isDev(int(rec.index)))
 			continue
 		}
-		resolved[urls[i]] = struct{}{}
+		resolved[urls[i]] = true
 	}
 	t.Revisions.Distinct = t.Documents[URL].Union
 	t.Revisions.Resolved = len(resolved)
@@ -112,37 +112,30 @@ func isResolved(page symbol) bool { return page&1 == 0 }
 
 // conflicts counts pages with several titles and titles with several pages.
 func (p *plan) conflicts(titles, pages []symbol) Titles {
-	titlesOf, pagesOf := map[symbol]map[symbol]struct{}{}, map[symbol]map[symbol]struct{}{}
-	put := func(m map[symbol]map[symbol]struct{}, k, v symbol) {
-		if m[k] == nil {
-			m[k] = map[symbol]struct{}{}
+	type both struct{ title, page symbol }
+	seen, titlesOf, pagesOf := map[both]bool{}, map[symbol]int{}, map[symbol]int{}
+	for i, title := range titles {
+		if of := (both{title, pages[i]}); isResolved(of.page) && !seen[of] {
+			seen[of] = true
+			titlesOf[of.page]++
+			pagesOf[title]++
 		}
-		m[k][v] = struct{}{}
 	}
+	several := func(counts map[symbol]int) (n int) {
+		for _, k := range counts {
+			n += min(k-1, 1)
+		}
+		return n
+	}
+	colliding := map[symbol]bool{}
+	for of := range seen {
+		if pagesOf[of.title] > 1 {
+			colliding[of.page] = true
+		}
+	}
+	t := Titles{Fragmented: several(titlesOf), Collisions: several(pagesOf), CollidingPages: len(colliding)}
 	for i := range titles {
-		if isResolved(pages[i]) {
-			put(titlesOf, pages[i], titles[i])
-			put(pagesOf, titles[i], pages[i])
-		}
-	}
-	var t Titles
-	for _, titles := range titlesOf {
-		if len(titles) > 1 {
-			t.Fragmented++
-		}
-	}
-	colliding := map[symbol]struct{}{}
-	for _, pages := range pagesOf {
-		if len(pages) > 1 {
-			t.Collisions++
-			for page := range pages {
-				colliding[page] = struct{}{}
-			}
-		}
-	}
-	t.CollidingPages = len(colliding)
-	for i := range titles {
-		if len(titlesOf[pages[i]]) > 1 || len(pagesOf[titles[i]]) > 1 {
+		if titlesOf[pages[i]] > 1 || pagesOf[titles[i]] > 1 {
 			if p.isDev(i) {
 				t.AffectedDev++
 			} else {

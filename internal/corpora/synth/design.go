@@ -1,7 +1,6 @@
 package synth
 
-// design is what a page is there to show. It decides the titles of its revisions
-// and which of them the dump lacks.
+// design is what a page is there to show. It decides the titles of its revisions and which of them the dump lacks.
 type design uint8
 
 const (
@@ -26,8 +25,7 @@ type group struct {
 	pages  int
 }
 
-// blockPages is the length of the pattern in which designed pages recur; the rest
-// of a block is plain.
+// blockPages is the length of the pattern in which designed pages recur; the rest of a block is plain.
 const blockPages = 60
 
 var groups = []group{

@@ -25,9 +25,7 @@ func TestValidate(t *testing.T) {
 		cfg := Default()
 		test.change(&cfg)
 		_, err := Generate(cfg, nil, nil)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("got %v, want %q", err, test.want)
-		}
+		errtest.Says(t, err, test.want)
 	}
 }
 

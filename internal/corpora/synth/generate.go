@@ -1,12 +1,16 @@
 package synth
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"runtime"
 	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Kinds of files.
@@ -54,30 +58,22 @@ func (c Config) jobs() (all []job) {
 	return all
 }
 
-// Generate writes the corpus: each file through a writer that create returns, as many at a time as
-// there are processors. Every writer is closed exactly once; after an error the caller throws away what
-// was created. create and progress (which may be nil) are called by one goroutine at a time, progress
-// with records and dump lanes done; total never changes. Memory does not grow with the corpus but for
-// some 150 bytes per record.
+// Generate writes the corpus, each file through a writer from create, as many at a time as there are processors. It closes
+// every writer once; after an error the caller discards what create made. One goroutine at a time calls create and
+// progress (may be nil; records and dump lanes done, of a fixed total). Memory: some 150 bytes per record.
 func Generate(cfg Config, create func(name string) (io.WriteCloser, error), progress func(done, total int64)) (*Truth, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	p, jobs := newPlan(cfg), cfg.jobs()
 	g := &generation{plan: p, truth: p.truth(), create: create, progress: progress, total: int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes())}
-	errs, limit := make([]error, len(jobs)), make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
+	group, ctx := errgroup.WithContext(context.Background())
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	g.failed = func() bool { return ctx.Err() != nil }
 	for i := range jobs {
-		wg.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			if errs[i] = g.file(&jobs[i]); errs[i] != nil {
-				g.failed.Store(true)
-			}
-		})
+		group.Go(func() error { return g.file(&jobs[i]) })
 	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	for _, j := range jobs {
@@ -89,7 +85,7 @@ func Generate(cfg Config, create func(name string) (io.WriteCloser, error), prog
 // generation is what the files have in common.
 type generation struct {
 	plan   *plan
-	failed atomic.Bool // what others write is thrown away
+	failed func() bool // another file has: what is written is thrown away
 
 	mu       sync.Mutex
 	truth    *Truth
@@ -100,7 +96,7 @@ type generation struct {
 }
 
 func (g *generation) file(j *job) error {
-	if g.failed.Load() {
+	if g.failed() {
 		return nil
 	}
 	g.mu.Lock()
@@ -127,7 +123,9 @@ func (g *generation) records(j *job, f *file) {
 	}
 	r := renderer{plan: g.plan}
 	for _, rec := range of[j.lo:j.hi] {
-		if f.write(r.render(rec, j.Kind)); f.err != nil || g.failed.Load() {
+		line, err := r.render(rec, j.Kind)
+		f.err = cmp.Or(f.err, err)
+		if f.write(line); f.err != nil || g.failed() {
 			return
 		}
 		if j.Kind != KindSimplified {
@@ -147,7 +145,7 @@ func (g *generation) stub(j *job, f *file) {
 			f.member()
 		}
 		lo, hi := part(j.hi-j.lo, members, m)
-		for lane := j.lo + lo; lane < j.lo+hi && f.err == nil && !g.failed.Load(); lane++ {
+		for lane := j.lo + lo; lane < j.lo+hi && f.err == nil && !g.failed(); lane++ {
 			if s, ok := g.plan.stubPage(lane); ok {
 				b = s.append(b[:0], g.plan.cfg, &t)
 				f.write(b)
@@ -159,7 +157,7 @@ func (g *generation) stub(j *job, f *file) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	j.Entries = t.Pages
-	g.truth.Stub.add(t)
+	values.Add(&g.truth.Stub, t)
 }
 
 // add counts a record or lane.

@@ -1,5 +1,7 @@
 package synth
 
+import "slices"
+
 // maxRevisions is the number of revisions of a page that records may have.
 const maxRevisions = 8
 
@@ -51,18 +53,13 @@ func newPlan(cfg Config) *plan {
 			others = append(others, page)
 		}
 	}
-	// A sixth of dev, if there are pages enough, asks about pages without a train
-	// question.
+	// A sixth of dev, if there are pages enough, asks about pages without a train question.
 	devOnly := min(cfg.DevQuestions/6, len(others)/8)
 	var train, dev []int32
 	for _, page := range designed {
 		n := needs[cfg.place(int(page)).design]
-		for range n.train {
-			train = append(train, page)
-		}
-		for range n.dev {
-			dev = append(dev, page)
-		}
+		train = append(train, slices.Repeat([]int32{page}, n.train)...)
+		dev = append(dev, slices.Repeat([]int32{page}, n.dev)...)
 	}
 	dev = append(dev, others[:devOnly]...)
 	others = others[devOnly:]
@@ -77,10 +74,7 @@ func newPlan(cfg Config) *plan {
 		dev = append(dev, popular())
 	}
 	train, dev = train[:cfg.TrainQuestions], dev[:cfg.DevQuestions]
-	for _, page := range train {
-		p.questions[page]++
-	}
-	for _, page := range dev {
+	for _, page := range slices.Concat(train, dev) {
 		p.questions[page]++
 	}
 	shuffle(r, train)
@@ -124,8 +118,7 @@ func (p *plan) look(pg *page, rec record) look {
 	return l
 }
 
-// where in a page a difference stands: within the 4,000 characters that Text4K
-// compares, or after them.
+// where in a page a difference stands: within the 4,000 characters that Text4K compares, or after them.
 type where uint8
 
 const (

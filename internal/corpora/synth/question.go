@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Train and dev ask the same things in other words, so that a model can learn from one for the
-// other. A title and a word of the page go in.
+// Train and dev ask the same, with a title and a word of the page, in other words: models can learn one for the other.
 var (
 	trainAsks = []string{
 		"what is %[1]s known for", "what is the %[2]s of %[1]s", "when did %[1]s become %[2]s", "who wrote about %[1]s and the %[2]s",
@@ -18,8 +17,7 @@ var (
 	}
 )
 
-// question asks about a page with its own words, in lower case and without punctuation, as people
-// type them.
+// question asks about a page with its own words, in lower case and without punctuation, as people type them.
 func (p *page) question(rec record, dev bool) string {
 	r := &rng{mix(uint64(p.cfg.Seed), forQuestion, uint64(rec.index))}
 	list := trainAsks

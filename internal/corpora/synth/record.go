@@ -1,109 +1,110 @@
 package synth
 
 import (
-	"slices"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // renderer turns records into lines, reusing its memory.
 type renderer struct {
 	plan *plan
 	snapshot
-	line
+	line []byte
 }
 
-// span is a range of tokens.
-type span struct{ start, end int }
-
-// annotation is one annotator's answer; candidate -1 is none.
-type annotation struct {
-	id        uint64
-	candidate int
-	short     []span
-	yesNo     string
-}
+// The members of lines stand in the order of the published files.
+type (
+	fullLine struct {
+		Annotations []annotation `json:"annotations"`
+		HTML        string       `json:"document_html"`
+		Title       string       `json:"document_title"`
+		Tokens      []token      `json:"document_tokens"`
+		URL         string       `json:"document_url"`
+		ExampleID   int64        `json:"example_id"`
+		Candidates  []longAnswer `json:"long_answer_candidates"`
+		Question    string       `json:"question_text"`
+		Words       []string     `json:"question_tokens"`
+	}
+	simplifiedLine struct {
+		Question    string       `json:"question_text"`
+		ExampleID   int64        `json:"example_id"`
+		URL         string       `json:"document_url"`
+		Text        string       `json:"document_text"`
+		Candidates  []longAnswer `json:"long_answer_candidates"`
+		Annotations []annotation `json:"annotations"`
+	}
+	// span is a range of tokens; simplified records have no bytes.
+	span struct {
+		EndByte    *int `json:"end_byte,omitempty"`
+		EndToken   int  `json:"end_token"`
+		StartByte  *int `json:"start_byte,omitempty"`
+		StartToken int  `json:"start_token"`
+	}
+	longAnswer struct {
+		span
+		Top bool `json:"top_level"`
+	}
+	// annotation is one annotator's answer.
+	annotation struct {
+		ID   uint64 `json:"annotation_id"`
+		Long struct {
+			Candidate int `json:"candidate_index"` // -1: none
+			span
+		} `json:"long_answer"`
+		Short []span `json:"short_answers"`
+		YesNo string `json:"yes_no_answer"`
+	}
+)
 
 // render makes the line of a record in a file of that kind.
-func (r *renderer) render(rec record, kind string) []byte {
+func (r *renderer) render(rec record, kind string) ([]byte, error) {
 	dev, full := kind == KindDev, kind != KindSimplified
 	pg := r.plan.page(int(rec.page))
 	r.write(pg, rec.look)
 	revision := int(rec.look.revision)
 	title, question := pg.titleAt(revision), pg.question(rec, dev)
-	candidates := slices.Clone(pg.article.Candidates)
-	for i := range candidates {
-		candidates[i].Start += r.shift
-		candidates[i].End += r.shift
+	candidates := make([]longAnswer, len(pg.article.Candidates))
+	for i, c := range pg.article.Candidates {
+		candidates[i] = longAnswer{r.span(c.Start+r.shift, c.End+r.shift, full), c.Top}
 	}
-	annotations := r.annotate(rec, candidates, dev)
+	annotations := r.annotate(rec, candidates, dev, full)
 	address := "https://en.wikipedia.org//w/index.php?title=" + urlTitle(title) + "&amp;oldid=" + strconv.Itoa(pg.oldID(revision))
-	id := strconv.FormatInt(exampleID(r.plan.cfg, rec), 10)
-	r.b = r.b[:0]
-	if full {
-		r.full(title, question, address, id, candidates, annotations)
-	} else {
-		r.simplified(question, address, id, candidates, annotations)
+	id := exampleID(r.plan.cfg, rec)
+	var line any = fullLine{annotations, string(r.html), title, r.tokens, address, id, candidates, question, strings.Fields(question)}
+	if !full {
+		text := lists.Map(r.tokens, func(t token) string { return strings.ReplaceAll(t.Text, " ", "_") })
+		line = simplifiedLine{question, id, address, strings.Join(text, " "), candidates, annotations}
 	}
-	return r.b
+	b, err := json.Marshal(line, jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
+	r.line = append(appendASCII(r.line[:0], b), '\n')
+	return r.line, err
 }
 
-func (r *renderer) full(title, question, address, id string, candidates []candidate, annotations []annotation) {
-	r.raw(`{"annotations": `)
-	r.annotations(candidates, annotations, true)
-	r.raw(`, "document_html": `)
-	r.string(string(r.html))
-	r.raw(`, "document_title": `)
-	r.string(title)
-	r.raw(`, "document_tokens": [`)
-	for i := range r.tokens {
-		t := &r.tokens[i]
-		if i > 0 {
-			r.raw(", ")
+// appendASCII appends JSON in which all but printable ASCII is escaped, as the published files have it.
+func appendASCII(line, text []byte) []byte {
+	plain := 0
+	for i := 0; i < len(text); {
+		if c := text[i]; c <= '~' {
+			i++
+			continue
 		}
-		r.raw(`{`)
-		r.field("end_byte", t.end)
-		r.raw(`, "html_token": `, strconv.FormatBool(t.tag))
-		r.field("start_byte", t.start)
-		r.raw(`, "token": `)
-		r.string(t.text)
-		r.raw(`}`)
-	}
-	r.raw(`], "document_url": `)
-	r.string(address)
-	r.raw(`, "example_id": `, id, `, "long_answer_candidates": `)
-	r.candidates(candidates, true)
-	r.raw(`, "question_text": `)
-	r.string(question)
-	r.raw(`, "question_tokens": [`)
-	for i, word := range strings.Fields(question) {
-		if i > 0 {
-			r.raw(", ")
+		line = append(line, text[plain:i]...)
+		r, n := utf8.DecodeRune(text[i:])
+		for _, unit := range utf16.AppendRune(nil, r) {
+			line = fmt.Appendf(line, `\u%04x`, unit)
 		}
-		r.string(word)
+		i += n
+		plain = i
 	}
-	r.raw("]}\n")
-}
-
-func (r *renderer) simplified(question, address, id string, candidates []candidate, annotations []annotation) {
-	r.raw(`{"question_text": `)
-	r.string(question)
-	r.raw(`, "example_id": `, id, `, "document_url": `)
-	r.string(address)
-	r.raw(`, "document_text": "`)
-	for i := range r.tokens {
-		if i > 0 {
-			r.raw(" ")
-		}
-		r.chars(strings.ReplaceAll(r.tokens[i].text, " ", "_"))
-	}
-	r.raw(`", "long_answer_candidates": `)
-	r.candidates(candidates, false)
-	r.raw(`, "annotations": `)
-	r.annotations(candidates, annotations, false)
-	r.raw("}\n")
+	return append(line, text[plain:]...)
 }
 
 // exampleID is different for every record, and negative for half of them.
@@ -111,87 +112,45 @@ func exampleID(cfg Config, rec record) int64 {
 	return int64(splitmix.Finish(mix(uint64(cfg.Seed), forExample) + uint64(rec.index)*splitmix.Gamma))
 }
 
-// annotate makes the answers: one annotator in train, five in dev, half of them
-// finding nothing.
-func (r *renderer) annotate(rec record, candidates []candidate, dev bool) []annotation {
+// annotate makes the answers: one annotator in train, five in dev, half of them finding nothing.
+func (r *renderer) annotate(rec record, candidates []longAnswer, dev, bytes bool) []annotation {
 	rnd := &rng{mix(uint64(r.plan.cfg.Seed), forAnnotation, uint64(rec.index))}
-	n := 1
+	list := make([]annotation, 1)
 	if dev {
-		n = 5
+		list = make([]annotation, 5)
 	}
-	list := make([]annotation, n)
 	for i := range list {
-		a := annotation{id: rnd.next(), candidate: -1, yesNo: "NONE"}
-		if rnd.chance(50) {
-			a.candidate = rnd.n(len(candidates))
-			switch c, k := candidates[a.candidate], rnd.n(10); {
-			case k < 6:
-				for start := c.Start + rnd.n(c.End-c.Start); start < c.End && a.short == nil; start++ {
-					if !r.tokens[start].tag {
-						a.short = []span{{start, start + 1}}
-					}
-				}
-			case k < 7:
-				a.yesNo = pick(rnd, []string{"YES", "NO"})
-			}
+		a := &list[i]
+		a.ID, a.YesNo = rnd.next(), "NONE"
+		a.Long.Candidate, a.Long.span = -1, r.span(-1, -1, bytes)
+		if !rnd.chance(50) {
+			continue
 		}
-		list[i] = a
+		a.Long.Candidate = rnd.n(len(candidates))
+		c := candidates[a.Long.Candidate]
+		a.Long.span = c.span
+		switch k := rnd.n(10); {
+		case k < 6:
+			for start := c.StartToken + rnd.n(c.EndToken-c.StartToken); start < c.EndToken && a.Short == nil; start++ {
+				if !r.tokens[start].Tag {
+					a.Short = []span{r.span(start, start+1, bytes)}
+				}
+			}
+		case k < 7:
+			a.YesNo = pick(rnd, []string{"YES", "NO"})
+		}
 	}
 	return list
 }
 
-// span writes the positions of tokens [start, end), or of none, in the published order.
-func (r *renderer) span(start, end int, bytes bool) {
-	startByte, endByte := -1, -1
-	if start >= 0 {
-		startByte, endByte = r.tokens[start].start, r.tokens[end-1].end
-	}
+// span has the tokens [start, end), or -1 for none.
+func (r *renderer) span(start, end int, bytes bool) span {
+	s := span{StartToken: start, EndToken: end}
 	if bytes {
-		r.field("end_byte", endByte)
-	}
-	r.field("end_token", end)
-	if bytes {
-		r.field("start_byte", startByte)
-	}
-	r.field("start_token", start)
-}
-
-func (r *renderer) candidates(list []candidate, bytes bool) {
-	r.raw("[")
-	for i, c := range list {
-		if i > 0 {
-			r.raw(", ")
+		s.StartByte, s.EndByte = new(-1), new(-1)
+		if start >= 0 {
+			*s.StartByte, *s.EndByte = r.tokens[start].Start, r.tokens[end-1].End
 		}
-		r.raw("{")
-		r.span(c.Start, c.End, bytes)
-		r.raw(`, "top_level": `, strconv.FormatBool(c.Top), "}")
 	}
-	r.raw("]")
-}
-
-func (r *renderer) annotations(candidates []candidate, list []annotation, bytes bool) {
-	r.raw("[")
-	for i, a := range list {
-		if i > 0 {
-			r.raw(", ")
-		}
-		r.raw(`{"annotation_id": `, strconv.FormatUint(a.id, 10), `, "long_answer": {`)
-		r.field("candidate_index", a.candidate)
-		long := candidate{Start: -1, End: -1}
-		if a.candidate >= 0 {
-			long = candidates[a.candidate]
-		}
-		r.span(long.Start, long.End, bytes)
-		r.raw(`}, "short_answers": [`)
-		for j, s := range a.short {
-			if j > 0 {
-				r.raw(", ")
-			}
-			r.raw("{")
-			r.span(s.start, s.end, bytes)
-			r.raw("}")
-		}
-		r.raw(`], "yes_no_answer": "`, a.yesNo, `"}`)
-	}
-	r.raw("]")
+	return s
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// rng is splitmix64: its sequence is fixed by its definition, and it is seeded
-// with any number. Integers only, so that no machine rounds differently.
+// rng is splitmix64, fixed by definition, for any seed. Integers only, so that no machine rounds differently.
 type rng struct{ state uint64 }
 
 func (r *rng) next() uint64 {

@@ -10,9 +10,10 @@ import (
 
 // token is one entry of document_tokens; start and end are bytes of the HTML.
 type token struct {
-	text       string
-	tag        bool
-	start, end int
+	End   int    `json:"end_byte"`
+	Tag   bool   `json:"html_token"`
+	Start int    `json:"start_byte"`
+	Text  string `json:"token"`
 }
 
 // snapshot is a page as one record has it.
@@ -56,7 +57,7 @@ func (s *snapshot) write(p *page, l look) {
 			if string(s.html[start:]) != text {
 				text = string(s.html[start:])
 			}
-			s.tokens = append(s.tokens, token{text, false, start, len(s.html)})
+			s.tokens = append(s.tokens, token{len(s.html), false, start, text})
 		default:
 			s.put(piece.Gap, piece.HTML, piece.Text, piece.Tag)
 		}
@@ -68,7 +69,7 @@ func (s *snapshot) put(gap, html, text string, tag bool) {
 	s.html = append(s.html, gap...)
 	start := len(s.html)
 	s.html = append(s.html, html...)
-	s.tokens = append(s.tokens, token{text, tag, start, len(s.html)})
+	s.tokens = append(s.tokens, token{len(s.html), tag, start, text})
 }
 
 func (s *snapshot) title(title []piece, gap string) {
@@ -80,8 +81,7 @@ func (s *snapshot) title(title []piece, gap string) {
 	}
 }
 
-// number is what stands in place of an edited word: the page and its edits so far, or the value of
-// a template.
+// number is what stands in place of an edited word: the page and its edits so far, or the value of a template.
 func (p *page) number(edited int, l look) string {
 	at := early + where(edited/2)
 	if edited%2 == 0 {
@@ -93,8 +93,8 @@ func (p *page) number(edited int, l look) string {
 // changeCase turns the case of the first letter of the last word.
 func changeCase(tokens []token) {
 	for i := len(tokens) - 1; i >= 0; i-- {
-		if t := tokens[i].text; len(t) > 1 && letters(t) > 0 {
-			tokens[i].text = string(t[0]^0x20) + t[1:]
+		if t := tokens[i].Text; len(t) > 1 && letters(t) > 0 {
+			tokens[i].Text = string(t[0]^0x20) + t[1:]
 			return
 		}
 	}

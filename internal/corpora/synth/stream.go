@@ -9,8 +9,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// deflateLevel is klauspost's; the compressed bytes are fixed by go.mod's version
-// of that package and by nothing else.
+// deflateLevel is klauspost's; the compressed bytes are fixed by go.mod's version of that package and by nothing else.
 const deflateLevel = 5
 
 // file is a gzip file that is being written.

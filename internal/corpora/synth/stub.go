@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// A dump has lanes: page i has the article at lane 3i, its talk page after it,
-// then a redirect to it; filler pages follow. Page ids rise with the lane.
+// A dump's lanes: page i's article at 3i, its talk page, a redirect to it; then filler. Page ids rise with the lane.
 
 func (c Config) pageID(lane int) int {
 	return 10 + 5*lane + int(mix(uint64(c.Seed), forStub, uint64(lane))%5)
 }
 
-// oldID is the id of the revision in a slot of a lane: different for all of them,
-// rising with the slot as revisions of a page do.
+// oldID is the revision id of a lane's slot, unique, rising with the slot as revisions of a page do.
 func (c Config) revisionID(lane, slot int) int {
 	stride := min(97, 2*maxOldIDs/(c.lanes()*c.slots()))
 	n := slot*c.lanes() + lane
@@ -29,8 +27,7 @@ func (p *page) slot(revision int) int {
 
 func (p *page) oldID(revision int) int { return p.cfg.revisionID(3*p.index, p.slot(revision)) }
 
-// Revisions are those that records may have and the dump has, each with its page and that page's
-// latest title.
+// Revisions are those that records may have and the dump has, each with its page and that page's latest title.
 func (c Config) Revisions(each func(revision, page int, title string)) {
 	p := newPlan(c)
 	for i := range c.Pages {
@@ -123,8 +120,7 @@ const stubHeader = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/"
 
 const stubFooter = "</mediawiki>\n"
 
-// comments are what editors wrote, as the dump escapes it; some look like the
-// elements around them.
+// comments are what editors wrote, as the dump escapes it; some look like the elements around them.
 var comments = []string{
 	"rv", "copyedit", "/* History */ typo", "fixed &lt;ref&gt; tags", "&lt;id&gt;12345&lt;/id&gt;",
 	"Reverted edits by [[Special:Contributions/10.1.2.3|10.1.2.3]] ([[User talk:10.1.2.3|talk]]) to last version by Bob &amp; Co",

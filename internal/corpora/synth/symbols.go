@@ -1,7 +1,6 @@
 package synth
 
-// Two records are the same document under a key if and only if their symbols are
-// equal: the definitions of tab:dedup-counts, told of designs instead of strings.
+// Equal symbols mean the same document under a key: tab:dedup-counts told of designs instead of strings.
 
 // Key names a comparison operator of tab:dedup-counts as pipelines do.
 type Key string
@@ -28,8 +27,7 @@ func Keys() []Key {
 // symbol of a record under each key.
 type symbol uint64
 
-// A symbol is a page in the upper bits and what the key sees of it in the lower
-// ones.
+// A symbol is a page in the upper bits and what the key sees of it in the lower ones.
 func sym(page int, parts ...uint64) symbol {
 	s := uint64(page)
 	for _, part := range parts {
@@ -54,8 +52,7 @@ func (p *page) lowerSymbol(l look) symbol {
 	return p.titleSymbol(l)
 }
 
-// nciSymbol tells titles apart after BERT's tokenization, which drops accents
-// and knows no emoji.
+// nciSymbol tells titles apart after BERT's tokenization, which drops accents and knows no emoji.
 func (p *page) nciSymbol(l look) symbol {
 	if p.design == accentTwin || p.design == unknownTwin {
 		return sym(p.first, 0)
@@ -77,8 +74,7 @@ func (p *page) symbol(k Key, l look, dev bool) symbol {
 	case NciH1:
 		return p.nciSymbol(l)
 	case Title:
-		// The heading's tokens in train, document_title in dev: they differ where
-		// NQ rewrites a character of the title.
+		// The heading's tokens in train, document_title in dev: they differ where NQ rewrites a character of the title.
 		s := p.nciSymbol(l) << 1
 		if dev && (p.design == dashed || p.design == quoted) {
 			s |= 1

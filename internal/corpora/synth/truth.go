@@ -6,9 +6,8 @@ type Truth struct {
 	Files  []File `json:"files"`
 
 	Records Counts `json:"records"`
-	// Documents are the distinct targets under each key, as tab:dedup-counts. An
-	// unresolved revision falls back to its URL title, case kept, in a space of
-	// its own.
+	// Documents are the distinct targets under each key, as in tab:dedup-counts. An unresolved revision falls back to its
+	// URL title, case kept, in a space of its own.
 	Documents map[Key]Counts   `json:"documents"`
 	Coverage  map[Key]Coverage `json:"coverage"`
 	// Titles compares title keys with pages, for Title and NciH1.
@@ -49,9 +48,8 @@ type Coverage struct {
 	DevQueries   int `json:"dev_queries"`   // dev records whose target is in train
 }
 
-// Titles are the conflicts between a title key and resolved pages. A page is
-// fragmented if it has several keys, a key collides if it has several pages; a
-// record is affected by either.
+// Titles are a title key's conflicts with resolved pages: a page with several keys is fragmented, a key with several pages
+// collides; either affects a record.
 type Titles struct {
 	Fragmented     int `json:"fragmented"`
 	Collisions     int `json:"collisions"`
@@ -76,20 +74,7 @@ type Stub struct {
 	Namespaces map[int]int `json:"namespaces"` // pages of each
 }
 
-func (s *Stub) add(t Stub) {
-	s.Pages += t.Pages
-	s.Revisions += t.Revisions
-	s.Redirects += t.Redirects
-	if s.Namespaces == nil {
-		s.Namespaces = map[int]int{}
-	}
-	for ns, n := range t.Namespaces {
-		s.Namespaces[ns] += n
-	}
-}
-
-// Substitutions are the stored tokens of dev that differ from their HTML, case
-// aside (tab:nq-token-substitutions).
+// Substitutions are the stored tokens of dev that differ from their HTML, case aside (tab:nq-token-substitutions).
 type Substitutions struct {
 	Compared   int64          `json:"compared"` // tokens that are no tags
 	Mismatches int64          `json:"mismatches"`
@@ -109,8 +94,7 @@ type HTMLNorm struct {
 	PronunciationRemoved Counts `json:"pronunciation_removed"`
 }
 
-// Opening is how the HtmlNorm text of one record begins: heading and first
-// paragraph, a line each.
+// Opening is how the HtmlNorm text of one record begins: heading and first paragraph, a line each.
 type Opening struct {
 	ExampleID int64  `json:"example_id"`
 	Text      string `json:"text"`

@@ -23,12 +23,12 @@ func TestTruth(t *testing.T) {
 			var texts [2]map[string]bool
 			for dev, kind := range []string{KindTrain, KindDev} {
 				texts[dev] = map[string]bool{}
-				list, _ := c.examples(t, kind)
+				list := c.examples(t, kind)
 				for _, e := range list {
 					records.add(dev == 1)
 					var flat []string
 					for _, tok := range e.Tokens {
-						flat = append(flat, tok.Token)
+						flat = append(flat, tok.Text)
 						tokens.add(dev == 1)
 					}
 					texts[dev][strings.Join(flat, " ")] = true

@@ -7,8 +7,7 @@ const (
 	syllables  = len(consonants) * len(vowels) // 70
 )
 
-// keyword is the i-th made-up word of three syllables, different for every i
-// below 70^3; it ends in a vowel. Neighbours do not look alike.
+// keyword is a made-up word of three syllables, distinct for i below 70^3, ending in a vowel; neighbours look unlike.
 func keyword(seed uint64, i int) string {
 	const space = syllables * syllables * syllables // 343,000
 	const stride = 120_121                          // has no factor in common with 343,000 = 2^3 5^3 7^3

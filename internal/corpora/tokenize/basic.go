@@ -8,11 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// basicWords splits text at white space and punctuation, lower-cased and without
-// accents, and calls yield for each word until it returns false (transformers:
-// BasicTokenizer of an uncased BertTokenizer, behind PreTrainedTokenizer.tokenize,
-// which lower-cases character by character first). It reports whether all words
-// were taken. text has no blanks: the caller splits there, which changes nothing.
+// basicWords yields text's words, split at white space and punctuation, lower-cased and without accents, until yield
+// returns false, and reports whether all were taken (transformers: BasicTokenizer of an uncased BertTokenizer behind
+// PreTrainedTokenizer.tokenize, which first lower-cases each character). The caller has split text at blanks, which
+// changes nothing.
 func basicWords(text string, yield func(word string) bool) bool {
 	if isPlain(text) {
 		return splitPunctuation(strings.ToLower(text), yield)
@@ -26,8 +25,7 @@ func basicWords(text string, yield func(word string) bool) bool {
 	return true
 }
 
-// isPlain reports whether text is printable ASCII, for which cleaning, normalization
-// and accents do nothing.
+// isPlain reports whether text is printable ASCII, for which cleaning, normalization and accents do nothing.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' {
@@ -37,9 +35,8 @@ func isPlain(text string) bool {
 	return true
 }
 
-// cleaned lower-cases, drops control characters, turns white space into blanks and
-// puts blanks around CJK ideographs. ToLower is Python's lower() of one character up
-// to the dot of "İ", which goes with the accents.
+// cleaned lower-cases, drops control characters, makes white space blanks and puts blanks around CJK ideographs. ToLower
+// is Python's lower() per character, but for the dot of "İ", which goes with the accents.
 func cleaned(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 8)
@@ -61,8 +58,7 @@ func cleaned(text string) string {
 	return b.String()
 }
 
-// pythonSpace is str.isspace of what cleaned leaves: the line and paragraph
-// separators are not in Zs and survive it.
+// pythonSpace is str.isspace of what cleaned leaves: the line and paragraph separators are not in Zs and survive it.
 func pythonSpace(r rune) bool { return r == ' ' || r == '\u2028' || r == '\u2029' }
 
 // withoutAccents removes the nonspacing marks of the canonical decomposition; U+1171E is one
@@ -95,8 +91,7 @@ func splitPunctuation(token string, yield func(string) bool) bool {
 	return start == len(token) || yield(token[start:])
 }
 
-// isPunctuation counts all ASCII characters that are no letter or digit ("$", "+",
-// "^", …) and Unicode's category P.
+// isPunctuation counts all ASCII characters that are no letter or digit ("$", "+", "^", …) and Unicode's category P.
 func isPunctuation(r rune) bool {
 	if r < utf8.RuneSelf {
 		return '!' <= r && r <= '/' || ':' <= r && r <= '@' || '[' <= r && r <= '`' || '{' <= r && r <= '~'

@@ -27,8 +27,7 @@ type BERT struct {
 // LoadBERT reads a tokenizer.json or tokenizer.json.gz.
 func LoadBERT(path string) (*BERT, error) { return Load(path, NewBERT) }
 
-// NewBERT builds the tokenizer from the bytes of a tokenizer.json, plain or
-// compressed.
+// NewBERT builds the tokenizer from the bytes of a tokenizer.json, plain or compressed.
 func NewBERT(data []byte) (*BERT, error) {
 	c, _, err := Parse(data)
 	if err != nil {
@@ -70,8 +69,7 @@ func BERTOf(c *File) (_ *BERT, err error) {
 // VocabSize is the number of ids, 30,522 for bert-base-uncased.
 func (b *BERT) VocabSize() int { return len(b.pieces) }
 
-// EncodeTruncated returns [CLS], the pieces of text and [SEP], at most limit ids in all, and
-// whether that is not all of the text.
+// EncodeTruncated returns [CLS], text's pieces and [SEP], at most limit ids, and whether text has more.
 func (b *BERT) EncodeTruncated(text string, limit int) (ids []int32, truncated bool) {
 	ids = b.Encode(text, limit+1)
 	if truncated = len(ids) > limit; truncated {
@@ -83,9 +81,8 @@ func (b *BERT) EncodeTruncated(text string, limit int) (ids []int32, truncated b
 // Close does nothing: there is nothing native.
 func (b *BERT) Close() error { return nil }
 
-// Encode returns [CLS], the pieces of text and [SEP], at most limit ids in all
-// (transformers: truncation=True, max_length=limit). Only as much of text is read
-// as is needed. limit must be at least 2.
+// Encode returns [CLS], text's pieces and [SEP], at most limit >= 2 ids (transformers: truncation=True, max_length=limit),
+// reading only as much of text as it needs.
 func (b *BERT) Encode(text string, limit int) []int32 {
 	if limit < 2 {
 		panic(fmt.Sprintf("tokenize: a limit of %d ids leaves no room for [CLS] and [SEP]", limit))
@@ -94,9 +91,8 @@ func (b *BERT) Encode(text string, limit int) []int32 {
 	return append(ids, b.sep)
 }
 
-// Normalize is NCI's title key: decode(tokenize(title)). Lower case, no accents,
-// blanks around punctuation but those that clean-up takes out; a word that is not
-// in the vocabulary is "[UNK]", so different titles may become equal.
+// Normalize is NCI's title key, decode(tokenize(title)): lower case, no accents, blanks around punctuation but those that
+// clean-up takes out. Unknown words are "[UNK]", so different titles may become equal.
 func (b *BERT) Normalize(title string) string {
 	var out strings.Builder
 	out.Grow(len(title) + 16)
@@ -120,8 +116,7 @@ var cleanUps = []struct{ from, to string }{
 	{" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 }
 
-// CleanUp takes out blanks that tokenization put before punctuation and English
-// contractions, as transformers' decode does by default (clean_up_tokenization).
+// CleanUp takes out blanks before punctuation and English contractions (transformers: clean_up_tokenization).
 func CleanUp(text string) string {
 	for _, c := range cleanUps {
 		text = strings.ReplaceAll(text, c.from, c.to)

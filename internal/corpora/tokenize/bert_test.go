@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Titles where NCI's key is not simply the lower-cased title (paper, "Comparison
-// Operators").
+// Titles where NCI's key is not simply the lower-cased title (paper, "Comparison Operators").
 func TestBERTNormalize(t *testing.T) {
 	tok := testBERT(t)
 	for title, want := range map[string]string{

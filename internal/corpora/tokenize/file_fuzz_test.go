@@ -21,9 +21,7 @@ func FuzzTokenizerFile(f *testing.F) {
 	errtest.None(f, err)
 	for _, path := range small {
 		b, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.None(f, err)
 		if len(b) < 1<<16 {
 			f.Add(b)
 		}

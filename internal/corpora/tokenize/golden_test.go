@@ -20,8 +20,7 @@ func testBERT(t testing.TB) *BERT {
 	return tok
 }
 
-// goldenLine is one string with what transformers 4.44.1 makes of it
-// (tools/golden/t5_tokenizer.py, bert_normalize.py).
+// goldenLine is one string with what transformers 4.44.1 makes of it (tools/golden/t5_tokenizer.py, bert_normalize.py).
 type goldenLine struct {
 	Text       string  `json:"t"`
 	IDs        []int32 `json:"i"`

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// wordPiece splits one word into the longest known pieces from left to right
-// (transformers: WordpieceTokenizer).
+// wordPiece splits one word into the longest known pieces from left to right (transformers: WordpieceTokenizer).
 type wordPiece struct {
 	initial   map[string]int32 // pieces that may begin a word
 	continued map[string]int32 // pieces that go on, without their "##"

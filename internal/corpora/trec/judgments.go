@@ -15,8 +15,7 @@ type Judgment struct {
 	Grade           int // how relevant the document is; 0 or less: not relevant
 }
 
-// Judgments are those of documents, query by query, in the order in which they were
-// added. The zero value is empty.
+// Judgments are documents' grades by query, in the order added. The zero value is empty.
 type Judgments struct {
 	of    map[string]*Query
 	order []string // queries with a judgment
@@ -57,8 +56,7 @@ func (j *Query) Grade(document string) (grade int, judged bool) {
 	return 0, false
 }
 
-// Judge adds a judgment. A grade of 0 or less says that the document was looked at and is
-// not relevant.
+// Judge adds a judgment. A grade of 0 or less says that the document was looked at and is not relevant.
 func (q *Judgments) Judge(query, document string, grade int) error {
 	if query == "" || document == "" {
 		return fmt.Errorf("a judgment of query %q and document %q lacks a name", query, document)
@@ -133,8 +131,7 @@ func (q *Judgments) WriteAs(w io.Writer, name func(string) string) error {
 	return b.Flush()
 }
 
-// ReadQrels reads what Write wrote, or a step's program, in any order. Errors name the line; a
-// document that is judged twice for a query is one.
+// ReadQrels reads Write's or a program's lines in any order. Errors, as for a pair judged twice, name the line.
 func ReadQrels(r io.Reader) (*Judgments, error) {
 	q := &Judgments{}
 	return q, q.Read(r)

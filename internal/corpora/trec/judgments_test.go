@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// TestGradedQrels reads what it wrote, with documents that are not relevant, and finds each
-// judgment, of few and of many.
+// TestGradedQrels reads what it wrote, with documents that are not relevant, and finds each judgment, of few and of many.
 func TestGradedQrels(t *testing.T) {
 	var q Judgments
 	var want []Judgment

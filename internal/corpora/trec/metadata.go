@@ -59,8 +59,7 @@ func (m Metadata) With(o Metadata) Metadata {
 	return out
 }
 
-// Header is the comment before a run's first line. A component of which nothing is known
-// is there without a value: readers look for all six.
+// Header is the comment above a run's first line, with all six components, which readers look for, known or not.
 func (m Metadata) Header(tag string) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	add := func(name string, value *yaml.Node) {

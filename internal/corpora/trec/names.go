@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// EncodeName is a name in runs, judgments and tables between steps: white space, control
-// characters, "%", bytes that are not UTF-8 and at the beginning "!", which marks a line of a
-// run that names no document, and "#", which begins a comment, are percent-encoded. All else,
-// such as "p:41312390", stays as it is.
+// EncodeName is a name in runs, judgments and tables between steps. It percent-encodes white space, control characters,
+// "%", bytes that are not UTF-8 and, at the beginning, "!" (a run's line that names no document) and "#" (a comment).
+// Others, such as "p:41312390", stay.
 func EncodeName(name string) string {
 	if !strings.ContainsFunc(name, unusual) { // most names, and faster to see
 		return name
@@ -22,10 +21,9 @@ var encoded = regexp.MustCompile(`^[!#]|[%\p{Z}\p{Cc}\x{FFFD}]`)
 
 func unusual(r rune) bool { return r < '-' || r > 'z' }
 
-// Outside gives the names that collections have to files for other programs. They stay as they
-// are, "%" too; only white space and control characters of ASCII, at which readers of TREC's
-// and of tabular files cut, are "_" there, and so is a "#" with which a query begins, since
-// trec_eval 10 takes its lines for comments.
+// Outside is a collection's name in files for other programs, with "_" for ASCII white space and control characters, at
+// which TREC's and tabular readers cut, and for "#" at a query's beginning, a comment to trec_eval 10. All else stays, "%"
+// too.
 type Outside struct {
 	Queries bool // names begin lines
 	Renamed int  // names that are others outside

@@ -10,8 +10,7 @@ import (
 // Reader yields rankings, each valid until the next one.
 type Reader func(yield func(*Ranking) error) error
 
-// Rankings reads a run that WriteRun or a step's program wrote, whose lines are grouped by query
-// and ordered by rank. Errors name the line.
+// Rankings reads a run of WriteRun or a step's program, grouped by query, ordered by rank. Errors name the line.
 func Rankings(r io.Reader) Reader {
 	return func(yield func(*Ranking) error) error {
 		g, format := grouping{began: map[string]int{}, documents: map[string]int{}}, TREC

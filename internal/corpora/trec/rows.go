@@ -58,8 +58,7 @@ var (
 	}}
 )
 
-// Rows yields the lines of a file of any program, plain or compressed, and says which format
-// it has. Errors name the line.
+// Rows yields the lines of a file of any program, plain or compressed, and says which format it has. Errors name the line.
 func (c Content) Rows(r io.Reader, format Format, yield func(Row) error) (Format, error) {
 	z, err := unpack.Open(r)
 	if err != nil {
@@ -179,8 +178,7 @@ func Unquoted(s string) string {
 	return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
 }
 
-// isHeader reports whether a line names columns: its last field is not a number, and the first
-// is a name of queries.
+// isHeader reports whether a line names columns: its last field is not a number, and the first is a name of queries.
 func isHeader(f []string) bool {
 	_, err := values.Float(f[len(f)-1])
 	query := strings.ToLower(f[0])

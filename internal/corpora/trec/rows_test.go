@@ -48,9 +48,7 @@ func TestFormats(t *testing.T) {
 // TestNumbers: numbers are decimal, not what Go's source may have.
 func TestNumbers(t *testing.T) {
 	for _, score := range []string{"2_0", "0x1.4p1", "2,5", "abc", "nan"} {
-		if _, err := Runs.Rows(strings.NewReader("q Q0 d 1 "+score+" t\n"), Auto, func(Row) error { return nil }); err == nil || !strings.Contains(err.Error(), "score \""+score+"\" is not a number") {
-			t.Errorf("%s: %v", score, err)
-		}
+		errtest.Says(t, errtest.Of(Runs.Rows(strings.NewReader("q Q0 d 1 "+score+" t\n"), Auto, func(Row) error { return nil })), "score \""+score+"\" is not a number")
 	}
 	rows, _ := collected(t, func(f func(Row) error) (Format, error) {
 		return Qrels.Rows(strings.NewReader("\ufeffqid\tdocid\tlabel\nq\td\t1.0\n"), Auto, f)
@@ -95,8 +93,6 @@ func TestMetadataErrors(t *testing.T) {
 		"actor: [":    "metadata: yaml:",
 		"- a":         "metadata: yaml:",
 	} {
-		if _, err := ParseMetadata(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
+		errtest.Says(t, errtest.Of(ParseMetadata(text)), want)
 	}
 }

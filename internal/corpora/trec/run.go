@@ -33,9 +33,8 @@ func (r *Ranking) Without(document string) int {
 // mark begins the name of a hypothesis that is no document, or that names one again.
 const mark = "!"
 
-// Names are what lines of a run call the hypotheses, once name has spelled the documents: one
-// that is no document is "!POSITION:TEXT", one that names a document again is
-// "!POSITION=DOCUMENT", names that no judgment has.
+// Names are a run's names of hypotheses, once name has spelled the documents: no document is "!POSITION:TEXT", a document
+// named twice "!POSITION=DOCUMENT", which no judgment names.
 func (r *Ranking) Names(name func(string) string) []string {
 	names := make([]string, len(r.Hypotheses))
 	seen := make(map[string]struct{}, len(r.Hypotheses))
@@ -72,10 +71,9 @@ func parseName(name string) (h Hypothesis, repeated bool, err error) {
 	return h, true, err
 }
 
-// WriteRun writes rankings as a TREC run, one "query Q0 document rank score tag" a line, so that
-// trec_eval ranks as metrics.Raw does and, with EncodeName for the spelling of names, ReadRun
-// loses nothing. Scores must not rise within a ranking. trec_eval orders equal scores by name
-// and not by rank: Untie makes a run that it ranks as the rankings are.
+// WriteRun writes rankings as a TREC run, "query Q0 document rank score tag" a line: trec_eval ranks it as metrics.Raw
+// does, and ReadRun loses nothing if names are EncodeName's. Scores must not rise within a ranking; trec_eval orders equal
+// ones by name, not rank (Untie helps).
 func WriteRun(w io.Writer, tag string, rankings []Ranking, name func(string) string) error {
 	if tag == "" || EncodeName(tag) != tag {
 		return fmt.Errorf("run tag %q: want one word", tag)

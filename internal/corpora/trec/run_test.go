@@ -53,9 +53,7 @@ func TestRunErrors(t *testing.T) {
 		"q Q0 !1=a 1 1 t\n":                          `line 1: document "a" does not appear above`,
 		strings.Repeat("x", 2<<20):                   "line 1: 1 fields, want 6",
 	} {
-		if _, err := ReadRun(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q: error %v, want %q", in, err, want)
-		}
+		errtest.Says(t, errtest.Of(ReadRun(strings.NewReader(in))), want)
 	}
 	for _, c := range []struct {
 		tag      string
@@ -69,9 +67,7 @@ func TestRunErrors(t *testing.T) {
 		{"t", []Ranking{{"q", []Hypothesis{{"a", "", 1}, {"b", "", 2}}}}, "position 2 has score 2 after 1"},
 		{"t", []Ranking{{"q", []Hypothesis{{"a", "", math.NaN()}}}}, "position 1 has score NaN"},
 	} {
-		if err := WriteRun(&bytes.Buffer{}, c.tag, c.rankings, EncodeName); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		errtest.Says(t, WriteRun(&bytes.Buffer{}, c.tag, c.rankings, EncodeName), c.want)
 	}
 	if err := WriteRun(brokenWriter{}, "t", []Ranking{{"q", []Hypothesis{{Document: "a"}}}}, EncodeName); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a broken writer: %v", err)

@@ -5,11 +5,9 @@ import (
 	"slices"
 )
 
-// Untie returns rankings that trec_eval, which reads scores as float32 and orders equal
-// ones by the documents' names, ranks as they are given: a score that is not below the
-// one before it, as a float32, becomes the greatest that is. All others stay. A ranking
-// with a score that float32 has no number for is scored by position. The second result
-// is how many scores became others.
+// Untie returns rankings that trec_eval, which orders equal float32 scores by document name, ranks as given: a score not
+// below the one before it, as float32, becomes the greatest one that is. A ranking with a score beyond float32 is scored
+// by position. The second result counts changed scores.
 func Untie(rankings []Ranking) ([]Ranking, int) {
 	out := make([]Ranking, len(rankings))
 	moved := 0

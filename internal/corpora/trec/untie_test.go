@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// trecOrder ranks a run file as trec_eval does: by score, read as float32, then by
-// name, both descending.
+// trecOrder ranks a run file as trec_eval does: by score, read as float32, then by name, both descending.
 func trecOrder(t *testing.T, run string) map[string][]string {
 	t.Helper()
 	type line struct {

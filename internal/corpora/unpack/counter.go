@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Counter counts the stored bytes that Open's Reader takes, for progress; another
-// goroutine may look. It keeps the error that the underlying reader gave, which tells a
-// failed read from damaged data.
+// Counter counts the stored bytes that Open's Reader has taken, for another goroutine to show. It keeps the underlying
+// reader's error, which tells a failed read from damaged data.
 type Counter struct {
 	r   io.Reader
 	n   atomic.Int64

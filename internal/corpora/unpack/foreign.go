@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// ForeignError says that an input is not text, compressed or not, that a reader of
-// records could take.
+// ForeignError says that an input is not text, compressed or not, that a reader of records could take.
 type ForeignError struct {
 	Format string // "a 7z archive"
 	Advice string // what to do
@@ -66,8 +65,7 @@ var marks = []struct {
 // Page is what a web page is called.
 const Page = "an HTML page"
 
-// Instead says by the first bytes of what was fetched what they are in place of the file: "empty",
-// a page or an error of a server, a pointer; "" if they may be the file's.
+// Instead names, by first bytes, what came in place of a file: "empty", a server's page, error or pointer; "" if none.
 func Instead(head []byte) string {
 	if len(head) == 0 {
 		return "empty"

@@ -28,8 +28,7 @@ func WholeLines(r io.Reader) *Lines {
 // keepLine is the buffer that is kept from one line to the next.
 const keepLine = 8 << 20
 
-// Next returns the next line without its end, valid until the next call; io.EOF after
-// the last.
+// Next returns the next line without its end, valid until the next call; io.EOF after the last.
 func (l *Lines) Next() ([]byte, error) {
 	if cap(l.line) > keepLine {
 		l.line = nil

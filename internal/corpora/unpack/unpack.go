@@ -22,10 +22,9 @@ type Reader struct {
 	stop func()
 }
 
-// Open recognises gzip (any number of members, and padding), bzip2 (any number of streams) and
-// zstd by their first bytes; anything else is plain text. An input that cannot be
-// text gives a *ForeignError; errors of reading come from Read, except for those of
-// the first bytes.
+// Open recognises gzip (any number of members, and padding), bzip2 (any number of streams) and zstd by their first bytes;
+// else the input is plain text. No text gives a *ForeignError; except at the first bytes, errors of reading come from
+// Read.
 func Open(r io.Reader) (*Reader, error) {
 	br := bufio.NewReaderSize(r, 256<<10)
 	head, err := br.Peek(headBytes)
@@ -110,8 +109,7 @@ func (u *Reader) Read(p []byte) (int, error) {
 // Close frees the decompressor; it does not close what Open was given.
 func (u *Reader) Close() { u.stop() }
 
-// fill reads until b is full or the source ends; unlike io.ReadFull it returns the
-// source's own error, which tells a truncated stream from the end of the text.
+// fill reads until b is full or the source ends, and, unlike io.ReadFull, returns the source's own error.
 func fill(src io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var k int

@@ -15,8 +15,7 @@ type Comparison struct {
 	OnlyBExamples     []Disagreement `json:"only_b_examples"`
 }
 
-// Disagreement is a revision and its page in each table, 0 where the table does not
-// have it.
+// Disagreement is a revision and its page in each table, 0 where the table does not have it.
 type Disagreement struct {
 	OldID uint64 `json:"oldid"`
 	A     uint64 `json:"page_id_a,omitempty"`

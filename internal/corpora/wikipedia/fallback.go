@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -22,8 +21,7 @@ type element struct {
 	} `xml:"namespaces>namespace"`
 }
 
-// decode reads the next element, comment or end tag of the name end, which is at
-// the current position. It reports whether it was the end tag.
+// decode reads the next element or comment at the current position, or reports that it was end's end tag.
 func (s *stub) decode(end string) (e *element, ended bool, err error) {
 	if b := s.w.rest(); len(b) > 0 && b[0] != '<' {
 		return nil, false, malformedf("text where an element was expected: %.40q", b[:min(len(b), 40)])
@@ -108,8 +106,7 @@ func (s *stub) root() error {
 	}
 }
 
-// oddTopLevel reads anything between pages but a plain page: the header, whose
-// namespaces are noted, or an element that does not matter here.
+// oddTopLevel reads what is no plain page between pages: the header, for its namespaces, or anything else.
 func (s *stub) oddTopLevel() (ended bool, err error) {
 	if tag := s.w.rest(); bytes.HasPrefix(tag, []byte("<page")) && len(tag) > 5 && !nameByte[tag[5]] {
 		return false, s.oddPage()
@@ -150,8 +147,7 @@ func raw(text string) []byte {
 	return b.Bytes()
 }
 
-// oddChild reads a child of a page that does not have its usual form. It reports
-// whether it was the page's end tag.
+// oddChild reads a child of a page that does not have its usual form. It reports whether it was the page's end tag.
 func (s *stub) oddChild() (ended bool, err error) {
 	at := s.w.offset()
 	e, ended, err := s.decode("page")
@@ -159,28 +155,18 @@ func (s *stub) oddChild() (ended bool, err error) {
 		return ended, err
 	}
 	p := &s.page
-	text := strings.TrimSpace(e.Text)
 	wrong := func(what string) error {
 		return malformedf("<%s> at byte %d %s", e.XMLName.Local, at, what)
 	}
-	switch e.XMLName.Local {
-	case "id":
-		id, err := parseID(text)
-		if err != nil || p.id != 0 {
-			return false, wrong("is not an id, or a second one")
+	switch name := e.XMLName.Local; name {
+	case "id", "ns":
+		if !p.set(name, []byte(strings.TrimSpace(e.Text))) {
+			return false, wrong("is not " + map[string]string{"id": "an id", "ns": "a namespace"}[name] + ", or a second one")
 		}
-		p.id = id
-	case "ns":
-		ns, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || p.hasNS {
-			return false, wrong("is not a namespace, or a second one")
-		}
-		p.ns, p.hasNS = int32(ns), true
 	case "title":
-		if p.hasTitle {
+		if !p.set(name, raw(e.Text)) {
 			return false, wrong("is a second one")
 		}
-		p.title, p.hasTitle = raw(e.Text), true
 	case "redirect":
 		p.redirects, p.target = true, raw(e.Title)
 	case "revision":

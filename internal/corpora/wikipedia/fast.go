@@ -25,8 +25,7 @@ func literal(b []byte, want string) status {
 	return odd
 }
 
-// leaf reads an element that holds text only, without attributes: the raw text and
-// the length with both tags.
+// leaf reads an element that holds text only, without attributes: the raw text and the length with both tags.
 func leaf(b []byte, openTag, closeTag string) (text []byte, n int, st status) {
 	if st := literal(b, openTag); st != done {
 		return nil, 0, st
@@ -72,10 +71,8 @@ const (
 	maxNesting    = 8
 )
 
-// revision reads one revision: b begins with openRevision. The id must come
-// first; every other element is walked tag by tag, so that only ids whose parent
-// is the revision count and end tags match. Comments, CDATA sections and quotes
-// in unusual places are odd.
+// revision reads one revision: b begins with openRevision. The id must come first; every other element is walked tag by
+// tag, so that nested ids do not count and end tags match. Comments, CDATA sections and quotes in unusual places are odd.
 func revision(b []byte) (id uint64, n int, st status) {
 	p := len(openRevision)
 	p += blanks(b[p:])
@@ -127,8 +124,7 @@ func revision(b []byte) (id uint64, n int, st status) {
 	}
 }
 
-// openTag reads a start tag; b begins behind its "<". Attributes may stand in any
-// order, in double quotes.
+// openTag reads a start tag; b begins behind its "<". Attributes may stand in any order, in double quotes.
 func openTag(b []byte) (name []byte, n int, selfClosing bool, st status) {
 	for n < len(b) && nameByte[b[n]] {
 		n++

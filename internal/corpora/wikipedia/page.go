@@ -100,8 +100,7 @@ func (s *stub) need() error {
 	return nil
 }
 
-// skipBlanks moves to the next byte that is not white space and returns the text
-// from there: io.EOF at the end.
+// skipBlanks moves to the next byte that is not white space and returns the text from there: io.EOF at the end.
 func (s *stub) skipBlanks() ([]byte, error) {
 	for {
 		s.w.pos += blanks(s.w.rest())
@@ -181,31 +180,22 @@ func (s *stub) readPage(offset int64) error {
 		var st status
 		var n int
 		var text []byte
+		var leafName string
 		switch {
 		case literal(b, openRevision) == done:
 			var id uint64
 			if id, n, st = revision(b); st == done {
 				s.revision(id)
 			}
-		case literal(b, "<id>") == done && p.id == 0:
-			if text, n, st = leaf(b, "<id>", "</id>"); st == done {
-				var ok bool
-				if p.id, ok = number(text); !ok {
-					st = odd
-				}
-			}
-		case literal(b, "<ns>") == done && !p.hasNS:
-			if text, n, st = leaf(b, "<ns>", "</ns>"); st == done {
-				v, err := strconv.ParseInt(string(text), 10, 32)
-				p.ns, p.hasNS = int32(v), err == nil
-				if err != nil {
-					st = odd
-				}
-			}
-		case literal(b, "<title>") == done && !p.hasTitle:
-			if text, n, st = leaf(b, "<title>", "</title>"); st == done {
-				p.title, p.hasTitle = append(p.title, text...), true
-			}
+		case literal(b, "<id>") == done:
+			text, n, st = leaf(b, "<id>", "</id>")
+			leafName = "id"
+		case literal(b, "<ns>") == done:
+			text, n, st = leaf(b, "<ns>", "</ns>")
+			leafName = "ns"
+		case literal(b, "<title>") == done:
+			text, n, st = leaf(b, "<title>", "</title>")
+			leafName = "title"
 		case literal(b, "<redirect") == done:
 			if text, n, st = redirect(b); st == done {
 				p.redirects, p.target = true, append(p.target[:0], text...)
@@ -216,6 +206,9 @@ func (s *stub) readPage(offset int64) error {
 		case len(b) < len(openRevision):
 			st = more
 		default:
+			st = odd
+		}
+		if leafName != "" && st == done && !p.set(leafName, text) {
 			st = odd
 		}
 		switch st {
@@ -235,9 +228,29 @@ func (s *stub) readPage(offset int64) error {
 	}
 }
 
+// set takes the text of a child, as the dump has it; it reports false for a second one, and for one that cannot be.
+func (p *page) set(name string, text []byte) (ok bool) {
+	switch name {
+	case "id":
+		if p.id == 0 {
+			p.id, ok = number(text)
+		}
+	case "ns":
+		ns, err := strconv.ParseInt(string(text), 10, 32)
+		if ok = err == nil && !p.hasNS; ok {
+			p.ns, p.hasNS = int32(ns), true
+		}
+	case "title":
+		if ok = !p.hasTitle; ok {
+			p.title, p.hasTitle = append(p.title, text...), true
+		}
+	}
+	return ok
+}
+
 func (s *stub) revision(id uint64) {
 	s.page.revisions++
-	if _, ok := s.wanted[id]; ok {
+	if s.wanted[id] {
 		s.page.found = append(s.page.found, id)
 	}
 }

@@ -2,7 +2,6 @@ package wikipedia
 
 import (
 	"bytes"
-	"compress/bzip2"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const header = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -95,16 +95,14 @@ func TestPageForms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, chunk := range []int{1, 7, 64, chunkBytes} {
-				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", NewWanted([]uint64{wantID}), nil, chunk)
+				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", lists.Set([]uint64{wantID}), nil, chunk)
 				if c.fallbacks < 0 {
 					if err == nil {
 						t.Error("no error")
 					}
 					continue
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				if d := cmp.Diff(append([]Entry{}, c.want...), append([]Entry{}, table.entries...)); d != "" {
 					t.Error(d)
 				}
@@ -165,7 +163,7 @@ func TestBadDumps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, chunk := range []int{1, 13, chunkBytes} {
-				table, _, err := scanStub(context.Background(), strings.NewReader(c.text), "dump.xml.gz", NewWanted([]uint64{3}), nil, chunk)
+				table, _, err := scanStub(context.Background(), strings.NewReader(c.text), "dump.xml.gz", lists.Set([]uint64{3}), nil, chunk)
 				var stub *StubError
 				if table != nil || !errors.As(err, &stub) || stub.File != "dump.xml.gz" {
 					t.Fatalf("%v, %v", table, err)
@@ -202,25 +200,6 @@ func (*endlessPages) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestBzip2: the fixture is two bzip2 streams, as multistream dumps are made.
-func TestBzip2(t *testing.T) {
-	b := read(t, "two-streams.xml.bz2")
-	text, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(b)))
-	errtest.None(t, err)
-	wantTable, want := scan(t, text, everyID(t, "stub-history-sample.xml.gz")...)
-	got, stats := scan(t, b, everyID(t, "stub-history-sample.xml.gz")...)
-	want.BytesIn = int64(len(b))
-	if d := cmp.Diff(want, stats); d != "" || stats.Revisions != 118 {
-		t.Error(d)
-	}
-	if d := cmp.Diff(wantTable.entries, got.entries); d != "" {
-		t.Error(d)
-	}
-	if _, _, err := ScanStub(context.Background(), bytes.NewReader(b[:len(b)-20]), "dump", nil, nil); err == nil {
-		t.Error("truncated bzip2 was accepted")
-	}
-}
-
 // FuzzScanStub: no input may panic or hang, chunks of any size give the same
 // result, and what encoding/xml reads too is read alike.
 func FuzzScanStub(f *testing.F) {
@@ -228,7 +207,7 @@ func FuzzScanStub(f *testing.F) {
 	f.Add(goldens.Plain(f, read(f, "real-pages-stub.xml.gz"))[:3000], uint8(50))
 	f.Add([]byte(header+`<page><title><![CDATA[A]]></title><id>7</id><revision><id>3</id><!-- x --></revision></page></mediawiki>`), uint8(1))
 	f.Fuzz(func(t *testing.T, text []byte, chunk uint8) {
-		wanted := NewWanted([]uint64{3, 4, 790087647, 400000011})
+		wanted := lists.Set([]uint64{3, 4, 790087647, 400000011})
 		outcome := func(chunk int) string {
 			table, stats, err := scanStub(context.Background(), bytes.NewReader(text), "f", wanted, nil, chunk)
 			if err != nil {

@@ -32,16 +32,7 @@ func (e *StubError) Unwrap() error { return e.Err }
 var ErrTruncated = errors.New("the dump is truncated")
 
 // Wanted is a set of revision ids: about 20 bytes each, 5 MB for all of NQ.
-type Wanted map[uint64]struct{}
-
-// NewWanted makes the set.
-func NewWanted(ids []uint64) Wanted {
-	w := make(Wanted, len(ids))
-	for _, id := range ids {
-		w[id] = struct{}{}
-	}
-	return w
-}
+type Wanted = map[uint64]bool
 
 // ScanStub reads one stub-meta-history dump (or any MediaWiki export of schema 0.3
 // to 0.11), plain or compressed, and returns the wanted revisions it holds, with

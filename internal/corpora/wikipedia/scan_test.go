@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 func read(tb testing.TB, file string) []byte {
@@ -26,7 +27,7 @@ func read(tb testing.TB, file string) []byte {
 
 func scan(tb testing.TB, b []byte, wanted ...uint64) (*Table, Stats) {
 	tb.Helper()
-	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", NewWanted(wanted), nil)
+	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", lists.Set(wanted), nil)
 	errtest.None(tb, err)
 	return t, s
 }

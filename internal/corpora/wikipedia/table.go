@@ -26,8 +26,7 @@ type Table struct {
 	repeated int
 }
 
-// NewTable sorts entries, drops and counts repeated ones and refuses a revision that
-// two entries assign to different pages. It takes over the slice.
+// NewTable takes over entries, sorts, drops and counts repeats, and refuses a revision assigned to two pages.
 func NewTable(entries []Entry) (*Table, error) {
 	slices.SortFunc(entries, compareEntries)
 	kept, all := entries[:0], len(entries)
@@ -46,8 +45,7 @@ func NewTable(entries []Entry) (*Table, error) {
 	return &Table{kept, all - len(kept)}, nil
 }
 
-// compareEntries orders by revision, then so that the result does not depend on
-// the order of the parts.
+// compareEntries orders by revision, then so that the result does not depend on the order of the parts.
 func compareEntries(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.OldID, b.OldID), cmp.Compare(a.PageID, b.PageID),
 		cmp.Compare(b.Title, a.Title), cmp.Compare(b.NS, a.NS), cmp.Compare(b.Target, a.Target))

@@ -130,9 +130,7 @@ func TestReadTable(t *testing.T) {
 		{`{"oldid":1}`, "t: line 1: oldid and page_id must be there"},
 		{`{"oldid":-1,"page_id":2}`, "t: line 1:"},
 	} {
-		if _, err := ReadTable(strings.NewReader(c.text), "t"); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(ReadTable(strings.NewReader(c.text), "t")), c.want)
 	}
 }
 
@@ -148,9 +146,7 @@ func TestEmptyTable(t *testing.T) {
 	}
 	one, err := NewTable([]Entry{{OldID: 1, PageID: 2}})
 	errtest.None(t, err)
-	if _, err := MergeTables(one, &Table{entries: []Entry{{OldID: 1, PageID: 3}}}); err == nil || err.Error() != "revision 1 belongs to page 2 and to page 3" {
-		t.Errorf("tables that disagree: %v", err)
-	}
+	errtest.Says(t, errtest.Of(MergeTables(one, &Table{entries: []Entry{{OldID: 1, PageID: 3}}})), "revision 1 belongs to page 2 and to page 3")
 	if both, err := MergeTables(back, one, one); err != nil || both.Len() != 1 || both.Repeated() != 1 {
 		t.Errorf("%+v, %v", both, err)
 	}

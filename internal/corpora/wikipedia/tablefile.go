@@ -31,12 +31,9 @@ func WriteTable(w io.Writer, t *Table) error {
 	return bw.Flush()
 }
 
-// ReadTable reads a table of revisions: what WriteTable wrote, or a user's own, as
-// JSON lines or as CSV with a header line that names oldid, page_id and, if it
-// likes, title, ns, redirect (true or false) and target, in any order. pageid, as in
-// the paper's released table, is page_id. The input may be compressed with gzip, bzip2
-// or zstd; name and line appear in errors. No bytes are a table without entries, as
-// WriteTable writes it.
+// ReadTable reads a table of revisions: WriteTable's, or a user's JSON lines or CSV with a header that names oldid,
+// page_id (or pageid, as in the paper's released table) and perhaps title, ns, redirect (true or false) and target, in any
+// order. gzip, bzip2 and zstd are recognised; errors have name and line. An empty file is a table without entries.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	src, err := unpack.Open(r)
 	if err != nil {
@@ -152,26 +149,26 @@ func readCSV(r *bufio.Reader, to *rows) error {
 		if i := slices.IndexFunc(row, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
 			return fmt.Errorf("line %d: %q is not UTF-8: write the table in that encoding", line, row[i])
 		}
-		e := Entry{NS: NSUnknown}
+		field := func(column int) string {
+			if column < 0 {
+				return ""
+			}
+			return row[column]
+		}
+		e := Entry{Title: field(title), Target: field(target), NS: NSUnknown}
 		if e.OldID, err = parseID(row[oldID]); err != nil {
 			return fmt.Errorf("line %d: oldid: %w", line, err)
 		}
 		if e.PageID, err = parseID(row[pageID]); err != nil {
 			return fmt.Errorf("line %d: page_id: %w", line, err)
 		}
-		if title >= 0 {
-			e.Title = row[title]
-		}
-		if target >= 0 {
-			e.Target = row[target]
-		}
-		if redirect >= 0 && row[redirect] != "" {
-			if e.Redirect, err = strconv.ParseBool(strings.TrimSpace(row[redirect])); err != nil {
+		if said := field(redirect); said != "" {
+			if e.Redirect, err = strconv.ParseBool(strings.TrimSpace(said)); err != nil {
 				return fmt.Errorf("line %d: redirect: %w", line, err)
 			}
 		}
-		if ns >= 0 && row[ns] != "" {
-			v, err := strconv.ParseInt(strings.TrimSpace(row[ns]), 10, 32)
+		if said := field(ns); said != "" {
+			v, err := strconv.ParseInt(strings.TrimSpace(said), 10, 32)
 			if err != nil {
 				return fmt.Errorf("line %d: ns: %w", line, err)
 			}

@@ -7,8 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// FuzzReadTable reads tables of revisions in both forms: what is read and written
-// reads the same again.
+// FuzzReadTable reads tables of revisions in both forms: what is read and written reads the same again.
 func FuzzReadTable(f *testing.F) {
 	for _, s := range []string{
 		"{\"oldid\":1,\"page_id\":2,\"title\":\"A\"}\n{\"oldid\":3,\"page_id\":2,\"ns\":0,\"redirect\":true,\"target\":\"B\"}\n",

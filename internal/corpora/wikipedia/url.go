@@ -16,8 +16,7 @@ type URLError struct {
 
 func (e *URLError) Error() string { return fmt.Sprintf("%s: %q", e.Reason, e.URL) }
 
-// OldID returns the revision id of a URL as Natural Questions stores it, that is
-// HTML-escaped: "…&amp;oldid=828222625". Errors are of type *URLError.
+// OldID returns the revision id of a URL as NQ stores it, HTML-escaped: "…&amp;oldid=828222625". Errors: *URLError.
 func OldID(stored string) (uint64, error) {
 	values := parameter(stored, "oldid")
 	switch len(values) {
@@ -34,9 +33,8 @@ func OldID(stored string) (uint64, error) {
 	return id, nil
 }
 
-// QueryTitle returns the title in a stored URL as its query says it: HTML-unescaped,
-// with blanks for "+", then percent-decoded (a bad escape stays as it is). It reports
-// false if the URL has no title.
+// QueryTitle returns the title in a stored URL's query: HTML-unescaped, "+" as blank, percent-decoded (a bad escape
+// stays). It reports false without a title.
 func QueryTitle(stored string) (string, bool) {
 	values := parameter(stored, "title")
 	if len(values) == 0 || values[0] == "" {
@@ -45,16 +43,14 @@ func QueryTitle(stored string) (string, bool) {
 	return unquote(strings.ReplaceAll(values[0], "+", " ")), true
 }
 
-// URLTitle returns the title in a stored URL as people write it: QueryTitle,
-// percent-decoded once more, with blanks for underscores. It reports false if the URL
-// has no title.
+// URLTitle returns a stored URL's title as people write it: QueryTitle percent-decoded once more, underscores as blanks.
+// It reports false without a title.
 func URLTitle(stored string) (string, bool) {
 	title, ok := QueryTitle(stored)
 	return strings.ReplaceAll(unquote(title), "_", " "), ok
 }
 
-// parameter lists the raw values of a query parameter. Only "&" separates
-// parameters: titles contain ";".
+// parameter lists the raw values of a query parameter. Only "&" separates parameters: titles contain ";".
 func parameter(stored, name string) []string {
 	u := html.UnescapeString(stored)
 	_, query, ok := strings.Cut(u, "?")
@@ -73,8 +69,7 @@ func parameter(stored, name string) []string {
 	return values
 }
 
-// unquote is Python's urllib.parse.unquote: bytes that are not UTF-8 after
-// decoding become U+FFFD.
+// unquote is Python's urllib.parse.unquote: bytes that are not UTF-8 after decoding become U+FFFD.
 func unquote(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

@@ -12,8 +12,7 @@ const (
 	maxUnit    = 64 << 20 // bytes of one element, beyond which input is refused
 )
 
-// window is the part of the text that the scanner looks at. A goroutine
-// decompresses the chunk behind it.
+// window is the part of the text that the scanner looks at. A goroutine decompresses the chunk behind it.
 type window struct {
 	buf  []byte
 	pos  int   // next byte
@@ -47,8 +46,7 @@ func (w *window) stop() {
 	<-w.ended
 }
 
-// more appends the next chunk, dropping what lies before pos. It reports false at
-// the end of the text and after an error.
+// more appends the next chunk, dropping what lies before pos. It reports false at the end of the text and after an error.
 func (w *window) more() bool {
 	if w.err == nil {
 		w.err = w.ctx.Err()
@@ -70,8 +68,7 @@ func (w *window) rest() []byte { return w.buf[w.pos:] }
 // offset is the position of the next byte in the text.
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
 
-// ReadByte and Read feed encoding/xml, which takes single bytes and so consumes no
-// more than the element it decodes.
+// ReadByte and Read feed encoding/xml, which takes single bytes and so consumes no more than the element it decodes.
 func (w *window) ReadByte() (byte, error) {
 	for w.pos == len(w.buf) {
 		if !w.more() {

@@ -131,20 +131,15 @@ func (a Allocation) End(ctx context.Context) (time.Time, error) {
 // timeLeft reads what squeue says of it: [DAYS-]HOURS:MINUTES:SECONDS, or MINUTES:SECONDS; false of UNLIMITED and the
 // like.
 func timeLeft(text string) (left time.Duration, ok bool) {
-	clock, days := text, 0
-	var err error
-	if d, rest, has := strings.Cut(text, "-"); has {
-		if days, err = strconv.Atoi(d); err != nil {
-			return 0, false
-		}
-		clock = rest
+	days, clock, has := strings.Cut(text, "-")
+	if !has {
+		days, clock = "0", text
 	}
+	whole, err := strconv.Atoi(days)
 	for part := range strings.SplitSeq(clock, ":") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			return 0, false
-		}
+		n, bad := strconv.Atoi(part)
+		err = cmp.Or(err, bad)
 		left = left*60 + time.Duration(n)
 	}
-	return left*time.Second + time.Duration(days)*24*time.Hour, true
+	return left*time.Second + time.Duration(whole)*24*time.Hour, err == nil
 }

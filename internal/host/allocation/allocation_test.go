@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestRead: environments as Slurm 22.05 gives them to scripts and tasks, and those that PBS and LSF document.
@@ -35,13 +36,9 @@ func TestRead(t *testing.T) {
 		"lsf, an array": {map[string]string{"LSB_JOBID": "9", "LSB_JOBINDEX": "2", "LSB_MCPU_HOSTS": "g 4 h 2"}, Allocation{Job: "lsf 9[2]", Node: "h.site", Tasks: 1, CPUs: 2}},
 		"lsf":           {map[string]string{"LSB_JOBID": "9", "LSB_JOBINDEX": "0"}, Allocation{Job: "lsf 9", Node: "h.site", Tasks: 1}},
 	} {
-		if got := read(func(name string) string { return c.env[name] }, "h.site"); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		valuetest.Is(t, read(func(name string) string { return c.env[name] }, "h.site"), c.want, name)
 	}
-	if text := (Allocation{Job: "slurm 5_3", Node: "n1"}).String(); text != "slurm 5_3 on n1" {
-		t.Error(text)
-	}
+	valuetest.Is(t, (Allocation{Job: "slurm 5_3", Node: "n1"}).String(), "slurm 5_3 on n1")
 }
 
 // TestEnd: what squeue says of the time that is left is when the job ends; it may say that there is no limit, or fail.

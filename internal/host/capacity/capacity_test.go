@@ -2,17 +2,30 @@ package capacity
 
 import (
 	"context"
+	"io/fs"
 	"slices"
 	"testing"
 	"testing/fstest"
 
 	"github.com/redsi/redsi/internal/host/allocation"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
+
+const g = "sys/fs/cgroup/"
+
+// system is a machine's file system with these files.
+func system(texts map[string]string) fs.FS {
+	files := fstest.MapFS{}
+	for path, text := range texts {
+		files[path] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return files
+}
 
 // TestMemory: the least of the machine, a process's control group and those around it counts,
 // of either version; what is no limit is none.
 func TestMemory(t *testing.T) {
-	const g = "sys/fs/cgroup/"
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  int64
@@ -29,13 +42,7 @@ func TestMemory(t *testing.T) {
 		"version 1, no limits": {map[string]string{"proc/meminfo": "MemTotal: 1000 kB\n", "proc/self/cgroup": "3:memory:/\n",
 			g + "memory/memory.limit_in_bytes": "9223372036854771712\n"}, 1000 << 10},
 	} {
-		files := fstest.MapFS{}
-		for path, text := range c.files {
-			files[path] = &fstest.MapFile{Data: []byte(text)}
-		}
-		if got := memory(files, 0); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
+		valuetest.Is(t, memory(system(c.files), 0), c.want, name)
 	}
 	if here := Here(); here.CPUs < 1 || here.Memory < 1 {
 		t.Errorf("here: %+v", here)
@@ -44,7 +51,6 @@ func TestMemory(t *testing.T) {
 
 // TestLeast: of affinity, control groups and the batch job the least counts, and one processor is one.
 func TestLeast(t *testing.T) {
-	const g = "sys/fs/cgroup/"
 	for name, c := range map[string]struct {
 		files map[string]string
 		of    allocation.Allocation
@@ -56,20 +62,13 @@ func TestLeast(t *testing.T) {
 		"half of a processor": {map[string]string{"proc/self/cgroup": "0::/pod\n", g + "pod/cpu.max": "50000 100000\n", g + "cpu.max": "max 100000\n"}, allocation.Allocation{CPUs: 4}, Amount{CPUs: 1, Memory: 1 << 30}},
 		"version 1":           {map[string]string{"proc/self/cgroup": "4:cpu,cpuacct:/x\n", g + "cpu/x/cpu.cfs_quota_us": "250000\n", g + "cpu/x/cpu.cfs_period_us": "100000\n", g + "cpu/cpu.cfs_quota_us": "-1\n", g + "cpu/cpu.cfs_period_us": "100000\n"}, allocation.Allocation{}, Amount{CPUs: 3, Memory: 1 << 30}},
 	} {
-		files := fstest.MapFS{}
-		for path, text := range c.files {
-			files[path] = &fstest.MapFile{Data: []byte(text)}
-		}
-		if got := least(files, Amount{CPUs: 8, Memory: 1 << 30}, c.of); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		valuetest.Is(t, least(system(c.files), Amount{CPUs: 8, Memory: 1 << 30}, c.of), c.want, name)
 	}
 }
 
 // TestKills: a control group's own count of kills for want of memory, of either version,
 // else the machine's.
 func TestKills(t *testing.T) {
-	const g = "sys/fs/cgroup/"
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  int64
@@ -79,13 +78,7 @@ func TestKills(t *testing.T) {
 		"version 2": {map[string]string{"proc/self/cgroup": "0::/job\n", "proc/vmstat": "oom_kill 3\n", g + "job/memory.events": "oom 9\noom_kill 2\noom_group_kill 0\n"}, 2},
 		"version 1": {map[string]string{"proc/self/cgroup": "3:memory:/job\n", g + "memory/job/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"}, 1},
 	} {
-		files := fstest.MapFS{}
-		for path, text := range c.files {
-			files[path] = &fstest.MapFile{Data: []byte(text)}
-		}
-		if n := kills(files); n != c.want {
-			t.Errorf("%s: %d", name, n)
-		}
+		valuetest.Is(t, kills(system(c.files)), c.want, name)
 	}
 }
 
@@ -163,9 +156,8 @@ func TestPool(t *testing.T) {
 	second.give()
 	<-fourth.begun
 	fourth.give()
-	if p.free != p.has || len(p.queue) != 0 {
-		t.Errorf("left: %+v of %+v, %d wait", p.free, p.has, len(p.queue))
-	}
+	valuetest.Is(t, p.free, p.has)
+	valuetest.Is(t, len(p.queue), 0)
 }
 
 // TestPoolCancelled: one that is cancelled while it waits keeps nothing, and whoever waited
@@ -188,9 +180,7 @@ func TestPoolCancelled(t *testing.T) {
 	small.give()
 	runs.give()
 	runs.give() // gives once
-	if p.free != p.has {
-		t.Errorf("left: %+v", p.free)
-	}
+	valuetest.Is(t, p.free, p.has, "left")
 }
 
 // TestCards: each step has a card of its own; who finds none free waits its turn, and who waits for a
@@ -203,9 +193,7 @@ func TestCards(t *testing.T) {
 		t.Fatal(first.cards, second.cards)
 	}
 	named, third := askCards(t, p, no, 1, 2), askCards(t, p, no, 1, 0, 2)
-	if named.what != "1 card, and steps that came before it have them" {
-		t.Error(named.what)
-	}
+	valuetest.Is(t, named.what, "1 card, and steps that came before it have them")
 	first.give()
 	if <-third.begun; !slices.Equal(third.cards, []int{0}) {
 		t.Error(third.cards)
@@ -271,14 +259,11 @@ func TestLacks(t *testing.T) {
 		{CPUs: 1, Memory: 64_000_000_000}: "64 GB of memory, and it has 23 GB",
 		{CPUs: 8, GPUs: 1}:                "8 cpus, 1 card, and it has 4 cpus, 0 cards",
 	} {
-		if got := has.Lacks(want, "it"); got != text {
-			t.Errorf("%+v: %q", want, got)
-		}
+		valuetest.Is(t, has.Lacks(want, "it"), text, want)
 	}
 	var none *Pool
 	_, give, err := none.Take(t.Context(), Want{Amount: has}, nil)
 	give()
-	if err != nil || none.Has().Lacks(Amount{1 << 20, 1 << 60, 8}, "") != "" {
-		t.Error(err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, none.Has().Lacks(Amount{1 << 20, 1 << 60, 8}, ""), "")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,32 +17,31 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
-func shell(t *testing.T, script string, out *bytes.Buffer) command.Run {
+// shell is a run of a shell script, and what it prints.
+func shell(t *testing.T, script string) (command.Run, *bytes.Buffer) {
 	t.Helper()
 	sh, err := command.Find("sh")
 	errtest.None(t, err)
+	out := &bytes.Buffer{}
 	return command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: t.TempDir(), Stdout: out,
-		Env: map[string]string{"PATH": os.Getenv("PATH")}, ExitCodes: []int{0}}
+		Env: map[string]string{"PATH": os.Getenv("PATH")}, ExitCodes: []int{0}}, out
 }
 
 func TestEnvironmentIsWhatIsGiven(t *testing.T) {
 	t.Setenv("REDSI_TEST_SECRET", "1")
-	var out bytes.Buffer
-	r := shell(t, `printf '%s|%s|%s' "${REDSI_TEST_SECRET-unset}" "$COLOR" "$1"`, &out)
+	r, out := shell(t, `printf '%s|%s|%s' "${REDSI_TEST_SECRET-unset}" "$COLOR" "$1"`)
 	r.Argv = append(r.Argv, "sh", "a b $HOME")
 	r.Env["COLOR"] = "red"
 	errtest.None(t, r.Do(context.Background()))
-	if got, want := out.String(), "unset|red|a b $HOME"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	valuetest.Is(t, out.String(), "unset|red|a b $HOME")
 }
 
 func TestStreams(t *testing.T) {
-	var out bytes.Buffer
 	var said []string
-	r := shell(t, `cat; printf 'one\ntwo\r\n\nlast' >&2`, &out)
+	r, out := shell(t, `cat; printf 'one\ntwo\r\n\nlast' >&2`)
 	r.Stdin = strings.NewReader("fed")
 	r.Line = func(s string) { said = append(said, s) }
 	errtest.None(t, r.Do(context.Background()))
@@ -53,15 +53,14 @@ func TestStreams(t *testing.T) {
 // TestUsed: the time of a program is its own and that of processes that it waited for; its
 // memory is known if it had more than this process.
 func TestUsed(t *testing.T) {
-	var out bytes.Buffer
-	r := shell(t, `sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; head -c 600000000 /dev/zero | tail -c 600000000 | wc -c`, &out)
+	r, _ := shell(t, `sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; head -c 600000000 /dev/zero | tail -c 600000000 | wc -c`)
 	var got usage.Program
 	r.Used = func(u usage.Program) { got = u }
 	errtest.None(t, r.Do(context.Background()))
 	if got.CPU < 10*time.Millisecond || got.Memory < 600_000_000 {
 		t.Errorf("%+v", got)
 	}
-	r = shell(t, `true`, &out)
+	r, _ = shell(t, `true`)
 	r.Used = func(u usage.Program) { got = u }
 	if err := r.Do(context.Background()); err != nil || got.Memory != 0 || got.CPU <= 0 {
 		t.Errorf("%+v, %v: a small program's memory is hidden by that of the process that started it", got, err)
@@ -72,25 +71,18 @@ func TestEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		codes  []int
-		want   string // "" for success
+		want   string
 	}{
-		"zero":         {"exit 0", []int{0}, ""},
-		"declared":     {"exit 3", []int{0, 3}, ""},
+		"zero":         {"exit 0", []int{0}, "<nil>"},
+		"declared":     {"exit 3", []int{0, 3}, "<nil>"},
 		"not declared": {"echo why >&2; exit 3", []int{0}, "sh exited with code 3; the end of its standard error:\nwhy"},
 		"zero is not":  {"exit 0", []int{1}, "sh exited with code 0; it wrote nothing to standard error"},
 		"signal":       {"kill -9 $$", []int{0}, `sh was ended by signal "killed" (out of memory, perhaps); it wrote nothing to standard error`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			r := shell(t, c.script, &out)
+			r, _ := shell(t, c.script)
 			r.ExitCodes, r.Kills = c.codes, nobodyKilled
-			err := r.Do(context.Background())
-			switch {
-			case c.want == "" && err != nil:
-				t.Error(err)
-			case c.want != "" && (err == nil || err.Error() != c.want):
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			valuetest.Is(t, fmt.Sprint(r.Do(context.Background())), c.want)
 		})
 	}
 }
@@ -114,9 +106,10 @@ func TestOutOfMemory(t *testing.T) {
 		{"exit 137", 0, false, false, "sh exited with code 137;"},
 		{"exit 1", 1, false, false, "sh exited with code 1;"},
 		{"kill -SEGV $$", 1, false, false, `sh was ended by signal "segmentation fault" (it crashed)`},
+		{"ulimit -f 1; exec head -c 100000 /dev/zero > out", 0, false, false,
+			`sh was ended by signal "file size limit exceeded" (it wrote a file larger than this worker allows: ulimit -f)`},
 	} {
-		var out bytes.Buffer
-		r := shell(t, c.script, &out)
+		r, _ := shell(t, c.script)
 		asked := int64(-1)
 		r.Kills = func() int64 {
 			asked++
@@ -130,8 +123,7 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestLongErrorsKeepTheirEnd(t *testing.T) {
-	var out bytes.Buffer
-	r := shell(t, `i=0; while [ $i -lt 50 ]; do echo "line $i" >&2; i=$((i+1)); done; head -c 5000 /dev/zero | tr '\0' x >&2; exit 1`, &out)
+	r, _ := shell(t, `i=0; while [ $i -lt 50 ]; do echo "line $i" >&2; i=$((i+1)); done; head -c 5000 /dev/zero | tr '\0' x >&2; exit 1`)
 	var exit *command.ExitError
 	if err := r.Do(context.Background()); !errors.As(err, &exit) {
 		t.Fatalf("got %v", err)
@@ -144,28 +136,19 @@ func TestLongErrorsKeepTheirEnd(t *testing.T) {
 // The program's children die with it: the pipe that all of them hold open ends,
 // so Do returns although they would run for an hour.
 func TestCancellationEndsTheGroup(t *testing.T) {
-	for name, c := range map[string]struct {
-		timeout time.Duration
-		want    func(error) bool
-	}{
-		"cancelled": {0, func(err error) bool { return errors.Is(err, context.Canceled) }},
-		"timeout": {50 * time.Millisecond, func(err error) bool {
-			var late *command.TimeoutError
-			return errors.As(err, &late)
-		}},
-	} {
+	for name, timeout := range map[string]time.Duration{"cancelled": 0, "timeout": 50 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			var out bytes.Buffer
-			r := shell(t, `sleep 3600 & echo started >&2; wait`, &out)
-			r.Timeout = c.timeout
+			r, _ := shell(t, `sleep 3600 & echo started >&2; wait`)
+			r.Timeout = timeout
 			r.Line = func(string) {
-				if c.timeout == 0 {
+				if timeout == 0 {
 					cancel()
 				}
 			}
-			if err := r.Do(ctx); !c.want(err) {
+			err := r.Do(ctx)
+			if _, late := errors.AsType[*command.TimeoutError](err); late != (timeout > 0) || !late && !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -173,9 +156,7 @@ func TestCancellationEndsTheGroup(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	if _, err := command.Find("no-such-program-at-all"); err == nil {
-		t.Error("found")
-	}
+	errtest.Some(t, errtest.Of(command.Find("no-such-program-at-all")), "found")
 	errtest.Says(t, errtest.Of(command.Find("bin/tool")), "is a relative path")
 	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {
 		t.Errorf("%q, %v", p, err)
@@ -187,9 +168,7 @@ func TestPrograms(t *testing.T) {
 	end, inner := command.Remember(), command.Remember()
 	for _, done := range []func(){func() {}, func() { errtest.None(t, os.Remove(tool)) }, inner} {
 		done()
-		if p, err := command.Find("tool"); p != tool || err != nil {
-			t.Errorf("while it is remembered: %q, %v", p, err)
-		}
+		valuetest.Of(t, tool, "while it is remembered")(command.Find("tool"))
 	}
 	end()
 	errtest.Says(t, errtest.Of(command.Find("tool")), "program tool")
@@ -202,9 +181,7 @@ func TestStarts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	for want, r := range map[string]command.Run{
@@ -224,32 +201,14 @@ func TestStarts(t *testing.T) {
 	if !(&command.StartError{Argv: []string{"x"}, Err: syscall.EAGAIN}).Passing() {
 		t.Error("no process is to be had for ever")
 	}
-	for script, want := range map[string]struct {
-		text    string
-		passing bool
-	}{
-		"ulimit -f 1; exec head -c 100000 /dev/zero > out": {"larger than this worker allows: ulimit -f", false},
-		"kill -KILL $$": {"out of memory, perhaps", true},
-	} {
-		var out bytes.Buffer
-		r := shell(t, script, &out)
-		r.Kills = nobodyKilled
-		var exit *command.ExitError
-		if err := r.Do(context.Background()); !errors.As(err, &exit) || exit.Passing() != want.passing || !strings.Contains(err.Error(), want.text) {
-			t.Errorf("%s: %v", script, err)
-		}
-	}
 }
 
 // A program whose start cannot be recorded does not run on.
 func TestUnrecorded(t *testing.T) {
-	var out bytes.Buffer
-	r := shell(t, "sleep 3600", &out)
+	r, _ := shell(t, "sleep 3600")
 	full := errors.New("disk full")
 	r.Started = func(int) error { return full }
-	if err := r.Do(context.Background()); !errors.Is(err, full) {
-		t.Errorf("got %v", err)
-	}
+	errtest.Is(t, r.Do(context.Background()), full)
 }
 
 func TestOutputs(t *testing.T) {

@@ -100,23 +100,20 @@ func TestDeaths(t *testing.T) {
 // TestEnds: a process that is silent, says what is not a message or does not end what is
 // cancelled is ended; one that ends it in time is kept.
 func TestEnds(t *testing.T) {
-	for do, says := range map[string]string{"stops": "it was silent for 1.5s", "garbage": `not a message from redsi: it begins with "a library pr"`} {
+	for do, says := range map[string]string{"stops": "it was silent for 1.5s", "garbage": `not a message from redsi: it begins with "a library pr"`,
+		"too many threads": "it was silent for 1.5s"} {
 		t.Run(do, func(t *testing.T) {
 			t.Parallel()
-			_, err := newTester(t, Options{}).run(t.Context(), device.Processors, do)
+			p := newTester(t, Options{})
+			if do == "too many threads" {
+				p.p.SetThreads(tooMany)
+			}
+			_, err := p.run(t.Context(), device.Processors, do)
 			if !step.IsPoisoned(err) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), memoryAdvice) {
 				t.Error(err)
 			}
 		})
 	}
-	t.Run("too many threads", func(t *testing.T) {
-		t.Parallel()
-		p := newTester(t, Options{})
-		p.p.SetThreads(tooMany)
-		if _, err := p.run(t.Context(), device.Processors, "x"); !step.IsPoisoned(err) || !strings.Contains(err.Error(), "it was silent for 1.5s") {
-			t.Error(err)
-		}
-	})
 	for _, do := range []string{"waits", "waits, whatever is asked"} {
 		t.Run(do, func(t *testing.T) {
 			t.Parallel()
@@ -133,12 +130,8 @@ func TestEnds(t *testing.T) {
 
 // TestOrphan: a process ends with its parent, though that is killed, and it is stopped.
 func TestOrphan(t *testing.T) {
-	if err := Serve(second(), strings.NewReader(""), io.Discard); err != nil { // its pipe has ended
-		t.Error(err)
-	}
-	if err := Serve(second(), strings.NewReader("something longer"), io.Discard); !errors.Is(err, errGarbage) {
-		t.Error(err)
-	}
+	errtest.None(t, Serve(second(), strings.NewReader(""), io.Discard)) // its pipe has ended
+	errtest.Is(t, Serve(second(), strings.NewReader("something longer"), io.Discard), errGarbage)
 	if runtime.GOOS != "linux" {
 		t.Skip("the system does not end the children of one that is killed")
 	}
@@ -148,15 +141,11 @@ func TestOrphan(t *testing.T) {
 		parent := exec.Command(os.Args[0])
 		parent.Env = append(os.Environ(), role+"="+first, address+"="+l.Addr().String())
 		ready, err := parent.StdoutPipe()
-		if err = errors.Join(err, parent.Start()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(err, parent.Start()))
 		c, err := l.Accept()
 		errtest.None(t, err)
 		_, err = io.ReadFull(ready, make([]byte, len("ready")))
-		if err = errors.Join(err, parent.Process.Kill(), c.SetDeadline(time.Now().Add(20*time.Second))); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(err, parent.Process.Kill(), c.SetDeadline(time.Now().Add(20*time.Second))))
 		_ = parent.Wait() // it was killed
 		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: the process outlives its parent", first)

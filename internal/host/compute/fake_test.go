@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,12 +103,8 @@ var (
 
 func second() Serving {
 	v, _ := strconv.Atoi(os.Getenv(version))
-	b := os.Getenv(build)
-	if b == "" {
-		b = "b1"
-	}
 	return Serving{
-		Build: b, Registry: registry(max(1, v)), Exact: os.Getenv(exact) != "",
+		Build: cmp.Or(os.Getenv(build), "b1"), Registry: registry(max(1, v)), Exact: os.Getenv(exact) != "",
 		Threads: func() int { return int(threads.Load()) }, SetThreads: func(n int) {
 			if n == tooMany {
 				select {} // as libtorch does, if it gets none

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestFind: the program is where the environment says, beside this one, or in lib.
@@ -13,11 +14,7 @@ func TestFind(t *testing.T) {
 	t.Setenv(Variable, "")
 	self, err := filepath.EvalSymlinks(os.Args[0])
 	errtest.None(t, err)
-	if got := Find(); got != filepath.Join(filepath.Dir(self), Name) {
-		t.Error(got)
-	}
+	valuetest.Is(t, Find(), filepath.Join(filepath.Dir(self), Name))
 	t.Setenv(Variable, "/elsewhere/models")
-	if got := Find(); got != "/elsewhere/models" {
-		t.Error(got)
-	}
+	valuetest.Is(t, Find(), "/elsewhere/models")
 }

@@ -2,7 +2,6 @@ package compute
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -23,9 +22,7 @@ func TestFrames(t *testing.T) {
 		"": io.EOF, frame[:7]: io.ErrUnexpectedEOF, frame[:len(frame)-1]: io.ErrUnexpectedEOF, "x" + frame: errGarbage,
 		frame[:len(frame)-1] + "]": errGarbage, magic + "\xff\xff\xff\xff0000": errGarbage, magic + "\x00\x00\x00\x00\x00\x00\x00\x00": errGarbage,
 	} {
-		if _, err := receive(strings.NewReader(text)); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", text, err, want)
-		}
+		errtest.Is(t, errtest.Of(receive(strings.NewReader(text))), want, text)
 	}
 	last := &tail{}
 	for range 400 {

@@ -1,6 +1,10 @@
 package cores
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
+)
 
 // TestDivide: what computes has the free cores, half of them at least, in equal shares.
 func TestDivide(t *testing.T) {
@@ -18,15 +22,13 @@ func TestDivide(t *testing.T) {
 		for range c.others {
 			done = append(done, k.Take(false))
 		}
-		if k.Threads() != c.want || set != c.want {
-			t.Errorf("%+v: %d threads, %d were set", c, k.Threads(), set)
-		}
+		valuetest.Is(t, k.Threads(), c.want, c)
+		valuetest.Is(t, set, c.want, c)
 		for _, f := range done {
 			f()
 			f() // ends once
 		}
-		if k.computing != 0 || k.others != 0 {
-			t.Errorf("%+v: %d and %d steps are left", c, k.computing, k.others)
-		}
+		valuetest.Is(t, k.computing, 0, c)
+		valuetest.Is(t, k.others, 0, c)
 	}
 }

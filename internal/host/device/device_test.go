@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -23,9 +25,8 @@ func TestChoose(t *testing.T) {
 	for _, room := range []*capacity.Pool{capacity.NewPool(capacity.Amount{}, capacity.Cards{}), nil} { // nil: outside a worker
 		for name, want := range map[string]int{"cuda:3": 3, "cuda": 0, "auto": 0, "cpu": Processors, "": Processors} {
 			card, _, give, err := Choose(t.Context(), room, name, 4)
-			if card != want || err != nil {
-				t.Errorf("%q: card %d, %v", name, card, err)
-			}
+			errtest.None(t, err)
+			valuetest.Is(t, card, want, "card", name)
 			if room != nil && want != Processors { // it is busy, and whoever gives up takes no card with it
 				if _, _, again, err := Choose(ctx, room, name, 4); !errors.Is(err, context.Canceled) || step.IsPermanent(err) {
 					t.Errorf("%q: %v", name, err)
@@ -48,7 +49,5 @@ func TestVisible(t *testing.T) {
 		t.Error(got, Count())
 	}
 	t.Setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
-	if got := Visible([]int{0, 1}); got != "3,GPU-5" {
-		t.Error(got)
-	}
+	valuetest.Is(t, Visible([]int{0, 1}), "3,GPU-5")
 }

@@ -21,27 +21,28 @@ const serverName = "redsi-temporal"
 // that the folder then has, which is started if there is none: calls that are retried, such as
 // polls and waits, survive its death.
 func (s *Server) ClientOptions() (client.Options, error) {
-	t, err := clientTLS(s.o.Dir, "client")
-	if err != nil {
-		return client.Options{}, err
-	}
+	return optionsOf(s.o.Dir, "client", s.Address, time.Minute, s.ensure)
+}
+
+// LookOptions says how to call the server of a folder without keeping it alive or starting
+// it.
+func LookOptions(dir string, i Info) (client.Options, error) {
+	return optionsOf(dir, "client", i.Address, 0, func(context.Context) (Info, error) { return reach(dir) })
+}
+
+// optionsOf calls by the certificate of a name; each connection is made to the server that is found at that moment.
+func optionsOf(dir, name, address string, first time.Duration, find func(context.Context) (Info, error)) (client.Options, error) {
+	t, err := clientTLS(dir, name)
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
-		i, err := s.ensure(ctx)
+		i, err := find(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", i.Address)
 	}
-	return client.Options{HostPort: s.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{
-		TLS: t, DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial)}, GetSystemInfoTimeout: time.Minute}}, nil
-}
-
-// LookOptions says how to call the server of a folder without keeping it alive or starting
-// it.
-func LookOptions(dir string, i Info) (client.Options, error) {
-	t, err := clientTLS(dir, "client")
-	return client.Options{HostPort: i.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{TLS: t, DialOptions: wherever(dir)}}, err
+	return client.Options{HostPort: address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{
+		TLS: t, DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial)}, GetSystemInfoTimeout: first}}, err
 }
 
 // clientTLS reads the certificates made by a server of the folder for clients of a name.

@@ -3,14 +3,15 @@ package devserver
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,26 +25,21 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // A test program with this variable set is a client of the folder it names.
 const memberOf = "REDSI_TEST_MEMBER"
 
 func TestMain(m *testing.M) {
-	if told := os.Getenv(strangerOf); told != "" {
-		dir, address, _ := strings.Cut(told, "\n")
-		if err := stranger(dir, address); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for variable, run := range map[string]func(string) error{memberOf: member, strangerOf: stranger} {
+		if told := os.Getenv(variable); told != "" {
+			if err := run(told); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
-		os.Exit(0)
-	}
-	if dir := os.Getenv(memberOf); dir != "" {
-		if err := member(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -61,7 +57,7 @@ func member(dir string) error {
 		return err
 	}
 	defer s.Close()
-	c, err := dialed(s)
+	c, err := dialed(s.ClientOptions())
 	if err != nil {
 		return err
 	}
@@ -80,15 +76,19 @@ const idle = 300 * time.Millisecond
 // patient bounds what a busy machine may take.
 const patient = 3 * time.Minute
 
+func patiently(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 func joined(t *testing.T, o Options) *Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
 	if o.Program == "" {
 		o.Program = found(t)
 	}
 	o.Idle = idle
-	s, err := Join(ctx, o)
+	s, err := Join(patiently(t), o)
 	errtest.None(t, err)
 	t.Cleanup(func() { s.Close(); ended(t, o.Dir) })
 	return s
@@ -101,13 +101,25 @@ func found(t *testing.T) string {
 	return program
 }
 
-func dialed(s *Server) (client.Client, error) {
-	o, err := s.ClientOptions()
+func dialed(o client.Options, err error) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Logger = quiet{}
+	o.Logger = quiet
 	return client.NewLazyClient(o)
+}
+
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
+// caller makes a client, which the end of the test closes.
+func caller(t *testing.T) func(client.Options, error) client.Client {
+	return func(o client.Options, err error) client.Client {
+		t.Helper()
+		c, err := dialed(o, err)
+		errtest.None(t, err)
+		t.Cleanup(c.Close)
+		return c
+	}
 }
 
 // called calls the server until it answers.
@@ -140,20 +152,14 @@ func TestKilledServer(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
 	s := joined(t, Options{Dir: t.TempDir(), Say: func(text string) { mu.Lock(); said = append(said, text); mu.Unlock() }})
-	c, err := dialed(s)
-	errtest.None(t, err)
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
+	c, ctx := caller(t)(s.ClientOptions()), patiently(t)
 	for range 3 {
 		before, ok := Running(s.o.Dir)
 		if !ok {
 			t.Fatal("no server answers")
 		}
 		errtest.None(t, syscall.Kill(before.PID, syscall.SIGKILL))
-		if err := called(ctx, c); err != nil {
-			t.Fatalf("after the server was killed: %v", err)
-		}
+		errtest.None(t, called(ctx, c), "after the server was killed")
 		if now, _ := Running(s.o.Dir); now.PID == before.PID || now.Address != before.Address || now.UI != before.UI {
 			t.Errorf("%+v came after %+v", now, before)
 		}
@@ -190,60 +196,48 @@ func TestFirstStartKilled(t *testing.T) {
 }
 
 // TestDatabaseSetAside: a database that cannot be used is kept, said, and replaced. That of Temporal 1.29.1 was made by
-// temporal-server --create of that version.
+// temporal-server --create of that version; the damaged one opens.
 func TestDatabaseSetAside(t *testing.T) {
+	const name = "temporal.db"
+	dir := t.TempDir()
+	joined(t, Options{Dir: dir}).Close()
+	ended(t, dir)
+	damaged := []byte(filetest.Text(t, filepath.Join(dir, name)))
+	for i := 19 * 4096; i < 20*4096; i++ { // a table of task queues: the server would start, and never answer
+		damaged[i] ^= 0x55
+	}
 	older := goldens.Text(t, filepath.Join("testdata", "temporal-1.29.1.db.gz"))
-	for name, content := range map[string]string{"not a database": strings.Repeat("no database", 1000), "empty": "", "of Temporal 1.29.1": string(older)} {
-		t.Run(name, func(t *testing.T) {
+	for about, content := range map[string]string{"not a database": strings.Repeat("no database", 1000), "empty": "",
+		"of Temporal 1.29.1": string(older), "it is damaged": string(damaged)} {
+		t.Run(about, func(t *testing.T) {
 			dir, said := t.TempDir(), ""
-			path := filepath.Join(dir, "temporal.db")
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			path := filepath.Join(dir, name)
+			errtest.None(t, os.WriteFile(path, []byte(content), 0o600))
 			joined(t, Options{Dir: dir, Say: func(text string) { said += text }})
 			kept, err := filepath.Glob(path + ".unusable-*")
-			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) {
+			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) || about == "it is damaged" && !strings.Contains(said, about) {
 				t.Fatalf("kept %q, said %q", kept, said)
 			}
-			if b, err := os.ReadFile(kept[0]); err != nil || string(b) != content {
-				t.Errorf("what was kept is not what was there (%v)", err)
-			}
+			valuetest.Is(t, filetest.Text(t, kept[0]), content)
 		})
 	}
 }
 
-// TestDamagedPages: so does a database that opens, and has damaged pages.
-func TestDamagedPages(t *testing.T) {
-	dir, said := t.TempDir(), ""
-	joined(t, Options{Dir: dir}).Close()
-	ended(t, dir)
-	path := filepath.Join(dir, "temporal.db")
-	b, err := os.ReadFile(path)
-	errtest.None(t, err)
-	for i := 19 * 4096; i < 20*4096; i++ { // a table of task queues: the server would start, and never answer
-		b[i] ^= 0x55
-	}
-	errtest.None(t, os.WriteFile(path, b, 0o600))
-	errtest.None(t, os.Remove(path+"-wal")) // it may have the page, newer
-	joined(t, Options{Dir: dir, Say: func(text string) { said += text }})
-	if kept, err := filepath.Glob(path + ".unusable-*"); err != nil || len(kept) != 1 || !strings.Contains(said, "it is damaged") {
-		t.Errorf("kept %q, said %q", kept, said)
-	}
-}
-
 // TestPortTaken: whoever answers on a taken port must not be taken for the server
-// that was to be started there.
+// that was to be started there; the port of another address is free.
 func TestPortTaken(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.None(t, err)
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}} {
-		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
-		if _, err := Join(t.Context(), o); !errors.Is(err, ErrPort) {
-			t.Errorf("%s: %v, want %v", name, err, ErrPort)
-		}
+	taken := func(address string) int {
+		l, err := net.Listen("tcp", address+":0")
+		errtest.None(t, err)
+		t.Cleanup(func() { l.Close() })
+		return l.Addr().(*net.TCPAddr).Port
 	}
+	port, other := taken(loopback), taken(second(t))
+	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}, "another address": {Listen: second(t), Port: other}} {
+		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
+		errtest.Is(t, errtest.Of(Join(t.Context(), o)), ErrPort, name)
+	}
+	errtest.None(t, claimable(loopback, other))
 }
 
 // TestLongPath: a folder whose database could not be opened is refused before anything
@@ -251,9 +245,7 @@ func TestPortTaken(t *testing.T) {
 func TestLongPath(t *testing.T) {
 	dir := t.TempDir()
 	long := dir + strings.Repeat("/"+strings.Repeat("d", 99), 5)
-	if _, err := Join(t.Context(), Options{Program: "/nothing/is/started", Dir: long}); !errors.Is(err, ErrDir) {
-		t.Errorf("%v, want %v", err, ErrDir)
-	}
+	errtest.Is(t, errtest.Of(Join(t.Context(), Options{Program: "/nothing/is/started", Dir: long})), ErrDir)
 	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
 		t.Errorf("%v, %v were made", there, err)
 	}
@@ -272,9 +264,7 @@ func TestOtherPorts(t *testing.T) {
 	}
 	second.Close()
 	o.Strict = true
-	if _, err := Join(t.Context(), o); !errors.Is(err, ErrOther) {
-		t.Errorf("%v, want %v", err, ErrOther)
-	}
+	errtest.Is(t, errtest.Of(Join(t.Context(), o)), ErrOther)
 }
 
 // clientProcess is a client process of TestJoinsAndLeaves.
@@ -286,9 +276,7 @@ type clientProcess struct {
 
 // TestVisit: a server that somebody looks at stays, though all who used it have left.
 func TestVisit(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), patient)
-	defer cancel()
-	dir := t.TempDir()
+	ctx, dir := patiently(t), t.TempDir()
 	if s, err := Visit(ctx, dir); s != nil || err != nil {
 		t.Fatalf("a server of an empty folder, or %v", err)
 	}
@@ -340,6 +328,12 @@ func TestJoinsAndLeaves(t *testing.T) {
 			t.Fatalf("a client waits: %s", Condition(dir))
 		}
 	}
+	leave := func(m *clientProcess) {
+		t.Helper()
+		settle(m)
+		m.in.Close()
+		errtest.None(t, m.cmd.Wait(), "a client that leaves")
+	}
 	var stopped []int // servers
 	resume := func() {
 		for _, pid := range stopped {
@@ -358,16 +352,12 @@ func TestJoinsAndLeaves(t *testing.T) {
 			start()
 		case what < 6: // leaves
 			resume()
-			settle(members[i])
-			members[i].in.Close()
-			if err := members[i].cmd.Wait(); err != nil {
-				t.Errorf("a client that leaves: %v", err)
-			}
-			members = append(members[:i], members[i+1:]...)
+			leave(members[i])
+			members = slices.Delete(members, i, i+1)
 		case what < 8: // is killed, wherever it is
 			_ = members[i].cmd.Process.Kill()
 			_ = members[i].cmd.Wait()
-			members = append(members[:i], members[i+1:]...)
+			members = slices.Delete(members, i, i+1)
 		case what == 8: // stops for a while
 			_ = members[i].cmd.Process.Signal(syscall.SIGSTOP)
 			time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
@@ -388,23 +378,10 @@ func TestJoinsAndLeaves(t *testing.T) {
 	}
 	resume()
 	for _, m := range members {
-		settle(m)
-		m.in.Close()
-		if err := m.cmd.Wait(); err != nil {
-			t.Errorf("a client that leaves: %v", err)
-		}
+		leave(m)
 	}
 	ended(t, dir)
 }
-
-type quiet struct{}
-
-var _ log.Logger = quiet{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
 
 // TestKilledAtStart starts a server again that is killed before it answers, and
 // gives up on one that always is.
@@ -424,8 +401,6 @@ func TestKilledAtStart(t *testing.T) {
 			s.Close()
 			t.Fatal("a server that is always killed was joined")
 		}
-		if !strings.Contains(err.Error(), "did not start") || !strings.Contains(err.Error(), "killed") {
-			t.Errorf("it was given up with: %v", err)
-		}
+		errtest.Says(t, err, "did not start", "killed")
 	}
 }

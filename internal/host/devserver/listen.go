@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"google.golang.org/grpc"
 
 	"github.com/redsi/redsi/internal/system/lists"
 )
@@ -86,19 +85,5 @@ func WorkerOptions(dir string) (client.Options, error) {
 	if err != nil {
 		return client.Options{}, err
 	}
-	t, err := clientTLS(dir, "worker")
-	return client.Options{HostPort: i.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{
-		TLS: t, DialOptions: wherever(dir), GetSystemInfoTimeout: 20 * time.Second}}, err
-}
-
-// wherever makes each connection to the server that the folder has at that moment.
-func wherever(dir string) []grpc.DialOption {
-	return []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-		i, err := reach(dir)
-		if err != nil {
-			return nil, err
-		}
-		var d net.Dialer
-		return d.DialContext(ctx, "tcp", i.Address)
-	})}
+	return optionsOf(dir, "worker", i.Address, 20*time.Second, func(context.Context) (Info, error) { return reach(dir) })
 }

@@ -1,8 +1,6 @@
 package devserver
 
 import (
-	"context"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,6 +24,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // second is another loopback address of this machine: Linux has all of 127.0.0.0/8.
@@ -40,49 +40,24 @@ func second(t *testing.T) string {
 	return address
 }
 
-// worked is a client with the certificate of workers.
-func worked(t *testing.T, dir string) client.Client {
-	t.Helper()
-	o, err := WorkerOptions(dir)
-	errtest.None(t, err)
-	o.Logger = quiet{}
-	c, err := client.NewLazyClient(o)
-	errtest.None(t, err)
-	t.Cleanup(c.Close)
-	return c
-}
-
 // TestListen: the front end alone leaves loopback, for holders of the folder's keys; a server that is started in another's place
 // listens as that did, and a worker finds it, wherever it is.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	address := second(t)
 	s := joined(t, Options{Dir: t.TempDir(), Listen: address})
-	c, err := dialed(s)
-	errtest.None(t, err)
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
-	w := worked(t, s.o.Dir)
+	ctx := patiently(t)
+	c, w := caller(t)(s.ClientOptions()), caller(t)(WorkerOptions(s.o.Dir))
 	for range 2 {
 		i, _ := Running(s.o.Dir)
 		if i.Listen != address || !strings.HasPrefix(i.Address, address+":") || !strings.HasPrefix(i.UI, "http://127.0.0.1:") {
 			t.Errorf("%+v", i)
 		}
-		if profile, err := os.ReadFile(s.Profile()); err != nil || !strings.Contains(string(profile), `address = "`+i.Address+`"`) {
-			t.Errorf("%s, %v", profile, err)
-		}
+		valuetest.Says(t, filetest.Text(t, s.Profile()), `address = "`+i.Address+`"`)
 		if runtime.GOOS == "linux" {
 			listens(t, i)
 		}
-		for name, o := range map[string]client.ConnectionOptions{"plain": {}, "without a certificate": {TLS: &tls.Config{InsecureSkipVerify: true}}} {
-			one, cancel := context.WithTimeout(ctx, 10*time.Second)
-			if c, err := client.DialContext(one, client.Options{HostPort: i.Address, ConnectionOptions: o, Logger: quiet{}}); err == nil {
-				c.Close()
-				t.Errorf("%s: the server answers", name)
-			}
-			cancel()
-		}
+		refuses(t, i.Address)
 		errtest.None(t, called(ctx, w))
 		// The next one has another port, as this one's is in use by then.
 		starting := lockOf(s.o.Dir, startLock)
@@ -127,9 +102,7 @@ func listens(t *testing.T, i Info) {
 	var outside []string
 	inside := 0
 	for _, table := range []string{"tcp", "tcp6"} {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", i.PID, table))
-		errtest.None(t, err)
-		for line := range strings.Lines(string(b)) {
+		for line := range strings.Lines(filetest.Text(t, fmt.Sprintf("/proc/%d/net/%s", i.PID, table))) {
 			f := strings.Fields(line)
 			if len(f) < 10 || f[3] != "0A" || !own[f[9]] { // 0A: it listens
 				continue
@@ -156,13 +129,9 @@ func listens(t *testing.T, i Info) {
 func TestWorkersMay(t *testing.T) {
 	t.Parallel()
 	s := joined(t, Options{Dir: t.TempDir()})
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
-	own, err := dialed(s)
-	errtest.None(t, err)
-	defer own.Close()
+	ctx, own := patiently(t), caller(t)(s.ClientOptions())
 	errtest.None(t, errtest.Of(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "q"}, "Waits")))
-	c := worked(t, s.o.Dir)
+	c := caller(t)(WorkerOptions(s.o.Dir))
 	svc := c.WorkflowService()
 	task, err := svc.PollWorkflowTaskQueue(ctx, &workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default", TaskQueue: &taskqueue.TaskQueue{Name: "q"}})
 	if err != nil || task.GetWorkflowExecution().GetWorkflowId() != "its" {
@@ -171,61 +140,40 @@ func TestWorkersMay(t *testing.T) {
 	errtest.None(t, errtest.Of(svc.RespondWorkflowTaskCompleted(ctx, &workflowservice.RespondWorkflowTaskCompletedRequest{Namespace: "default", TaskToken: task.TaskToken})))
 	errtest.None(t, c.SignalWorkflow(ctx, "its", "", "x", nil))
 	errtest.None(t, errtest.Of(c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: "default"})))
-	for what, call := range map[string]func() error{
-		"add a search attribute": func() error {
-			return errtest.Of(c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: "default",
-				SearchAttributes: map[string]enums.IndexedValueType{"Its": enums.INDEXED_VALUE_TYPE_KEYWORD}}))
-		},
-		"delete the namespace": func() error {
-			return errtest.Of(c.OperatorService().DeleteNamespace(ctx, &operatorservice.DeleteNamespaceRequest{Namespace: "default"}))
-		},
-		"list clusters": func() error {
-			return errtest.Of(c.OperatorService().ListClusters(ctx, &operatorservice.ListClustersRequest{}))
-		},
-		"make a namespace": func() error {
-			return errtest.Of(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its", WorkflowExecutionRetentionPeriod: durationpb.New(time.Hour)}))
-		},
-		"change the namespace": func() error {
-			return errtest.Of(svc.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{Namespace: "default"}))
-		},
-		"list namespaces": func() error {
-			return errtest.Of(svc.ListNamespaces(ctx, &workflowservice.ListNamespacesRequest{}))
-		},
-		"read another namespace": func() error {
-			return errtest.Of(svc.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: "temporal-system"}))
-		},
-		"start in another namespace": func() error {
-			return errtest.Of(svc.StartWorkflowExecution(ctx, &workflowservice.StartWorkflowExecutionRequest{Namespace: "temporal-system", WorkflowId: "x"}))
-		},
-	} {
-		var denied *serviceerror.PermissionDenied
-		if err := call(); !errors.As(err, &denied) {
+	operator, in := c.OperatorService(), "default"
+	denied(t, map[string]error{
+		"add a search attribute": errtest.Of(operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: in,
+			SearchAttributes: map[string]enums.IndexedValueType{"Its": enums.INDEXED_VALUE_TYPE_KEYWORD}})),
+		"delete the namespace": errtest.Of(operator.DeleteNamespace(ctx, &operatorservice.DeleteNamespaceRequest{Namespace: in})),
+		"list clusters":        errtest.Of(operator.ListClusters(ctx, &operatorservice.ListClustersRequest{})),
+		"make a namespace": errtest.Of(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its",
+			WorkflowExecutionRetentionPeriod: durationpb.New(time.Hour)})),
+		"change the namespace": errtest.Of(svc.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{Namespace: in})),
+		"list namespaces":      errtest.Of(svc.ListNamespaces(ctx, &workflowservice.ListNamespacesRequest{})),
+		"read another namespace": errtest.Of(svc.ListWorkflowExecutions(ctx,
+			&workflowservice.ListWorkflowExecutionsRequest{Namespace: "temporal-system"})),
+		"start in another namespace": errtest.Of(svc.StartWorkflowExecution(ctx,
+			&workflowservice.StartWorkflowExecutionRequest{Namespace: "temporal-system", WorkflowId: "x"})),
+	})
+}
+
+// denied fails a test of whose calls one was not denied.
+func denied(t *testing.T, calls map[string]error) {
+	t.Helper()
+	for what, err := range calls {
+		if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); !ok {
 			t.Errorf("%s: %v, want that it is denied", what, err)
 		}
 	}
 }
 
-// TestListenNowhere: what is no one address of this machine is refused before anything starts, and so is a port that is taken there.
+// TestListenNowhere: what is no one address of this machine is refused before anything starts, and the reason is said.
 func TestListenNowhere(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"203.0.113.9", "0.0.0.0", "::", "localhost", "no-such-host.invalid"} {
 		_, err := Join(t.Context(), Options{Program: "/nothing/is/started", Dir: t.TempDir(), Listen: host})
-		if !errors.Is(err, ErrListen) {
-			t.Errorf("%s: %v, want %v", host, err, ErrListen)
-			continue
-		}
+		errtest.Is(t, err, ErrListen, host)
 		errtest.Says(t, err, host, "has ")
-	}
-	l, err := net.Listen("tcp", second(t)+":0")
-	errtest.None(t, err)
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	_, err = Join(t.Context(), Options{Program: "/nothing/is/started", Dir: t.TempDir(), Listen: second(t), Port: port})
-	if !errors.Is(err, ErrPort) {
-		t.Errorf("%v, want %v", err, ErrPort)
-	}
-	if err := claimable(loopback, port); err != nil {
-		t.Errorf("another address: %v", err)
 	}
 }
 
@@ -233,17 +181,14 @@ func TestListenNowhere(t *testing.T) {
 // does nothing of these if the server does not listen.
 func TestListensElsewhere(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
+	ctx := patiently(t)
 	for _, listen := range []string{second(t), ""} {
 		dir := filepath.Join(t.TempDir(), "temporal")
 		s := joined(t, Options{Dir: dir, Listen: listen})
 		o, _ := elsewhere(dir, 0)
 		claimed(t, dir, o.number)
 		_, err := Join(ctx, Options{Program: found(t), Dir: dir})
-		if !errors.Is(err, ErrElsewhere) {
-			t.Errorf("joined: %v", err)
-		}
+		errtest.Is(t, err, ErrElsewhere, "joined")
 		visit, visitErr := Visit(ctx, dir)
 		w, workErr := WorkerOptions(dir)
 		if listen == "" {
@@ -258,13 +203,7 @@ func TestListensElsewhere(t *testing.T) {
 			t.Fatalf("visited: %+v, %v", visit, workErr)
 		}
 		defer visit.Close()
-		look, err := LookOptions(dir, visit.Info)
-		errtest.None(t, err)
-		look.Logger = quiet{}
-		c, err := client.NewLazyClient(look)
-		errtest.None(t, err)
-		defer c.Close()
-		errtest.None(t, called(ctx, c))
-		errtest.None(t, called(ctx, worked(t, dir)))
+		errtest.None(t, called(ctx, caller(t)(LookOptions(dir, visit.Info))))
+		errtest.None(t, called(ctx, caller(t)(WorkerOptions(dir))))
 	}
 }

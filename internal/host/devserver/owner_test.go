@@ -1,7 +1,6 @@
 package devserver
 
 import (
-	"context"
 	"encoding/json/v2"
 	"errors"
 	"fmt"
@@ -46,9 +45,7 @@ func TestElsewhere(t *testing.T) {
 	if _, ok := Running(dir); ok || !strings.Contains(Elsewhere(dir), "login2") {
 		t.Errorf("a server is running, or %q", Elsewhere(dir))
 	}
-	if _, err := os.Stat(filepath.Join(dir, "temporal.db")); err == nil {
-		t.Error("a server was started")
-	}
+	errtest.Is(t, errtest.Of(os.Stat(filepath.Join(dir, "temporal.db"))), os.ErrNotExist, "a server was started")
 }
 
 // TestSilent: the folder of a machine that is gone is taken over, after a look; a server that was only stopped meanwhile
@@ -64,13 +61,9 @@ func TestSilent(t *testing.T) {
 	}
 	claimed(t, dir, 5)
 	errtest.None(t, os.Remove(filepath.Join(dir, "owner.4")))
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
-	for s.Info.alive() {
+	for ctx := patiently(t); s.Info.alive(); {
 		errtest.None(t, (&patience{}).wait(ctx))
 	}
-	if _, err := os.Stat(filepath.Join(dir, InfoFile)); err != nil {
-		t.Errorf("it removed what may be another server's: %v", err)
-	}
+	errtest.None(t, errtest.Of(os.Stat(filepath.Join(dir, InfoFile))), "it removed what may be another server's")
 	errtest.None(t, os.Remove(filepath.Join(dir, "owner.5")))
 }

@@ -143,16 +143,8 @@ func (s *Server) spawn(listen string) (from int64, ended <-chan error, err error
 	if from, err = log.Seek(0, io.SeekEnd); err != nil {
 		return 0, nil, err
 	}
-	args := []string{"--dir", s.o.Dir, "--port", strconv.Itoa(s.o.Port), "--ui-port", strconv.Itoa(s.o.UIPort)}
-	if listen != "" {
-		args = append(args, "--listen", listen)
-	}
-	if s.o.Memory {
-		args = append(args, "--memory")
-	}
-	if s.silent > 0 {
-		args = append(args, "--silent", strconv.Itoa(s.silent))
-	}
+	args := []string{"--dir", s.o.Dir, "--port", strconv.Itoa(s.o.Port), "--ui-port", strconv.Itoa(s.o.UIPort),
+		"--listen", listen, "--silent", strconv.Itoa(s.silent), fmt.Sprintf("--memory=%t", s.o.Memory)}
 	if s.o.Idle > 0 {
 		args = append(args, "--idle", s.o.Idle.String())
 	}

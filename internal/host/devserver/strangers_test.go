@@ -11,7 +11,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"math/big"
 	"net/http"
@@ -24,29 +23,19 @@ import (
 	"time"
 
 	"go.temporal.io/api/common/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestStrangers: only holders of the folder's key may call the server, and its UI
 // neither changes anything nor answers pages of other origins or under other names.
 func TestStrangers(t *testing.T) {
 	s := joined(t, Options{Dir: t.TempDir()})
-	for name, o := range map[string]client.ConnectionOptions{
-		"plain":                 {},
-		"without a certificate": {TLS: &tls.Config{InsecureSkipVerify: true}},
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		if c, err := client.DialContext(ctx, client.Options{HostPort: s.Address, ConnectionOptions: o, Logger: quiet{}}); err == nil {
-			c.Close()
-			t.Errorf("%s: the server answers", name)
-		}
-		cancel()
-	}
+	refuses(t, s.Address)
 	const start = "/api/v1/namespaces/default/workflows/x"
 	host := strings.TrimPrefix(s.UI, "http://")
 	for _, q := range []struct {
@@ -87,29 +76,31 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// refuses fails a test whose server answers without a certificate.
+func refuses(t *testing.T, address string) {
+	t.Helper()
+	for name, o := range map[string]client.ConnectionOptions{"plain": {}, "without a certificate": {TLS: &tls.Config{InsecureSkipVerify: true}}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if c, err := client.DialContext(ctx, client.Options{HostPort: address, ConnectionOptions: o, Logger: quiet}); err == nil {
+			c.Close()
+			t.Errorf("%s: the server answers", name)
+		}
+		cancel()
+	}
+}
+
 // TestReader: who has a certificate of the web UI's name, which the server alone can
 // make, may read and nothing else, by whichever way it calls.
 func TestReader(t *testing.T) {
 	s := joined(t, Options{Dir: t.TempDir()})
 	o, err := s.ClientOptions()
 	errtest.None(t, err)
-	own, err := dialed(s)
-	errtest.None(t, err)
-	defer own.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
+	ctx, own := patiently(t), caller(t)(s.ClientOptions())
 	errtest.None(t, errtest.Of(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "nobody"}, "Waits")))
 	o.ConnectionOptions.TLS.Certificates = []tls.Certificate{named(t, filepath.Join(s.o.Dir, "tls"), "ui")}
-	o.Logger = quiet{}
-	c, err := client.NewLazyClient(o)
-	errtest.None(t, err)
-	defer c.Close()
-	if err := called(ctx, c); err != nil {
-		t.Fatalf("it may not list: %v", err)
-	}
-	if _, err := c.DescribeWorkflowExecution(ctx, "its", ""); err != nil {
-		t.Errorf("it may not look at a workflow: %v", err)
-	}
+	c := caller(t)(o, nil)
+	errtest.None(t, called(ctx, c), "it may not list")
+	errtest.None(t, errtest.Of(c.DescribeWorkflowExecution(ctx, "its", "")), "it may not look at a workflow")
 	if it := c.GetWorkflowHistory(ctx, "its", "", false, 0); !it.HasNext() {
 		t.Error("it may not read a history")
 	} else if _, err := it.Next(); err != nil {
@@ -118,40 +109,21 @@ func TestReader(t *testing.T) {
 	queue := &taskqueue.TaskQueue{Name: "nobody"}
 	one := &common.WorkflowExecution{WorkflowId: "its"}
 	svc := c.WorkflowService()
-	for what, call := range map[string]func() error{
-		"start": func() error {
-			_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{TaskQueue: "nobody"}, "Other")
-			return err
-		},
-		"signal":    func() error { return c.SignalWorkflow(ctx, "its", "", "x", nil) },
-		"cancel":    func() error { return c.CancelWorkflow(ctx, "its", "") },
-		"terminate": func() error { return c.TerminateWorkflow(ctx, "its", "", "") },
-		"reset": func() error {
-			_, err := c.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{Namespace: "default", WorkflowExecution: one, WorkflowTaskFinishEventId: 3})
-			return err
-		},
-		"delete": func() error {
-			_, err := svc.DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{Namespace: "default", WorkflowExecution: one})
-			return err
-		},
-		"take a workflow's task": func() error {
-			_, err := svc.PollWorkflowTaskQueue(ctx, &workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default", TaskQueue: queue})
-			return err
-		},
-		"take an activity's task": func() error {
-			_, err := svc.PollActivityTaskQueue(ctx, &workflowservice.PollActivityTaskQueueRequest{Namespace: "default", TaskQueue: queue})
-			return err
-		},
-		"make a namespace": func() error {
-			_, err := svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its"})
-			return err
-		},
-	} {
-		var denied *serviceerror.PermissionDenied
-		if err := call(); !errors.As(err, &denied) {
-			t.Errorf("%s: %v, want that it is denied", what, err)
-		}
-	}
+	denied(t, map[string]error{
+		"start":     errtest.Of(c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{TaskQueue: "nobody"}, "Other")),
+		"signal":    c.SignalWorkflow(ctx, "its", "", "x", nil),
+		"cancel":    c.CancelWorkflow(ctx, "its", ""),
+		"terminate": c.TerminateWorkflow(ctx, "its", "", ""),
+		"reset": errtest.Of(c.ResetWorkflowExecution(ctx,
+			&workflowservice.ResetWorkflowExecutionRequest{Namespace: "default", WorkflowExecution: one, WorkflowTaskFinishEventId: 3})),
+		"delete": errtest.Of(svc.DeleteWorkflowExecution(ctx,
+			&workflowservice.DeleteWorkflowExecutionRequest{Namespace: "default", WorkflowExecution: one})),
+		"take a workflow's task": errtest.Of(svc.PollWorkflowTaskQueue(ctx,
+			&workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default", TaskQueue: queue})),
+		"take an activity's task": errtest.Of(svc.PollActivityTaskQueue(ctx,
+			&workflowservice.PollActivityTaskQueueRequest{Namespace: "default", TaskQueue: queue})),
+		"make a namespace": errtest.Of(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its"})),
+	})
 	d, err := own.DescribeWorkflowExecution(ctx, "its", "")
 	if err != nil || d.WorkflowExecutionInfo.CloseTime != nil || d.WorkflowExecutionInfo.HistoryLength != 2 {
 		t.Errorf("afterwards the workflow is %v, %v", d, err)
@@ -160,13 +132,7 @@ func TestReader(t *testing.T) {
 	// A name that the server knows nothing of may nothing, whoever signed it.
 	o.ConnectionOptions.TLS = o.ConnectionOptions.TLS.Clone()
 	o.ConnectionOptions.TLS.Certificates = []tls.Certificate{named(t, filepath.Join(s.o.Dir, "tls"), "somebody")}
-	c, err = client.NewLazyClient(o)
-	errtest.None(t, err)
-	defer c.Close()
-	var denied *serviceerror.PermissionDenied
-	if _, err := c.DescribeWorkflowExecution(ctx, "its", ""); !errors.As(err, &denied) {
-		t.Errorf("another name: %v", err)
-	}
+	denied(t, map[string]error{"look": errtest.Of(caller(t)(o, nil).DescribeWorkflowExecution(ctx, "its", ""))})
 }
 
 // named is a caller's certificate of that name, signed by a folder's authority.
@@ -197,7 +163,8 @@ type tried struct {
 	Call []string // ways in which the server answered
 }
 
-func stranger(dir, address string) error {
+func stranger(told string) error {
+	dir, address, _ := strings.Cut(told, "\n")
 	x := tried{UID: os.Getuid()}
 	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -224,7 +191,7 @@ func stranger(dir, address string) error {
 		}
 	}
 	for name, config := range map[string]*tls.Config{"plain": nil, "TLS": {InsecureSkipVerify: true}} {
-		c, dialErr := client.NewLazyClient(client.Options{HostPort: address, ConnectionOptions: client.ConnectionOptions{TLS: config}, Logger: quiet{}})
+		c, dialErr := client.NewLazyClient(client.Options{HostPort: address, ConnectionOptions: client.ConnectionOptions{TLS: config}, Logger: quiet})
 		if dialErr != nil {
 			return dialErr
 		}
@@ -271,19 +238,15 @@ func TestOtherAccount(t *testing.T) {
 		return
 	}
 	program := filepath.Join(top, "stranger")
-	errtest.None(t, copyProgram(program))
+	filetest.Program(t, program, filetest.Text(t, os.Args[0]))
 	var out, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &out, &stderr
 	cmd.Env = []string{strangerOf + "=" + dir + "\n" + s.Address, "HOME=/nonexistent"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, &stderr)
-	}
+	errtest.None(t, cmd.Run(), &stderr)
 	var x tried
-	if err := json.Unmarshal(out.Bytes(), &x); err != nil {
-		t.Fatalf("%v in %q", err, &out)
-	}
+	errtest.None(t, json.Unmarshal(out.Bytes(), &x), &out)
 	for _, p := range x.Read {
 		if !harmless(p) {
 			t.Errorf("it could use %s", p)
@@ -296,22 +259,3 @@ func TestOtherAccount(t *testing.T) {
 
 // harmless reports whether anybody may read a file: locks, which hold nothing.
 func harmless(path string) bool { return filepath.Ext(path) == ".lock" }
-
-// copyProgram puts this program where every account can run it.
-func copyProgram(to string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	in, err := os.Open(self)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}

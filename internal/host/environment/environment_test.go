@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func hash(s string) string { return "sha256:" + strings.Repeat(s, 64)[:64] }
@@ -141,9 +142,8 @@ func TestUV(t *testing.T) {
 		"colorama 0.4, numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":         uvRecipe("sys_platform == 'win32'", "sys_platform == 'linux'"),
 	} {
 		m, err := r.Manifest()
-		if err != nil || list(m) != want {
-			t.Errorf("got %s, %v; want %s", list(m), err, want)
-		}
+		errtest.None(t, err)
+		valuetest.Is(t, list(m), want)
 	}
 	// What uv 0.13.9 writes of other forms, of a workspace whose member asks for more, and of groups of two kinds.
 	for _, r := range []Recipe{
@@ -251,16 +251,7 @@ func TestUVRefused(t *testing.T) {
 		"it has 0 packages tzdata for this platform and Python": uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
 		"pyproject.toml: it has no text":                        with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
 	} {
-		_, err := r.Manifest()
-		if err == nil {
-			t.Errorf("no error; want %s", want)
-			continue
-		}
-		for part := range strings.SplitSeq(want, "; ") {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("got %v\nwant %s", err, part)
-			}
-		}
+		errtest.Says(t, errtest.Of(r.Manifest()), strings.Split(want, "; ")...)
 	}
 }
 
@@ -276,9 +267,8 @@ func TestRequirements(t *testing.T) {
 		t.Fatalf("%s, %v", list(m), err)
 	}
 	again, err := of(strings.NewReplacer("# made", "# remade", hash("c"), hash("f"), hash("a"), hash("b"), hash("b"), hash("a")).Replace(good)).Manifest()
-	if err != nil || fmt.Sprint(again) != fmt.Sprint(m) {
-		t.Errorf("comments, order and other platforms count: %v, %v", again, err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, fmt.Sprint(again), fmt.Sprint(m), "with other comments, order and platforms")
 	for text, want := range map[string]string{
 		"a==1 --hash=" + hash("a") + "\n\nb>=2\n": "r.txt:3: b>=2: it is not pinned",
 		"a==1.* --hash=" + hash("a"):              "it is not pinned",
@@ -336,8 +326,8 @@ func TestConda(t *testing.T) {
 		"package: [{name: own, platform: linux-64, manager: pip, url: 'file:///own.whl', hash: {sha256: aa}}]":                   "own is taken from file:///own.whl, a file or folder",
 		pixi(6, "conda: https://channel/noarch/six-1-0.conda", "md5: aa"):                                                        "six-1-0.conda has no hash",
 		pixi(6, "pypi: ./own", "name: own", "version: 0.1", "sha256: aa", "editable: true"):                                      "own is taken from ./own, a file or folder",
-		pixi(7, "pypi: ../own", "name: own"): "that no other machine has: build a wheel",
-		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}": "it does not say what https://channel/noarch/six-1-0.conda is; make it anew: pixi lock",
+		pixi(7, "pypi: ../own", "name: own"):                                                                                     "that no other machine has: build a wheel",
+		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}":                       "it does not say what https://channel/noarch/six-1-0.conda is; make it anew: pixi lock",
 		"version: 1\n": "it has no packages for linux-64",
 		"a: [":         "lock: yaml",
 	} {
@@ -352,9 +342,7 @@ func TestImageAndNix(t *testing.T) {
 	}
 	for _, name := range []string{"python:3.11", "python@sha256:abc", "x.sif"} {
 		image.Lock = name
-		if _, err := image.Manifest(); err == nil || !strings.Contains(err.Error(), "is neither an image by its digest") {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Says(t, errtest.Of(image.Manifest()), "is neither an image by its digest")
 	}
 	flake := Recipe{Kind: Nix, Lock: "flake.lock", Platform: "linux-x86_64", Files: map[string]string{"flake.nix": "{}",
 		"flake.lock": `{"version":7,"root":"root","nodes":{"root":{"inputs":{"nixpkgs":"nixpkgs"}},"nixpkgs":{"locked":{"type":"github","rev":"abc","narHash":"sha256-x"},"original":{"type":"github"}}}}`}}
@@ -384,13 +372,9 @@ func TestMarker(t *testing.T) {
 		"'linux' in sys_platform": true, "'x86' not in platform_machine": false, "python_version in '3.10, 3.11'": true, "python_version not in '3.10 3.1'": true,
 		"extra == 'fast'": false, "'fast' in extras": false, "'A_b' in extras": true, "'a' not in extras": true, "'dev' in dependency_groups": true, "'de' in dependency_groups": false, "platform_python_implementation != \"PyPy\"": true,
 	} {
-		if got, err := m.holds(text); err != nil || got != want {
-			t.Errorf("%s: %v, %v", text, got, err)
-		}
+		valuetest.Of(t, want, text)(m.holds(text))
 	}
 	for _, text := range []string{"python_version", "python_version <", "sys_platform == 'a' b", "(sys_platform == 'a'", "sys_platform ~ 'a'", "python_version < 'x y'", "'a' == extras"} {
-		if _, err := m.holds(text); err == nil {
-			t.Errorf("%q is understood", text)
-		}
+		errtest.Some(t, errtest.Of(m.holds(text)), text)
 	}
 }

@@ -98,20 +98,11 @@ func (m markers) compare(a, op, b string) (bool, error) {
 		return compareVersion(right, strings.NewReplacer("<", ">", ">", "<").Replace(op), left)
 	}
 	order := strings.Compare(left, right)
-	switch op {
-	case "==", "===":
-		return order == 0, nil
-	case "!=":
-		return order != 0, nil
-	case "<":
-		return order < 0, nil
-	case "<=":
-		return order <= 0, nil
-	case ">":
-		return order > 0, nil
-	case ">=":
-		return order >= 0, nil
-	case "~=":
+	orders := map[string]bool{"==": order == 0, "===": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}
+	if holds, ok := orders[op]; ok {
+		return holds, nil
+	}
+	if op == "~=" {
 		return false, fmt.Errorf("%s and %s are not versions, which %s compares", a, b, op)
 	}
 	return strings.Contains(right, left) == (op == "in"), nil

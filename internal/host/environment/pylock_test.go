@@ -2,12 +2,13 @@ package environment
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // pylockRecipe is that of a lock in testdata, of a project that needs six, markupsafe and, on
@@ -19,9 +20,7 @@ import (
 func pylockRecipe(t *testing.T, tool string, change ...string) Recipe {
 	t.Helper()
 	name := "pylock." + tool + ".toml"
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	errtest.None(t, err)
-	text := string(b)
+	text := filetest.Text(t, filepath.Join("testdata", name))
 	for i := 0; i < len(change); i += 2 {
 		if !strings.Contains(text, change[i]) {
 			t.Fatalf("%s has no %s", name, change[i])
@@ -67,9 +66,7 @@ func TestPylock(t *testing.T) {
 		with(pylockRecipe(t, "pdm"), func(r *Recipe) { r.Extras, r.Groups = []string{"plots"}, []string{"dev"} }),
 		pylockRecipe(t, "uv", "08695f5c", "00000000", "93335ca3", "00000000", "e17c96c1", "00000000"), // of other platforms and Pythons
 	} {
-		if is := key(r); is != was {
-			t.Errorf("got %s\nwant %s", is, was)
-		}
+		valuetest.Is(t, key(r), was)
 	}
 	if is := key(pylockRecipe(t, "uv", "a123e330", "00000000")); is == was {
 		t.Error("another wheel of this platform counts as the same")
@@ -83,9 +80,7 @@ func TestPylock(t *testing.T) {
 		"[--extra plots --group default --group dev]": with(pylockRecipe(t, "pdm"), func(r *Recipe) { r.Extras, r.Groups = []string{"plots"}, []string{"dev"} }),
 		"[--group dev]": with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"dev"} }),
 	} {
-		if got := fmt.Sprint(r.Options()); got != want {
-			t.Errorf("options %s, want %s", got, want)
-		}
+		valuetest.Is(t, fmt.Sprint(r.Options()), want, "options")
 	}
 }
 

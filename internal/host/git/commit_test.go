@@ -15,14 +15,14 @@ import (
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func run(t *testing.T, folder string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	errtest.None(t, err, args, string(out))
 }
 
 // TestCommit reads files of a commit that are other ones, or gone, in the working tree.
@@ -64,9 +64,8 @@ func TestCommit(t *testing.T) {
 	at := func(name string) string { return filepath.Join(paper, name) }
 	for name, want := range map[string]string{"p.hcl": "one", "link": "one", "far": "x", "folder/y": "y", "ü/data": long, "../other/x": "x", "sh\"or\nt": "z"} {
 		b, err := c.Read(ctx, at(name), 1<<20)
-		if err != nil || string(b) != want {
-			t.Errorf("%s: %.20q, %v", name, b, err)
-		}
+		errtest.None(t, err)
+		valuetest.Is(t, string(b), want, name)
 		d, n, err := c.Digest(ctx, at(name))
 		if err != nil || d != sha256.Sum256([]byte(want)) || n != int64(len(want)) {
 			t.Errorf("%s: %x of %d bytes, %v", name, d, n, err)

@@ -3,7 +3,6 @@
 package isolation_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,36 +17,17 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // bound is a folder in which in/x is to be the file from.
 func bound(t *testing.T) (dir, from string, binds []isolation.Bind) {
 	t.Helper()
-	dir, from = t.TempDir(), filepath.Join(t.TempDir(), "blob")
-	for _, sub := range []string{"in", "out", "tmp"} {
-		errtest.None(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
-	}
+	dir, from = folder(t), filepath.Join(t.TempDir(), "blob")
 	to := filepath.Join(dir, "in", "x")
-	if err := errors.Join(os.WriteFile(from, []byte("the blob\n"), 0o444), os.WriteFile(to, nil, 0o444)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(from, []byte("the blob\n"), 0o444), os.WriteFile(to, nil, 0o444)))
 	return dir, from, []isolation.Bind{{From: from, To: to}}
-}
-
-// runBound runs a shell script with binds.
-func runBound(t *testing.T, mode isolation.Mode, dir, script string, binds []isolation.Bind) (out string, found isolation.Findings, err error) {
-	t.Helper()
-	sh, err := command.Find("sh")
-	errtest.None(t, err)
-	var b bytes.Buffer
-	r := command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: dir, Stdout: &b, ExitCodes: []int{0}, Binds: binds,
-		Env:   map[string]string{"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": filepath.Join(dir, "tmp")},
-		Found: func(f isolation.Findings) { found = f }}
-	if mode != isolation.Off {
-		r.Box = &isolation.Box{Mode: mode, Dir: dir, Program: sh}
-	}
-	err = r.Do(context.Background())
-	return b.String(), found, err
 }
 
 // mayNot reports an account without the rights of root to which the system gives no namespaces.
@@ -76,30 +56,21 @@ func TestBinds(t *testing.T) {
 			dir, from, binds := bound(t)
 			before, err := os.Stat(from)
 			errtest.None(t, err)
-			out, found, err := runBound(t, mode, dir, spoil, binds)
+			out, found, err := ran(t, isolation.Box{Mode: mode, Dir: dir}, "/bin/sh", spoil, binds...)
 			if mayNot(err) {
 				t.Skip("this account may not mount:", err)
 			}
-			if err != nil || out != "the blob\nthe blob\nmore\n" {
-				t.Errorf("printed %q, %v", out, err)
-			}
-			if s := said(found); s != "" {
-				t.Errorf("found %s", s)
-			}
+			errtest.None(t, err)
+			valuetest.Is(t, out, "the blob\nthe blob\nmore\n")
+			valuetest.Is(t, said(found), "", "found")
 			after, err := os.Stat(from)
 			if err != nil || after.Mode() != before.Mode() || after.ModTime() != before.ModTime() ||
 				after.Sys().(*syscall.Stat_t).Ctim != before.Sys().(*syscall.Stat_t).Ctim {
 				t.Errorf("the file was touched: %v, %v", after, err)
 			}
-			if b, err := os.ReadFile(filepath.Join(dir, "in", "x")); err != nil || len(b) != 0 {
-				t.Errorf("outside of the program there is %q, %v", b, err)
-			}
-			if err := os.RemoveAll(dir); err != nil {
-				t.Error(err)
-			}
-			if b, err := os.ReadFile(from); err != nil || string(b) != "the blob\n" {
-				t.Errorf("%q, %v", b, err)
-			}
+			valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "in", "x")), "", "outside of the program")
+			errtest.None(t, os.RemoveAll(dir))
+			valuetest.Is(t, filetest.Text(t, from), "the blob\n")
 		})
 	}
 }
@@ -110,7 +81,7 @@ func TestBindRefused(t *testing.T) {
 	for _, mode := range modes {
 		dir, from, binds := bound(t)
 		errtest.None(t, os.Remove(from))
-		out, _, err := runBound(t, mode, dir, "echo began > out/x", binds)
+		out, _, err := ran(t, isolation.Box{Mode: mode, Dir: dir}, "/bin/sh", "echo began > out/x", binds...)
 		var refused *isolation.BindError
 		if mayNot(err) && mode == isolation.Enforce {
 			continue
@@ -118,12 +89,10 @@ func TestBindRefused(t *testing.T) {
 		if !errors.As(err, &refused) || out != "" {
 			t.Errorf("%s: printed %q, %v", mode, out, err)
 		}
-		if _, err := os.Stat(filepath.Join(dir, "out", "x")); err == nil {
-			t.Errorf("%s: it began", mode)
-		}
-		if out, _, err := runBound(t, mode, dir, "echo began", nil); err != nil || out != "began\n" {
-			t.Errorf("%s: printed %q, %v", mode, out, err)
-		}
+		errtest.Is(t, errtest.Of(os.Stat(filepath.Join(dir, "out", "x"))), os.ErrNotExist, mode)
+		out, _, err = ran(t, isolation.Box{Mode: mode, Dir: dir}, "/bin/sh", "echo began")
+		errtest.None(t, err, mode)
+		valuetest.Is(t, out, "began\n", mode)
 	}
 }
 
@@ -143,10 +112,8 @@ func runUntilKilled(dir string) {
 // TestBindsEndWithTheProcess: kill -9 leaves nothing mounted, and the folder can be removed.
 func TestBindsEndWithTheProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "step")
-	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "in"), 0o755), os.WriteFile(dir+".blob", []byte("the blob\n"), 0o444),
-		os.WriteFile(filepath.Join(dir, "in", "x"), nil, 0o444)); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, dir+".blob", "the blob\n")
+	filetest.Write(t, filepath.Join(dir, "in", "x"), "")
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), boundFolder+"="+dir)
 	out, err := cmd.StdoutPipe()
@@ -158,19 +125,13 @@ func TestBindsEndWithTheProcess(t *testing.T) {
 		t.Skipf("%s%s, %v", line, rest, errors.Join(err, cmd.Wait()))
 	}
 	errtest.None(t, cmd.Process.Kill())
-	if _, err := io.Copy(io.Discard, out); err != nil { // until the program has ended, too
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(io.Copy(io.Discard, out))) // until the program has ended, too
 	_ = cmd.Wait()
 	if b, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(b), dir) {
 		t.Errorf("it is mounted here, %v", err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Error(err)
-	}
-	if b, err := os.ReadFile(dir + ".blob"); err != nil || string(b) != "the blob\n" {
-		t.Errorf("%q, %v", b, err)
-	}
+	errtest.None(t, os.RemoveAll(dir))
+	valuetest.Is(t, filetest.Text(t, dir+".blob"), "the blob\n")
 }
 
 // TestBindsOfAUser does the same with an account that is not root.
@@ -185,15 +146,11 @@ func TestBindsOfAUser(t *testing.T) {
 	if err == nil {
 		err = errors.Join(os.WriteFile(filepath.Join(dir, "test"), program, 0o755), os.Chown(dir, 65534, 65534), os.Chmod(dir, 0o700))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestBinds$|^TestBindRefused$|^TestBindsEndWithTheProcess$", "-test.v")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	errtest.None(t, err, string(out))
 	t.Logf("%s", out)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestMain(m *testing.M) {
@@ -34,26 +35,32 @@ func said(f isolation.Findings) string {
 	return s
 }
 
-// boxed runs a shell script in a box; it prints to out.
-func boxed(t *testing.T, mode isolation.Mode, script string, reads ...string) (out string, found isolation.Findings, err error) {
-	t.Helper()
-	sh, err := command.Find("sh")
-	errtest.None(t, err)
-	return boxedBy(t, sh, mode, script, reads...)
-}
-
-// boxedBy is boxed of another shell.
-func boxedBy(t *testing.T, sh string, mode isolation.Mode, script string, reads ...string) (out string, found isolation.Findings, err error) {
+// folder is that of a step.
+func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"in", "out", "tmp"} {
 		errtest.None(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
+	return dir
+}
+
+// boxed runs a shell script in a box; it prints to out.
+func boxed(t *testing.T, mode isolation.Mode, script string, reads ...string) (out string, found isolation.Findings, err error) {
+	t.Helper()
+	return ran(t, isolation.Box{Mode: mode, Dir: folder(t), Reads: reads}, "/bin/sh", script)
+}
+
+// ran is boxed in a given box by a given shell, with binds.
+func ran(t *testing.T, box isolation.Box, sh, script string, binds ...isolation.Bind) (out string, found isolation.Findings, err error) {
+	t.Helper()
 	var b bytes.Buffer
-	box := &isolation.Box{Mode: mode, Dir: dir, Program: sh, Reads: reads}
-	r := command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: dir, Stdout: &b, ExitCodes: []int{0}, Box: box, Kills: func() int64 { return 0 },
+	r := command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: box.Dir, Stdout: &b, ExitCodes: []int{0}, Binds: binds, Kills: func() int64 { return 0 },
 		Env:   map[string]string{"PATH": os.Getenv("PATH"), "HOME": box.Path(""), "TMPDIR": box.Path("tmp"), "TZ": "UTC"},
 		Found: func(f isolation.Findings) { found = f }}
+	if box.Program = sh; box.Mode != isolation.Off {
+		r.Box = &box
+	}
 	err = r.Do(context.Background())
 	return b.String(), found, err
 }
@@ -76,12 +83,9 @@ echo t > "$TMPDIR/t"; cat "$TMPDIR/t"; awk 'BEGIN { print 1+1 }' < /dev/null
 ls /usr/bin > /dev/null; for f in /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/memory.max; do cat $f > /dev/null 2>&1 || true; done
 head -c 4 /dev/urandom | wc -c | tr -d ' '
 sort < /proc/self/status > /dev/null; pwd -P | sed "s|$HOME|HOME|"`)
-			if err != nil || out != "a\nt\n2\n4\nHOME\n" {
-				t.Errorf("printed %q, %v", out, err)
-			}
-			if s := said(found); s != "" {
-				t.Errorf("found %s", s)
-			}
+			errtest.None(t, err)
+			valuetest.Is(t, out, "a\nt\n2\n4\nHOME\n")
+			valuetest.Is(t, said(found), "", "found")
 		})
 	}
 }
@@ -94,16 +98,11 @@ func TestFound(t *testing.T) {
 	script := fmt.Sprintf(`cat %s; cat %s; cat /proc/self/root%[1]s; cat /no/such/file; ln -s %[1]s out/l; cat out/l; cat "/proc/self/cwd/$(pwd -P | sed 's|/[^/]*|../|g')%[1]s"; echo x > %[4]s; cat /etc/hostname /etc/fstab > /dev/null; true`, secret, link, "", target)
 
 	out, found, err := boxed(t, isolation.Warn, script)
-	if err != nil || strings.Count(out, "undeclared text") != 5 {
-		t.Errorf("warn: printed %q, %v", out, err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, strings.Count(out, "undeclared text"), 5, out)
 	want := fmt.Sprintf("read %s (5 times); write %s; read /etc/hostname; read /etc/fstab", secret, target)
-	if s := said(found); s != want {
-		t.Errorf("warn: found %s, want %s", s, want)
-	}
-	if _, err := os.Stat(target); err != nil {
-		t.Error("warn denies:", err)
-	}
+	valuetest.Is(t, said(found), want, "warn: found")
+	errtest.None(t, errtest.Of(os.Stat(target)), "warn denies")
 	os.Remove(target)
 
 	out, found, err = boxed(t, isolation.Enforce, script)
@@ -111,12 +110,8 @@ func TestFound(t *testing.T) {
 		t.Errorf("enforce: printed %q, %v", out, err)
 	}
 	want = strings.Replace(want, "5 times", "4 times", 1) // the folder that it works in is elsewhere for others
-	if s := said(found); s != want {
-		t.Errorf("enforce: found %s, want %s", s, want)
-	}
-	if _, err := os.Stat(target); err == nil {
-		t.Error("enforce does not deny")
-	}
+	valuetest.Is(t, said(found), want, "enforce: found")
+	errtest.Is(t, errtest.Of(os.Stat(target)), os.ErrNotExist, "enforce does not deny")
 }
 
 // The network that there is ends in the box.
@@ -136,9 +131,7 @@ func TestConnections(t *testing.T) {
 		}
 	}()
 	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Fatal("these tests need bash:", err)
-	}
+	errtest.None(t, err, "these tests need bash")
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	errtest.None(t, err)
 	script := fmt.Sprintf(`%s -c 'exec 3<>/dev/tcp/127.0.0.1/%s && echo connected' || echo refused`, bash, port)
@@ -153,9 +146,7 @@ func TestConnections(t *testing.T) {
 	}
 	// Its own network is its own affair.
 	perl, err := exec.LookPath("perl")
-	if err != nil {
-		t.Fatal("these tests need perl:", err)
-	}
+	errtest.None(t, err, "these tests need perl")
 	out, found, err := boxed(t, isolation.Enforce, perl+` -MIO::Socket::INET -e '
 my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die "listen: $!";
 my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $l->sockport) or die "connect: $!";
@@ -189,9 +180,7 @@ func TestReads(t *testing.T) {
 		if err != nil || !strings.HasPrefix(out, "undeclared text\n") || said(found) != "write "+folder+"/new" {
 			t.Errorf("%s: printed %q, found %s, %v", mode, out, said(found), err)
 		}
-		if denied := strings.HasSuffix(out, "denied\n"); denied != (mode == isolation.Enforce) {
-			t.Errorf("%s: printed %q", mode, out)
-		}
+		valuetest.Is(t, strings.HasSuffix(out, "denied\n"), mode == isolation.Enforce, mode, out)
 	}
 	var setup *isolation.SetupError
 	for _, bad := range []string{"/no/such/folder", "/"} {
@@ -207,17 +196,9 @@ func TestReads(t *testing.T) {
 func TestVirtualEnvironment(t *testing.T) {
 	sh, err := filepath.EvalSymlinks("/bin/sh")
 	errtest.None(t, err)
-	text, err := os.ReadFile(sh)
-	if err != nil {
-		t.Fatal(err)
-	}
 	home := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(home, name)
-		filetest.Program(t, path, text)
-	}
-	write("pythons/3.11/bin/python3.11", string(text))
+	write := func(name, text string) { filetest.Program(t, filepath.Join(home, name), text) }
+	write("pythons/3.11/bin/python3.11", filetest.Text(t, sh))
 	write("pythons/3.11/lib/python3.11/os.py", "of the base\n")
 	write("pythons/3.11/secret", "beside\n")
 	write("venv/pyvenv.cfg", "version = 3.11\nhome = "+home+"/current/bin\n")
@@ -237,15 +218,14 @@ func TestVirtualEnvironment(t *testing.T) {
 		"what is read":                     {"/bin/sh", home + "/venv/bin/python -c '" + read + "'", []string{home + "/venv"}},
 	} {
 		for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
-			out, found, err := boxedBy(t, c.program, mode, c.script, c.reads...)
+			out, found, err := ran(t, isolation.Box{Mode: mode, Dir: folder(t), Reads: c.reads}, c.program, c.script)
 			if err != nil || out != "of numpy\nof the base\n" || said(found) != "" {
 				t.Errorf("%s, %s: printed %q, found %s, %v", name, mode, out, said(found), err)
 			}
 		}
 	}
-	if _, found, _ := boxedBy(t, home+"/venv/bin/python", isolation.Enforce, "cat "+home+"/pythons/3.11/secret"); said(found) != "read "+home+"/pythons/3.11/secret" {
-		t.Errorf("found %s", said(found))
-	}
+	_, found, _ := ran(t, isolation.Box{Mode: isolation.Enforce, Dir: folder(t)}, home+"/venv/bin/python", "cat "+home+"/pythons/3.11/secret")
+	valuetest.Is(t, said(found), "read "+home+"/pythons/3.11/secret")
 }
 
 // TestText: findings are told by folder, what is nobody's library first, and all are in the log.
@@ -271,9 +251,8 @@ func TestText(t *testing.T) {
 	if got, whole := f.Text(20); got != want || whole {
 		t.Errorf("%s, whole: %v", got, whole)
 	}
-	if got, _ := f.Text(2); got != "read /study/hidden.txt; connect 192.0.2.7:443; and 1512 more in other folders" {
-		t.Error(got)
-	}
+	got, _ := f.Text(2)
+	valuetest.Is(t, got, "read /study/hidden.txt; connect 192.0.2.7:443; and 1512 more in other folders")
 	lines := strings.Split(strings.TrimSuffix(f.Lines(), "\n"), "\n")
 	if len(lines) != len(f.List) || lines[len(lines)-1] != "  read /study/hidden.txt" || !slices.Contains(lines, "  read /data/7.csv") {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
@@ -292,17 +271,14 @@ func TestEnds(t *testing.T) {
 			"echo why >&2; kill -9 $$":         `sh was ended by signal "killed" (out of memory, perhaps); the end of its standard error:` + "\nwhy",
 			"sleep 3600 & sleep 3600 & exit 4": "sh exited with code 4; it wrote nothing to standard error",
 		} {
-			if _, _, err := boxed(t, mode, script); err == nil || err.Error() != want {
-				t.Errorf("%s, %s: got %v, want %s", mode, script, err, want)
-			}
+			_, _, err := boxed(t, mode, script)
+			valuetest.Is(t, fmt.Sprint(err), want, mode, script)
 		}
 	}
 	// A program that does not start says so as without a box.
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
-	if err := errors.Join(os.WriteFile(plain, []byte("text"), 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(plain, []byte("text"), 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o755)))
 	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
 		r := command.Run{Program: plain, Argv: []string{"plain"}, Dir: dir, Stdout: &bytes.Buffer{}, Box: &isolation.Box{Mode: mode, Dir: dir, Program: plain}}
 		var start *command.StartError
@@ -312,13 +288,9 @@ func TestEnds(t *testing.T) {
 	}
 	// One that is a link says where to.
 	script, linked := filepath.Join(dir, "script"), filepath.Join(dir, "linked")
-	if err := errors.Join(os.WriteFile(script, []byte("#!/no/such/shell\n"), 0o755), os.Symlink("script", linked)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(script, []byte("#!/no/such/shell\n"), 0o755), os.Symlink("script", linked)))
 	for _, box := range []*isolation.Box{nil, {Mode: isolation.Enforce, Dir: dir, Program: linked}} {
 		r := command.Run{Program: linked, Argv: []string{"linked"}, Dir: dir, Stdout: &bytes.Buffer{}, Box: box}
-		if err := r.Do(context.Background()); err == nil || !strings.Contains(err.Error(), "(it is a link to "+script+")") {
-			t.Errorf("in %v: %v", box, err)
-		}
+		errtest.Says(t, r.Do(context.Background()), "(it is a link to "+script+")")
 	}
 }

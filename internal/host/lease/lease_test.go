@@ -19,18 +19,16 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/process"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var key = artifacts.Sum([]byte("a key"))
 
-func keeper(t *testing.T, records artifacts.Records) *Keeper {
-	t.Helper()
-	return New(records, slog.New(slog.DiscardHandler))
-}
+func keeper(records artifacts.Records) *Keeper { return New(records, slog.New(slog.DiscardHandler)) }
 
 // elsewhere is a keeper of another machine.
-func elsewhere(t *testing.T, records artifacts.Records, machine string) *Keeper {
-	k := keeper(t, records)
+func elsewhere(records artifacts.Records, machine string) *Keeper {
+	k := keeper(records)
 	k.self.Machine, k.self.Boot = machine, machine
 	return k
 }
@@ -44,44 +42,52 @@ func take(t *testing.T, k *Keeper, c Claim) (*Held, *Lease) {
 	return h, other
 }
 
-func count(t *testing.T, records artifacts.Records) (n int) {
+// takes is the lease that a keeper gets at once.
+func takes(t *testing.T, k *Keeper, c Claim) *Held {
 	t.Helper()
-	for _, err := range records.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
+	h, other := take(t, k, c)
+	if other != nil {
+		t.Fatalf("it waits for %v", other)
 	}
-	return n
+	return h
+}
+
+// waits is the lease that a keeper has to wait for.
+func waits(t *testing.T, k *Keeper, c Claim) *Lease {
+	t.Helper()
+	_, other := take(t, k, c)
+	if other == nil {
+		t.Fatal("it is taken at once")
+	}
+	return other
+}
+
+// empty fails a test in which leases are left.
+func empty(t *testing.T, records artifacts.Records) {
+	t.Helper()
+	for r, err := range records.List(t.Context(), "") {
+		t.Errorf("%v is left, %v", r, err)
+	}
 }
 
 func TestTakeAndRelease(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
 	errtest.None(t, err)
-	a, b := keeper(t, s.Leases), keeper(t, s.Leases)
-	h, _ := take(t, a, Claim{Run: "1", Step: "step.text.a"})
-	if _, other := take(t, b, Claim{Run: "2"}); other == nil || other.Run != "1" || other.Step != "step.text.a" || other.Process != a.self {
+	a, b := keeper(s.Leases), keeper(s.Leases)
+	h := takes(t, a, Claim{Run: "1", Step: "step.text.a"})
+	if other := waits(t, b, Claim{Run: "2"}); other.Run != "1" || other.Step != "step.text.a" || other.Process != a.self {
 		t.Fatalf("the other is %v", other)
 	}
-	if _, other := take(t, a, Claim{Run: "3"}); other == nil {
-		t.Fatal("one process took a key twice")
-	}
+	waits(t, a, Claim{Run: "3"}) // the process that has it, too
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if err := b.Wait(ctx, key, Claim{}, func(Lease) {}); err == nil || !strings.Contains(err.Error(), "enough") {
-		t.Fatalf("Wait: %v", err)
-	}
+	errtest.Says(t, b.Wait(ctx, key, Claim{}, func(Lease) {}), "enough")
 	waited := make(chan error)
 	go func() { waited <- b.Wait(t.Context(), key, Claim{}, func(Lease) { h.Release() }) }()
-	if err := <-waited; err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, <-waited)
 	h.Release() // again is nothing
-	if n := count(t, s.Leases); n != 0 {
-		t.Fatalf("%d leases are left", n)
-	}
-	h, _ = take(t, b, Claim{Run: "2"})
-	h.Release()
+	empty(t, s.Leases)
+	takes(t, b, Claim{Run: "2"}).Release()
 }
 
 // TestOneOfMany: of those who want a key that is free, whose holder is gone, or whose
@@ -93,7 +99,7 @@ func TestOneOfMany(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := mem.New()
 			for g := range generations {
-				k := keeper(t, s.Leases)
+				k := keeper(s.Leases)
 				k.self.PID, k.self.Start = gone.Process.Pid, "1"
 				l := k.fresh(key, Claim{Run: "gone"})
 				l.generation = g + 1
@@ -104,7 +110,7 @@ func TestOneOfMany(t *testing.T) {
 			var winner *Held
 			for range 16 {
 				wg.Go(func() {
-					h, _, err := keeper(t, s.Leases).Take(t.Context(), key, Claim{})
+					h, _, err := keeper(s.Leases).Take(t.Context(), key, Claim{})
 					if err != nil {
 						t.Error(err)
 					}
@@ -119,9 +125,7 @@ func TestOneOfMany(t *testing.T) {
 				t.Fatalf("%d took it", won.Load())
 			}
 			winner.Release()
-			if n := count(t, s.Leases); n != 0 {
-				t.Errorf("%d leases are left", n)
-			}
+			empty(t, s.Leases)
 		})
 	}
 }
@@ -130,13 +134,11 @@ func TestOneOfMany(t *testing.T) {
 func TestStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		a, b := elsewhere(t, s.Leases, "one"), elsewhere(t, s.Leases, "two")
-		h, _ := take(t, a, Claim{Run: "1"})
+		a, b := elsewhere(s.Leases, "one"), elsewhere(s.Leases, "two")
+		h := takes(t, a, Claim{Run: "1"})
 		for range 12 {
 			time.Sleep(Stale / 2)
-			if _, other := take(t, b, Claim{Run: "2"}); other == nil {
-				t.Fatal("a lease that is renewed was taken")
-			}
+			waits(t, b, Claim{Run: "2"})
 		}
 		a.mu.Lock()
 		clear(a.held) // it renews nothing any more
@@ -146,15 +148,11 @@ func TestStale(t *testing.T) {
 		if d := time.Since(start); d < Stale/2 || d > 2*Stale {
 			t.Errorf("it was stale after %s", d)
 		}
-		won, _ := take(t, b, Claim{Run: "2"})
+		won := takes(t, b, Claim{Run: "2"})
 		h.Release() // of the first generation: the second stands
-		if _, other := take(t, a, Claim{Run: "3"}); other == nil || other.Run != "2" {
-			t.Errorf("a release of a lost lease gave away %v", other)
-		}
+		valuetest.Is(t, waits(t, a, Claim{Run: "3"}).Run, "2", "after the release of a lost lease")
 		won.Release()
-		if n := count(t, s.Leases); n != 0 {
-			t.Errorf("%d leases are left", n)
-		}
+		empty(t, s.Leases)
 		time.Sleep(2 * renewEvery) // the renewals end
 	})
 }
@@ -172,7 +170,7 @@ func (s slow) Put(ctx context.Context, name string, data []byte) error {
 func TestSlowRenewals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		a, b := elsewhere(t, slow{s.Leases}, "one"), elsewhere(t, s.Leases, "two")
+		a, b := elsewhere(slow{s.Leases}, "one"), elsewhere(s.Leases, "two")
 		var held []*Held
 		for i := range 8 {
 			h, _, err := a.Take(t.Context(), artifacts.Digest{byte(i)}, Claim{Run: "1"})
@@ -198,14 +196,10 @@ func TestSlowRenewals(t *testing.T) {
 // TestAttempt: an attempt takes over from one before it, which is known to be lost.
 func TestAttempt(t *testing.T) {
 	s := mem.New()
-	a, b := elsewhere(t, s.Leases, "one"), elsewhere(t, s.Leases, "two")
-	take(t, a, Claim{Run: "1", Attempt: "workflow/7"})
-	if _, other := take(t, b, Claim{Run: "1", Attempt: "workflow/8"}); other == nil {
-		t.Error("another piece of work took it over")
-	}
-	if _, other := take(t, b, Claim{Run: "1", Attempt: "workflow/7"}); other != nil {
-		t.Errorf("the next attempt waits for %v", other)
-	}
+	a, b := elsewhere(s.Leases, "one"), elsewhere(s.Leases, "two")
+	takes(t, a, Claim{Run: "1", Attempt: "workflow/7"})
+	waits(t, b, Claim{Run: "1", Attempt: "workflow/8"}) // another piece of work
+	takes(t, b, Claim{Run: "1", Attempt: "workflow/7"})
 }
 
 // TestGarbage: of the leases of a key that is held, garbage collection deletes none, however old
@@ -213,9 +207,9 @@ func TestAttempt(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	now := time.Now()
 	s := mem.NewAt(func() time.Time { return now })
-	dead, b, c := elsewhere(t, s.Leases, "one"), elsewhere(t, s.Leases, "two"), elsewhere(t, s.Leases, "three")
-	take(t, dead, Claim{Run: "1", Attempt: "a"})
-	held, _ := take(t, b, Claim{Run: "1", Attempt: "a"}) // the next generation
+	dead, b, c := elsewhere(s.Leases, "one"), elsewhere(s.Leases, "two"), elsewhere(s.Leases, "three")
+	takes(t, dead, Claim{Run: "1", Attempt: "a"})
+	held := takes(t, b, Claim{Run: "1", Attempt: "a"}) // the next generation
 	for _, want := range []int{0, 2} {
 		now = now.Add(25 * time.Hour)
 		if want == 0 {
@@ -223,9 +217,8 @@ func TestGarbage(t *testing.T) {
 			held.renew()
 		}
 		g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: now})
-		if err != nil || len(g.Leases) != want {
-			t.Errorf("deleted %v, want %d; %v", g.Leases, want, err)
-		}
+		errtest.None(t, err)
+		valuetest.Is(t, len(g.Leases), want, g.Leases)
 		if h, _ := take(t, c, Claim{Run: "2"}); (h != nil) != (want > 0) {
 			t.Errorf("a third takes it: %v", h != nil)
 		}
@@ -237,16 +230,10 @@ func TestUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
 		errtest.None(t, s.Leases.Create(t.Context(), name(key, 1), nil))
-		k := keeper(t, s.Leases)
-		if _, other := take(t, k, Claim{}); other == nil {
-			t.Fatal("it was taken at once")
-		}
+		k := keeper(s.Leases)
+		waits(t, k, Claim{})
 		time.Sleep(Stale)
-		h, other := take(t, k, Claim{})
-		if other != nil {
-			t.Fatalf("it is waited for: %v", other)
-		}
-		h.Release()
+		takes(t, k, Claim{}).Release()
 		time.Sleep(2 * renewEvery)
 	})
 }
@@ -259,7 +246,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 		records := &away{Records: s.Leases, deletes: make(chan bool)}
 		records.create.Store(true)
 		records.late.Store(true)
-		k := keeper(t, records)
+		k := keeper(records)
 		first := Claim{Run: "1", Step: "step.command.a", Attempt: "work-1"}
 		if _, _, err := k.Take(t.Context(), key, first); err == nil {
 			t.Fatal("it is taken")
@@ -267,16 +254,11 @@ func TestDeletedMeanwhile(t *testing.T) {
 		records.create.Store(false)
 		records.deletes <- true
 		for _, c := range []Claim{first, {Run: "2"}} {
-			if _, other := take(t, k, c); other == nil {
-				t.Errorf("%s takes what is being deleted", c.Run)
-			}
+			waits(t, k, c)
 		}
 		records.deletes <- true
 		synctest.Wait()
-		h, other := take(t, k, first)
-		if other != nil {
-			t.Fatalf("it waits for %v", other)
-		}
+		h := takes(t, k, first)
 		close(records.deletes)
 		h.Release()
 		time.Sleep(2 * renewEvery) // the renewals end
@@ -339,7 +321,7 @@ func TestNobodyHoldsIt(t *testing.T) {
 					records.create.Store(c.create)
 					records.late.Store(c.late)
 					records.remove.Store(c.remove)
-					k := keeper(t, records)
+					k := keeper(records)
 					if h, _, err := k.Take(t.Context(), key, Claim{Run: "1", Step: "step.command.a", Attempt: "batch 1"}); err == nil {
 						h.Release()
 					} else if !c.create {
@@ -349,27 +331,19 @@ func TestNobodyHoldsIt(t *testing.T) {
 					records.create.Store(false)
 					records.remove.Store(c.remove && c.outage == 0)
 					if who == "another" {
-						k = keeper(t, s.Leases)
+						k = keeper(s.Leases)
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), 3*Stale)
 					defer cancel()
 					start := time.Now()
-					if err := k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}); err != nil {
-						t.Error(err)
-					}
+					errtest.None(t, k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}))
 					if d := time.Since(start); d > c.most {
 						t.Errorf("it waits for %s", d)
 					}
 					records.remove.Store(false)
-					if h, other := take(t, k, Claim{Run: "2"}); other != nil {
-						t.Errorf("it waits for %v", other)
-					} else {
-						h.Release()
-					}
+					takes(t, k, Claim{Run: "2"}).Release()
 					time.Sleep(2 * renewEvery) // all is deleted, and the renewals end
-					if n := count(t, s.Leases); n != 0 {
-						t.Errorf("%d leases are left", n)
-					}
+					empty(t, s.Leases)
 				})
 			})
 		}
@@ -380,20 +354,16 @@ func TestNobodyHoldsIt(t *testing.T) {
 func TestStopped(t *testing.T) {
 	t.Setenv("SLURM_JOB_ID", "47")
 	t.Setenv("SLURMD_NODENAME", "n1")
-	a := keeper(t, mem.New().Leases)
-	b := keeper(t, a.records)
+	a := keeper(mem.New().Leases)
+	b := keeper(a.records)
 	cmd := exec.Command("sleep", "3600")
 	errtest.None(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	holder, err := process.Of(cmd.Process.Pid)
 	errtest.None(t, err)
 	a.self = holder
-	take(t, a, Claim{Run: "1", Step: "step.text.a"})
-	says := func() string {
-		_, other := take(t, b, Claim{Run: "2"})
-		return other.String()
-	}
-	if text := says(); strings.Contains(text, "stopped") || !strings.Contains(text, ", slurm 47 on n1, since") {
+	takes(t, a, Claim{Run: "1", Step: "step.text.a"})
+	if text := waits(t, b, Claim{Run: "2"}).String(); strings.Contains(text, "stopped") || !strings.Contains(text, ", slurm 47 on n1, since") {
 		t.Error(text)
 	}
 	errtest.None(t, cmd.Process.Signal(syscall.SIGSTOP))
@@ -401,7 +371,5 @@ func TestStopped(t *testing.T) {
 	if _, err := syscall.Wait4(holder.PID, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatal(err)
 	}
-	if text := says(); !strings.Contains(text, fmt.Sprintf("; it is stopped: `kill -CONT %d`", holder.PID)) {
-		t.Error(text)
-	}
+	valuetest.Says(t, waits(t, b, Claim{Run: "2"}).String(), fmt.Sprintf("; it is stopped: `kill -CONT %d`", holder.PID))
 }

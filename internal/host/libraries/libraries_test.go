@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var installedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -40,9 +41,7 @@ func base(t *testing.T, dir string) string {
 func venv(t *testing.T, dir, python string) (site string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "pyvenv.cfg"), "home = "+filepath.Dir(python)+"\nversion = 3.11.4\n")
-	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o755))
 	errtest.None(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
 	site = filepath.Join(dir, "lib", "python3.11", "site-packages")
 	install(t, site, "pip", "24.0", map[string]string{"pip/__init__.py": "pip"})
@@ -87,6 +86,21 @@ func TestEnvironments(t *testing.T) {
 	if strings.Contains(string(first.Text), dir) || first.String() != "2 distributions of "+filepath.Join(dir, "first") {
 		t.Errorf("%s: %s", first, first.Text)
 	}
+	// What changes a folder of packages: a file that is written after numpy is there, or another numpy.
+	edited := func(file, text string, times ...time.Time) func(string) {
+		return func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, file), text)
+			for _, when := range times {
+				at(t, filepath.Join(site, file), when)
+			}
+		}
+	}
+	other := func(version string, files map[string]string) func(string) {
+		return func(site string) { install(t, site, "numpy", version, files) }
+	}
+	const file = "numpy/core/x.py"
+	edit := []string{file + " not there -> edited after it was installed"}
 	for name, x := range map[string]struct {
 		change func(site string)
 		want   []string
@@ -97,66 +111,34 @@ func TestEnvironments(t *testing.T) {
 			write(t, filepath.Join(site, "numpy", "__pycache__", "x.cpython-311.pyc"), "compiled")
 			write(t, filepath.Join(site, "numpy", "core", "x.py"), "x") // other times, the same bytes
 		}, nil},
-		"another version": {func(site string) {
-			install(t, site, "numpy", "2.0.1", map[string]string{"numpy/__init__.py": "two"})
-		}, []string{"numpy 1.26.4 -> 2.0.1"}},
-		"none": {func(string) {}, []string{"numpy 1.26.4 -> not there"}},
-		"another build": {func(site string) {
-			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "other", "numpy/core/x.py": "x"})
-		}, []string{"numpy 1.26.4 (files "}},
-		"edited": {func(site string) {
-			numpy(site)
-			write(t, filepath.Join(site, "numpy", "core", "x.py"), "y")
-		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
-		"edited to another size, its time set back": {func(site string) {
-			numpy(site)
-			write(t, filepath.Join(site, "numpy", "core", "x.py"), "xx")
-			at(t, filepath.Join(site, "numpy", "core", "x.py"), installedAt)
-		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
-		"an older file of its size": {func(site string) {
-			numpy(site)
-			write(t, filepath.Join(site, "numpy", "core", "x.py"), "y")
-			at(t, filepath.Join(site, "numpy", "core", "x.py"), installedAt.AddDate(-1, 0, 0))
-		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
+		"another version": {other("2.0.1", map[string]string{"numpy/__init__.py": "two"}), []string{"numpy 1.26.4 -> 2.0.1"}},
+		"none":            {func(string) {}, []string{"numpy 1.26.4 -> not there"}},
+		"another build":   {other("1.26.4", map[string]string{"numpy/__init__.py": "other", file: "x"}), []string{"numpy 1.26.4 (files "}},
+		"edited":          {edited(file, "y"), edit},
+		"edited to another size, its time set back": {edited(file, "xx", installedAt), edit},
+		"an older file of its size":                 {edited(file, "y", installedAt.AddDate(-1, 0, 0)), edit},
 		"removed": {func(site string) {
 			numpy(site)
-			errtest.None(t, os.Remove(filepath.Join(site, "numpy", "core", "x.py")))
+			errtest.None(t, os.Remove(filepath.Join(site, file)))
 		}, []string{"numpy/core/x.py not there -> removed after it was installed"}},
-		"copied by hand": {func(site string) {
-			numpy(site)
-			write(t, filepath.Join(site, "mine", "a.py"), "a")
-			write(t, filepath.Join(site, "mine", "b.py"), "b")
-		}, []string{"mine not there -> of no distribution"}},
-		"run at the start": {func(site string) {
-			numpy(site)
-			write(t, filepath.Join(site, "hook.pth"), "import sitehook\n")
-		}, []string{"hook.pth not there -> run at the start"}},
-		"run at the start after a byte order mark": {func(site string) {
-			numpy(site)
-			write(t, filepath.Join(site, "hook.pth"), "\ufeffimport sitehook\n")
-		}, []string{"hook.pth not there -> run at the start"}},
+		"copied by hand":                           {edited("mine/a.py", "a"), []string{"mine not there -> of no distribution"}},
+		"run at the start":                         {edited("hook.pth", "import sitehook\n"), []string{"hook.pth not there -> run at the start"}},
+		"run at the start after a byte order mark": {edited("hook.pth", "\ufeffimport sitehook\n"), []string{"hook.pth not there -> run at the start"}},
 		"what is run at the start edited": {func(site string) {
-			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x", "hook.pth": "import hook\n"})
+			other("1.26.4", map[string]string{"numpy/__init__.py": "one", file: "x", "hook.pth": "import hook\n"})(site)
 			write(t, filepath.Join(site, "hook.pth"), "import hook, os; os.environ['SEED'] = '7'\n")
 		}, []string{"hook.pth not there -> edited after it was installed", "numpy 1.26.4 (files "}},
 		"weights": {func(site string) { // each line of them would be a folder of sources
 			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x", "numpy/tiny.pth": "/\n"})
 			write(t, filepath.Join(site, "numpy", "tiny.pth"), strings.Repeat("/\n", maxJSON/2+1))
 		}, []string{"numpy 1.26.4 (files ", "numpy/tiny.pth not there -> edited after it was installed"}},
-		"weights copied by hand": {func(site string) {
-			numpy(site)
-			write(t, filepath.Join(site, "mine", "w.pth"), "weights")
-		}, []string{"mine not there -> of no distribution"}},
+		"weights copied by hand": {edited("mine/w.pth", "weights"), []string{"mine not there -> of no distribution"}},
 		"listed without a hash": {func(site string) { // whichever of it and the record is newer
 			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x"})
 			write(t, filepath.Join(site, "marker"), "")
 			at(t, filepath.Join(site, "marker"), installedAt)
 			record := filepath.Join(site, "numpy-1.26.4.dist-info", "RECORD")
-			text, err := os.ReadFile(record)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, record, string(text)+"marker,,\n")
+			write(t, record, filetest.Text(t, record)+"marker,,\n")
 		}, []string{"marker not there -> of no distribution", "numpy 1.26.4 (files "}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,9 +200,7 @@ func TestEditable(t *testing.T) {
 			if len(ds) != 1 || !strings.Contains(ds[0].Old, Source) {
 				t.Errorf("an edit of its sources: %v\n%s", ds, one.Text)
 			}
-			if !strings.Contains(one.String(), Source) {
-				t.Error(one)
-			}
+			valuetest.Says(t, one.String(), Source)
 			if way != "finder" {
 				return
 			}
@@ -246,9 +226,7 @@ func TestPlaces(t *testing.T) {
 	in := func(path string) string { return filepath.Join(dir, path) }
 	link := func(to, from string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(in(from)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.MkdirAll(filepath.Dir(in(from)), 0o755))
 		errtest.None(t, os.Symlink(in(to), in(from)))
 	}
 	system := base(t, in("usr"))
@@ -324,9 +302,7 @@ func TestPlaces(t *testing.T) {
 		}
 		slices.Sort(have)
 		slices.Sort(wanted)
-		if !slices.Equal(have, wanted) {
-			t.Errorf("%s has %q, want %q", program, have, wanted)
-		}
+		valuetest.Deep(t, have, wanted, program)
 	}
 	write(t, filepath.Join(site, "scipy/__init__.py"), "edited")
 	if e := of(t, in("conda/bin/python3.11")); !strings.Contains(e.String(), Edited+": scipy/__init__.py") {
@@ -336,31 +312,26 @@ func TestPlaces(t *testing.T) {
 
 // TestUnreadable: what cannot be read is an error that names it.
 func TestUnreadable(t *testing.T) {
-	for name, spoil := range map[string]func(site string) (string, error){
-		"a record that is a folder": func(site string) (string, error) {
-			p := filepath.Join(site, "pip-24.0.dist-info", "RECORD")
-			if err := os.Remove(p); err != nil {
-				return "", err
-			}
-			return "", os.Mkdir(p, 0o755) // it is not a record: its files are of no distribution
+	replaced := func(path string) string { // by a folder
+		errtest.None(t, os.Remove(path))
+		errtest.None(t, os.Mkdir(path, 0o755))
+		return filepath.Clean(path)
+	}
+	for name, spoil := range map[string]func(site string) string{
+		"a record that is a folder": func(site string) string {
+			replaced(filepath.Join(site, "pip-24.0.dist-info", "RECORD"))
+			return "" // it is not a record: its files are of no distribution
 		},
-		"a pointer that is too long": func(site string) (string, error) {
-			p := filepath.Join(site, "long.pth")
-			return p, os.WriteFile(p, make([]byte, maxJSON+1), 0o644)
+		"a pointer that is too long": func(site string) string {
+			filetest.Write(t, filepath.Join(site, "long.pth"), make([]byte, maxJSON+1))
+			return filepath.Join(site, "long.pth")
 		},
-		"pyvenv.cfg is a folder": func(site string) (string, error) {
-			p := filepath.Join(site, "../../../pyvenv.cfg")
-			if err := os.Remove(p); err != nil {
-				return "", err
-			}
-			return filepath.Clean(p), os.Mkdir(p, 0o755)
-		},
+		"pyvenv.cfg is a folder": func(site string) string { return replaced(filepath.Join(site, "../../../pyvenv.cfg")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			path, err := spoil(venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base"))))
-			errtest.None(t, err)
-			_, err = new(Memory).Of(context.Background(), filepath.Join(dir, "env", "bin", "python"), exec.LookPath)
+			path := spoil(venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base"))))
+			_, err := new(Memory).Of(context.Background(), filepath.Join(dir, "env", "bin", "python"), exec.LookPath)
 			if path == "" && err != nil || path != "" && (err == nil || !strings.Contains(err.Error(), path)) {
 				t.Errorf("%v, want the path %q", err, path)
 			}

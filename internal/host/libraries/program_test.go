@@ -11,22 +11,19 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // counted is what a key has of a program's file.
 func counted(t *testing.T, program string) artifacts.Digest {
 	t.Helper()
-	text, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := []byte(filetest.Text(t, program))
 	d, err := Original(program, artifacts.Sum(text))
 	if err == nil && d == artifacts.Sum(text) {
 		d, err = Installed(program, d)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return d
 }
 
@@ -50,21 +47,15 @@ func TestInstalledScript(t *testing.T) {
 	entry, script := made("env", "#!%s/python\n"+pip), made("env", "#!%s/python\nimport kd\n")
 	for _, text := range []string{long + pip, long + uv, strings.ReplaceAll(long, "'%s/python'", "\"%s/python\"") + pip,
 		strings.ReplaceAll(long, "'%s/python'", "\"$(dirname -- \"$(realpath -- \"$0\")\")\"/'python'") + uv} {
-		if made("my env", text) != entry {
-			t.Errorf("another program: %s", text)
-		}
+		valuetest.Is(t, made("my env", text), entry, "another program")
 	}
-	if made("other", "#!%s/python\nimport kd\n") != script {
-		t.Error("the folder counts in a script")
-	}
+	valuetest.Is(t, made("other", "#!%s/python\nimport kd\n"), script, "the folder counts in a script")
 	seen := map[artifacts.Digest]string{entry: "entry", script: "script"}
 	for _, text := range []string{long + strings.ReplaceAll(pip, "main", "other"), long + strings.Replace(pip, "kd.cli", "kd", 1), long + pip + "import os\n",
 		"#!%s/python -O\n" + pip, strings.Replace(long, " \"$0\"", " -O \"$0\"", 1) + pip, long + strings.Replace(pip, "re.sub(r'", "re.sub(os.getenv('X')+r'", 1),
 		long + "import sys\n", "#!/usr/bin/env python\n" + pip, "#!/bin/sh\n" + pip, "\x7fELF"} {
 		d := made("env", text)
-		if seen[d] != "" {
-			t.Errorf("one digest of %q and %q", text, seen[d])
-		}
+		valuetest.Is(t, seen[d], "", text)
 		seen[d] = text
 	}
 }
@@ -90,9 +81,7 @@ func TestCondaProgram(t *testing.T) {
 	}
 	one, two := made(`"sha256":"aa",`), made(`"sha256":"aa",`)
 	for program, want := range map[string]string{"bin/python": fmt.Sprintf("%064d", 1), "lib/R/bin/R": fmt.Sprintf("%064d", 2), "bin/perl": artifacts.Sum([]byte("\x7fELF of perl")).Hex()} {
-		if got := counted(t, filepath.Join(one, program)).Hex(); got != want {
-			t.Errorf("%s counts as %s, want %s", program, got, want)
-		}
+		valuetest.Is(t, counted(t, filepath.Join(one, program)).Hex(), want, program)
 	}
 	first := of(t, filepath.Join(one, "bin/python"))
 	if second := of(t, filepath.Join(two, "bin/python")); first.Digest != second.Digest || !strings.Contains(first.String(), Edited+": gone.py") {
@@ -154,9 +143,7 @@ func TestUnknown(t *testing.T) {
 	}
 	venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base")))
 	mise := in("mise/bin/mise", "\x7fELF")
-	if err := os.MkdirAll(filepath.Join(dir, "mise/shims"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Join(dir, "mise/shims"), 0o755))
 	errtest.None(t, os.Symlink(mise, filepath.Join(dir, "mise/shims/python3")))
 	write(t, filepath.Join(dir, "conda/conda-meta/x.json"), "{}")
 	for program, want := range map[string]string{

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var (
@@ -26,9 +27,7 @@ var (
 func codec(t *testing.T, lines ...string) Codec {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	c, err := Load(file)
 	errtest.None(t, err)
 	return c
@@ -110,15 +109,12 @@ func TestCodec(t *testing.T) {
 			errtest.Says(t, err, c.mistakes...)
 		})
 	}
-}
-
-func TestOneTextIsNeverEncryptedTheSame(t *testing.T) {
-	c := codec(t, oldKey)
-	if bytes.Equal(sealedBy(t, c, plain("x")).Data, sealedBy(t, c, plain("x")).Data) {
-		t.Error("two payloads have one nonce")
+	if bytes.Equal(sealedBy(t, before, plain("x")).Data, sealedBy(t, before, plain("x")).Data) {
+		t.Error("two payloads of one text have one nonce")
 	}
 }
 
+// TestFailures: what a failure says is hidden, and read with the key alone.
 func TestFailures(t *testing.T) {
 	c, other := codec(t, oldKey), codec(t, newOne)
 	err := temporal.NewNonRetryableApplicationError("planted", "Kind", errors.New("planted cause"), "planted detail")
@@ -131,21 +127,16 @@ func TestFailures(t *testing.T) {
 	if back := c.FailureConverter().FailureToError(f); !errors.As(back, &app) || app.Message() != "planted" || app.Details(&detail) != nil || detail != "planted detail" {
 		t.Errorf("got %v, detail %q", back, detail)
 	}
-	if m := c.Message(f); m != "planted" {
-		t.Errorf("Message is %q", m)
-	}
+	valuetest.Is(t, c.Message(f), "planted", "Message")
 	for _, no := range []Codec{other, {}} {
 		if back := no.FailureConverter().FailureToError(f); !strings.Contains(back.Error(), "encrypted with key \""+c.IDs()[0]) {
 			t.Errorf("got %v", back)
 		}
-		if m := no.Message(f); !strings.Contains(m, "--payload-key") {
-			t.Errorf("Message is %q", m)
-		}
+		valuetest.Says(t, no.Message(f), "--payload-key")
 	}
 	plain := Codec{}.FailureConverter().ErrorToFailure(err)
-	if plain.Message != "planted" || c.Message(plain) != "planted" {
-		t.Errorf("without a key: %v", plain)
-	}
+	valuetest.Is(t, plain.Message, "planted", "without a key")
+	valuetest.Is(t, c.Message(plain), "planted", "without a key")
 
 	_, kerr := other.Decode([]*common.Payload{sealedBy(t, c, codecPlain)})
 	f = Codec{}.FailureConverter().ErrorToFailure(fmt.Errorf("unable to decode the input: %w", kerr))
@@ -173,9 +164,7 @@ func TestLoad(t *testing.T) {
 		{"long.key", strings.Repeat("#\n", maxFile), 0o600, []string{"not a key file"}},
 	} {
 		file := filepath.Join(dir, c.name)
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(file, []byte(c.text), 0o600))
 		errtest.None(t, os.Chmod(file, c.mode))
 		k, err := Load(file)
 		if c.mistakes == nil {
@@ -184,19 +173,13 @@ func TestLoad(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil {
-			t.Errorf("%s is taken", c.name)
-			continue
-		}
 		errtest.Says(t, err, c.mistakes...)
-		if strings.Contains(err.Error(), oldKey[:20]) {
+		if strings.Contains(fmt.Sprint(err), oldKey[:20]) {
 			t.Errorf("%s: the error quotes the key: %v", c.name, err)
 		}
 	}
 	errtest.Says(t, errtest.Of(Load(dir)), "regular")
-	if _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	errtest.Is(t, errtest.Of(Load(filepath.Join(dir, "none"))), os.ErrNotExist, "no file")
 	if c, err := Load(""); err != nil || len(c.IDs()) != 0 {
 		t.Errorf("no name: %v, %v", c, err)
 	}

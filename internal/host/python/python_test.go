@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestNormal(t *testing.T) {
@@ -48,9 +49,7 @@ func TestEncoded(t *testing.T) {
 		"# -*- coding: latin-1 -*-\nx": true, "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n": true,
 		"# coding: UTF_8\n# coding: latin-1\n": false, "# coding: utf-8-sig\n": false, "x = 1\n# coding: latin-1\n": false, "\n\n# coding: latin-1\n": false, "": false,
 	} {
-		if got := Encoded(text); got != want {
-			t.Errorf("%q: got %v", text, got)
-		}
+		valuetest.Is(t, Encoded(text), want, text)
 	}
 }
 

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -44,9 +43,7 @@ func TestKept(t *testing.T) {
 		filetest.Write(t, filepath.Join(folder, name+".json"), text)
 	}
 	all, bad := Read(folder)
-	if d := cmp.Diff([]Rates{card()}, all); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, all, []Rates{card()})
 	want := []string{"cut.json: it is damaged: unexpected end", "negative.json: it is damaged: a rate is no number", "nobody.json: it is damaged: it names no device",
 		"none.json: it is damaged: it names no device, or has no rates", `other.json: its format is "redsi-rates/2", this redsi reads redsi-rates/1`}
 	for i, err := range bad {
@@ -54,9 +51,7 @@ func TestKept(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if len(bad) != len(want) {
-		t.Error(len(bad))
-	}
+	valuetest.Is(t, len(bad), len(want))
 	if r, err := Named(all, "nvidia-h200"); err != nil || r.Device != "NVIDIA H200" {
 		t.Error(r, err)
 	}

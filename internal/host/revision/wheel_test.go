@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPip: a program of pip's is told from one of make or of an archive, whichever scheme pip took.
@@ -18,16 +21,12 @@ func TestPip(t *testing.T) {
 		"lib/redsi-models": "",
 	} {
 		root := filepath.Join(t.TempDir(), "study[12]")
-		if err := os.MkdirAll(filepath.Join(root, place), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.MkdirAll(filepath.Join(root, place), 0o755))
 		want := ""
 		if version != "" {
 			want = "pip install redsi_models-" + version + "-*.whl, of make wheel in a clone, in " + root
 		}
-		if got := pip(filepath.Join(root, "bin", "redsi"), "redsi_models"); got != want {
-			t.Errorf("%s: %q", place, got)
-		}
+		valuetest.Is(t, pip(filepath.Join(root, "bin", "redsi"), "redsi_models"), want, place)
 	}
 	if got := Program(); !strings.HasSuffix(got, ".test") {
 		t.Error(got)

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/process"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMain lets a test run this program as a worker that will be killed.
@@ -55,12 +56,8 @@ echo $$; echo $a; echo started; wait`}, Dir: dir, Stdout: os.Stdout,
 func TestFolders(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "steps")
 	a := scratch.In(root)
-	if swept, err := a.Sweep(); err != nil || swept != (scratch.Swept{}) {
-		t.Errorf("of nothing: %+v, %v", swept, err)
-	}
-	if _, err := os.Stat(root); !errors.Is(err, os.ErrNotExist) {
-		t.Error("it is made before the first folder is")
-	}
+	valuetest.Of(t, scratch.Swept{}, "of nothing")(a.Sweep())
+	errtest.Is(t, errtest.Of(os.Stat(root)), os.ErrNotExist, "before the first folder")
 	one, err := a.New()
 	errtest.None(t, err)
 	two, err := a.New()
@@ -70,14 +67,10 @@ func TestFolders(t *testing.T) {
 	// Those of a process that lives stay, also to itself.
 	other := scratch.In(root)
 	for _, who := range []*scratch.Area{a, other} {
-		if swept, err := who.Sweep(); err != nil || swept != (scratch.Swept{}) {
-			t.Errorf("of a living process: %+v, %v", swept, err)
-		}
+		valuetest.Of(t, scratch.Swept{}, "of a living process")(who.Sweep())
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Join(one, "a", "b"), 0o755), os.WriteFile(filepath.Join(one, "a", "b", "c"), nil, 0o400),
-		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.MkdirAll(filepath.Join(one, "a", "b"), 0o755), os.WriteFile(filepath.Join(one, "a", "b", "c"), nil, 0o400),
+		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)))
 	errtest.None(t, errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()))
 	left, err := os.ReadDir(root)
 	if err != nil || len(left) != 1 || left[0].Name() != "lock" {
@@ -95,9 +88,7 @@ func TestRoot(t *testing.T) {
 	for _, root := range []string{open, link, file} {
 		a := scratch.In(root)
 		errtest.Says(t, errtest.Of(a.New()), root+" is not a folder that only this account")
-		if _, err := a.Sweep(); err == nil {
-			t.Errorf("%s is swept", root)
-		}
+		errtest.Some(t, errtest.Of(a.Sweep()), root)
 	}
 }
 
@@ -111,9 +102,7 @@ func working(t *testing.T, root string) (*exec.Cmd, string, []process.Identity) 
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var dir string
 	var left []process.Identity
 	lines := bufio.NewScanner(out)
@@ -138,9 +127,7 @@ func TestSweep(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "steps")
 	one, dir, left := working(t, root)
 	two, another, more := working(t, root)
-	if swept, err := scratch.In(root).Sweep(); err != nil || swept != (scratch.Swept{}) {
-		t.Errorf("of living workers: %+v, %v", swept, err)
-	}
+	valuetest.Of(t, scratch.Swept{}, "of living workers")(scratch.In(root).Sweep())
 	for _, w := range []*exec.Cmd{one, two} {
 		errtest.None(t, w.Process.Kill())
 		_ = w.Wait()
@@ -154,9 +141,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%+v, %v", swept, err)
 	}
 	for _, d := range []string{dir, another} {
-		if _, err := os.Stat(d); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is still there", d)
-		}
+		errtest.Is(t, errtest.Of(os.Stat(d)), os.ErrNotExist, d)
 	}
 	for _, id := range append(left, more...) {
 		if !id.AwaitEnd(time.Minute) {
@@ -164,12 +149,8 @@ func TestSweep(t *testing.T) {
 			_ = id.End()
 		}
 	}
-	if err := bystander.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Error("a process that is nobody's was ended")
-	}
-	if swept, err := scratch.In(root).Sweep(); err != nil || swept != (scratch.Swept{}) {
-		t.Errorf("twice: %+v, %v", swept, err)
-	}
+	errtest.None(t, bystander.Process.Signal(syscall.Signal(0)), "a process that is nobody's was ended")
+	valuetest.Of(t, scratch.Swept{}, "twice")(scratch.In(root).Sweep())
 }
 
 // What was killed while it made its place, or wrote a record, is swept too; what
@@ -180,13 +161,9 @@ func TestSweepHalves(t *testing.T) {
 	errtest.None(t, err)
 	write := func(place, owner, program string) string {
 		dir := filepath.Join(root, place, "step-1")
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(root, 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(root, 0o700)))
 		for path, text := range map[string]string{filepath.Join(root, place, "owner"): owner, dir + ".program": program} {
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		return dir
 	}
@@ -205,25 +182,16 @@ func TestSweepHalves(t *testing.T) {
 	told := filepath.Join(bin, "told")
 	filetest.Program(t, filepath.Join(bin, "docker"), "#!/bin/sh\necho \"$@\" >> "+told+"\necho Error: No such container: x >&2\nexit 1\n")
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	if err := os.WriteFile(gone[1]+scratch.ContainerSuffix, []byte("docker"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(gone[1]+scratch.ContainerSuffix, []byte("docker"), 0o600))
 	stays := write("5-another-machine", host("elsewhere", "another"), "")
 	swept, err := scratch.In(root).Sweep()
-	if err != nil || swept != (scratch.Swept{Folders: len(gone)}) {
-		t.Errorf("%+v, %v", swept, err)
-	}
-	if text, err := os.ReadFile(told); string(text) != "kill redsi-2-half-step-1\n" {
-		t.Errorf("the engine was told %q, %v", text, err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, swept, scratch.Swept{Folders: len(gone)})
+	valuetest.Is(t, filetest.Text(t, told), "kill redsi-2-half-step-1\n")
 	for _, d := range gone {
-		if _, err := os.Stat(filepath.Dir(d)); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is still there", d)
-		}
+		errtest.Is(t, errtest.Of(os.Stat(filepath.Dir(d))), os.ErrNotExist, d)
 	}
-	if _, err := os.Stat(stays); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(os.Stat(stays)))
 }
 
 // TestEndedAtOnce: what a program leaves running is ended, also of one that has ended before anybody could note it.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestLauncher: a script names its interpreter in a first line, or by a shell that hands over to it.
@@ -33,9 +35,7 @@ func TestLauncher(t *testing.T) {
 		"#!/bin/sh\n'''exec' '/it'\"'\"'s/python' \"$0\" \"$@\"\n' '''\nx\n":                                "/it's/python",
 		"#!/bin/sh\n'''exec' \"$(dirname -- \"$(realpath -- \"$0\")\")\"/'python' \"$0\" \"$@\"\n' '''\nx(": dir + "/python",
 	} {
-		if got := Launcher(text, filepath.Join(dir, "tool")); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		valuetest.Is(t, Launcher(text, filepath.Join(dir, "tool")), want, text)
 	}
 	if got := Launcher("#!/bin/sh\nexec \"$(dirname \"$0\")\"/python x\n", ""); got != "/bin/sh" {
 		t.Errorf("of a script whose path is not known: %q", got)

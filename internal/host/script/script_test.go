@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestInterpreter(t *testing.T) {
@@ -45,9 +47,7 @@ func TestReturns(t *testing.T) {
 		{"c", "\x7fELF\r\n", true, false},
 		{"c.csv", "a,b\r\n", false, false},
 	} {
-		if got := Returns(c.name, c.text, c.started); got != c.want {
-			t.Errorf("%s %q: %t", c.name, c.text, got)
-		}
+		valuetest.Is(t, Returns(c.name, c.text, c.started), c.want, c.name, c.text)
 	}
 }
 

@@ -11,13 +11,12 @@ import (
 	"testing/iotest"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestSources(t *testing.T) {
 	for _, s := range []string{"env:A", "file:/run/x", "var:token"} {
-		if err := CheckSource(s); err != nil {
-			t.Errorf("%s: %v", s, err)
-		}
+		errtest.None(t, CheckSource(s), s)
 	}
 	for _, s := range []string{"", "A", "env:", "env:A=B", "file:x", "file:", "vault:x", "hunter2-hunter2"} {
 		if err := CheckSource(s); err == nil || strings.Contains(err.Error(), "hunter") {
@@ -30,18 +29,14 @@ func TestValues(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "key")
 	for name, text := range map[string]string{"key": "of a file\r\n", "short": "abc", "long": strings.Repeat("x", maxValue+1), "nul": "abcdef\x00"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for name, value := range map[string]string{"REDSI_TEST_A": "of the environment", "REDSI_VAR_there": "of the worker", "REDSI_TEST_EMPTY": "", "REDSI_TEST_SHORT": "abcde\n"} {
 		t.Setenv(name, value)
 	}
 	f := Finder{Vars: map[string]string{"given": "of the command line"}}
 	for source, want := range map[string]string{"env:REDSI_TEST_A": "of the environment", "var:given": "of the command line", "var:there": "of the worker", "file:" + file: "of a file"} {
-		if got, err := f.Value(source); err != nil || got != want {
-			t.Errorf("%s: %q, %v", source, got, err)
-		}
+		valuetest.Of(t, want, source)(f.Value(source))
 	}
 	for source, want := range map[string]string{"env:REDSI_TEST_B": "no environment variable REDSI_TEST_B", "var:x": "set REDSI_VAR_x", "file:" + dir: "not a regular file", "file:" + dir + "/none": "no such file",
 		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:REDSI_TEST_EMPTY": "fewer than 6", "env:REDSI_TEST_SHORT": "fewer than 6"} {
@@ -61,9 +56,7 @@ func TestStreams(t *testing.T) {
 		"line MIIEvQIBADANBgkqhkiG9w0\n": "line [secret KEY]\n", "-----BEGIN KEY-----\n": "-----BEGIN KEY-----\n", "hunter": "hunter", "hunter2-": "[secret PREFIX]-",
 		"token abc-def, \n": "token [secret ENDED], \n",
 	} {
-		if got := s.Redact(in); got != want {
-			t.Errorf("%q becomes %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, s.Redact(in), want, in)
 		var b, g bytes.Buffer
 		w := s.Redactor(&b)
 		if _, err := io.Copy(struct{ io.Writer }{w}, iotest.OneByteReader(strings.NewReader(in))); err != nil || w.Close() != nil || b.String() != want {
@@ -82,7 +75,5 @@ func TestStreams(t *testing.T) {
 			}
 		}
 	}
-	if got := (Set)(nil).Redact("x"); got != "x" {
-		t.Error(got)
-	}
+	valuetest.Is(t, (Set)(nil).Redact("x"), "x")
 }

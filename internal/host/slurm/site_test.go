@@ -10,7 +10,9 @@ import (
 
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestSite asks a real Slurm, in a folder that its nodes see: jobs are submitted, found and taken back, and a script
@@ -61,7 +63,5 @@ func TestSite(t *testing.T) {
 	if q := until(id+"_1", Ended); q.Said != "COMPLETING" && q.Said != "COMPLETED" {
 		t.Errorf("%+v", q)
 	}
-	if b, err := os.ReadFile(filepath.Join(folder, id+"_1.log")); string(b) != "x 2 96 1 a  b\n" {
-		t.Errorf("%q, %v", b, err)
-	}
+	valuetest.Is(t, filetest.Text(t, filepath.Join(folder, id+"_1.log")), "x 2 96 1 a  b\n")
 }

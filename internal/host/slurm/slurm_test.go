@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func gpu() Pilot {
@@ -42,9 +43,7 @@ module load cuda/13
 export A=1
 exec srun --export=ALL --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' worker --idle-exit=5m0s
 `
-	if got := j.Script(); got != want {
-		t.Error(got)
-	}
+	valuetest.Is(t, j.Script(), want)
 	own := gpu()
 	own.Flags = []string{"--mem-per-cpu=4G", "--gres=gpu:a100:2"}
 	j = Job{Pilot: own, Name: "n", Worker: []string{"w"}}
@@ -60,22 +59,16 @@ func TestHead(t *testing.T) {
 	errtest.None(t, err)
 	j := Job{Pilot: p, Name: "n", Setup: []string{"module load x"}, Worker: []string{"redsi", "run", "--var=a=b c"}, Output: "/s t/head", Server: "/s t/server.json"}
 	const want = "-A x --job-name=n --nodes=1 --ntasks=1 --cpus-per-task=1 --time=60 --requeue --open-mode=append --signal=B:USR1@900 --mem=1908M --output=/s t/head/run.log"
-	if got := strings.Join(j.options(), " "); got != want {
-		t.Error(got)
-	}
+	valuetest.Is(t, strings.Join(j.options(), " "), want)
 	for _, text := range []string{"\nset -e\nmodule load x\nset +e\n", "\nout='/s t/head' server='/s t/server.json'\n", "\nredsi run '--var=a=b c' &\n", "next=${next%%;*}\n"} {
-		if !strings.Contains(j.Script(), text) {
-			t.Errorf("no %q in\n%s", text, j.Script())
-		}
+		valuetest.Says(t, j.Script(), text)
 	}
 	site.Head = []string{"--partition=long"}
 	if p, err = site.HeadPilot("24h"); err != nil || !slices.Equal(p.Flags, site.Head) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	j.Pilot = p
-	if got := strings.Join(j.options(), " "); !strings.Contains(got, " --signal=B:USR1@1800 ") {
-		t.Error(got)
-	}
+	valuetest.Says(t, strings.Join(j.options(), " "), " --signal=B:USR1@1800 ")
 }
 
 func TestParsePilot(t *testing.T) {
@@ -140,9 +133,7 @@ func TestParse(t *testing.T) {
 // TestEnvironment: neither a job's variables nor squeue's reach the programs, a site's own do.
 func TestEnvironment(t *testing.T) {
 	got := environment([]string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_MEM_PER_NODE=1", "SLURMD_NODENAME=n", "SQUEUE_STATES=PD", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=%s"})
-	if want := []string{"PATH=/bin", "SLURM_CONF=/c", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=standard"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	valuetest.Deep(t, got, []string{"PATH=/bin", "SLURM_CONF=/c", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=standard"})
 }
 
 // stub puts programs on PATH that append their arguments to files of their names, and do the rest as told.
@@ -168,9 +159,8 @@ func TestCalls(t *testing.T) {
 		"scancel": `exit 0`,
 	})
 	id, err := j.Submit(t.Context(), 3)
-	if err != nil || id != "47" {
-		t.Error(id, err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, id, "47")
 	if at, err := j.FirstStart(t.Context()); err != nil || at.Format(time.DateTime) != "2026-11-28 11:14:14" {
 		t.Error(at, err)
 	}
@@ -194,13 +184,9 @@ func TestCalls(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	over := errors.New("over")
 	stop(over)
-	if _, err := List(ctx, "n"); !errors.Is(err, over) {
-		t.Error(err)
-	}
+	errtest.Is(t, errtest.Of(List(ctx, "n")), over)
 	t.Setenv("PATH", t.TempDir())
-	if _, err := List(t.Context(), "n"); !errors.Is(err, ErrNone) {
-		t.Error(err)
-	}
+	errtest.Is(t, errtest.Of(List(t.Context(), "n")), ErrNone)
 	stub(t, map[string]string{"sbatch": "", "scancel": ""})
 	t.Setenv("PATH", strings.Split(os.Getenv("PATH"), ":")[0])
 	errtest.Says(t, Here(), "squeue is not in PATH")
@@ -218,9 +204,7 @@ func TestLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, began := &Limited{Names: []string{"n"}}, time.Now()
 		j := Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}}
-		if id, err := l.Submit(t.Context(), j, 1); id != "" || err != nil {
-			t.Errorf("before the queue is known: %q, %v", id, err)
-		}
+		valuetest.Of(t, "", "before the queue is known")(l.Submit(t.Context(), j, 1))
 		var submits, looks, said []string
 		lookCalls, id := 0, ""
 		for id == "" && time.Since(began) < 2*time.Hour {
@@ -236,12 +220,9 @@ func TestLimited(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		if want := []string{"0s", "1m0s", "3m0s", "7m0s", "15m0s", "30m0s"}; !slices.Equal(submits, want) {
-			t.Errorf("submitted at %q", submits)
-		}
-		if said[0] != "sbatch: error: QOSMaxSubmitJobPerUserLimit; the next try is in 1m0s" || said[5] != "<nil>" {
-			t.Errorf("%q", said)
-		}
+		valuetest.Deep(t, submits, []string{"0s", "1m0s", "3m0s", "7m0s", "15m0s", "30m0s"}, "submitted at")
+		valuetest.Is(t, said[0], "sbatch: error: QOSMaxSubmitJobPerUserLimit; the next try is in 1m0s", said)
+		valuetest.Is(t, said[5], "<nil>", said)
 		if want := []string{"0s", "10s", "20s", "30s"}; !slices.Equal(looks[:4], want) || len(looks) > 100 {
 			t.Errorf("looked at %q", looks)
 		}
@@ -255,9 +236,7 @@ func TestLimited(t *testing.T) {
 		time.Sleep(time.Minute)
 		_, err = l.Jobs(t.Context())
 		errtest.Says(t, err, "squeue: error: Socket timed out; the next try is in 2m0s")
-		if id, err := l.Submit(t.Context(), j, 1); id != "" || err != nil {
-			t.Errorf("while the queue is not known: %q, %v", id, err)
-		}
+		valuetest.Of(t, "", "while the queue is not known")(l.Submit(t.Context(), j, 1))
 		time.Sleep(119 * time.Second)
 		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 3 || len(calls("squeue")) != before+1 {
 			t.Error("the pause after a refusal is not kept", jobs, err)
@@ -267,12 +246,8 @@ func TestLimited(t *testing.T) {
 		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 1 {
 			t.Error(jobs, err)
 		}
-		if id, err := l.Submit(t.Context(), j, 1); id != "47" || err != nil {
-			t.Error(id, err)
-		}
-		if id, err := l.Submit(t.Context(), j, 1); id != "" || err != nil {
-			t.Error("two at a time", id, err)
-		}
+		valuetest.Of(t, "47")(l.Submit(t.Context(), j, 1))
+		valuetest.Of(t, "", "two at a time")(l.Submit(t.Context(), j, 1))
 	})
 }
 
@@ -317,23 +292,15 @@ func TestDoubt(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		if want := []string{"0s", "10s", "1m3s", "2m3s", "3m3s"}; !slices.Equal(looks, want) {
-			t.Errorf("looked at %q", looks)
-		}
+		valuetest.Deep(t, looks, []string{"0s", "10s", "1m3s", "2m3s", "3m3s"}, "looked at")
 		_, err := l.Submit(t.Context(), Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}}, 1)
 		errtest.None(t, err)
 	})
-	script, err := os.ReadFile(filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script"))
-	errtest.None(t, err)
-	if !strings.Contains(string(script), "\nexport SLURM_JOB_END_TIME=") {
-		t.Errorf("%s", script)
-	}
+	valuetest.Says(t, filetest.Text(t, filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script")), "\nexport SLURM_JOB_END_TIME=")
 }
 
 func TestIDs(t *testing.T) {
 	for want, ids := range map[string][]string{"47_[1-3,5]": {"47_1", "47_2", "47_5", "47_3"}, "47_2": {"47_2"}, "46 47_[1-2]": {"46", "47_2", "47_1"}, "": nil} {
-		if got := IDs(ids); got != want {
-			t.Errorf("%q: %q, want %q", ids, got, want)
-		}
+		valuetest.Is(t, IDs(ids), want, ids)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -32,9 +34,7 @@ func saveCheckpoint(t *testing.T, c *Checkpoints, n int64, name, text string) ar
 	if err == nil {
 		err = c.Save(t.Context(), n, map[string]artifacts.File{name: f})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return f
 }
 
@@ -53,28 +53,26 @@ func TestForgedCheckpoint(t *testing.T) {
 		errtest.None(t, err)
 		passed := map[string]int64{}
 		c.count = func(what string, n int64) { passed[what] += n }
-		n, text, err := latest(t, c)
-		if err != nil || n != 7 || text != "seven" || passed[passedOver] != 1 {
-			t.Errorf("%s: checkpoint %d, %q, %v, counted %v", record, n, text, err, passed)
-		}
+		valuetest.Is(t, latest(t, c), "7 seven", record)
+		valuetest.Is(t, passed[passedOver], 1, record)
 	}
 }
 
 // latest is the number of the newest checkpoint that is of use and the text of its
-// state; 0 if there is none. Those with one of the unfit texts are not.
-func latest(t *testing.T, c *Checkpoints, unfit ...string) (used int64, text string, err error) {
+// state; "" if there is none. Those with one of the unfit texts are not.
+func latest(t *testing.T, c *Checkpoints, unfit ...string) (used string) {
 	t.Helper()
 	ok, err := c.Latest(t.Context(), func(n int64, files map[string]artifacts.File) error {
-		if text = readCheckpoint(t, c, files["state"]); slices.Contains(unfit, text) {
+		text := readCheckpoint(t, c, files["state"])
+		if slices.Contains(unfit, text) {
 			return fmt.Errorf("checkpoint %d: %w", n, step.Unfit(errors.New("it is of another step")))
 		}
-		used = n
+		used = fmt.Sprint(n, " ", text)
 		return nil
 	})
-	if ok != (used > 0) {
-		t.Errorf("checkpoint %d, %v", used, ok)
-	}
-	return used, text, err
+	errtest.None(t, err)
+	valuetest.Is(t, ok, used != "", used)
+	return used
 }
 
 // TestDamagedCheckpoint: the newest checkpoint that can be read is used, or none;
@@ -91,24 +89,22 @@ func TestDamagedCheckpoint(t *testing.T) {
 		if !ok {
 			t.Fatal("no such blob")
 		}
-		if err := errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, []byte("redsi checkpoint "+c.key.Hex()+"\nbad"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Chmod(path, 0o644))
+		filetest.Write(t, path, "redsi checkpoint "+c.key.Hex()+"\nbad")
 	}
-	wants := func(want, counted int64) {
+	wants := func(want string, counted int64) {
 		t.Helper()
 		clear(passed)
-		if n, _, err := latest(t, c); err != nil || n != want || passed[passedOver] != counted {
-			t.Fatalf("checkpoint %d, %v, %v; want %d, %d passed over", n, err, passed, want, counted)
-		}
+		valuetest.Is(t, latest(t, c), want)
+		valuetest.Is(t, passed[passedOver], counted, "passed over")
 	}
-	wants(2, 0)
+	wants("2 two", 0)
 	damage(two)
-	wants(1, 1)
+	wants("1 one", 1)
 	damage(one)
-	wants(0, 2)
+	wants("", 2)
 	errtest.None(t, s.Records.Put(t.Context(), artifacts.CheckpointName(c.key, 3), []byte("no record")))
-	wants(0, 3)
+	wants("", 3)
 }
 
 // TestUnfitCheckpoint: what the step finds unfit is passed over too, and does not take
@@ -119,30 +115,21 @@ func TestUnfitCheckpoint(t *testing.T) {
 	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(_ string, n int64) { passed += n }}
 	saveCheckpoint(t, c, 8, "state", "eight")
 	saveCheckpoint(t, c, 9, "state", "nine")
-	if n, text, err := latest(t, c, "nine"); err != nil || n != 8 || text != "eight" || passed != 1 {
-		t.Errorf("checkpoint %d, %q, %v, %d passed over", n, text, err, passed)
-	}
+	valuetest.Is(t, latest(t, c, "nine"), "8 eight")
+	valuetest.Is(t, passed, 1, "passed over")
 	c.useless, passed = nil, 0
-	if n, _, err := latest(t, c, "nine", "eight"); err != nil || n != 0 || passed != 2 {
-		t.Errorf("checkpoint %d, %v, %d passed over", n, err, passed)
-	}
+	valuetest.Is(t, latest(t, c, "nine", "eight"), "")
+	valuetest.Is(t, passed, 2, "passed over")
 	for n := int64(1); n <= 8; n++ {
 		saveCheckpoint(t, c, n, "state", fmt.Sprint(n))
-		again := &Checkpoints{records: s.Records, blobs: s.Blobs, key: c.key}
-		if used, text, err := latest(t, again); err != nil || used != n || text != fmt.Sprint(n) {
-			t.Errorf("after checkpoint %d: %d, %q, %v", n, used, text, err)
-		}
+		valuetest.Is(t, latest(t, &Checkpoints{records: s.Records, blobs: s.Blobs, key: c.key}), fmt.Sprint(n, " ", n))
 	}
 	kept := 0
 	for _, err := range s.Records.List(t.Context(), artifacts.CheckpointPrefix(c.key)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		kept++
 	}
-	if kept != 2 {
-		t.Errorf("%d checkpoints are kept", kept)
-	}
+	valuetest.Is(t, kept, 2, "checkpoints are kept")
 	broken := errors.New("the store is away")
 	if ok, err := c.Latest(t.Context(), func(int64, map[string]artifacts.File) error { return broken }); ok || !errors.Is(err, broken) {
 		t.Errorf("an error that is not the checkpoint's: %v, %v", ok, err)
@@ -156,12 +143,10 @@ func TestStatesFurtherThanAsked(t *testing.T) {
 	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("trajectory"))}
 	saveCheckpoint(t, c, 10, "state", "ten")
 	saveCheckpoint(t, c, 50, "state", "fifty")
-	for most, want := range map[int64]int64{60: 50, 50: 50, 49: 10, 10: 10, 9: 0} {
+	for most, want := range map[int64]string{60: "50 fifty", 50: "50 fifty", 49: "10 ten", 10: "10 ten", 9: ""} {
 		c.most = most
 		c.count = func(what string, n int64) { t.Errorf("at most %d: %d %s", most, n, what) }
-		if n, _, err := latest(t, c); n != want || err != nil {
-			t.Errorf("at most %d: %d, %v", most, n, err)
-		}
+		valuetest.Is(t, latest(t, c), want, "at most", most)
 	}
 	c.most = 0
 	var seen []int64
@@ -175,12 +160,8 @@ func TestStatesFurtherThanAsked(t *testing.T) {
 		t.Errorf("%v: %v, %v", seen, ok, err)
 	}
 	saveCheckpoint(t, c, 30, "state", "thirty")
-	if n, _, err := latest(t, c); n != 50 || err != nil {
-		t.Errorf("the furthest is %d, %v", n, err)
-	}
+	valuetest.Is(t, latest(t, c), "50 fifty", "the furthest")
 	c.most = 40
 	c.count = nil
-	if n, text, err := latest(t, c); n != 30 || text != "thirty" || err != nil {
-		t.Errorf("at most 40: %d, %q, %v", n, text, err)
-	}
+	valuetest.Is(t, latest(t, c), "30 thirty", "at most 40")
 }

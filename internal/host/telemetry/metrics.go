@@ -116,11 +116,6 @@ func (m *metrics) serve(l net.Listener, registry *prometheus.Registry, log *slog
 	}()
 }
 
-func (m *metrics) close(ctx context.Context) {
-	_ = m.server.Close()
-	_ = m.provider.Shutdown(ctx)
-}
-
 func (m *metrics) begin(kind string) (done func(outcome string)) {
 	if m == nil {
 		return func(string) {}

@@ -83,7 +83,8 @@ func (t *Telemetry) Close() {
 		}
 	}
 	if t.metrics != nil {
-		t.metrics.close(ctx)
+		_ = t.metrics.server.Close()
+		_ = t.metrics.provider.Shutdown(ctx)
 	}
 }
 

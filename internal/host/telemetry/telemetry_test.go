@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestWantsTraces(t *testing.T) {
@@ -79,8 +80,7 @@ func TestNothing(t *testing.T) {
 	none.Hits("k", 1)
 	none.Moved(1, 1)
 	end(Ran)
-	if ctx != context.Background() || none.Address() != "" {
-		t.Error("it does something")
-	}
+	valuetest.Is(t, ctx, context.Background(), "it does something")
+	valuetest.Is(t, none.Address(), "", "it does something")
 	none.Close()
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // project lays out what DVC has left, with nothing checked out.
@@ -151,12 +152,15 @@ func TestWeb(t *testing.T) {
 	dir := project(t)
 	s := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer s.Close()
-	filetest.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = "+s.URL+"/remote\n")
-	if has, err := got(t, filepath.Join(dir, "project", "data", "far.csv")); has != "far.csv:far\n" || err != nil {
-		t.Errorf("%q, %v", has, err)
-	}
-	_, err := got(t, filepath.Join(dir, "project", "data", "gone.csv"))
-	errtest.Says(t, err, "nor in "+s.URL+"/remote: run dvc fetch")
+	remote(t, dir, s.URL+"/remote", "")
+}
+
+// remote fails a test whose project cannot be read from a remote.
+func remote(t *testing.T, dir, address, options string) {
+	t.Helper()
+	filetest.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = "+address+"\n"+options)
+	valuetest.Of(t, "far.csv:far\n")(got(t, filepath.Join(dir, "project", "data", "far.csv")))
+	errtest.Says(t, errtest.Of(got(t, filepath.Join(dir, "project", "data", "gone.csv"))), "nor in "+address+": run dvc fetch")
 }
 
 // A remote in a bucket, by DVC's options of it.
@@ -167,12 +171,7 @@ func TestBucket(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	server.PutObject(t, server.Bucket, "pre/fix/files/md5/0c/e020a5c3c1f7524593fb5292419f93", []byte("far\n"))
-	filetest.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = s3://"+server.Bucket+"/pre/fix\n    endpointurl = http://"+server.Endpoint+"\n")
-	if has, err := got(t, filepath.Join(dir, "project", "data", "far.csv")); has != "far.csv:far\n" || err != nil {
-		t.Errorf("%q, %v", has, err)
-	}
-	_, err := got(t, filepath.Join(dir, "project", "data", "gone.csv"))
-	errtest.Says(t, err, "nor in s3://"+server.Bucket+"/pre/fix: run dvc fetch")
+	remote(t, dir, "s3://"+server.Bucket+"/pre/fix", "    endpointurl = http://"+server.Endpoint+"\n")
 }
 
 // Links into DVC's cache are the files there.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestClock: time in which a process did not tick is none that it ran.
@@ -13,13 +15,9 @@ func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := StartClock()
 		time.Sleep(2*time.Minute + 300*time.Millisecond)
-		if ran := c.Stop(); ran != 2*time.Minute+300*time.Millisecond {
-			t.Errorf("it ran %s", ran)
-		}
+		valuetest.Is(t, c.Stop(), 2*time.Minute+300*time.Millisecond, "it ran")
 		time.Sleep(95 * time.Second) // without ticks
-		if ran := c.Ran(); ran != 2*time.Minute+300*time.Millisecond+tick {
-			t.Errorf("it was stopped, and ran %s", ran)
-		}
+		valuetest.Is(t, c.Ran(), 2*time.Minute+300*time.Millisecond+tick, "it was stopped, and ran")
 		began := time.Now()
 		ctx, stop := WithTimeout(t.Context(), 90*time.Second+time.Millisecond)
 		<-ctx.Done()

@@ -2,12 +2,12 @@ package usage
 
 import (
 	"path/filepath"
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // fake is a machine whose counters a test sets.
@@ -43,9 +43,7 @@ func TestSpan(t *testing.T) {
 	m.look()
 	f.memory, f.card, f.joules, f.cpu = 60, 3, 15, 3500*time.Millisecond
 	want := &artifacts.Used{CPU: 2.5, CPUOf: artifacts.CPUOfStep, Memory: 30, MemoryOf: artifacts.MemoryOfStep, Card: "A card", CardMemory: 7, Energy: 25, EnergyOf: "processors"}
-	if got := s.End(); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	valuetest.Deep(t, s.End(), want)
 	s = m.Begin()
 	f.high = 700
 	if got := s.End(); got.Memory != 640 || got.MemoryOf != artifacts.MemoryOfStep || got.Card != "" || got.CardMemory != 0 {
@@ -75,9 +73,7 @@ func TestBeside(t *testing.T) {
 
 // TestUnknown: what no counter tells is not there.
 func TestUnknown(t *testing.T) {
-	if got := New(Machine{}).Begin().End(); !reflect.DeepEqual(got, &artifacts.Used{}) {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Deep(t, New(Machine{}).Begin().End(), &artifacts.Used{})
 	var none *Meter
 	span := none.Begin()
 	span.OnCard(Card{Name: "A card"})
@@ -134,9 +130,7 @@ func TestPowercap(t *testing.T) {
 		}
 		got[c.Of] += j
 	}
-	if want := map[string]float64{"processors": 1.5, "memory": 0.25}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	valuetest.Deep(t, got, map[string]float64{"processors": 1.5, "memory": 0.25})
 	if c := processorEnergy(filepath.Join(folder, "absent")); c != nil {
 		t.Errorf("%v", c)
 	}

@@ -16,82 +16,66 @@ const offset = 2
 //
 // NOTE transformers sets the embedding of the pad token to 0 and leaves it out of the
 // gradients of what is read; no sequence here has a pad token.
-func (c Config) Specs() []seq2seq.Spec {
-	d := c.DModel
-	random := seq2seq.Draw{Deviation: c.InitStd}
-	// NOTE transformers adds final_logits_bias to scores, and never trains it: it is 0 in all that was published.
-	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true}}
-	add := func(name string, init seq2seq.Draw, shape ...int64) {
-		all = append(all, seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init})
+func (c Config) Specs() (all []seq2seq.Spec) {
+	c.build(func(s seq2seq.Spec) *tensor.Tensor {
+		all = append(all, s)
+		return nil
+	})
+	return all
+}
+
+// Network implements seq2seq.Config.
+func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
+	return c.build(func(s seq2seq.Spec) *tensor.Tensor { return get(s.Name) })
+}
+
+// build makes the network of tensors, which take is asked for in transformers' order.
+func (c Config) build(take func(seq2seq.Spec) *tensor.Tensor) *network {
+	d, random, ones, zeros := c.DModel, seq2seq.Draw{Deviation: c.InitStd}, seq2seq.Draw{Value: 1}, seq2seq.Draw{}
+	named := func(product, name string, init seq2seq.Draw, shape ...int64) *tensor.Tensor {
+		return take(seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init, Product: product})
 	}
-	dense := func(product, name string, out, in int64) {
-		add(name+".weight", random, out, in)
-		all[len(all)-1].Product = product
-		add(name+".bias", seq2seq.Draw{}, out)
-		all[len(all)-1].Product = product + ".bias"
+	matrix := func(product, name string, out, in int64) dense {
+		return dense{W: named(product, name+".weight", random, out, in), B: named(product+".bias", name+".bias", zeros, out)}
 	}
-	norm := func(name string) {
-		add(name+".weight", seq2seq.Draw{Value: 1}, d)
-		add(name+".bias", seq2seq.Draw{}, d)
+	norm := func(name string) dense {
+		return dense{W: named("", name+".weight", ones, d), B: named("", name+".bias", zeros, d)}
 	}
-	attention := func(name string) {
+	attend := func(name string) (a attention) {
 		// Those of self-attention multiply the same rows, and so do the keys and values of
 		// all layers' cross-attention.
 		queries, keys := name, name
 		if strings.HasSuffix(name, "encoder_attn") {
 			queries, keys = name+".q_proj", "decoder.encoder_attn"
 		}
-		dense(keys, name+".k_proj", d, d)
-		dense(keys, name+".v_proj", d, d)
-		dense(queries, name+".q_proj", d, d)
-		dense(name+".out_proj", name+".out_proj", d, d)
-		norm(name + "_layer_norm")
+		a.k, a.v = matrix(keys, name+".k_proj", d, d), matrix(keys, name+".v_proj", d, d)
+		a.q, a.o = matrix(queries, name+".q_proj", d, d), matrix(name+".out_proj", name+".out_proj", d, d)
+		a.norm = norm(name + "_layer_norm")
+		return a
 	}
-	stack := func(name string, layers, ffn int64, cross bool) {
-		add(name+".embed_positions.weight", random, c.MaxPositions+offset, d)
-		for i := range layers {
-			layer := fmt.Sprintf("%s.layers.%d.", name, i)
-			attention(layer + "self_attn")
-			if cross {
-				attention(layer + "encoder_attn")
-			}
-			dense(layer+"fc1", layer+"fc1", ffn, d)
-			dense(layer+"fc2", layer+"fc2", d, ffn)
-			norm(layer + "final_layer_norm")
-		}
-		norm(name + ".layernorm_embedding")
-	}
-	add("shared.weight", random, c.VocabSize, d)
-	all[1].Grown, all[1].Product = random, "head"
-	for _, copy := range []string{"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"} {
-		all[1].Other = append(all[1].Other, copy, "model."+copy)
-	}
-	all[1].Other = append(all[1].Other, "lm_head.weight")
-	stack("encoder", c.EncoderLayers, c.EncoderFFN, false)
-	stack("decoder", c.DecoderLayers, c.DecoderFFN, true)
-	return all
-}
-
-// Network implements seq2seq.Config.
-func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
-	dense := func(name string) dense {
-		return dense{W: get("model." + name + ".weight"), B: get("model." + name + ".bias")}
-	}
-	attention := func(name string) attention {
-		return attention{q: dense(name + ".q_proj"), k: dense(name + ".k_proj"), v: dense(name + ".v_proj"), o: dense(name + ".out_proj"),
-			norm: dense(name + "_layer_norm")}
-	}
-	stack := func(name string, layers int64) stack {
-		s := stack{positions: get("model." + name + ".embed_positions.weight"), norm: dense(name + ".layernorm_embedding")}
+	stacked := func(name string, layers, ffn int64) stack {
+		s := stack{positions: named("", name+".embed_positions.weight", random, c.MaxPositions+offset, d)}
 		for i := range layers {
 			at := fmt.Sprintf("%s.layers.%d.", name, i)
-			l := layer{self: attention(at + "self_attn"), in: dense(at + "fc1"), out: dense(at + "fc2"), norm: dense(at + "final_layer_norm")}
-			if strings.HasPrefix(name, "decoder") {
-				l.cross = attention(at + "encoder_attn")
+			l := layer{self: attend(at + "self_attn")}
+			if name == "decoder" {
+				l.cross = attend(at + "encoder_attn")
 			}
+			l.in, l.out = matrix(at+"fc1", at+"fc1", ffn, d), matrix(at+"fc2", at+"fc2", d, ffn)
+			l.norm = norm(at + "final_layer_norm")
 			s.layers = append(s.layers, l)
 		}
+		s.norm = norm(name + ".layernorm_embedding")
 		return s
 	}
-	return &network{c: c, shared: get("model.shared.weight"), encoder: stack("encoder", c.EncoderLayers), decoder: stack("decoder", c.DecoderLayers)}
+	// NOTE transformers adds final_logits_bias to scores, and never trains it: it is 0 in all that was published.
+	take(seq2seq.Spec{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true})
+	shared := seq2seq.Spec{Name: "model.shared.weight", Other: []string{"shared.weight"}, Shape: []int64{c.VocabSize, d}, Init: random, Grown: random, Product: "head"}
+	for _, copy := range []string{"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"} {
+		shared.Other = append(shared.Other, copy, "model."+copy)
+	}
+	shared.Other = append(shared.Other, "lm_head.weight")
+	n := &network{c: c, shared: take(shared)}
+	n.encoder, n.decoder = stacked("encoder", c.EncoderLayers, c.EncoderFFN), stacked("decoder", c.DecoderLayers, c.DecoderFFN)
+	return n
 }

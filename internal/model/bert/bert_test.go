@@ -17,8 +17,7 @@ import (
 func open(t *testing.T, weights string) *Model {
 	t.Helper()
 	data := goldens.Text(t, "testdata/"+weights)
-	m, err := Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -35,8 +34,7 @@ func TestEmbeddingsAreTransformers(t *testing.T) {
 // none.
 func TestOtherEncodersAreTransformers(t *testing.T) {
 	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra", "by5"} {
-		m, err := Load("testdata/"+name, tensor.CPU)
-		errtest.None(t, err)
+		m := errtest.Value(Load("testdata/"+name, tensor.CPU))(t)
 		t.Cleanup(m.Close)
 		if _, _, err := Check("testdata/" + name); err != nil {
 			t.Error(err)
@@ -50,16 +48,13 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 	t.Helper()
 	var texts [][]int32
 	goldens.JSON(t, "testdata/"+sequences, &texts)
-	golden, err := checkpoint.Open(bytes.NewReader(want), int64(len(want)))
-	errtest.None(t, err)
+	golden := errtest.Value(checkpoint.Open(bytes.NewReader(want), int64(len(want))))(t)
 	live, worst, width := tensor.Live(), 0.0, int(m.Config.Hidden)
 	for _, pooling := range poolings {
 		for _, budget := range []int{1, 30, 1000} {
-			got, err := m.Embed(texts, pooling, budget)
-			errtest.None(t, err)
+			got := errtest.Value(m.Embed(texts, pooling, budget))(t)
 			tensortest.Run(t, func(s *tensor.Scope) {
-				g, err := golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width))
-				errtest.None(t, err)
+				g := errtest.Value(golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width)))(t)
 				for i, v := range g.Float32s() {
 					if d := math.Abs(float64(v - got[i/width][i%width])); !(d <= 1e-5) {
 						t.Fatalf("%s, %s, %d tokens at a time: number %d of text %d is %g apart", name, pooling, budget, i%width, i/width, d)
@@ -79,9 +74,8 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 // TestPrecisions has vectors in bf16 and int8 beside those of float32, of every family and in batches of some sizes, packed as this processor
 // multiplies or not: cosines of at least 0.999 and 0.99. Texts are attended to together and one by one.
 func TestPrecisions(t *testing.T) {
-	for precision, least := range map[string]float64{"bf16": 0.999, "int8": 0.99} {
-		t.Run(precision, func(t *testing.T) { precisely(t, precision, least) })
-	}
+	precisely(t, "bf16", 0.999)
+	precisely(t, "int8", 0.99)
 }
 
 func precisely(t *testing.T, precision string, least float64) {
@@ -90,19 +84,16 @@ func precisely(t *testing.T, precision string, least float64) {
 		var texts [][]int32
 		goldens.JSON(t, "testdata/texts.json", &texts)
 		for _, pooling := range []Pooling{CLS, Mean, Max} {
-			m, err := Load("testdata/"+name, tensor.CPU)
-			errtest.None(t, err)
-			want, err := m.Embed(texts, pooling, 1000)
-			errtest.None(t, err)
+			m := errtest.Value(Load("testdata/"+name, tensor.CPU))(t)
+			want := errtest.Value(m.Embed(texts, pooling, 1000))(t)
 			errtest.None(t, m.In(precision))
 			for _, budget := range []int{1, 30, 1000} {
 				for _, m.long = range []int64{1, math.MaxInt32} {
-					got, err := m.Embed(texts, pooling, budget)
-					errtest.None(t, err)
+					got := errtest.Value(m.Embed(texts, pooling, budget))(t)
 					same := true
 					for i, v := range got {
 						if c := cosine(v, want[i]); !(c >= least) {
-							t.Errorf("%s, %s, %d tokens at a time: text %d has a cosine of %g", name, pooling, budget, i, c)
+							t.Errorf("%s in %s, %s, %d tokens at a time: text %d has a cosine of %g", name, precision, pooling, budget, i, c)
 						}
 						same = same && slices.Equal(v, want[i])
 					}
@@ -131,26 +122,24 @@ func cosine(a, b []float32) float64 {
 func TestMistakes(t *testing.T) {
 	m := open(t, "model.safetensors")
 	long := make([]int32, 25)
-	for want, f := range map[string]func() error{
-		"text 1 has 0 tokens":                   func() error { _, err := m.Embed([][]int32{{2, 3}, {}}, CLS, 9); return err },
-		"has 25 tokens, want 1 to 24":           func() error { _, err := m.Embed([][]int32{long}, CLS, 9); return err },
-		"token 90 at 1 is outside":              func() error { _, err := m.Embed([][]int32{{2, 90}}, CLS, 9); return err },
-		`pooling "sum"`:                         func() error { _, err := m.Embed(nil, "sum", 9); return err },
-		"config.json":                           func() error { return config("{") },
-		`model_type is "t5"`:                    func() error { return config(`{"model_type":"t5"}`) },
-		"not a multiple":                        func() error { return config(`{"hidden_size":10,"num_attention_heads":3}`) },
-		`the activation is "mish"`:              func() error { return config(`{"hidden_act":"mish"}`) },
-		"dim is 0, want 1 to":                   func() error { return config(`{"model_type":"distilbert","dim":0}`) },
-		"relative_attention_num_buckets is 8":   func() error { return config(`{"model_type":"mpnet","relative_attention_num_buckets":8}`) },
-		"pad_token_id is 511":                   func() error { return config(`{"model_type":"roberta","pad_token_id":511}`) },
-		"is_decoder is true":                    func() error { return config(`{"is_decoder":true}`) },
-		`position_embedding_type is "relative`:  func() error { return config(`{"position_embedding_type":"relative_key"}`) },
-		"vocab_size is 0":                       func() error { return config(`{"vocab_size":0}`) },
-		`no tensor "embeddings.word_embeddings`: func() error { return config(`{}`) },
+	for want, err := range map[string]error{
+		"text 1 has 0 tokens":                   errtest.Of(m.Embed([][]int32{{2, 3}, {}}, CLS, 9)),
+		"has 25 tokens, want 1 to 24":           errtest.Of(m.Embed([][]int32{long}, CLS, 9)),
+		"token 90 at 1 is outside":              errtest.Of(m.Embed([][]int32{{2, 90}}, CLS, 9)),
+		`pooling "sum"`:                         errtest.Of(m.Embed(nil, "sum", 9)),
+		"config.json":                           config("{"),
+		`model_type is "t5"`:                    config(`{"model_type":"t5"}`),
+		"not a multiple":                        config(`{"hidden_size":10,"num_attention_heads":3}`),
+		`the activation is "mish"`:              config(`{"hidden_act":"mish"}`),
+		"dim is 0, want 1 to":                   config(`{"model_type":"distilbert","dim":0}`),
+		"relative_attention_num_buckets is 8":   config(`{"model_type":"mpnet","relative_attention_num_buckets":8}`),
+		"pad_token_id is 511":                   config(`{"model_type":"roberta","pad_token_id":511}`),
+		"is_decoder is true":                    config(`{"is_decoder":true}`),
+		`position_embedding_type is "relative`:  config(`{"position_embedding_type":"relative_key"}`),
+		"vocab_size is 0":                       config(`{"vocab_size":0}`),
+		`no tensor "embeddings.word_embeddings`: config(`{}`),
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		errtest.Says(t, err, want)
 	}
 	data := goldens.Text(t, "testdata/model.safetensors")
 	text := strings.Replace(string(goldens.Text(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)

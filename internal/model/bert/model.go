@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/int8s"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Model is an encoder on one device. Several goroutines may use it at once.
@@ -115,10 +116,7 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 			}
 		}
 	}
-	order := make([]int, len(texts))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Places(len(texts))
 	slices.SortStableFunc(order, func(a, b int) int { return len(texts[a]) - len(texts[b]) })
 	vectors := make([][]float32, len(texts))
 	for len(order) > 0 {
@@ -133,10 +131,7 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 			}
 			n++
 		}
-		batch := make([][]int32, n)
-		for i, at := range order[:n] {
-			batch[i] = texts[at]
-		}
+		batch := lists.Map(order[:n], func(at int) []int32 { return texts[at] })
 		var pooled []float32
 		err := tensor.Run(func(s *tensor.Scope) {
 			tensor.NoGrad(func() {
@@ -290,14 +285,11 @@ func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attenti
 func (m *Model) packed() bool { return m.compute == tensor.BF16 && !m.Device.IsCUDA() }
 
 // products are product by each; in int8 x is rounded once.
-func (m *Model) products(s *tensor.Scope, x *tensor.Tensor, all ...dense) (out []*tensor.Tensor) {
+func (m *Model) products(s *tensor.Scope, x *tensor.Tensor, all ...dense) []*tensor.Tensor {
 	if m.int8 != nil {
 		return m.int8.Products(s, x, all...)
 	}
-	for _, d := range all {
-		out = append(out, m.product(s, x, d))
-	}
-	return out
+	return lists.Map(all, func(d dense) *tensor.Tensor { return m.product(s, x, d) })
 }
 
 // product is x·wᵀ + b in the compute type.

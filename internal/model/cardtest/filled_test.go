@@ -14,15 +14,12 @@ import (
 func TestFilled(t *testing.T) {
 	for name, config := range families(2) {
 		for _, single := range []bool{false, true} {
-			m, err := seq2seq.Init(config, 5, card)
-			errtest.None(t, err)
+			m := errtest.Value(seq2seq.Init(config, 5, card))(t)
 			defer m.Close()
 			b := lengths(3, 4, single)
 			batch := seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}
 			gradients := func(p *seq2seq.Prepared, err error) (mean, all []float32) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				run(t, func(s *tensor.Scope) {
 					loss, grads := m.Gradients(s, p, nil, seq2seq.Scale{})
 					mean = loss.Float32s()

@@ -36,8 +36,7 @@ func TestGradients(t *testing.T) {
 	b.Labels[2][0] = seq2seq.Ignore
 	for name, config := range configs {
 		compute := func(dev tensor.Device, dtype tensor.DType, again bool, rng *tensor.RNG) (loss float64, all [][]float32) {
-			m, err := seq2seq.Init(config, 5, dev)
-			errtest.None(t, err)
+			m := errtest.Value(seq2seq.Init(config, 5, dev))(t)
 			defer m.Close()
 			m.Compute, m.Checkpoint = dtype, again
 			if err := tensor.Try(m.Refresh); err != nil { // what stays is there

@@ -68,7 +68,6 @@ var operations = []operation{
 	{name: "gelu", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Gelu(t, false) })},
 	{name: "gelu_tanh", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Gelu(t, true) })},
 	{name: "exp", shapes: shapes(size(5, 7)), f: one((*scope).Exp)},
-	{name: "softmax", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.Softmax(t, -1) })},
 	{name: "log_softmax", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.LogSoftmax(t, -1, tensor.F32) })},
 	{name: "sum_dim", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.SumDim(t, 0, false) })},
 	{name: "mean_dim", shapes: shapes(size(5, 7)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor { return s.MeanDim(t, -1, true) })},

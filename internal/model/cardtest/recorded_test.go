@@ -10,10 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
-	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/bart"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -21,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // families are toys of both, with so many layers on each side.
@@ -75,21 +75,12 @@ func TestRecorded(t *testing.T) {
 				if c.dtype != tensor.F32 {
 					layers = 1 // slow on a card of software
 				}
-				m, err := seq2seq.Init(families(layers)[c.family], 5, card)
-				errtest.None(t, err)
+				m := errtest.Value(seq2seq.Init(families(layers)[c.family], 5, card))(t)
 				defer m.Close()
 				m.Compute = c.dtype
-				var o fit.Optimizer
-				if o, err = adamw.New(m.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01}); c.optimizer == "adafactor" {
-					o.Close()
-					o, err = adafactor.New(m.Params(), adafactor.Defaults())
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				o := errtest.Value(makers[c.optimizer](m.Params()))(t)
 				defer o.Close()
-				l, err := fit.NewSeq2Seq(m, o, 9)
-				errtest.None(t, err)
+				l := errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
 				defer l.Close()
 				l.OneByOne, l.Accumulate, l.ClipNorm = oneByOne, c.parts, 1
 				folder := t.TempDir()
@@ -102,14 +93,12 @@ func TestRecorded(t *testing.T) {
 					case 12:
 						errtest.None(t, l.Save(folder))
 					case 15:
-						all, err := l.Losses(true)
-						errtest.None(t, err)
+						all := errtest.Value(l.Losses(true))(t)
 						losses = append(losses, values(all)...)
 						errtest.None(t, l.Load(folder))
 					}
 				}
-				all, err := l.Losses(true)
-				errtest.None(t, err)
+				all := errtest.Value(l.Losses(true))(t)
 				of = l.Recorded()
 				again := func(step int64) {
 					errtest.None(t, l.Step(context.Background(), lengths(7, 7, c.single), step, 1e-3))
@@ -146,11 +135,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func values(all []train.Loss) (out []float32) {
-	for _, l := range all {
-		out = append(out, float32(l.Value))
-	}
-	return out
+func values(all []train.Loss) []float32 {
+	return lists.Map(all, func(l train.Loss) float32 { return float32(l.Value) })
 }
 
 // TestShared: trainings that share a card at the same time are those that have it alone.
@@ -158,7 +144,6 @@ func TestShared(t *testing.T) {
 	learners := map[int64]*fit.Seq2Seq{}
 	var want, got [2][]float32
 	fitted := func(seed int64) []float32 {
-		var losses []float32
 		for step := range int64(30) {
 			if err := learners[seed].Step(context.Background(), lengths(uint64(step)%3, uint64(step+100*seed), true), step, 1e-3); err != nil {
 				t.Error(err)
@@ -168,8 +153,7 @@ func TestShared(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		losses = append(losses, values(all)...)
-		return losses
+		return values(all)
 	}
 	fresh := func() {
 		for seed := range int64(2) {
@@ -197,7 +181,7 @@ func TestShared(t *testing.T) {
 }
 
 // waiting is an optimizer that waits for the card, which nothing that is recorded may.
-type waiting struct{ fit.Optimizer }
+type waiting struct{ optimizer.Optimizer }
 
 func (w waiting) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
 	rate.Float32s()
@@ -213,8 +197,7 @@ func TestRecordingFails(t *testing.T) {
 		for step := range int64(20) {
 			errtest.None(t, l.Step(context.Background(), lengths(uint64(step)%3, uint64(step), true), step, 1e-3))
 		}
-		all, err := l.Losses(true)
-		errtest.None(t, err)
+		all := errtest.Value(l.Losses(true))(t)
 		return values(all), l.Recorded()
 	}
 	got, of := fitted(false)

@@ -14,7 +14,7 @@ import (
 // TestRefuses: without a card the tests of a real one end with 2 and say what to do; so they do of a card that nobody knows.
 func TestRefuses(t *testing.T) {
 	for card, want := range map[string]string{"real": "redsi doctor", "paper": "fake and real are known"} {
-		c := exec.Command(os.Args[0], "-card="+card, "-test.run=TestLoss")
+		c := exec.Command(os.Args[0], "-card="+card, "-test.run=TestGradients")
 		c.Env = append(os.Environ(), "REDSI_CUDA=off")
 		var stderr bytes.Buffer
 		c.Stderr = &stderr

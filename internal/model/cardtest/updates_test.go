@@ -8,20 +8,25 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
-	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/amp"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/model/train/fit"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// updater is what both optimizers are.
-type updater interface {
-	fit.Optimizer
-	Steps() int64
-	Close()
+// maker makes an optimizer.
+type maker = func([]checkpoint.Named) (optimizer.Optimizer, error)
+
+var makers = map[string]maker{
+	"adafactor": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
+		o := optimizer.AdafactorDefaults()
+		o.WeightDecay = 0.01
+		return optimizer.NewAdafactor(p, o)
+	},
+	"adamw": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
+		return optimizer.NewAdamW(p, optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01})
+	},
 }
 
 // TestUpdates: the second update is recorded, and replayed from there on. What comes of it are the parameters, losses and scales
@@ -31,16 +36,7 @@ func TestUpdates(t *testing.T) {
 	if !tensor.CanRecord(card) {
 		t.Fatal("nothing can be recorded; `redsi doctor` says what is missing")
 	}
-	for name, make := range map[string]func([]checkpoint.Named) (updater, error){
-		"adafactor": func(p []checkpoint.Named) (updater, error) {
-			o := adafactor.Defaults()
-			o.WeightDecay = 0.01
-			return adafactor.New(p, o)
-		},
-		"adamw": func(p []checkpoint.Named) (updater, error) {
-			return adamw.New(p, adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01})
-		},
-	} {
+	for name, make := range makers {
 		for _, dtype := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16} {
 			name := fmt.Sprintf("updates, %s, %s", name, dtype)
 			run(t, func(s *tensor.Scope) {
@@ -71,14 +67,12 @@ func draw(s *tensor.Scope, seed uint64, dtype tensor.DType, dev tensor.Device) (
 	return drawn
 }
 
-func updaterOf(t *testing.T, params []*tensor.Tensor, make func([]checkpoint.Named) (updater, error)) updater {
+func optimizerOf(t *testing.T, params []*tensor.Tensor, make maker) optimizer.Optimizer {
 	var named []checkpoint.Named
 	for i, p := range params {
 		named = append(named, checkpoint.Named{Name: fmt.Sprint("p", i), Tensor: p})
 	}
-	o, err := make(named)
-	errtest.None(t, err)
-	return o
+	return errtest.Value(make(named))(t)
 }
 
 // isBad says whether an update has gradients that are not finite.
@@ -87,9 +81,9 @@ func isBad(step int, dtype tensor.DType) bool { return dtype == tensor.F16 && st
 func rateOf(step int) float64 { return 0.01 * float64(1+step*step) }
 
 // oneByOne makes eight updates as a CPU makes them, in float32. Of fp16 a bad one is left out; else the first one is the last.
-func oneByOne(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updater, error), dtype tensor.DType) (params []*tensor.Tensor, state amp.State, steps int64) {
+func oneByOne(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType) (params []*tensor.Tensor, state amp.State, steps int64) {
 	params, state = draw(s, 1, tensor.F32, tensor.CPU), amp.Start()
-	o := updaterOf(t, params, make)
+	o := optimizerOf(t, params, make)
 	defer o.Close()
 	for step := range 8 {
 		if isBad(step, dtype) || dtype != tensor.F16 && state.Skipped > 0 {
@@ -118,12 +112,11 @@ func oneByOne(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (upda
 }
 
 // updates makes eight of gradients of a type, and gives the parameters and what came of each update.
-func updates(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updater, error), dtype tensor.DType, recorded bool) (params []*tensor.Tensor, all []amp.Update, state amp.State, steps int64) {
+func updates(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType, recorded bool) (params []*tensor.Tensor, all []amp.Update, state amp.State, steps int64) {
 	params = draw(s, 1, tensor.F32, card)
-	o := updaterOf(t, params, make)
+	o := optimizerOf(t, params, make)
 	defer o.Close()
-	scaler, err := amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4})
-	errtest.None(t, err)
+	scaler := errtest.Value(amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4}))(t)
 	defer scaler.Close()
 	grads, loss := draw(s, 2, dtype, card), s.Zeros(tensor.F32, card)
 	rate, slot := s.Zeros(tensor.F32, card, 1), s.Zeros(tensor.I64, card, 1)
@@ -142,9 +135,7 @@ func updates(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updat
 		s.FillInPlace(rate, rateOf(step))
 		s.FillInPlace(slot, float64(scaler.Slot()))
 		if recorded && step == 1 {
-			if graph, err = tensor.Record(card, nil, update); err != nil {
-				t.Fatal(err)
-			}
+			graph = errtest.Value(tensor.Record(card, nil, update))(t)
 		}
 		if graph != nil {
 			graph.Replay()

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Beam is a configuration of beam search. The paper's is NewBeam's.
@@ -111,12 +113,8 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	searches := make([]*search, n)
-	active := make([]*search, n)
-	for i := range searches {
-		searches[i] = newSearch(&b, i)
-		active[i] = searches[i]
-	}
+	searches := lists.Map(lists.Places(n), func(i int) *search { return newSearch(&b, i) })
+	active := slices.Clone(searches)
 	var parents []int32
 	for step := 1; step <= b.MaxTokens && len(active) > 0; step++ {
 		queries, tokens, sums := gather(active, b.Start)
@@ -152,11 +150,7 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		active = left
 		parents = lineage(active, origins)
 	}
-	out := make([][]Hypothesis, n)
-	for i, q := range searches {
-		out[i] = q.finish()
-	}
-	return out, nil
+	return lists.Map(searches, (*search).finish), nil
 }
 
 // forced is the token of a step that nothing else may be written in, or nil.

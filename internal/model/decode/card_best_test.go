@@ -11,6 +11,7 @@ import (
 	seeded "github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
@@ -38,11 +39,10 @@ func TestTies(t *testing.T) {
 				sums[i] = float32(math.Inf(-1))
 			}
 		}
-		want, err := table.Top(sums, n)
-		errtest.None(t, err)
+		want := errtest.Value(table.Top(sums, n))(t)
 		var got [][]Candidate
-		e := tensor.Run(func(s *tensor.Scope) {
-			on := s.Upload(tensor.CUDA(0), packed(sums))[0]
+		tensortest.Run(t, func(s *tensor.Scope) {
+			on := s.Upload(tensor.CUDA(0), packed(sums, math.Float32bits))[0]
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
 			found := cardBest{s, queries, n}.of(scores, floats(s, on, rows))
 			looked[found.blocks != nil]++
@@ -50,9 +50,6 @@ func TestTies(t *testing.T) {
 				return int64(query*width) + at/found.columns, at % found.columns
 			})
 		})
-		if e != nil {
-			t.Fatal(e)
-		}
 		for q := range want {
 			if !slices.Equal(got[q], want[q]) {
 				t.Fatalf("%d queries of %d rows of %d, the best %d: query %d is %v, want %v", queries, width, vocab, n, q, got[q], want[q])
@@ -105,19 +102,15 @@ func TestTrieTies(t *testing.T) {
 		if of := nodesOf(active, width); !slices.Equal(of, nodes) {
 			t.Fatalf("beams are at %v, want %v", of, nodes)
 		}
-		want, err := table.Along(trie, nodes, sums, n)
-		errtest.None(t, err)
+		want := errtest.Value(table.Along(trie, nodes, sums, n))(t)
 		var got [][]Candidate
 		o := &output{m: &seq2seq.Model{Device: tensor.CUDA(0)}, count: int64(vocab)}
-		e := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			o.card = &card{scope: s, tries: map[*docid.Trie]*tensor.Tensor{}}
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
 			step := &cardStep{session: &session{output: o}, queries: queries, computed: true, scores: scores}
-			got, err = step.Along(trie, nodes, sums, n)
+			got = errtest.Value(step.Along(trie, nodes, sums, n))(t)
 		})
-		if e != nil || err != nil {
-			t.Fatal(e, err)
-		}
 		for q := range want {
 			if !slices.Equal(got[q], want[q]) {
 				t.Fatalf("%d rows of %v, the best %d: query %d is %v, want %v", width, nodes, n, q, got[q], want[q])

@@ -69,8 +69,7 @@ func shape(t *testing.T, layers int64) *seq2seq.Model {
 	t.Helper()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 600, 16, 4, 32, layers, layers, 4
-	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -105,47 +104,24 @@ func TestCounts(t *testing.T) {
 	got := map[string]map[string]int64{}
 	for name, layers := range map[string]int64{"tiny": 4, "small": 6, "base": 12} {
 		m := shape(t, layers)
-		x, err := NewSearcher(m)
-		errtest.None(t, err)
+		x := errtest.Value(NewSearcher(m))(t)
 		defer x.Close()
-		errtest.None(t, tensor.Try(func() { _, err = x.output.card.trie(trie, x.output) }))
-		for mode, find := range map[string]func(s Stepper) error{
-			"beam":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, nil)); return err },
-			"trie":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, trie)); return err },
-			"sample": func(s Stepper) error { _, err := Sample(ctx, s, make([]uint64, len(queries)), samples()); return err },
+		errtest.None(t, tensor.Try(func() { errtest.Value(x.output.card.trie(trie, x.output))(t) }))
+		for mode, find := range map[string]func(s Stepper) ([][]Hypothesis, error){
+			"beam": func(s Stepper) ([][]Hypothesis, error) { return Search(ctx, s, len(queries), NewBeam(6, nil)) },
+			"trie": func(s Stepper) ([][]Hypothesis, error) { return Search(ctx, s, len(queries), NewBeam(6, trie)) },
+			"sample": func(s Stepper) ([][]Hypothesis, error) {
+				return Sample(ctx, s, make([]uint64, len(queries)), samples())
+			},
 		} {
-			var tokens []fakecard.Counts
-			e := tensor.Try(func() {
-				var c *session
-				if c, err = start(x.output, nil, queries, 6); err != nil {
-					return
-				}
-				defer c.close()
-				err = find(counted{c, &tokens})
-			})
-			if e != nil || err != nil {
-				t.Fatal(e, err)
-			}
-			for i, n := range tokens {
-				if n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0 {
-					t.Errorf("%s %s, token %d: %d uploads, %d downloads, waits for %v", name, mode, i+1, n.Uploads, n.Downloads, n.Syncs)
-				}
-			}
-			if len(tokens) < 3 {
-				t.Fatalf("%s %s: %d tokens", name, mode, len(tokens))
-			}
-			got[name+" "+mode] = tokens[2].Operators
+			got[name+" "+mode] = oneTransfer(t, name+" "+mode, x, queries, find)[2].Operators
 		}
 		var n fakecard.Counts
-		r, err := NewRanker(m, 100, 500)
-		errtest.None(t, err)
-		e := tensor.Try(func() {
-			n = fakecard.Count(func() { _, err = r.Rank(ctx, queries, 40, len(queries), nil) })
-		})
+		r := errtest.Value(NewRanker(m, 100, 500))(t)
+		errtest.None(t, tensor.Try(func() {
+			n = fakecard.Count(func() { errtest.Value(r.Rank(ctx, queries, 40, len(queries), nil))(t) })
+		}))
 		r.Close()
-		if e != nil || err != nil {
-			t.Fatal(e, err)
-		}
 		if n.Uploads != 3 || n.Downloads != 1 || n.Syncs != 0 { // inputs, what the decoder's positions need, the token
 			t.Errorf("%s: an atomic batch has %d uploads, %d downloads and waits for %v", name, n.Uploads, n.Downloads, n.Syncs)
 		}
@@ -173,27 +149,29 @@ func samples() Sampling {
 func TestPositions(t *testing.T) {
 	g := readGolden(t, "../bart/testdata/beam.json")
 	onCard(t, "../bart/testdata/plain", func(m *seq2seq.Model) {
-		x, err := NewSearcher(m)
-		errtest.None(t, err)
+		x := errtest.Value(NewSearcher(m))(t)
 		defer x.Close()
-		var tokens []fakecard.Counts
-		e := tensor.Try(func() {
-			var c *session
-			if c, err = start(x.output, nil, g.Queries, 6); err != nil {
-				return
-			}
-			defer c.close()
-			b := NewBeam(6, nil)
-			b.EOS = int32(m.Vocabulary().EOS)
-			_, err = Search(context.Background(), counted{c, &tokens}, len(g.Queries), b)
-		})
-		if e != nil || err != nil || len(tokens) < 3 {
-			t.Fatal(e, err, len(tokens))
-		}
-		for i, n := range tokens {
-			if n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0 {
-				t.Errorf("token %d: %d uploads, %d downloads, waits for %v", i+1, n.Uploads, n.Downloads, n.Syncs)
-			}
-		}
+		b := NewBeam(6, nil)
+		b.EOS = int32(m.Vocabulary().EOS)
+		oneTransfer(t, "bart", x, g.Queries, func(s Stepper) ([][]Hypothesis, error) { return Search(context.Background(), s, len(g.Queries), b) })
 	})
+}
+
+// oneTransfer is what each token asks of a card, which is a transfer in each direction.
+func oneTransfer(t *testing.T, name string, x *Searcher, queries [][]int32, find func(Stepper) ([][]Hypothesis, error)) (tokens []fakecard.Counts) {
+	t.Helper()
+	errtest.None(t, tensor.Try(func() {
+		c := errtest.Value(start(x.output, nil, queries, 6))(t)
+		defer c.close()
+		errtest.Value(find(counted{c, &tokens}))(t)
+	}))
+	for i, n := range tokens {
+		if n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0 {
+			t.Errorf("%s, token %d: %d uploads, %d downloads, waits for %v", name, i+1, n.Uploads, n.Downloads, n.Syncs)
+		}
+	}
+	if len(tokens) < 3 {
+		t.Fatalf("%s: %d tokens", name, len(tokens))
+	}
+	return tokens
 }

@@ -24,8 +24,7 @@ func TestMain(m *testing.M) { fakecard.Main(m) }
 // onCard calls f with a model on a card.
 func onCard(t testing.TB, folder string, f func(m *seq2seq.Model)) {
 	t.Helper()
-	m, err := models.Load(folder, tensor.CUDA(0))
-	errtest.None(t, err)
+	m := errtest.Value(models.Load(folder, tensor.CUDA(0)))(t)
 	defer m.Close()
 	f(m)
 }
@@ -55,10 +54,8 @@ func TestSearchersTogether(t *testing.T) {
 	g := readT5Golden(t)
 	b := NewBeam(6, trieOf(t, g.Identifiers))
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
-		want, err := find(context.Background(), m, g.Queries, b, 3, nil)
-		errtest.None(t, err)
-		x, err := NewSearcher(m)
-		errtest.None(t, err)
+		want := errtest.Value(find(context.Background(), m, g.Queries, b, 3, nil))(t)
+		x := errtest.Value(NewSearcher(m))(t)
 		defer x.Close()
 		var all [4][][]Hypothesis
 		var failed [4]error
@@ -111,8 +108,7 @@ func TestOverflowingQuery(t *testing.T) {
 			},
 		} {
 			m.Compute = tensor.F16
-			want, err := do([][]int32{queries[0], queries[2]})
-			errtest.None(t, err)
+			want := errtest.Value(do([][]int32{queries[0], queries[2]}))(t)
 			got, err := do(queries)
 			if err != nil || len(got) != 3 || len(got[1]) != 0 || len(got[0]) == 0 {
 				t.Fatalf("%s: %v, %v", name, got, err)
@@ -139,8 +135,7 @@ func TestHalfPrecisionTellsTokensApart(t *testing.T) {
 	g := readT5Golden(t)
 	check := func(m *seq2seq.Model, compute tensor.DType) {
 		m.Compute = compute
-		got, err := rank(context.Background(), m, g.Queries, 30, documents, documents, 3)
-		errtest.None(t, err)
+		got := errtest.Value(rank(context.Background(), m, g.Queries, 30, documents, documents, 3))(t)
 		equal := 0
 		for _, r := range got {
 			scores := map[float64]bool{}

@@ -22,14 +22,11 @@ import (
 func TestPerQuery(t *testing.T) {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 8000, 128, 32, 512, 2, 2, 4
-	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
 	defer m.Close()
-	x, err := NewSearcher(m)
-	errtest.None(t, err)
+	x := errtest.Value(NewSearcher(m))(t)
 	defer x.Close()
-	r, err := NewRanker(m, 0, c.VocabSize)
-	errtest.None(t, err)
+	r := errtest.Value(NewRanker(m, 0, c.VocabSize))(t)
 	defer r.Close()
 	ctx, queries := context.Background(), few(6, 16, 16)
 	trie := trieOf(t, distinct(few(2000, 3, 3)))
@@ -38,23 +35,19 @@ func TestPerQuery(t *testing.T) {
 		load Load
 		run  func() error
 	}{
-		"free":     {Load{Beams: 40, Tokens: 6}, func() error { _, err := x.Search(ctx, queries, NewBeam(6, nil), 6, nil); return err }},
-		"trie":     {Load{Beams: 40, Tokens: 6, Trie: trie}, func() error { _, err := x.Search(ctx, queries, NewBeam(6, trie), 6, nil); return err }},
-		"sampling": {Load{Beams: 8, Tokens: 5, Sorted: true}, func() error { _, err := x.Sample(ctx, queries, make([]uint64, 6), all, 6, nil); return err }},
-		"top k":    {Load{Beams: 8, Tokens: 5}, func() error { _, err := x.Sample(ctx, queries, make([]uint64, 6), some, 6, nil); return err }},
-		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { _, err := r.Rank(ctx, queries, 40, 6, nil); return err }},
+		"free":     {Load{Beams: 40, Tokens: 6}, func() error { return errtest.Of(x.Search(ctx, queries, NewBeam(6, nil), 6, nil)) }},
+		"trie":     {Load{Beams: 40, Tokens: 6, Trie: trie}, func() error { return errtest.Of(x.Search(ctx, queries, NewBeam(6, trie), 6, nil)) }},
+		"sampling": {Load{Beams: 8, Tokens: 5, Sorted: true}, func() error { return errtest.Of(x.Sample(ctx, queries, make([]uint64, 6), all, 6, nil)) }},
+		"top k":    {Load{Beams: 8, Tokens: 5}, func() error { return errtest.Of(x.Sample(ctx, queries, make([]uint64, 6), some, 6, nil)) }},
+		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { return errtest.Of(r.Rank(ctx, queries, 40, 6, nil)) }},
 	} {
 		of.load.Input = 16
 		var n fakecard.Counts
-		var failed error
 		var estimate int64
-		err := tensor.Try(func() {
-			n = fakecard.Count(func() { failed = of.run() })
+		errtest.None(t, tensor.Try(func() {
+			n = fakecard.Count(func() { errtest.None(t, of.run()) })
 			estimate = PerQuery(m, of.load)
-		})
-		if err != nil || failed != nil {
-			t.Fatal(err, failed)
-		}
+		}))
 		t.Logf("%s: %d bytes a query, %d estimated", name, n.Peak/6, estimate)
 		if peak := n.Peak / 6; estimate < peak || estimate > 2*peak {
 			t.Errorf("%s: %d bytes a query, %d estimated", name, peak, estimate)
@@ -72,7 +65,7 @@ func distinct(sequences [][]int32) (out [][]int32) {
 }
 
 func TestFit(t *testing.T) {
-	m := loadT5(t, "v1_0")
+	m := load(t, "../t5/testdata/v1_0")
 	tensortest.Run(t, func(*tensor.Scope) {
 		l := Load{Beams: 40, Tokens: 6, Input: 8}
 		one := PerQuery(m, l)
@@ -91,10 +84,8 @@ func TestFit(t *testing.T) {
 func TestAutomaticBatch(t *testing.T) {
 	g := readT5Golden(t)
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
-		got, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil)
-		errtest.None(t, err)
-		want, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil)
-		errtest.None(t, err)
+		got := errtest.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil))(t)
+		want := errtest.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil))(t)
 		sameHypotheses(t, "together", got, want)
 	})
 }
@@ -103,7 +94,7 @@ func TestAutomaticBatch(t *testing.T) {
 // other errors are not.
 func TestNoRoom(t *testing.T) {
 	full := &tensor.Error{Op: "MatMul", Message: "CUDA out of memory. Tried to allocate 20.00 MiB."}
-	m := loadT5(t, "v1_0")
+	m := load(t, "../t5/testdata/v1_0")
 	queries := few(11, 3, 3)
 	for i := range queries {
 		for j := range queries[i] {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // hypothesis is a finished or final prefix.
@@ -70,10 +71,7 @@ func (k *hypotheses) done(b *Beam, best float32, step int) bool {
 func (k *hypotheses) best(n int) []Hypothesis {
 	slices.SortStableFunc(k.kept, func(a, b hypothesis) int { return cmp.Compare(a.score, b.score) })
 	slices.Reverse(k.kept)
-	out := make([]Hypothesis, min(n, len(k.kept)))
-	for i := range out {
-		h := k.kept[i]
-		out[i] = Hypothesis{Tokens: h.prefix.tokens(h.length), Score: h.score}
-	}
-	return out
+	return lists.Map(k.kept[:min(n, len(k.kept))], func(h hypothesis) Hypothesis {
+		return Hypothesis{Tokens: h.prefix.tokens(h.length), Score: h.score}
+	})
 }

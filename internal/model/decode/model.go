@@ -3,10 +3,13 @@ package decode
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // session is a model's decoder working on a batch of queries: a Stepper.
@@ -62,11 +65,7 @@ func (c *session) reorder(parents []int32) {
 	if parents == nil || identity(parents, c.cache.Rows()) {
 		return
 	}
-	order := make([]int64, len(parents))
-	for i, p := range parents {
-		order[i] = int64(p)
-	}
-	c.cache.Select(order)
+	c.cache.Select(lists.Map(parents, func(p int32) int64 { return int64(p) }))
 }
 
 func identity(parents []int32, rows int) bool {
@@ -121,6 +120,23 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 	})
 }
 
+// Sample draws hypotheses of queries, batch queries at a time, those of similar length
+// together; 0: as many as a card has room for. A query is tokens with </s>, and keys name queries for the random numbers;
+// o's Start, EOS and forced tokens are the model's. report, which may be nil, hears how
+// many queries are done. Batches change scores by rounding only: in a draw that this
+// tips, another token comes, and another end of the sample.
+func (x *Searcher) Sample(ctx context.Context, queries [][]int32, keys []uint64, o Sampling, batch int, report func(done int)) ([][]Hypothesis, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	v := x.output.m.Vocabulary()
+	o.Start, o.EOS, o.ForcedBOS, o.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
+	l := Load{Beams: o.Samples, Tokens: o.MaxTokens, Sorted: o.TopK == 0}
+	return each(ctx, x.output, queries, batch, l, report, func(c *session, part []int) ([][]Hypothesis, error) {
+		return Sample(ctx, c, lists.Map(part, func(q int) uint64 { return keys[q] }), o)
+	})
+}
+
 // fewestRows are computed together at least: with fewer, reading the output matrix takes longer than the products.
 const fewestRows = 128
 
@@ -148,11 +164,7 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 	p := &parts{order: byLength(queries), size: size}
 	out := make([]T, len(queries))
 	do := func(part []int, memory *kernel.Logits) error {
-		inputs := make([][]int32, len(part))
-		for i, q := range part {
-			inputs[i] = queries[q]
-		}
-		c, err := start(o, memory, inputs, l.Tokens)
+		c, err := start(o, memory, lists.Map(part, func(q int) []int32 { return queries[q] }), l.Tokens)
 		if err != nil {
 			return fmt.Errorf("queries %v: %w", part, err)
 		}
@@ -204,3 +216,52 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 }
 
 func ceil(n, of int) int { return (n + of - 1) / of }
+
+// byLength orders queries by length, so that those of a batch take about as long;
+// equal ones stay in order.
+func byLength(queries [][]int32) []int {
+	order := lists.Places(len(queries))
+	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })
+	return order
+}
+
+// parts are the queries that are left, and how many are decoded together.
+type parts struct {
+	mu    sync.Mutex
+	order []int
+	size  int
+	ready int
+}
+
+// next takes the next ones; none are left where it is empty.
+func (p *parts) next() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := min(p.size, len(p.order))
+	part := p.order[:n:n]
+	p.order = p.order[n:]
+	return part
+}
+
+// halve puts a part back that was too large.
+func (p *parts) halve(part []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.order, p.size = slices.Concat(part, p.order), p.size/2
+}
+
+// stop leaves nothing for next.
+func (p *parts) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.order = nil
+}
+
+// done tells report, which may be nil, how many queries are ready.
+func (p *parts) done(part []int, report func(done int)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ready += len(part); report != nil {
+		report(p.ready)
+	}
+}

@@ -19,16 +19,9 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// loadT5 opens a model of package t5's tests.
-func loadT5(t testing.TB, name string) *seq2seq.Model {
-	t.Helper()
-	return load(t, "../t5/testdata/"+name)
-}
-
 func load(t testing.TB, folder string) *seq2seq.Model {
 	t.Helper()
-	m, err := models.Load(folder, tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(models.Load(folder, tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -61,16 +54,12 @@ func rank(ctx context.Context, m *seq2seq.Model, queries [][]int32, first, docum
 	return x.Rank(ctx, queries, k, batch, nil)
 }
 
-func readT5Golden(t testing.TB) *beamGolden {
-	t.Helper()
-	return readGolden(t, "testdata/beam_t5.json")
-}
+func readT5Golden(t testing.TB) *beamGolden { return readGolden(t, "testdata/beam_t5.json") }
 
-func readGolden(t testing.TB, path string) *beamGolden {
+func readGolden(t testing.TB, path string) (g *beamGolden) {
 	t.Helper()
-	var g beamGolden
 	goldens.JSON(t, path, &g)
-	return &g
+	return g
 }
 
 // TestEqualsTransformers compares sequences and scores, for any size of batch, of T5 and
@@ -91,8 +80,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 				if !strings.HasSuffix(mode, "/full") {
 					b.EarlyStopping = stopping.Heuristic
 				}
-				got, err := find(context.Background(), m, g.Queries, b, batch, nil)
-				errtest.None(t, err)
+				got := errtest.Value(find(context.Background(), m, g.Queries, b, batch, nil))(t)
 				apart := 0.0
 				for q, want := range g.Results[name+"/"+mode] {
 					if len(got[q]) != len(want) {
@@ -109,8 +97,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 				}
 				t.Logf("%s %s, batches of %d: scores differ by at most %.2g", name, mode, batch, apart)
 			}
-			got, err := rank(context.Background(), m, g.Queries, 30, 70, 10, batch)
-			errtest.None(t, err)
+			got := errtest.Value(rank(context.Background(), m, g.Queries, 30, 70, 10, batch))(t)
 			for q, want := range g.Results[name+"/atomic"] {
 				for i, w := range want {
 					if r := got[q].Ranking[i]; r.Document != int(w.Tokens[0]) || math.Abs(r.Score-w.Score) > 1e-4 {
@@ -123,7 +110,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 }
 
 func TestT5Leaks(t *testing.T) {
-	m, g := loadT5(t, "v1_0"), readT5Golden(t)
+	m, g := load(t, "../t5/testdata/v1_0"), readT5Golden(t)
 	before := tensor.Live()
 	errtest.None(t, errtest.Of(find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -136,44 +123,22 @@ func TestT5Leaks(t *testing.T) {
 }
 
 func TestT5Mistakes(t *testing.T) {
-	m := loadT5(t, "v1_0")
+	m := load(t, "../t5/testdata/v1_0")
 	ctx := context.Background()
 	query := [][]int32{{5, 1}}
-	for want, f := range map[string]func() error{
-		"query 1 has no tokens": func() error {
-			_, err := find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)
-			return err
-		},
-		"query 0 has token 100": func() error {
-			_, err := rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)
-			return err
-		},
-		"batches of 0": func() error { _, err := find(ctx, m, query, NewBeam(4, nil), 0, nil); return err },
-		"was it extended": func() error {
-			_, err := rank(ctx, m, query, 100, 70, 5, 2)
-			return err
-		},
-		"the 0 best documents": func() error { _, err := rank(ctx, m, query, 30, 70, 0, 2); return err },
-		"0 beams": func() error {
-			_, err := find(ctx, m, query, Beam{}, 1, nil)
-			return err
-		},
-		"end with token 1, and the model ends what it writes with token 2": func() error {
-			_, err := find(ctx, load(t, "../bart/testdata/plain"), query, NewBeam(6, trieOf(t, readT5Golden(t).Identifiers)), 2, nil)
-			return err
-		},
-		"end with several tokens": func() error {
-			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{5, 1}, {6, 2}, {7, 1}})), 1, nil)
-			return err
-		},
-		"token 400": func() error {
-			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)
-			return err
-		},
+	for want, err := range map[string]error{
+		"query 1 has no tokens": errtest.Of(find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)),
+		"query 0 has token 100": errtest.Of(rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)),
+		"batches of 0":          errtest.Of(find(ctx, m, query, NewBeam(4, nil), 0, nil)),
+		"was it extended":       errtest.Of(rank(ctx, m, query, 100, 70, 5, 2)),
+		"the 0 best documents":  errtest.Of(rank(ctx, m, query, 30, 70, 0, 2)),
+		"0 beams":               errtest.Of(find(ctx, m, query, Beam{}, 1, nil)),
+		"end with token 1, and the model ends what it writes with token 2": errtest.Of(find(ctx, load(t, "../bart/testdata/plain"), query,
+			NewBeam(6, trieOf(t, readT5Golden(t).Identifiers)), 2, nil)),
+		"end with several tokens": errtest.Of(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{5, 1}, {6, 2}, {7, 1}})), 1, nil)),
+		"token 400":               errtest.Of(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)),
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
+		errtest.Says(t, err, want)
 	}
 	got, err := rank(ctx, m, query, 30, 7, 50, 2)
 	if err != nil || len(got[0].Ranking) != 7 {
@@ -187,15 +152,13 @@ func TestT5Mistakes(t *testing.T) {
 // TestHalfOnCPU: a model that computes in bf16 on a CPU, where libtorch multiplies, is searched
 // with scores near float32's; those that are no numbers are an error.
 func TestHalfOnCPU(t *testing.T) {
-	ctx, g, m := context.Background(), readT5Golden(t), loadT5(t, "v1_0")
+	ctx, g, m := context.Background(), readT5Golden(t), load(t, "../t5/testdata/v1_0")
 	for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trieOf(t, g.Identifiers))} {
 		m.Compute = tensor.F32
-		want, err := find(ctx, m, g.Queries, b, 3, nil)
-		errtest.None(t, err)
+		want := errtest.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
 		m.Compute = tensor.BF16
 		for _, m.HalfScores = range []bool{false, true} {
-			got, err := find(ctx, m, g.Queries, b, 3, nil)
-			errtest.None(t, err)
+			got := errtest.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
 			for q := range want {
 				if d := math.Abs(got[q][0].Score - want[q][0].Score); len(got[q]) != len(want[q]) || d > 0.03 || d == 0 {
 					t.Errorf("%s, query %d: %d hypotheses, want %d; the best scores are %g apart", name, q, len(got[q]), len(want[q]), d)
@@ -224,8 +187,7 @@ func TestInt8(t *testing.T) {
 		common, far := 0, 0.0
 		for _, precision := range []string{"fp32", "int8"} {
 			errtest.None(t, m.SearchIn(precision))
-			found, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)
-			errtest.None(t, err)
+			found := errtest.Value(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil))(t)
 			for q, all := range found {
 				for _, h := range all {
 					key := fmt.Sprint(q, h.Tokens)
@@ -276,8 +238,7 @@ func TestSameForAnyBatch(t *testing.T) {
 					last = done
 				})
 				errtest.None(t, err)
-				of, err := rank(context.Background(), m, queries, 30, 70, 10, batch)
-				errtest.None(t, err)
+				of := errtest.Value(rank(context.Background(), m, queries, 30, 70, 10, batch))(t)
 				if last != len(queries) {
 					t.Errorf("%d queries of %d are done", last, len(queries))
 				}

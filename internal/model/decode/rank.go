@@ -1,5 +1,7 @@
 package decode
 
+import "github.com/redsi/redsi/internal/system/lists"
+
 // Ranked is an entry of a ranking.
 type Ranked struct {
 	Document int     // index of the document; -1 if the hypothesis is not an identifier
@@ -17,13 +19,7 @@ type Result struct {
 // Valid returns the ranking without the hypotheses that are not an identifier: the
 // scores and the order of the rest are unchanged (paper, "Post-filtered decoding").
 func (r *Result) Valid() []Ranked {
-	out := make([]Ranked, 0, len(r.Ranking))
-	for _, h := range r.Ranking {
-		if h.Document >= 0 {
-			out = append(out, h)
-		}
-	}
-	return out
+	return lists.Filter(r.Ranking, func(h Ranked) bool { return h.Document >= 0 })
 }
 
 // Rank names the documents of hypotheses. find returns the document of a complete

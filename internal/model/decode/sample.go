@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Sampling is a configuration of sampling: tokens are drawn one after another, each by the
@@ -124,11 +125,7 @@ func (o *Sampling) step(ctx context.Context, s Stepper, step int, live []*drawn,
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Candidate, len(live))
-	for i, row := range rows {
-		out[i] = may[row].draw(u[i], o.Temperature)
-	}
-	return out, nil
+	return lists.Map(lists.Places(len(live)), func(i int) Candidate { return may[rows[i]].draw(u[i], o.Temperature) }), nil
 }
 
 // choices are the tokens that may be drawn for a row, best first.

@@ -9,11 +9,11 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // TestSamplingAgainstTransformers: the tokens that may be drawn, and how often, are those
@@ -40,8 +40,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 	for _, r := range golden.Results {
 		o := Sampling{Samples: 1, MaxTokens: 1, TopK: r.TopK, TopP: r.TopP, Temperature: r.Temperature}
 		name := fmt.Sprintf("temperature %v, top_k %d, top_p %v", r.Temperature, r.TopK, r.TopP)
-		got, err := o.choices(scores, len(golden.Logits))
-		errtest.None(t, err)
+		got := errtest.Value(o.choices(scores, len(golden.Logits)))(t)
 		for row, want := range r.Rows {
 			sum := got[row].weight(o.Temperature)
 			if len(got[row]) != len(want) {
@@ -65,8 +64,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 				t.Errorf("%s: of %d candidates %d may be drawn, of all %d", name, n, len(kept), len(all))
 			}
 		}
-		whole, err := scores.Top(make([]float32, len(golden.Logits)), 1000)
-		errtest.None(t, err)
+		whole := errtest.Value(scores.Top(make([]float32, len(golden.Logits)), 1000))(t)
 		for _, c := range whole {
 			for n := 1; n <= len(c); n++ {
 				few(c, n)
@@ -80,14 +78,9 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 	o := Sampling{Samples: 5, MaxTokens: 7, TopK: 6, TopP: 0.95, Temperature: 1.3, Seed: 9, Start: 0, EOS: 1}
 	draw := func(o Sampling, queries ...int) [][]Hypothesis {
 		t.Helper()
-		keys := make([]uint64, len(queries))
-		for i, q := range queries {
-			keys[i] = uint64(q)
-		}
+		keys := lists.Map(queries, func(q int) uint64 { return uint64(q) })
 		m := &renamed{table{seed: 3, vocab: 12, eosBonus: 0.5}, queries}
-		out, err := Sample(context.Background(), m, keys, o)
-		errtest.None(t, err)
-		return out
+		return errtest.Value(Sample(context.Background(), m, keys, o))(t)
 	}
 	all := draw(o, 4, 7, 2)
 	ended, lengths := 0, map[int]bool{}
@@ -149,19 +142,14 @@ type renamed struct {
 }
 
 func (m *renamed) Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error) {
-	keys := make([]int, len(queries))
-	for i, q := range queries {
-		keys[i] = m.keys[q]
-	}
-	return m.table.Step(ctx, keys, tokens, parents)
+	return m.table.Step(ctx, lists.Map(queries, func(q int) int { return m.keys[q] }), tokens, parents)
 }
 
 // TestSampleFrequencies: tokens are drawn as often as they are probable.
 func TestSampleFrequencies(t *testing.T) {
 	m := &table{seed: 8, vocab: 6}
 	const n = 20_000
-	out, err := Sample(context.Background(), m, []uint64{0}, Sampling{Samples: n, MaxTokens: 1, TopP: 1, Temperature: 1, Seed: 1, EOS: 1})
-	errtest.None(t, err)
+	out := errtest.Value(Sample(context.Background(), m, []uint64{0}, Sampling{Samples: n, MaxTokens: 1, TopP: 1, Temperature: 1, Seed: 1, EOS: 1}))(t)
 	met := make([]float64, m.vocab)
 	for _, h := range out[0] {
 		met[h.Tokens[0]]++
@@ -188,9 +176,7 @@ func TestSamplingErrors(t *testing.T) {
 	} {
 		o := good
 		change(&o)
-		if _, err := Sample(context.Background(), &table{vocab: 3}, []uint64{1}, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(Sample(context.Background(), &table{vocab: 3}, []uint64{1}, o)), want)
 	}
 	failed := errors.New("the model failed")
 	if _, err := Sample(context.Background(), &table{vocab: 3, fail: failed}, []uint64{1}, good); !errors.Is(err, failed) {

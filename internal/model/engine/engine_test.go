@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 var cards = []search.Card{{Title: "A", Text: "a"}, {Title: "B", Text: "b"}, {Title: "C", Text: "c"}, {Title: "D", Text: "d"}, {Title: "E", Text: "e"}}
@@ -44,52 +45,37 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {
 	names := []string{"0", "1", "2", "3", "4"}
 	c := t5.Defaults()
 	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 16, 8, 32, 1, 1, 2
-	m, err := seq2seq.Init(c, 7, tensor.CPU)
-	check(t, err)
+	m := errtest.Value(seq2seq.Init(c, 7, tensor.CPU))(t)
 	defer m.Close()
 	var ids *docid.Set
 	if kind == docid.KindAtomic {
-		ids, err = docid.Atomic(names, int32(c.VocabSize))
-		check(t, err)
-		check(t, m.Extend(int64(len(names)), 8))
+		ids = errtest.Value(docid.Atomic(names, int32(c.VocabSize)))(t)
+		errtest.None(t, m.Extend(int64(len(names)), 8))
 	} else {
-		tok, err := subword.LoadT5(f.Tokenizer)
-		check(t, err)
+		tok := errtest.Value(subword.LoadT5(f.Tokenizer))(t)
 		defer tok.Close()
-		ids, err = docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch)
-		check(t, err)
+		ids = errtest.Value(docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch))(t)
 	}
-	check(t, m.Save(f.Model))
-	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 8, MaxQuery: 9, QueryPrefix: "query:", Lowercase: lowercase})
-	check(t, err)
-	check(t, settings.Write(f.Model))
-	w, err := os.Create(f.IDs)
-	check(t, err)
+	errtest.None(t, m.Save(f.Model))
+	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 8, MaxQuery: 9, QueryPrefix: "query:", Lowercase: lowercase}))(t)
+	errtest.None(t, settings.Write(f.Model))
+	w := errtest.Value(os.Create(f.IDs))(t)
 	defer w.Close()
-	check(t, ids.Write(w))
+	errtest.None(t, ids.Write(w))
 	return f
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func open(t *testing.T, f search.Files, o search.Options) *Engine {
 	t.Helper()
-	e, err := Open(t.Context(), f, len(cards), o)
-	check(t, err)
-	t.Cleanup(func() { check(t, e.Close()) })
+	e := errtest.Value(Open(t.Context(), f, len(cards), o))(t)
+	t.Cleanup(func() { errtest.None(t, e.Close()) })
 	return e
 }
 
 func ask(t *testing.T, e *Engine, k int, queries ...string) []search.Answer {
 	t.Helper()
-	a, err := e.Search(context.Background(), queries, k)
-	check(t, err)
-	check(t, search.Fill(a, cards))
+	a := errtest.Value(e.Search(context.Background(), queries, k))(t)
+	errtest.None(t, search.Fill(a, cards))
 	return a
 }
 
@@ -196,10 +182,9 @@ func TestSettings(t *testing.T) {
 		t.Errorf("of 9 tokens, 2 of them the prefix: %+v and %+v", seven, eight)
 	}
 	f := collection(t, docid.KindNaive, true)
-	s, err := retrieve.ReadSettings(f.Model)
-	check(t, err)
+	s := errtest.Value(retrieve.ReadSettings(f.Model))(t)
 	s.Search = retrieve.Search{EarlyStopping: stopping.Never, Validity: retrieve.ByText}
-	check(t, s.Write(f.Model))
+	errtest.None(t, s.Write(f.Model))
 	e := open(t, f, search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
 	if a := ask(t, e, 4, query)[0]; e.options.Search != s.Search || a.Invalid+len(a.Hits) > 4 {
 		t.Errorf("searched by %+v, trained by %+v: %+v", e.options.Search, s.Search, a)
@@ -225,18 +210,15 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-func documentsOf(a search.Answer) (out []string) {
-	for _, h := range a.Hits {
-		out = append(out, h.Document)
-	}
-	return out
+func documentsOf(a search.Answer) []string {
+	return lists.Map(a.Hits, func(h search.Hit) string { return h.Document })
 }
 
 func TestOpenErrors(t *testing.T) {
 	atomic, naive := collection(t, docid.KindAtomic, false), collection(t, docid.KindNaive, false)
 	options := search.Options{Beams: 40, Device: "cpu"}
 	with := func(f search.Files, change func(*search.Files)) search.Files { change(&f); return f }
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		files   search.Files
 		options search.Options
 		want    string
@@ -250,9 +232,7 @@ func TestOpenErrors(t *testing.T) {
 		"precision":         {atomic, search.Options{Beams: 1, Device: "cpu", Precision: "int4"}, `"int4"`},
 		"device":            {atomic, search.Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
 	} {
-		if _, err := Open(t.Context(), c.files, len(cards), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", name, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(Open(t.Context(), c.files, len(cards), c.options)), c.want)
 	}
 	errtest.Says(t, errtest.Of(Open(t.Context(), atomic, 4, options)), "document 4 of ids is not in the texts")
 	e := open(t, atomic, options)
@@ -270,11 +250,9 @@ func TestOpenErrors(t *testing.T) {
 
 func onlySettings(t *testing.T, ids string) string {
 	t.Helper()
-	set, err := readIDs(ids)
-	check(t, err)
-	settings, err := retrieve.SettingsFor(set, retrieve.Inputs{MaxInput: 8, MaxQuery: 8})
-	check(t, err)
+	set := errtest.Value(readIDs(ids))(t)
+	settings := errtest.Value(retrieve.SettingsFor(set, retrieve.Inputs{MaxInput: 8, MaxQuery: 8}))(t)
 	dir := t.TempDir()
-	check(t, settings.Write(dir))
+	errtest.None(t, settings.Write(dir))
 	return dir
 }

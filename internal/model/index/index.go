@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Catalog is a collection's identifiers, ready to be searched. It is immutable,
@@ -130,9 +131,5 @@ func (x *Index) Search(ctx context.Context, queries [][]int32, o retrieve.Option
 	if err != nil {
 		return nil, err
 	}
-	out := make([]decode.Result, len(found))
-	for i, hypotheses := range found {
-		out[i] = decode.Rank(hypotheses, x.catalog.find(o.Validity))
-	}
-	return out, nil
+	return lists.Map(found, func(of []decode.Hypothesis) decode.Result { return decode.Rank(of, x.catalog.find(o.Validity)) }), nil
 }

@@ -1,12 +1,12 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -26,8 +26,7 @@ func model(t *testing.T, documents int64) *seq2seq.Model {
 	t.Helper()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = vocabulary, 16, 8, 32, 1, 2, 2
-	m, err := seq2seq.Init(c, 3, tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 3, tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	if documents > 0 {
 		errtest.None(t, m.Extend(documents, 5))
@@ -43,10 +42,7 @@ func atomic(n int, first int32, eos ...int32) *docid.Set {
 	for i := range names {
 		names[i] = fmt.Sprint(i)
 	}
-	s, err := docid.Atomic(names, first, eos...)
-	if err != nil {
-		panic(err)
-	}
+	s, _ := docid.Atomic(names, first, eos...)
 	return s
 }
 
@@ -68,25 +64,19 @@ func pairs() *docid.Set {
 
 func index(t *testing.T, m *seq2seq.Model, ids *docid.Set) *Index {
 	t.Helper()
-	c, err := NewCatalog(ids, nil)
-	errtest.None(t, err)
-	x, err := New(m, c)
-	errtest.None(t, err)
-	return x
+	c := errtest.Value(NewCatalog(ids, nil))(t)
+	return errtest.Value(New(m, c))(t)
 }
 
 func find(t *testing.T, x *Index, queries [][]int32, o retrieve.Options) []decode.Result {
 	t.Helper()
-	found, err := x.Search(context.Background(), queries, o, nil)
-	errtest.None(t, err)
-	return found
+	return errtest.Value(x.Search(context.Background(), queries, o, nil))(t)
 }
 
 // meanLogProb is the teacher-forced log-probability of tokens, by their number.
 func meanLogProb(t *testing.T, m *seq2seq.Model, query, tokens []int32) float64 {
 	t.Helper()
-	loss, err := m.Loss(seq2seq.Batch{Inputs: [][]int32{query}, Labels: [][]int32{tokens}})
-	errtest.None(t, err)
+	loss := errtest.Value(m.Loss(seq2seq.Batch{Inputs: [][]int32{query}, Labels: [][]int32{tokens}}))(t)
 	return -loss
 }
 
@@ -108,12 +98,7 @@ func TestAtomic(t *testing.T) {
 			want[d] = decode.Ranked{Document: d, Score: meanLogProb(t, m, queries[q], id.Tokens)}
 			sum += math.Exp(want[d].Score)
 		}
-		slices.SortStableFunc(want, func(a, b decode.Ranked) int {
-			if a.Score > b.Score {
-				return -1
-			}
-			return 1
-		})
+		slices.SortStableFunc(want, func(a, b decode.Ranked) int { return cmp.Compare(b.Score, a.Score) })
 		if len(r.Ranking) != o.Width || r.Invalid != 0 {
 			t.Fatalf("query %d: %+v", q, r)
 		}
@@ -260,9 +245,7 @@ func TestCatalogErrors(t *testing.T) {
 		{sequences(docid.KindNaive, []int32{7}, []int32{7, 1}), "is a prefix of"},
 		{sequences(docid.KindNaive, nil), "sequence 0 is empty"},
 	} {
-		if _, err := NewCatalog(c.ids, nil); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: error %v, want %q", c.ids, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(NewCatalog(c.ids, nil)), c.want)
 	}
 }
 
@@ -277,17 +260,12 @@ func TestSearchErrors(t *testing.T) {
 	} {
 		o := retrieve.Default()
 		change(&o)
-		if _, err := x.Search(context.Background(), queries, o, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(x.Search(context.Background(), queries, o, nil)), want)
 	}
 	for want, q := range map[string][]int32{"query 1 has no tokens": {}, "query 1 has token 24": {24, 1}, "query 1 has token -1": {-1}} {
-		if _, err := x.Search(context.Background(), [][]int32{{5, 1}, q}, retrieve.Default(), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(x.Search(context.Background(), [][]int32{{5, 1}, q}, retrieve.Default(), nil)), want)
 	}
-	c, err := NewCatalog(atomic(15, vocabulary), nil)
-	errtest.None(t, err)
+	c := errtest.Value(NewCatalog(atomic(15, vocabulary), nil))(t)
 	errtest.Says(t, errtest.Of(New(m, c)), "was it extended for this collection?")
 	ctx, cancel := context.WithCancel(context.Background())
 	o := retrieve.Default()

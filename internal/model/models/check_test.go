@@ -3,7 +3,6 @@ package models
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // weights are the tensors of a file, in its order.
@@ -23,11 +23,9 @@ type weights []safetensors.Source
 func readWeights(t *testing.T, path string) (all weights) {
 	t.Helper()
 	data := goldens.Text(t, path)
-	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
-	errtest.None(t, err)
+	f := errtest.Value(safetensors.Open(bytes.NewReader(data), int64(len(data))))(t)
 	for _, info := range f.Tensors {
-		text, err := io.ReadAll(f.Open(info))
-		errtest.None(t, err)
+		text := errtest.Value(io.ReadAll(f.Open(info)))(t)
 		all = append(all, source(info.Name, info.DType, info.Shape, text))
 	}
 	return all
@@ -108,36 +106,21 @@ func TestEveryTensorIsAccountedFor(t *testing.T) {
 		"BERT's, pruned":   {folder: "bert/testdata/roberta", config: [2]string{`"hidden_size"`, `"pruned_heads": {"0": [1]}, "hidden_size"`}, fails: "pruned_heads"},
 	} {
 		folder := t.TempDir()
-		config, err := os.ReadFile(filepath.Join("..", c.folder, "config.json"))
-		if err == nil && c.config[0] != "" {
-			config = []byte(strings.Replace(string(config), c.config[0], c.config[1], 1))
-		}
+		config := strings.Replace(string(goldens.Text(t, filepath.Join("..", c.folder, "config.json"))), c.config[0], c.config[1], 1)
 		all := readWeights(t, filepath.Join("..", c.folder, "model.safetensors"))
 		before := names(all)
 		if c.change != nil {
 			all = c.change(all)
 		}
 		var data bytes.Buffer
-		if err == nil {
-			err = safetensors.Write(&data, nil, all)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, "model.safetensors"), data.Bytes(), 0o644)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, "config.json"), config, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, safetensors.Write(&data, nil, all))
+		filetest.Write(t, filepath.Join(folder, "model.safetensors"), data.Bytes())
+		filetest.Write(t, filepath.Join(folder, "config.json"), config)
 		checked, err := Check(folder)
 		loaded, failed := load(folder, checked.Encoder || strings.HasPrefix(name, "BERT"))
 		if c.fails != "" {
-			for _, err := range []error{err, failed} {
-				if err == nil || !strings.Contains(err.Error(), c.fails) {
-					t.Errorf("%s: %v, want %q", name, err, c.fails)
-				}
-			}
+			errtest.Says(t, err, c.fails)
+			errtest.Says(t, failed, c.fails)
 			continue
 		}
 		if err != nil || failed != nil {
@@ -185,23 +168,20 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-func names(all weights) (out []string) {
-	for _, s := range all {
-		out = append(out, s.Name)
-	}
-	return out
+func names(all weights) []string {
+	return lists.Map(all, func(s safetensors.Source) string { return s.Name })
 }
 
 func load(folder string, encoder bool) (unused []string, err error) {
-	if encoder {
-		m, err := bert.Load(folder, tensor.CPU)
+	if !encoder {
+		m, err := Load(folder, tensor.CPU)
 		if err != nil {
 			return nil, err
 		}
 		defer m.Close()
 		return m.Unused, nil
 	}
-	m, err := Load(folder, tensor.CPU)
+	m, err := bert.Load(folder, tensor.CPU)
 	if err != nil {
 		return nil, err
 	}

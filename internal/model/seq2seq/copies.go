@@ -3,6 +3,7 @@ package seq2seq
 import (
 	"github.com/redsi/redsi/internal/model/int8s"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // copies are a model's matrices as a card, or a CPU in half precision, multiplies by them, and biases as it adds
@@ -117,9 +118,7 @@ func (c *copies) within(w *tensor.Tensor) bool {
 
 // leaves are what gradients are asked for in the parameters' stead, each once.
 func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
-	for _, w := range c.wholes {
-		all = append(all, w.t)
-	}
+	all = lists.Map(c.wholes, func(w *whole) *tensor.Tensor { return w.t })
 	for _, p := range params {
 		if _, ok := c.of[p.Name]; !ok {
 			all = append(all, p.Tensor)

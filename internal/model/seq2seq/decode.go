@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Encoding is a set of encoded inputs, packed.
@@ -156,11 +157,7 @@ func (c *Cache) read(tokens []int32) []int64 {
 	if c.steps == c.most {
 		tensor.Failf("model", "the cache was made for %d tokens", c.most)
 	}
-	ids := make([]int64, len(tokens))
-	for i, t := range tokens {
-		ids[i] = int64(t)
-	}
-	return ids
+	return lists.Map(tokens, func(t int32) int64 { return int64(t) })
 }
 
 // next is the Attention of one step.

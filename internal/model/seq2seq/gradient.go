@@ -1,6 +1,9 @@
 package seq2seq
 
-import "github.com/redsi/redsi/internal/model/tensor"
+import (
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // Gradients is one forward and backward pass with dropout drawn from rng (nil: no
 // dropout): the mean loss over the labels, a scalar, smoothed by Smoothing, and the
@@ -46,9 +49,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 			net = p.copies.net
 			leaves = append(leaves, p.copies.leaves(m.params)...)
 		} else {
-			for _, of := range m.params {
-				leaves = append(leaves, of.Tensor)
-			}
+			leaves = append(leaves, lists.Map(m.params, func(p Param) *tensor.Tensor { return p.Tensor })...)
 		}
 
 		states := m.forced(p, net, in, out, at)

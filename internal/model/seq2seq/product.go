@@ -3,6 +3,7 @@ package seq2seq
 import (
 	"github.com/redsi/redsi/internal/model/int8s"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Dense is a matrix [out, in] and a bias [out], or nil.
@@ -61,17 +62,10 @@ func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
 func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor {
 	if p.packed != nil && p.copies == nil {
 		packed, n := p.packed.of(ws...)
-		rows := make([]int64, len(ws))
-		for i, w := range ws {
-			rows[i] = w.Dim(0)
-		}
+		rows := lists.Map(ws, func(w *tensor.Tensor) int64 { return w.Dim(0) })
 		return p.S.Split(p.S.LinearPacked(x, packed, n, nil), -1, rows...)
 	}
-	of := make([]Dense, len(ws))
-	for i, w := range ws {
-		of[i].W = w
-	}
-	return p.Affines(x, of...)
+	return p.Affines(x, lists.Map(ws, func(w *tensor.Tensor) Dense { return Dense{W: w} })...)
 }
 
 // Affines are Affine by each, by one product where copies have them in one.
@@ -82,11 +76,7 @@ func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
 	if p.copies != nil && p.copies.within(of[0].W) {
 		return p.product(x, of)
 	}
-	out := make([]*tensor.Tensor, len(of))
-	for i, d := range of {
-		out[i] = p.Affine(x, d)
-	}
-	return out
+	return lists.Map(of, func(d Dense) *tensor.Tensor { return p.Affine(x, d) })
 }
 
 // product is one of x by a whole.

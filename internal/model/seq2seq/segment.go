@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // tape is what a forward pass keeps that does not keep what its segments compute: where
@@ -101,11 +102,7 @@ func (p *Pass) backward(loss *tensor.Tensor, leaves []*tensor.Tensor) []*tensor.
 		b.ends = b.ends[:i]
 	}
 	b.flush()
-	grads := make([]*tensor.Tensor, len(leaves))
-	for i, t := range leaves {
-		grads[i] = b.have[t]
-	}
-	return grads
+	return lists.Map(leaves, func(t *tensor.Tensor) *tensor.Tensor { return b.have[t] })
 }
 
 // backward is a backward pass along a tape.
@@ -122,12 +119,11 @@ func (b *backward) flush() {
 	if len(b.roots) == 0 {
 		return
 	}
-	grads := make([]*tensor.Tensor, len(b.roots))
-	for i, t := range b.roots {
-		grads[i] = b.have[t]
-		delete(b.have, t)
-	}
-	to := append(append([]*tensor.Tensor(nil), b.leaves...), b.ends...)
+	grads := lists.Map(b.roots, func(t *tensor.Tensor) *tensor.Tensor {
+		defer delete(b.have, t)
+		return b.have[t]
+	})
+	to := slices.Concat(b.leaves, b.ends)
 	for i, g := range b.S.Backward(b.roots, grads, to) {
 		b.add(b.S, to[i], g)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -15,9 +16,7 @@ var sharedT5 = sync.OnceValues(func() (*T5, error) { return NewT5(tokenizers.T5)
 
 func testT5(t testing.TB) *T5 {
 	t.Helper()
-	tok, err := sharedT5()
-	errtest.None(t, err)
-	return tok
+	return errtest.Value(sharedT5())(t)
 }
 
 // goldenLine is one string with what transformers 4.44.1 makes of it
@@ -39,10 +38,7 @@ func golden(t *testing.T, path string, count int) []goldenLine {
 func TestT5EqualsTransformers(t *testing.T) {
 	tok := testT5(t)
 	lines := golden(t, "testdata/t5.jsonl.gz", 10_000)
-	texts := make([]string, len(lines))
-	for i, l := range lines {
-		texts[i] = l.Text
-	}
+	texts := lists.Map(lines, func(l goldenLine) string { return l.Text })
 	for i, ids := range tok.EncodeBatch(texts) {
 		l := lines[i]
 		if !slices.Equal(ids, l.IDs) {

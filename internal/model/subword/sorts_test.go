@@ -12,39 +12,43 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
+// encoded is a text with what tokenizers 0.19.1 makes of it.
+type encoded struct {
+	Sort, Text, Decoded string
+	IDs, Pieces, Short  []int32
+}
+
+func (want encoded) compare(t *testing.T, tok *Subword) {
+	t.Helper()
+	if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
+		t.Errorf("%s: Encode(%.60q) = %v, want %v", want.Sort, want.Text, got, want.IDs)
+	}
+	if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
+		t.Errorf("%s: EncodeTruncated(%.60q) = %v, %v, want %v", want.Sort, want.Text, got, truncated, want.Short)
+	}
+	if got := tok.Decode(want.IDs, true); got != want.Decoded {
+		t.Errorf("%s: Decode of %.60q = %.60q, want %.60q", want.Sort, want.Text, got, want.Decoded)
+	}
+}
+
 // Tokenizers of other models give what tokenizers 0.19.1 makes of their files, whatever
 // truncation and padding they were saved with (tools/golden/tokenizer_sorts.py).
 func TestSortsAreTokenizers(t *testing.T) {
-	type encoded struct {
-		Sort, Text, Decoded string
-		IDs, Pieces, Short  []int32
-	}
 	open, lines := map[string]*Subword{}, map[string]int{}
 	for _, want := range goldens.Lines[encoded](t, "testdata/sorts/golden.jsonl.gz") {
 		tok := open[want.Sort]
 		if tok == nil {
-			var err error
-			if tok, err = LoadSubword(filepath.Join("testdata/sorts", want.Sort+".json")); err != nil {
-				t.Fatal(err)
-			}
+			tok = errtest.Value(LoadSubword(filepath.Join("testdata/sorts", want.Sort+".json")))(t)
 			defer tok.Close()
 			open[want.Sort] = tok
 		}
 		lines[want.Sort]++
-		if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
-			t.Errorf("%s: Encode(%.60q) = %v, want %v", want.Sort, want.Text, got, want.IDs)
-		}
-		if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
-			t.Errorf("%s: EncodeTruncated(%.60q) = %v, %v, want %v", want.Sort, want.Text, got, truncated, want.Short)
-		}
+		want.compare(t, tok)
 		if got := tok.PiecesPrefix(want.Text, 5); !slices.Equal(got, want.Pieces[:min(5, len(want.Pieces))]) {
 			t.Errorf("%s: PiecesPrefix(%.60q) = %v, want the first of %v", want.Sort, want.Text, got, want.Pieces)
 		}
 		if got := tok.WithSpecialTokens(want.Pieces); !slices.Equal(got, want.IDs) {
 			t.Errorf("%s: Whole of %.60q = %v, want %v", want.Sort, want.Text, got, want.IDs)
-		}
-		if got := tok.Decode(want.IDs, true); got != want.Decoded {
-			t.Errorf("%s: Decode of %.60q = %.60q, want %.60q", want.Sort, want.Text, got, want.Decoded)
 		}
 	}
 	if got := open["mt5"].End(); got != 1 {
@@ -60,15 +64,10 @@ func TestSortsAreTokenizers(t *testing.T) {
 // TestVersions: of a T5's tokenizer with an added token, each version's file gives that version's ids, which are not the
 // same for U+0085 and for blanks about an added token (tools/golden/t5_tokenizer_versions.py).
 func TestVersions(t *testing.T) {
-	type encoded struct {
-		Text string
-		IDs  []int32
-	}
 	differ := 0
 	var all [2][]encoded
 	for i, version := range []string{"4.44.1", "5.24.0"} {
-		tok, err := LoadSubword(filepath.Join("testdata/versions", version+".json"))
-		errtest.None(t, err)
+		tok := errtest.Value(LoadSubword(filepath.Join("testdata/versions", version+".json")))(t)
 		defer tok.Close()
 		all[i] = goldens.Lines[encoded](t, filepath.Join("testdata/versions", version+".jsonl"))
 		for j, want := range all[i] {
@@ -87,8 +86,7 @@ func TestVersions(t *testing.T) {
 
 // A tokenizer without words is not cut at blanks, where its tokens may stand across.
 func TestPrefixWithoutWords(t *testing.T) {
-	tok, err := LoadSubword("testdata/sorts/without-words.json")
-	errtest.None(t, err)
+	tok := errtest.Value(LoadSubword("testdata/sorts/without-words.json"))(t)
 	defer tok.Close()
 	text := strings.Repeat("tell me of the castle near the river and ", 50)
 	across := 0
@@ -108,23 +106,26 @@ func TestPrefixWithoutWords(t *testing.T) {
 	}
 }
 
-// Digits of an identifier come back from their tokens, and different ones have different
-// tokens, in every sort of an encoder-decoder's.
-func TestSortsOfDigits(t *testing.T) {
-	for _, sort := range []string{"mt5", "without-words"} {
-		tok, err := LoadSubword(filepath.Join("testdata/sorts", sort+".json"))
-		errtest.None(t, err)
+// TestDigits: strings of digits, leading zeros included, have distinct tokens and come back from them in every sort of an
+// encoder-decoder's, so unique identifiers stay unique.
+func TestDigits(t *testing.T) {
+	texts := []string{"141913", "18510"}
+	for width, limit := 1, 10; width <= 4; width, limit = width+1, limit*10 {
+		for n := range limit {
+			texts = append(texts, fmt.Sprintf("%0*d", width, n))
+		}
+	}
+	for _, path := range []string{"../../../assets/tokenizers/t5-tokenizer.json.gz", "testdata/sorts/mt5.json", "testdata/sorts/without-words.json"} {
+		tok, of := errtest.Value(LoadSubword(path))(t), map[string]string{}
 		defer tok.Close()
-		of := map[string]string{}
-		for _, text := range []string{"0", "00", "1", "7", "17", "170", "0170", "141913", "18510"} {
-			ids := tok.Encode(text)
+		for i, ids := range tok.EncodeBatch(texts) {
 			key := fmt.Sprint(ids)
 			if other, taken := of[key]; taken {
-				t.Errorf("%s: %q and %q have the same tokens %v", sort, text, other, ids)
+				t.Fatalf("%s: %q and %q have the same tokens %v", path, texts[i], other, ids)
 			}
-			of[key] = text
-			if got := tok.Decode(ids, true); got != text {
-				t.Errorf("%s: %q comes back as %q", sort, text, got)
+			of[key] = texts[i]
+			if got := tok.Decode(ids, true); got != texts[i] {
+				t.Fatalf("%s: %q comes back as %q", path, texts[i], got)
 			}
 		}
 	}
@@ -138,8 +139,7 @@ func TestLoadEncoder(t *testing.T) {
 		"testdata/sorts/mpnet.json":                                      false,
 		"testdata/sorts/xlm-roberta.json":                                false,
 	} {
-		tok, err := LoadEncoder(path)
-		errtest.None(t, err)
+		tok := errtest.Value(LoadEncoder(path))(t)
 		if _, own := tok.(*tokenize.BERT); own != want {
 			t.Errorf("%s is %T", path, tok)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/daulet/tokenizers"
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Subword is the tokenizer of a model, whatever its sort: SentencePiece's Unigram (T5, mT5,
@@ -244,12 +245,7 @@ func (t *Subword) encode(text string, special bool) []int32 {
 	if t.built == nil {
 		panic("subword: tokenizer used after Close")
 	}
-	ids := t.native.EncodeWithOptions(text, special).IDs
-	out := make([]int32, len(ids))
-	for i, id := range ids {
-		out[i] = int32(id)
-	}
-	return out
+	return lists.Map(t.native.EncodeWithOptions(text, special).IDs, func(id uint32) int32 { return int32(id) })
 }
 
 // Pieces returns the ids of text without special tokens around it.
@@ -258,12 +254,7 @@ func (t *Subword) Pieces(text string) []int32 { return t.encode(text, false) }
 // Tokens returns the vocabulary's texts for the ids of text as Encode gives them, as the
 // paper prints them: "▁14", "19", "13", "</s>".
 func (t *Subword) Tokens(text string) []string {
-	ids := t.Encode(text)
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = t.pieces[id]
-	}
-	return out
+	return lists.Map(t.Encode(text), func(id int32) string { return t.pieces[id] })
 }
 
 // Piece returns the vocabulary's text for one id; false if there is none (the

@@ -2,8 +2,6 @@ package subword
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
@@ -12,24 +10,11 @@ import (
 
 // A byte-level BPE as BART's gives transformers 4.44.1's tokens (tools/golden/bart_tokenizer.py).
 func TestBARTIsTransformers(t *testing.T) {
-	tok, err := LoadSubword("testdata/bart-tokenizer.json")
-	errtest.None(t, err)
+	tok := errtest.Value(LoadSubword("testdata/bart-tokenizer.json"))(t)
 	defer tok.Close()
-	type golden struct {
-		Text, Decoded string
-		IDs, Short    []int32
-	}
-	lines := goldens.Lines[golden](t, "testdata/bart.jsonl")
+	lines := goldens.Lines[encoded](t, "testdata/bart.jsonl")
 	for _, want := range lines {
-		if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
-			t.Errorf("Encode(%.40q) = %v, want %v", want.Text, got, want.IDs)
-		}
-		if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
-			t.Errorf("EncodeTruncated(%.40q) = %v, %v, want %v", want.Text, got, truncated, want.Short)
-		}
-		if got := tok.Decode(want.IDs, true); got != want.Decoded {
-			t.Errorf("Decode of %.40q = %.40q, want %.40q", want.Text, got, want.Decoded)
-		}
+		want.compare(t, tok)
 	}
 	if len(lines) < 20 || tok.VocabSize() != 600 {
 		t.Errorf("%d texts, %d tokens", len(lines), tok.VocabSize())
@@ -43,16 +28,13 @@ func TestSubwordErrors(t *testing.T) {
 	var file map[string]any
 	goldens.JSON(t, "testdata/bart-tokenizer.json", &file)
 	file["post_processor"] = nil
-	bare, err := json.Marshal(file)
-	errtest.None(t, err)
+	bare := errtest.Value(json.Marshal(file))(t)
 	for want, data := range map[string]string{
 		"puts no end token after a text": string(bare),
 		`its model is "", want Unigram`:  `{}`,
 		"is not a map of pieces":         `{"model":{"type":"BPE","vocab":[]}}`,
 		"has id 7, outside of 0..0":      `{"model":{"type":"BPE","vocab":{"a":7}}}`,
 	} {
-		if _, err := NewSubword([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40s: %v, want %q", data, err, want)
-		}
+		errtest.Says(t, errtest.Of(NewSubword([]byte(data))), want)
 	}
 }

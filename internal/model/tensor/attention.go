@@ -1,11 +1,15 @@
 package tensor
 
+// #include "native/native.h"
+// #include "native/composed.h"
+import "C"
+
 import (
+	"runtime"
 	"slices"
+	"unsafe"
 
 	lib "github.com/sugarme/gotch/libtch"
-
-	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
 // Layout is how queries of one padding look at keys of another, on a card or in F16.
@@ -35,7 +39,7 @@ func NewLayout(q, k *Padding) *Layout {
 // bias is nil or a bias [heads, >=m, >=l] together with what is hidden from each query. It is
 // made once for all layers that give the same tensor, whose gradient is summed in its type.
 func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tensor) *Tensor {
-	records := bias != nil && bias.RequiresGrad() && native.Records()
+	records := bias != nil && bias.RequiresGrad() && C.redsi_records() != 0
 	want := maskBias{of: bias, heads: heads, dtype: q.DType(), causal: causal, records: records}
 	have := l.last
 	if have.combined != nil && have.combined.c != nil {
@@ -44,21 +48,20 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 			return have.combined
 		}
 	}
-	s, i := l.q.scope, 0
-	if causal {
-		i = 1
-	}
+	s, i, m, n := l.q.scope, flag(causal), C.int64_t(l.q.most), C.int64_t(l.k.most)
 	if l.hidden[i] == nil {
-		c, msg := native.Hidden(l.q.len.n(op), l.k.len.n(op), l.q.most, l.k.most, causal)
-		l.hidden[i] = s.ownNative(op, c, msg, l.q.len, l.k.len)
+		l.hidden[i] = s.native(op, func(out *handle) *C.char {
+			return C.redsi_hidden(out, l.q.len.n(op), l.k.len.n(op), m, n, C.int(i))
+		}, l.q.len, l.k.len)
 	}
 	if bias != nil {
 		if shape := bias.Shape(); len(shape) != 3 || shape[0] != heads || shape[1] < l.q.most || shape[2] < l.k.most {
 			Failf(op, "the bias %s is not [%d, >=%d, >=%d]", bias, heads, l.q.most, l.k.most)
 		}
 	}
-	c, msg := native.MaskBias(bias.optional(op), l.hidden[i].n(op), heads, l.q.most, l.k.most, q.n(op))
-	want.combined = s.ownNative(op, c, msg, bias)
+	want.combined = s.native(op, func(out *handle) *C.char {
+		return C.redsi_mask_bias(out, bias.optional(op), l.hidden[i].n(op), C.int64_t(heads), m, n, q.n(op))
+	}, bias)
 	Free(have.combined) // recorded operations keep what they need of it
 	l.last = want
 	return want.combined
@@ -94,13 +97,14 @@ func (s *Scope) packedByLayout(op string, q, k, v, bias *Tensor, spans Spans, o 
 		Failf(op, "rows of q that no sequence has, or several, are not supported on a card or in F16")
 	}
 	d := width / o.Heads
-	packed := native.PackedOptions{N: l.q.n, M: l.q.most, L: l.k.most, Heads: o.Heads, Scale: o.Scale, Dropout: o.Dropout,
-		Fused: native.FusedFits(q.n(op), d)}
+	args := C.redsi_packed_args{n: C.int64_t(l.q.n), m: C.int64_t(l.q.most), l: C.int64_t(l.k.most), heads: C.int64_t(o.Heads),
+		scale: C.double(o.Scale), dropout: C.double(o.Dropout), fused: C.redsi_fused_fits(q.n(op), C.int64_t(d))}
+	fused := args.fused != 0
 	// Without a bias the kernel takes sequences as they lie.
-	if packed.Fused && bias == nil && l.q.ends != nil && l.k.ends != nil {
-		packed.QEnds, packed.KEnds, packed.Causal = l.q.ends.n(op), l.k.ends.n(op), o.Causal
+	if fused && bias == nil && l.q.ends != nil && l.k.ends != nil {
+		args.q_ends, args.k_ends, args.causal = l.q.ends.n(op), l.k.ends.n(op), C.int(flag(o.Causal))
 	}
-	for first, in := 0, []*Tensor{q, k, v}; first < 3; {
+	for first, in := 0, []*Tensor{q, k, v}; first < 3; args.parts++ {
 		count, step := sideBySide(op, in[first:], width, d)
 		if first == 0 && l.q != l.k {
 			count = 1
@@ -109,69 +113,72 @@ func (s *Scope) packedByLayout(op string, q, k, v, bias *Tensor, spans Spans, o 
 		if first > 0 {
 			p = l.k
 		}
-		part := native.Part{Count: count, Step: step, Pad: p.pad.n(op), Back: p.back.n(op)}
-		if !packed.Fused {
-			part.Pad, part.Back = p.index(op, o.Heads, count, step).n(op), p.index(op, o.Heads, count, 0).n(op)
+		pad, back, i := p.pad, p.back, args.parts
+		if !fused {
+			pad, back = p.index(op, o.Heads, count, step), p.index(op, o.Heads, count, 0)
 		}
-		if !p.unique {
-			part.Back = nil
+		args.count[i], args.step[i], args.pad[i] = C.int64_t(count), C.int64_t(step), pad.n(op)
+		if p.unique { // else there can be no gradients
+			args.back[i] = back.n(op)
 		}
-		packed.Parts = append(packed.Parts, part)
 		first += int(count)
 	}
-	packed.Out = l.q.back.n(op)
-	if !packed.Fused {
-		packed.Out = l.q.index(op, o.Heads, 1, 0).n(op)
+	args.out = l.q.back.n(op)
+	if !fused {
+		args.out = l.q.index(op, o.Heads, 1, 0).n(op)
 	}
-	if packed.QEnds == nil {
-		packed.Bias = l.bias(op, bias, o.Heads, o.Causal, q).n(op)
+	if args.q_ends == nil {
+		args.bias = l.bias(op, bias, o.Heads, o.Causal, q).n(op)
 	}
 	if !q.Device().IsCUDA() && o.Dropout > 0 { // a card is seeded once for a step
-		must(op, native.Seed(-1, o.RNG.keyFor(o.Dropout)))
+		must(op, C.redsi_seed(-1, C.uint64_t(o.RNG.keyFor(o.Dropout))))
 	}
-	out, msg := native.PackedAttention(q.n(op), k.n(op), v.n(op), packed)
-	return s.ownNative(op, out, msg, q, k, v, bias)
+	return s.native(op, func(out *handle) *C.char { return C.redsi_packed_attention(out, q.n(op), k.n(op), v.n(op), &args) }, q, k, v, bias)
+}
+
+// place is where the elements of a matrix lie: its memory, in elements from there its first
+// one, and from one row to the next and from one column to the next.
+type place struct {
+	memory              unsafe.Pointer
+	offset, row, column int64
+}
+
+func (t *Tensor) place(op string) (p place) {
+	var offset, row, column C.int64_t
+	must(op, C.redsi_place_of(t.n(op), &p.memory, &offset, &row, &column), t)
+	p.offset, p.row, p.column = int64(offset), int64(row), int64(column)
+	return p
 }
 
 // sideBySide is how many of all, from the first on, are neighbouring columns of one matrix,
 // and how many lines of d its rows are apart.
 func sideBySide(op string, all []*Tensor, width, d int64) (count, step int64) {
-	var first native.Place
-	for i, t := range all {
-		p, msg := native.PlaceOf(t.n(op))
-		must(op, msg, all...)
-		if i == 0 {
-			first = p
-			if p.Column != 1 || p.Row%d != 0 {
-				return 1, width / d // it will be copied
-			}
-			continue
-		}
-		if p.Memory != first.Memory || p.Row != first.Row || p.Column != 1 || p.Offset != first.Offset+int64(i)*width || all[i].Dim(0) != all[0].Dim(0) {
-			return int64(i), first.Row / d
+	first := all[0].place(op)
+	if first.column != 1 || first.row%d != 0 {
+		return 1, width / d // it will be copied
+	}
+	for i, t := range all[1:] {
+		next := first
+		next.offset += int64(i+1) * width
+		if t.place(op) != next || t.Dim(0) != all[0].Dim(0) {
+			return int64(i + 1), first.row / d
 		}
 	}
-	return int64(len(all)), first.Row / d
+	return int64(len(all)), first.row / d
 }
 
 // Pair is a view of two matrices [rows, columns] that lie alike in one memory, a before b, as
 // parts of a product do: [2, rows, columns]. Of others it is nil.
 func (s *Scope) Pair(a, b *Tensor) *Tensor {
 	const op = "Pair"
-	var at [2]native.Place
-	for i, t := range []*Tensor{a, b} {
-		p, msg := native.PlaceOf(t.n(op))
-		must(op, msg, a, b)
-		at[i] = p
-	}
-	step := at[1].Offset - at[0].Offset
-	if at[0].Memory != at[1].Memory || at[0].Row != at[1].Row || at[0].Column != at[1].Column || step <= 0 ||
-		!slices.Equal(a.Shape(), b.Shape()) || a.DType() != b.DType() {
+	first, second := a.place(op), b.place(op)
+	step := second.offset - first.offset
+	if second.offset = first.offset; first != second || step <= 0 || !slices.Equal(a.Shape(), b.Shape()) || a.DType() != b.DType() {
 		return nil
 	}
 	var out lib.Ctensor
-	shape, strides := append([]int64{2}, a.Shape()...), []int64{step, at[0].Row, at[0].Column}
-	lib.AtgAsStrided(&out, a.use(op), shape, len(shape), strides, len(strides), at[0].Offset, 0)
+	shape, strides := append([]int64{2}, a.Shape()...), []int64{step, first.row, first.column}
+	lib.AtgAsStrided(&out, a.use(op), shape, len(shape), strides, len(strides), first.offset, 0)
 	return s.own(op, out, a, b)
 }
 
@@ -188,9 +195,10 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 	if o.Heads <= 0 {
 		Failf(op, "%d heads", o.Heads)
 	}
-	fused := native.FusedFits(q.n(op), q.Dim(-1)/o.Heads)
-	out, msg := native.BatchAttention(q.n(op), k.n(op), v.n(op), bias.optional(op), o.Heads, o.Scale, o.Dropout, fused)
-	return s.ownNative(op, out, msg, q, k, v, bias)
+	heads, d := C.int64_t(o.Heads), C.int64_t(q.Dim(-1)/o.Heads)
+	return s.native(op, func(out *handle) *C.char {
+		return C.redsi_batch_attention(out, q.n(op), k.n(op), v.n(op), bias.optional(op), heads, C.double(o.Scale), C.double(o.Dropout), C.redsi_fused_fits(q.n(op), d))
+	}, q, k, v, bias)
 }
 
 // Spans says where sequences lie in packed rows: sequence i has QLen[i] rows of q
@@ -220,7 +228,22 @@ func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionO
 	if !q.plain() {
 		return s.packedByLayout(op, q, k, v, bias, spans, o)
 	}
-	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), bias.optional(op), native.Spans{QStart: spans.QStart, QLen: spans.QLen, KStart: spans.KStart, KLen: spans.KLen}, native.AttentionOptions{
-		Heads: o.Heads, Scale: o.Scale, Causal: o.Causal, Dropout: o.Dropout, Key: o.RNG.keyFor(o.Dropout)})
-	return s.ownNative(op, out, msg, q, k, v, bias)
+	n := len(spans.QLen)
+	if n == 0 || len(spans.QStart) != n || len(spans.KStart) != n || len(spans.KLen) != n {
+		Failf(op, "no sequences, or arrays of different lengths")
+	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	first := func(a []int64) *C.int64_t {
+		pin.Pin(&a[0])
+		return (*C.int64_t)(&a[0])
+	}
+	args := C.redsi_attention_args{
+		q_start: first(spans.QStart), q_len: first(spans.QLen), k_start: first(spans.KStart), k_len: first(spans.KLen),
+		n: C.int64_t(n), heads: C.int64_t(o.Heads), scale: C.double(o.Scale), dropout: C.double(o.Dropout),
+		key: C.uint64_t(o.RNG.keyFor(o.Dropout)), causal: C.int(flag(o.Causal)),
+	}
+	return s.native(op, func(out *handle) *C.char {
+		return C.redsi_attention(out, q.n(op), k.n(op), v.n(op), bias.optional(op), &args)
+	}, q, k, v, bias)
 }

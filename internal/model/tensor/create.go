@@ -1,12 +1,14 @@
 package tensor
 
+// #include "native/native.h"
+import "C"
+
 import (
 	"io"
+	"slices"
 	"unsafe"
 
 	lib "github.com/sugarme/gotch/libtch"
-
-	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
 // dims gives gotch a slice it can take the address of; a scalar has length 0.
@@ -62,15 +64,13 @@ func (s *Scope) FromInt64s(values []int64, dev Device, shape ...int64) *Tensor {
 // Upload copies arrays to dev in one transfer, which to a card is asynchronous. The results are
 // vectors, views of one buffer.
 func (s *Scope) Upload(dev Device, arrays ...[]int64) []*Tensor {
-	var all []int64
-	for _, a := range arrays {
-		all = append(all, a...)
-	}
-	c, msg := native.Upload(all, int(dev.c()))
-	whole := s.ownNative("Upload", c, msg)
+	all := slices.Concat(arrays...)
+	one := s.native("Upload", func(out *handle) *C.char {
+		return C.redsi_upload(out, (*C.int64_t)(unsafe.SliceData(all)), C.int64_t(len(all)), C.int(dev.c()))
+	})
 	views, at := make([]*Tensor, len(arrays)), int64(0)
 	for i, a := range arrays {
-		views[i] = s.Narrow(whole, 0, at, int64(len(a)))
+		views[i] = s.Narrow(one, 0, at, int64(len(a)))
 		at += int64(len(a))
 	}
 	return views
@@ -80,7 +80,7 @@ func (s *Scope) Upload(dev Device, arrays ...[]int64) []*Tensor {
 // card it comes after whatever was asked of the card before.
 func (s *Scope) UploadInPlace(to *Tensor, numbers []int64) {
 	const op = "UploadInPlace"
-	must(op, native.UploadInto(to.n(op), numbers), to)
+	must(op, C.redsi_upload_into(to.n(op), (*C.int64_t)(unsafe.SliceData(numbers)), C.int64_t(len(numbers))), to)
 }
 
 func fromSlice[E any](s *Scope, values []E, d DType, dev Device, shape []int64) *Tensor {

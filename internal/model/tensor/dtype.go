@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	lib "github.com/sugarme/gotch/libtch"
-
-	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
 // DType is an element type, with libtorch's numbers (c10/core/ScalarType.h).
@@ -125,32 +121,4 @@ func ParseDevice(name string) (Device, error) {
 		return CPU, fmt.Errorf("device %q: this process has %d CUDA devices, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, have)
 	}
 	return CUDA(n), nil
-}
-
-// CardMemory is how many bytes of tensors are on the n-th card, and the most that there
-// were so far. Without that card ok is false.
-func CardMemory(n int) (now, most int64, ok bool) {
-	if n >= CUDADevices() {
-		return 0, 0, false
-	}
-	now, most, msg := native.CardMemory(n)
-	return now, most, msg == ""
-}
-
-// CardFree is how many bytes of a card can still be taken, with what libtorch has of it and
-// does not use, and how many the card has. Of the CPU ok is false.
-func CardFree(dev Device) (free, total int64, ok bool) {
-	if !dev.IsCUDA() {
-		return 0, 0, false
-	}
-	free, total, msg := native.CardFree(int(dev.c()))
-	return free, total, msg == ""
-}
-
-// CUDADevices is the number of cards that libtorch sees.
-func CUDADevices() int {
-	if cardState(); !lib.AtcCudaIsAvailable() { // a card of software (fakecard) is one too
-		return 0
-	}
-	return int(lib.AtcCudaDeviceCount())
 }

@@ -1,18 +1,14 @@
 package tensor
 
-import (
-	lib "github.com/sugarme/gotch/libtch"
+// #include "native/native.h"
+import "C"
 
-	"github.com/redsi/redsi/internal/model/tensor/native"
-)
+import lib "github.com/sugarme/gotch/libtch"
 
 // Element-wise operations. Binary ones broadcast as PyTorch's do.
 
 // Relu is max(t, 0).
 func (s *Scope) Relu(t *Tensor) *Tensor { return s.unary("Relu", lib.AtgRelu, t) }
-
-// Square is t².
-func (s *Scope) Square(t *Tensor) *Tensor { return s.unary("Square", lib.AtgSquare, t) }
 
 // Exp is e^t.
 func (s *Scope) Exp(t *Tensor) *Tensor { return s.unary("Exp", lib.AtgExp, t) }
@@ -58,11 +54,66 @@ func (s *Scope) MaskedFill(t, mask *Tensor, v float64) *Tensor {
 // Gelu is the Gaussian error linear unit: exact, or with tanh (T5 v1.1's gelu_new).
 func (s *Scope) Gelu(t *Tensor, tanh bool) *Tensor {
 	if tanh {
-		return s.activation("Gelu", t, native.GeluTanh)
+		return s.activation("Gelu", t, 0)
 	}
-	var out lib.Ctensor
-	lib.AtgGelu(&out, t.use("Gelu"), "none")
-	return s.own("Gelu", out, t)
+	return s.unary("Gelu", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgGelu(out, c, "none") }, t)
+}
+
+// Silu is t·sigmoid(t).
+func (s *Scope) Silu(t *Tensor) *Tensor { return s.activation("Silu", t, 1) }
+
+func (s *Scope) activation(op string, t *Tensor, kind C.int64_t) *Tensor {
+	return s.native(op, func(out *handle) *C.char { return C.redsi_activation(out, t.n(op), kind) }, t)
+}
+
+// Activation is a function of each element.
+type Activation func(s *Scope, t *Tensor) *Tensor
+
+// activations are those of transformers' ACT2FN that models of ours may name.
+var activations = map[string]Activation{
+	"relu":              (*Scope).Relu,
+	"gelu":              func(s *Scope, t *Tensor) *Tensor { return s.Gelu(t, false) },
+	"gelu_new":          func(s *Scope, t *Tensor) *Tensor { return s.Gelu(t, true) },
+	"gelu_pytorch_tanh": func(s *Scope, t *Tensor) *Tensor { return s.Gelu(t, true) },
+	"silu":              (*Scope).Silu,
+	"swish":             (*Scope).Silu,
+}
+
+// KnownActivations are the names of activations, for messages.
+const KnownActivations = "relu, gelu, gelu_new, gelu_pytorch_tanh, silu and swish"
+
+// ActivationOf is the function of a name in config.json; false if it is not known.
+func ActivationOf(name string) (Activation, bool) {
+	f, ok := activations[name]
+	return f, ok
+}
+
+// Dropout is t with each element set to zero with probability p and the others
+// divided by 1-p; t itself where p is 0. On a card what is drawn follows SeedDevice.
+func (s *Scope) Dropout(t *Tensor, p float64, rng *RNG) *Tensor {
+	const op = "Dropout"
+	if p == 0 {
+		return t
+	}
+	return s.native(op, func(out *handle) *C.char {
+		return C.redsi_dropout(out, t.n(op), nil, C.double(p), C.uint64_t(rng.keyFor(p)))
+	}, t)
+}
+
+// AddDropout is residual + Dropout(t), of the same shape, in one pass.
+func (s *Scope) AddDropout(residual, t *Tensor, p float64, rng *RNG) *Tensor {
+	const op = "AddDropout"
+	return s.native(op, func(out *handle) *C.char {
+		return C.redsi_dropout(out, t.n(op), residual.n(op), C.double(p), C.uint64_t(rng.keyFor(p)))
+	}, residual, t)
+}
+
+// ReluDropout is Dropout(max(t, 0)) in one pass.
+func (s *Scope) ReluDropout(t *Tensor, p float64, rng *RNG) *Tensor {
+	const op = "ReluDropout"
+	return s.native(op, func(out *handle) *C.char {
+		return C.redsi_relu_dropout(out, t.n(op), C.double(p), C.uint64_t(rng.keyFor(p)))
+	}, t)
 }
 
 // AllFinite says whether t has no infinity and no NaN.

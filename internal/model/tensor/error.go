@@ -1,5 +1,8 @@
 package tensor
 
+// #include "native/native.h"
+import "C"
+
 import (
 	"fmt"
 	"runtime"
@@ -7,8 +10,6 @@ import (
 	"unsafe"
 
 	lib "github.com/sugarme/gotch/libtch"
-
-	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
 // Try calls f on a locked OS thread and returns the *Error that an operation in
@@ -17,7 +18,7 @@ func Try(f func()) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cardState()
-	native.AdoptNumThreads()
+	C.redsi_adopt_num_threads()
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -40,14 +41,7 @@ func Failf(op, format string, args ...any) {
 // check panics if the last libtorch call on this thread failed.
 func check(op string, operands ...*Tensor) {
 	if msg := lib.GetAndResetLastErr(); msg != nil {
-		fail(op, native.TakeString(unsafe.Pointer(msg)), operands)
-	}
-}
-
-// must panics with what an operation of package native says that failed; "": none did.
-func must(op, msg string, operands ...*Tensor) {
-	if msg != "" {
-		fail(op, msg, operands)
+		fail(op, text(unsafe.Pointer(msg)), operands)
 	}
 }
 

@@ -1,6 +1,13 @@
 package tensor
 
-import lib "github.com/sugarme/gotch/libtch"
+// #include "native/autograd.h"
+import "C"
+
+import (
+	"slices"
+
+	lib "github.com/sugarme/gotch/libtch"
+)
 
 // NoGrad runs f without recording operations for gradients, on this thread.
 func NoGrad(f func()) {
@@ -32,4 +39,23 @@ func (s *Scope) Gradients(loss *Tensor, leaves []*Tensor) []*Tensor {
 		grads = s.Backward([]*Tensor{loss}, []*Tensor{one}, leaves)
 	})
 	return grads
+}
+
+// Backward is Gradients of several results: the gradient of the sum of outs, times grads of their
+// shapes, with respect to each of the leaves.
+func (s *Scope) Backward(outs, grads, leaves []*Tensor) []*Tensor {
+	const op = "Backward"
+	if len(outs) == 0 || len(leaves) == 0 {
+		return make([]*Tensor, len(leaves))
+	}
+	results, by, n := pairs(op, outs, grads)
+	to, m := list(op, leaves)
+	all, out := make([]handle, m), make([]*Tensor, m)
+	must(op, C.redsi_backward(results, by, n, to, m, &all[0]), slices.Concat(outs, grads)...)
+	for i, c := range all {
+		if c != nil {
+			out[i] = s.own(op, lib.Ctensor(c), leaves[i])
+		}
+	}
+	return out
 }

@@ -17,6 +17,16 @@ func relative(t *testing.T, s *Scope, name string, got, want *Tensor, most float
 	near(t, name, s.Scale(s.ToDType(got, F32), 1/largest), s.Scale(want, 1/largest), most)
 }
 
+// spansOf are sequences of these lengths, one after another.
+func spansOf(q, k []int64) (spans Spans, rows, keys int64) {
+	spans.QLen, spans.KLen = q, k
+	for i := range q {
+		spans.QStart, spans.KStart = append(spans.QStart, rows), append(spans.KStart, keys)
+		rows, keys = rows+q[i], keys+k[i]
+	}
+	return spans, rows, keys
+}
+
 // TestHalfAttention: attention in half precision, whose rows are padded, is float32's: results and gradients, of queries and keys
 // of their own and of keys that sequences share.
 func TestHalfAttention(t *testing.T) {
@@ -29,13 +39,7 @@ func TestHalfAttention(t *testing.T) {
 	}{{self, true, false, 1}, {self, true, true, 1}, {self, false, true, 0.25}, {other, false, false, 1}, {other, true, false, 0.5}} {
 		for dtype, most := range map[DType]float64{BF16: 3e-2, F16: 4e-3} {
 			run(t, func(s *Scope) {
-				var spans Spans
-				rows, keys := int64(0), int64(0)
-				for i := range self {
-					spans.QStart, spans.KStart = append(spans.QStart, rows), append(spans.KStart, keys)
-					rows, keys = rows+self[i], keys+c.k[i]
-				}
-				spans.QLen, spans.KLen = self, c.k
+				spans, rows, keys := spansOf(self, c.k)
 				compute := func(as DType) (all []*Tensor) {
 					rng := &RNG{Seed: 8}
 					var leaves []*Tensor
@@ -73,8 +77,8 @@ func TestAttentionOfNaN(t *testing.T) {
 			bad[13*16] = float32(math.NaN()) // of the first head of the second text
 			NoGrad(func() {
 				x, k := s.ToDType(x, dtype), s.ToDType(s.Add(x, s.FromFloat32s(bad, CPU, 20, 16)), dtype)
-				at, n := []int64{0, 7}, []int64{7, 13}
-				out := s.ToDType(s.PackedAttention(x, k, x, nil, Spans{QStart: at, QLen: n, KStart: at, KLen: n}, AttentionOptions{Heads: 2, Scale: 1}), F32).Float32s()
+				spans, _, _ := spansOf([]int64{7, 13}, []int64{7, 13})
+				out := s.ToDType(s.PackedAttention(x, k, x, nil, spans, AttentionOptions{Heads: 2, Scale: 1}), F32).Float32s()
 				for i, v := range out {
 					if hit := i >= 7*16 && i%16 < 8; hit != math.IsNaN(float64(v)) {
 						t.Fatalf("%s: number %d of row %d is %g", dtype, i%16, i/16, v)
@@ -144,7 +148,7 @@ func TestHeadScale(t *testing.T) {
 		labels := s.Full(7, I64, CPU, 4096)
 		lost := func(o HeadOptions, after float64) float64 {
 			loss := s.HeadLoss(h, w, labels, -100, 0, o)
-			return s.Sum(s.ToDType(s.Square(s.ToDType(s.Gradients(s.Scale(loss, after), []*Tensor{h})[0], F32)), F64)).Item()
+			return s.SquareSum(s.Gradients(s.Scale(loss, after), []*Tensor{h})[0])
 		}
 		with, without := lost(HeadOptions{Scale: s.Full(65536, F32, CPU)}, 1), lost(HeadOptions{}, 65536)
 		if with == 0 || math.Abs(without/with-1) < 0.05 {

@@ -2,8 +2,9 @@ package tensor
 
 import (
 	"bytes"
-	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestCopyAll: of any shapes, layouts and types at once.
@@ -27,13 +28,11 @@ func TestCopyAll(t *testing.T) {
 			}
 		}
 		for want, f := range map[string]func(){
-			"1 tensors to copy to 2":       func() { s.CopyAll(to[:2], from[:1]) },
+			"lists of 2 and 1 tensors":     func() { s.CopyAll(to[:2], from[:1]) },
 			"tensor 1 has shape [5], what": func() { s.CopyAll(to[:2], []*Tensor{from[0], from[0]}) },
 			"freed":                        func() { s.CopyAll([]*Tensor{{}}, from[:1]) },
 		} {
-			if err := Try(f); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want %q", err, want)
-			}
+			errtest.Says(t, Try(f), want)
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package tensor
 
-import "github.com/redsi/redsi/internal/model/tensor/native"
+// #include "native/native.h"
+// #include "native/composed.h"
+import "C"
 
 // Padding is how the rows of packed sequences lie in a padded batch on a card: in [n, most]
 // places, a sequence a row. It belongs to a scope, and holds indexes on the card, which all
@@ -94,14 +96,13 @@ func (s *Scope) NewPadding(start, length []int64, rows, most int64, indexes *Ten
 func (p *Padding) index(op string, heads, count, step int64) *Tensor {
 	key := lines{heads: heads, count: count, step: step}
 	if p.lines[key] == nil {
-		var c native.Tensor
-		var msg string
-		if step > 0 {
-			c, msg = native.HeadLines(p.pad.n(op), p.n, p.most, heads, count, step)
-		} else {
-			c, msg = native.HeadPlaces(p.back.n(op), p.n, p.most, heads, count)
-		}
-		p.lines[key] = p.scope.ownNative(op, c, msg, p.pad)
+		n, most, heads, count := C.int64_t(p.n), C.int64_t(p.most), C.int64_t(heads), C.int64_t(count)
+		p.lines[key] = p.scope.native(op, func(out *handle) *C.char {
+			if step > 0 {
+				return C.redsi_head_lines(out, p.pad.n(op), n, most, heads, count, C.int64_t(step))
+			}
+			return C.redsi_head_places(out, p.back.n(op), n, most, heads, count)
+		}, p.pad)
 	}
 	return p.lines[key]
 }

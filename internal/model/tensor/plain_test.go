@@ -4,14 +4,6 @@ import lib "github.com/sugarme/gotch/libtch"
 
 // Operations that only tests compare with.
 
-// Rsqrt is 1/√t.
-func (s *Scope) Rsqrt(t *Tensor) *Tensor { return s.unary("Rsqrt", lib.AtgRsqrt, t) }
-
-// AddScalar is t + v.
-func (s *Scope) AddScalar(t *Tensor, v float64) *Tensor {
-	return s.scalar("AddScalar", lib.AtgAddScalar, t, v)
-}
-
 // Equal is a == b, Bool.
 func (s *Scope) Equal(a, b *Tensor) *Tensor { return s.binary("Equal", lib.AtgEqTensor, a, b) }
 

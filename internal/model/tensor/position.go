@@ -1,10 +1,9 @@
 package tensor
 
-import (
-	"math"
+// #include "native/composed.h"
+import "C"
 
-	"github.com/redsi/redsi/internal/model/tensor/native"
-)
+import "math"
 
 // Buckets are the relative positions of T5 and MPNet: rows of a table, by how far a key is
 // from its query.
@@ -67,6 +66,7 @@ func (b Buckets) Distances(most int64) (array []int64) {
 // RelativeBiasOf is RelativeBias by Distances that are where the table is.
 func (s *Scope) RelativeBiasOf(table *Tensor, most int64, distances *Tensor) *Tensor {
 	const op = "RelativeBiasOf"
-	out, msg := native.RelativeBias(table.n(op), distances.n(op), most)
-	return s.ownNative(op, out, msg, table, distances)
+	return s.native(op, func(out *handle) *C.char {
+		return C.redsi_relative_bias(out, table.n(op), distances.n(op), C.int64_t(most))
+	}, table, distances)
 }

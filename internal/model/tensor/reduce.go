@@ -7,11 +7,6 @@ const asIs = -1 // keep the operand's element type
 // MatMul is PyTorch's matmul: [..., m, k] x [..., k, n] -> [..., m, n].
 func (s *Scope) MatMul(a, b *Tensor) *Tensor { return s.binary("MatMul", lib.AtgMatmul, a, b) }
 
-// Softmax over dim; F16 and BF16 accumulate in float32.
-func (s *Scope) Softmax(t *Tensor, dim int64) *Tensor {
-	return s.unary("Softmax", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgSoftmax(out, c, dim, asIs) }, t)
-}
-
 // LogSoftmax over dim, computed and returned as d.
 func (s *Scope) LogSoftmax(t *Tensor, dim int64, d DType) *Tensor {
 	return s.unary("LogSoftmax", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgLogSoftmax(out, c, dim, int32(d)) }, t)
@@ -43,11 +38,4 @@ func (s *Scope) LayerNorm(x, w, b *Tensor, eps float64) *Tensor {
 	shape := w.Shape()
 	lib.AtgLayerNorm(&out, x.use("LayerNorm"), shape, len(shape), w.use("LayerNorm"), b.use("LayerNorm"), eps, 0)
 	return s.own("LayerNorm", out, x, w, b)
-}
-
-func flag(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,10 +1,12 @@
 package tensor
 
+// #include "native/composed.h"
+import "C"
+
 import (
 	"math"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
-	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
 // RNG is a source of random numbers whose whole state are two numbers, so that it
@@ -31,11 +33,8 @@ func (r *RNG) keyFor(p float64) uint64 {
 // SeedDevice seeds what dropout on dev draws from, by a fresh number of r: once per step.
 // Without a card, where every mask has a number of its own, nothing is drawn.
 func SeedDevice(dev Device, r *RNG) {
-	if !dev.IsCUDA() {
-		return
-	}
-	if msg := native.Seed(int(dev.c()), r.key()); msg != "" {
-		Failf("SeedDevice", "%s: %s", dev, msg)
+	if dev.IsCUDA() {
+		must("SeedDevice", C.redsi_seed(C.int(dev.c()), C.uint64_t(r.key())))
 	}
 }
 
@@ -44,24 +43,20 @@ func (s *Scope) RandomState(dev Device) *Tensor {
 	if !dev.IsCUDA() {
 		return nil
 	}
-	c, msg := native.RandomState(int(dev.c()))
-	return s.ownNative("RandomState", c, msg)
+	return s.native("RandomState", func(out *handle) *C.char { return C.redsi_random_state(out, C.int(dev.c())) })
 }
 
 // SetRandomState goes back to where RandomState was: what is drawn again is the same.
 func SetRandomState(dev Device, state *Tensor) {
-	if !dev.IsCUDA() {
-		return
-	}
-	if msg := native.SetRandomState(int(dev.c()), state.n("SetRandomState")); msg != "" {
-		Failf("SetRandomState", "%s: %s", dev, msg)
+	if dev.IsCUDA() {
+		must("SetRandomState", C.redsi_set_random_state(C.int(dev.c()), state.n("SetRandomState")), state)
 	}
 }
 
 // Normal is a CPU tensor of normally distributed F32 numbers (Box-Muller).
 func (s *Scope) Normal(rng *RNG, mean, std float64, shape ...int64) *Tensor {
 	t := s.Empty(F32, CPU, shape...)
-	values := float32s(t.data("Normal"))
+	values := t.Shared()
 	key := rng.key()
 	for i := 0; i < len(values); i += 2 {
 		r := math.Sqrt(-2 * math.Log(1-unit(key, i)))
@@ -77,7 +72,7 @@ func (s *Scope) Normal(rng *RNG, mean, std float64, shape ...int64) *Tensor {
 // Uniform is a CPU tensor of F32 numbers, uniform between low and high.
 func (s *Scope) Uniform(rng *RNG, low, high float64, shape ...int64) *Tensor {
 	t := s.Empty(F32, CPU, shape...)
-	values := float32s(t.data("Uniform"))
+	values := t.Shared()
 	key := rng.key()
 	for i := range values {
 		values[i] = float32(low + (high-low)*unit(key, i))

@@ -1,31 +1,33 @@
 package tensor
 
+// #include "native/native.h"
+import "C"
+
 import (
 	"runtime"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/cpu"
-
-	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
 // SetNumThreads sets how many threads one operation may use, for the process: in
 // this Run, and in every one that begins later, on whichever OS thread.
 // It may be called at any time: what runs continues with the number that it began with. Where not
 // SameForAnyThreads, results of matrix products may differ in the last bit between numbers.
-func SetNumThreads(n int) { native.SetNumThreads(n) }
+func SetNumThreads(n int) { C.redsi_set_num_threads(C.int(n)) }
 
 // NumThreads is how many threads one operation uses.
-func NumThreads() int { return native.NumThreads() }
+func NumThreads() int { return int(C.redsi_num_threads()) }
 
 // SameForAnyThreads reports whether what is computed on this processor has the same
 // bytes for any number of threads: on Intel's with AVX2 or later, where MKL promises it, and
 // on AMD's with AVX-512, where products are our own.
-func SameForAnyThreads() bool { return native.SameForAnyThreads() }
+func SameForAnyThreads() bool { return C.redsi_same_for_any_threads() != 0 }
 
 // SameForAnyRows reports whether a row of a matrix product has the same bytes whatever rows are beside it: on
 // AMD's processors with AVX-512, where products are our own.
-func SameForAnyRows() bool { return native.SameForAnyRows() }
+func SameForAnyRows() bool { return C.redsi_k_wide() != 0 }
 
 // Share calls f on n OS threads at once, which share the process's threads, and returns the first error. For one it
 // is f, on the caller's.
@@ -41,8 +43,8 @@ func Share(n int, f func() error) error {
 		all.Go(func() error {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			native.ShareThreads(each)
-			defer native.ShareThreads(0)
+			C.redsi_share_threads(C.int(each))
+			defer C.redsi_share_threads(0)
 			return f()
 		})
 	}
@@ -64,8 +66,8 @@ func SlowBF16(compute DType, device Device) string {
 }
 
 // Version is that of the libtorch that is loaded, "2.11.0" for example.
-func Version() string { return native.Version() }
+func Version() string { return C.GoString(C.redsi_version()) }
 
 // CPUCapability is the instruction set that libtorch computes with on this processor,
 // "AVX512" or "AVX2" for example; ATEN_CPU_CAPABILITY may ask for less than there is.
-func CPUCapability() string { return native.CPUCapability() }
+func CPUCapability() string { return text(unsafe.Pointer(C.redsi_cpu_capability())) }

@@ -1,12 +1,6 @@
 package tensor
 
-import (
-	"unsafe"
-
-	lib "github.com/sugarme/gotch/libtch"
-
-	"github.com/redsi/redsi/internal/model/tensor/native"
-)
+import lib "github.com/sugarme/gotch/libtch"
 
 // Scope owns tensors. It belongs to one goroutine at a time; a scope that holds a
 // model's parameters may be read by several, each with a scope of its own for
@@ -82,9 +76,7 @@ func (s *Scope) Alias(t *Tensor) *Tensor {
 
 // own checks the last call and takes its result.
 func (s *Scope) own(op string, c lib.Ctensor, operands ...*Tensor) *Tensor {
-	if msg := lib.GetAndResetLastErr(); msg != nil {
-		fail(op, native.TakeString(unsafe.Pointer(msg)), operands)
-	}
+	check(op, operands...)
 	if c == nil {
 		Failf(op, "libtorch returned nothing")
 	}
@@ -97,9 +89,7 @@ func (s *Scope) own(op string, c lib.Ctensor, operands ...*Tensor) *Tensor {
 // inPlace checks the last call and drops the handle that libtorch returns beside
 // the changed operand.
 func (s *Scope) inPlace(op string, c lib.Ctensor, operands ...*Tensor) {
-	if msg := lib.GetAndResetLastErr(); msg != nil {
-		fail(op, native.TakeString(unsafe.Pointer(msg)), operands)
-	}
+	check(op, operands...)
 	lib.AtFree(c)
 }
 

@@ -1,9 +1,13 @@
 package tensor
 
+// #include "native/native.h"
+// #include "native/autograd.h"
+import "C"
+
 import (
 	lib "github.com/sugarme/gotch/libtch"
 
-	"github.com/redsi/redsi/internal/model/tensor/native"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // View is t with another shape, sharing memory; one size may be -1.
@@ -42,8 +46,8 @@ func (s *Scope) Expand(t *Tensor, shape ...int64) *Tensor {
 // Extend is old [any, steps, w] with its rows in an order, or as they are where that is nil, and one more step [rows, w]:
 // [rows, steps+1, w], on a CPU and without gradients.
 func (s *Scope) Extend(old, order, step *Tensor) *Tensor {
-	out, msg := native.Extend(old.n("Extend"), order.optional("Extend"), step.n("Extend"))
-	return s.ownNative("Extend", out, msg, old, order, step)
+	const op = "Extend"
+	return s.native(op, func(out *handle) *C.char { return C.redsi_extend(out, old.n(op), order.optional(op), step.n(op)) }, old, order, step)
 }
 
 // Cat joins tensors along dim.
@@ -52,10 +56,7 @@ func (s *Scope) Cat(dim int64, ts ...*Tensor) *Tensor {
 		Failf("Cat", "no tensors")
 	}
 	var out lib.Ctensor
-	in := make([]lib.Ctensor, len(ts))
-	for i, t := range ts {
-		in[i] = t.use("Cat")
-	}
+	in := lists.Map(ts, func(t *Tensor) lib.Ctensor { return t.use("Cat") })
 	lib.AtgCat(&out, in, len(in), dim)
 	return s.own("Cat", out, ts...)
 }
@@ -78,3 +79,22 @@ func (s *Scope) CopyInPlace(dst, src *Tensor) {
 
 // FillInPlace sets all elements to v.
 func (s *Scope) FillInPlace(t *Tensor, v float64) { s.scalarInPlace("FillInPlace", lib.AtgFill_, t, v) }
+
+// Split is t's parts of these sizes along dim, views of it. Their gradients are put together at once,
+// where those of Narrow would be added up.
+func (s *Scope) Split(t *Tensor, dim int64, sizes ...int64) []*Tensor {
+	const op = "Split"
+	parts, out := make([]handle, len(sizes)), make([]*Tensor, len(sizes))
+	must(op, C.redsi_split(&parts[0], t.n(op), (*C.int64_t)(&sizes[0]), C.int64_t(len(sizes)), C.int64_t(dim)), t)
+	for i, c := range parts {
+		out[i] = s.own(op, lib.Ctensor(c), t)
+	}
+	return out
+}
+
+// Place makes t, whose handle stays the same, lie where at does: its elements become those of at, and
+// later changes of one are changes of the other. Gradients do not flow between them.
+func Place(t, at *Tensor) {
+	const op = "Place"
+	must(op, C.redsi_place(t.n(op), at.n(op)), t, at)
+}

@@ -8,26 +8,20 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTrainHearsLate: a learner that tells its losses later, as one on a card does, has the same
 // curve, checkpoints and divergence as one that tells each at once.
 func TestTrainHearsLate(t *testing.T) {
-	keep := &shelf{folder: t.TempDir()}
-	want, err := Train(context.Background(), task(t, &sum{}, keep))
-	errtest.None(t, err)
+	want, _ := trained(t, task(t, &sum{}, nil))
 	for late := range 9 {
-		there := &shelf{folder: t.TempDir()}
+		there := newShelf(t)
 		k := task(t, &sum{late: late}, there)
 		k.CheckpointEvery = 7
-		got, err := Train(context.Background(), k)
-		errtest.None(t, err)
-		if history(got.Curve) != history(want.Curve) || !slices.Equal(there.steps, []int64{7, 14, 21, 28, 35, 40}) {
-			t.Errorf("%d steps late: %s and checkpoints %v, want %s", late, history(got.Curve), there.steps, history(want.Curve))
+		if got, _ := trained(t, k); got != want || !slices.Equal(there.steps, []int64{7, 14, 21, 28, 35, 40}) {
+			t.Errorf("%d steps late: %+v and checkpoints %v, want %+v", late, got, there.steps, want)
 		}
-		there = &shelf{folder: t.TempDir()}
+		there = newShelf(t)
 		bad := &sum{late: late, onStep: func(step int64) (float64, error) {
 			if step == 22 {
 				return math.NaN(), nil
@@ -47,25 +41,21 @@ func TestTrainHearsLate(t *testing.T) {
 // TestTrainIsCancelled: the last checkpoint is of the step where training was told to end; what is not known by then is asked for
 // before it.
 func TestTrainIsCancelled(t *testing.T) {
-	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want, _ := trained(t, task(t, &sum{}, nil))
 	for _, late := range []int{0, 50} {
 		ctx, cancel := context.WithCancel(context.Background())
-		keep := &shelf{folder: t.TempDir()}
-		first, second := &sum{late: late, onStep: func(step int64) (float64, error) {
+		keep := newShelf(t)
+		first := &sum{late: late, onStep: func(step int64) (float64, error) {
 			if step == 17 {
 				cancel()
 			}
 			return 0, nil
-		}}, &sum{}
+		}}
 		if _, err := Train(ctx, task(t, first, keep)); !errors.Is(err, context.Canceled) || len(first.losses) != 0 {
 			t.Fatalf("%v, %d losses are not told", err, len(first.losses))
 		}
-		got, err := Train(context.Background(), task(t, second, keep))
-		errtest.None(t, err)
-		if got.From != 18 || whole.Value != second.Value || history(got.Curve) != history(want.Curve) {
-			t.Errorf("resumed at %d: %s, want %s", got.From, history(got.Curve), history(want.Curve))
+		if got, out := trained(t, task(t, &sum{}, keep)); got != want || out.From != 18 {
+			t.Errorf("resumed at %d: %+v, want %+v", out.From, got, want)
 		}
 	}
 }
@@ -98,31 +88,23 @@ func (p *preparing) Step(ctx context.Context, b *Batch, step int64, rate float64
 // TestBatchesAhead: batches are made in another goroutine, in their order, not more than three at
 // once, and none any more when training has ended.
 func TestBatchesAhead(t *testing.T) {
-	p := &preparing{sum: &sum{}}
-	k := task(t, p.sum, &shelf{folder: t.TempDir()})
-	k.Learner = p
-	errtest.None(t, errtest.Of(Train(context.Background(), k)))
-	if p.most > 3 || p.prepared.Load() != 40 {
-		t.Errorf("%d batches made, %d ahead", p.prepared.Load(), p.most)
+	train := func(p *preparing, patience int) (*Outcome, error) {
+		p.sum = &sum{}
+		k := task(t, p.sum, nil)
+		k.Learner, k.Patience = p, patience
+		return Train(context.Background(), k)
 	}
-	whole := &sum{}
-	if _, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()})); err != nil || whole.Value != p.Value {
-		t.Errorf("%v: %d and %d", err, whole.Value, p.Value)
+	want, _ := trained(t, task(t, &sum{}, nil))
+	p := &preparing{}
+	if _, err := train(p, 0); err != nil || p.most > 3 || p.prepared.Load() != 40 || p.Value != want.value {
+		t.Errorf("%v, %d batches made, %d ahead, %d, want %d", err, p.prepared.Load(), p.most, p.Value, want.value)
 	}
-	p = &preparing{sum: &sum{}, fail: 12}
-	k = task(t, p.sum, &shelf{folder: t.TempDir()})
-	k.Learner = p
-	if _, err := Train(context.Background(), k); err == nil || err.Error() != "training step 12: no batch" {
+	if _, err := train(&preparing{fail: 12}, 0); err == nil || err.Error() != "training step 12: no batch" {
 		t.Errorf("error %v", err)
 	}
-	p = &preparing{sum: &sum{}}
-	k = task(t, p.sum, &shelf{folder: t.TempDir()})
-	k.Learner, k.Config.Patience = p, 1 // the second evaluation is better than the first, and so on to step 25
-	out, err := Train(context.Background(), k)
-	if err != nil || out.Steps != 30 {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	if n := p.prepared.Load(); n > 33 {
-		t.Errorf("%d batches made for %d steps", n, out.Steps)
+	p = &preparing{}
+	out, err := train(p, 1) // the second evaluation is better than the first, and so on to step 25
+	if err != nil || out.Steps != 30 || p.prepared.Load() > 33 {
+		t.Fatalf("%+v, %v, %d batches made", out, err, p.prepared.Load())
 	}
 }

@@ -226,7 +226,7 @@ func (r *run) loop(ctx context.Context) error {
 	r.began, r.savedAt, r.before = time.Now(), time.Now(), r.state.Seconds
 	if r.owes() {
 		if err := r.mark(ctx, r.Schedule.At(r.state.Step-1)); err != nil {
-			return r.diverged(err, r.loss)
+			return r.diverged(err)
 		}
 	}
 	batches, stop := r.ahead(ctx)
@@ -256,9 +256,9 @@ func (r *run) loop(ctx context.Context) error {
 			return err
 		}
 		if err := r.mark(ctx, rate); err != nil {
-			return r.diverged(err, r.loss)
+			return r.diverged(err)
 		}
-		r.report(r.loss)
+		r.report()
 	}
 	return nil
 }
@@ -286,9 +286,9 @@ func (r *run) losses(all bool) error {
 }
 
 // diverged names the step of an error that says that the model went out of range.
-func (r *run) diverged(err error, loss float64) error {
+func (r *run) diverged(err error) error {
 	if bad := new(NotFiniteError); errors.As(err, &bad) {
-		return &DivergedError{Step: r.state.Step, Loss: loss, After: bad, Kept: r.saved}
+		return &DivergedError{Step: r.state.Step, Loss: r.loss, After: bad, Kept: r.saved}
 	}
 	return err
 }
@@ -298,16 +298,13 @@ func (r *run) mark(ctx context.Context, rate float64) error {
 	step := r.state.Step
 	evaluate := r.onGrid() || step == r.Steps
 	if evaluate {
-		if err := r.losses(true); err != nil {
+		err := r.losses(true)
+		if err == nil && !r.onGrid() { // a longer run has no evaluation here
+			err = r.keep(ctx)
+		}
+		if err != nil {
 			return err
 		}
-	}
-	if evaluate && !r.onGrid() { // a longer run has no evaluation here
-		if err := r.keep(ctx); err != nil {
-			return err
-		}
-	}
-	if evaluate {
 		begin := time.Now()
 		metrics, err := r.Evaluate(ctx, step)
 		if err != nil {
@@ -351,7 +348,7 @@ func (r *run) leave(ctx context.Context) error {
 // seconds is the wall clock of the whole run.
 func (r *run) seconds() float64 { return r.before + time.Since(r.began).Seconds() }
 
-func (r *run) report(loss float64) {
+func (r *run) report() {
 	if r.Report == nil {
 		return
 	}
@@ -364,7 +361,7 @@ func (r *run) report(loss float64) {
 	}
 	note := fmt.Sprintf("%.1f steps/s", 1/perStep.Seconds())
 	if r.lossesRead > r.from {
-		note = fmt.Sprintf("loss %.4f, %s", loss, note)
+		note = fmt.Sprintf("loss %.4f, %s", r.loss, note)
 	}
 	if best, ok := r.state.Curve.Best(); ok {
 		note += fmt.Sprintf(", best %s %.2f %% at step %d", r.Select, 100*best.Metrics[r.Select], best.Step)

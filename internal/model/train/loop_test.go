@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
@@ -122,16 +123,50 @@ func (s *shelf) Latest(_ context.Context, folder string, use func(int64) error) 
 	return false, nil
 }
 
+func newShelf(t *testing.T) *shelf { return &shelf{folder: t.TempDir()} }
+
 // metric rises to step 25 and falls again.
 func metric(_ context.Context, step int64) (map[string]float64, error) {
 	return map[string]float64{"MRR@10": 1 - math.Abs(float64(step)-25)/100}, nil
 }
 
+// task keeps its checkpoints where it is said, or on a shelf of its own.
 func task(t *testing.T, s *sum, keep *shelf) Task {
+	if keep == nil {
+		keep = newShelf(t)
+	}
 	return Task{
 		Config: Config{Steps: 40, Batch: 8, Seed: 3, Schedule: Schedule{Rate: 1e-3, Warmup: 10}, EvaluateEvery: 5, Select: "MRR@10"},
 		Data:   examples(30, 50), Vocabulary: 100, Learner: s, Evaluate: metric, Checkpoints: keep, Folder: t.TempDir(),
 	}
+}
+
+var errKilled = errors.New("killed")
+
+// killed trains until a step, after which the process ends.
+func killed(t *testing.T, k Task, at int64) {
+	t.Helper()
+	k.Learner.(*sum).onStep = func(step int64) (float64, error) {
+		if step == at {
+			return 0, errKilled
+		}
+		return 0, nil
+	}
+	if err := errtest.Of(Train(context.Background(), k)); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+}
+
+// result is what training comes to, however it came to it.
+type result struct {
+	value        uint64
+	curve, model string
+}
+
+func trained(t *testing.T, k Task) (result, *Outcome) {
+	t.Helper()
+	out := errtest.Value(Train(context.Background(), k))(t)
+	return result{k.Learner.(*sum).Value, history(out.Curve), string(goldens.Text(t, filepath.Join(out.Model, "model")))}, out
 }
 
 // history is a curve without its wall clock.
@@ -146,34 +181,17 @@ func history(c *Curve) string {
 }
 
 func TestTrainResumes(t *testing.T) {
-	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
-	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
-	if want.Best.Step != 25 || len(model) == 0 || len(want.Curve.Points) != 8 {
-		t.Errorf("outcome %+v, model %q", want, model)
+	want, whole := trained(t, task(t, &sum{}, nil))
+	if whole.Best.Step != 25 || len(want.model) == 0 || len(whole.Curve.Points) != 8 {
+		t.Errorf("outcome %+v, model %q", whole, want.model)
 	}
-	killed := errors.New("killed")
 	for kill := range int64(40) {
-		keep := &shelf{folder: t.TempDir()}
-		first := &sum{onStep: func(step int64) (float64, error) {
-			if step == kill {
-				return 0, killed
-			}
-			return 0, nil
-		}}
-		if _, err := Train(context.Background(), task(t, first, keep)); !errors.Is(err, killed) {
-			t.Fatal(err)
+		keep, second := newShelf(t), &sum{}
+		if killed(t, task(t, &sum{}, keep), kill); len(keep.steps) > 0 {
+			second.Value = 99
 		}
-		second := &sum{Value: 99}
-		if len(keep.steps) == 0 {
-			second.Value = 0
-		}
-		got, err := Train(context.Background(), task(t, second, keep))
-		errtest.None(t, err)
-		again, _ := os.ReadFile(filepath.Join(got.Model, "model"))
-		if second.Value != whole.Value || history(got.Curve) != history(want.Curve) || string(again) != string(model) || got.From != kill/5*5 {
-			t.Errorf("killed at step %d, resumed at %d: %d and %s, want %d and %s", kill, got.From, second.Value, history(got.Curve), whole.Value, history(want.Curve))
+		if got, out := trained(t, task(t, second, keep)); got != want || out.From != kill/5*5 {
+			t.Errorf("killed at step %d, resumed at %d: %+v, want %+v", kill, out.From, got, want)
 		}
 	}
 }
@@ -181,7 +199,7 @@ func TestTrainResumes(t *testing.T) {
 // TestTrainDiverges: scores of an evaluation that are not finite end training, as a loss does (TestTrainHearsLate).
 func TestTrainDiverges(t *testing.T) {
 	var diverged *DivergedError
-	k := task(t, &sum{}, &shelf{folder: t.TempDir()})
+	k := task(t, &sum{}, nil)
 	judge := k.Evaluate
 	k.Evaluate = func(ctx context.Context, step int64) (map[string]float64, error) {
 		if step > 10 {
@@ -203,8 +221,7 @@ func TestTrainLeavesOut(t *testing.T) {
 		}
 		return float64(step + 1), nil
 	}}
-	out, err := Train(context.Background(), task(t, s, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	_, out := trained(t, task(t, s, nil))
 	for i, want := range []float64{(1 + 2 + 4 + 5) / 4.0, 3, 13} {
 		if p := out.Curve.Points[i]; p.Loss != want || p.Step != int64(5*i+5) {
 			t.Errorf("point %d: %+v, want loss %v", i, p, want)
@@ -228,20 +245,16 @@ func TestTrainMistakes(t *testing.T) {
 			k.Evaluate = func(context.Context, int64) (map[string]float64, error) { return nil, errors.New("no judge") }
 		},
 	} {
-		k := task(t, &sum{}, &shelf{folder: t.TempDir()})
+		k := task(t, &sum{}, nil)
 		change(&k)
-		if _, err := Train(context.Background(), k); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(Train(context.Background(), k)), want)
 	}
 }
 
 // TestTrainPassesOver: a checkpoint that this run cannot have written is none to go on
 // from; the one before it is, or the beginning.
 func TestTrainPassesOver(t *testing.T) {
-	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want, _ := trained(t, task(t, &sum{}, nil))
 	edit := func(old, new string) func(string) error {
 		return func(folder string) error {
 			path := filepath.Join(folder, stateFile)
@@ -274,40 +287,25 @@ func TestTrainPassesOver(t *testing.T) {
 			return os.Rename(filepath.Join(folder, bestFolder, "model"), filepath.Join(folder, bestFolder, "m"))
 		},
 	} {
-		keep := &shelf{folder: t.TempDir()}
-		ended := errors.New("ended")
-		first := &sum{onStep: func(step int64) (float64, error) {
-			if step == 22 {
-				return 0, ended
-			}
-			return 0, nil
-		}}
-		if _, err := Train(context.Background(), task(t, first, keep)); !errors.Is(err, ended) {
-			t.Fatal(err)
-		}
+		keep := newShelf(t)
+		killed(t, task(t, &sum{}, keep), 22)
 		keep.steps = []int64{15, 20}
 		if err := spoil(filepath.Join(keep.folder, "20")); err != nil {
 			t.Fatal(what, err)
 		}
-		second := &sum{}
-		got, err := Train(context.Background(), task(t, second, keep))
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-			continue
-		}
-		if got.From != 15 || fmt.Sprint(keep.passed) != "[20]" || second.Value != whole.Value || history(got.Curve) != history(want.Curve) {
-			t.Errorf("%s: resumed at step %d, %v passed over: %d and %s, want %d and %s", what, got.From, keep.passed, second.Value, history(got.Curve), whole.Value, history(want.Curve))
+		if got, out := trained(t, task(t, &sum{}, keep)); got != want || out.From != 15 || fmt.Sprint(keep.passed) != "[20]" {
+			t.Errorf("%s: resumed at step %d, %v passed over: %+v, want %+v", what, out.From, keep.passed, got, want)
 		}
 	}
-	keep := &shelf{folder: t.TempDir()}
-	errtest.None(t, errtest.Of(Train(context.Background(), task(t, &sum{}, keep))))
+	keep := newShelf(t)
+	trained(t, task(t, &sum{}, keep))
 	other := task(t, &sum{}, keep)
 	other.Seed, keep.steps = 4, []int64{35, 40}
 	if got, err := Train(context.Background(), other); err != nil || got.From != 0 || fmt.Sprint(keep.passed) != "[40 35]" {
 		t.Errorf("with another seed's checkpoints alone: %+v, %v, %v passed over", got, err, keep.passed)
 	}
-	keep = &shelf{folder: t.TempDir()}
-	errtest.None(t, errtest.Of(Train(context.Background(), task(t, &sum{}, keep))))
+	keep = newShelf(t)
+	trained(t, task(t, &sum{}, keep))
 	keep.steps = []int64{35}
 	errtest.None(t, errors.Join(os.Remove(filepath.Join(keep.folder, "35", "sum")), os.Symlink("sum", filepath.Join(keep.folder, "35", "sum"))))
 	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err == nil || len(keep.passed) > 0 {
@@ -318,13 +316,10 @@ func TestTrainPassesOver(t *testing.T) {
 // TestTrainEndsInEvaluation: a run that is told to end while it evaluates makes up for
 // the evaluation, and comes to the same curve and model.
 func TestTrainEndsInEvaluation(t *testing.T) {
-	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
-	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
+	want, _ := trained(t, task(t, &sum{}, nil))
 	for _, at := range []int64{5, 25, 40} {
 		ctx, cancel := context.WithCancel(context.Background())
-		keep := &shelf{folder: t.TempDir()}
+		keep := newShelf(t)
 		k := task(t, &sum{}, keep)
 		k.Evaluate = func(ctx context.Context, step int64) (map[string]float64, error) {
 			if step == at {
@@ -336,24 +331,17 @@ func TestTrainEndsInEvaluation(t *testing.T) {
 		if _, err := Train(ctx, k); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		second := &sum{}
-		got, err := Train(context.Background(), task(t, second, keep))
-		if err != nil {
-			t.Errorf("told to end at %d: %v", at, err)
-			continue
-		}
-		again, _ := os.ReadFile(filepath.Join(got.Model, "model"))
-		if got.From != at || second.Value != whole.Value || history(got.Curve) != history(want.Curve) || string(again) != string(model) {
-			t.Errorf("told to end at %d, resumed at %d: %s, want %s", at, got.From, history(got.Curve), history(want.Curve))
+		if got, out := trained(t, task(t, &sum{}, keep)); got != want || out.From != at {
+			t.Errorf("told to end at %d, resumed at %d: %+v, want %+v", at, out.From, got, want)
 		}
 	}
 }
 
 func TestTrainReports(t *testing.T) {
-	k := task(t, &sum{}, &shelf{folder: t.TempDir()})
+	k := task(t, &sum{}, nil)
 	var all []Progress
 	k.Report = func(p Progress) { all = append(all, p) }
-	errtest.None(t, errtest.Of(Train(context.Background(), k)))
+	trained(t, k)
 	last := all[len(all)-1]
 	if len(all) != 40 || last.Done != 40 || last.Total != 40 || last.Unit != "steps" || !strings.Contains(last.Note, "best MRR@10 100.00 % at step 25") {
 		t.Errorf("%d reports, the last is %+v", len(all), last)

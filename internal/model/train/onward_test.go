@@ -2,29 +2,17 @@ package train
 
 import (
 	"context"
-	"errors"
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // of is a task of so many steps whose states are kept on a shelf.
 func of(t *testing.T, s *sum, steps int64, onward *shelf) Task {
-	k := task(t, s, &shelf{folder: t.TempDir()})
+	k := task(t, s, nil)
 	k.Steps, k.Onward, k.Keep = steps, onward, true
 	onward.most = steps
 	return k
-}
-
-// model is what a run leaves.
-func modelOf(t *testing.T, out *Outcome) string {
-	t.Helper()
-	data := goldens.Text(t, filepath.Join(out.Model, "model"))
-	return string(data)
 }
 
 // TestLongerRunGoesOn: a run of more steps continues from the longest kept one that is not
@@ -32,24 +20,12 @@ func modelOf(t *testing.T, out *Outcome) string {
 // by itself. The metric is best at step 25, so the evaluation at the end of 24 steps would
 // be a best one if a longer run took it over.
 func TestLongerRunGoesOn(t *testing.T) {
-	ctx := context.Background()
-	alone := func(steps int64) (*sum, *Outcome) {
-		s := &sum{}
-		out, err := Train(ctx, of(t, s, steps, &shelf{folder: t.TempDir()}))
-		errtest.None(t, err)
-		return s, out
-	}
-	onward := &shelf{folder: t.TempDir()}
+	onward := newShelf(t)
 	for _, c := range []struct{ steps, from int64 }{{3, 0}, {24, 3}, {20, 3}, {22, 20}, {40, 24}, {40, 40}, {60, 40}, {10, 3}} {
-		whole, want := alone(c.steps)
-		s := &sum{}
-		got, err := Train(ctx, of(t, s, c.steps, onward))
-		errtest.None(t, err)
-		if got.Onto != c.from || got.From != c.from || got.Steps != c.steps {
-			t.Errorf("%d steps: went on at %d, process at %d, to %d; want %d", c.steps, got.Onto, got.From, got.Steps, c.from)
-		}
-		if s.Value != whole.Value || history(got.Curve) != history(want.Curve) || modelOf(t, got) != modelOf(t, want) {
-			t.Errorf("%d steps from %d: %s, want %s", c.steps, c.from, history(got.Curve), history(want.Curve))
+		want, _ := trained(t, of(t, &sum{}, c.steps, newShelf(t)))
+		got, out := trained(t, of(t, &sum{}, c.steps, onward))
+		if got != want || out.Onto != c.from || out.From != c.from || out.Steps != c.steps {
+			t.Errorf("%d steps: went on at %d, process at %d, to %d: %+v; want %+v from %d", c.steps, out.Onto, out.From, out.Steps, got, want, c.from)
 		}
 	}
 	if len(onward.passed) > 0 {
@@ -60,30 +36,15 @@ func TestLongerRunGoesOn(t *testing.T) {
 // TestLongerRunIsKilled: killed after each step, a run that went on from another's state
 // is what it would have been, and still knows where it went on from.
 func TestLongerRunIsKilled(t *testing.T) {
-	ctx := context.Background()
-	whole := &sum{}
-	want, err := Train(ctx, of(t, whole, 40, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
-	killed := errors.New("killed")
+	want, _ := trained(t, of(t, &sum{}, 40, newShelf(t)))
 	for kill := int64(12); kill < 40; kill++ {
-		onward := &shelf{folder: t.TempDir()}
-		errtest.None(t, errtest.Of(Train(ctx, of(t, &sum{}, 12, onward))))
-		first := of(t, &sum{onStep: func(step int64) (float64, error) {
-			if step == kill {
-				return 0, killed
-			}
-			return 0, nil
-		}}, 40, onward)
-		if _, err := Train(ctx, first); !errors.Is(err, killed) {
-			t.Fatal(err)
-		}
-		s := &sum{}
-		second := of(t, s, 40, onward)
-		second.Checkpoints = first.Checkpoints
-		got, err := Train(ctx, second)
-		errtest.None(t, err)
-		if s.Value != whole.Value || history(got.Curve) != history(want.Curve) || got.Onto != 12 || got.From != max(12, kill/5*5) {
-			t.Errorf("killed at %d: went on at %d and %d: %s", kill, got.Onto, got.From, history(got.Curve))
+		onward := newShelf(t)
+		trained(t, of(t, &sum{}, 12, onward))
+		k := of(t, &sum{}, 40, onward)
+		killed(t, k, kill)
+		k.Learner, k.Folder = &sum{}, t.TempDir()
+		if got, out := trained(t, k); got != want || out.Onto != 12 || out.From != max(12, kill/5*5) {
+			t.Errorf("killed at %d: went on at %d and %d: %+v, want %+v", kill, out.Onto, out.From, got, want)
 		}
 	}
 }
@@ -92,14 +53,12 @@ func TestLongerRunIsKilled(t *testing.T) {
 // curve says why. What was kept of a run without patience is not gone on from, and stays; one
 // that patience ended is, by a run with more of it.
 func TestPatience(t *testing.T) {
-	ctx := context.Background()
-	onward := &shelf{folder: t.TempDir()}
+	onward := newShelf(t)
 	train := func(steps int64, patience int) (*Outcome, string) {
 		t.Helper()
 		k := of(t, &sum{}, steps, onward)
 		k.Patience = patience
-		out, err := Train(ctx, k)
-		errtest.None(t, err)
+		_, out := trained(t, k)
 		return out, out.Curve.Stopped
 	}
 	if out, why := train(60, 3); out.Steps != 40 || out.Best.Step != 25 || why != "patience: 3 evaluations in a row with no better MRR@10 than at step 25" {
@@ -121,23 +80,13 @@ func TestPatience(t *testing.T) {
 
 // TestPatienceResumes: killed after each step, a run ends where it would have.
 func TestPatienceResumes(t *testing.T) {
-	killed := errors.New("killed")
 	for kill := range int64(35) {
-		keep := &shelf{folder: t.TempDir()}
-		k := task(t, &sum{onStep: func(step int64) (float64, error) {
-			if step == kill {
-				return 0, killed
-			}
-			return 0, nil
-		}}, keep)
+		k := task(t, &sum{}, nil)
 		k.Steps, k.Patience, k.CheckpointEvery = 60, 2, 1
-		if _, err := Train(context.Background(), k); !errors.Is(err, killed) {
-			t.Fatal(err)
-		}
+		killed(t, k, kill)
 		k.Learner, k.Folder = &sum{}, t.TempDir()
-		out, err := Train(context.Background(), k)
-		if err != nil || out.Steps != 35 || out.Best.Step != 25 || out.From != kill {
-			t.Fatalf("killed at %d: %+v, %v", kill, out, err)
+		if _, out := trained(t, k); out.Steps != 35 || out.Best.Step != 25 || out.From != kill {
+			t.Fatalf("killed at %d: %+v", kill, out)
 		}
 	}
 }
@@ -150,6 +99,8 @@ func TestSchedules(t *testing.T) {
 		warmup int64
 		want   map[int64]float64
 	}{
+		{"", 0, map[int64]float64{0: 1, 9: 1}},
+		{"", 4, map[int64]float64{0: 0, 1: 0.25, 2: 0.5, 3: 0.75, 4: 1, 5: 1}},
 		{Constant, 3, map[int64]float64{0: 0, 1: 1. / 3, 3: 1, 9: 1}},
 		{Linear, 0, map[int64]float64{0: 1, 1: 0.9, 9: 0.1, 10: 0, 12: 0}},
 		{Linear, 3, map[int64]float64{2: 2. / 3, 3: 1, 4: 6. / 7, 9: 1. / 7}},
@@ -167,7 +118,7 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 	for _, bad := range []Schedule{{}, {Rate: 1, Warmup: -1}, {Rate: 1, Form: "polynomial"}, {Rate: 1, Form: Linear}, {Rate: math.Inf(1)}} {
-		k := task(t, &sum{}, &shelf{folder: t.TempDir()})
+		k := task(t, &sum{}, nil)
 		k.Schedule = bad
 		if _, err := Train(context.Background(), k); err == nil {
 			t.Errorf("%+v was accepted", bad)

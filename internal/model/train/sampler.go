@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 	"math"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Example is one training example: tokens, </s> included where the tokenizer puts
@@ -150,9 +152,5 @@ func (s *Sampler) At(position int64) Ref {
 
 // Batch returns the examples of a step, counted from 0.
 func (s *Sampler) Batch(step int64) []Ref {
-	out := make([]Ref, s.batch)
-	for i := range out {
-		out[i] = s.At(step*int64(s.batch) + int64(i))
-	}
-	return out
+	return lists.Map(lists.Places(s.batch), func(i int) Ref { return s.At(step*int64(s.batch) + int64(i)) })
 }

@@ -3,7 +3,6 @@ package train
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -17,9 +16,7 @@ func TestParseRatio(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "1", "1:0", "-1:1", "a:b", "1:1:1", "1.5:1", "1:2000000"} {
-		if _, err := ParseRatio(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
-			t.Errorf("ParseRatio(%q): error %v", text, err)
-		}
+		errtest.Says(t, errtest.Of(ParseRatio(text)), fmt.Sprintf("%q", text))
 	}
 }
 
@@ -92,10 +89,8 @@ func TestSampler(t *testing.T) {
 		{"1:10", 100, 280, 28, 0, 1, 28},
 		{"3:7", 10, 5, 2, 0, 1, 2},
 	} {
-		ratio, err := ParseRatio(c.ratio)
-		errtest.None(t, err)
-		s, err := NewSampler(examples(c.documents, c.queries), ratio, 42, 16)
-		errtest.None(t, err)
+		ratio := errtest.Value(ParseRatio(c.ratio))(t)
+		s := errtest.Value(NewSampler(examples(c.documents, c.queries), ratio, 42, 16))(t)
 		if s.Indexing() != c.indexing || s.Pass() != c.indexing+c.queries {
 			t.Errorf("%s: a pass of %d, %d of it indexing", c.ratio, s.Pass(), s.Indexing())
 		}
@@ -152,9 +147,7 @@ func TestRepeats(t *testing.T) {
 		}
 	}
 	for _, ratio := range []Ratio{Natural, {32, 1}} {
-		if _, err := NewSampler(d, ratio, 42, 16); err == nil || !strings.Contains(err.Error(), "repeats are for the ratio 1:1") {
-			t.Errorf("%s: error %v", ratio, err)
-		}
+		errtest.Says(t, errtest.Of(NewSampler(d, ratio, 42, 16)), "repeats are for the ratio 1:1")
 	}
 }
 
@@ -191,9 +184,7 @@ func TestSamplerMistakes(t *testing.T) {
 		{5, 5, Natural, 0, "batches of 0"},
 	} {
 		d := &Data{Indexing: make([]Example, c.documents), Retrieval: make([]Example, c.queries)}
-		if _, err := NewSampler(d, c.ratio, 1, c.batch); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one that says %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(NewSampler(d, c.ratio, 1, c.batch)), c.want)
 	}
 }
 
@@ -214,20 +205,6 @@ func TestDataMistakes(t *testing.T) {
 		"token -1":             {[]int32{-1}, []int32{1}},
 	} {
 		d := &Data{Indexing: []Example{ok}, Retrieval: []Example{ok, bad}}
-		if err := d.Check(10); err == nil || !strings.Contains(err.Error(), "retrieval example 1 has "+want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
-	}
-}
-
-func TestSchedule(t *testing.T) {
-	s := Schedule{Rate: 1e-3, Warmup: 4}
-	for step, want := range []float64{0, 0.25e-3, 0.5e-3, 0.75e-3, 1e-3, 1e-3} {
-		if got := s.At(int64(step)); got != want {
-			t.Errorf("rate of step %d is %v, want %v", step, got, want)
-		}
-	}
-	if got := (Schedule{Rate: 1}).At(0); got != 1 {
-		t.Errorf("without warmup the first rate is %v", got)
+		errtest.Says(t, d.Check(10), "retrieval example 1 has "+want)
 	}
 }

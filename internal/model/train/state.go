@@ -208,10 +208,11 @@ func (r *run) owes() bool {
 // keepBest makes the present model the selected one.
 func (r *run) keepBest() error {
 	next := filepath.Join(r.Folder, bestFolder+".next")
-	if err := fresh(next); err != nil {
-		return err
+	err := fresh(next)
+	if err == nil {
+		err = r.Learner.SaveModel(next)
 	}
-	if err := r.Learner.SaveModel(next); err != nil {
+	if err != nil {
 		return fmt.Errorf("saving the model of step %d: %w", r.state.Step, err)
 	}
 	best := filepath.Join(r.Folder, bestFolder)
@@ -244,29 +245,33 @@ func (r *run) store(ctx context.Context, in Checkpoints) error {
 		return err
 	}
 	folder := filepath.Join(r.Folder, checkpointFolder)
-	if err := fresh(folder); err != nil {
-		return err
-	}
-	if err := r.Learner.Save(folder); err != nil {
-		return fmt.Errorf("saving the state of step %d: %w", r.state.Step, err)
-	}
-	if _, ok := r.state.Curve.Best(); ok {
-		if err := link(filepath.Join(r.Folder, bestFolder), filepath.Join(folder, bestFolder)); err != nil {
-			return fmt.Errorf("saving the state of step %d: %w", r.state.Step, err)
-		}
-	}
-	r.state.Seconds = r.seconds()
-	data, err := json.Marshal(r.state)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(folder, stateFile), data, 0o644); err != nil {
+	if err := r.write(folder); err != nil {
 		return fmt.Errorf("saving the state of step %d: %w", r.state.Step, err)
 	}
 	if err := in.Save(ctx, r.state.Step, folder); err != nil {
 		return fmt.Errorf("storing the checkpoint of step %d: %w", r.state.Step, err)
 	}
 	return nil
+}
+
+// write makes a folder of the present state.
+func (r *run) write(folder string) error {
+	err := fresh(folder)
+	if err == nil {
+		err = r.Learner.Save(folder)
+	}
+	if _, ok := r.state.Curve.Best(); ok && err == nil {
+		err = link(filepath.Join(r.Folder, bestFolder), filepath.Join(folder, bestFolder))
+	}
+	if err != nil {
+		return err
+	}
+	r.state.Seconds = r.seconds()
+	data, err := json.Marshal(r.state)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, stateFile), data, 0o644)
 }
 
 // fresh makes folder an empty one.

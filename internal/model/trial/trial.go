@@ -9,9 +9,9 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/host/rates"
-	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/decode"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -166,7 +166,7 @@ func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 		m.Compute = tensor.F16
 	}
 	m.Changed()
-	o, err := adafactor.New(m.Params(), adafactor.Defaults())
+	o, err := optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
 	if err != nil {
 		return err
 	}

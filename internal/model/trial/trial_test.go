@@ -30,8 +30,7 @@ func TestMeasure(t *testing.T) {
 		{bert, []string{"tokens 0"}},
 	} {
 		for _, card := range []bool{false, true} {
-			all, err := Measure(context.Background(), rates.Ask{Shape: c.shape, Card: card, Batch: 8, Documents: 100, Seconds: 0.001})
-			errtest.None(t, err)
+			all := errtest.Value(Measure(context.Background(), rates.Ask{Shape: c.shape, Card: card, Batch: 8, Documents: 100, Seconds: 0.001}))(t)
 			var got []string
 			for _, r := range all {
 				got = append(got, strings.TrimSpace(fmt.Sprint(r.Identifiers, " ", r.Unit, " ", r.Documents)))

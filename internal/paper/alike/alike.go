@@ -24,14 +24,12 @@ const (
 	Differs Verdict = "differs"
 )
 
-var badness = map[Verdict]int{Same: 0, Within: 1, Differs: 2}
-
 // Worse is the worse of two verdicts.
 func Worse(a, b Verdict) Verdict {
-	if badness[b] > badness[a] {
-		return b
+	if a == Differs || b == Same {
+		return a
 	}
-	return a
+	return b
 }
 
 // Difference is a place where two results are not the same.
@@ -83,15 +81,12 @@ func (c Comparison) OfTheRun() []string {
 // Evaluate judges a model by what is evaluated from it.
 type Evaluate func(ctx context.Context, output string, rule step.Evaluated) (Found, error)
 
-// Compare judges what was made by what stands. Outputs are those of the kind, with the
-// rule of each by name.
+// Compare judges what was made by what stands, with the kind's outputs and the rule of each by name.
 func Compare(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
 	stands, made map[string]artifacts.Artifact, evaluate Evaluate) (Comparison, error) {
 	c := comparer{ctx, blobs, outputs, rules, stands, made, evaluate}
-	names := slices.AppendSeq(slices.Collect(maps.Keys(stands)), maps.Keys(made))
-	slices.Sort(names)
 	all := Comparison{Verdict: Same}
-	for _, name := range slices.Compact(names) {
+	for _, name := range union(stands, made) {
 		if reflect.DeepEqual(stands[name], made[name]) {
 			continue
 		}
@@ -103,6 +98,13 @@ func Compare(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Out
 		all.Outputs = append(all.Outputs, f)
 	}
 	return all, nil
+}
+
+// union is the keys of two maps, sorted.
+func union[V any](a, b map[string]V) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 type comparer struct {
@@ -123,27 +125,23 @@ func (c *comparer) output(name string) (Found, error) {
 	f := Found{Output: name, Rule: rule.String()}
 	x, there := c.stands[name]
 	y, here := c.made[name]
+	evaluated, isEvaluated := rule.(step.Evaluated)
+	follows, isFollower := rule.(step.Follows)
 	m := &meter{}
-	switch r := rule.(type) {
-	case step.Evaluated:
-		if there && here {
-			g, err := c.evaluate(c.ctx, name, r)
-			g.Output, g.Rule = f.Output, f.Rule
-			if g.Worst != nil {
-				g.Worst.Output = name
-			}
-			return g, err
-		}
-	case step.Follows:
-		if there && here {
-			return c.follow(f, r)
-		}
-	}
 	switch {
 	case !there:
 		m.unlike("", "", "", "the stored result does not have it")
 	case !here:
 		m.unlike("", "", "", "the rebuild did not make it")
+	case isFollower:
+		return c.follow(f, follows)
+	case isEvaluated:
+		g, err := c.evaluate(c.ctx, name, evaluated)
+		g.Output, g.Rule = f.Output, f.Rule
+		if g.Worst != nil {
+			g.Worst.Output = name
+		}
+		return g, err
 	case x.Type != y.Type:
 		m.unlike("", x.Type, y.Type, "it is of another type")
 	case (x.Files == nil) != (y.Files == nil):
@@ -208,7 +206,6 @@ func (c *comparer) files(m *meter, name string, rule step.Alike, x, y artifacts.
 	return nil
 }
 
-// blob compares two blobs by a rule.
 func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts.Digest) error {
 	var compare func(a, b io.Reader) error
 	switch r := rule.(type) {
@@ -225,7 +222,7 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 	case step.Cells:
 		compare = cells{m, r}.compare
 	default:
-		m.unlike("", short(x), short(y), "its bytes differ")
+		m.unlike("", x.Short(), y.Short(), "its bytes differ")
 		return nil
 	}
 	m.notes, m.ofTheRun = 0, false
@@ -276,5 +273,3 @@ func (c *comparer) fieldsOf(output string) *step.Fields {
 	}
 	return nil
 }
-
-func short(d artifacts.Digest) string { return d.Hex()[:12] }

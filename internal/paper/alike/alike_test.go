@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
@@ -37,9 +38,7 @@ func newStore(t *testing.T) store { return store{t, mem.New()} }
 
 func (s store) blob(text string) artifacts.Artifact {
 	s.t.Helper()
-	d, n, err := s.Blobs.Put(context.Background(), strings.NewReader(text))
-	errtest.None(s.t, err)
-	return artifacts.Artifact{Type: "x", Digest: d, Size: n}
+	return artifacts.Artifact{Type: "x", Digest: storetest.Put(s.t, s.Store, []byte(text)), Size: int64(len(text))}
 }
 
 func (s store) tree(files ...string) artifacts.Artifact {
@@ -341,8 +340,7 @@ func TestDamage(t *testing.T) {
 	for _, rule := range []step.Alike{step.Numbers{}, step.Texts{}, step.Runs{Depth: 1}, step.Vectors{}, step.Cells{}} {
 		_, err := Compare(context.Background(), s.damaged(y.Digest), nil, map[string]step.Alike{"o": rule},
 			map[string]artifacts.Artifact{"o": x}, map[string]artifacts.Artifact{"o": y}, nil)
-		var bad *artifacts.IntegrityError
-		if !errors.As(err, &bad) {
+		if _, ok := errors.AsType[*artifacts.IntegrityError](err); !ok {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}

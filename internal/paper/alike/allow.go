@@ -30,7 +30,6 @@ func (a *allowance) number(x *Difference) {
 	a.rel = max(a.rel, *x.By/max(math.Abs(p), math.Abs(q)))
 }
 
-// field takes a difference of JSON.
 func (a *allowance) field(x *Difference) {
 	pattern := strings.ReplaceAll(strings.Join(x.at.names, "."), ".[]", "[]")
 	switch {

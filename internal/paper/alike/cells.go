@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// cells compares tables and figures as they are printed.
 type cells struct {
 	*meter
 	rule step.Cells
@@ -50,7 +49,6 @@ func (c cells) compare(a, b io.Reader) error {
 // printed is the rounding of numbers that are printed as they are.
 const printed = 1e-9
 
-// cell is a number or text of a table or figure.
 type cell struct {
 	name, shown, text string
 	value             *float64
@@ -104,7 +102,7 @@ func blank(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, at := range []string{"cells", "x", "y"} {
-			if inner, ok := v[at].(map[string]any); ok && named(v) && (at == "cells" || isCell(inner)) {
+			if inner, ok := v[at].(map[string]any); ok && named(v) && (at == "cells" || inner["title"] == nil) { // x has a title as a figure's axis
 				delete(v, at)
 			}
 		}
@@ -128,10 +126,4 @@ func blank(v any) {
 func named(v map[string]any) bool {
 	id, _ := v["id"].(string)
 	return id != ""
-}
-
-// isCell tells the x of a point from that of a figure, an axis.
-func isCell(v map[string]any) bool {
-	_, axis := v["title"]
-	return !axis
 }

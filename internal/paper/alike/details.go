@@ -162,7 +162,6 @@ func cut(s string, at int) string {
 	return before + words.Fit(strings.ToValidUTF8(s, "\uFFFD"), shownLine)
 }
 
-// lines compares line by line.
 func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 	seed := maphash.MakeSeed()
 	for n := 1; ; n++ {
@@ -197,8 +196,7 @@ func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 	}
 }
 
-// line reads a line, of a very long one the beginning, with a newline at its end; nil at
-// the end of all. The sum is that of the whole line.
+// line reads a line with a newline at its end, of a very long one the beginning; nil at the end. The sum is of all of it.
 func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err error) {
 	var h maphash.Hash
 	h.SetSeed(seed)

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// TestDetails: of each file that differs the first fields, lines or byte are told, with the
-// rule that would allow it.
+// TestDetails tells the first fields, lines or byte of each file that differs, with the rule that would allow it.
 func TestDetails(t *testing.T) {
 	s := newStore(t)
 	long := strings.Repeat("x", 100)

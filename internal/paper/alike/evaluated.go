@@ -1,6 +1,7 @@
 package alike
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,46 +30,36 @@ func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address s
 			m.unlike(address, "", "", rule.Output+" is not JSON: "+err.Error())
 		}
 	}
-	n := 0.0
+	var all [2]map[string]float64       // numbers by their places
+	margins := map[string]step.Margin{} // of those that are compared
 	for i := range docs {
+		all[i] = map[string]float64{}
 		leaves(place{}, docs[i], func(p place, v any) {
-			if x, ok := v.(float64); ok && p.String() == rule.Of {
-				n = x
+			if x, ok := v.(float64); ok {
+				all[i][p.String()] = x
+				if by, named := margin(rule.Fields, p); named && !by.Skip {
+					margins[p.String()] = by
+				}
 			}
 		})
 	}
 	chance := 0.0
-	if n > 0 {
+	if n := cmp.Or(all[1][rule.Of], all[0][rule.Of]); n > 0 {
 		chance = 100 * rule.Chance / math.Sqrt(n)
 	}
-	was, compared := map[string]float64{}, map[string]bool{}
-	leaves(place{}, docs[0], func(p place, v any) {
-		if x, ok := v.(float64); ok {
-			was[p.String()] = x
-		}
-	})
-	leaves(place{}, docs[1], func(p place, v any) {
-		y, ok := v.(float64)
-		by, named := margin(rule.Fields, p)
-		if !ok || !named || by.Skip {
-			return
-		}
-		at := p.String()
-		x, there := was[at]
-		compared[at] = true
-		if !there {
+	for _, at := range slices.Sorted(maps.Keys(margins)) {
+		x, there := all[0][at]
+		y, here := all[1][at]
+		switch {
+		case !there:
 			m.unlike(address+" "+at, "", float(y), "only one has the field")
-			return
+		case !here:
+			m.unlike(address+" "+at, float(x), "", "only one has the field")
+		default:
+			m.number(address+" "+at, float(x), float(y), math.Abs(x-y), max(margins[at].Allows(x, y), chance))
 		}
-		m.number(address+" "+at, float(x), float(y), math.Abs(x-y), max(by.Allows(x, y), chance))
-	})
-	leaves(place{}, docs[0], func(p place, v any) {
-		by, named := margin(rule.Fields, p)
-		if x, ok := v.(float64); ok && named && !by.Skip && !compared[p.String()] {
-			m.unlike(address+" "+p.String(), float(x), "", "only one has the field")
-		}
-	})
-	if len(compared) == 0 && m.worst == nil {
+	}
+	if len(margins) == 0 && m.worst == nil {
 		m.unlike(address, "", "", fmt.Sprintf("its %s has none of the fields that models are compared by: %v", rule.Output, slices.Sorted(maps.Keys(rule.Fields))))
 	}
 	f.Worst = m.worst
@@ -100,8 +91,7 @@ func (f *Found) Add(g Found) {
 	}
 }
 
-// Unjudged says of two models that no step of the pipeline evaluates that nothing but
-// bytes can be gone by.
+// Unjudged says of two models that no step of the pipeline evaluates them: only their bytes can be compared.
 func (f *Found) Unjudged(is bool, output string, rule step.Evaluated) {
 	if is {
 		f.Verdict = Differs

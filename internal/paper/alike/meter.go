@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// meter finds the greatest of differences.
 type meter struct {
 	file  string // that is compared
 	worst *Difference
@@ -38,9 +37,6 @@ func (m *meter) number(path, stands, made string, by, allowed float64) {
 	of := by / allowed
 	if math.IsNaN(of) { // both are 0: written otherwise
 		of = 0
-	}
-	if !(of <= math.MaxFloat64) {
-		of = math.Inf(1)
 	}
 	if math.IsInf(by, 0) || math.IsNaN(by) {
 		m.unlike(path, stands, made, "")

@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// numbers compares JSON, document by document.
 type numbers struct {
 	*meter
 	rule   step.Numbers
@@ -130,12 +129,11 @@ func matches(pattern string, names []string) bool {
 
 // value compares what is at a place, declared by f or nil.
 func (n numbers) value(p place, v, w any, f *step.Fields) {
-	own, owns := margin(n.rule.Fields, p)
 	if reflect.DeepEqual(v, w) {
 		return
 	}
-	n.at = p
-	if owns && own.Skip {
+	own, owns := margin(n.rule.Fields, p)
+	if n.at = p; owns && own.Skip {
 		n.ofTheRun = true
 		return
 	}
@@ -190,17 +188,11 @@ func (m *meter) numbers(path string, v, w json.Number, by step.Margin) {
 }
 
 func (n numbers) object(p place, v, w map[string]any, f *step.Fields) {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(v)), maps.Keys(w))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range union(v, w) {
 		at := p.name(name)
 		a, there := v[name]
 		b, here := w[name]
-		if m, owns := margin(n.rule.Fields, at); owns && m.Skip {
-			n.ofTheRun = n.ofTheRun || !reflect.DeepEqual(a, b)
-			continue
-		}
-		if !there || !here {
+		if m, owns := margin(n.rule.Fields, at); there != here && !(owns && m.Skip) {
 			n.at = at
 			n.unlike(at.String(), text(a), text(b), "only one has the field")
 			continue

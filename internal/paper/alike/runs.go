@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// runs compares rankings, query by query.
 type runs struct {
 	*meter
 	rule step.Runs

@@ -14,7 +14,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// texts compares words and numbers.
 type texts struct {
 	*meter
 	rule step.Texts

@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// vectors compares matrices row by row.
 type vectors struct {
 	*meter
 	rule step.Vectors

@@ -8,14 +8,10 @@ import (
 
 // String is the place, both values and how far they are apart, in one line.
 func (d *Difference) String() string {
-	var at []string
+	s := d.Path
 	if d.File != "" {
-		at = append(at, "file "+d.File)
+		s = strings.TrimSuffix("file "+d.File+", "+d.Path, ", ")
 	}
-	if d.Path != "" {
-		at = append(at, d.Path)
-	}
-	s := strings.Join(at, ", ")
 	if d.Stands != "" || d.Made != "" {
 		s = join(s, fmt.Sprintf("%s → %s", cmp.Or(d.Stands, "nothing"), cmp.Or(d.Made, "nothing")))
 	}

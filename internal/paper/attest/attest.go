@@ -23,8 +23,7 @@ const Format = "redsi-attestation/1"
 // idLength is how many hex digits of a document's digest name it.
 const idLength = 32
 
-// Attestation is the outcome of running a step again. If it is signed, the members signer and
-// signature follow.
+// Attestation is the outcome of running a step again. If it is signed, the members signer and signature follow.
 type Attestation struct {
 	Format    string            `json:"format"`
 	Key       artifacts.Digest  `json:"key"`
@@ -115,17 +114,7 @@ func (a *Attestation) check() error {
 // mostOf bounds the attestations of one key that are read.
 const mostOf = 1000
 
-// DamagedError names an attestation that does not count.
-type DamagedError struct {
-	Name string
-	Why  error
-}
-
-func (e *DamagedError) Error() string { return fmt.Sprintf("%s does not count: %v", e.Name, e.Why) }
-func (e *DamagedError) Unwrap() error { return e.Why }
-
-// Of reads the attestations of a key, oldest first. Those that are invalid, about another key,
-// or changed, are returned in bad and left out.
+// Of reads the attestations of a key, oldest first, and in bad why others are invalid, changed or of another key.
 func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
 	prefix := artifacts.AttestationsPrefix + key.Hex() + "/"
 	n := 0
@@ -134,7 +123,7 @@ func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Rea
 			return nil, nil, fmt.Errorf("read attestations: %w", err)
 		}
 		if n++; n > mostOf {
-			bad = append(bad, &DamagedError{info.Name, fmt.Errorf("there are more than %d for one step", mostOf)})
+			bad = append(bad, fmt.Errorf("%s does not count: there are more than %d for one step", info.Name, mostOf))
 			break
 		}
 		doc, err := s.Records.Get(ctx, info.Name)
@@ -149,7 +138,7 @@ func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Rea
 			err = errors.New("it does not match the key or the digest in its name")
 		}
 		if err != nil {
-			bad = append(bad, &DamagedError{info.Name, err})
+			bad = append(bad, fmt.Errorf("%s does not count: %w", info.Name, err))
 			continue
 		}
 		all = append(all, r)
@@ -174,19 +163,4 @@ func parse(doc []byte) (r Read, err error) {
 	}
 	r.ID = idOf(doc)
 	return r, nil
-}
-
-// Keys lists the keys that have attestations, with one listing of the store.
-func Keys(ctx context.Context, s artifacts.Store) (map[artifacts.Digest]bool, error) {
-	keys := map[artifacts.Digest]bool{}
-	for info, err := range s.Records.List(ctx, artifacts.AttestationsPrefix) {
-		if err != nil {
-			return nil, fmt.Errorf("list attestations: %w", err)
-		}
-		hex, _, _ := strings.Cut(strings.TrimPrefix(info.Name, artifacts.AttestationsPrefix), "/")
-		if key, err := artifacts.ParseDigest("sha256:" + hex); err == nil {
-			keys[key] = true
-		}
-	}
-	return keys, nil
 }

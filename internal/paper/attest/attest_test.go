@@ -56,8 +56,7 @@ func TestGolden(t *testing.T) {
 	goldens.Same(t, "testdata/attestation.json", string(got)+"\n")
 }
 
-// TestCount: one person counts once on a platform, by their newest word, and only about
-// the outputs that stand.
+// TestCount: one person counts once on a platform, by their newest word, and only about the outputs that stand.
 func TestCount(t *testing.T) {
 	alice, bob, eve := newKey(t, "alice"), newKey(t, "bob"), newKey(t, "eve")
 	s := mem.New()
@@ -140,8 +139,8 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("of a key without: %v, %v", told, err)
 	}
 	var total Total
-	total.Add(book, told, stands)
-	total.Add(book, nil, stands)
+	total.Add(told)
+	total.Add(nil)
 	if total.Steps != 1 || total.Words() != "rebuilt by 1 person on 1 platform: 1 differs" {
 		t.Errorf("%+v", total)
 	}

@@ -3,6 +3,9 @@ package attest
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/alike"
@@ -16,11 +19,19 @@ type Book struct {
 	keys  map[artifacts.Digest]bool
 }
 
-// Open lists which results of a store were rebuilt. Signatures by the ring's revoked keys do
-// not count.
+// Open lists which results of a store were rebuilt. Signatures by the ring's revoked keys do not count.
 func Open(ctx context.Context, s artifacts.Store, ring signature.Ring) (*Book, error) {
-	keys, err := Keys(ctx, s)
-	return &Book{s, ring, keys}, err
+	b := &Book{s, ring, map[artifacts.Digest]bool{}}
+	for info, err := range s.Records.List(ctx, artifacts.AttestationsPrefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list attestations: %w", err)
+		}
+		hex, _, _ := strings.Cut(strings.TrimPrefix(info.Name, artifacts.AttestationsPrefix), "/")
+		if key, err := artifacts.ParseHex(hex); err == nil {
+			b.keys[key] = true
+		}
+	}
+	return b, nil
 }
 
 // Has reports whether a key has attestations. A nil Book has none.
@@ -31,8 +42,6 @@ type Told struct {
 	Summary
 	List    []Shown `json:"attestations,omitempty"` // newest first, about the existing outputs
 	Damaged int     `json:"damaged,omitempty"`      // not counted
-
-	counted []Read
 }
 
 // Shown is an attestation for people.
@@ -49,8 +58,7 @@ type Shown struct {
 // mostShown bounds the attestations of one result that are shown; all are counted.
 const mostShown = 20
 
-// Of is the attestations of a result whose outputs have the digest stands; nil if there are
-// none.
+// Of is the attestations of a result whose outputs have the digest stands; nil if there are none.
 func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, error) {
 	if !b.Has(key) {
 		return nil, nil
@@ -59,10 +67,9 @@ func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, err
 	if err != nil {
 		return nil, err
 	}
-	t := &Told{Summary: Count(all, stands, b.ring), Damaged: len(bad), counted: all}
-	for i := len(all) - 1; i >= 0 && len(t.List) < mostShown; i-- {
-		a := all[i]
-		if a.Stands != stands || b.ring.Of(a.Signer) == signature.Revoked {
+	t := &Told{Summary: Count(all, stands, b.ring), Damaged: len(bad)}
+	for _, a := range slices.Backward(all) {
+		if len(t.List) == mostShown || a.Stands != stands || b.ring.Of(a.Signer) == signature.Revoked {
 			continue
 		}
 		s := Shown{ID: a.ID, Verdict: a.Verdict, By: a.By, When: a.When.UTC().Format("2006-01-02"), Machine: a.Machine.String(), Worst: a.Worst()}
@@ -81,10 +88,7 @@ func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, err
 func (t *Told) String() string {
 	s := t.Summary.String()
 	if t.Damaged > 0 {
-		if s != "" {
-			s += "; "
-		}
-		s += fmt.Sprintf("%d damaged, not counted", t.Damaged)
+		s = strings.TrimPrefix(fmt.Sprintf("%s; %d damaged, not counted", s, t.Damaged), "; ")
 	}
 	return s
 }
@@ -98,7 +102,7 @@ type Total struct {
 }
 
 // Add adds the attestations of one result, if it has any.
-func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
+func (t *Total) Add(of *Told) {
 	if of == nil || of.Signed.All()+of.Unsigned.All() == 0 {
 		return
 	}
@@ -107,15 +111,11 @@ func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
 	}
 	t.Steps++
 	t.Signed, t.Unsigned = t.Signed.Sum(of.Signed), t.Unsigned.Sum(of.Unsigned)
-	for _, a := range of.counted {
-		if a.Stands == stands && !a.Signer.IsZero() && b.ring.Of(a.Signer) != signature.Revoked {
-			t.people[a.Signer.ID()], t.platforms[a.Machine.Platform()] = true, true
-		}
-	}
+	maps.Copy(t.people, of.people)
+	maps.Copy(t.platforms, of.platforms)
 }
 
-// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was
-// rebuilt.
+// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was rebuilt.
 func (t *Total) Words() string {
 	return Summary{People: len(t.people), Platforms: len(t.platforms), Signed: t.Signed, Unsigned: t.Unsigned}.String()
 }

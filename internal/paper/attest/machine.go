@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Machine is where a step ran, as far as its results may depend on it. It names no host and no
-// person.
+// Machine is where a step ran, as far as its results may depend on it. It names no host and no person.
 type Machine struct {
 	OS           string `json:"os"`
 	Arch         string `json:"arch"`

@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Summary counts the attestations of a result. One person, that is one key, counts once for
-// each platform, with the newest attestation; unsigned ones are counted separately.
+// Summary counts a result's attestations: each key once a platform, by its newest one; unsigned ones separately.
 type Summary struct {
 	People    int      `json:"people"`            // keys that signed
 	Trusted   int      `json:"trusted,omitempty"` // of them
@@ -20,6 +19,8 @@ type Summary struct {
 	Unsigned  Verdicts `json:"unsigned"`
 	Revoked   int      `json:"revoked,omitempty"` // signed by revoked keys
 	Others    int      `json:"others,omitempty"`  // about outputs other than the existing ones
+
+	people, platforms map[string]bool
 }
 
 // Verdicts counts verdicts.
@@ -65,7 +66,7 @@ func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary)
 		platform string
 	}
 	newest := map[who]alike.Verdict{}
-	people, platforms := map[string]bool{}, map[string]bool{}
+	s.people, s.platforms = map[string]bool{}, map[string]bool{}
 	for _, a := range all {
 		if a.Stands != stands {
 			s.Others++
@@ -79,11 +80,11 @@ func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary)
 		w := who{platform: a.Machine.Platform(), by: a.By}
 		if !a.Signer.IsZero() {
 			w.signer, w.by = a.Signer.ID(), ""
-			platforms[w.platform] = true
-			if !people[w.signer] && standing == signature.Trusted {
+			s.platforms[w.platform] = true
+			if !s.people[w.signer] && standing == signature.Trusted {
 				s.Trusted++
 			}
-			people[w.signer] = true
+			s.people[w.signer] = true
 		}
 		newest[w] = a.Verdict
 	}
@@ -94,7 +95,7 @@ func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary)
 			s.Signed.Add(verdict)
 		}
 	}
-	s.People, s.Platforms = len(people), len(platforms)
+	s.People, s.Platforms = len(s.people), len(s.platforms)
 	return s
 }
 

@@ -2,6 +2,7 @@ package checklist
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/usage"
@@ -71,7 +72,8 @@ func Fill(in Input) *Checklist {
 	known := map[questions.Topic][]Answer{}
 	for _, q := range in.List.Questions {
 		x := Question{Number: q.Number, Section: q.Section, Title: q.Title, Answers: []Answer{}}
-		if s, ok := in.Said.Answers[in.List.Name][q.Number]; ok {
+		s, said := in.Said.Answers[in.List.Name][q.Number]
+		if said {
 			x.Answers = append(x.Answers, Answer{Text: s.Text, From: place(s.Pos)})
 		}
 		for _, t := range q.About {
@@ -80,14 +82,10 @@ func Fill(in Input) *Checklist {
 			}
 			x.Answers = append(x.Answers, known[t]...)
 		}
-		if _, said := in.Said.Answers[in.List.Name][q.Number]; q.Ask != "" && !said {
+		if q.Ask != "" && !said {
 			x.Answers = append(x.Answers, blank(q.Ask))
 		}
-		x.Blank = true
-		for _, a := range x.Answers {
-			x.Blank = x.Blank && a.Blank
-		}
-		if x.Blank {
+		if x.Blank = !slices.ContainsFunc(x.Answers, func(a Answer) bool { return !a.Blank }); x.Blank {
 			c.Blank++
 		}
 		c.Questions = append(c.Questions, x)

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
@@ -26,9 +27,7 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 	t.Helper()
 	store := mem.New()
 	put := func(typ, text string) artifacts.Artifact {
-		d, n, err := store.Blobs.Put(t.Context(), strings.NewReader(text))
-		errtest.None(t, err)
-		return artifacts.Artifact{Type: typ, Digest: d, Size: n}
+		return artifacts.Artifact{Type: typ, Digest: storetest.Put(t, store, []byte(text)), Size: int64(len(text))}
 	}
 	file := put("file", "1 2 3")
 	files, err := artifacts.Tree("files", []artifacts.File{{Name: "a.txt", Digest: file.Digest, Size: file.Size}})
@@ -122,8 +121,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNothingKnown: where nothing has run and nobody has said anything, everything that is
-// not in the pipeline itself is blank, and no figure is made up.
+// TestNothingKnown: where nothing has run or was said, all that is not in the pipeline is blank, and nothing is made up.
 func TestNothingKnown(t *testing.T) {
 	in := study(t, 0, pipeline.Checklist{}, "acl")
 	in.Spent = &usage.Spent{Results: usage.Sum{}}

@@ -25,24 +25,16 @@ type Command struct {
 	Place       string  `json:"place"`
 }
 
-// commands are the commands for all tables and figures that the report shows.
 func commands(in Input) []Command {
-	type fetched struct {
-		bytes   int64
-		unknown int
-	}
-	over := map[string]fetched{} // by step, from other machines
+	fetched, unknown := map[string]int64{}, map[string]int{} // by step, bytes and files from other machines
 	for _, f := range in.Report.Files {
-		if !strings.Contains(f.URL, "://") {
-			continue
+		switch {
+		case !strings.Contains(f.URL, "://"):
+		case f.Size < 0:
+			unknown[f.Step]++
+		default:
+			fetched[f.Step] += f.Size
 		}
-		d := over[f.Step]
-		if f.Size < 0 {
-			d.unknown++
-		} else {
-			d.bytes += f.Size
-		}
-		over[f.Step] = d
 	}
 	out := []Command{}
 	for _, it := range in.Report.Items {
@@ -55,8 +47,8 @@ func commands(in Input) []Command {
 			n := &in.Report.Nodes[i]
 			c.Steps++
 			c.Disk += max(0, n.Bytes)
-			c.Download += over[n.Address].bytes
-			c.Unknown += over[n.Address].unknown
+			c.Download += fetched[n.Address]
+			c.Unknown += unknown[n.Address]
 		}
 		for _, k := range it.Checks {
 			c.Allowed = max(c.Allowed, k.Allowed)
@@ -78,7 +70,6 @@ func (f *facts) commandsAnswer() []Answer {
 		len(f.commands), left, f.Command("run")), From: f.Report.Pipeline}}
 }
 
-// title is the name of a table or figure, as in the paper.
 func (c *Command) title() string {
 	if c.Paper != "" {
 		return c.Paper

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
@@ -27,7 +28,6 @@ const mostPackages = 200
 // mostShown bounds the items that an answer lists.
 const mostShown = 20
 
-// facts answers topics.
 type facts struct {
 	Input
 	commands []Command
@@ -35,15 +35,14 @@ type facts struct {
 
 // about is what is known about a topic. What is missing becomes a blank answer.
 func (f *facts) about(t questions.Topic) []Answer {
-	answer := map[questions.Topic]func() []Answer{
+	if answer := map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
 		questions.Machines: f.machines, questions.Settings: f.settings, questions.Runs: f.runs, questions.Commands: f.commandsAnswer,
 		questions.Expected: f.expected, questions.Available: f.available, questions.Parameters: f.parameters,
-	}[t]
-	if answer == nil {
-		return nil
+	}[t]; answer != nil {
+		return answer()
 	}
-	return answer()
+	return nil
 }
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }
@@ -112,16 +111,12 @@ func (f *facts) data() (out []Answer) {
 		if b.unsized > 0 {
 			text += fmt.Sprintf(" and %s of unknown size", counted(b.unsized, "file"))
 		}
-		var known []string
-		for _, l := range slices.Sorted(maps.Keys(b.licenses)) {
-			if l == "" {
-				out = append(out, blank("the licence of what "+name+" brings in ("+b.place+")"))
-				continue
-			}
-			known = append(known, l)
+		if b.licenses[""] {
+			out = append(out, blank("the licence of what "+name+" brings in ("+b.place+")"))
+			delete(b.licenses, "")
 		}
-		if len(known) > 0 {
-			text += "; licence " + strings.Join(known, ", ")
+		if len(b.licenses) > 0 {
+			text += "; licence " + strings.Join(slices.Sorted(maps.Keys(b.licenses)), ", ")
 		}
 		out = append(out, Answer{Text: text + ".", From: b.place})
 	}
@@ -218,10 +213,7 @@ func (f *facts) compute() (out []Answer) {
 }
 
 func (f *facts) machines() (out []Answer) {
-	for i, e := range f.Report.Envs {
-		if i == mostShown {
-			break
-		}
+	for _, e := range f.Report.Envs[:min(len(f.Report.Envs), mostShown)] {
 		var list []string
 		for _, name := range []string{"platform", "devices", "libtorch", "go"} {
 			if v := e.Values[name]; v != "" {
@@ -298,12 +290,9 @@ func (f *facts) parameters() (out []Answer) {
 	return []Answer{{Text: "Variables of the pipeline: " + strings.Join(list, ", ") + left + ".", From: f.Report.Pipeline}}
 }
 
-// placeOf is where a step is declared.
 func (f *facts) placeOf(address string) string {
-	for _, s := range f.Plan.Steps {
-		if s.Address == address {
-			return place(s.Pos)
-		}
+	if i := slices.IndexFunc(f.Plan.Steps, func(s plan.Step) bool { return s.Address == address }); i >= 0 {
+		return place(f.Plan.Steps[i].Pos)
 	}
 	return f.Report.Pipeline
 }

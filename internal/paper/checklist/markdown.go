@@ -35,10 +35,9 @@ func (c *Checklist) Markdown() string {
 		}
 		p("\n### %s. %s\n\n", plain(q.Number), plain(q.Title))
 		for _, a := range q.Answers {
-			switch {
-			case a.Blank:
+			if a.Blank {
 				p("- %s %s\n", unanswered, plain(a.Text))
-			default:
+			} else {
 				p("- %s *(%s)*\n", plain(a.Text), plain(a.From))
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -34,8 +35,7 @@ type experiment struct {
 	values map[string]map[string]bool // of each attribute
 }
 
-// experiments finds the blocks whose configurations have a seed. It reads each
-// configuration once, and keeps different values of an attribute up to a bound.
+// experiments finds the blocks whose configurations have a seed, with some of the values of each attribute.
 func (f *facts) experiments() []*experiment {
 	of := map[string]*experiment{}
 	for _, s := range f.Plan.Steps {
@@ -55,13 +55,8 @@ func (f *facts) experiments() []*experiment {
 		e.steps++
 		e.walk("", tree)
 	}
-	var list []*experiment
-	for _, block := range slices.Sorted(maps.Keys(of)) {
-		if len(of[block].seeds) > 0 {
-			list = append(list, of[block])
-		}
-	}
-	return list
+	maps.DeleteFunc(of, func(_ string, e *experiment) bool { return len(e.seeds) == 0 })
+	return lists.Map(slices.Sorted(maps.Keys(of)), func(block string) *experiment { return of[block] })
 }
 
 // walk records the values of a configuration, without inputs.
@@ -184,10 +179,7 @@ func cut(list []string) []string {
 // runs lists seeds and the number of runs with them, and says which numbers are means.
 func (f *facts) runs() (out []Answer) {
 	list := f.experiments()
-	for i, e := range list {
-		if i == mostShown {
-			break
-		}
+	for _, e := range list[:min(len(list), mostShown)] {
 		seeds := slices.SortedFunc(maps.Keys(e.seeds), byNumber)
 		out = append(out, Answer{Text: fmt.Sprintf("%s: %s with %s: %s.", e.block, counted(e.steps, "run"), counted(len(seeds), "seed"), words.And(seeds, mostShown)), From: e.place})
 	}
@@ -208,8 +200,7 @@ func (f *facts) runs() (out []Answer) {
 	return append(out, Answer{Text: fmt.Sprintf("Numbers of tables: %s%s with the sample standard deviation, and %d without.", counted(means, "mean"), of, single), From: "cells of the tables"})
 }
 
-// meansOf counts the numbers of tables: means with a deviation, over how many values, and
-// single ones.
+// meansOf counts the numbers of tables: means with a deviation, over how many values, and single ones.
 func meansOf(items []*report.Item) (means, single, least, most int) {
 	for _, it := range items {
 		if it.Table == nil {
@@ -229,10 +220,4 @@ func meansOf(items []*report.Item) (means, single, least, most int) {
 	return means, single, least, most
 }
 
-// byNumber puts numbers in their order.
-func byNumber(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
-}
+func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }

@@ -26,8 +26,7 @@ const (
 	mostReport  = 64 << 10 // bytes
 )
 
-// Sizes finds out how large models are: from counts of results, and from reports that
-// declare a field for it.
+// Sizes finds out how large models are, from counts of results and from reports that declare a field for it.
 type Sizes struct {
 	reg     *step.Registry
 	plan    *plan.Plan

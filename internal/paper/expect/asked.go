@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
-// asked is what a table or figure's configuration expects of its cells, as a plan has it:
-// expectations are in no key, so no preimage has them.
+// asked is what a plan's table or figure expects of its cells; keys and preimages do not have it.
 type asked struct {
 	Paper, Scale string
 	PaperScale   string `json:"paper_scale"`
@@ -30,8 +29,7 @@ func (a asked) curves() (ids []string) {
 	return ids
 }
 
-// placeOf is where the expectation with a number is written: its block, or the attribute
-// that lists them.
+// placeOf is where the expectation with a number is written: its block, or the attribute that lists them.
 func placeOf(at map[string]pipeline.Pos, block pipeline.Pos, i int) pipeline.Pos {
 	if pos, ok := at[fmt.Sprintf("expect[%d]", i)]; ok {
 		return pos

@@ -3,7 +3,6 @@ package expect
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -27,9 +26,6 @@ type Claim struct {
 
 // Fails reports whether a check of the whole fails by the claim.
 func (c Claim) Fails() bool { return c.Verdict == render.Broken && c.Severity == render.Error }
-
-// About reports whether the claim is about a table or figure.
-func (c Claim) About(address string) bool { return slices.Contains(c.Items, address) }
 
 // Unmet are the checks that make the claim broken, or only nearly hold.
 func (c Claim) Unmet() []Check {
@@ -90,8 +86,7 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 	return j, nil
 }
 
-// verdictOf is the worst verdict of what must hold. What is not said of the run's scale
-// counts only where nothing is.
+// verdictOf is the worst verdict of what must hold; what is not said of the run's scale counts if nothing else is there.
 func verdictOf(checks []Check) render.Verdict {
 	of := map[render.Verdict]bool{}
 	for _, c := range checks {

@@ -2,6 +2,7 @@ package expect_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,7 +16,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -30,11 +33,9 @@ func study(t *testing.T, scale string) (*plan.Preview, artifacts.Store) {
 		table.Rows = append(table.Rows, render.Row{ID: id, Titles: []string{id}, Cells: map[string]render.Cell{
 			"n": from(render.Number(float64(40 + i))), "p": from(render.Number(62.04 + 10*float64(i))), "t": from(render.Cell{Text: "a | b <i> " + id, Data: true})}})
 	}
-	errtest.None(t, table.Finish())
 	var b bytes.Buffer
-	errtest.None(t, table.JSON(&b))
-	d, n, err := store.Blobs.Put(t.Context(), &b)
-	errtest.None(t, err)
+	errtest.None(t, errors.Join(table.Finish(), table.JSON(&b)))
+	drawn := artifacts.Artifact{Type: "table/json", Digest: storetest.Put(t, store, b.Bytes()), Size: int64(b.Len())}
 	head := fmt.Sprintf(`{"paper":"tab:a","scale":%q,"paper_scale":"full","expect":`, scale)
 	configs := []string{
 		head + `[{"cell":"one.n","value":40},{"cell":"two.n","value":42},{"cell":"one.p","value":62.1},{"cell":"two.p","value":80,"severity":"warning"},
@@ -48,7 +49,7 @@ func study(t *testing.T, scale string) (*plan.Preview, artifacts.Store) {
 			Task: step.Task{Kind: "render_table", Config: []byte(configs[i])}})
 		v.Items = append(v.Items, plan.Item{Outcome: plan.Run})
 	}
-	v.Items[0] = plan.Item{Outcome: plan.Hit, Result: &artifacts.Result{Outputs: map[string]artifacts.Artifact{"json": {Type: "table/json", Digest: d, Size: n}}}}
+	v.Items[0] = plan.Item{Outcome: plan.Hit, Result: &artifacts.Result{Outputs: map[string]artifacts.Artifact{"json": drawn}}}
 	return v, store
 }
 
@@ -105,8 +106,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestJudge: what is expected is judged at the scale that it is about, and of claims each
-// by the worst of what must hold.
+// TestJudge: what is expected is judged at its scale, and claims by the worst of what must hold.
 func TestJudge(t *testing.T) {
 	for scale, want := range map[string]string{
 		"full": "one.n match, two.n differs, one.p near, two.p differs, one.t match, two.t shown, two.n differs; one.n not run; above broken, below holds, mild broken, across not run, toy broken, nearly near; " +
@@ -117,18 +117,10 @@ func TestJudge(t *testing.T) {
 			"3 of 11 expectations hold, 2 near, 4 fail, 2 warned of, 2 not run, 1 shown only",
 	} {
 		j := judge(t, scale)
-		var parts []string
-		for _, it := range j.Items {
-			var verdicts []string
-			for _, c := range it.Checks {
-				verdicts = append(verdicts, c.Cell+" "+string(c.Verdict))
-			}
-			parts = append(parts, strings.Join(verdicts, ", "))
-		}
-		var verdicts []string
-		for _, c := range j.Claims {
-			verdicts = append(verdicts, c.Name+" "+string(c.Verdict))
-		}
+		parts := lists.Map(j.Items, func(it expect.Item) string {
+			return strings.Join(lists.Map(it.Checks, func(c expect.Check) string { return c.Cell + " " + string(c.Verdict) }), ", ")
+		})
+		verdicts := lists.Map(j.Claims, func(c expect.Claim) string { return c.Name + " " + string(c.Verdict) })
 		parts = append(parts, strings.Join(verdicts, ", "), j.Summary().Sentence())
 		if got := strings.Join(parts, "; "); got != want {
 			t.Errorf("at %q:\n%s\nwant\n%s", scale, got, want)
@@ -181,9 +173,7 @@ table.a,two.t,,a | b <i> two
 // TestDamaged: a table that cannot be read is told by its address.
 func TestDamaged(t *testing.T) {
 	v, store := study(t, "full")
-	d, n, err := store.Blobs.Put(t.Context(), strings.NewReader("{"))
-	errtest.None(t, err)
-	v.Items[0].Result.Outputs["json"] = artifacts.Artifact{Digest: d, Size: n}
+	v.Items[0].Result.Outputs["json"] = artifacts.Artifact{Digest: storetest.Put(t, store, []byte("{")), Size: 1}
 	errtest.Says(t, errtest.Of(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), "table.a: ")
 	v.Items[0].Result.Outputs = nil
 	errtest.Says(t, errtest.Of(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), `no output "json"`)

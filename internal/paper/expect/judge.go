@@ -62,8 +62,7 @@ type Item struct {
 	figure *render.Figure
 }
 
-// Judged is what came of all that a plan's tables and figures, and the claims about them,
-// say is to be expected.
+// Judged is what came of all that a plan's tables, figures and claims say is to be expected.
 type Judged struct {
 	Items  []Item  `json:"items"`
 	Claims []Claim `json:"claims"`
@@ -73,8 +72,7 @@ type Judged struct {
 	left  map[string]bool // addresses of tables and figures that the plan leaves out
 }
 
-// Judge compares the results of a preview with what is expected. Results are read one by
-// one; those of tables and figures that claims name are held until the end.
+// Judge compares the results of a preview with what is expected; it holds those that claims name until the end.
 func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader) (*Judged, error) {
 	named := map[string]bool{}
 	for _, c := range claims {
@@ -170,7 +168,6 @@ func (it *Item) load(ctx context.Context, config []byte, r *artifacts.Result, re
 	return it.read(ctx, r, read)
 }
 
-// read fills in the cells of a result.
 func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) error {
 	b, err := ReadOutput(ctx, r, "json", read)
 	if err != nil {
@@ -184,8 +181,7 @@ func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) erro
 	return json.Unmarshal(b, it.figure)
 }
 
-// judge compares what is there with an expectation; of an item that has not run, it says what
-// will be compared.
+// judge compares an item with an expectation; of one that has not run, it says what will be compared.
 func (it *Item) judge(e render.Expectation) (checks []render.Check, err error) {
 	switch {
 	case it.table != nil:

@@ -123,8 +123,7 @@ func (j *Judged) Tally() render.Tally {
 	return t
 }
 
-// Only leaves out claims that are about tables and figures which are not in the plan: with
-// a target, nobody asks about them.
+// Only leaves out claims about tables and figures that are not in the plan, such as one with a target.
 func (j *Judged) Only() *Judged {
 	in := maps.Clone(j.left)
 	for _, it := range j.Items {

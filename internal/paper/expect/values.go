@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// textKept bounds the texts that Values writes: of a longer one the beginning stands for
-// all.
+// textKept bounds the texts that Values writes: the beginning of a longer one stands for all.
 const textKept = 120
 
 // Values writes what the cells of a preview's tables and figures are, as CSV: the address,
@@ -45,7 +44,6 @@ func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) erro
 	return c.Error()
 }
 
-// named are the names of the item's cells.
 func (it *Item) named() []string {
 	name := func(n render.Named) string { return n.Name }
 	if it.table != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Text is a text for a line or cell in which nothing of it has a meaning: no emphasis, no
-// link, no mention of somebody.
+// Text is a text for a line or cell in which nothing has a meaning: no emphasis, link or mention of somebody.
 func Text(s string) string {
 	var b strings.Builder
 	for _, r := range escape.Line(s) {

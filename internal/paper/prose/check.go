@@ -79,15 +79,12 @@ const mostCandidates = 3
 
 // Check compares a paper with the cells, and with earlier ones if given.
 func Check(p *Paper, now, before *Numbers) *Result {
-	r := &Result{Files: p.Files, Missing: p.Missing, Typed: []Finding{}, Tables: []TypedTable{}, Unknown: []Use{}, Waiting: []Use{}, NotRun: append([]string{}, now.NotRun...), Stale: []Finding{}, Changed: []Use{}, Absent: []Absent{}}
-	if r.Missing == nil {
-		r.Missing = []Missed{}
-	}
-	x := newIndex(now)
+	r := &Result{Files: p.Files, Missing: append([]Missed{}, p.Missing...), Typed: []Finding{}, Tables: []TypedTable{}, Unknown: []Use{}, Waiting: []Use{}, NotRun: append([]string{}, now.NotRun...), Stale: []Finding{}, Changed: []Use{}, Absent: []Absent{}}
 	var was *index
 	if before != nil {
 		was = newIndex(before)
 	}
+	x := newIndex(now)
 	r.Cells = len(x.entries)
 	r.numbers(p, x, was)
 	r.uses(p, x, was)
@@ -101,7 +98,7 @@ func (r *Result) numbers(p *Paper, x, was *index) {
 	var scores, scoresWas map[int32]float64
 	for _, t := range p.numbers() {
 		r.Numbers++
-		if scores == nil || !sameWords(of, t.words) {
+		if scores == nil || !slices.Equal(of, t.words) {
 			of, scores = t.words, x.scores(t.words)
 			if was != nil {
 				scoresWas = was.scores(t.words)
@@ -124,8 +121,7 @@ func (r *Result) numbers(p *Paper, x, was *index) {
 	}
 }
 
-// stale finds the cell that a number matched before, if that cell has changed. A cell that
-// matches the number now is preferred if it fits the context as well.
+// stale finds the changed cell that a number matched before, unless a cell that it matches now fits as well.
 func stale(p *Paper, t typed, x, was *index, now match, scores map[int32]float64) (Finding, bool) {
 	m, _ := was.find(t, scores)
 	if len(m.hits) == 0 || len(now.hits) > 0 && now.hits[0].score >= m.hits[0].score {
@@ -157,10 +153,6 @@ func (r *Result) inTable(p *Paper, x *index, t typed, m match) {
 	}
 }
 
-func sameWords(a, b []string) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
 // now is what an earlier cell prints now.
 func (x *index) now(old *entry) string {
 	if id, ok := x.names[old.table.Address+":"+old.cell.Name]; ok {
@@ -179,8 +171,7 @@ func (x *index) finding(p *Paper, t typed, m match) Finding {
 	return f
 }
 
-// write is the command that prints a cell in the form of a typed number; a percent sign stays
-// where it is.
+// write is the command that prints a cell in the form of a typed number; a percent sign stays where it is.
 func write(n Number, e *entry) string {
 	var options []string
 	v := math.Abs(e.value)
@@ -220,7 +211,6 @@ func write(n Number, e *entry) string {
 // bare is an address in the form that \redsi takes.
 func bare(address string) string { return strings.TrimPrefix(address, "table.") }
 
-// uses checks every \redsi{…}.
 func (r *Result) uses(p *Paper, x, was *index) {
 	for _, m := range p.marks {
 		if m.kind != useMark {

@@ -30,8 +30,7 @@ var said = map[string]string{
 	"textpm": "±", "texttimes": "×", "percent": "%",
 }
 
-// fonts are commands that show only their argument, without separating it from what precedes
-// it.
+// fonts are commands that show only their argument, without separating it from what precedes it.
 var fonts = map[string]bool{"textbf": true, "textit": true, "texttt": true, "textsc": true, "textrm": true, "textsf": true, "textup": true, "emph": true, "underline": true,
 	"mathrm": true, "mathbf": true, "mathit": true, "mathsf": true, "mathtt": true, "mathnormal": true, "boldsymbol": true, "bm": true, "text": true, "mbox": true, "hbox": true,
 	"textnormal": true, "ensuremath": true, "num": true, "redsitext": true}
@@ -39,7 +38,6 @@ var fonts = map[string]bool{"textbf": true, "textit": true, "texttt": true, "tex
 // refs are commands that refer to labels.
 var refs = map[string]bool{"ref": true, "autoref": true, "cref": true, "Cref": true, "vref": true, "eqref": true, "subref": true, "labelcref": true}
 
-// command reads the command at i.
 func (s *scan) command(i, end int) (int, error) {
 	k := s.commandEnd(i, end)
 	name := s.src[min(i+1, k):k]
@@ -113,7 +111,7 @@ func (s *scan) command(i, end int) (int, error) {
 		if !ok {
 			return k, nil
 		}
-		s.mark(spanMark, columns(s.src[from:to]), i)
+		s.mark(spanMark, strings.TrimSpace(s.src[from:to]), i)
 		return s.skip("m", to+1, end), nil
 	case name == "midrule" || name == "hline":
 		s.emit(string(ruleMark), i)
@@ -155,12 +153,7 @@ func (s *scan) command(i, end int) (int, error) {
 }
 
 // skipBlanks skips what TeX skips after the name of a command.
-func (s *scan) skipBlanks(k, end int) int {
-	for k < end && (s.src[k] == ' ' || s.src[k] == '\t') {
-		k++
-	}
-	return k
-}
+func (s *scan) skipBlanks(k, end int) int { return end - len(strings.TrimLeft(s.src[k:end], " \t")) }
 
 func (s *scan) includes(i, k, end int) (int, error) {
 	from, to, ok := s.group(k, end)
@@ -179,8 +172,7 @@ func (s *scan) includes(i, k, end int) (int, error) {
 	return next, s.input(name, spot{s.file, int32(i)})
 }
 
-// ifExists reads the branch that LaTeX takes of \IfFileExists and \InputIfFileExists, of which
-// the second then reads the file.
+// ifExists reads the branch that LaTeX takes of \IfFileExists or \InputIfFileExists, and the file for the second.
 func (s *scan) ifExists(name string, i, k, end int) (int, error) {
 	from, to, ok := s.group(k, end)
 	if !ok {

@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// typed is a number in the paper with its context.
 type typed struct {
 	Number
 	at, end int      // in the paper's text
@@ -18,20 +17,21 @@ type typed struct {
 	words   []string // of its sentence, or of its row and column
 }
 
-// span is a range of the text.
 type span struct{ from, to int }
 
-// float is a table or figure of the paper.
 type float struct {
 	span
 	labels []string
 }
 
-// numbers lists the numbers of the paper's text, with their context.
 func (p *Paper) numbers() []typed {
 	floats, tables, refs := p.layout()
 	var out []typed
-	for _, par := range split(p.text, parEnd) {
+	to := -len(string(parEnd))
+	for text := range strings.SplitSeq(p.text, string(parEnd)) {
+		par := span{from: to + len(string(parEnd))}
+		to = par.from + len(text)
+		par.to = to
 		around := labelsIn(refs, par)
 		for _, sentence := range sentences(p.text, par) {
 			var words []string
@@ -104,19 +104,6 @@ func labelsIn(refs []mark, s span) []string {
 	return lists.Map(in, func(m mark) string { return m.text })
 }
 
-// split splits a text at a character.
-func split(text string, at rune) (out []span) {
-	from := 0
-	for {
-		n := strings.IndexRune(text[from:], at)
-		if n < 0 {
-			return append(out, span{from, len(text)})
-		}
-		out = append(out, span{from, from + n})
-		from += n + len(string(at))
-	}
-}
-
 // sentences splits a paragraph into sentences or rows of a table.
 func sentences(text string, par span) (out []span) {
 	from := par.from
@@ -136,8 +123,7 @@ func sentences(text string, par span) (out []span) {
 	return append(out, span{from, par.to})
 }
 
-// cellWords gives the numbers of a table the words of their row and column instead of
-// those of the line.
+// cellWords gives the numbers of a table the words of their row and column in place of their line's.
 func (p *Paper) cellWords(table span, numbers []typed) {
 	var heads [][]string // words above a column
 	var stubs []string   // last text of columns without numbers: a title for several rows
@@ -200,8 +186,7 @@ type setting struct {
 	words []string
 }
 
-// countsOf are the integers between separators as words, or a text that is one: a row's name may
-// be a number.
+// countsOf are the integers between separators as words, or a text that is one: a row's name may be a number.
 func countsOf(text, separators string) (out []string) {
 	for _, f := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(separators, c) }) {
 		if f = strings.TrimSpace(f); f != "" && len(f) < 8 && strings.Trim(f, "0123456789") == "" {
@@ -211,7 +196,6 @@ func countsOf(text, separators string) (out []string) {
 	return out
 }
 
-// tableRow is a row of a table as typed.
 type tableRow struct {
 	rule  bool // with a line above
 	cells []tableCell
@@ -222,12 +206,11 @@ type tableCell struct {
 	first, last int // columns, from 0
 }
 
-// rows splits a table into rows and cells.
 func (p *Paper) rows(table span) (out []tableRow) {
 	spans := map[int]int{}
 	for _, m := range p.marks {
-		if m.kind == spanMark && table.from <= m.at && m.at <= table.to {
-			spans[m.at], _ = strconv.Atoi(m.text)
+		if n, err := strconv.Atoi(m.text); m.kind == spanMark && table.from <= m.at && m.at <= table.to && err == nil && n < 1000 {
+			spans[m.at] = n
 		}
 	}
 	row, from, column := tableRow{}, table.from, 0
@@ -265,8 +248,7 @@ func (p *Paper) rows(table span) (out []tableRow) {
 var stop = map[string]bool{"the": true, "of": true, "and": true, "to": true, "in": true, "for": true, "with": true, "is": true, "are": true,
 	"on": true, "by": true, "at": true, "from": true, "we": true, "a": true, "an": true, "as": true, "or": true, "that": true, "than": true, "x": true, "y": true}
 
-// wordsOf are the words of a text, in lower case and without a plural s. Compound names, such as
-// nci_norm, count as a whole and in parts.
+// wordsOf are the words of a text in lower case without a plural s; compound names, such as nci_norm, also in parts.
 func wordsOf(text string) (out []string) {
 	add := func(w string) {
 		w = strings.Trim(w, ":@")

@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/git"
 )
 
-// ReadFiles reads LaTeX files with what they read; all are in the first one's folder or
-// below it. Their names are shown as they were given.
+// ReadFiles reads LaTeX files with what they read, all in the first one's folder or below it. Names are shown as given.
 func ReadFiles(files []string) (*Paper, error) {
 	dir := filepath.Dir(files[0])
 	var names []string
@@ -35,8 +34,7 @@ func ReadFiles(files []string) (*Paper, error) {
 	}
 	defer root.Close()
 	p, err := Read(root.FS(), names...)
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, filepath.FromSlash(failed.Path)), failed.Err)
 	}
 	if err == nil {
@@ -45,8 +43,7 @@ func ReadFiles(files []string) (*Paper, error) {
 	return p, err
 }
 
-// Since reads the numbers.tex that a paper's repository had at a revision: the named
-// file, or the only one there. Nothing is checked out and no filter runs.
+// Since reads the named, or the only, numbers.tex of a paper's repository at a revision. Nothing is checked out.
 func Since(ctx context.Context, folder, revision, file string) (*Numbers, error) {
 	commit, err := gitIn(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
@@ -67,10 +64,10 @@ func Since(ctx context.Context, folder, revision, file string) (*Numbers, error)
 func numbersAt(ctx context.Context, folder, commit, file string) (string, error) {
 	if file != "" {
 		absolute, err := filepath.Abs(file)
-		if err != nil {
-			return "", err
+		if err == nil {
+			absolute, err = filepath.EvalSymlinks(absolute)
 		}
-		if absolute, err = filepath.EvalSymlinks(absolute); err != nil {
+		if err != nil {
 			return "", err
 		}
 		top, err := gitIn(ctx, folder, "rev-parse", "--show-toplevel")

@@ -79,7 +79,6 @@ func (r *Result) Markdown(w io.Writer) error {
 	return err
 }
 
-// list writes a list with its title, unless it is empty.
 func list[T any](b *strings.Builder, title string, all []T, line func(T) string) {
 	if len(all) == 0 {
 		return

@@ -131,7 +131,7 @@ func compare(n Number, e *entry) likeness {
 	}
 	for _, unit := range units(n, e) {
 		// Fewer digits than the cell prints, in the unit that is typed.
-		has := p.Decimals + digitsOf(unit/max(1, multiple(p.Unit)))
+		has := p.Decimals + int(math.Round(math.Log10(unit/max(1, multiple(p.Unit)))))
 		if (n.Decimals < has || n.Decimals == has && unit != 1) && same(v, values.Round(math.Abs(e.value)/unit, n.Decimals), n.Decimals) && v != 0 {
 			if same(v, math.Abs(e.value)/unit, has+2) {
 				return whole
@@ -142,8 +142,7 @@ func compare(n Number, e *entry) likeness {
 	return unlike
 }
 
-// units are the possible units of a number: its own unit, or the table's, whose header may say
-// millions. A fraction may be given as a percentage.
+// units are a number's possible units: its own, or the table's, whose header may say millions; of a percentage 0.01.
 func units(n Number, e *entry) []float64 {
 	out := []float64{max(1, multiple(n.Unit))}
 	if n.Unit > 'K' && e.cell.Style != "signed" {
@@ -155,11 +154,7 @@ func units(n Number, e *entry) []float64 {
 	return out
 }
 
-// digitsOf is how many more decimals a number has when divided by f.
-func digitsOf(f float64) int { return int(math.Round(math.Log10(f))) }
-
-// grid is how many numbers have the form of n: as many digits before and after the point or, for
-// round integers, as many significant digits.
+// grid is how many numbers have n's form: its digits before and after the point, or its significant digits.
 func grid(n Number) float64 {
 	digits := n.significant()
 	if n.Decimals > 0 {
@@ -172,8 +167,7 @@ func grid(n Number) float64 {
 	return 9 * math.Pow(10, float64(digits-1))
 }
 
-// chance is the fraction of the numbers of n's form that match some cell of a set: the
-// probability that an unrelated number does.
+// chance is the part of the numbers of n's form that match a cell of a set: the probability that an unrelated one does.
 func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	seen := map[int64]bool{}
 	shift := math.Pow(10, float64(n.Decimals))
@@ -230,30 +224,26 @@ const (
 	Everywhere  Scope = "all cells"
 )
 
-// limits are the allowed probabilities of a coincidence, by how near the cells are. A hand-typed
-// table usually has exactly what the table prints.
+// limits are the allowed probabilities of a coincidence, by how near the cells are. A typed table usually has its cells.
 var limits = []struct {
 	scope   Scope
 	limit   float64
 	rounded float64
 }{{InFloat, 0.1, 0.02}, {InSentence, 0.1, 0.1}, {InParagraph, 0.05, 0.05}, {Everywhere, 0.02, 0.02}}
 
-// hit is a cell that matches a number.
 type hit struct {
 	id    int32
 	how   likeness
 	score float64
 }
 
-// match is the cells that match a number.
 type match struct {
 	scope  Scope
 	chance float64
 	hits   []hit // best first
 }
 
-// find searches the cells that match a number, the nearest scope first. If it finds none, any
-// says whether some cell has that number.
+// find searches the cells that match a number, the nearest scope first; any says whether some cell has that number.
 func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 	for _, l := range limits {
 		set := x.scope(l.scope, t)
@@ -294,11 +284,7 @@ func (x *index) scope(s Scope, t typed) (out []int32) {
 	case InParagraph:
 		labels = t.around
 	case Everywhere:
-		out = make([]int32, len(x.entries))
-		for i := range out {
-			out[i] = int32(i)
-		}
-		return out
+		return lists.Map(lists.Places(len(x.entries)), func(i int) int32 { return int32(i) })
 	}
 	for _, l := range labels {
 		out = append(out, x.labels[l]...)
@@ -306,8 +292,7 @@ func (x *index) scope(s Scope, t typed) (out []int32) {
 	return out
 }
 
-// hits are the cells of a set that match a number, best first: by the words around it, then by
-// how they print it.
+// hits are the cells of a set that match a number, best first: by the words around it, then by how they print it.
 func (x *index) hits(n Number, set []int32, scores map[int32]float64) (out []hit) {
 	for _, id := range set {
 		if how := compare(n, &x.entries[id]); how != unlike {

@@ -40,10 +40,7 @@ func numberAt(s string, i int) (n Number, end int, ok bool) {
 		i += size
 	}
 	from := i
-	for i < len(s) && isDigit(s[i]) {
-		i++
-	}
-	if i == from {
+	if i = afterDigits(s, i); i == from {
 		return n, max(i, start+size), false
 	}
 	n.digits = s[from:i]
@@ -61,10 +58,7 @@ func numberAt(s string, i int) (n Number, end int, ok bool) {
 		i += w + 3
 	}
 	if i+1 < len(s) && s[i] == '.' && isDigit(s[i+1]) {
-		j := i + 1
-		for j < len(s) && isDigit(s[j]) {
-			j++
-		}
+		j := afterDigits(s, i+1)
 		n.Decimals = j - i - 1
 		n.digits += s[i:j]
 		i = j
@@ -95,7 +89,7 @@ func (n *Number) tail(s string, i int) (int, bool) {
 		return i, false
 	case strings.ContainsRune("KMBk", r):
 		next, _ := utf8.DecodeRuneInString(rest[size:])
-		if unicode.IsLetter(next) || isDigitRune(next) {
+		if unicode.IsLetter(next) || isDigit(next) {
 			return i, gap > 0 // a word that follows
 		}
 		n.Unit = unicode.ToUpper(r)
@@ -113,7 +107,6 @@ func (n *Number) tail(s string, i int) (int, bool) {
 	return i, true
 }
 
-// deviation reads ± and digits.
 func deviation(s string, i int) (int, string) {
 	rest := strings.TrimLeft(s[i:], " "+string(thin))
 	after, ok := strings.CutPrefix(rest, "±")
@@ -128,8 +121,7 @@ func deviation(s string, i int) (int, string) {
 	return len(s) - len(after) + j, after[:j]
 }
 
-// follows reports whether a text ends with the hyphen of a name, such as batch-, or with a sign
-// that makes a number part of a product.
+// follows reports whether a text ends with a name's hyphen, such as batch-, or with a product's sign.
 func follows(s string) bool {
 	if t, ok := strings.CutSuffix(s, "-"); ok {
 		before, _ := utf8.DecodeLastRuneInString(t)
@@ -140,16 +132,14 @@ func follows(s string) bool {
 
 // joins reports whether a number that follows the character is part of a name.
 func joins(c rune) bool {
-	return unicode.IsLetter(c) || isDigitRune(c) || strings.ContainsRune("_@.:#^/\\", c) && c != 0
+	return unicode.IsLetter(c) || isDigit(c) || strings.ContainsRune("_@.:#^/\\", c) && c != 0
 }
 
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit[C byte | rune](c C) bool { return c >= '0' && c <= '9' }
 
-func isDigitRune(c rune) bool { return c >= '0' && c <= '9' }
+func afterDigits(s string, i int) int { return len(s) - len(strings.TrimLeft(s[i:], "0123456789")) }
 
-func threeDigits(s string) bool {
-	return len(s) >= 3 && isDigit(s[0]) && isDigit(s[1]) && isDigit(s[2]) && (len(s) == 3 || !isDigit(s[3]))
-}
+func threeDigits(s string) bool { return afterDigits(s, 0) == 3 }
 
 // multiple is what a unit stands for.
 func multiple(unit rune) float64 {
@@ -170,8 +160,7 @@ func (n Number) significant() int {
 	return max(len(d), 1)
 }
 
-// zeros is the power of ten that an integer with trailing zeros is a multiple of; for other
-// numbers, nearly zero.
+// zeros is the power of ten that an integer with trailing zeros is a multiple of; for other numbers, nearly zero.
 func (n Number) zeros() float64 {
 	if n.Decimals > 0 || n.Value == 0 {
 		return math.SmallestNonzeroFloat64

@@ -82,8 +82,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// WriteTeX writes the file of numbers, a line per cell, so that a changed cell is a changed
-// line.
+// WriteTeX writes the file of numbers, a line per cell, so that a changed cell is a changed line.
 func (n *Numbers) WriteTeX(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%% %s: made by redsi report --latex, read by redsi.sty and redsi check\n", Format)

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // cells are a small pipeline's: two tables and a figure.
@@ -49,8 +50,7 @@ func tex(t *testing.T, n *prose.Numbers) string {
 	return b.String()
 }
 
-// TestNumbersFile: the file of numbers is redsi-numbers/1, and reading it gives what was
-// written.
+// TestNumbersFile: the file of numbers is redsi-numbers/1, and reading it gives what was written.
 func TestNumbersFile(t *testing.T) {
 	text := tex(t, cells())
 	goldens.Same(t, "testdata/numbers.tex", text)
@@ -87,6 +87,10 @@ func read(t *testing.T, files map[string]string) *prose.Paper {
 	return p
 }
 
+func texts(p *prose.Paper) []string {
+	return lists.Map(p.Numbers(), func(n prose.Typed) string { return n.Text })
+}
+
 // TestTypedNumbers: which numbers of LaTeX are taken for results.
 func TestTypedNumbers(t *testing.T) {
 	for _, c := range []struct{ tex, want string }{
@@ -110,11 +114,7 @@ func TestTypedNumbers(t *testing.T) {
 		{`unbalanced { 12 \cite{ 13`, "12|13"},
 	} {
 		p := read(t, map[string]string{"paper.tex": c.tex})
-		var got []string
-		for _, n := range p.Numbers() {
-			got = append(got, n.Text)
-		}
-		if s := strings.Join(got, "|"); s != c.want {
+		if s := strings.Join(texts(p), "|"); s != c.want {
 			t.Errorf("%s\n has %s\nnot   %s", c.tex, s, c.want)
 		}
 	}
@@ -128,24 +128,17 @@ func TestFiles(t *testing.T) {
 		"b.tex":             "4",
 		"latex/numbers.tex": tex(t, cells()), "latex/tables/counts.tex": "5",
 	})
-	var got []string
-	for _, n := range p.Numbers() {
-		got = append(got, n.Place.String()+"="+n.Text)
-	}
+	got := lists.Map(p.Numbers(), func(n prose.Typed) string { return n.Place.String() + "=" + n.Text })
 	if s := strings.Join(got, " "); s != "paper.tex:3:1=2 parts/a.tex:1:1=3 b.tex:1:1=4" {
 		t.Errorf("numbers %s", s)
 	}
-	var missing []string
-	for _, m := range p.Missing {
-		missing = append(missing, m.Place.String()+"="+m.Name)
-	}
+	missing := lists.Map(p.Missing, func(m prose.Missed) string { return m.Place.String() + "=" + m.Name })
 	if s := strings.Join(missing, " "); s != "paper.tex:3:31=../out paper.tex:3:45=/etc/passwd paper.tex:3:65=gone" {
 		t.Errorf("missing %s", s)
 	}
 }
 
-// TestGuardedFiles: of a file that may be missing the branch is read that LaTeX takes, and nothing
-// behind the end of a document or file.
+// TestGuardedFiles: of a file that may be missing LaTeX's branch is read, and nothing behind a document's or file's end.
 func TestGuardedFiles(t *testing.T) {
 	p := read(t, map[string]string{
 		"paper.tex": `\begin{document}\IfFileExists{gone}{\input{gone} 1}{2}\IfFileExists{there.tex}{\input{there} 5}{6}
@@ -153,11 +146,7 @@ func TestGuardedFiles(t *testing.T) {
 \end{document} 13 \redsi{t:after.end} \includegraphics{gone} \input{gone}`,
 		"there.tex": `3 \endinput 4 \input{gone}`, "local.tex": "11",
 	})
-	var got []string
-	for _, n := range p.Numbers() {
-		got = append(got, n.Text)
-	}
-	if s := strings.Join(got, " "); s != "2 3 5 8 9 11 12" || p.Missing != nil {
+	if s := strings.Join(texts(p), " "); s != "2 3 5 8 9 11 12" || p.Missing != nil {
 		t.Errorf("numbers %s, missing %v", s, p.Missing)
 	}
 	if r := prose.Check(p, cells(), nil); len(r.Unknown) > 0 || r.Pictures != 0 {

@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,7 +12,6 @@ type scan struct {
 	src  string
 }
 
-// emit adds text from a byte of the file.
 func (s *scan) emit(text string, at int) {
 	for range len(text) {
 		s.paper.spots = append(s.paper.spots, spot{s.file, int32(at)})
@@ -25,7 +23,6 @@ func (s *scan) mark(kind markKind, text string, at int) {
 	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text})
 }
 
-// run reads the text from i to end.
 func (s *scan) run(i, end int) error {
 	for i < end && !s.ended {
 		c := s.src[i]
@@ -92,7 +89,6 @@ func (s *scan) run(i, end int) error {
 	return nil
 }
 
-// nested reads the text of an argument.
 func (s *scan) nested(from, to int) error {
 	if s.depth++; s.depth > mostDepth {
 		return errTooDeep
@@ -101,8 +97,7 @@ func (s *scan) nested(from, to int) error {
 	return s.run(from, to)
 }
 
-// afterLine skips a comment, the end of its line and the blanks that follow; a blank line after
-// it still ends the paragraph.
+// afterLine skips a comment, its line end and the blanks that follow; a blank line after it ends the paragraph.
 func (s *scan) afterLine(i, end int) int {
 	n := strings.IndexByte(s.src[i:end], '\n')
 	switch {
@@ -115,13 +110,9 @@ func (s *scan) afterLine(i, end int) int {
 }
 
 // blank reports whether a text begins with an empty line.
-func blank(s string) bool {
-	t := strings.TrimLeft(s, " \t\r")
-	return strings.HasPrefix(t, "\n")
-}
+func blank(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t\r"), "\n") }
 
-// script drops an index or exponent, but keeps a deviation set as one. A number with an exponent
-// is marked: it is a different number.
+// script drops an index or exponent, but for a deviation set as one. It marks a number that has an exponent.
 func (s *scan) script(i, end int) (int, error) {
 	sign := s.src[i]
 	at := i
@@ -148,12 +139,7 @@ func (s *scan) script(i, end int) (int, error) {
 	return next, nil
 }
 
-func (s *scan) skipSpace(i, end int) int {
-	for i < end && strings.IndexByte(" \t\r\n", s.src[i]) >= 0 {
-		i++
-	}
-	return i
-}
+func (s *scan) skipSpace(i, end int) int { return end - len(strings.TrimLeft(s.src[i:end], " \t\r\n")) }
 
 // mostArgument bounds the search for the end of an argument.
 const mostArgument = 1 << 18
@@ -251,12 +237,4 @@ func (s *scan) commandEnd(i, end int) int {
 		k += size
 	}
 	return k
-}
-
-// columns is how many columns a \multicolumn takes.
-func columns(s string) string {
-	if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil && n > 0 && n < 1000 {
-		return strconv.Itoa(n)
-	}
-	return "1"
 }

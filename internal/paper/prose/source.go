@@ -52,7 +52,6 @@ type spot struct {
 	at   int32
 }
 
-// source is a file of a paper.
 type source struct {
 	name  string
 	text  string

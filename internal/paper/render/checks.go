@@ -23,7 +23,6 @@ func Count(checks []Check) Tally {
 	return t
 }
 
-// total is how many there are.
 func total(counts map[Verdict]int) (n int) {
 	for _, k := range counts {
 		n += k
@@ -57,8 +56,7 @@ func (t Tally) Sentence(what string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Comparable reports whether anything was or could be compared: of a run at another scale
-// than the paper's, only what is said of that.
+// Comparable reports whether anything was or could be compared; at another scale, only what is said of that.
 func (t Tally) Comparable() bool {
 	return t.Cells[NotComparable]+t.Claims[NotComparable] < total(t.Cells)+total(t.Claims) || total(t.Cells)+total(t.Claims) == 0
 }
@@ -106,7 +104,6 @@ func (c Check) numbers() string {
 	return of + strings.Join(parts, ", ")
 }
 
-// short is a number to read.
 func short(v *float64) string {
 	if v == nil {
 		return none
@@ -127,9 +124,4 @@ func (c Check) Said() string {
 		return fmt.Sprintf("%s: %s %s, rebuilt %s", c.Cell, c.Whose(), c.PaperSays(), c.RebuiltSays())
 	}
 	return fmt.Sprintf("%s: %s %v, rebuilt %.6g, difference %+.6g", c.Cell, c.Whose(), *c.Paper, *c.Rebuilt, *c.Difference)
-}
-
-// Unmet are the checks of cells that differ and of claims that do not hold.
-func Unmet(checks []Check) []Check {
-	return lists.Filter(checks, func(c Check) bool { return c.Verdict == Differs || c.Verdict == Broken })
 }

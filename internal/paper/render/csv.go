@@ -13,9 +13,7 @@ type csvWriter struct {
 	quote bool
 }
 
-// text is a text as a cell: a spreadsheet takes one that begins as a formula for a
-// formula, whoever wrote it, unless an apostrophe is before it. Numbers are not
-// texts.
+// text is a cell's text, with an apostrophe before what a spreadsheet would take for a formula. Numbers are not texts.
 func (c csvWriter) text(s string) string {
 	if c.quote && s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
 		return "'" + s

@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// scaled is a number of a cell as a format scales it. exact is set of a whole number that a
-// float64 has not all digits of.
+// scaled is a cell's number as a format scales it; exact is set of a whole number that float64 cannot hold.
 type scaled struct {
 	float float64
 	exact *big.Rat
@@ -44,8 +43,7 @@ func (c Cell) Minus(o Cell) float64 { return c.scaled(Format{}).minus(o.scaled(F
 
 func (c Cell) number(f Format) string { return f.Prefix + c.digits(f) }
 
-// digits is a cell's number as a format prints it, with all its digits; of the style text, as
-// its file has it.
+// digits is a cell's number as a format prints it, with all its digits; of style text, as its file has it.
 func (c Cell) digits(f Format) string {
 	n := c.scaled(f)
 	switch {

@@ -60,8 +60,7 @@ func (s Severity) Lesser(space string) string {
 	return space + "(" + string(s) + ")"
 }
 
-// about reports whether the expectation is about runs of a scale. What it says of the paper's
-// scale and of no other is about all: there it is not comparable.
+// about reports whether the expectation is about runs of a scale; what it says of the paper's alone is about all.
 func (e Expectation) about(scale, paper string) bool {
 	return e.Scale == "" || scale == e.Scale || scale == "" && e.Scale == paper
 }
@@ -122,12 +121,7 @@ func (f Form) OfCell() bool {
 }
 
 // Word is the form's name for people.
-func (f Form) Word() string {
-	if f == IsNumber {
-		return "value"
-	}
-	return string(f)
-}
+func (f Form) Word() string { return cmp.Or(string(f), "value") }
 
 // derived forms follow by a function from numbers of cells.
 var derived = map[Form]func([]float64) float64{

@@ -135,8 +135,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// TestDeviations: a deviation is compared with its own factor, whatever the tolerances
-// of the number; one of 0 is none.
+// TestDeviations: a deviation is compared by its own factor, not the number's tolerances; one of 0 is none.
 func TestDeviations(t *testing.T) {
 	for _, c := range []struct {
 		cell   string

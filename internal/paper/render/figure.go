@@ -34,15 +34,13 @@ type Figure struct {
 
 	Image map[string]ImageFile `json:"image,omitempty"` // that a step made, by format, which is the output's name
 
-	// PaperScale is the scale of the paper's numbers. A run that has another one is not
-	// compared with them; one that declares none is.
+	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them, runs of none are.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
 }
 
-// Axis is one axis. Min and Max are what it shows at least: data outside widen
-// it, so that no point is lost.
+// Axis is one axis. Min and Max are what it shows at least: data outside widen it.
 type Axis struct {
 	Title    string   `json:"title"`
 	Min      *float64 `json:"min,omitempty"`
@@ -198,7 +196,6 @@ func (s Series) check(right bool) error {
 	return nil
 }
 
-// axisOf is the axis that a series is measured on.
 func (f *Figure) axisOf(s Series) *Axis {
 	if s.Right {
 		return f.Y2

@@ -59,8 +59,7 @@ func (f *Figure) draw(cs vg.CanvasSizer) error {
 
 var svgFonts = regexp.MustCompile(`font-family:Liberation (Sans|Mono);`)
 
-// SVG writes the picture with text as text. Where the Liberation fonts are not
-// installed, others of the same widths take their place.
+// SVG writes the picture with its text, in the Liberation fonts or others of the same widths.
 func (f *Figure) SVG(w io.Writer) error {
 	c := &svgCanvas{vgsvg.NewWith(vgsvg.UseWH(f.size()))}
 	if err := f.draw(c); err != nil {
@@ -103,8 +102,7 @@ func (f *Figure) PNG(w io.Writer) error {
 	return err
 }
 
-// pngCanvas draws boxes for characters that the font lacks, which would leave
-// no trace.
+// pngCanvas draws boxes for characters that the font lacks, which would leave no trace.
 type pngCanvas struct{ *vgimg.Canvas }
 
 // FillString draws a text at pt.
@@ -120,12 +118,10 @@ func (c *pngCanvas) FillString(f font.Face, pt vg.Point, s string) {
 
 var pdfDate = regexp.MustCompile(`/(Creation|Mod)Date \(D:\d{14}`)
 
-// sortPDF makes the PDF library write its fonts in one order; it has no other
-// switch for documents that the plot library opens.
+// sortPDF makes the PDF library write its fonts in one order: documents of the plot library have no other switch.
 var sortPDF sync.Once
 
-// PDF writes the picture with embedded fonts and, so that equal figures are
-// equal bytes, dates of the epoch.
+// PDF writes the picture with embedded fonts, and dates of the epoch: equal figures are equal bytes.
 func (f *Figure) PDF(w io.Writer) error {
 	sortPDF.Do(func() { fpdf.SetDefaultCatalogSort(true) })
 	c := &pdfCanvas{Canvas: vgpdf.New(f.size())}
@@ -169,8 +165,7 @@ func (c *pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	}
 }
 
-// SetColor sets the color of what is drawn next. The plot library takes that of Go's interface, which
-// its alpha is multiplied into, for what PDF multiplies once more.
+// SetColor sets the color of what is drawn next. Alpha is multiplied into Go's colors, and PDF multiplies it once more.
 func (c *pdfCanvas) SetColor(to color.Color) {
 	c.Canvas.SetColor(color.RGBA(color.NRGBAModel.Convert(to).(color.NRGBA)))
 }

@@ -82,8 +82,7 @@ func (f *Figure) checkDraw(s Series) error {
 	return nil
 }
 
-// Complete says which numbers bars, boxes, heat maps and intervals need and the data do not have.
-// A figure that lacks some steps may have gaps.
+// Complete says which numbers bars, boxes, heat maps and intervals lack. A figure that lacks steps may have gaps.
 func (f *Figure) Complete(lacks bool) error {
 	for _, s := range f.Series {
 		mark, at := s.Draw, map[string]string{}
@@ -129,8 +128,7 @@ type spot struct {
 	x, wide float64
 }
 
-// spots are the points of each series that are drawn. Bars and boxes of several series share the
-// room around a place, and what is over a series stands on its marks.
+// spots are each series' drawn points. Bars and boxes share the room around a place; what is over a series stands on it.
 func (f *Figure) spots() [][]spot {
 	all := make([][]spot, len(f.Series))
 	var sharing []string
@@ -215,8 +213,7 @@ func colorAt(at float64) color.RGBA {
 	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
 }
 
-// addCells draws the cells of a heat map on a canvas of a size in the colors of an axis, with all
-// numbers as large as fits.
+// addCells draws the cells of a heat map of a size in an axis's colors, with all numbers as large as fits.
 func (f *Figure) addCells(p *plot.Plot, rows [][]spot, size vg.Point, scale *plot.Axis) {
 	label := style("Sans", smallPt, false)
 	label.XAlign, label.YAlign = draw.XCenter, draw.YCenter
@@ -244,8 +241,7 @@ func (f *Figure) addCells(p *plot.Plot, rows [][]spot, size vg.Point, scale *plo
 	}
 }
 
-// drawColors draws the bar of colors at the right of the data. The axis goes at the right edge of
-// what it returns.
+// drawColors draws the bar of colors beside the data; the axis goes at the right edge of what it returns.
 func drawColors(c draw.Canvas) draw.Canvas {
 	left := c.Max.X + colorBarGap
 	c.Max.X += colorBar
@@ -264,8 +260,7 @@ func categoryTicks(categories []string) (ticks []plot.Tick) {
 	return ticks
 }
 
-// fitCategories breaks the names of categories at blanks where they are wider than their room, and
-// turns them if a word is.
+// fitCategories breaks names of categories that are wider than their room at blanks, and turns them if a word is.
 func fitCategories(p *plot.Plot, names []string, body draw.Canvas) {
 	room := 0.95 * p.DataCanvas(body).Size().X / vg.Length(len(names))
 	fits := func(text string) bool { return p.X.Tick.Label.Width(text) <= room }

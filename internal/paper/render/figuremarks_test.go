@@ -44,8 +44,7 @@ func TestPowersOfTen(t *testing.T) {
 	}
 }
 
-// TestMarksStand: bars of several series share the room around a place, and what the paper says
-// of a bar stands on it.
+// TestMarksStand: bars of several series share the room around a place, and the paper's mark of a bar stands on it.
 func TestMarksStand(t *testing.T) {
 	spots := figures()["bars"].spots()
 	for _, c := range []struct {

@@ -22,7 +22,6 @@ const (
 	boxShare = 0.75 // of the room of a box
 )
 
-// drawPlot draws series over axes, with a legend in rows below.
 func (f *Figure) drawPlot(c draw.Canvas) error {
 	p := plot.New()
 	p.BackgroundColor = color.White
@@ -186,8 +185,7 @@ func (a *Axis) widen(to *plot.Axis, e extent) {
 	}
 }
 
-// ticks are those that the figure names, if they reach over the data; else
-// powers of two or ten, or round numbers.
+// ticks are the figure's own if they reach over the data; else powers of two or ten, or round numbers.
 func (a *Axis) ticks(low, high float64) (out []plot.Tick) {
 	isInside := (a.Min == nil || low >= *a.Min) && (a.Max == nil || high <= *a.Max)
 	switch {
@@ -209,7 +207,6 @@ func (a *Axis) ticks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// linearTicks are round numbers.
 func linearTicks(low, high float64) (out []plot.Tick) {
 	step := RoundStep((high - low) / 5)
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
@@ -223,8 +220,7 @@ func linearTicks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// RoundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not
-// below v.
+// RoundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below v.
 func RoundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, k := range []float64{1, 2, 2.5, 5} {
@@ -286,7 +282,6 @@ func joined(by draw.LineStyle, points ...plotter.XY) plot.Plotter {
 	return &plotter.Line{XYs: points, LineStyle: by}
 }
 
-// drawRight draws an axis at the right edge of the data.
 func drawRight(c draw.Canvas, a *plot.Axis) {
 	x := c.Max.X
 	c.StrokeLine2(a.LineStyle, x, c.Min.Y, x, c.Max.Y)

@@ -16,8 +16,7 @@ const (
 	headingPt = vg.Length(16)
 )
 
-// panelLines wraps a panel's text to the width of a column, at spaces where a
-// line has one in its second half.
+// panelLines wraps a panel's text to a column's width, at a space in the second half of a line if there is one.
 func panelLines(text string, width int) []string {
 	var out []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\t", "    "), "\n") {
@@ -127,7 +126,6 @@ func (f *Figure) drawFlow(c draw.Canvas) {
 	}
 }
 
-// drawItems draws tokens as boxes, or choices as circles, side by side.
 func (s Stage) drawItems(c draw.Canvas, x, y vg.Length) {
 	const gap = vg.Length(3)
 	widths, total := make([]vg.Length, len(s.Items)), -gap
@@ -171,7 +169,6 @@ func (s Stage) itemStyle(item string) draw.TextStyle {
 // printable shows SentencePiece's mark of a word's start as it is often set.
 func printable(token string) string { return strings.ReplaceAll(token, "▁", "_") }
 
-// box draws a rectangle with round corners.
 func box(c draw.Canvas, r vg.Rectangle, corner vg.Length, paint, stroke color.Color, width float64) {
 	p := roundRectangle(r, corner)
 	c.SetColor(paint)

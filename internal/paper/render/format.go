@@ -1,8 +1,11 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,24 +25,20 @@ type Format struct {
 
 // Check says what no number can be printed by.
 func (f Format) Check() error {
-	switch f.Style {
-	case "integer", "fixed", "kilo", "signed", "text":
-	default:
+	switch {
+	case !slices.Contains([]string{"integer", "fixed", "kilo", "signed", "text"}, f.Style):
 		return fmt.Errorf("format %q is not integer, fixed, kilo, signed or text", f.Style)
-	}
-	if strings.ContainsFunc(f.Prefix, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == ' ' || c == '=')
-	}) {
+	case !prefixes.MatchString(f.Prefix):
 		return fmt.Errorf("prefix %q may have only letters, digits, spaces and =", f.Prefix)
-	}
-	if f.Decimals < 0 || f.Decimals > 12 {
+	case f.Decimals < 0 || f.Decimals > 12:
 		return fmt.Errorf("%d decimals cannot be printed", f.Decimals)
 	}
 	return nil
 }
 
-// Unit is by how much a value grows that is printed one higher in its last digit; 0 where
-// numbers are printed as they are.
+var prefixes = regexp.MustCompile(`^[a-zA-Z0-9 =]*$`)
+
+// Unit is by how much a value grows whose last printed digit is one higher; 0 of numbers printed as they are.
 func (f Format) Unit() float64 {
 	unit := math.Pow(10, -float64(f.Decimals))
 	switch f.Style {
@@ -50,20 +49,11 @@ func (f Format) Unit() float64 {
 	case "kilo":
 		unit *= 1000
 	}
-	if f.Scale != 0 {
-		unit /= math.Abs(f.Scale)
-	}
-	return unit
+	return unit / math.Abs(cmp.Or(f.Scale, 1))
 }
 
-func (f Format) scaled(v float64) float64 {
-	if f.Scale != 0 {
-		v *= f.Scale
-	}
-	return v
-}
+func (f Format) scaled(v float64) float64 { return v * cmp.Or(f.Scale, 1) }
 
-// number prints a value in plain text.
 func (f Format) number(v float64) string { return f.Prefix + f.digits(v) }
 
 func (f Format) digits(v float64) string {

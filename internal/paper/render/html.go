@@ -32,8 +32,7 @@ func (c Cell) Off(f Format, d float64) string {
 	return f.sign(d, digits)
 }
 
-// HeadRows are the rows of headers above the columns' titles, outermost first: each over the neighbouring columns that share
-// it and those above it.
+// HeadRows are the header rows above the titles, outermost first, each over the neighbouring columns that share it.
 func (t *Table) HeadRows() (rows [][]Span) {
 	if len(t.Columns) == 0 {
 		return nil

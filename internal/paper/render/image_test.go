@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"image"
 	"image/png"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestImageFormat: bytes decide what is a picture, and what is cut off or cannot be drawn is an error.
@@ -40,9 +40,7 @@ func TestImageFormat(t *testing.T) {
 		{"", "", ""},
 	} {
 		file := filepath.Join(t.TempDir(), "picture")
-		if err := os.WriteFile(file, []byte(c.bytes), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, file, c.bytes)
 		format, _, err := ImageFormat(file)
 		if format != c.format || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%.60q: %q, %v", c.bytes, format, err)

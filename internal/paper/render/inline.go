@@ -15,8 +15,7 @@ type Inline struct {
 	ShowsStd bool // TeX has Std
 }
 
-// Inline is the cell for a sentence. Bold and marks, which compare it with its neighbours,
-// are left out.
+// Inline is the cell for a sentence, without bold and marks, which compare it with its neighbours.
 func (n Named) Inline() Inline {
 	c, f := n.Cell, n.Format
 	c.Marks = ""

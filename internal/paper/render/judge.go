@@ -11,8 +11,7 @@ import (
 // Verdict is what a comparison came to.
 type Verdict string
 
-// The verdicts. NotComparable is the verdict of every cell of a run at a scale
-// of which nothing is said: a toy run never looks like a reproduction.
+// The verdicts. Cells of a run at a scale of which nothing is said are NotComparable: a toy run is no reproduction.
 const (
 	Matches       Verdict = "match"
 	IsNear        Verdict = "near" // does not match or hold, and nearly does; see Expectation.near
@@ -54,20 +53,15 @@ type Found struct {
 	Rebuilt *float64 `json:"rebuilt,omitempty"` // scaled as printed, not rounded
 }
 
-// finder finds a cell by its name, and how its number is printed.
-type finder func(name string) (Cell, Format, error)
-
-// judge compares cells with expectations.
 type judge struct {
-	find       finder
-	paper      string // what a source is by default
-	scale      string // of the run
+	find       func(name string) (Cell, Format, error) // a cell by its name, and how its number is printed
+	paper      string                                  // what a source is by default
+	scale      string                                  // of the run
 	paperScale string
 	comparable bool // the expectation says something of the run's scale
 }
 
-// Expect compares the table with the paper; CELL.std names a cell's deviation. An
-// expectation of no form, or for a cell that does not exist, is an error.
+// Expect compares the table with the paper; CELL.std is a cell's deviation. An unknown cell or form is an error.
 func (t *Table) Expect(es ...Expectation) error {
 	return judge{paper: t.Paper, scale: t.Scale, paperScale: t.PaperScale, find: t.CellAt}.expect(es, &t.Checks)
 }
@@ -84,8 +78,7 @@ func (t *Table) CellAt(name string) (Cell, Format, error) {
 	return cell, cell.format(col.Format), err
 }
 
-// Across compares what is expected of cells of several tables and figures, which find knows by
-// their addresses and names, at the scale of a run.
+// Across compares cells of several tables and figures, which find knows by ADDRESS:CELL, at the scale of a run.
 func Across(find func(name string) (Cell, Format, error), scale, paperScale string, es ...Expectation) (checks []Check, err error) {
 	err = judge{scale: scale, paperScale: paperScale, find: find}.expect(es, &checks)
 	return checks, err
@@ -108,12 +101,10 @@ func (j judge) expect(es []Expectation, to *[]Check) error {
 // StdSuffix names the standard deviation of a cell in checks.
 const StdSuffix = ".std"
 
-// AtPaperScale reports whether numbers of a run of that scale may be compared with the
-// paper's.
+// AtPaperScale reports whether numbers of a run of that scale may be compared with the paper's.
 func AtPaperScale(scale, paper string) bool { return scale == "" || scale == paper }
 
-// Planned are the checks of an expectation before there is anything to compare, at the
-// scale that a run would have; label is where the paper says so by default.
+// Planned are an expectation's checks before a run at a scale; label is where the paper says so by default.
 func (e Expectation) Planned(label, scale, paper string) []Check {
 	if !e.about(scale, paper) {
 		return nil
@@ -183,7 +174,6 @@ func (j judge) pass(c Check, ok, near bool) Verdict {
 	return Differs
 }
 
-// cell compares what a cell is.
 func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 	if c.Paper != nil {
 		c.Allowed = math.Max(e.Tolerance, e.Relative*math.Abs(*c.Paper))
@@ -219,8 +209,7 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 	return c
 }
 
-// std compares the standard deviation of a cell, which no tolerance of its number
-// concerns. One of 0 is not a deviation where the paper has one.
+// std compares a cell's standard deviation, by its own factor. One of 0 is none where the paper has one.
 func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
 	f.Style = f.unsigned()
 	paper, factor := *e.Std, math.Max(e.StdFactor, 1)
@@ -333,7 +322,6 @@ func (e Expectation) ordered(form Form, vs []scaled) bool {
 	return true
 }
 
-// asked says in words what a claim asks of cells.
 func (e Expectation) asked(form Form, cells []string) string {
 	s := ""
 	switch form {

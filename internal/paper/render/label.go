@@ -16,8 +16,7 @@ func CheckLabel(s string) error {
 	return nil
 }
 
-// Labelled is a label of the given type, such as tab, that LaTeX can refer to; ""
-// if it is none.
+// Labelled is a label of the given type, such as tab, that LaTeX can refer to; "" if it is none.
 func Labelled(s, typ string) string {
 	if CheckLabel(s) != nil || len(s) <= len(typ)+1 || s[:len(typ)+1] != typ+":" {
 		return ""

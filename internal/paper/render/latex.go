@@ -99,7 +99,6 @@ func (t *Table) longHead(b *strings.Builder, head, width string) {
 	}
 }
 
-// latexNotes are the notes, each a paragraph.
 func (t *Table) latexNotes() string {
 	return `\footnotesize\raggedright ` + strings.Join(lists.Map(t.Notes, TeX), `\par `)
 }
@@ -133,7 +132,6 @@ func (t *Table) Headed() bool {
 		})
 }
 
-// latexHead are the headers, between their rules.
 func (t *Table) latexHead() string {
 	head := "\\toprule\n"
 	if !t.Headed() {
@@ -202,7 +200,6 @@ func (t *Table) latexRows(b *strings.Builder, width string) {
 	}
 }
 
-// latexCells are the titles and cells of a row.
 func (t *Table) latexCells(row int) (cells []string) {
 	for s, title := range t.Rows[row].Titles {
 		cells = append(cells, t.latexTitle(row, s, title))
@@ -217,8 +214,7 @@ func (t *Table) latexCells(row int) (cells []string) {
 	return cells
 }
 
-// latexTitle joins a title that is in neighbouring rows into one multirow,
-// in all but the last stub column.
+// latexTitle joins a title of neighbouring rows into one multirow, in all but the last stub column.
 func (t *Table) latexTitle(row, stub int, title string) string {
 	if stub == len(t.Stubs)-1 {
 		return TeX(title)

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Characters that fit side by side at \small, columns' gaps included, over one
-// and over both columns of a page.
+// Characters that fit side by side at \small with columns' gaps, over one and over both columns of a page.
 const (
 	narrowChars = 56
 	wideChars   = 115
@@ -15,7 +14,6 @@ const (
 	longChars   = 18 // text that is longer may be broken into lines
 )
 
-// room is how many characters fit side by side.
 func (t *Table) room() int {
 	if t.Wide {
 		return wideChars
@@ -69,7 +67,6 @@ func (t *Table) flexible() []bool {
 	return flexible
 }
 
-// spare is how many characters more would fit side by side.
 func (t *Table) spare() int {
 	spare := t.room()
 	for _, n := range t.widths() {

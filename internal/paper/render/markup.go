@@ -13,7 +13,7 @@ import (
 // <tt>, <sc>, <sub> and <sup>, closed by </b> and so on, nested or not. A "<"
 // that begins none of these is itself.
 
-var styles = []string{"b", "i", "tt", "sc", "sub", "sup"}
+var tag = regexp.MustCompile(`</?(?:b|i|tt|sc|sub|sup)>`)
 
 // span is a run of text under a stack of styles, outermost first.
 type span struct {
@@ -21,25 +21,18 @@ type span struct {
 	styles []string
 }
 
-func parseMarkup(s string) ([]span, error) {
-	var out []span
+func parseMarkup(s string) (out []span, err error) {
 	var stack []string
-	text := ""
-	flush := func() {
+	add := func(text string) {
 		if text != "" {
-			out = append(out, span{text, append([]string(nil), stack...)})
-			text = ""
+			out = append(out, span{text, slices.Clone(stack)})
 		}
 	}
-	for len(s) > 0 {
-		name, closing, rest, ok := tag(s)
-		if !ok {
-			text += s[:1]
-			s = s[1:]
-			continue
-		}
-		flush()
-		s = rest
+	at := 0
+	for _, m := range tag.FindAllStringIndex(s, -1) {
+		add(s[at:m[0]])
+		at = m[1]
+		name, closing := strings.CutPrefix(s[m[0]+1:m[1]-1], "/")
 		switch {
 		case !closing:
 			stack = append(stack, name)
@@ -49,26 +42,11 @@ func parseMarkup(s string) ([]span, error) {
 			stack = stack[:len(stack)-1]
 		}
 	}
-	flush()
+	add(s[at:])
 	if len(stack) > 0 {
 		return nil, fmt.Errorf("<%s> is not closed", stack[len(stack)-1])
 	}
 	return out, nil
-}
-
-func tag(s string) (name string, closing bool, rest string, ok bool) {
-	if s[0] != '<' {
-		return "", false, "", false
-	}
-	for _, n := range styles {
-		if r, ok := strings.CutPrefix(s, "<"+n+">"); ok {
-			return n, false, r, true
-		}
-		if r, ok := strings.CutPrefix(s, "</"+n+">"); ok {
-			return n, true, r, true
-		}
-	}
-	return "", false, "", false
 }
 
 // literalQuotes keeps quotes as they are where LaTeX would set others.
@@ -88,22 +66,19 @@ func convert(s string, escape func(text string, styles []string) string, open, e
 	}
 	var b strings.Builder
 	var stack []string
-	for _, sp := range spans {
+	for _, sp := range append(spans, span{}) { // the last one closes all
 		common := 0
-		for common < len(stack) && common < len(sp.styles) && stack[common] == sp.styles[common] {
+		for common < min(len(stack), len(sp.styles)) && stack[common] == sp.styles[common] {
 			common++
 		}
-		for i := len(stack) - 1; i >= common; i-- {
-			b.WriteString(end[stack[i]])
+		for _, n := range slices.Backward(stack[common:]) {
+			b.WriteString(end[n])
 		}
 		for _, n := range sp.styles[common:] {
 			b.WriteString(open[n])
 		}
 		stack = sp.styles
 		b.WriteString(escape(sp.text, sp.styles))
-	}
-	for i := len(stack) - 1; i >= 0; i-- {
-		b.WriteString(end[stack[i]])
 	}
 	return b.String()
 }

@@ -63,13 +63,11 @@ func (f *Figure) Named() (list []Named) {
 	return list
 }
 
-// plainTitles are the titles of a row in a line, without markup.
 func plainTitles(titles []string) string {
 	return strings.Join(lists.Filter(lists.Map(titles, Plain), func(t string) bool { return t != "" }), ", ")
 }
 
-// format is how numbers of an axis stand in a sentence: with the digits that the paper
-// gives, if it says so.
+// format is how numbers of an axis stand in a sentence: with the digits that the paper gives, if it says so.
 func (a *Axis) format() Format {
 	if a == nil || a.Decimals == 0 {
 		return Format{Style: "text"}

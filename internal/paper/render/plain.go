@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Markdown writes the table as a pipe table, padded so that it can be read as
-// it is, with the caption above and the comparison with the paper below.
+// Markdown writes the table as a pipe table that people can read, with the caption above and notes below.
 func (t *Table) Markdown(w io.Writer) error {
 	head := t.heads(markdown)
 	rows := [][]string{head}
@@ -89,8 +88,7 @@ func (t *Table) pipes(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// CSV writes one line per row with headers; values are not rounded, an
-// uncertain one has its standard deviation and count in columns of their own.
+// CSV writes a line per row, of values that are not rounded; deviations and counts have columns of their own.
 func (t *Table) CSV(w io.Writer) error {
 	c := csvWriter{csv.NewWriter(w), t.QuoteFormulas}
 	head := t.heads(Plain)

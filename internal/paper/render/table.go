@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,8 +26,7 @@ type Table struct {
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
 	Checks  []Check  `json:"-"`               // see Expect
 
-	// PaperScale is the scale of the paper's numbers. A run that has another one is not
-	// compared with them; one that declares none is.
+	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them, runs of none are.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
@@ -43,8 +43,7 @@ type Column struct {
 	Align  string   `json:"align,omitempty"`  // l, c, r or decimal; default r, l for text
 }
 
-// Row is a line of the table, or a mark between lines: exactly one of Section,
-// Rule, Space and Titles is set.
+// Row is a line of the table, or a mark between lines: exactly one of Section, Rule, Space and Titles is set.
 type Row struct {
 	ID      string          `json:"id,omitempty"`
 	Section string          `json:"section,omitempty"` // a heading over all columns
@@ -77,8 +76,7 @@ type Cell struct {
 	fill      string // room behind it in Markdown and HTML, in a column that is aligned at the decimal point
 }
 
-// AbsentText is what stands where an example that was asked for is not in the data: the
-// paper's examples are not in everybody's files.
+// AbsentText stands where an example is not in the data: the paper's are not in everybody's files.
 const AbsentText = "not in these files"
 
 // Absent makes the cell for something that is not in the data, and why.
@@ -88,18 +86,12 @@ func Absent(why string) Cell { return Cell{Text: AbsentText, Data: true, Absent:
 func (c Cell) Missing() bool { return c.Value == nil && c.Text == "" }
 
 // format is how the cell's number is printed in a column.
-func (c Cell) format(column Format) Format {
-	if c.Format != nil {
-		return *c.Format
-	}
-	return column
-}
+func (c Cell) format(column Format) Format { return *cmp.Or(c.Format, &column) }
 
 // Number makes a cell of one value.
 func Number(v float64) Cell { return Cell{Value: &v, N: 1} }
 
-// Mean makes a cell of several values: their mean and, from two on, sample
-// standard deviation.
+// Mean makes a cell of several values: their mean and, from two on, sample standard deviation.
 func Mean(vs []float64) Cell {
 	if len(vs) == 0 {
 		return Cell{}
@@ -114,18 +106,18 @@ func Mean(vs []float64) Cell {
 
 // OfOne says which cells print a deviation that is none; "" if there is no such cell.
 func (t *Table) OfOne() string {
-	var names []string
+	names := ""
 	for _, r := range t.Rows {
 		for _, k := range t.Columns {
 			if c := r.Cells[k.ID]; c.One && c.format(k.Format).Std {
-				names = append(names, r.ID+"."+k.ID)
+				names += ", " + r.ID + "." + k.ID
 			}
 		}
 	}
-	if names == nil {
+	if names == "" {
 		return ""
 	}
-	return strings.Join(names, ", ") + ofOne
+	return names[2:] + ofOne
 }
 
 // ofOne is said of cells whose N are of one result.
@@ -156,8 +148,7 @@ func ReadTable(text []byte) (*Table, error) {
 	return t, err
 }
 
-// Finish checks the table and marks the best cells bold and the second best: those that are
-// equal to the best as printed, among the rows with one Compare.
+// Finish checks the table, and marks the best and second best cells, as printed, among the rows with one Compare.
 func (t *Table) Finish() error {
 	ids := map[string]bool{}
 	t.levelGroups()

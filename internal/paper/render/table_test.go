@@ -126,8 +126,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestOneMinus: a negative number has the same minus in all forms, and the hyphen of
-// programs in CSV.
+// TestOneMinus: a negative number has the same minus in all forms, and the hyphen of programs in CSV.
 func TestOneMinus(t *testing.T) {
 	std := 12.0
 	for _, c := range []struct {
@@ -217,8 +216,7 @@ func TestMean(t *testing.T) {
 	}
 }
 
-// TestLaTeXLongText: texts that do not fit side by side are broken into lines,
-// numbers never are.
+// TestLaTeXLongText: texts that do not fit side by side are broken into lines, numbers never are.
 func TestLaTeXLongText(t *testing.T) {
 	text := func(n int) Cell { return Cell{Text: strings.Repeat("word ", n), Data: true} }
 	for _, c := range []struct {

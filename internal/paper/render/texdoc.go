@@ -12,8 +12,7 @@ func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 // widestColumn is the widest figure, in cm, that is in one of two columns.
 const widestColumn = 10
 
-// LaTeX writes the figure as a float that includes a file of it, PDF or PNG; "": a box that says
-// that there is none. It needs package graphicx.
+// LaTeX writes the figure as a float that includes a PDF or PNG file; "": a box that says there is none. It needs graphicx.
 func (f *Figure) LaTeX(w io.Writer, file string) error {
 	env, width := "figure", `\columnwidth`
 	if f.Width > widestColumn {

@@ -56,19 +56,20 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 			e.Heading += " (" + it.Paper + ")"
 		}
 		if it.State == Done {
-			if labels[it.Paper] { // an earlier table has the same label
-				it.unlabel()
+			label := it.label()
+			if labels[label] { // an earlier table has it
+				label = ""
 			}
-			labels[it.Paper] = true
-			own, err := it.floats(ctx, read, fileName(it.Name, names[it.Block]))
+			labels[label] = true
+			own, err := it.floats(ctx, read, label, fileName(it.Name, names[it.Block]))
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", it.Address, err)
 			}
 			e.Input = strings.TrimSuffix(own[0].Name, ".tex")
 			files = append(files, own...)
-			if l := render.Labelled(it.label(), "tab"); l != "" {
+			if l := render.Labelled(label, "tab"); l != "" {
 				e.Ref = `Table~\ref{` + l + `}`
-			} else if l := render.Labelled(it.label(), "fig"); l != "" {
+			} else if l := render.Labelled(label, "fig"); l != "" {
 				e.Ref = `Figure~\ref{` + l + `}`
 			}
 		}
@@ -96,7 +97,6 @@ func fileName(name string, taken map[string]bool) string {
 	return unique
 }
 
-// label is the item's label in the paper.
 func (it *Item) label() string {
 	if it.Table != nil {
 		return it.Table.Paper
@@ -104,37 +104,28 @@ func (it *Item) label() string {
 	return it.Figure.Paper
 }
 
-// unlabel removes the item's label.
-func (it *Item) unlabel() {
-	if it.Table != nil {
-		it.Table = new(*it.Table)
-		it.Table.Paper = ""
-		return
-	}
-	it.Figure = new(*it.Figure)
-	it.Figure.Paper = ""
-}
-
 // floats are the item's files, first the one to \input. LaTeX is always made from values here:
 // a writer to the store can change values, but cannot inject LaTeX.
-func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleFile, error) {
+func (it *Item) floats(ctx context.Context, read Reader, label, name string) ([]BundleFile, error) {
+	var b bytes.Buffer
 	if it.Table != nil {
-		var b bytes.Buffer
-		err := it.Table.LaTeX(&b)
+		t := *it.Table
+		t.Paper = label
+		err := t.LaTeX(&b)
 		return []BundleFile{{"tables/" + name + ".tex", b.Bytes()}}, err
 	}
-	var b bytes.Buffer
-	output := it.forLaTeX()
-	if output == "" {
-		err := it.Figure.LaTeX(&b, "")
-		return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}}, err
+	f, file, pictures := *it.Figure, "", []BundleFile(nil)
+	f.Paper = label
+	if output := it.forLaTeX(); output != "" {
+		picture, err := expect.ReadOutput(ctx, it.result, output, read)
+		if err != nil {
+			return nil, err
+		}
+		file = "figures/" + name + "." + output
+		pictures = []BundleFile{{file, picture}}
 	}
-	picture, err := expect.ReadOutput(ctx, it.result, output, read)
-	if err != nil {
-		return nil, err
-	}
-	err = it.Figure.LaTeX(&b, "figures/"+name+"."+output)
-	return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}, {"figures/" + name + "." + output, picture}}, err
+	err := f.LaTeX(&b, file)
+	return append([]BundleFile{{"figures/" + name + ".tex", b.Bytes()}}, pictures...), err
 }
 
 // verdicts is a sentence about the comparison with the paper.
@@ -204,8 +195,7 @@ func foreign(files []BundleFile) []codePoint {
 	return lists.Map(slices.Sorted(maps.Keys(seen)), func(c rune) codePoint { return codePoint{fmt.Sprintf("%04X", c), string(c)} })
 }
 
-// breakable sets a name or an address in typewriter, with breaks allowed after the marks that
-// join its parts.
+// breakable sets a name or an address in typewriter, with line breaks allowed between its parts.
 func breakable(s string) string { return `\texttt{` + allowBreaks(render.TeXData(s)) + `}` }
 
 // allowBreaks allows line breaks between the parts of names in LaTeX.
@@ -215,9 +205,6 @@ func allowBreaks(tex string) string {
 
 // breakHex sets a digest in lines of 32 digits.
 func breakHex(s string) string {
-	var parts []string
-	for ; len(s) > 32; s = s[32:] {
-		parts = append(parts, render.TeXData(s[:32]))
-	}
-	return `\texttt{` + strings.Join(append(parts, render.TeXData(s)), `\allowbreak{}`) + `}`
+	parts := lists.Map(slices.Collect(slices.Chunk([]byte(s), 32)), func(part []byte) string { return render.TeXData(string(part)) })
+	return `\texttt{` + strings.Join(parts, `\allowbreak{}`) + `}`
 }

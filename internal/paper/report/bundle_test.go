@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-func bundle(t *testing.T, scale string, ran int) map[string]string {
+func bundle(t *testing.T, v *plan.Preview, store artifacts.Store) map[string]string {
 	t.Helper()
-	v, store := study(t, scale, ran)
 	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
 	errtest.None(t, err)
 	files, err := r.Bundle(context.Background(), store.Blobs.Open)
@@ -24,8 +25,7 @@ func bundle(t *testing.T, scale string, ran int) map[string]string {
 	return out
 }
 
-// TestBundle checks what the LaTeX document must and must not say. That it
-// compiles is for those who have TeX: redsi report --pdf.
+// TestBundle checks what the LaTeX document must and must not say.
 func TestBundle(t *testing.T) {
 	const not = "not a reproduction"
 	inputs := []string{`\input{tables/x}`, `\input{figures/x}`}
@@ -39,17 +39,9 @@ func TestBundle(t *testing.T) {
 		{"tables not run", "full", 2, []string{`\textbf{Incomplete.}`, `\textbf{not run}`}, inputs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files := bundle(t, c.scale, c.ran)
-			for _, want := range c.has {
-				if !strings.Contains(files["main.tex"], want) {
-					t.Errorf("main.tex does not say %q:\n%s", want, files["main.tex"])
-				}
-			}
-			for _, bad := range c.hasNot {
-				if strings.Contains(files["main.tex"], bad) {
-					t.Errorf("main.tex says %q", bad)
-				}
-			}
+			v, store := study(t, c.scale, c.ran)
+			files := bundle(t, v, store)
+			says(t, files["main.tex"], c.has, c.hasNot...)
 			for name, text := range files {
 				if strings.HasSuffix(name, ".tex") {
 					checkTeX(t, name, text, files["main.tex"])
@@ -57,20 +49,16 @@ func TestBundle(t *testing.T) {
 			}
 		})
 	}
-	files := bundle(t, "full", 4)
 	v, store := study(t, "full", 4)
+	files := bundle(t, v, store)
 	v.Plan.Steps, v.Items = append(v.Plan.Steps, v.Plan.Steps[2]), append(v.Items, v.Items[2])
 	v.Plan.Steps[4].Address = "table.y" // of the same label as table.x
-	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
-	errtest.None(t, err)
-	both, err := r.Bundle(context.Background(), store.Blobs.Open)
-	errtest.None(t, err)
 	if !strings.HasPrefix(files["redsi.sty"], "% redsi.sty") || !strings.Contains(files["numbers.tex"], "\\redsitable{table.x}{tab:x}\n\\redsicell{") {
 		t.Errorf("the files for numbers in prose: %.40q\n%s", files["redsi.sty"], files["numbers.tex"])
 	}
 	labels := 0
-	for _, f := range both {
-		labels += strings.Count(string(f.Data), `\label{tab:x}`)
+	for _, text := range bundle(t, v, store) {
+		labels += strings.Count(text, `\label{tab:x}`)
 	}
 	if labels != 1 {
 		t.Errorf("two tables of one label write it %d times", labels)
@@ -80,8 +68,7 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// checkTeX looks for what makes LaTeX stop: environments and braces that are not
-// closed, and characters that no line declares.
+// checkTeX looks for what stops LaTeX: unclosed environments and braces, and characters that no line declares.
 func checkTeX(t *testing.T, name, text, main string) {
 	t.Helper()
 	if a, b := strings.Count(text, `\begin{`), strings.Count(text, `\end{`); a != b {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
@@ -30,12 +31,8 @@ func Cells(ctx context.Context, v *plan.Preview, read Reader, address string) (*
 		return nil, err
 	}
 	l := &CellList{Address: address, Cells: []CellName{}}
-	var named = it.Figure.Named
-	if it.Table != nil {
-		named = it.Table.Named
-	}
 	rows := map[string]bool{}
-	for _, c := range named() {
+	for _, c := range it.named() {
 		rows[c.Row] = true
 		l.Cells = append(l.Cells, CellName{address + ":" + c.Name, c.Text, c.Cell.Value})
 	}
@@ -64,16 +61,13 @@ func renderedItem(ctx context.Context, v *plan.Preview, read Reader, named strin
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range nodes {
-		n := &nodes[i]
-		if !address.Of(n.Address).IsRendered() || n.Address != named {
-			continue
-		}
-		it, err := loadItem(ctx, n, read)
-		if err == nil && it.State != Done {
-			err = &NotRunError{named, it.Waits}
-		}
-		return nodes, it, err
+	i := slices.IndexFunc(nodes, func(n Node) bool { return n.Address == named })
+	if i < 0 || !address.Of(named).IsRendered() {
+		return nil, nil, &UnknownCell{named, "there is no such table or figure"}
 	}
-	return nil, nil, &UnknownCell{named, "there is no such table or figure"}
+	it, err := loadItem(ctx, &nodes[i], read)
+	if err == nil && it.State != Done {
+		err = &NotRunError{named, it.Waits}
+	}
+	return nodes, it, err
 }

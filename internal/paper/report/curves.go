@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // curveType is the type of training curves: {"select": METRIC, "points": [{step,
@@ -35,8 +36,7 @@ type Curve struct {
 	values      []*float64 // of the metric; nil: not evaluated
 }
 
-// loadCurve reads an output that is a training curve; nil for a curve without
-// points.
+// loadCurve reads an output that is a training curve; nil for a curve without points.
 func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve, error) {
 	b, err := expect.ReadOutput(ctx, n.result, output, read)
 	if err != nil {
@@ -55,14 +55,13 @@ func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve
 	}
 	c := &Curve{Index: n.Index, Address: n.Address, Metric: in.Select}
 	for _, p := range in.Points {
-		c.steps, c.loss = append(c.steps, p.Step), append(c.loss, p.Loss)
+		c.steps, c.loss, c.values = append(c.steps, p.Step), append(c.loss, p.Loss), append(c.values, nil)
 		c.Last, c.LastLoss = p.Step, p.Loss
 		v, ok := p.Metrics[in.Select]
 		if !ok {
-			c.values = append(c.values, nil)
 			continue
 		}
-		c.values = append(c.values, &v)
+		c.values[len(c.values)-1] = &v
 		if c.Evaluations++; c.Evaluations == 1 || v > c.Best {
 			c.Best, c.Step, c.Seconds = v, p.Step, p.Seconds
 		}
@@ -73,8 +72,7 @@ func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve
 	return c, nil
 }
 
-// Chart is the curves, over common axes, of trainings that differ only in the last part of their
-// keys, such as a seed.
+// Chart is the curves of trainings whose keys differ only in their last part, such as a seed.
 type Chart struct {
 	Title  string
 	Metric string // with its unit
@@ -111,20 +109,15 @@ const (
 // Charts draws the curves, charts in the order of their first trainings.
 func (r *Report) Charts() []Chart {
 	var out []Chart
-	var groups [][]*Curve
-	at := map[[2]string]int{}
-	for _, c := range r.Curves {
+	groups := map[[2]string][]*Curve{}
+	keys := lists.Map(r.Curves, func(c *Curve) [2]string {
 		family, _ := familyOf(c.Address)
-		k, ok := at[[2]string{family, c.Metric}]
-		if !ok {
-			k = len(groups)
-			at[[2]string{family, c.Metric}] = k
-			groups = append(groups, nil)
-		}
-		groups[k] = append(groups[k], c)
-	}
-	for _, g := range groups {
-		for few := range slices.Chunk(g, mostLines) {
+		key := [2]string{family, c.Metric}
+		groups[key] = append(groups[key], c)
+		return key
+	})
+	for _, key := range lists.Unique(keys) {
+		for few := range slices.Chunk(groups[key], mostLines) {
 			out = append(out, r.chart(few))
 		}
 	}
@@ -144,10 +137,9 @@ func familyOf(of string) (family, own string) {
 	return block, key
 }
 
-// unit is the factor for a metric's values, and its name with the unit: fractions are shown in
-// percent, as in tables.
+// unit is the factor for a metric's values, and its name with the unit: fractions are shown in percent.
 func (r *Report) unit(metric string) (float64, string) {
-	if top := r.TopOfCurves(metric); top > 0 && top <= 1 {
+	if top := r.topOfCurves(metric); top > 0 && top <= 1 {
 		return 100, metric + " (%)"
 	}
 	return 1, metric
@@ -160,7 +152,7 @@ func (r *Report) chart(curves []*Curve) Chart {
 	if len(curves) == 1 {
 		c.Title = curves[0].Address
 	}
-	last, loss, top := 1.0, 0.0, r.TopOfCurves(curves[0].Metric)*factor
+	last, loss, top := 1.0, 0.0, r.topOfCurves(curves[0].Metric)*factor
 	for _, k := range curves {
 		last = max(last, float64(k.Last))
 		loss = max(loss, slices.Max(k.loss))
@@ -212,11 +204,7 @@ func ticks(most float64, n int) []float64 {
 		return []float64{0, 1}
 	}
 	step := render.RoundStep(most / float64(n))
-	out := []float64{0}
-	for i := 1.0; out[len(out)-1] < most*(1-1e-9); i++ {
-		out = append(out, i*step)
-	}
-	return out
+	return lists.Map(lists.Places(int(math.Ceil(most*(1-1e-9)/step))+1), func(i int) float64 { return float64(i) * step })
 }
 
 // tickLabel prints thousands and millions short: 10k, 1.5M.
@@ -232,9 +220,8 @@ func tickLabel(v float64) string {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-// TopOfCurves is the highest value of all curves with the same metric, for a common scale.
-func (r *Report) TopOfCurves(metric string) float64 {
-	top := 0.0
+// topOfCurves is the highest value of all curves with the same metric, for a common scale.
+func (r *Report) topOfCurves(metric string) (top float64) {
 	for _, c := range r.Curves {
 		if c.Metric == metric {
 			top = max(top, c.Best)

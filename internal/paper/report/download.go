@@ -59,8 +59,7 @@ func (r *Report) chooseDownloads(items []int) {
 	}
 }
 
-// addDownloads lists the files of an item, with the bytes of those that fit: texts are made from
-// its values, pictures taken from its result.
+// addDownloads lists the files of an item, with the bytes of those that fit: its texts made anew, its pictures read.
 func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error {
 	texts := map[string]func(io.Writer) error{}
 	if t := it.Table; t != nil {

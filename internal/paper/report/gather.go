@@ -17,10 +17,10 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Bounds of a report's lists. What exceeds them is counted, and the page says which command
-// shows it.
+// Bounds of a report's lists. What exceeds them is counted, and the page says which command shows it.
 const (
 	mostSteps   = 1000 // with lineage: tables and figures first, then what they come from
 	mostRows    = 1000 // of any list of steps, blocks or files
@@ -47,8 +47,7 @@ type Block struct {
 	Counts      map[string]int64 // of all steps
 }
 
-// Gatherer makes a report of a plan of any length: it reads results as they are found and keeps
-// only those that are shown.
+// Gatherer makes a report of a plan of any length: of the results that it reads it keeps those that are shown.
 type Gatherer struct {
 	plan      *plan.Plan
 	detailed  []bool // steps that are shown with lineage
@@ -81,14 +80,13 @@ type spent struct {
 func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 	g := &Gatherer{plan: p, book: book, stands: map[int]artifacts.Digest{}, detailed: make([]bool, len(p.Steps)), used: make([]spent, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
 	for i, s := range p.Steps {
-		b := g.block(i)
-		b.Steps++
-		if rendered := s.IsRendered(); rendered && len(g.items) == mostItems {
-			g.left.Items++
-		} else if rendered {
+		g.block(i).Steps++
+		if s.IsRendered() {
 			g.items = append(g.items, i)
 		}
 	}
+	g.left.Items = max(0, len(g.items)-mostItems)
+	g.items = g.items[:min(len(g.items), mostItems)]
 	shown := 0
 	show := func(i int) bool {
 		if g.detailed[i] || shown == mostSteps {
@@ -117,7 +115,6 @@ func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 	return g
 }
 
-// block is the block of step i.
 func (g *Gatherer) block(i int) *Block {
 	s := &g.plan.Steps[i]
 	name := s.Block()
@@ -129,8 +126,7 @@ func (g *Gatherer) block(i int) *Block {
 	return b
 }
 
-// Keep records the result of step i, and reports whether the report needs all of it. It is a
-// plan.Keep.
+// Keep records the result of step i, and reports whether the report needs all of it. It is a plan.Keep.
 func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	r := it.Result
 	if g.book.Has(it.Key) {
@@ -162,8 +158,8 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	if r.Finished.After(g.newest) {
 		g.newest = r.Finished
 	}
-	judged := g.plan.Steps[i].IsRendered()
-	kept := g.detailed[i] || judged || slices.Contains([]string{downloadKind, declare.SourceKind}, g.plan.Steps[i].Task.Kind)
+	s := &g.plan.Steps[i]
+	kept := g.detailed[i] || s.IsRendered() || s.Task.Kind == downloadKind || s.Task.Kind == declare.SourceKind
 	for _, a := range r.Outputs {
 		if a.Type != curveType {
 			continue
@@ -239,28 +235,18 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		r.Used.Join(b.Used)
 		r.Bytes += b.Bytes
 	}
-	shown := map[string]bool{} // blocks that links point to, at most mostRows
+	shown := map[string]int{} // 1 for blocks that links point to, at most mostRows
 	for _, n := range nodes {
 		if n.Detailed {
-			shown[address.Of(n.Address).Block()] = true
+			shown[address.Of(n.Address).Block()] = 1
 		}
 	}
 	longest := func(a, b Block) int { return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address)) }
-	slices.SortFunc(r.Blocks, func(a, b Block) int {
-		if shown[a.Address] != shown[b.Address] {
-			return map[bool]int{true: -1, false: 1}[shown[a.Address]]
-		}
-		return longest(a, b)
-	})
+	slices.SortFunc(r.Blocks, func(a, b Block) int { return cmp.Or(shown[b.Address]-shown[a.Address], longest(a, b)) })
 	r.Left.Blocks = max(0, len(r.Blocks)-mostRows)
 	r.Blocks = r.Blocks[:min(len(r.Blocks), mostRows)]
 	slices.SortFunc(r.Blocks, longest)
-	r.Left.Counts = g.counted
-	for _, n := range nodes {
-		if len(n.Counts) > 0 {
-			r.Left.Counts--
-		}
-	}
+	r.Left.Counts = g.counted - lists.Count(nodes, func(n Node) bool { return len(n.Counts) > 0 })
 	r.Judged.Part = o.Paper.Part
 	r.Other = slices.ContainsFunc(r.Judged.Items, func(it expect.Item) bool { return it.Other })
 	r.Tally, r.Scales = r.Judged.Tally(), r.Judged.Summary().Scales // also of what is not shown
@@ -273,7 +259,6 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	return r, nil
 }
 
-// cost is what steps with results used in total.
 func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 	for _, i := range steps {
 		if x := g.used[i]; x.done {
@@ -298,7 +283,6 @@ func folderOf(i int, n Node) SourceFile {
 	return f
 }
 
-// addFiles lists the files of downloads and their origins.
 func (r *Report) addFiles() error {
 	for i, n := range r.Nodes {
 		if n.Kind == declare.SourceKind {

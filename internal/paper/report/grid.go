@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// gridRow is a row of a table: a section, or titles and cells.
 type gridRow struct {
 	Rule    bool // with a line above
 	Section template.HTML
@@ -19,13 +18,11 @@ type gridRow struct {
 	Cells   []gridCell
 }
 
-// gridTitle is a row's title, in one of the left columns.
 type gridTitle struct {
 	HTML   template.HTML
 	Repeat bool // same as in the row above
 }
 
-// gridCell is a cell of a table on the page.
 type gridCell struct {
 	HTML  template.HTML
 	Align string
@@ -43,19 +40,10 @@ type pageCheck struct {
 
 // Mark is the verdict as a sign.
 func (c *pageCheck) Mark() string {
-	switch c.Verdict {
-	case render.Matches:
-		return "✓"
-	case render.IsNear:
-		return "≈"
-	case render.Differs:
-		return "✗"
-	}
-	return ""
+	return map[render.Verdict]string{render.Matches: "✓", render.IsNear: "≈", render.Differs: "✗"}[c.Verdict]
 }
 
-// ofCells are the checks of cells by name: at another scale than the paper's, what is expected
-// at that scale, if anything.
+// ofCells are the checks of cells by name; at another scale than the paper's, what is expected at that scale.
 func (it *Item) ofCells() map[string]*render.Check {
 	checks := map[string]*render.Check{}
 	for i := range it.Checks {
@@ -67,18 +55,14 @@ func (it *Item) ofCells() map[string]*render.Check {
 }
 
 // ofPaper are the checks against the paper's own numbers, by cell.
-func (it *Item) ofPaper() map[string]*render.Check {
-	checks := map[string]*render.Check{}
-	for i := range it.Checks {
-		if c := &it.Checks[i]; c.Scale == "" {
-			checks[c.Cell] = c
-		}
-	}
-	return checks
+func (it *Item) ofPaper() map[string]render.Check {
+	return lists.By(lists.Filter(it.Checks, func(c render.Check) bool { return c.Scale == "" }), func(c render.Check) string { return c.Cell })
 }
 
 // Unmet are the checks that differ.
-func (it *Item) Unmet() []render.Check { return render.Unmet(it.Checks) }
+func (it *Item) Unmet() []render.Check {
+	return lists.Filter(it.Checks, func(c render.Check) bool { return c.Verdict == render.Differs || c.Verdict == render.Broken })
+}
 
 // Broken are the claims about the item that do not hold.
 func (it *Item) Broken() []expect.Claim {
@@ -99,8 +83,7 @@ func (it *Item) HasTexts() bool {
 	return slices.ContainsFunc(it.Table.Columns, func(c render.Column) bool { return c.Format.Style == "text" && c.Align == "" })
 }
 
-// grid lays out a table for the page as the paper does: a title that repeats the row above is
-// left out, and each number has the paper's below it.
+// grid lays out a table as the paper does: repeated titles are left out, and each number has the paper's below it.
 func (r *Report) grid(it *Item) []gridRow {
 	checks := it.ofCells()
 	var rows []gridRow

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestTitlesOf: of rows under each other what the row above says too is not said again,
-// but for the last title.
+// TestTitlesOf: a row does not repeat the titles of the row above it, but for the last one.
 func TestTitlesOf(t *testing.T) {
 	for _, c := range []struct {
 		titles, above []string

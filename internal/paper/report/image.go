@@ -44,8 +44,7 @@ func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// stillPage reports whether a page of HTML shows what it has without its scripts, if there
-// are any: those of notebooks do.
+// stillPage reports whether a page of HTML shows all without its scripts, as notebooks' pages do.
 func stillPage(b []byte) bool {
 	return !bytes.Contains(bytes.ToLower(b), []byte("<script")) || bytes.Contains(b, []byte(`class="jp-Notebook"`))
 }

@@ -119,8 +119,7 @@ func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 	return it, nil
 }
 
-// withLeftOut puts the tables and figures that a plan leaves out where their files have them.
-// One that is left out has no node.
+// withLeftOut puts the tables and figures that a plan leaves out, which have no nodes, where their files have them.
 func withLeftOut(items []*Item, pl *plan.Plan) []*Item {
 	for _, s := range pl.Skipped {
 		if !address.Of(s.Address).IsRendered() {

@@ -14,12 +14,10 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// mostPasses bounds the passes of LaTeX: references and long tables settle in
-// two to four.
+// mostPasses bounds the passes of LaTeX: references and long tables settle in two to four.
 const mostPasses = 5
 
-// WriteBundle writes the report's LaTeX document into a folder, compiled if pdf is set, and
-// returns the names of its main files; none without a folder.
+// WriteBundle writes the report's LaTeX document, compiled if pdf is set, and returns its main files; none without dir.
 func (r *Report) WriteBundle(ctx context.Context, read Reader, dir string, pdf bool) ([]string, error) {
 	if dir == "" {
 		return nil, nil
@@ -47,8 +45,7 @@ func (r *Report) WriteBundle(ctx context.Context, read Reader, dir string, pdf b
 	return []string{main, filepath.Join(dir, "main.pdf")}, nil
 }
 
-// compile runs pdflatex in a folder until references settle. The PDF has the date of the
-// newest result, so that it does not depend on when it was made.
+// compile runs pdflatex until references settle. The PDF has the newest result's date, so that it is the same each time.
 func (r *Report) compile(ctx context.Context, dir string) error {
 	program, err := exec.LookPath("pdflatex")
 	if err != nil {

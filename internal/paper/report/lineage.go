@@ -77,8 +77,7 @@ type Output struct {
 	Preview string `json:"-"`
 }
 
-// Nodes describes every step of a preview, in the plan's order. Nothing else of a report
-// reads a preview's steps.
+// Nodes describes every step of a preview, in the plan's order. Nothing else of a report reads a preview's steps.
 func Nodes(v *plan.Preview) ([]Node, error) {
 	return nodesOf(v, func(int) bool { return true })
 }
@@ -90,21 +89,20 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	}
 	nodes := make([]Node, len(v.Items))
 	for i, s := range v.Plan.Steps {
-		it, n := v.Items[i], stepNode(v, i)
+		it, n := v.Items[i], &nodes[i]
+		*n = stepNode(v, i)
 		if n.Detailed = detailed(i); !n.Detailed {
 			n.deps = s.Deps
-			nodes[i] = n
 			continue
 		}
 		n.Place = s.Pos.String()
 		if !it.Key.IsZero() {
 			n.Key = it.Key.String()
 		}
-		leaves, err := configOf(it.Preimage, s.Task)
-		if err != nil {
+		var err error
+		if n.Config, err = configOf(it.Preimage, s.Task); err != nil {
 			return nil, err
 		}
-		n.Config = leaves
 		if n.Inputs, err = edgesOf(v, s.Task, index); err != nil {
 			return nil, err
 		}
@@ -118,7 +116,6 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
 			}
 		}
-		nodes[i] = n
 	}
 	return nodes, nil
 }
@@ -178,8 +175,7 @@ func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error)
 	return edges, err
 }
 
-// configOf flattens the configuration in a key's preimage or, before the key is known, the
-// task's own.
+// configOf flattens the configuration in a key's preimage or, before the key is known, the task's own.
 func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
 	if preimage == nil {
 		var tree any
@@ -191,8 +187,7 @@ func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
 	return leaves(nil, "", pre.Config), err
 }
 
-// leaves appends the values of a tree in the order of their paths, without inputs, which are
-// edges.
+// leaves appends the values of a tree in the order of their paths, without inputs, which are edges.
 func leaves(out []Leaf, path string, v any) []Leaf {
 	switch v := v.(type) {
 	case map[string]any:
@@ -258,8 +253,7 @@ type Source struct {
 	Index  int      `json:"-"`
 }
 
-// sources finds the inputs of node i with the digests, in their order. If several inputs have
-// the same bytes, each is a source.
+// sources finds the inputs of node i with the digests, in their order; each of several with the same bytes.
 func sources(nodes []Node, i int, digests []string) []Source {
 	type producer struct{ digest, step, output string }
 	var out []Source

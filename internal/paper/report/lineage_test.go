@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestConfigurationsHideCredentials: of a URL that stands in a configuration a lineage
-// shows all but what lets somebody in.
+// TestConfigurationsHideCredentials: a lineage shows a configuration's URL without what lets somebody in.
 func TestConfigurationsHideCredentials(t *testing.T) {
 	const url = "https://user:planted@h/x.gz?a=1&token=planted&X-Amz-Signature=planted"
 	got := leaves(nil, "", map[string]any{"url": url, "list": []any{url, "unpinned:" + url}, "deep": []any{map[string]any{"u": url}}, "n": 1.0})

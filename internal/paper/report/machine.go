@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// absolute matches absolute paths in a text: of two parts or more, at its beginning or after a
-// mark.
+// absolute matches absolute paths in a text: of two parts or more, at its beginning or after a mark.
 var absolute = regexp.MustCompile("(^|[\"'`\\s=(\\[,:])((?:file://)?(?:/[^/\\s\"'`,\\])]+){2,}/?)")
 
 // Unplaced is a text without the paths of a machine, which mean nothing to a page's readers.

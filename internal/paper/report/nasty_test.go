@@ -30,8 +30,7 @@ var nasty = []string{
 	"<b>bold & \\input{x}</b> <tt>~^_%</tt> <sub>{</sub>", "<b><i><tt>\\</tt></i></b>", "$$", "%%", "##", "=cmd|' /C calc'!A0", "http://x/?a=1&b=%20#c_d",
 }
 
-// nastyReport has each of the texts in every place that a pipeline, a result or a
-// worker can put one.
+// nastyReport has each of the texts in every place that a pipeline, a result or a worker can put one.
 func nastyReport(t *testing.T) *report.Report {
 	t.Helper()
 	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Judged: &expect.Judged{Items: []expect.Item{{Scale: strings.Join(nasty[:8], " "), Other: true}}, Part: strings.Join(nasty[:8], " ")}}
@@ -41,9 +40,7 @@ func nastyReport(t *testing.T) *report.Report {
 			Columns: []render.Column{{ID: "a", Title: text, Groups: []string{text}, Format: render.Format{Style: "text"}}, {ID: "b", Title: "b", Groups: []string{""}, Format: render.Format{Style: "text"}}, {ID: "n", Title: text, Format: render.Format{Style: "fixed"}, Align: "decimal"}},
 			Rows: []render.Row{{Section: text}, {Section: text, Center: true}, {ID: "x", Titles: []string{text, text}, Cells: map[string]render.Cell{"a": cell, "b": {Text: text}, "n": {Value: new(-1.0), Marks: text, Second: true}}},
 				{ID: "y", Titles: []string{text, "y"}, Cells: map[string]render.Cell{"a": {Text: "<tt>" + text + "</tt>"}, "b": cell, "n": cell}}}}
-		if err := table.Finish(); err != nil {
-			t.Fatalf("%q: %v", text, err)
-		}
+		errtest.None(t, table.Finish())
 		x := 1.0
 		claim := expect.Claim{Name: text, Text: text, Paper: text, Verdict: render.Broken, Severity: render.Severity(text), Items: []string{"table." + text}, Checks: []expect.Check{{Check: render.Check{Cell: text,
 			Form: render.InOrder, Asked: text, Source: text, Cells: []render.Found{{Cell: text, Rebuilt: &x}}, Verdict: render.Broken}}}}
@@ -87,24 +84,18 @@ func TestNastyDocument(t *testing.T) {
 	}
 	filetest.Write(t, filepath.Join(dir, "secret.tex"), `\errmessage{the secret was read}`)
 	filetest.Write(t, filepath.Join(dir, "paper.tex"), "\\documentclass{article}\\usepackage{redsi}\\begin{document}x\\end{document}")
-	paper := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-shell-escape", "paper.tex")
-	paper.Dir = dir
-	if out, err := paper.CombinedOutput(); err != nil {
-		t.Fatalf("a paper that reads the numbers: %v\n%s", err, out[max(0, len(out)-3000):])
-	}
-	// The shell is not closed, so that what would be run is run.
-	c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-shell-escape", "-recorder", "main.tex")
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out[max(0, len(out)-3000):])
+	for _, main := range []string{"paper.tex", "main.tex"} { // the shell is not closed, so that what would be run is run
+		c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-shell-escape", "-recorder", main)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", main, err, out[max(0, len(out)-3000):])
+		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a text was run (%v)", err)
 	}
 	read, err := os.ReadFile(filepath.Join(dir, "main.fls"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	own := map[string]bool{"main.aux": true, "main.out": true}
 	for _, f := range files {
 		own[f.Name] = true

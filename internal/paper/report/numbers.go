@@ -74,16 +74,16 @@ func NumbersIn(ctx context.Context, p *plan.Plan, results map[string]*artifacts.
 	return numbersOf(items), nil
 }
 
-// prose are the cells of a table or figure.
-func (it *Item) prose() prose.Table {
-	var named []render.Named
+func (it *Item) named() []render.Named {
 	if it.Table != nil {
-		named = it.Table.Named()
-	} else if it.Figure != nil {
-		named = it.Figure.Named()
+		return it.Table.Named()
 	}
+	return it.Figure.Named()
+}
+
+func (it *Item) prose() prose.Table {
 	t := prose.Table{Address: it.Address, Label: it.Paper}
-	for _, c := range named {
+	for _, c := range it.named() {
 		in := c.Inline()
 		words := c.Head
 		if c.Title != "" {

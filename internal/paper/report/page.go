@@ -22,19 +22,14 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// assets are the page's templates, style and script.
-//
-//go:embed page
-var assets embed.FS
-
-// asset is a file of the page.
-func asset(name string) string {
-	b, err := assets.ReadFile("page/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(b)
-}
+var (
+	//go:embed page/*.tmpl
+	templates embed.FS
+	//go:embed page/page.css
+	style template.CSS
+	//go:embed page/page.js
+	script template.JS
+)
 
 // anchor names an item in the page.
 func anchor(address string) string { return prose.Slug(url.QueryEscape(address)) }
@@ -69,7 +64,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"most":     func() int { return mostSources },
 		"less":     func(a, b int) int { return a - b },
 		"add":      func(a, b float64) float64 { return a + b },
-	}).ParseFS(assets, "page/*.tmpl")
+	}).ParseFS(templates, "page/*.tmpl")
 	if err != nil {
 		return err
 	}
@@ -78,7 +73,6 @@ func (r *Report) HTML(w io.Writer) error {
 	for i := range panels {
 		r.shown[panels[i].ID] = true
 	}
-	script := asset("page.js")
 	digest := sha256.Sum256([]byte(script))
 	return t.Execute(w, struct {
 		*Report
@@ -87,7 +81,7 @@ func (r *Report) HTML(w io.Writer) error {
 		Policy string
 		Panels []Panel
 		Cut    bool // there may be more panels
-	}{r, template.CSS(asset("page.css")), template.JS(script), "sha256-" + base64.StdEncoding.EncodeToString(digest[:]), panels, len(panels) == mostPanels})
+	}{r, style, script, "sha256-" + base64.StdEncoding.EncodeToString(digest[:]), panels, len(panels) == mostPanels})
 }
 
 // nodeOf and itemOf are the data of the templates for a step and for a table or figure.
@@ -130,8 +124,7 @@ func (r *Report) panelOf(it *Item, inputs []string) string {
 	return ""
 }
 
-// dataURL is a file as an address. An image there is not part of the page, and cannot run or load
-// anything.
+// dataURL is a file as an address. An image there is not part of the page, and cannot run or load anything.
 func dataURL(media string, b []byte) template.URL {
 	return template.URL("data:" + media + ";base64," + base64.StdEncoding.EncodeToString(b))
 }
@@ -164,10 +157,7 @@ func (r *Report) StepBlocks() []StepBlock {
 
 // Slowest are the steps that took longest, longest first.
 func (r *Report) Slowest() []*Node {
-	out := make([]*Node, len(r.Nodes))
-	for i := range r.Nodes {
-		out[i] = &r.Nodes[i]
-	}
+	out := lists.Map(lists.Places(len(r.Nodes)), func(i int) *Node { return &r.Nodes[i] })
 	slices.SortStableFunc(out, func(a, b *Node) int { return cmp.Compare(b.TookS, a.TookS) })
 	return out[:min(len(out), mostRows)]
 }

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
@@ -43,7 +45,6 @@ func (r *Report) panels() []Panel {
 	return out
 }
 
-// follow finds the steps behind the panel's sources.
 func (p *Panel) follow(nodes []Node) {
 	all := upstream(nodes, lists.Map(p.Sources, func(s Source) int { return s.Index }))
 	p.All = len(all)
@@ -56,16 +57,13 @@ func (p *Panel) follow(nodes []Node) {
 	p.Sources = p.Sources[:min(len(p.Sources), mostSources)]
 }
 
-// panelID names the panel for some inputs within its table, by the first digest and their
-// number.
+// panelID names the panel for some inputs within its table.
 func panelID(it *Item, inputs []string) string {
-	sum := uint64(14695981039346656037) // FNV-1a
+	sum := fnv.New64a()
 	for _, d := range inputs {
-		for i := range len(d) {
-			sum = (sum ^ uint64(d[i])) * 1099511628211
-		}
+		io.WriteString(sum, d)
 	}
-	return fmt.Sprintf("from-%s-%016x", anchor(it.Address), sum)
+	return fmt.Sprintf("from-%s-%016x", anchor(it.Address), sum.Sum64())
 }
 
 // eachCell walks the numbers of a table or figure in reading order.

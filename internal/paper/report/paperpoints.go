@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/redsi/redsi/internal/paper/render"
 )
@@ -14,25 +15,25 @@ func (it *Item) drawPaper() error {
 	among := !it.Other && it.Figure.Heat == nil
 	f := *it.Figure
 	if !among {
-		f.Keys, f.Series = it.Figure.Keys, nil
+		f.Series = nil
 		f.X, f.Y, f.Y2 = looseAxis(f.X), looseAxis(f.Y), looseAxis(f.Y2)
 		if f.X != nil {
 			f.X.Title = "x, as the paper prints it"
 		}
 	} else {
-		f.Series = append([]render.Series(nil), f.Series...)
-		f.Keys = append(append([]render.Key(nil), f.Keys...), render.Key{Title: "paper", Color: "gray", Line: "none", Marker: "diamond", Hollow: true})
+		f.Series = slices.Clone(f.Series)
+		f.Keys = append(slices.Clip(f.Keys), render.Key{Title: "paper", Color: "gray", Line: "none", Marker: "diamond", Hollow: true})
 	}
 	points := 0
 	for _, s := range it.Figure.Series {
 		var own []render.Point
 		for _, p := range s.Points {
 			y, x := checks[s.ID+"."+p.ID+".y"], checks[s.ID+"."+p.ID+".x"]
-			if y == nil || y.Paper == nil {
+			if y.Paper == nil {
 				continue
 			}
 			q := render.Point{ID: p.ID, X: p.X, Y: render.Number(*y.Paper), Marker: p.Marker, Hollow: p.Hollow}
-			if x != nil && x.Paper != nil {
+			if x.Paper != nil {
 				q.X = render.Number(*x.Paper)
 			} else if !among && !it.sharesX() {
 				continue // the position of the paper's point is unknown

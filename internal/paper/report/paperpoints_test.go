@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// TestPaperOfMarks: what the paper says of a bar or box is a diamond on it, and of a heat map
-// rows of the paper's numbers alone.
+// TestPaperOfMarks: the paper's number of a bar or box is a diamond on it, of a heat map a row of its own.
 func TestPaperOfMarks(t *testing.T) {
 	for _, c := range []struct {
 		figure   string

@@ -124,8 +124,7 @@ func (g *Gatherer) picture(items []*Item) *Picture {
 	return p
 }
 
-// layersOf sorts boxes into layers by the longest path from a source; a source is just before
-// its first reader.
+// layersOf sorts boxes into layers by the longest path from a source, which is just before its first reader.
 func layersOf(order []*Box) [][]*Box {
 	for range order { // at most the longest path, even if blocks form a cycle
 		moved := false
@@ -190,8 +189,7 @@ func reachable(layers [][]*Box) map[*Box]map[*Box]bool {
 	return reached
 }
 
-// place orders the boxes of each layer by the mean position of their neighbours, and sets all
-// positions.
+// place orders the boxes of each layer by the mean position of their neighbours, and sets all positions.
 func (p *Picture) place(layers [][]*Box) {
 	const gapX, gapY, edge, narrowest = 24.0, 9.0, 4.0, 90.0
 	p.Width = max(p.Width, 2*edge-gapX+(narrowest+gapX)*float64(len(layers))) // the page scrolls it

@@ -41,8 +41,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// Each block of a layer reads all of the layer before: the ways are as many as 4 to the
-// power of 19.
+// Each block of a layer reads all of the layer before: there are 4 to the power of 19 ways.
 func TestPictureOfManyWays(t *testing.T) {
 	var steps []plan.Step
 	for layer := range mostLayers {

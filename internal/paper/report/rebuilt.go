@@ -34,7 +34,7 @@ func (r *Report) attested(ctx context.Context, stands map[int]artifacts.Digest) 
 		if err != nil {
 			return err
 		}
-		r.Rebuilt.Add(r.Book, told, outputs)
+		r.Rebuilt.Add(told)
 		if r.Nodes[i].Detailed {
 			r.Nodes[i].Rebuilt = told
 		}

@@ -91,7 +91,7 @@ func (r *Report) load(ctx context.Context, items []int, read Reader) error {
 			}
 			r.Items[k] = it
 			it.Checks = r.Judged.Of(i)
-			it.Claims = lists.Filter(r.Judged.Claims, func(c expect.Claim) bool { return c.About(it.Address) })
+			it.Claims = lists.Filter(r.Judged.Claims, func(c expect.Claim) bool { return slices.Contains(c.Items, it.Address) })
 			return r.complete(gctx, it, read)
 		})
 	}
@@ -138,14 +138,11 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// Full reports whether the results are at the paper's scale.
-func (r *Report) Full() bool { return !r.Other }
-
 // Apart is what keeps this from being a reproduction, in a sentence; "": nothing.
 func (r *Report) Apart() string { return r.Judged.Summary().Apart }
 
 // Compared reports whether any number was compared with the paper's.
-func (r *Report) Compared() bool { return r.Full() && r.Checked() }
+func (r *Report) Compared() bool { return !r.Other && r.Checked() }
 
 // Checked reports whether anything was compared with what is expected.
 func (r *Report) Checked() bool { return r.Judged.Summary().Judged > 0 }

@@ -24,7 +24,6 @@ type runWork struct {
 
 type span struct{ from, to time.Time }
 
-// worked records when a step was running.
 func (g *Gatherer) worked(step string, r *artifacts.Result) {
 	w := g.work[r.Origin.RunID]
 	if w == nil {
@@ -59,15 +58,13 @@ type TimeRow struct {
 	Bars []Bar
 	Took time.Duration
 
-	first time.Time
-	spans []span
+	spans []span // in the order of their beginnings
 }
 
 // Bar is a time in which steps of the block were running.
 type Bar struct{ X, W float64 }
 
-// timeline is the timeline of the run that made most of the present results; nil if nothing
-// took time.
+// timeline is the timeline of the run that made most of the present results; nil if nothing took time.
 func (g *Gatherer) timeline() *Timeline {
 	const left, right, rowHeight, top = 210.0, 1112.0, 12.0, 4.0
 	run := ""
@@ -86,26 +83,25 @@ func (g *Gatherer) timeline() *Timeline {
 		row := TimeRow{Name: name, spans: spans}
 		for _, s := range spans {
 			row.Took += s.to.Sub(s.from)
-			if row.first.IsZero() || s.from.Before(row.first) {
-				row.first = s.from
-			}
 			if s.to.After(end) {
 				end = s.to
 			}
 		}
-		if t.Start.IsZero() || row.first.Before(t.Start) {
-			t.Start = row.first
-		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Wall = end.Sub(t.Start)
 	t.Rows = fewRows(t.Rows)
-	slices.SortFunc(t.Rows, func(a, b TimeRow) int { return cmp.Or(a.first.Compare(b.first), cmp.Compare(a.Name, b.Name)) })
+	for _, row := range t.Rows {
+		slices.SortFunc(row.spans, func(a, b span) int { return a.from.Compare(b.from) })
+	}
+	slices.SortFunc(t.Rows, func(a, b TimeRow) int {
+		return cmp.Or(a.spans[0].from.Compare(b.spans[0].from), cmp.Compare(a.Name, b.Name))
+	})
+	t.Start = t.Rows[0].spans[0].from
+	t.Wall = end.Sub(t.Start)
 	scale := (right - left) / max(t.Wall.Seconds(), 1e-9)
 	for i := range t.Rows {
 		row := &t.Rows[i]
 		row.Y = top + float64(i)*rowHeight
-		slices.SortFunc(row.spans, func(a, b span) int { return a.from.Compare(b.from) })
 		for _, s := range row.spans {
 			x := left + s.from.Sub(t.Start).Seconds()*scale
 			b := Bar{x, max(s.to.Sub(s.from).Seconds()*scale, 1)}
@@ -124,7 +120,6 @@ func (g *Gatherer) timeline() *Timeline {
 	return t
 }
 
-// fewRows merges the shortest rows.
 func fewRows(rows []TimeRow) []TimeRow {
 	if len(rows) <= mostTimed {
 		return rows
@@ -134,9 +129,6 @@ func fewRows(rows []TimeRow) []TimeRow {
 	for _, r := range rows[mostTimed-1:] {
 		rest.spans = append(rest.spans, r.spans...)
 		rest.Took += r.Took
-		if rest.first.IsZero() || r.first.Before(rest.first) {
-			rest.first = r.first
-		}
 	}
 	return append(rows[:mostTimed-1], rest)
 }

@@ -36,8 +36,7 @@ type UnknownCell struct{ Name, Why string }
 
 func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
 
-// TraceCell traces ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a figure's
-// SERIES.POINT.x or y.
+// TraceCell traces ADDRESS:CELL, a table's ROW.COLUMN or a figure's SERIES.POINT.x or y, to its sources.
 func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader, name string) (*Trace, error) {
 	item, cell, ok := address.Cell(name)
 	if !ok {
@@ -67,9 +66,12 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 			t.Claims = append(t.Claims, judged.Claims[i])
 		}
 	}
-	from := lists.Map(t.Sources, func(s Source) int { return s.Index })
-	t.Steps = lists.Map(upstream(nodes, from), func(i int) Node { return nodes[i] })
+	t.Steps = behind(nodes, lists.Map(t.Sources, func(s Source) int { return s.Index }))
 	return t, nil
+}
+
+func behind(nodes []Node, from []int) []Node {
+	return lists.Map(upstream(nodes, from), func(i int) Node { return nodes[i] })
 }
 
 // TraceStep traces a step, or the instances of a block, to everything that it comes from.
@@ -96,8 +98,7 @@ func TraceStep(v *plan.Preview, target string) (*Trace, error) {
 	if len(from) == 0 {
 		return nil, &UnknownCell{target, "there is no such step, table or figure"}
 	}
-	steps := lists.Map(upstream(nodes, from), func(i int) Node { return nodes[i] })
-	return &Trace{Address: target, Sources: []Source{}, Steps: steps}, nil
+	return &Trace{Address: target, Sources: []Source{}, Steps: behind(nodes, from)}, nil
 }
 
 // ReadPackages reads the packages of the environments that the steps were run in.

@@ -120,7 +120,7 @@ func (c *completions) written(offset int) []string {
 	return names
 }
 
-// attributes completes names, those that are required first.
+// attributes completes names, the required ones first.
 func (c *completions) attributes(attrs []step.Attr, written []string) {
 	rest := strings.TrimLeft(c.d.src[c.end:], " \t")
 	for i := range attrs {
@@ -347,14 +347,18 @@ func (c *completions) each(offset int, path []string) []string {
 	return nil
 }
 
+// fields are the fields of an object or a map; nil of any other value, and of an unknown one.
+func fields(v cty.Value) map[string]cty.Value {
+	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		return nil
+	}
+	return v.AsValueMap()
+}
+
 // descend follows names into a value; what is not there is unknown.
 func descend(v cty.Value, path []string) cty.Value {
 	for _, name := range path {
-		name = strings.Trim(name, `[]"`)
-		if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
-			return cty.DynamicVal
-		}
-		next, ok := v.AsValueMap()[name]
+		next, ok := fields(v)[strings.Trim(name, `[]"`)]
 		if !ok {
 			return cty.DynamicVal
 		}
@@ -364,9 +368,4 @@ func descend(v cty.Value, path []string) cty.Value {
 }
 
 // namesOf are the names in an object or the keys of a map, sorted.
-func namesOf(v cty.Value) []string {
-	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(v.AsValueMap()))
-}
+func namesOf(v cty.Value) []string { return slices.Sorted(maps.Keys(fields(v))) }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // place is where in a pipeline a position is, as the text before it says.
@@ -19,7 +21,7 @@ type place struct {
 	quote  bool     // within quotation marks
 	word   string   // what of a name or text is before the position
 	before []string // the reference that the word goes on: step, train; indexes are "[…]"
-	index  bool     // the word is an index of the reference, which is whole
+	index  bool     // the word is an index of the reference, which is complete
 }
 
 type where int
@@ -44,24 +46,12 @@ func (h header) name() string { return strings.Join(append([]string{h.typ}, h.la
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = func() *regexp.Regexp {
-	names := []string{"run", "variables"} // of a test
-	for _, t := range declare.Types {
-		names = append(names, t.Name)
-	}
-	return regexp.MustCompile(`(?m)^(` + strings.Join(names, "|") + `)\b[^=\n]*$`)
-}()
+var top = regexp.MustCompile(`(?m)^(run|variables|` + // of a test
+	strings.Join(lists.Map(declare.Types, func(t declare.Type) string { return t.Name }), "|") + `)\b[^=\n]*$`)
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {
-	line := strings.LastIndexByte(src[:offset], '\n') + 1
-	all := top.FindAllStringIndex(src[:line], -1)
-	if m := top.FindStringIndex(src[line:offset]); m != nil && m[0] == 0 {
-		return line
-	}
-	if len(all) == 0 {
-		return 0
-	}
+	all := append([][]int{{0}}, top.FindAllStringIndex(src[:offset], -1)...)
 	return all[len(all)-1][0]
 }
 
@@ -173,17 +163,13 @@ func ends(t hclsyntax.TokenType) bool {
 // describe says where the end of a text is, of which the tokens are.
 func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	p := place{where: inValue}
-	for _, g := range stack[1:] {
-		if g.body {
-			p.blocks = append(p.blocks, g.header)
-			p.path = nil
-		}
-	}
 	opaque := false
-	for _, g := range stack {
+	for n, g := range stack {
 		switch {
 		case g.body:
-			p.path, opaque = nil, false
+			if p.path, opaque = nil, false; n > 0 {
+				p.blocks = append(p.blocks, g.header)
+			}
 			if g.value && len(g.names) > 0 {
 				p.path = append(p.path, g.names[0])
 			}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPlace: where the end of a text is, "|" for where the text that is read begins.
@@ -55,9 +57,7 @@ func TestAnyPlace(t *testing.T) {
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		askEvery(t, 29, string(b))
 	}
 }

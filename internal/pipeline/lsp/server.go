@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -22,13 +23,11 @@ type Options struct {
 	Version string
 	Log     *slog.Logger // not to the client: its messages go to standard output
 
-	// Outcomes looks up which steps of a pipeline have results; nil if nothing is to be
-	// looked up. It is called in the background, for one pipeline at a time. The file is
-	// that of the pipeline or its folder, root the folder that the client has open.
+	// Outcomes looks up which steps of a pipeline have results. It is called in the background, for one pipeline at a time.
+	// The file is that of the pipeline or its folder, root the folder that the client has open.
 	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
 
-	// Local has what variables are given in a folder, as pipeline.Options.Local takes it;
-	// nil if nothing is.
+	// Local has what variables are given in a folder, as pipeline.Options.Local takes it.
 	Local func(folder string) []pipeline.File
 
 	// CheckOther says what is wrong with a file beside pipelines, of tests or settings.
@@ -167,21 +166,19 @@ func (s *server) handle(ctx context.Context, m *message) (any, error) {
 	case m.Method == "shutdown":
 		s.shutdown = true
 		return nil, nil
+	case slices.Contains([]string{"initialized", "$/cancelRequest", "$/setTrace", "workspace/didChangeConfiguration"}, m.Method):
+		return nil, nil // answers take milliseconds, and nothing is configured
 	}
 	f := map[string]func(*message) (any, error){
-		"initialized":                      func(*message) (any, error) { return nil, nil },
-		"$/cancelRequest":                  func(*message) (any, error) { return nil, nil }, // answers take milliseconds
-		"$/setTrace":                       func(*message) (any, error) { return nil, nil },
-		"workspace/didChangeConfiguration": func(*message) (any, error) { return nil, nil },
-		"workspace/didChangeWatchedFiles":  s.filesChanged,
-		"textDocument/didOpen":             s.didOpen,
-		"textDocument/didChange":           s.didChange,
-		"textDocument/didSave":             s.filesChanged,
-		"textDocument/didClose":            s.didClose,
-		"textDocument/completion":          about(s, s.complete),
-		"textDocument/hover":               about(s, s.hover),
-		"textDocument/definition":          about(s, s.definition),
-		"textDocument/documentSymbol":      about(s, s.symbols),
+		"workspace/didChangeWatchedFiles": s.filesChanged,
+		"textDocument/didOpen":            s.didOpen,
+		"textDocument/didChange":          s.didChange,
+		"textDocument/didSave":            s.filesChanged,
+		"textDocument/didClose":           s.didOpen,
+		"textDocument/completion":         about(s, s.complete),
+		"textDocument/hover":              about(s, s.hover),
+		"textDocument/definition":         about(s, s.definition),
+		"textDocument/documentSymbol":     about(s, s.symbols),
 	}[m.Method]
 	if f == nil {
 		return nil, &rpcError{codeNoMethod, fmt.Sprintf("this server has no %s", m.Method)}

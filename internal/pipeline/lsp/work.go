@@ -152,11 +152,7 @@ func (w *work) load(path string) error {
 		return w.publish(path, nil, pipeline.Diagnostics{})
 	}
 	if syntax.IsBeside(path) {
-		var ds pipeline.Diagnostics
-		if w.s.CheckOther != nil {
-			ds = w.s.CheckOther(path, []byte(d.src))
-		}
-		return w.publish(path, []string{path}, ds)
+		return w.publish(path, []string{path}, w.s.CheckOther(path, []byte(d.src)))
 	}
 	before := w.loaded(path)
 	_, whole := syntax.Folder(path)
@@ -212,12 +208,8 @@ func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
 	w.mu.Unlock()
 	now := &loaded{files: slices.Sorted(maps.Keys(sources)), folder: folder}
 	o := w.s.Load
-	if w.s.Local != nil {
-		o.Local = w.s.Local(filepath.Dir(d.path))
-	}
-	if o.Module != nil {
-		o.Module = func(folder, source string) (map[string][]byte, error) { return w.openModule(now, folder, source) }
-	}
+	o.Local = w.s.Local(filepath.Dir(d.path))
+	o.Module = func(folder, source string) (map[string][]byte, error) { return w.openModule(now, folder, source) }
 	var ds pipeline.Diagnostics
 	now.scope, now.pipeline, ds = pipeline.Open(sources, o)
 	return now, ds
@@ -332,7 +324,7 @@ func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *
 	}
 	w.mu.Lock()
 	l := w.loadedDocs[path]
-	if l == nil || l.pipeline == nil || w.s.Outcomes == nil {
+	if l == nil || l.pipeline == nil {
 		w.mu.Unlock()
 		return nil, nil
 	}
@@ -372,10 +364,15 @@ func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
 	k.at = time.Now()
 }
 
+// didOpen opens a document, or closes it: then it has no text.
 func (s *server) didOpen(m *message) (any, error) {
 	var p placeParams
 	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
+	switch {
+	case err != nil:
+	case m.Method == "textDocument/didClose":
+		s.work.set(path, nil)
+	default:
 		s.work.set(path, newText(p.TextDocument.Text))
 	}
 	return nil, err
@@ -401,15 +398,6 @@ func (s *server) didChange(m *message) (any, error) {
 	}
 	s.work.set(d.path, t)
 	return nil, nil
-}
-
-func (s *server) didClose(m *message) (any, error) {
-	var p placeParams
-	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
-		s.work.set(path, nil)
-	}
-	return nil, err
 }
 
 // filesChanged has the documents loaded again that a saved or changed file may concern.

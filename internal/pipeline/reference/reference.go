@@ -1,12 +1,13 @@
 // Package reference writes what a pipeline file may contain: the step kinds with
 // their attributes and outputs, and the functions of expressions. It is what
-// `redsi kinds` prints and docs/kinds.md is made of.
+// `redsi kinds` prints and docs/kinds is made of.
 //
 // Everything comes from the registry and the function library, so that it
 // cannot say anything else than what the loader accepts.
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 type Kind struct {
 	Name     string   `json:"name"`
 	Block    string   `json:"block"` // step, table or figure
+	Family   string   `json:"family"`
 	Version  int      `json:"version"`
 	Summary  string   `json:"summary"`
 	Doc      string   `json:"doc"`
@@ -70,23 +72,23 @@ type Field struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// Kinds describes every kind that can be written in a pipeline, steps first,
-// each group by name.
+// Kinds describes every kind that can be written in a pipeline, family by family in the
+// registry's order, the kinds of a family by name.
 func Kinds(reg *step.Registry) []Kind {
 	var out []Kind
+	order := map[string]int{}
 	for _, s := range reg.Kinds() {
-		if !s.Hidden {
-			out = append(out, describe(s))
+		if s.Hidden {
+			continue
 		}
+		k := describe(s)
+		if _, met := order[k.Family]; !met {
+			order[k.Family] = len(order)
+		}
+		out = append(out, k)
 	}
 	slices.SortFunc(out, func(a, b Kind) int {
-		if (a.Block == "step") != (b.Block == "step") {
-			if a.Block == "step" {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(order[a.Family]-order[b.Family], strings.Compare(a.longName, b.longName))
 	})
 	return out
 }
@@ -108,7 +110,7 @@ func Find(reg *step.Registry, name string) (Kind, error) {
 }
 
 func describe(s step.Spec) Kind {
-	k := Kind{Name: s.Name, Block: "step", Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.SecondFor(),
+	k := Kind{Name: s.Name, Block: "step", Family: cmp.Or(s.Family, "Kinds of this build"), Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.SecondFor(),
 		Attrs: attributes(s.Attrs, nil), Example: strings.Trim(s.Example, "\n"), longName: s.Name}
 	k.Summary, _, _ = strings.Cut(k.Doc, "\n")
 	if t := declare.OfKind(s.Name); s.Block && t != nil {

@@ -66,7 +66,9 @@ func TestGoldens(t *testing.T) {
 	kinds := Kinds(registry())
 	golden(t, "list.golden", func(w io.Writer) error { return List(w, kinds) })
 	golden(t, "kind.golden", func(w io.Writer) error { return Text(w, kinds[0], 70) })
-	golden(t, "kinds.md", func(w io.Writer) error { return Markdown(w, kinds) })
+	for name, page := range Markdown(kinds) {
+		goldens.Same(t, "testdata/"+name, page)
+	}
 	golden(t, "functions.golden", FunctionText)
 	golden(t, "kind.json", func(w io.Writer) error {
 		e := json.NewEncoder(w)

@@ -41,9 +41,7 @@ func analyzerOf(t *testing.T, name string) Analyzer {
 		return Whitespace()
 	}
 	parts := append(strings.Split(name, "/"), "", "")
-	a, err := Words(parts[1] != "none", parts[2])
-	errtest.None(t, err)
-	return a
+	return errtest.Value(Words(parts[1] != "none", parts[2]))(t)
 }
 
 func termsOf(a Analyzer, text string) (out []string) {
@@ -86,9 +84,7 @@ func indexOf(t *testing.T, a Analyzer, documents []string, o Options) *Index {
 	for _, d := range documents {
 		errtest.None(t, b.Add(d))
 	}
-	ix, err := b.Finish(o)
-	errtest.None(t, err)
-	return ix
+	return errtest.Value(b.Finish(o))(t)
 }
 
 // TestScores: documents, their order and scores are those of Lucene to the last bit, those of

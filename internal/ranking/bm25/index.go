@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"runtime/debug"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/spool"
 )
 
@@ -334,10 +335,7 @@ type smallFloats struct {
 }
 
 func newSmallFloats(o Options, lengths []uint32, mean float64) *smallFloats {
-	s := &smallFloats{lengths: make([]byte, len(lengths))}
-	for d, l := range lengths {
-		s.lengths[d] = lengthByte(l)
-	}
+	s := &smallFloats{lengths: lists.Map(lengths, lengthByte)}
 	k1, b, avg := float32(o.K1), float32(o.B), float32(mean)
 	for i := range s.inverses {
 		share := float32(b*float32(lengthOf(byte(i)))) / avg

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	uax29 "github.com/clipperhouse/uax29/v2/words"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // LuceneEnglish is Lucene's EnglishAnalyzer, which is Anserini's and Pyserini's default: words
@@ -109,11 +111,5 @@ func isSequence(segment string) bool {
 	if segment[0] < utf8.RuneSelf {
 		return (segment[0] == '#' || segment[0] == '*') && strings.ContainsRune(segment, 0x20e3)
 	}
-	n := 0
-	for _, r := range segment {
-		if r >= 0x1f1e6 && r <= 0x1f1ff {
-			n++
-		}
-	}
-	return n == 2
+	return lists.Count([]rune(segment), func(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }) == 2
 }

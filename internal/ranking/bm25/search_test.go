@@ -38,11 +38,9 @@ func TestFew(t *testing.T) {
 		{Formula: Okapi, K1: 1.5, B: 0.75}, {Formula: Lucene, K1: 0, B: 0}, {Formula: Lucene, K1: 0, B: 0, LuceneLengths: true},
 	} {
 		ix := indexOf(t, Whitespace(), documents, o)
-		all, err := ix.SearchAll(context.Background(), queries, len(documents))
-		errtest.None(t, err)
+		all := errtest.Value(ix.SearchAll(context.Background(), queries, len(documents)))(t)
 		for _, depth := range []int{1, 10, 100} {
-			few, err := ix.SearchAll(context.Background(), queries, depth)
-			errtest.None(t, err)
+			few := errtest.Value(ix.SearchAll(context.Background(), queries, depth))(t)
 			for i := range queries {
 				if want := all[i][:min(depth, len(all[i]))]; !slices.Equal(few[i], want) {
 					t.Fatalf("%+v, %d of query %q: %v\nwant %v", o, depth, queries[i], few[i], want)
@@ -78,9 +76,7 @@ func TestOptions(t *testing.T) {
 		"byte":  {Formula: ATIRE, LuceneLengths: true},
 		"lacks": {Formula: Lucene, Absent: true},
 	} {
-		if err := o.Check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: error %v, want %q", o, err, want)
-		}
+		errtest.Says(t, o.Check(), want)
 	}
 	if _, err := NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene}); err == nil {
 		t.Error("an index of nothing")

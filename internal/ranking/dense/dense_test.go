@@ -3,9 +3,7 @@ package dense
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
@@ -24,9 +22,7 @@ func (r *rows) Read(to []float32) error {
 
 func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	t.Helper()
-	hits, err := Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o)
-	errtest.None(t, err)
-	return hits
+	return errtest.Value(Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o))(t)
 }
 
 // TestNumpy: rankings are those of numpy (tools/golden/dense.py), ties by number.
@@ -68,15 +64,7 @@ func TestNumpy(t *testing.T) {
 // TestBlocks: what is found in several blocks, by several threads, is what one product after
 // another finds.
 func TestBlocks(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	random := func(n, cols int) npy.Matrix {
-		m := npy.Matrix{Rows: n, Cols: cols, Data: make([]float32, n*cols)}
-		for i := range m.Data {
-			m.Data[i] = float32(r.NormFloat64())
-		}
-		return m
-	}
-	documents, queries := random(2*block+33, 12), random(23, 12)
+	documents, queries := drawnBy(number["normal"], 5, 2*block+33, 12), drawnBy(number["normal"], 6, 23, 12)
 	got := find(t, documents, queries, Options{Depth: 50})
 	for q := range queries.Rows {
 		var best topk.Best
@@ -99,8 +87,6 @@ func TestNotFinite(t *testing.T) {
 	one := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, 4}}
 	bad := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, float32(math.NaN())}}
 	for want, of := range map[string][2]npy.Matrix{"document vectors: row 1: column 1": {bad, one}, "query vectors: row 1": {one, bad}} {
-		if _, err := Search(context.Background(), &rows{of[0].Data}, 2, of[1], Options{Depth: 1}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(Search(context.Background(), &rows{of[0].Data}, 2, of[1], Options{Depth: 1})), want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -68,8 +67,7 @@ func TestMerge(t *testing.T) {
 		{3, 0, "what is a hill"},
 	}
 	m := &Merge{KeepTrain: true, Documents: 4}
-	got, err := merged(t, m, own, generated...)
-	errtest.None(t, err)
+	got := errtest.Value(merged(t, m, own, generated...))(t)
 	want := append(append([]dedup.Query{}, own...),
 		dedup.Query{ExampleID: 10, Split: nq.Train, Question: "a sea", Doc: 0, Name: "generated-0-1"},
 		dedup.Query{ExampleID: 11, Split: nq.Train, Question: "a sea", Doc: 1, Name: "generated-1-0"},
@@ -84,8 +82,7 @@ func TestMerge(t *testing.T) {
 	}
 
 	m = &Merge{Documents: 4}
-	alone, err := merged(t, m, own, generated...)
-	errtest.None(t, err)
+	alone := errtest.Value(merged(t, m, own, generated...))(t)
 	if len(alone) != 7 || alone[3].Question != "who made it?" || alone[3].Doc != 0 || alone[3].ExampleID != 10 || m.LeftOut != 1 || m.Train != 0 {
 		t.Errorf("without own training queries: %+v, %+v", alone, m.Report)
 	}
@@ -107,9 +104,7 @@ func TestMergeErrors(t *testing.T) {
 		{[]dedup.Query{{ExampleID: math.MaxInt64, Split: nq.Train, Question: "a"}}, []Generated{{1, 0, "b"}}, "no number is left"},
 		{[]dedup.Query{{ExampleID: 1, Split: nq.Train, Question: "a", Doc: 9}}, nil, "target 9 of 4"},
 	} {
-		if _, err := merged(t, &Merge{Documents: 4}, c.own, c.generated...); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(merged(t, &Merge{Documents: 4}, c.own, c.generated...)), c.want)
 	}
 }
 
@@ -125,8 +120,7 @@ func TestForm(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	s := Settings{MaxInput: 64, MaxQuery: 32, Prefix: "ask:", Lowercase: true}
-	text, err := s.Write()
-	errtest.None(t, err)
+	text := errtest.Value(s.Write())(t)
 	if got, err := ParseSettings(text); err != nil || got != s {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -134,8 +128,6 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, bad := range []string{"{", `{"max_input":0,"max_query":1}`, `{"max_input":1}`} {
-		if _, err := ParseSettings([]byte(bad)); err == nil || !strings.Contains(err.Error(), SettingsFile) {
-			t.Errorf("%s: error %v", bad, err)
-		}
+		errtest.Says(t, errtest.Of(ParseSettings([]byte(bad))), SettingsFile)
 	}
 }

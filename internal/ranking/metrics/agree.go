@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"math"
-	"slices"
 
 	"github.com/redsi/redsi/internal/system/lists"
 )
@@ -51,17 +50,11 @@ func commonTau(a, b []string) float64 {
 			order = append(order, at)
 		}
 	}
-	return tau(order)
-}
-
-// tau is Kendall's tau of distinct numbers with their places.
-func tau(order []int) float64 {
 	n := len(order)
 	if n < 2 {
 		return math.NaN()
 	}
-	work := slices.Clone(order)
-	swaps := inversions(work, make([]int, n))
+	swaps := inversions(order, make([]int, n))
 	return 1 - 4*float64(swaps)/(float64(n)*float64(n-1))
 }
 

@@ -23,21 +23,18 @@ func TestScoreAgainstTrecEval(t *testing.T) {
 	index := map[Metric]int{}
 	for _, values := range g.Rank {
 		for name := range values {
-			m, err := Parse(name)
-			errtest.None(t, err)
+			m := errtest.Value(Parse(name))(t)
 			if _, ok := index[m]; !ok {
 				index[m] = len(s.Metrics)
 				s.Metrics = append(s.Metrics, m)
 			}
 		}
 	}
-	got, err := s.Score(trec.Rankings(strings.NewReader(run)), judged)
-	errtest.None(t, err)
+	got := errtest.Value(s.Score(trec.Rankings(strings.NewReader(run)), judged))(t)
 	compared := 0
 	for _, row := range got.Rows {
 		for name, w := range g.Rank[row.Query] {
-			m, err := Parse(name)
-			errtest.None(t, err)
+			m := errtest.Value(Parse(name))(t)
 			if v := row.Scores[index[m]]; math.Abs(v-w) > digits(m) {
 				t.Errorf("%s of %s is %v, want %v", name, row.Query, v, w)
 			}
@@ -64,9 +61,8 @@ func digits(m Metric) float64 {
 func TestERRKnowsGrades(t *testing.T) {
 	var judged trec.Judgments
 	errtest.None(t, judged.Judge("a", "d", 5))
-	ms, err := ParseAll("nDCG@10", "ERR@10")
-	errtest.None(t, err)
-	_, err = Scoring{Metrics: ms}.Score(trec.Rankings(strings.NewReader("a Q0 d 1 1 t\n")), &judged)
+	ms := errtest.Value(ParseAll("nDCG@10", "ERR@10"))(t)
+	_, err := Scoring{Metrics: ms}.Score(trec.Rankings(strings.NewReader("a Q0 d 1 1 t\n")), &judged)
 	errtest.Says(t, err, `query "a" has a judgment of grade 5, and ERR@10 is of grades to 4`)
 }
 
@@ -94,9 +90,7 @@ func TestMissingQueries(t *testing.T) {
 		{MissingZero, "", "the run has no line"},
 		{MissingZero, "a Q0 d 1 1 t\nb Q0 d 1 1 t\na Q0 e 2 0 t\n", `run: line 3: query "a" began on line 1`},
 	} {
-		if _, err := score(c.missing, c.run); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(score(c.missing, c.run)), c.want)
 	}
 	errtest.Says(t, errtest.Of((Scoring{Metrics: papers()[:1]}).Score(trec.Rankings(strings.NewReader(run)), new(trec.Judgments))), "no query is judged")
 }
@@ -150,8 +144,6 @@ func TestParseNames(t *testing.T) {
 		"AP(rel=2@10":      "options stand in parentheses",
 		"XRR@10":           "there are Hits@k",
 	} {
-		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Parse(%q): %v, want %q", name, err, want)
-		}
+		errtest.Says(t, errtest.Of(Parse(name)), want)
 	}
 }

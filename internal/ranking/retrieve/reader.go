@@ -10,8 +10,8 @@ import (
 // Inputs are how texts become what a model reads. The special tokens that the tokenizer
 // puts around a text are beyond every length.
 type Inputs struct {
-	MaxInput    int    `json:"max_input"`           // ℓ: first tokens of a document, its prefix not counted
-	MaxQuery    int    `json:"max_query,omitempty"` // first tokens of a query, its prefix counted; 0: see Reader.Query
+	MaxInput    int    `json:"max_input"` // ℓ: first tokens of a document, its prefix not counted
+	MaxQuery    int    `json:"max_query"` // first tokens of a query, its prefix counted
 	IndexPrefix string `json:"index_prefix,omitempty"`
 	QueryPrefix string `json:"query_prefix,omitempty"`
 	Lowercase   bool   `json:"lowercase"` // texts and queries first of all, not the prefixes
@@ -22,7 +22,7 @@ func (in Inputs) Check() error {
 	switch {
 	case in.MaxInput < 1:
 		return fmt.Errorf("max_input %d; at least 1 is needed", in.MaxInput)
-	case in.MaxQuery < 0:
+	case in.MaxQuery < 1:
 		return fmt.Errorf("max_query %d; at least 1 is needed", in.MaxQuery)
 	}
 	return nil
@@ -33,7 +33,6 @@ type Tokenizer interface {
 	Pieces(text string) []int32
 	PiecesPrefix(text string, limit int) []int32
 	WithSpecialTokens(ids []int32) []int32
-	EncodeTruncated(text string, limit int) (tokens []int32, truncated bool)
 }
 
 // Reader turns documents and queries into what a model reads: the same in training,
@@ -48,7 +47,7 @@ type Reader struct {
 // any text. It fails if the query's prefix leaves no room for a query.
 func (in Inputs) Reader(t Tokenizer) (Reader, error) {
 	r := Reader{in, t, t.Pieces(in.IndexPrefix), t.Pieces(in.QueryPrefix)}
-	if in.MaxQuery > 0 && len(r.query) >= in.MaxQuery {
+	if len(r.query) >= in.MaxQuery {
 		return Reader{}, fmt.Errorf("query_prefix %q has %d tokens, and max_query is %d: at least %d is needed", in.QueryPrefix, len(r.query), in.MaxQuery, len(r.query)+1)
 	}
 	return r, nil
@@ -59,13 +58,8 @@ func (r Reader) Document(text string) []int32 {
 	return r.Tokenizer.WithSpecialTokens(slices.Concat(r.index, r.Tokenizer.PiecesPrefix(r.cased(text), r.MaxInput)))
 }
 
-// Query is what the model reads of a query, and whether the query has more. Models of
-// before MaxQuery have 0: they read MaxInput tokens, special ones among them, and no
-// prefix.
+// Query is what the model reads of a query, and whether the query has more.
 func (r Reader) Query(text string) (tokens []int32, truncated bool) {
-	if r.MaxQuery == 0 {
-		return r.Tokenizer.EncodeTruncated(r.cased(text), r.MaxInput)
-	}
 	room := r.MaxQuery - len(r.query)
 	pieces := r.Tokenizer.PiecesPrefix(r.cased(text), room+1)
 	return r.Tokenizer.WithSpecialTokens(slices.Concat(r.query, pieces[:min(room, len(pieces))])), len(pieces) > room

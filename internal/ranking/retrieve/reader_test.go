@@ -17,34 +17,23 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 		"t5":   filepath.Join("..", "..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
 		"bart": filepath.Join("..", "..", "model", "subword", "testdata", "bart-tokenizer.json"),
 	} {
-		tok, err := subword.LoadSubword(path)
-		errtest.None(t, err)
+		tok := errtest.Value(subword.LoadSubword(path))(t)
 		t.Cleanup(func() { tok.Close() })
 		all[name] = tok
 	}
 	return all
 }
 
-// readerOf reads as a settings file of these inputs says.
-func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
-	t.Helper()
-	s, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`))
-	errtest.None(t, err)
-	r, err := s.Reader(tok)
-	errtest.None(t, err)
-	return r
-}
-
 // TestReader: documents and queries are transformers' tokens with the prefixes before them
-// (tools/golden/model_inputs.py), also as settings files of before max_query have it.
+// (tools/golden/model_inputs.py).
 func TestReader(t *testing.T) {
 	all := tokenizers(t)
 	lines := goldens.Lines[struct {
-		Tokenizer, Text         string
-		Document, Query, Before []int32
-		PlainDocument           []int32 `json:"plain_document"`
-		PlainQuery              []int32 `json:"plain_query"`
-		Long                    bool
+		Tokenizer, Text string
+		Document, Query []int32
+		PlainDocument   []int32 `json:"plain_document"`
+		PlainQuery      []int32 `json:"plain_query"`
+		Long            bool
 	}](t, "testdata/inputs.jsonl")
 	for _, want := range lines {
 		check := func(what string, got, tokens []int32) {
@@ -53,19 +42,17 @@ func TestReader(t *testing.T) {
 			}
 		}
 		tok := all[want.Tokenizer]
-		r := readerOf(t, tok, `"max_input":32,"max_query":64,"index_prefix":"index:","query_prefix":"query:","lowercase":true`)
+		r := errtest.Value(Inputs{32, 64, "index:", "query:", true}.Reader(tok))(t)
 		query, truncated := r.Query(want.Text)
 		check("document", r.Document(want.Text), want.Document)
 		check("query", query, want.Query)
 		if truncated != want.Long {
 			t.Errorf("%q: truncated is %v", want.Text, truncated)
 		}
-		r = readerOf(t, tok, `"max_input":32,"max_query":64,"lowercase":true`)
+		r = errtest.Value(Inputs{MaxInput: 32, MaxQuery: 64, Lowercase: true}.Reader(tok))(t)
 		query, _ = r.Query(want.Text)
 		check("document without a prefix", r.Document(want.Text), want.PlainDocument)
 		check("query without a prefix", query, want.PlainQuery)
-		query, _ = readerOf(t, tok, `"max_input":32,"lowercase":true`).Query(want.Text)
-		check("query of before max_query", query, want.Before)
 	}
 	if len(lines) < 28 {
 		t.Errorf("%d texts", len(lines))
@@ -74,8 +61,7 @@ func TestReader(t *testing.T) {
 
 // TestPrefixes are the tokens of the released code's.
 func TestPrefixes(t *testing.T) {
-	r, err := Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"])
-	errtest.None(t, err)
+	r := errtest.Value(Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"]))(t)
 	query, truncated := r.Query("the the")
 	if document := r.Document("the the"); !slices.Equal(document, []int32{5538, 10, 8, 1}) || !slices.Equal(query, []int32{11417, 10, 8, 1}) || !truncated {
 		t.Errorf("document %v, query %v", document, query)

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
 // SettingsFile is beside config.json in the folder of a trained model.
@@ -91,7 +90,6 @@ func ParseSettings(text []byte) (s Settings, err error) {
 	if len(text) == 0 {
 		return s, fmt.Errorf("the model has no %s, so it was not trained here: train it with a train step first", SettingsFile)
 	}
-	s.Search = Search{EarlyStopping: stopping.Heuristic, Validity: ByTokens} // of models which say nothing of it
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%s: %w", SettingsFile, err)
 	}

@@ -30,8 +30,7 @@ var texts = []corpus.Document{
 func corpusBytes(t *testing.T, docs []corpus.Document) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := corpus.NewWriter(&b)
-	errtest.None(t, err)
+	w := errtest.Value(corpus.NewWriter(&b))(t)
 	for i, d := range docs {
 		d.Doc = int32(i)
 		errtest.None(t, w.Write(d))
@@ -44,8 +43,7 @@ func corpusBytes(t *testing.T, docs []corpus.Document) []byte {
 func lines[T any](t *testing.T, values ...T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z, err := zstd.NewWriter(&b)
-	errtest.None(t, err)
+	z := errtest.Value(zstd.NewWriter(&b))(t)
 	for _, v := range values {
 		errtest.None(t, json.NewEncoder(z).Encode(v))
 	}
@@ -62,8 +60,7 @@ func documents(titles ...string) []dedup.Document {
 }
 
 func TestReadCards(t *testing.T) {
-	cards, err := ReadCards(bytes.NewReader(corpusBytes(t, texts)), nil)
-	errtest.None(t, err)
+	cards := errtest.Value(ReadCards(bytes.NewReader(corpusBytes(t, texts)), nil))(t)
 	want := []Card{
 		{"baby love", "is a song by the supremes"},
 		{"Elsa (Disney)", "Elsa is a queen. She sings."},
@@ -75,8 +72,7 @@ func TestReadCards(t *testing.T) {
 		t.Errorf("got %q, want %q", cards, want)
 	}
 	titles := lines(t, documents("Baby Love", "", "Only", "Lightning", "None")...)
-	cards, err = ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles))
-	errtest.None(t, err)
+	cards = errtest.Value(ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles)))(t)
 	if cards[0].Title != "Baby Love" || cards[0].Text != "is a song by the supremes" || cards[1].Title != "Elsa (Disney)" || cards[4].Title != "None" {
 		t.Errorf("titles of the documents: %q", cards)
 	}
@@ -102,15 +98,10 @@ func TestKeptCards(t *testing.T) {
 
 func TestReadCardsOfAnotherCollection(t *testing.T) {
 	whole := corpusBytes(t, texts)
-	gap := func() []byte {
-		var b bytes.Buffer
-		w, err := corpus.NewWriter(&b)
-		if err = errors.Join(err, w.Write(corpus.Document{Doc: 1}), w.Close()); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
-	}()
-	for name, c := range map[string]struct {
+	var gap bytes.Buffer
+	w := errtest.Value(corpus.NewWriter(&gap))(t)
+	errtest.None(t, errors.Join(w.Write(corpus.Document{Doc: 1}), w.Close()))
+	for _, c := range map[string]struct {
 		texts, documents []byte
 		want             string
 	}{
@@ -118,15 +109,13 @@ func TestReadCardsOfAnotherCollection(t *testing.T) {
 		"too many titles": {whole, lines(t, documents("a", "b", "c", "d", "e", "f")...), "there are titles of 6 documents"},
 		"no titles":       {whole, whole, `unknown object member name "text"`},
 		"cut texts":       {whole[:len(whole)/2], nil, "corpus"},
-		"a document less": {gap, nil, "document 1 where 0 was expected"},
+		"a document less": {gap.Bytes(), nil, "document 1 where 0 was expected"},
 	} {
 		var titles io.Reader
 		if c.documents != nil {
 			titles = bytes.NewReader(c.documents)
 		}
-		if _, err := ReadCards(bytes.NewReader(c.texts), titles); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", name, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(ReadCards(bytes.NewReader(c.texts), titles)), c.want)
 	}
 }
 
@@ -150,24 +139,20 @@ func TestFirstWords(t *testing.T) {
 	}
 }
 
+// TestExamples: a collection without development questions has those of test.
 func TestExamples(t *testing.T) {
 	q := func(id int64, split nq.Split, text string) dedup.Query {
 		return dedup.Query{ExampleID: id, Split: split, Question: text}
 	}
-	b := lines(t, q(1, nq.Train, "a"), q(2, nq.Dev, "b"), q(3, nq.Dev, "b"), q(4, nq.Dev, "c"), q(5, nq.Dev, "d"))
-	for n, want := range map[int]string{2: "[b c]", 9: "[b c d]"} {
-		got, err := Examples(bytes.NewReader(b), n)
-		if err != nil || fmt.Sprint(got) != want {
-			t.Errorf("%d examples: %v, %v; want %s", n, got, err, want)
+	dev := lines(t, q(1, nq.Train, "a"), q(2, nq.Dev, "b"), q(3, nq.Dev, "b"), q(4, nq.Dev, "c"), q(5, nq.Dev, "d"))
+	test := lines(t, q(1, nq.Train, "a"), q(2, nq.Test, "b"), q(3, nq.Test, "c"))
+	for want, c := range map[string]struct {
+		of []byte
+		n  int
+	}{"[b c]": {dev, 2}, "[b c d]": {dev, 9}, "[b]": {test, 1}} {
+		if got, err := Examples(bytes.NewReader(c.of), c.n); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%d examples: %v, %v; want %s", c.n, got, err, want)
 		}
-	}
-}
-
-// TestExamplesOfTest: a collection without development questions has those of test.
-func TestExamplesOfTest(t *testing.T) {
-	b := lines(t, dedup.Query{ExampleID: 1, Split: nq.Train, Question: "a"}, dedup.Query{ExampleID: 2, Split: nq.Test, Question: "b"}, dedup.Query{ExampleID: 3, Split: nq.Test, Question: "c"})
-	if got, err := Examples(bytes.NewReader(b), 1); err != nil || fmt.Sprint(got) != "[b]" {
-		t.Errorf("%v, %v", got, err)
 	}
 }
 

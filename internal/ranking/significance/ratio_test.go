@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -74,10 +75,7 @@ func TestRatioCovers(t *testing.T) {
 	covered, naive := 0, 0
 	for trial := range trials {
 		s := Stratum{Fraction: float64(drawn) / clusters}
-		order := make([]int, clusters)
-		for i := range order {
-			order[i] = i
-		}
+		order := lists.Places(clusters)
 		for i := range drawn {
 			k := i + r.below(clusters-i)
 			order[i], order[k] = order[k], order[i]
@@ -99,12 +97,10 @@ func TestRatioCovers(t *testing.T) {
 // TestRatioOfAll: what was drawn whole does not vary, nor does one cluster; nothing below the
 // line is no ratio.
 func TestRatioOfAll(t *testing.T) {
-	whole := Stratum{Above: []float64{1, 2}, Below: []float64{4, 4}, Fraction: 1}
-	if v, low, high := Ratio([]Stratum{whole}, 100, 1, 0.95); v != 0.375 || low != v || high != v {
-		t.Errorf("%v, %v to %v", v, low, high)
-	}
-	if v, low, high := Ratio([]Stratum{{Above: []float64{1}, Below: []float64{4}, Fraction: 0.1}}, 100, 1, 0.95); v != 0.25 || low != v || high != v {
-		t.Errorf("%v, %v to %v", v, low, high)
+	for want, of := range map[float64]Stratum{0.375: {Above: []float64{1, 2}, Below: []float64{4, 4}, Fraction: 1}, 0.25: {Above: []float64{1}, Below: []float64{4}, Fraction: 0.1}} {
+		if v, low, high := Ratio([]Stratum{of}, 100, 1, 0.95); v != want || low != v || high != v {
+			t.Errorf("%v, %v to %v", v, low, high)
+		}
 	}
 	if v, _, _ := Ratio([]Stratum{{Above: []float64{0}, Below: []float64{0}, Fraction: 0.1}}, 100, 1, 0.95); !math.IsNaN(v) {
 		t.Errorf("%v", v)

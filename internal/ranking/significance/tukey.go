@@ -1,20 +1,17 @@
 package significance
 
-import "math"
+import (
+	"math"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // Table is the values of systems: a list for each, query by query.
 type Table [][]float64
 
 // means of the systems.
 func (t Table) means() []float64 {
-	out := make([]float64, len(t))
-	for i, values := range t {
-		for _, v := range values {
-			out[i] += v
-		}
-		out[i] /= float64(len(values))
-	}
-	return out
+	return lists.Map(t, func(values []float64) float64 { return sum(values) / float64(len(values)) })
 }
 
 // TukeyHSD gives p of every pair of systems by Tukey's honestly significant difference,
@@ -59,13 +56,9 @@ func (t Table) TukeyHSD() func(a, b int) float64 {
 // random, the range of all means is as wide as the pair's difference.
 func (t Table) RandomizedTukeyHSD(samples int, seed uint64) func(a, b int) float64 {
 	k, n := len(t), len(t[0])
-	rows := make([][]float64, n)
-	for q := range n {
-		rows[q] = make([]float64, k)
-		for s := range k {
-			rows[q][s] = t[s][q]
-		}
-	}
+	rows := lists.Map(lists.Places(n), func(q int) []float64 {
+		return lists.Map(t, func(system []float64) float64 { return system[q] })
+	})
 	ranges := make([]float64, samples)
 	r := random(seed)
 	sums := make([]float64, k)
@@ -89,12 +82,7 @@ func (t Table) RandomizedTukeyHSD(samples int, seed uint64) func(a, b int) float
 	means := t.means()
 	return func(a, b int) float64 {
 		diff := math.Abs(means[a] - means[b])
-		hits := 0
-		for _, v := range ranges {
-			if v >= diff*(1-slack)-1e-15 {
-				hits++
-			}
-		}
+		hits := lists.Count(ranges, func(v float64) bool { return v >= diff*(1-slack)-1e-15 })
 		return float64(hits+1) / float64(samples+1)
 	}
 }

@@ -5,7 +5,12 @@ package journal
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -13,6 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -164,4 +171,167 @@ func (j *Journal) inspect(ctx context.Context, store *artifacts.Resolver, keys [
 		}
 	}
 	return entries, err
+}
+
+// sizesRead is how many earlier results of a block have their size looked up; the others are
+// taken to be similar.
+const sizesRead = 64
+
+// History is what an estimate is based on, but for downloads.
+func (j *Journal) History(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (h estimate.History, err error) {
+	if v.Done() {
+		return h, nil
+	}
+	if err := j.sizes(ctx, store, v); err != nil {
+		return h, err
+	}
+	h.Samples = map[int][]estimate.Sample{}
+	for i, s := range v.Plan.Steps {
+		for _, x := range j.spent[s.Address] {
+			sample, ok := j.samples[x.key]
+			if sample.Took = x.took; !ok {
+				sample.Bytes = -1
+			}
+			h.Samples[i] = append(h.Samples[i], sample)
+		}
+	}
+	h.Resumes = map[int]bool{}
+	for i := range j.Saved {
+		h.Resumes[i] = true
+	}
+	return h, nil
+}
+
+// sizes looks up how large earlier results are, of some steps of each block.
+func (j *Journal) sizes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
+	var keys []artifacts.Digest
+	asked := map[string]int{}
+	for i, s := range v.Plan.Steps {
+		spent := j.spent[s.Address]
+		if v.Items[i].Outcome == plan.Hit || len(spent) == 0 || s.Pending() {
+			continue
+		}
+		block := s.Block()
+		if asked[block]++; asked[block] > sizesRead {
+			continue
+		}
+		if _, known := j.samples[spent[0].key]; !known {
+			keys = append(keys, spent[0].key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	_, err := j.inspect(ctx, store, keys)
+	return err
+}
+
+// Find reads the record of a run of a project, given by its id, the beginning or the end of that,
+// "last", or "last~N" for the Nth before that.
+func Find(ctx context.Context, store artifacts.Store, project, name string) (*runs.Record, error) {
+	ids, err := runs.IDs(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, fault.Input(errors.New("this store has no record of a run"))
+	}
+	if back, ok := strings.CutPrefix(name, "last"); ok {
+		var n uint64
+		if back != "" {
+			digits, ok := strings.CutPrefix(back, "~")
+			if n, err = strconv.ParseUint(digits, 10, 31); !ok || err != nil {
+				return nil, fault.Input(fmt.Errorf("%q is not last or last~N", name))
+			}
+		}
+		rec, of, err := last(ctx, store, project, int(n))
+		if err == nil && rec == nil {
+			err = fault.Input(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do is not recorded", name, words.Count(of, "run")))
+		}
+		return rec, err
+	}
+	var found []string
+	for _, id := range ids {
+		if id == name {
+			return runs.Read(ctx, store, id)
+		}
+		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return runs.Read(ctx, store, found[0])
+	case 0:
+		return nil, fault.Input(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
+	}
+	return nil, fault.Input(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
+}
+
+// last reads the newest run of a project, or the n-th before it. If there are fewer, it
+// returns nil and how many there are.
+func last(ctx context.Context, store artifacts.Store, project string, n int) (rec *runs.Record, of int, err error) {
+	ours := func(rec *runs.Record) bool { return OfProject(rec, project) }
+	for rec, err := range runs.Backward(ctx, store, "", ours, 0) {
+		if err != nil {
+			return nil, of, fmt.Errorf("%w; it may be the one: name a run by its id, or remove that record with redsi verify --repair", err)
+		}
+		if of == n {
+			return rec, of, nil
+		}
+		of++
+	}
+	return nil, of, nil
+}
+
+// OfProject reports whether a run belongs to a project; without a project, all do.
+func OfProject(rec *runs.Record, project string) bool {
+	return project == "" || rec.Project == "" || rec.Project == project
+}
+
+// newest is runs.Backward for at most runsRead records of a pipeline of a project, without damaged ones.
+func newest(ctx context.Context, store artifacts.Store, run, project, pipeline string) iter.Seq2[*runs.Record, error] {
+	return func(yield func(*runs.Record, error) bool) {
+		read := 0
+		of := func(rec *runs.Record) bool { return rec.Of(project, pipeline) }
+		for rec, err := range runs.Backward(ctx, store, run, of, runsLooked) {
+			var damaged *runs.DamagedError
+			if !errors.As(err, &damaged) && (!yield(rec, err) || err != nil) {
+				return
+			}
+			if read++; read == runsRead {
+				return
+			}
+		}
+	}
+}
+
+// Earlier is a step's result in an earlier run.
+type Earlier struct {
+	Run string
+	Key artifacts.Digest
+}
+
+// Before finds the newest results of steps in the runs of the same pipeline before a run.
+func Before(ctx context.Context, store artifacts.Store, rec *runs.Record, wanted map[string]bool) (map[string]Earlier, error) {
+	found := map[string]Earlier{}
+	left := 0
+	for _, w := range wanted {
+		if w {
+			left++
+		}
+	}
+	for old, err := range newest(ctx, store, rec.RunID, rec.Project, rec.Pipeline) {
+		if err != nil || left == 0 {
+			return found, err
+		}
+		for _, s := range old.Steps {
+			if _, have := found[s.Address]; have || !wanted[s.Address] || !s.Finished() {
+				continue
+			}
+			found[s.Address] = Earlier{old.RunID, s.Key}
+			left--
+		}
+	}
+	return found, nil
 }

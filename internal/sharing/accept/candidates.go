@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -26,7 +25,7 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 	if err != nil {
 		return nil, nil, err
 	}
-	named, err := ac.namedResult(ctx)
+	named, err := ac.namedResult(ctx, past.Key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,7 +43,7 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 		}
 		x := Step{Address: s.Address, Key: it.Key, preimage: it.Preimage}
 		var why string
-		if x.Of, why = named(s.Address, past); why != "" {
+		if x.Of, why = named(s.Address); why != "" {
 			left = append(left, why)
 			continue
 		}
@@ -67,35 +66,30 @@ func keyOf(of string) (artifacts.Digest, error) {
 	return artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
 }
 
-// namedResult finds the key of the result that is meant for a step, or says why there is none.
-func (ac *accepter) namedResult(ctx context.Context) (func(address string, past *journal.Journal) (artifacts.Digest, string), error) {
-	of := ac.Of
-	if of == "" {
-		return func(address string, past *journal.Journal) (artifacts.Digest, string) {
-			if key, ok := past.Key[address]; ok {
-				return key, ""
+// namedResult finds the key of the result that is meant for a step, or says why there is none; last has those of earlier
+// runs here.
+func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.Digest) (func(address string) (artifacts.Digest, string), error) {
+	if key, err := keyOf(ac.Of); err == nil {
+		return func(string) (artifacts.Digest, string) { return key, "" }, nil
+	}
+	keys, lacks := last, "%s has no earlier result from a run here: give --of KEY"
+	if ac.Of != "" {
+		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
+		if err != nil {
+			return nil, err
+		}
+		keys, lacks = map[string]artifacts.Digest{}, "run "+rec.RunID+" has no result of %s"
+		for _, s := range rec.Steps {
+			if s.Finished() {
+				keys[s.Address] = s.Key
 			}
-			return artifacts.Digest{}, address + " has no earlier result from a run here: give --of KEY"
-		}, nil
-	}
-	if key, err := keyOf(of); err == nil {
-		return func(string, *journal.Journal) (artifacts.Digest, string) { return key, "" }, nil
-	}
-	rec, err := ac.FindRun(ctx, ac.store.Own, of)
-	if err != nil {
-		return nil, err
-	}
-	keys := map[string]artifacts.Digest{}
-	for _, s := range rec.Steps {
-		if s.Finished() {
-			keys[s.Address] = s.Key
 		}
 	}
-	return func(address string, _ *journal.Journal) (artifacts.Digest, string) {
+	return func(address string) (artifacts.Digest, string) {
 		if key, ok := keys[address]; ok {
 			return key, ""
 		}
-		return artifacts.Digest{}, fmt.Sprintf("run %s has no result of %s", rec.RunID, address)
+		return artifacts.Digest{}, fmt.Sprintf(lacks, address)
 	}, nil
 }
 

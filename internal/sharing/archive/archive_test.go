@@ -2,9 +2,9 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,7 +12,9 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // random does not shrink when compressed.
@@ -64,8 +66,34 @@ func pack(t *testing.T, s artifacts.Store, by *signature.Private, change func(m 
 	return out.Bytes()
 }
 
+// packed is an archive of one result of such blobs.
+func packed(t *testing.T, change func(m *Manifest), blobs ...[]byte) []byte {
+	t.Helper()
+	s := mem.New()
+	publish(t, s, "one", blobs...)
+	return pack(t, s, nil, change)
+}
+
 func read(b []byte) (*Reader, error) {
 	return NewReader(bytes.NewReader(b), int64(len(b)), Usual(int64(len(b))), "a.zip")
+}
+
+// taken is a store with what an archive has, verified, and the folder of its project.
+func taken(t *testing.T, b []byte) (to artifacts.Store, dir string, err error) {
+	to, dir = mem.New(), t.TempDir()
+	a, err := read(b)
+	if err == nil {
+		err = a.Verify(t.Context())
+	}
+	if err != nil {
+		return to, dir, err
+	}
+	keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
+	tr := &artifacts.Transfer{From: a.Reader(), To: to}
+	if err = errors.Join(err, tr.Results(t.Context(), keys)); err != nil || len(tr.Done().Lost) > 0 {
+		return to, dir, cmp.Or(err, errors.New("lost"))
+	}
+	return to, dir, a.WriteProject(t.Context(), dir, to.Blobs)
 }
 
 // TestThereAndBack: what was packed comes out, verified, and is a store's; the same
@@ -85,28 +113,17 @@ func TestThereAndBack(t *testing.T) {
 	if a.Signer != by.Public() || a.Manifest.Results != 2 || len(a.Others) > 0 {
 		t.Errorf("%+v signed by %v, others %v", a.Manifest, a.Signer, a.Others)
 	}
-	if err := a.Verify(t.Context()); err != nil {
-		t.Error(err)
-	}
-	to := mem.New()
-	tr := &artifacts.Transfer{From: a.Reader(), To: to}
-	keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
-	errtest.None(t, errors.Join(err, tr.Results(t.Context(), keys)))
+	to, dir, err := taken(t, b)
+	errtest.None(t, err)
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(to), one.Key); err != nil || hit == nil {
 		t.Errorf("%v, %v", hit, err)
 	}
-	dir := t.TempDir()
-	errtest.None(t, a.WriteProject(t.Context(), dir, to.Blobs))
-	if text, err := os.ReadFile(filepath.Join(dir, "assets", "Ä.txt")); err != nil || string(text) != "ä" {
-		t.Errorf("%q, %v", text, err)
-	}
+	valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "assets", "Ä.txt")), "ä")
 }
 
 // TestSameBytes packs the same store twice: List of blobs has no order, so one blob.
 func TestSameBytes(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("text"))
-	if !bytes.Equal(pack(t, s, nil, nil), pack(t, s, nil, nil)) {
+	if !bytes.Equal(packed(t, nil, []byte("text")), packed(t, nil, []byte("text"))) {
 		t.Error("the same content has other bytes")
 	}
 }

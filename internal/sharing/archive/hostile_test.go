@@ -45,27 +45,10 @@ func TestTwoEnds(t *testing.T) {
 
 // TestDamage: a byte that changed anywhere is told before anything counts.
 func TestDamage(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("some text that is not short"))
-	whole := pack(t, s, nil, nil)
+	whole := packed(t, nil, []byte("some text that is not short"))
 	take := func(b []byte) error {
-		a, err := read(b)
-		if err != nil {
-			return err
-		}
-		if err := a.Verify(t.Context()); err != nil {
-			return err
-		}
-		to := mem.New()
-		keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
-		tr := &artifacts.Transfer{From: a.Reader(), To: to}
-		if err := errors.Join(err, tr.Results(t.Context(), keys)); err != nil {
-			return err
-		}
-		if len(tr.Done().Lost) > 0 {
-			return errors.New("lost")
-		}
-		return a.WriteProject(t.Context(), t.TempDir(), to.Blobs)
+		_, _, err := taken(t, b)
+		return err
 	}
 	errtest.None(t, take(whole))
 	for _, text := range []string{"some text that", "# a pipeline", `"seal"`, "redsi-archive/1"} {
@@ -75,9 +58,7 @@ func TestDamage(t *testing.T) {
 		}
 		b := bytes.Clone(whole)
 		b[at] ^= 1
-		if err := take(b); err == nil {
-			t.Errorf("a byte of %q was changed and nobody noticed", text)
-		}
+		errtest.Some(t, take(b), text)
 	}
 	for n := 0; n < len(whole); n += 97 {
 		if err := take(whole[:n]); err == nil {
@@ -138,10 +119,16 @@ func rewrite(t *testing.T, b []byte, add func(z *zip.Writer)) []byte {
 	return out.Bytes()
 }
 
+// raw adds an entry as it stands.
+func raw(t *testing.T, z *zip.Writer, h *zip.FileHeader, data []byte) {
+	t.Helper()
+	w, err := z.CreateRaw(h)
+	errtest.None(t, err)
+	errtest.None(t, errtest.Of(w.Write(data)))
+}
+
 func TestHostileEntries(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("text"))
-	whole := pack(t, s, nil, nil)
+	whole := packed(t, nil, []byte("text"))
 	for _, c := range hostile {
 		b := rewrite(t, whole, func(z *zip.Writer) {
 			h := &zip.FileHeader{Name: c.name, Method: zip.Store, CompressedSize64: 1, UncompressedSize64: 1, CRC32: crc32.ChecksumIEEE([]byte("x"))}
@@ -149,13 +136,7 @@ func TestHostileEntries(t *testing.T) {
 			if c.head != nil {
 				c.head(h)
 			}
-			w, err := z.CreateRaw(h)
-			if err == nil {
-				_, err = w.Write([]byte("x"))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw(t, z, h, []byte("x"))
 		})
 		errtest.Says(t, errtest.Of(read(b)), c.want)
 	}
@@ -163,9 +144,7 @@ func TestHostileEntries(t *testing.T) {
 
 // TestOtherFiles: what a person added to the archive is named, and nothing else comes of it.
 func TestOtherFiles(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("text"))
-	a, err := read(rewrite(t, pack(t, s, nil, nil), func(z *zip.Writer) {
+	a, err := read(rewrite(t, packed(t, nil, []byte("text")), func(z *zip.Writer) {
 		errtest.None(t, errtest.Of(z.Create("notes/")))
 		errtest.None(t, errtest.Of(z.Create("notes/mine.txt")))
 	}))
@@ -176,28 +155,18 @@ func TestOtherFiles(t *testing.T) {
 
 // TestBombs: sizes that cannot be, that are too large, and bytes that are counted twice.
 func TestBombs(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("text"))
-	whole := pack(t, s, nil, nil)
-	raw := func(h zip.FileHeader, data []byte) func(z *zip.Writer) {
-		return func(z *zip.Writer) {
-			w, err := z.CreateRaw(&h)
-			if err == nil {
-				_, err = w.Write(data)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+	whole := packed(t, nil, []byte("text"))
+	with := func(h zip.FileHeader, data []byte) []byte {
+		return rewrite(t, whole, func(z *zip.Writer) { raw(t, z, &h, data) })
 	}
 	for _, c := range []struct {
 		want string
 		b    []byte
 	}{
-		{"cannot hold", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: zip.Deflate, CompressedSize64: 3, UncompressedSize64: 1 << 40}, []byte("abc")))},
-		{"takes 3", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc")))},
-		{"method 12", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: 12, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc")))},
-		{"truncated", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: uint64(len(whole)), UncompressedSize64: uint64(len(whole))}, nil))},
+		{"cannot hold", with(zip.FileHeader{Name: "project/x", Method: zip.Deflate, CompressedSize64: 3, UncompressedSize64: 1 << 40}, []byte("abc"))},
+		{"takes 3", with(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc"))},
+		{"method 12", with(zip.FileHeader{Name: "project/x", Method: 12, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc"))},
+		{"truncated", with(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: uint64(len(whole)), UncompressedSize64: uint64(len(whole))}, nil)},
 	} {
 		errtest.Says(t, errtest.Of(read(c.b)), c.want)
 	}
@@ -222,21 +191,17 @@ func TestBombs(t *testing.T) {
 
 // TestRepeated: one blob that stands for many files of the project counts for each.
 func TestRepeated(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", random)
 	d, n := artifacts.Sum(random), int64(len(random))
-	whole := pack(t, s, nil, func(m *Manifest) {
+	whole := packed(t, func(m *Manifest) {
 		for _, name := range []string{"a", "b", "c", "d"} {
 			m.Sources = append(m.Sources, artifacts.File{Name: name, Digest: d, Size: n})
 		}
-	})
+	}, random)
 	l := Usual(int64(len(whole)))
 	l.Size = 4 * n
 	errtest.Says(t, errtest.Of(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")), "--max-size")
 	l.Size = 6 * n
-	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")))
 }
 
 // claim adds a zip64 end that claims so many files.
@@ -262,17 +227,13 @@ func claim(b []byte, files uint64) []byte {
 
 // TestOverlap makes two entries of one file's bytes.
 func TestOverlap(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("text"))
-	whole := rewrite(t, pack(t, s, nil, nil), func(z *zip.Writer) {
+	whole := rewrite(t, packed(t, nil, []byte("text")), func(z *zip.Writer) {
 		for _, name := range []string{"project/x", "project/y"} {
 			w, err := z.Create(name)
 			if err == nil {
 				_, err = io.WriteString(w, "the same bytes")
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 		}
 	})
 	// The table of contents says where y begins: let it say where x does.
@@ -283,29 +244,26 @@ func TestOverlap(t *testing.T) {
 
 // TestManifests: what a manifest says is compared with what there is.
 func TestManifests(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("text"))
 	d := artifacts.Sum([]byte("text"))
+	source := func(f artifacts.File) func(*Manifest) {
+		return func(m *Manifest) { m.Sources = []artifacts.File{f} }
+	}
 	for want, change := range map[string]func(m *Manifest){
-		"more than":            func(m *Manifest) { m.Pipeline = strings.Repeat("x", 2000) },
-		"not a clean":          func(m *Manifest) { m.Pipeline = "../pipelines.hcl" },
-		"personal settings":    func(m *Manifest) { m.Sources = []artifacts.File{{Name: "redsi.local.hcl", Digest: d}} },
-		"not a clean relative": func(m *Manifest) { m.Sources = []artifacts.File{{Name: "../x", Digest: d}} },
-		"twice":                func(m *Manifest) { m.Sources = []artifacts.File{{Name: "Pipelines.hcl", Digest: d}} },
-		"not a folder":         func(m *Manifest) { m.Sources = []artifacts.File{{Name: "pipelines.hcl/x", Digest: d}} },
-		"lacks this file":      func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: artifacts.Digest{1}, Size: 4}} },
-		"leads to \"../x\"": func(m *Manifest) {
-			m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 4, Mode: "link", Link: "../x"}}
-		},
-		"absolute path \"/etc": func(m *Manifest) {
-			m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 4, Mode: "link", Link: "/etc"}}
-		},
-		"has 4 bytes, not 3":    func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 3}} },
+		"more than":             func(m *Manifest) { m.Pipeline = strings.Repeat("x", 2000) },
+		"not a clean":           func(m *Manifest) { m.Pipeline = "../pipelines.hcl" },
+		"personal settings":     source(artifacts.File{Name: "redsi.local.hcl", Digest: d}),
+		"not a clean relative":  source(artifacts.File{Name: "../x", Digest: d}),
+		"twice":                 source(artifacts.File{Name: "Pipelines.hcl", Digest: d}),
+		"not a folder":          source(artifacts.File{Name: "pipelines.hcl/x", Digest: d}),
+		"lacks this file":       source(artifacts.File{Name: "x", Digest: artifacts.Digest{1}, Size: 4}),
+		"leads to \"../x\"":     source(artifacts.File{Name: "x", Digest: d, Size: 4, Mode: "link", Link: "../x"}),
+		"absolute path \"/etc":  source(artifacts.File{Name: "x", Digest: d, Size: 4, Mode: "link", Link: "/etc"}),
+		"has 4 bytes, not 3":    source(artifacts.File{Name: "x", Digest: d, Size: 3}),
 		"its manifest says 7":   func(m *Manifest) { m.Records.Count = 7 },
 		"its manifest says 9":   func(m *Manifest) { m.Blobs = 9 },
 		"do not match its mani": func(m *Manifest) { m.Records.Digest = d },
 	} {
-		a, err := read(pack(t, s, nil, change))
+		a, err := read(packed(t, change, []byte("text")))
 		if err == nil {
 			err = a.Verify(t.Context())
 		}

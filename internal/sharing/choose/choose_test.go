@@ -2,6 +2,8 @@ package choose
 
 import (
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestChoice: what is necessary is taken, then what is rendered, then the smallest.
@@ -26,8 +28,6 @@ func TestChoice(t *testing.T) {
 		for _, x := range all {
 			got += map[bool]string{true: "1", false: "0"}[x.Taken]
 		}
-		if got != c.want {
-			t.Errorf("%+v takes %s, want %s", c.choice, got, c.want)
-		}
+		valuetest.Is(t, got, c.want, c.choice)
 	}
 }

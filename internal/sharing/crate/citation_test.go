@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var work = Work{Title: `A "T": & more`, Abstract: "About <T>.\nTwo lines.", License: "CC-BY-4.0", Version: "1.1", DOI: "10.5281/zenodo.2", Paper: "10.1145/1", Keywords: []string{"x: y", "z"},
@@ -35,9 +36,7 @@ func TestCitationForms(t *testing.T) {
 	} {
 		w := work
 		change(&w)
-		if got := string(Citation(w)); !strings.Contains(got, want) {
-			t.Errorf("there is no %s in\n%s", want, got)
-		}
+		valuetest.Says(t, string(Citation(w)), want)
 	}
 }
 
@@ -50,7 +49,5 @@ func TestZenodo(t *testing.T) {
 	}
 	w := work
 	w.License = "https://example.org/license"
-	if _, err := Zenodo(w); err == nil {
-		t.Error("Zenodo knows no licences by address")
-	}
+	errtest.Some(t, errtest.Of(Zenodo(w)), "Zenodo knows no licences by address")
 }

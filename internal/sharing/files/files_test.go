@@ -1,7 +1,6 @@
 package files
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestSplit: an output is what follows a step's name, or its key; without one, all is an address.
@@ -62,15 +62,11 @@ func TestNamesOf(t *testing.T) {
 		`table.t["Σ"]`: "-68797188", `table.t["ς"]`: "-25d1e525", `table.t["` + long + `1"]`: "-abfdabff", `table.t["` + long + `2"]`: "-5dbf0aaf",
 		`figure.f["x"]`: "-15e3e7c4", `figure.f["x.vl"]`: "-731dec9c", `module.m["k"].table.t`: "-25bdf1c9", "module.m-k.table.t": "-1ecabd67"}
 	got := NamesOf(steps)
-	if !maps.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	valuetest.Deep(t, got, want)
 	if name := got.Of(`table.t["`+long+`1"]`, "csv"); len(name) > 220 || !utf8.ValidString(name) {
 		t.Errorf("%q has %d bytes", name, len(name))
 	}
-	if name := got.Of(`table.t["other/key"]`, "csv"); name != "t-other-key.csv" {
-		t.Error(name)
-	}
+	valuetest.Is(t, got.Of(`table.t["other/key"]`, "csv"), "t-other-key.csv")
 }
 
 // TestStale: files of earlier runs are named until they are made again or removed, but for those

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPublish: what a step makes is written and kept up to date; what a person changed or added stays, and
@@ -64,15 +65,12 @@ func TestPublish(t *testing.T) {
 		}
 		for name, want := range c.there {
 			b, err := os.ReadFile(at("results/plots/" + name))
-			if want != string(b) || (want == "") != os.IsNotExist(err) {
-				t.Errorf("%d: %s is %q, %v", i, name, b, err)
-			}
+			valuetest.Is(t, want, string(b), i, name)
+			valuetest.Is(t, want == "", os.IsNotExist(err), i, name)
 		}
 	}
 	for _, name := range []string{"../x", ".git/config"} {
-		if _, err := publish(map[string]string{"a.svg": "4", name: "x"}); err == nil {
-			t.Errorf("%s was published", name)
-		}
+		errtest.Some(t, errtest.Of(publish(map[string]string{"a.svg": "4", name: "x"})), name)
 	}
 	outside := t.TempDir()
 	errtest.None(t, os.Symlink(outside, at("results/plots/b.svg")))

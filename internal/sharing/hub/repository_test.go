@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const datasetCard = `---
@@ -60,11 +61,7 @@ func TestCheck(t *testing.T) {
 
 func TestAttributes(t *testing.T) {
 	got := string(Attributes([]artifacts.File{{Name: "a b/large.json", Size: 11 << 20}, {Name: "small.json", Size: 10}, {Name: "x.parquet", Size: 11 << 20}}))
-	for _, want := range []string{"*.parquet filter=lfs diff=lfs merge=lfs -text\n", "/a[[:space:]]b/large.json filter=lfs"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in %q", want, got)
-		}
-	}
+	valuetest.Says(t, got, "*.parquet filter=lfs diff=lfs merge=lfs -text\n", "/a[[:space:]]b/large.json filter=lfs")
 	if strings.Contains(got, "small") || strings.Contains(got, "x.parquet") {
 		t.Errorf("too much: %q", got)
 	}

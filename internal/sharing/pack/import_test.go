@@ -14,9 +14,7 @@ import (
 // TestFreeFolder: an archive goes into a folder of its own.
 func TestFreeFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.MkdirAll(filepath.Join("full", "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Join("full", "x"), 0o755))
 	errtest.None(t, os.Mkdir("empty", 0o755))
 	for folder, want := range map[string]string{"new": "", "empty": "", "full": "full is not empty", ".": "must be a new one"} {
 		at, err := freeFolder(folder)

@@ -185,11 +185,8 @@ func beside(texts map[string][]byte, base string) {
 	for folder := range folders {
 		take(filepath.Join(folder, lockfile.Name))
 	}
-	for _, name := range besides {
-		take(filepath.Join(base, name))
-	}
 	tests, _ := fs.Glob(os.DirFS(base), "*"+syntax.TestSuffix) // the pattern is valid
-	for _, name := range tests {
+	for _, name := range append(tests, besides...) {
 		take(filepath.Join(base, name))
 	}
 }

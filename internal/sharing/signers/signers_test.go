@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func key(t *testing.T, name string) *signature.Private {
@@ -39,9 +40,7 @@ func TestSign(t *testing.T) {
 		{Signing{alice, signature.Public{}, damaged}, keys[:1], Signed{There: 1}},
 		{Signing{bob, alice.Public(), damaged}, keys, Signed{Signed: 1, Passed: 1, Damaged: 1}},
 	} {
-		if n, err := c.by.Sign(t.Context(), artifacts.Alone(s), c.keys); err != nil || n != c.want {
-			t.Errorf("%+v, %v, want %+v", n, err, c.want)
-		}
+		valuetest.Of(t, c.want)(c.by.Sign(t.Context(), artifacts.Alone(s), c.keys))
 	}
 	list, err := List(t.Context(), s, keys, signature.Ring{Trusted: []signature.Public{bob.Public()}}, alice)
 	if err != nil || len(list) != 3 || list[0].Key != "" || list[0].Results != 2 {

@@ -1,18 +1,15 @@
 package dir_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,33 +20,15 @@ import (
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
-// childRoot, set in the environment, turns the test binary into a writer that
-// stops in the middle of a blob, or does as childRole says.
+// childRoot, set in the environment, turns the test binary into a writer that does as childRole says.
 const childRoot = "REDSI_TEST_WRITE_TO"
 
 func TestMain(m *testing.M) {
-	if root, role := os.Getenv(childRoot), os.Getenv(childRole); role != "" {
-		replaceAs(root, role)
+	if root := os.Getenv(childRoot); root != "" {
+		replaceAs(root, os.Getenv(childRole))
 		return
-	} else if root != "" {
-		writeHalf(root)
 	}
 	os.Exit(m.Run())
-}
-
-// writeHalf puts a megabyte of a blob, says so, and waits to be killed.
-func writeHalf(root string) {
-	s, err := dir.Open(root)
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	r, w := io.Pipe()
-	go func() {
-		w.Write(make([]byte, 1<<20)) // returns when Put has taken all of it
-		fmt.Println("half")
-	}()
-	s.Blobs.Put(context.Background(), r)
 }
 
 func open(t *testing.T) artifacts.Store {
@@ -69,11 +48,7 @@ func openAt(t *testing.T, root string) artifacts.Store {
 func TestPutSame(t *testing.T) {
 	const short = 64 << 10
 	root := t.TempDir()
-	open := func() artifacts.Store {
-		s, err := dir.Open(root)
-		errtest.None(t, err)
-		return s
-	}
+	open := func() artifacts.Store { return openAt(t, root) }
 	s := open()
 	for _, content := range [][]byte{{}, []byte("short"), make([]byte, short), make([]byte, short+1)} {
 		put := func(s artifacts.Store) (os.FileInfo, string) {
@@ -121,40 +96,6 @@ func TestPutHeals(t *testing.T) {
 	}
 }
 
-// TestKilled kills a writer in the middle of a blob: nothing of it shows, and
-// its file is swept once it is old.
-func TestKilled(t *testing.T) {
-	root := t.TempDir()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childRoot+"="+root)
-	out, err := cmd.StdoutPipe()
-	errtest.None(t, err)
-	errtest.None(t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || line != "half\n" {
-		t.Fatalf("the writer said %q, %v", line, err)
-	}
-	errtest.None(t, cmd.Process.Kill())
-	cmd.Wait() // killed: that is its error
-
-	s := openAt(t, root)
-	for b, err := range s.Blobs.List(t.Context()) {
-		t.Errorf("listed %v, %v", b, err)
-	}
-	left := files(t, filepath.Join(root, "tmp"))
-	if len(left) != 1 {
-		t.Fatalf("in tmp/: %v; want what the writer left", left)
-	}
-	old := time.Now().Add(-25 * time.Hour)
-	errtest.None(t, os.Chtimes(left[0], old, old))
-	fresh := filepath.Join(root, "tmp", "put-fresh")
-	filetest.Write(t, fresh, "")
-	openAt(t, root)
-	if got := files(t, filepath.Join(root, "tmp")); !slices.Equal(got, []string{fresh}) {
-		t.Errorf("after the sweep tmp/ has %v, want only the fresh one", got)
-	}
-}
-
 func files(t *testing.T, top string) []string {
 	t.Helper()
 	var all []string
@@ -184,34 +125,23 @@ func TestNothingLeft(t *testing.T) {
 	if got := files(t, root); len(got) != 2 {
 		t.Errorf("files %v, want a blob and a record", got)
 	}
+	// What a killed writer leaves there shows nowhere, and goes when it is old.
+	old, fresh := filepath.Join(root, "tmp", "put-old"), filepath.Join(root, "tmp", "put-fresh")
+	filetest.Write(t, old, "half")
+	filetest.Write(t, fresh, "")
+	errtest.None(t, os.Chtimes(old, time.Now(), time.Now().Add(-25*time.Hour)))
+	n := 0
+	for range openAt(t, root).Blobs.List(t.Context()) {
+		n++
+	}
+	if got := files(t, filepath.Join(root, "tmp")); n != 1 || !slices.Equal(got, []string{fresh}) {
+		t.Errorf("%d blobs; after the sweep tmp/ has %v, want only the fresh one", n, got)
+	}
 }
 
 type failing struct{}
 
 func (*failing) Read([]byte) (int, error) { return 0, errors.New("the cable fell out") }
-
-// TestStrangers checks that files which the store did not write are not taken
-// for blobs or records.
-func TestStrangers(t *testing.T) {
-	root := t.TempDir()
-	s := openAt(t, root)
-	for _, p := range []string{"blobs/README", "blobs/ab/.DS_Store", "blobs/ab/cdef", "blobs/AB/" + strings.Repeat("0", 62),
-		"records/x.txt", "records/A.json", "records/.a.json", "records/a.json~"} {
-		p = filepath.Join(root, p)
-		if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte("?"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for b, err := range s.Blobs.List(t.Context()) {
-		t.Errorf("listed blob %v, %v", b, err)
-	}
-	for r, err := range s.Records.List(t.Context(), "") {
-		t.Errorf("listed record %v, %v", r, err)
-	}
-}
 
 // TestGone checks that a store whose folder has vanished, an unmounted disk say,
 // is an error and never a miss.
@@ -237,35 +167,6 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestList10000 lists as many records as a large reproduction has results.
-func TestList10000(t *testing.T) {
-	root := t.TempDir()
-	s := openAt(t, root)
-	var want []string
-	if err := os.MkdirAll(filepath.Join(root, "records", "results"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 10_000 {
-		name := "results/" + artifacts.Sum(fmt.Append(nil, i)).Hex()
-		path := filepath.Join(root, "records", filepath.FromSlash(artifacts.RecordPath(name)))
-		if err := os.WriteFile(path, []byte("{}"), 0o444); err != nil { // Create would sync each
-			t.Fatal(err)
-		}
-		want = append(want, name)
-	}
-	slices.Sort(want)
-	var got []string
-	for r, err := range s.Records.List(t.Context(), "results/") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, r.Name)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("listed %d records", len(got))
-	}
-}
-
 func FuzzPut(f *testing.F) {
 	root := f.TempDir()
 	s, err := dir.Open(root)
@@ -287,4 +188,195 @@ func FuzzPut(f *testing.F) {
 			t.Fatalf("record %q came back as %q, %v", name, got, err)
 		}
 	})
+}
+
+// inPlaceOf are things that can lie where a file of the store belongs.
+var inPlaceOf = map[string]func(path string) error{
+	"an empty folder": func(p string) error { return os.Mkdir(p, 0o755) },
+	"a folder of 1": func(p string) error {
+		return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(filepath.Join(p, "x"), []byte("x"), 0o644))
+	},
+	"a link":         func(p string) error { return os.Symlink("/dev/zero", p) },
+	"a link nowhere": func(p string) error { return os.Symlink("/nowhere/at/all", p) },
+	"a pipe":         func(p string) error { return syscall.Mkfifo(p, 0o644) },
+	"a socket":       func(p string) error { return syscall.Mknod(p, syscall.S_IFSOCK|0o644, 0) },
+}
+
+// TestInPlaceOf puts other things in the place of a blob and of a result's record:
+// look-ups miss, reads find nothing and do not wait, verify names them, and either
+// the step that runs again or verify --repair moves them aside.
+func TestInPlaceOf(t *testing.T) {
+	for what, put := range inPlaceOf {
+		for _, of := range []string{"blob", "record"} {
+			for _, repair := range []bool{false, true} {
+				t.Run(what+" of a "+of, func(t *testing.T) { inPlace(t, put, of, repair) })
+			}
+		}
+	}
+}
+
+func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
+	root := t.TempDir()
+	s := openAt(t, root)
+	result := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
+	storetest.Publish(t, s, result)
+	d := artifacts.Sum([]byte("the output"))
+	path, ok := s.Blobs.(artifacts.Local).LocalPath(d)
+	if of == "record" {
+		path = filepath.Join(root, "records", filepath.FromSlash(artifacts.RecordPath(artifacts.ResultName(result.Key))))
+	} else if !ok {
+		t.Fatal("no blob")
+	}
+	errtest.None(t, errors.Join(os.Remove(path), put(path)))
+	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), result.Key); hit != nil || err != nil {
+		t.Fatalf("Lookup = %v, %v; want a miss", hit, err)
+	}
+	if of == "blob" {
+		if _, err := s.Blobs.Open(t.Context(), d); !errors.Is(err, artifacts.ErrNotExist) {
+			t.Errorf("Open: %v", err)
+		}
+		if err := s.Blobs.Delete(t.Context(), d); err != nil {
+			t.Errorf("Delete: %v", err)
+		}
+	}
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
+	errtest.None(t, err)
+	if !slices.ContainsFunc(r.Problems, func(p artifacts.Problem) bool {
+		return strings.Contains(p.String(), path) && strings.Contains(p.String(), "in the place of "+of) && p.Repaired == repair
+	}) {
+		t.Errorf("problems %v; want %s", r.Problems, path)
+	}
+	again := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), again); err != nil {
+		t.Fatalf("the step that runs again: %v", err)
+	}
+	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), result.Key); hit == nil || err != nil {
+		t.Errorf("Lookup after that = %v, %v", hit, err)
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) > 0 {
+		t.Errorf("problems after that: %v, %v", r.Problems, err)
+	}
+}
+
+// TestFolderIsAFile: a file where a folder of the store belongs is a miss and moved
+// aside, not an error for good.
+func TestFolderIsAFile(t *testing.T) {
+	root := t.TempDir()
+	s := openAt(t, root)
+	d := artifacts.Sum([]byte("x"))
+	for _, p := range []string{filepath.Join(root, "blobs", d.Hex()[:2]), filepath.Join(root, "records", "runs")} {
+		filetest.Write(t, p, "?")
+	}
+	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
+		t.Errorf("Missing = %v, %v", missing, err)
+	}
+	if _, err := s.Records.Get(t.Context(), "runs/1"); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("Get: %v", err)
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 2 {
+		t.Errorf("problems %v, %v; want both", r.Problems, err)
+	}
+	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("x")); err != nil {
+		t.Error(err)
+	}
+	if err := s.Records.Create(t.Context(), "runs/1", []byte("{}")); err != nil {
+		t.Error(err)
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 0 {
+		t.Errorf("problems %v, %v; want none", r.Problems, err)
+	}
+	if got := files(t, filepath.Join(root, "aside")); len(got) != 2 {
+		t.Errorf("aside: %v", got)
+	}
+}
+
+// TestLinkedFolders: nothing lists a store, or deletes from it, of which a part lies behind a
+// link; a link to the whole store, and one that is in no folder's place, are no matter.
+func TestLinkedFolders(t *testing.T) {
+	for at, refused := range map[string]bool{".": false, "blobs/mine": false, "records": true, "records/results": true, "blobs": true, "blobs/" + artifacts.Sum([]byte("some bytes")).Hex()[:2]: true} {
+		root := filepath.Join(t.TempDir(), "store")
+		s := openAt(t, root)
+		r := storetest.NewResult(t, s, "k", map[string]string{"o": "some bytes"})
+		storetest.Publish(t, s, r)
+		errtest.None(t, s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)))
+		link, disk := filepath.Join(root, at), filepath.Join(t.TempDir(), "disk")
+		if err := os.Rename(link, disk); err != nil && at != "blobs/mine" {
+			t.Fatal(err)
+		}
+		errtest.None(t, errors.Join(os.MkdirAll(filepath.Join(disk, "back"), 0o755), os.Symlink(disk, link)))
+		s = openAt(t, root)
+		report, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
+		for what, err := range map[string]error{"verify": verr, "gc": gerr} {
+			if refused != (err != nil && strings.Contains(err.Error(), link+" is a link")) {
+				t.Errorf("%s is a link, %s: %v", at, what, err)
+			}
+		}
+		if !refused && (report.Results != 1 || report.Blobs != 1 || len(report.Problems) > 0) {
+			t.Errorf("%s is a link, verify: %+v", at, report)
+		}
+		if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); hit == nil || err != nil {
+			t.Errorf("%s is a link, after gc: %v, %v", at, hit, err)
+		}
+	}
+	for _, at := range []string{"blobs", "records/results", "records/runs"} { // a disk that is not there
+		root := t.TempDir()
+		s := openAt(t, root)
+		errtest.None(t, errors.Join(os.RemoveAll(filepath.Join(root, at)), os.Symlink("/nowhere/at/all", filepath.Join(root, at))))
+		_, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
+		if verr == nil || gerr == nil {
+			t.Errorf("%s, a link nowhere, is taken for an empty folder: %v, %v", at, verr, gerr)
+		}
+	}
+}
+
+// TestRecordTooLong: a record that is longer than any that redsi writes is read no further,
+// though somebody else's folder has it. One's own goes by verify --repair.
+func TestRecordTooLong(t *testing.T) {
+	root, key := t.TempDir(), artifacts.Digest{1}
+	s := openAt(t, root)
+	errtest.None(t, s.Records.Put(t.Context(), artifacts.ResultName(key), nil))
+	path := filepath.Join(root, "records", filepath.FromSlash(artifacts.RecordPath(artifacts.ResultName(key))))
+	if err := errors.Join(os.Chmod(path, 0o644), os.Truncate(path, 64<<20)); err != nil { // all of it a hole
+		t.Fatal(err)
+	}
+	var damage *artifacts.DamageError
+	if b, err := s.Records.Get(t.Context(), artifacts.ResultName(key)); !errors.As(err, &damage) {
+		t.Fatalf("%d bytes, %v; want a DamageError", len(b), err)
+	}
+	errtest.Says(t, errtest.Of(artifacts.Lookup(t.Context(), artifacts.Alone(s), key)), "verify --repair")
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != 1 || !r.Problems[0].Repaired {
+		t.Errorf("Check: %v, %v", r.Problems, err)
+	}
+	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), key); r != nil || err != nil {
+		t.Errorf("then Lookup: %v, %v", r, err)
+	}
+}
+
+// TestOpenReader: a folder that is read is not touched, be it a store or none.
+func TestOpenReader(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "gone")
+	s, err := dir.OpenReader(root)
+	errtest.None(t, err)
+	if _, err := s.Records.Get(t.Context(), "results/x"); err == nil || errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("a store that is not there: %v; that is no miss", err)
+	}
+	with := artifacts.With(openAt(t, t.TempDir()), []artifacts.Other{{Reader: s, Name: "gone"}}, artifacts.Policy{})
+	found, err := artifacts.Inspect(t.Context(), with, []artifacts.Digest{{1}})
+	if err != nil || len(found[artifacts.Digest{1}].Passed) != 1 || with.Others()[0].Err == nil {
+		t.Errorf("%+v, %v, %+v", found, err, with.Others())
+	}
+	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it was made: %v", err)
+	}
+	errtest.None(t, os.MkdirAll(filepath.Join(root, "blobs"), 0o555))
+	errtest.None(t, os.MkdirAll(filepath.Join(root, "records"), 0o555))
+	if _, err := s.Records.Get(t.Context(), "results/x"); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("of an empty store: %v", err)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("it has %v, %v", entries, err)
+	}
 }

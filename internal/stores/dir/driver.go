@@ -14,9 +14,13 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/filetype"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -332,3 +336,168 @@ func (d *driver) SetAside(_ context.Context, path string) (string, error) {
 	to, err := setAside(d.root, d.Where(path))
 	return to, explain(err)
 }
+
+// Steps leave the same short outputs again and again, above all empty ones, or a folder of which
+// one file has changed. Such a blob is not written again where its file has the same bytes, and
+// not synced again where this process knows it to be durable.
+
+// smallBlob is how many bytes are read before anything is written.
+const smallBlob = 64 << 10
+
+// young is an age that is as good as none for those who ask how old a blob is.
+const young = time.Minute
+
+// durable remembers files that this process has synced, with their folders.
+type durable struct {
+	mu    sync.Mutex
+	files map[string]os.FileInfo // by path
+}
+
+const durableMost = 4096
+
+func (k *durable) add(path string) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return // it is written again the next time
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.files == nil || len(k.files) >= durableMost {
+		k.files = map[string]os.FileInfo{}
+	}
+	k.files[path] = info
+}
+
+func (k *durable) has(path string, info os.FileInfo) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := k.files[path]
+	return known != nil && os.SameFile(known, info)
+}
+
+// present reports whether a file has these bytes, and sees to it that it is durable and that its
+// age starts anew. On any doubt it is not. One that another process has stored is synced: that it
+// has a name says that it was, but not of its folder.
+func (d *driver) present(path string, content []byte) bool {
+	f, err := openOurs(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() != int64(len(content)) || info.Mode().Perm() != 0o444 {
+		return false
+	}
+	there, err := io.ReadAll(f)
+	if err != nil || !bytes.Equal(there, content) {
+		return false
+	}
+	if !d.durable.has(path, info) {
+		if f.Sync() != nil || syncDir(filepath.Dir(path)) != nil {
+			return false
+		}
+		d.durable.add(path)
+	}
+	if age := time.Since(info.ModTime()); age >= 0 && age < young {
+		return true
+	}
+	now := time.Now()
+	return os.Chtimes(path, now, now) == nil
+}
+
+// asideDir keeps what was found in the place of a blob or a record, or beside them.
+const asideDir = "aside"
+
+// errNotOurs says that what is at a path is not a regular file. The store writes
+// nothing else, so there is no such blob or record.
+var errNotOurs = errors.New("not a regular file")
+
+// openOurs opens a file that the store has written: no link is followed, and no pipe or
+// device is waited for.
+func openOurs(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	look := os.Lstat // what is there may be why it was not opened: a link, a socket, a folder that may not be read
+	switch {
+	case err == nil:
+		look = func(string) (os.FileInfo, error) { return f.Stat() }
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if info, unknown := look(path); unknown != nil || info.Mode().IsRegular() {
+		return f, err
+	}
+	if err == nil {
+		f.Close()
+	}
+	return nil, errNotOurs
+}
+
+// absent reports an error that says that a file of the store is not there: nothing
+// is, something else is, or a file is where its folder would be.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errNotOurs)
+}
+
+// makeWay moves aside what keeps the store from writing a file at path below
+// root: a folder in its place, or a file in the place of its folder. It reports
+// whether there was such a thing.
+func makeWay(root, path string) (bool, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return false, err
+	}
+	parts := strings.Split(rel, string(filepath.Separator))
+	at := filepath.Join(root, parts[0]) // which the store has made
+	for i, part := range parts[1:] {
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		last := i == len(parts)-2
+		if last && info.Mode().IsRegular() {
+			return false, nil
+		}
+		if last || !folder(at, info) {
+			_, err := setAside(root, at)
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// folder reports whether something is a folder, or a link that leads to one: files are opened
+// through it, and none is moved out of the way for it.
+func folder(path string, info fs.FileInfo) bool {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		var err error
+		if info, err = os.Stat(path); err != nil {
+			return false
+		}
+	}
+	return info.IsDir()
+}
+
+// setAside moves what is at path, in a folder of the store at root, to
+// root/aside, whatever it is.
+func setAside(root, path string) (string, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%s is not in the store %s", path, root)
+	}
+	stamp := time.Now().UTC().Format("20060102T150405.000000000")
+	to := filepath.Join(root, asideDir, stamp, rel)
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return "", err
+	}
+	if err := os.Rename(path, to); err != nil {
+		return "", err
+	}
+	return to, nil
+}
+
+// describe says what is no regular file.
+func describe(info fs.FileInfo) string { return "a " + filetype.Name(info.Mode()) }

@@ -54,8 +54,6 @@ func TestSourceFails(t *testing.T) {
 
 func TestOpenOnAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
-	if err := os.WriteFile(path, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(path, nil, 0o666))
 	errtest.Says(t, errtest.Of(Open(path)), path, "is a file")
 }

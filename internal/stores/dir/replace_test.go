@@ -81,34 +81,21 @@ func TestReplaceStopped(t *testing.T) {
 	}
 }
 
-// TestReplaceDeleted: what was created anew, with other bytes, while a claim of the old one was left is not
-// replaced by that of the dead.
-func TestReplaceDeleted(t *testing.T) {
-	root := t.TempDir()
-	s := openAt(t, root)
-	errtest.None(t, s.Records.Create(t.Context(), contested, []byte("0")))
-	child(t, root, "killed").wait()
-	errtest.None(t, s.Records.Delete(t.Context(), contested))
-	errtest.None(t, s.Records.Create(t.Context(), contested, []byte("new")))
-	if err := s.Records.Replace(t.Context(), contested, []byte("0"), []byte("x")); !errors.Is(err, artifacts.ErrExist) {
-		t.Error(err)
-	}
-	if got := there(t, s); got != "new" {
-		t.Errorf("%s is there, want new", got)
-	}
-}
-
 // TestReplaceKilled: the record of a writer that was killed with its claim is put into place by the
-// next; what stays in tmp/ goes a day later, and if nobody came until then, so does that record.
+// next; what stays in tmp/ goes a day later, and if nobody came until then, so does that record. What was created
+// anew meanwhile, with other bytes, is not replaced by that of the dead.
 func TestReplaceKilled(t *testing.T) {
-	for _, helped := range []bool{true, false} {
+	for how, want := range map[string]string{"helped": "1 killed", "left": "0", "deleted": "new"} {
 		root := t.TempDir()
 		s := openAt(t, root)
 		errtest.None(t, s.Records.Create(t.Context(), contested, []byte("0")))
 		child(t, root, "killed").wait()
-		if helped {
+		if how == "deleted" {
+			errtest.None(t, errors.Join(s.Records.Delete(t.Context(), contested), s.Records.Create(t.Context(), contested, []byte("new"))))
+		}
+		if how != "left" {
 			if err := s.Records.Replace(t.Context(), contested, []byte("0"), []byte("x")); !errors.Is(err, artifacts.ErrExist) {
-				t.Error(err)
+				t.Errorf("%s: %v", how, err)
 			}
 		}
 		old := time.Now().Add(-25 * time.Hour)
@@ -120,8 +107,8 @@ func TestReplaceKilled(t *testing.T) {
 			t.Errorf("left in tmp/: %s", got)
 		}
 		got := there(t, s)
-		if want := map[bool]string{true: "1 killed", false: "0"}[helped]; !strings.HasPrefix(got, want) {
-			t.Errorf("%s is there, want %s", got, want)
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s is there, want %s", how, got, want)
 		}
 		errtest.None(t, s.Records.Replace(t.Context(), contested, []byte(got), []byte("y")))
 	}

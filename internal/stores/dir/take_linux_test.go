@@ -64,9 +64,7 @@ func TestTake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, local, folder, root := taking(t)
 			path := filepath.Join(folder, "f")
-			if err := errors.Join(os.WriteFile(path, want, 0o600), os.Chmod(path, c.mode)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errors.Join(os.WriteFile(path, want, 0o600), os.Chmod(path, c.mode)))
 			c.with(t, path)
 			was := inode(t, path)
 			for range 2 { // equal outputs come twice
@@ -110,13 +108,9 @@ func opened(t *testing.T, path string, flag int) {
 func TestTakeNot(t *testing.T) {
 	s, local, folder, root := taking(t)
 	small, link, gone := filepath.Join(folder, "small"), filepath.Join(folder, "link"), filepath.Join(folder, "gone")
-	if err := errors.Join(os.WriteFile(small, []byte("x"), 0o644), os.Symlink("small", link)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(small, []byte("x"), 0o644), os.Symlink("small", link)))
 	named, other := filepath.Join(folder, "named"), filepath.Join(folder, "other")
-	if err := errors.Join(os.WriteFile(named, storetest.Bytes(2, 300_000), 0o644), os.Link(named, other)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(named, storetest.Bytes(2, 300_000), 0o644), os.Link(named, other)))
 	paths := []string{small, link, gone, named}
 	if shm, err := os.MkdirTemp("/dev/shm", "redsi-test-*"); err == nil { // another file system, on most machines
 		t.Cleanup(func() { os.RemoveAll(shm) })

@@ -5,8 +5,8 @@
 //	PREFIX/blobs/ab/cdef…          one object per blob, by digest
 //	PREFIX/records/results/….json  one object per record
 //	PREFIX/leases/….json           who is working on what
-//	PREFIX/probe/if-none-match     what the server was tried with, see verdict.go
-//	PREFIX/probe/verdict.json      and what writers at once found, see race.go
+//	PREFIX/probe/if-none-match     what the server was tried with, see race.go
+//	PREFIX/probe/verdict.json      and what writers at once found
 //
 // Blobs are hashed before they are sent: what fits in smallBlob stays in
 // memory, the rest goes through an unlinked temporary file. With the digest known

@@ -78,7 +78,7 @@ func md5Of(body io.ReadSeeker) string {
 	return base64.StdEncoding.EncodeToString(sum.Sum(nil))
 }
 
-// spooled is a blob that has been hashed and can be read any number of times.
+// spooled is a blob that has been hashed and can be read any number of times, each time from where Seek goes.
 type spooled struct {
 	body interface {
 		io.ReadSeeker
@@ -106,11 +106,7 @@ func spool(r io.Reader) (*spooled, error) {
 		return nil, fmt.Errorf("keep a blob of more than 8 MiB in TMPDIR until it is sent: %w", err)
 	}
 	os.Remove(f.Name()) // open but nameless: gone with the process, however that ends
-	n, err = io.Copy(f, io.MultiReader(&head, in))
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
+	if n, err = io.Copy(f, io.MultiReader(&head, in)); err != nil {
 		f.Close()
 		if source.Err == nil {
 			err = fmt.Errorf("keep a blob of more than 8 MiB in TMPDIR (%s) until it is sent: %w", os.TempDir(), err)

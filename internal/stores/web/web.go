@@ -2,13 +2,16 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/readers"
@@ -129,4 +132,184 @@ func Elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error
 		return nil, fmt.Errorf("%q is not an https address: %w", e.URL, artifacts.ErrNotExist)
 	}
 	return usual().openBody(ctx, e.URL)
+}
+
+// Bounds of a conversation with a host.
+const (
+	tries        = 4 // of a request
+	mostRedirect = 5
+	atOnce       = 16 // requests of one call
+)
+
+// limits are the times that a host has.
+type limits struct {
+	pace   readers.Pace  // of a blob
+	lookup time.Duration // a whole record, or whether a blob is there, with all tries
+	pause  time.Duration // after the first try; the next ones are twice the one before
+}
+
+func usual() limits { return limits{readers.Usual(), readers.LookUp, 250 * time.Millisecond} }
+
+// client is shared by all hosts: it keeps connections.
+var client = &http.Client{
+	Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: usual().pace.Idle,
+		IdleConnTimeout:       90 * time.Second,
+		MaxIdleConnsPerHost:   2 * atOnce,
+		ForceAttemptHTTP2:     true,
+		DisableCompression:    true, // the bytes as they are stored
+	},
+	CheckRedirect: func(req *http.Request, via []*http.Request) error {
+		if len(via) > mostRedirect {
+			return final(fmt.Errorf("it redirects more than %d times", mostRedirect))
+		}
+		from := via[len(via)-1].URL
+		near := from.Hostname() == req.URL.Hostname() || isLoopback(from) && isLoopback(req.URL)
+		if req.URL.Scheme != "https" && (from.Scheme == "https" || !near) {
+			return final(fmt.Errorf("it redirects from %s to %s, where anybody on the network can read and change the data", from.Scheme+"://"+from.Host, req.URL.Scheme+"://"+req.URL.Host))
+		}
+		return nil
+	},
+}
+
+// finalError is an error that the next try will not mend.
+type finalError struct{ error }
+
+func final(err error) error { return finalError{err} }
+
+func (e finalError) Unwrap() error { return e.error }
+
+// isLoopback reports whether a URL names this machine.
+func isLoopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// send sends a request until it is answered, some times at most. What is not there is
+// artifacts.ErrNotExist; the body of an answer is the caller's to close. from and tag ask
+// for the rest of what was begun; tag is empty for the whole.
+func (l limits) send(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
+	pause := l.pause
+	for n := 1; ; n++ {
+		res, err := l.sendOnce(ctx, method, address, from, tag)
+		var slow net.Error
+		late := errors.As(err, &slow) && slow.Timeout() && n >= 2 // it has taken its time already
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+		if err == nil || !isTransient(ctx, err) || late || n == tries {
+			return res, err
+		}
+		if err := readers.Pause(ctx, pause); err != nil {
+			return nil, err
+		}
+		pause *= 2
+	}
+}
+
+// isTransient reports whether an error may be gone at the next try.
+func isTransient(ctx context.Context, err error) bool {
+	var cert *tls.CertificateVerificationError
+	var dns *net.DNSError
+	var done finalError
+	var slow *readers.SlowError
+	switch {
+	case ctx.Err() != nil, errors.Is(err, artifacts.ErrNotExist), errors.As(err, &done), errors.As(err, &slow), errors.As(err, &cert),
+		errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &dns) && dns.IsNotFound:
+		return false
+	}
+	return true
+}
+
+func (l limits) sendOnce(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		cancel(nil)
+		return nil, final(err)
+	}
+	req.Header.Set("User-Agent", "redsi")
+	if tag != "" {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+		req.Header.Set("If-Range", tag)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		cancel(nil)
+		var u *url.Error
+		if errors.As(err, &u) { // its text has the whole address again
+			err = u.Err
+		}
+		return nil, err
+	}
+	if err := status(res, address); err != nil {
+		res.Body.Close()
+		cancel(nil)
+		return nil, err
+	}
+	res.Body = l.pace.Watch(ctx, cancel, res.Body)
+	return res, nil
+}
+
+// status is the error of an answer that has not what was asked for.
+func status(res *http.Response, address string) error {
+	switch c := res.StatusCode; {
+	case c == http.StatusOK, c == http.StatusPartialContent:
+		return nil
+	case c == http.StatusNotFound, c == http.StatusGone:
+		return fmt.Errorf("%s: %w", address, artifacts.ErrNotExist)
+	case c == http.StatusForbidden:
+		return &artifacts.DeniedError{What: address}
+	case c >= 500 && c != http.StatusNotImplemented, c == http.StatusTooManyRequests, c == http.StatusRequestTimeout:
+		return errors.New(res.Status)
+	}
+	return final(&statusError{res.StatusCode, res.Status})
+}
+
+type statusError struct {
+	code int
+	text string
+}
+
+func (e *statusError) Error() string { return e.text }
+
+// noHead reports that a host does not answer HEAD requests.
+func noHead(err error) bool {
+	var s *statusError
+	return errors.As(err, &s) && (s.code == http.StatusMethodNotAllowed || s.code == http.StatusNotImplemented)
+}
+
+// resumes is how many breaks in a row, without readers.Progress between them, a read survives.
+const resumes = 5
+
+// openBody reads a file from start to end. Where the connection breaks it asks for the rest of
+// the same file, if the host says how to tell it from another; else it starts over and
+// goes over what was read.
+func (l limits) openBody(ctx context.Context, address string) (*readers.Resuming, error) {
+	res, err := l.send(ctx, http.MethodGet, address, 0, "")
+	if err != nil {
+		return nil, err
+	}
+	tag, size := readers.Validator(res), res.ContentLength
+	rest := func(from int64) (io.ReadCloser, bool, error) {
+		res, err := l.sendOnce(ctx, http.MethodGet, address, from, tag)
+		if err != nil {
+			return nil, isTransient(ctx, err), err
+		}
+		if res.StatusCode == http.StatusPartialContent {
+			if err := readers.CheckRest(res, from, size); err != nil {
+				res.Body.Close()
+				return nil, false, err
+			}
+		} else if n, err := io.CopyN(io.Discard, res.Body, from); err != nil {
+			res.Body.Close()
+			return nil, isTransient(ctx, err), fmt.Errorf("once more, after %d: %w", n, err)
+		}
+		return res.Body, false, nil
+	}
+	return &readers.Resuming{Ctx: ctx, Body: res.Body, Size: size, Done: func() {}, Rest: rest, Breaks: resumes,
+		Wait: func(n int) time.Duration { return l.pause << n / 4 }}, nil
 }

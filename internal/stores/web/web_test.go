@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // serve is a store in a folder, and a static host with its files.
@@ -293,5 +296,182 @@ func TestOddHosts(t *testing.T) {
 	loop := handler(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x", http.StatusFound) })
 	if _, st := inspect(loop, artifacts.Policy{}, artifacts.Digest{1}); st.Err == nil || !strings.Contains(st.Err.Error(), "more than 5 times") {
 		t.Errorf("loop: %+v", st)
+	}
+}
+
+// TestRedirects: nobody whose words anybody on the way can change sends us elsewhere, and
+// only this machine sends us to a program of this machine by http.
+func TestRedirects(t *testing.T) {
+	request := func(address string) *http.Request {
+		u, err := url.Parse(address)
+		errtest.None(t, err)
+		return &http.Request{URL: u}
+	}
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"https://a.example/x", "https://b.example/y", true},
+		{"http://a.example/x", "https://b.example/y", true},
+		{"http://a.example/x", "http://a.example/y", true},
+		{"http://localhost:1/x", "http://127.0.0.1:2/y", true},
+		{"https://a.example/x", "http://a.example/y", false},
+		{"http://a.example/x", "http://b.example/y", false},
+		{"http://a.example/x", "http://127.0.0.1:8080/y", false},
+		{"http://a.example/x", "http://localhost/y", false},
+		{"https://a.example/x", "http://localhost/y", false},
+		{"https://a.example/x", "file:///etc/passwd", false},
+	} {
+		if err := client.CheckRedirect(request(c.to), []*http.Request{request(c.from)}); (err == nil) != c.ok {
+			t.Errorf("from %s to %s: %v", c.from, c.to, err)
+		}
+	}
+}
+
+// TestElsewhere: a blob that is left out of a tree comes from where a record says that it
+// lies, if it has its right bytes.
+func TestElsewhere(t *testing.T) {
+	var lie atomic.Bool
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if lie.Load() {
+			io.WriteString(w, strings.Repeat("x", 1<<20))
+			return
+		}
+		io.WriteString(w, "one")
+	}))
+	defer source.Close()
+	s, _, address := serve(t, nil)
+	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
+	storetest.Publish(t, s, r)
+	d := r.Outputs["out"].Digest
+	errtest.None(t, s.Blobs.Delete(t.Context(), d))
+	policy := artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: Elsewhere}
+	with := func() (own artifacts.Store, with *artifacts.Resolver) {
+		own = mem.New()
+		return own, artifacts.With(own, []artifacts.Other{{Reader: open(t, address), Name: "host"}}, policy)
+	}
+	look := func(s *artifacts.Resolver) artifacts.Entry {
+		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+		errtest.None(t, err)
+		return found[r.Key]
+	}
+	if _, w := with(); look(w).Hit() {
+		t.Error("a hit without its blob")
+	}
+	errtest.None(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: source.URL + "/data"}))
+	own, w := with()
+	e := look(w)
+	if !e.Hit() {
+		t.Fatal(e.Miss())
+	}
+	errtest.None(t, artifacts.Bring(t.Context(), w, e.Result, nil))
+	if got, err := artifacts.ReadBlob(t.Context(), own.Blobs, d, 9); string(got) != "one" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+	lie.Store(true)
+	own, w = with()
+	_, err := w.Open(t.Context(), d)
+	var bad *artifacts.IntegrityError
+	if !errors.As(err, &bad) || !strings.Contains(err.Error(), source.URL) {
+		t.Errorf("other bytes: %v", err)
+	}
+	if missing, err := own.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
+		t.Error("own has other bytes")
+	}
+	if e := look(w); e.Hit() {
+		t.Error("a hit, whose blob is known to be wrong")
+	}
+	// A store that is not of this machine does not make us ask programs of this machine.
+	if _, err := Elsewhere(t.Context(), artifacts.Elsewhere{URL: source.URL, From: "https://a.example"}); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("an address of this machine: %v", err)
+	}
+	for _, u := range []string{"", "file:///etc/passwd", "https://u:p@a.example/x", "x"} {
+		if err := artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: u}); err == nil {
+			t.Errorf("%q is an address", u)
+		}
+	}
+}
+
+// trickle sends a byte at a time for as long as somebody listens.
+func trickle(w http.ResponseWriter, _ *http.Request) {
+	for {
+		if _, err := w.Write([]byte("{")); err != nil {
+			return
+		}
+		w.(http.Flusher).Flush()
+	}
+}
+
+// TestSlowLookups: a host that answers too slowly, or not, is down once a look-up has taken
+// its time, whatever it sends meanwhile. One that closes connections is asked a few times.
+func TestSlowLookups(t *testing.T) {
+	const late = "no whole answer within 50ms"
+	for name, c := range map[string]struct {
+		host  http.HandlerFunc
+		want  string
+		asked int64
+	}{
+		"trickles": {func(w http.ResponseWriter, r *http.Request) {
+			w.Write([]byte("{"))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, late, 1},
+		"says nothing": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, late, 1},
+		"closes":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", tries},
+		"a byte each": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100000")
+			w.Write([]byte("{"))
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}, "the connection broke after", 1 + resumes},
+	} {
+		var asked atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
+			c.host(w, r)
+		}))
+		l := usual()
+		if c.want == late {
+			l.lookup = 50 * time.Millisecond
+		}
+		far := openWith(t, server.URL, l)
+		with := artifacts.With(mem.New(), []artifacts.Other{{Reader: far, Name: name}}, artifacts.Policy{})
+		found, err := artifacts.Inspect(t.Context(), with, []artifacts.Digest{{1}})
+		e := found[artifacts.Digest{1}]
+		if err != nil || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.NoAnswer || !strings.Contains(e.Passed[0].Err.Error(), c.want) || asked.Load() != c.asked {
+			t.Errorf("%s: %q, %+v, %v, in %d requests", name, e.Miss(), e.Passed, err, asked.Load())
+		}
+		if name == "says nothing" {
+			errtest.Says(t, errtest.Of(far.Blobs.Missing(t.Context(), []artifacts.Digest{{1}})), late)
+		}
+		server.CloseClientConnections()
+		server.Close()
+	}
+}
+
+// TestSlowBlobs: a blob of which too little comes is given up, and not started again; one that
+// comes slowly but surely is read.
+func TestSlowBlobs(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		trickle(w, r)
+	}))
+	defer server.Close()
+	l := usual()
+	l.pace = readers.Pace{Idle: time.Minute, Window: time.Microsecond, Least: 1 << 20}
+	far := openWith(t, server.URL, l)
+	_, err := artifacts.ReadBlob(t.Context(), far.Blobs, artifacts.Digest{1}, 1<<20)
+	var slow *readers.SlowError
+	if !errors.As(err, &slow) || asked.Load() != 1 {
+		t.Errorf("%v, in %d requests", err, asked.Load())
+	}
+	s, _, address := serve(t, nil)
+	data := storetest.Bytes(5, 1_000_000)
+	d := storetest.Put(t, s, data)
+	l.pace = readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1}
+	far = openWith(t, address, l)
+	if got, err := artifacts.ReadBlob(t.Context(), far.Blobs, d, 1<<20); err != nil || len(got) != len(data) {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }

@@ -1,20 +1,30 @@
 package errtest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
 
-// None ends a test that has met an error.
-func None(t testing.TB, err error) {
+// None ends a test that has met an error; about says where, if the line alone does not.
+func None(t testing.TB, err error, about ...any) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(append(about, err)...)
 	}
 }
 
 // Of is the error of a call that returns a value too.
 func Of[T any](_ T, err error) error { return err }
+
+// Value is the value of a call whose error ends the test: errtest.Value(os.Open(path))(t).
+func Value[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		None(t, err)
+		return value
+	}
+}
 
 // Says fails a test whose error lacks one of the texts; no error lacks all of them.
 func Says(t testing.TB, err error, texts ...string) {
@@ -23,5 +33,21 @@ func Says(t testing.TB, err error, texts ...string) {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("the error is %v; it must say %q", err, text)
 		}
+	}
+}
+
+// Is fails a test whose error is not the target, which errors.Is decides; about names the case.
+func Is(t testing.TB, err, target error, about ...any) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Error(append(about, "the error is", err, "and must be", target)...)
+	}
+}
+
+// Some fails a test that has met no error; about says what passes.
+func Some(t testing.TB, err error, about ...any) {
+	t.Helper()
+	if err == nil {
+		t.Error(append(about, "there is no error")...)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestLine(t *testing.T) {
@@ -29,9 +30,7 @@ func TestLine(t *testing.T) {
 		"\ufffd":                   "\ufffd",
 		"cut \xe2\x82":             `cut \xe2\x82`,
 	} {
-		if got := Line(in); got != want {
-			t.Errorf("Line(%q) = %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, Line(in), want, in)
 	}
 	if got, want := Text("a\n\tb\r\x1b"), "a\n\tb"+`\r\x1b`; got != want {
 		t.Errorf("Text: %q, want %q", got, want)
@@ -69,9 +68,7 @@ func FuzzEscape(f *testing.F) {
 		if c := Controls(s); strings.ContainsFunc(c, unicode.IsControl) || Controls(c) != c || strings.ToValidUTF8(c, "") != c {
 			t.Errorf("%q: in a file %q", s, c)
 		}
-		if strings.ToValidUTF8(line, "") != line {
-			t.Errorf("%q: shown as %q, which is no UTF-8", s, line)
-		}
+		valuetest.Is(t, strings.ToValidUTF8(line, ""), line, s)
 		var b bytes.Buffer
 		if err := Copy(&b, iotest.OneByteReader(strings.NewReader(s))); err != nil || b.String() != text {
 			t.Errorf("%q: copied as %q, %v; want %q", s, b.String(), err, text)

@@ -26,3 +26,13 @@ func write(t testing.TB, path string, text []byte, mode fs.FileMode) {
 		t.Fatal(err)
 	}
 }
+
+// Text is what a file has; one that cannot be read ends the test.
+func Text(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

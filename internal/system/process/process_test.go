@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/process"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // start runs a program until the test ends, once it has written a line.
@@ -23,9 +24,7 @@ func start(t *testing.T, env []string, argv ...string) *exec.Cmd {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	errtest.None(t, errtest.Of(bufio.NewReader(out).ReadString('\n')))
 	return cmd
@@ -36,9 +35,7 @@ func TestIdentity(t *testing.T) {
 	if err != nil || me.PID != os.Getpid() || !me.Running() {
 		t.Fatalf("%+v, %v", me, err)
 	}
-	if again, err := process.Of(os.Getpid()); err != nil || again != me {
-		t.Errorf("%+v, %v, want %+v", again, err, me)
-	}
+	valuetest.Of(t, me)(process.Of(os.Getpid()))
 	// The number alone is not the process: one that started at another time, or in another boot.
 	for _, other := range []process.Identity{
 		{PID: me.PID, Start: "1", Host: me.Host},
@@ -66,12 +63,8 @@ func TestEnd(t *testing.T) {
 		t.Error("it runs on")
 	}
 	_ = cmd.Wait()
-	if _, err := process.Of(cmd.Process.Pid); !errors.Is(err, process.ErrGone) {
-		t.Errorf("of a process that has ended: %v", err)
-	}
-	if err := errors.Join(id.End(), id.EndGroup()); err != nil {
-		t.Errorf("ended twice: %v", err)
-	}
+	errtest.Is(t, errtest.Of(process.Of(cmd.Process.Pid)), process.ErrGone, "of a process that has ended")
+	errtest.None(t, errors.Join(id.End(), id.EndGroup()), "a second end")
 }
 
 // TestGivenWhileItStarts: a process that is just becoming another program is found, though the kernel

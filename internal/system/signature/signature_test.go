@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func newKey(t *testing.T, name string) *Private {
@@ -35,20 +36,14 @@ func TestDocument(t *testing.T) {
 			t.Errorf("byte %d of %s may be changed", i, signed)
 		}
 	}
-	if _, err := k.Sign(signed); err == nil {
-		t.Error("a signed document is signed again")
-	}
-	if _, err := k.Sign([]byte(`{"key":1}`)); err == nil {
-		t.Error("a document without a format is signed")
-	}
+	errtest.Some(t, errtest.Of(k.Sign(signed)), "a signed document is signed again")
+	errtest.Some(t, errtest.Of(k.Sign([]byte(`{"key":1}`))), "a document without a format is signed")
 	// Who sees the document without its last two members, or with others after them, is told.
 	for _, bad := range []string{
 		strings.Replace(string(signed), `"signature"`, `"signatory"`, 1),
 		strings.TrimSuffix(string(signed), "}") + `,"n":2}`,
 	} {
-		if _, err := Signer([]byte(bad)); err == nil {
-			t.Errorf("%s is believed", bad)
-		}
+		errtest.Some(t, errtest.Of(Signer([]byte(bad))), bad)
 	}
 }
 
@@ -69,9 +64,7 @@ func TestKeyFile(t *testing.T) {
 		t.Errorf("%v, %v", p, err)
 	}
 	for _, bad := range []string{"", "x", ":AAAA", "a b:AAAA", "alice:AAAA", "alice:!", k.Public().String() + "A"} {
-		if _, err := ParsePublic(bad); err == nil {
-			t.Errorf("%q is a key", bad)
-		}
+		errtest.Some(t, errtest.Of(ParsePublic(bad)), bad)
 	}
 }
 
@@ -81,8 +74,6 @@ func TestRing(t *testing.T) {
 	renamed := a
 	renamed.Name = "other"
 	for p, want := range map[Public]Standing{a: Trusted, renamed: Trusted, b: Revoked, c: Unknown, {}: Unknown} {
-		if got := r.Of(p); got != want {
-			t.Errorf("%s: %s, want %s", p.Name, got, want)
-		}
+		valuetest.Is(t, r.Of(p), want, p.Name)
 	}
 }

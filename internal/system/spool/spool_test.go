@@ -50,9 +50,7 @@ func TestErrorStays(t *testing.T) {
 	for range 100 {
 		l.Write(bytes.Repeat([]byte{1}, 1000))
 	}
-	if err := l.End(); !errors.Is(err, full) {
-		t.Error(err)
-	}
+	errtest.Is(t, l.End(), full)
 	if got := l.Read(1000, 2, 10); !bytes.Equal(got, []byte{0, 0}) || !errors.Is(l.Err(), full) {
 		t.Errorf("%v, %v", got, l.Err())
 	}

@@ -34,9 +34,7 @@ func TestWritten(t *testing.T) {
 		for _, indent := range []string{"", " "} {
 			text, err := json.MarshalIndent(v, "", indent)
 			errtest.None(t, err)
-			if err := Written(text, new(whole)); err != nil {
-				t.Errorf("%s: %v", text, err)
-			}
+			errtest.None(t, Written(text, new(whole)), text)
 		}
 	}
 	const end = ": the text was cut, edited, or written by another program"

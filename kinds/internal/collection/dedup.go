@@ -206,7 +206,7 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 		inout.Count(x, map[string]int{"unresolved_records": r.UnresolvedRecords, "records_without_revision": r.NoRevision})
 	}
 	inout.Count(x, map[string]int{"records": rec.Len(), "documents": counts.Documents.Union})
-	if g.Key.Heading() {
+	if g.Key.Heading {
 		n := g.Empty()
 		counts.Headless = &n
 		x.Count("records_without_heading", int64(n))

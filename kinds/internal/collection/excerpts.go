@@ -165,17 +165,8 @@ func recordAt(x *step.IO, file artifacts.File, at int64) (*nq.Record, error) {
 		return nil, err
 	}
 	defer f.Close()
-	records, err := nq.OpenRecords(f, file.Size)
+	r, err := nq.RecordAt(f, file.Size, at)
 	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("%s: %w", file.Name, err))
-	}
-	rd, err := records.Range(at, at+1)
-	if err != nil {
-		return nil, step.Permanent(fmt.Errorf("%s: %w", file.Name, err))
-	}
-	defer rd.Close()
-	r := new(nq.Record)
-	if err := rd.Next(r); err != nil {
 		return nil, inout.DataError(fmt.Errorf("%s: %w", file.Name, err))
 	}
 	return r, nil

@@ -124,7 +124,7 @@ func (f *extracted) link(x *step.IO, policy string) error {
 		if policy != "skip" {
 			return step.Permanent(&e)
 		}
-		f.counts.Skip(&e)
+		f.counts.Skip(e.Reason, e)
 		f.counts.Records--
 	}
 	if err := rewriteStream(x, "records", f.records, f.repeated, nq.NewRecordReader, nq.NewRecordWriter, func(r *nq.Record) int64 { return r.ExampleID }); err != nil {

@@ -68,7 +68,7 @@ var pagesFile = step.DefinePart(step.Kind[pagesFileConfig]{
 
 func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 	wanted := wikipedia.Wanted{}
-	err := eachRevision(x, c.Headers, func(id uint64, _ string) { wanted[id] = struct{}{} })
+	err := eachRevision(x, c.Headers, func(id uint64, _ string) { wanted[id] = true })
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,8 @@ import "unsafe"
 // float is the precision of a fit.
 type float interface{ float32 | float64 }
 
-// Rows are padded with zeros to whole chunks of 32 bytes, that is of 8 or 4 lanes. A dot
-// product keeps one sum per lane, product and sum each rounded, and adds the lanes as
-// ((0+1)+(2+3))+((4+5)+(6+7)). Assembly and Go give the same bits.
+// Rows are zero-padded to whole chunks of 32 bytes (8 or 4 lanes). A dot product keeps one sum per lane, rounds every
+// product and sum, and adds lanes as ((0+1)+(2+3))+((4+5)+(6+7)). Assembly and Go give the same bits.
 const (
 	maxLanes = 8
 	group    = 5 // centres that one kernel call compares with two rows
@@ -31,9 +30,8 @@ func inGo[T float]() kernels[T] {
 // groupsOf is the number of groups that hold k centres.
 func groupsOf(k int) int { return (k + group - 1) / group }
 
-// packCentres interleaves k padded rows for the kernel: by group, then by chunk,
-// then by centre of the group. Missing centres of the last group are zero.
-// rows: [k][chunks*lanes] -> packed: [groups][chunks][group][lanes]
+// packCentres interleaves k padded rows by group, chunk and centre of the group; missing centres of the last group are
+// zero. rows: [k][chunks*lanes] -> packed: [groups][chunks][group][lanes]
 func packCentres[T float](packed, rows []T, k, chunks int) {
 	lanes := lanesOf[T]()
 	clear(packed)
@@ -46,8 +44,7 @@ func packCentres[T float](packed, rows []T, k, chunks int) {
 	}
 }
 
-// pairDots are the products of two rows with the five centres of a group: the first
-// row's with centres 0 to 3, the second row's, then centre 4 with either row.
+// pairDots are two rows' products with a group: row one with centres 0 to 3, row two, then centre 4 with each.
 type pairDots[T float] [2 * group]T
 
 func (p *pairDots[T]) first() [group]T  { return [group]T{p[0], p[1], p[2], p[3], p[8]} }
@@ -61,8 +58,7 @@ func Places(vector int) (first, second int) {
 	return vector, group - 1 + vector
 }
 
-// dotsGeneric is the kernel in Go: x0, x1 [chunks*lanes], packed
-// [chunks][group][lanes].
+// dotsGeneric is the kernel in Go: x0, x1 [chunks*lanes], packed [chunks][group][lanes].
 func dotsGeneric[T float](x0, x1, packed []T, out *pairDots[T]) {
 	lanes := lanesOf[T]()
 	for j := range group {

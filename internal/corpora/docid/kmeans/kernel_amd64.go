@@ -23,8 +23,7 @@ func doubleKernels() kernels[float64] {
 	return inAssembly(dots64AVX2, addRow64AVX2, centreRow64AVX2)
 }
 
-// inAssembly checks the bounds for functions that take the first number of each slice, and
-// how many chunks there are.
+// inAssembly checks the bounds for functions that take the first number of each slice, and how many chunks there are.
 func inAssembly[T float](dots func(x0, x1, packed *T, chunks int, out *pairDots[T]), addRow func(sum, x *T, chunks int), centreRow func(x, mean *T, chunks int) T) kernels[T] {
 	if !hasAVX2 {
 		return inGo[T]()

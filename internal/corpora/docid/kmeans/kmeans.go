@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
-// Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except
-// that Clusters must be given.
+// Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except that Clusters must be given.
 type Options struct {
 	Clusters      int
 	Seed          uint32      // random_state
@@ -32,8 +31,7 @@ type Result struct {
 	Iterations int
 }
 
-// Distinct is the number of clusters that have rows. It is below Options.Clusters
-// only if the data has fewer distinct rows.
+// Distinct counts clusters with rows: fewer than Options.Clusters only if the data has fewer distinct rows.
 func (r *Result) Distinct() int {
 	seen := make([]bool, r.Centres.Rows)
 	n := 0
@@ -63,8 +61,7 @@ type Workspace struct {
 	double *fitter[float64]
 }
 
-// FitRows clusters the rows of m that index names, or all with a nil index. m must
-// have passed Check and CheckFinite.
+// FitRows clusters the rows of m that index names, or all with a nil index. m must have passed Check and CheckFinite.
 func (w *Workspace) FitRows(ctx context.Context, m npy.Matrix, index []int32, o Options) (*Result, error) {
 	n := m.Rows
 	if index != nil {
@@ -103,8 +100,7 @@ type fitter[T float] struct {
 	upTo    []float64 // [rows] of k-means++
 }
 
-// fit is the best of o.Starts fits, which continue with the random numbers of those before
-// them. Of equal ones the first counts (scikit-learn: KMeans.fit).
+// fit is the best of o.Starts fits on successive random numbers, the first of equals (scikit-learn: KMeans.fit).
 func (w *fitter[T]) fit(ctx context.Context, m npy.Matrix, index []int32, n int, o Options) (best *Result, err error) {
 	w.load(m, index, n, o.Threads)
 	rng := newMersenne(o.Seed)

@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// lloyd moves centres [k][width] until no label changes or the centres' squared
-// shift is within the tolerance (scikit-learn: _kmeans_single_lloyd), and sets r's
-// labels and counts of iterations.
+// lloyd moves centres [k][width] until no label changes or the centres' squared shift is within the tolerance
+// (scikit-learn: _kmeans_single_lloyd), and sets r's labels and counts of iterations.
 func (w *fitter[T]) lloyd(ctx context.Context, centres []T, o Options, r *Result) error {
 	k := o.Clusters
 	tolerance := max(o.Tolerance, 0) * w.meanVariance()
@@ -37,9 +36,8 @@ func (w *fitter[T]) lloyd(ctx context.Context, centres []T, o Options, r *Result
 	return nil
 }
 
-// assign gives every row its nearest centre, the first one on a tie, and reports
-// whether a label changed. With update it also sums the rows of each cluster by
-// stripe, while they are in the cache.
+// assign gives every row its nearest centre, of equal ones the first, and reports whether a label changed. With update it
+// also sums each cluster's rows by stripe, while they are in the cache.
 func (w *fitter[T]) assign(centres []T, k int, labels []int32, update bool) bool {
 	width := w.width()
 	packCentres(w.packed, centres, k, w.chunks)
@@ -101,9 +99,8 @@ func (w *fitter[T]) closest(x0, x1, norms []T, p *pairDots[T]) (first, second in
 	return first, second
 }
 
-// means sets moved to the clusters' means. An empty cluster gets the row that is
-// farthest from its centre (scikit-learn: _relocate_empty_clusters_dense) and, if
-// all rows lie on their centres, the largest cluster's place (_average_centers).
+// means sets moved to the clusters' means. An empty cluster gets the row farthest from its centre (scikit-learn:
+// _relocate_empty_clusters_dense) or, if all rows lie on centres, the largest cluster's place (_average_centers).
 func (w *fitter[T]) means(moved, centres []T, k int, labels []int32) {
 	width := w.width()
 	clear(moved)
@@ -131,8 +128,7 @@ func (w *fitter[T]) means(moved, centres []T, k int, labels []int32) {
 	}
 }
 
-// fillEmpty moves the farthest rows from the sums of their clusters to the empty
-// ones. Labels stay as they are until the next assignment.
+// fillEmpty moves the farthest rows to empty clusters' sums; labels stay until the next assignment.
 func (w *fitter[T]) fillEmpty(sums, centres []T, counts []int, labels []int32) {
 	if !slices.Contains(counts, 0) {
 		return

@@ -12,10 +12,8 @@ const maxTrials = group
 // trialsFor is the number of candidates per centre, 2+int(log k).
 func trialsFor(k int) int { return 2 + int(math.Log(float64(k))) }
 
-// plusPlus chooses starting centres by greedy k-means++ (scikit-learn:
-// _kmeans_plusplus): each next centre is the best of several rows drawn with
-// probability proportional to their squared distance to the nearest centre.
-// It fills centres [k][width].
+// plusPlus fills centres [k][width] by greedy k-means++ (scikit-learn: _kmeans_plusplus): each centre is the best of
+// several rows drawn with probability proportional to their squared distance to the nearest centre.
 func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *mersenne) error {
 	seeds := make([]int, 0, o.Clusters)
 	take := func(row int) {
@@ -63,9 +61,8 @@ func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *m
 	return nil
 }
 
-// nearestWith sets out[t] to the squared distances to the nearest centre if row
-// candidates[t] became one, and returns their sums. nearest [rows] are the
-// distances without it; out: [len(candidates)][rows].
+// nearestWith sets out[t] to the squared distances to the nearest centre with row candidates[t] as one more, and returns
+// their sums. nearest [rows]: the distances without it; out: [len(candidates)][rows].
 func (w *fitter[T]) nearestWith(candidates []int, nearest, out []T) []float64 {
 	k, width := len(candidates), w.width()
 	rows := make([]T, k*width)

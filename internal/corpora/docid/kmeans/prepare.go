@@ -7,8 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
-// stripe is the number of rows whose sums are taken in one go. It is fixed, so that
-// no sum depends on the number of threads.
+// stripe is the number of rows summed in one go, fixed so that no sum depends on the number of threads.
 const stripe = 1024
 
 func stripesOf(rows int) int { return (rows + stripe - 1) / stripe }
@@ -36,8 +35,7 @@ func (w *fitter[T]) eachStripe(do func(s, from, to int)) {
 	wg.Wait()
 }
 
-// load copies the n rows into padded memory, subtracts their mean and takes the
-// squares of their norms.
+// load copies the n rows into padded memory, subtracts their mean and takes the squares of their norms.
 func (w *fitter[T]) load(m npy.Matrix, index []int32, n, threads int) {
 	w.rows, w.cols, w.threads = n, m.Cols, threads
 	w.chunks = (m.Cols + lanesOf[T]() - 1) / lanesOf[T]()
@@ -74,8 +72,7 @@ func (w *fitter[T]) load(m npy.Matrix, index []int32, n, threads int) {
 	})
 }
 
-// meanVariance is the mean over the columns of their variance: the centred rows'
-// squared norms over all numbers.
+// meanVariance is the mean over the columns of their variance: the centred rows' squared norms over all numbers.
 func (w *fitter[T]) meanVariance() float64 {
 	var sum float64
 	for _, v := range w.norms {

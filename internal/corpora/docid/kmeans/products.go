@@ -2,8 +2,7 @@ package kmeans
 
 import "github.com/redsi/redsi/internal/corpora/npy"
 
-// Products computes inner products with a set of vectors, in float32, with the bits of a fit
-// (kernel.go): they do not depend on the processor, nor on what is computed beside them.
+// Products are inner products with a set of vectors, in float32, with the same bits on any processor (kernel.go).
 type Products struct {
 	kernel kernels[float32]
 	packed []float32
@@ -39,8 +38,7 @@ const Group = group
 // Pair are the products of two rows with the vectors of a group.
 type Pair = pairDots[float32]
 
-// Of multiplies pairs of rows, each row of Width numbers and one behind the other, with the vectors of
-// a group.
+// Of multiplies pairs of rows, each row of Width numbers and one behind the other, with the vectors of a group.
 func (p *Products) Of(to []Pair, rows []float32, group int) {
 	width, size := p.Width(), p.chunks*Group*maxLanes
 	packed := p.packed[group*size : (group+1)*size]

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// sklearnSet is one data set with scikit-learn 1.5.1's results
-// (tools/golden/kmeans.py).
+// sklearnSet is one data set with scikit-learn 1.5.1's results (tools/golden/kmeans.py).
 type sklearnSet struct {
 	Name                                    string
 	Rows, Cols, Clusters, Centres, Distinct int

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // standIns puts programs that are shell scripts first in PATH, alone but for the system's. Each
@@ -53,22 +54,18 @@ func TestImage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			called := standIns(t, c.scripts)
-			recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference})
+			recipe := textOf(t, environment.Recipe{Kind: environment.Image, Lock: reference})
 			h, _, err := use(t, new(realize.Environments), recipe)
 			errtest.None(t, err)
-			if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); got != c.made {
-				t.Errorf("it was fetched by\n%s\nwant\n%s", got, c.made)
-			}
+			valuetest.Is(t, strings.ReplaceAll(filetest.Text(t, called), h.Dir, "DIR"), c.made, "it was fetched by")
 			run := command.Run{Argv: []string{"fit", "--k", "8"}, Dir: "/p/step-1", Env: map[string]string{"HOME": "/p/step-1", "PATH": "/x", "SECRET": "planted"}}
 			h.Start(&run)
-			if got := strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"); got != c.run {
-				t.Errorf("a run is\n%s\nwant\n%s", got, c.run)
-			}
+			valuetest.Is(t, strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"), c.run, "a run")
 			if run.Env["SECRET"]+run.Env["APPTAINERENV_SECRET"] != "planted" || run.Env["PATH"] == "/x" {
 				t.Errorf("its variables are %v", run.Env)
 			}
-			before := read(t, called)
-			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" || read(t, called) != before {
+			before := filetest.Text(t, called)
+			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" || filetest.Text(t, called) != before {
 				t.Errorf("it is fetched again: %q, %v", said, err)
 			}
 		})
@@ -76,18 +73,9 @@ func TestImage(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		standIns(t, nil)
 		t.Setenv("PATH", "/nowhere")
-		_, _, err := use(t, new(realize.Environments), recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference}))
+		_, _, err := use(t, new(realize.Environments), textOf(t, environment.Recipe{Kind: environment.Image, Lock: reference}))
 		errtest.Says(t, err, "this machine has no podman, docker, apptainer, which makes an environment of index.example/tools@")
 	})
-}
-
-// recipeText completes a recipe for this machine.
-func recipeText(t *testing.T, r environment.Recipe) string {
-	t.Helper()
-	r.Format, r.Platform = environment.Format, environment.Here()
-	text, err := r.Text()
-	errtest.None(t, err)
-	return string(text)
 }
 
 // A SIF file is the one whose digest is in the key, or refused.
@@ -95,7 +83,7 @@ func TestSIF(t *testing.T) {
 	standIns(t, map[string]string{"apptainer": ""})
 	file := filepath.Join(t.TempDir(), "tools.sif")
 	filetest.Write(t, file, "image")
-	recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
+	recipe := textOf(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
 	errtest.None(t, err)
@@ -123,28 +111,22 @@ done`
 	hash := strings.Repeat("a", 64)
 	folder := map[string]string{"linux-x86_64": "linux-64", "linux-aarch64": "linux-aarch64", "macos-arm64": "osx-arm64"}[environment.Here()]
 	text := "version: 1\npackage:\n- {name: tool, version: '1.2', manager: conda, platform: " + folder + ", url: 'https://channel.example/" + folder + "/tool-1.2-h1_0.conda', hash: {sha256: " + hash + "}}\n"
-	recipe := recipeOf(t, environment.Conda, "conda-lock.yml", map[string]string{"conda-lock.yml": text})
+	recipe := textOf(t, environment.Recipe{Kind: environment.Conda, Lock: "conda-lock.yml", Files: map[string]string{"conda-lock.yml": text}})
 	h, _, err := use(t, new(realize.Environments), recipe)
 	errtest.None(t, err)
-	if got := fmt.Sprint(h.List); got != "[tool 1.2 h1_0 (MIT)]" {
-		t.Errorf("its packages are %s", got)
-	}
-	if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
+	valuetest.Is(t, fmt.Sprint(h.List), "[tool 1.2 h1_0 (MIT)]", "its packages")
+	if got := strings.ReplaceAll(filetest.Text(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
 		t.Errorf("it was made by %s", got)
 	}
-	if at, err := h.Find("tool"); err != nil || at != filepath.Join(h.Dir, "bin", "tool") {
-		t.Errorf("%s, %v", at, err)
-	}
+	valuetest.Of(t, filepath.Join(h.Dir, "bin", "tool"))(h.Find("tool"))
 	run := command.Run{Env: map[string]string{"PATH": "/usr/bin"}}
 	h.Start(&run)
-	if run.Env["PATH"] != filepath.Join(h.Dir, "bin")+":/usr/bin" || run.Env["CONDA_PREFIX"] != h.Dir {
-		t.Errorf("its variables are %v", run.Env)
-	}
+	valuetest.Is(t, run.Env["PATH"], filepath.Join(h.Dir, "bin")+":/usr/bin")
+	valuetest.Is(t, run.Env["CONDA_PREFIX"], h.Dir)
 	t.Setenv("OTHER", ".9")
 	t.Setenv(realize.Variable, t.TempDir())
-	if _, _, err := use(t, new(realize.Environments), recipe); err == nil || !strings.Contains(err.Error(), "did not install what conda-lock.yml has: tool 1.2 h1_0 -> 1.2.9 h1_0") {
-		t.Errorf("got %v", err)
-	}
+	_, _, err = use(t, new(realize.Environments), recipe)
+	errtest.Says(t, err, "did not install what conda-lock.yml has: tool 1.2 h1_0 -> 1.2.9 h1_0")
 }
 
 // A flake is built if it has a package, else the PATH of its shell is taken.
@@ -156,16 +138,12 @@ func TestNix(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			called := standIns(t, map[string]string{"nix": c.script})
-			h, _, err := use(t, new(realize.Environments), recipeText(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
+			h, _, err := use(t, new(realize.Environments), textOf(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
 			errtest.None(t, err)
-			if got := strings.ReplaceAll(h.Path(), h.Dir, "DIR"); got != c.path {
-				t.Errorf("its PATH is %s\n%s", got, read(t, called))
-			}
-			if _, err := h.Find("tool"); err != nil {
-				t.Error(err)
-			}
-			if strings.Contains(read(t, called), "update") || strings.Count(read(t, called), "--no-write-lock-file") != 2 {
-				t.Errorf("it may lock anew: %s", read(t, called))
+			valuetest.Is(t, strings.ReplaceAll(h.Path(), h.Dir, "DIR"), c.path, "by ", filetest.Text(t, called))
+			errtest.None(t, errtest.Of(h.Find("tool")))
+			if strings.Contains(filetest.Text(t, called), "update") || strings.Count(filetest.Text(t, called), "--no-write-lock-file") != 2 {
+				t.Errorf("it may lock anew: %s", filetest.Text(t, called))
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func (h *Env) make(ctx context.Context, w Wanted) (err error) {
 			return err
 		}
 	}
-	m := maker{w, h.Dir, work}
+	m := maker{w, h.Dir, work, nil}
 	switch w.Recipe.Kind {
 	case environment.UV:
 		h.Program, err = m.uv(ctx)
@@ -146,18 +146,14 @@ func sizeOf(dir string) (n int64, err error) {
 // maker runs installers.
 type maker struct {
 	Wanted
-	dir  string // of the environment
-	work string // where its lock is
+	dir    string    // of the environment
+	work   string    // where its lock is
+	stdout io.Writer // takes what an installer prints, if set
 }
 
 // run starts an installer in the folder of the lock, with this process's environment and some
 // variables more, and waits for its end. It ends with this process.
 func (m maker) run(ctx context.Context, more map[string]string, argv ...string) error {
-	return m.output(ctx, nil, more, argv...)
-}
-
-// output is run with what is printed.
-func (m maker) output(ctx context.Context, stdout io.Writer, more map[string]string, argv ...string) error {
 	path, err := command.Find(argv[0])
 	if err != nil {
 		return err
@@ -171,7 +167,7 @@ func (m maker) output(ctx context.Context, stdout io.Writer, more map[string]str
 	}
 	maps.Copy(env, more)
 	said := func(line string) { m.say(m.Name + ": " + line) }
-	return command.Run{Program: path, Argv: argv, Dir: m.work, Env: env, Stdout: stdout, Line: said, ExitCodes: []int{0}}.Do(ctx)
+	return command.Run{Program: path, Argv: argv, Dir: m.work, Env: env, Stdout: m.stdout, Line: said, ExitCodes: []int{0}}.Do(ctx)
 }
 
 // one is the first of some programs that this machine has.

@@ -29,7 +29,8 @@ func (m maker) nix(ctx context.Context) (path, program string, err error) {
 		return filepath.Join(profile, "bin"), versionOf("nix"), err
 	}
 	var stdout strings.Builder
-	if err := m.output(ctx, &stdout, nil, append(nix, "develop", "--no-write-lock-file", "--profile", profile, flake, "--command", "env")...); err != nil {
+	m.stdout = &stdout
+	if err := m.run(ctx, nil, append(nix, "develop", "--no-write-lock-file", "--profile", profile, flake, "--command", "env")...); err != nil {
 		return "", "", err
 	}
 	for line := range strings.Lines(stdout.String()) {

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // making is set in the environment of this program as a process that makes an environment.
@@ -41,21 +42,13 @@ var two = []indextest.Package{
 	{Name: "beta", Version: "2.0", Licence: "Apache-2.0"},
 }
 
-// setup sets the variables that uv, or pip, is run with.
-func setup(t *testing.T, uv bool) {
+// setup sets the variables that uv, or pip, is run with, and serves packages.
+func setup(t *testing.T, uv bool, packages ...indextest.Package) *indextest.Index {
 	t.Helper()
 	for name, value := range indextest.Variables(t, uv) {
 		t.Setenv(name, value)
 	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return indextest.Serve(t, packages...)
 }
 
 // use makes or finds an environment.
@@ -80,9 +73,7 @@ func python(t *testing.T, h *realize.Env, code string) string {
 	program, err := h.Find("python")
 	errtest.None(t, err)
 	out, err := exec.Command(program, "-c", code).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	errtest.None(t, err, string(out))
 	return strings.TrimSpace(string(out))
 }
 
@@ -91,8 +82,7 @@ func python(t *testing.T, h *realize.Env, code string) string {
 func TestPython(t *testing.T) {
 	for name, uv := range map[string]bool{"uv": true, "pylock": true, "script": true, "requirements by uv": true, "requirements by pip": false} {
 		t.Run(name, func(t *testing.T) {
-			setup(t, uv)
-			x := indextest.Serve(t, two...)
+			x := setup(t, uv, two...)
 			recipe := ""
 			switch name {
 			case "uv":
@@ -102,16 +92,12 @@ func TestPython(t *testing.T) {
 			case "script":
 				recipe = scriptRecipe(t, x)
 			default:
-				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
+				recipe = requirementsRecipe(t, requirements(x))
 			}
 			h, said, err := use(t, new(realize.Environments), recipe)
 			errtest.None(t, err)
-			if got := python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"); got != "1.0 2.0" {
-				t.Errorf("it has %s", got)
-			}
-			if got := fmt.Sprint(h.List); got != "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]" {
-				t.Errorf("its packages are %s", got)
-			}
+			valuetest.Is(t, python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"), "1.0 2.0")
+			valuetest.Is(t, fmt.Sprint(h.List), "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]", "its packages")
 			if !strings.Contains(said, "making environment.py") || !strings.HasPrefix(h.Python, indextest.Python(t)+".") {
 				t.Errorf("said %q, Python %s", said, h.Python)
 			}
@@ -138,50 +124,43 @@ func madeOnce(t *testing.T, recipe string, n int) {
 		})
 	}
 	wg.Wait()
-	if n := strings.Count(strings.Join(made, ""), "making environment.py"); n != 1 {
-		t.Errorf("it was made %d times", n)
-	}
+	valuetest.Is(t, strings.Count(strings.Join(made, ""), "making environment.py"), 1, "makings")
 }
 
-// Two processes that need it at once make it once.
-func TestOnce(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
-	recipe := uvRecipe(t, x)
-	var asked atomic.Int64
-	x.Asking = func() { asked.Add(1) }
-	madeOnce(t, recipe, 4)
-	if n := asked.Load(); n > 4 { // uv may ask for a wheel's head and its files
-		t.Errorf("the index was asked for wheels %d times", n)
-	}
-}
-
-// Many processes that find it edited at once make it once more, and all use it.
-func TestEditedTogether(t *testing.T) {
-	setup(t, true)
-	recipe := uvRecipe(t, indextest.Serve(t, two...))
-	h, _, err := use(t, new(realize.Environments), recipe)
-	errtest.None(t, err)
-	errtest.None(t, h.Close())
-	found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
+// edit changes a module of an environment.
+func edit(t *testing.T, dir string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
 	filetest.Write(t, found[0], "__version__ = 'edited'\n")
-	madeOnce(t, recipe, 8)
+}
+
+// Processes that need it at once make it once, and once more where all find it edited.
+func TestTogether(t *testing.T) {
+	x := setup(t, true, two...)
+	recipe := uvRecipe(t, x)
+	var asked atomic.Int64
+	x.Asking = func() { asked.Add(1) }
+	t.Run("none", func(t *testing.T) { madeOnce(t, recipe, 4) })
+	if n := asked.Load(); n > 4 { // uv may ask for a wheel's head and its files
+		t.Errorf("the index was asked for wheels %d times", n)
+	}
+	list, err := realize.List()
+	errtest.None(t, err)
+	edit(t, list[0].Dir)
+	t.Run("edited", func(t *testing.T) { madeOnce(t, recipe, 8) })
 }
 
 // A process that waits to make an environment uses it once another one has made it, though that
 // one goes on using it.
 func TestMadeMeanwhile(t *testing.T) {
-	setup(t, true)
-	recipe := uvRecipe(t, indextest.Serve(t, two...))
+	recipe := uvRecipe(t, setup(t, true, two...))
 	h, _, err := use(t, new(realize.Environments), recipe)
 	errtest.None(t, err)
 	record := h.Dir + ".json"
-	if err := os.Rename(record, record+".away"); err != nil { // as if it were being made
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Rename(record, record+".away")) // as if it were being made
 	w, err := wanted(recipe)
 	errtest.None(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -192,15 +171,12 @@ func TestMadeMeanwhile(t *testing.T) {
 		}
 	})
 	errtest.None(t, err)
-	if err := also.Close(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, also.Close())
 }
 
 // What a killed process left is removed and made again.
 func TestKilled(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	recipe := uvRecipe(t, x)
 	errtest.None(t, os.RemoveAll(os.Getenv("UV_CACHE_DIR")))
 	reached, goOn := make(chan bool, 10), make(chan bool)
@@ -219,24 +195,29 @@ func TestKilled(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Complete {
 		t.Errorf("while it is made: %+v, %v", list, err)
 	}
-	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
-		t.Errorf("removing it while it is made: %v", err)
-	}
+	errtest.Is(t, list[0].Remove(), realize.ErrInUse, "removing it while it is made")
 	errtest.None(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	close(goOn)
-	if _, err := os.Stat(list[0].Dir + ".work"); err != nil {
-		t.Errorf("the killed process left nothing, so nothing is tried: %v", err)
-	}
+	errtest.None(t, errtest.Of(os.Stat(list[0].Dir+".work")), "the killed process left nothing, so nothing is tried")
 	h, said, err := use(t, new(realize.Environments), recipe)
 	if err != nil || !strings.Contains(said, "making") {
 		t.Fatalf("%q, %v", said, err)
 	}
-	if got := python(t, h, "import alpha; print(alpha.__version__)"); got != "1.0" {
-		t.Error(got)
+	valuetest.Is(t, python(t, h, "import alpha; print(alpha.__version__)"), "1.0")
+	errtest.Is(t, errtest.Of(os.Stat(list[0].Dir+".work")), os.ErrNotExist, "the work folder")
+}
+
+// failed fails a test whose recipe does not end with such an error, or leaves something.
+func failed(t *testing.T, recipe string, passing bool, says string) {
+	t.Helper()
+	_, _, err := use(t, new(realize.Environments), recipe)
+	errtest.Says(t, err, says)
+	if wrong, ok := errors.AsType[*realize.Error](err); !ok || wrong.Passing != passing {
+		t.Errorf("passing: %t; got %v", !passing, err)
 	}
-	if _, err := os.Stat(list[0].Dir + ".work"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the work folder is still there: %v", err)
+	if list, err := realize.List(); err != nil || len(list) != 0 {
+		t.Errorf("left %+v, %v", list, err)
 	}
 }
 
@@ -244,29 +225,20 @@ func TestKilled(t *testing.T) {
 func TestNoNetwork(t *testing.T) {
 	for name, uv := range map[string]bool{"uv": true, "pip": false} {
 		t.Run(name, func(t *testing.T) {
-			setup(t, uv)
-			x := indextest.Serve(t, two...)
-			recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
+			x := setup(t, uv, two...)
+			recipe := requirementsRecipe(t, requirements(x))
 			x.Server.Close()
-			_, _, err := use(t, new(realize.Environments), recipe)
-			var wrong *realize.Error
-			if !errors.As(err, &wrong) || !wrong.Passing || !strings.Contains(err.Error(), "the packages of requirements.txt could not be fetched") {
-				t.Errorf("got %v", err)
-			}
-			if list, err := realize.List(); err != nil || len(list) != 0 {
-				t.Errorf("left %+v, %v", list, err)
-			}
+			failed(t, recipe, true, "the packages of requirements.txt could not be fetched")
 		})
 	}
 }
 
 // What the lock does not have, and a hash that is another, are refused.
 func TestOtherFiles(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	text := requirements(x)
 	i := strings.LastIndex(text, "sha256:") + len("sha256:")
-	_, _, err := use(t, new(realize.Environments), recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": text[:i] + strings.Repeat("0", 64) + "\n"}))
+	_, _, err := use(t, new(realize.Environments), requirementsRecipe(t, text[:i]+strings.Repeat("0", 64)+"\n"))
 	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "hash") {
 		t.Errorf("got %v", err)
 	}
@@ -275,26 +247,17 @@ func TestOtherFiles(t *testing.T) {
 // An edited file is noticed, when a step has ended and by the next process, which makes the
 // environment again.
 func TestEdited(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	recipe := uvRecipe(t, x)
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
 	errtest.None(t, err)
-	edit := func() {
-		t.Helper()
-		found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
-		if err != nil || len(found) != 1 {
-			t.Fatal(found, err)
-		}
-		filetest.Write(t, found[0], "__version__ = 'edited'\n")
-	}
-	edit()
+	edit(t, h.Dir)
 	realize.LookAgain(p)
 	errtest.Says(t, h.Unchanged(t.Context()), "beta/__init__.py not there -> edited after it was installed")
 	errtest.None(t, h.Close())
 	for name, place := range map[string]*realize.Environments{"this process": p, "another one": new(realize.Environments)} {
-		edit()
+		edit(t, h.Dir)
 		realize.LookAgain(p)
 		if name == "this process" {
 			_ = h.Unchanged(t.Context())
@@ -303,81 +266,56 @@ func TestEdited(t *testing.T) {
 		if err != nil || !strings.Contains(said, "environment.py is made again: beta/__init__.py not there -> edited") {
 			t.Fatalf("%s: %q, %v", name, said, err)
 		}
-		if got := python(t, again, "import beta; print(beta.__version__)"); got != "2.0" {
-			t.Errorf("%s: %s", name, got)
-		}
+		valuetest.Is(t, python(t, again, "import beta; print(beta.__version__)"), "2.0", name)
 		errtest.None(t, again.Close())
 	}
 }
 
 // A full disk is said with what to do, and nothing half made stays.
 func TestFullDisk(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
-	recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
+	x := setup(t, true, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
+	recipe := requirementsRecipe(t, requirements(x))
 	root := os.Getenv(realize.Variable)
-	if err := os.MkdirAll(root, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(root, 0o700))
 	if err := syscall.Mount("none", root, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("this account mounts no disk of its own: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(root, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	_, _, err := use(t, new(realize.Environments), recipe)
-	var wrong *realize.Error
-	if !errors.As(err, &wrong) || wrong.Passing || !strings.Contains(err.Error(), "there is no space for it") {
-		t.Errorf("got %v", err)
-	}
-	if list, err := realize.List(); err != nil || len(list) != 0 {
-		t.Errorf("left %+v, %v", list, err)
-	}
+	t.Cleanup(func() { errtest.None(t, syscall.Unmount(root, syscall.MNT_DETACH)) })
+	failed(t, recipe, false, "there is no space for it")
 }
 
 // A lock of a pyproject.toml that has changed since is refused, and so is another platform.
 func TestRefused(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	r, err := environment.Parse([]byte(uvRecipe(t, x)))
 	errtest.None(t, err)
 	other := r
 	other.Platform = "macos-arm64"
 	text, err := other.Text()
 	errtest.None(t, err)
-	if _, _, err := use(t, new(realize.Environments), string(text)); err == nil || !strings.Contains(err.Error(), "it is for macos-arm64, and this machine is") {
-		t.Errorf("got %v", err)
-	}
+	_, _, err = use(t, new(realize.Environments), string(text))
+	errtest.Says(t, err, "it is for macos-arm64, and this machine is")
 	t.Setenv("PATH", "/nowhere")
-	if _, _, err := use(t, new(realize.Environments), uvText(t, r)); err == nil || !strings.Contains(err.Error(), "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)") {
-		t.Errorf("got %v", err)
-	}
+	_, _, err = use(t, new(realize.Environments), textOf(t, r))
+	errtest.Says(t, err, "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)")
 }
 
 // What was not used for long is removed; what is in use stays.
 func TestRemove(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	h, _, err := use(t, new(realize.Environments), uvRecipe(t, x))
 	errtest.None(t, err)
 	list, err := realize.List()
 	if err != nil || len(list) != 1 || !list[0].Complete || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
-		t.Errorf("in use: %v", err)
-	}
-	if err := errors.Join(h.Close(), list[0].Remove()); err != nil {
-		t.Error(err)
-	}
+	errtest.Is(t, list[0].Remove(), realize.ErrInUse, "in use")
+	errtest.None(t, errors.Join(h.Close(), list[0].Remove()))
 	// What is somebody else's, in a folder that is shared, is none.
 	root := os.Getenv(realize.Variable)
 	for _, name := range []string{"data", "uv"} {
-		if err := errors.Join(os.Mkdir(filepath.Join(root, name), 0o755), os.WriteFile(filepath.Join(root, name+".lock"), nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Mkdir(filepath.Join(root, name), 0o755))
+		filetest.Write(t, filepath.Join(root, name+".lock"), "")
 	}
 	if list, err := realize.List(); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)

@@ -32,15 +32,28 @@ func wanted(recipe string) (w realize.Wanted, err error) {
 	return realize.Want("environment.py", []byte(recipe), e.Text)
 }
 
-func recipeOf(t *testing.T, kind, lock string, files map[string]string) string {
+// textOf is the text of a recipe for this machine.
+func textOf(t *testing.T, r environment.Recipe) string {
 	t.Helper()
-	r := environment.Recipe{Format: environment.Format, Kind: kind, Lock: lock, Platform: environment.Here(), Files: files}
-	if kind != environment.Conda {
-		r.Python = indextest.Python(t)
-	}
+	r.Format, r.Platform = environment.Format, environment.Here()
 	text, err := r.Text()
 	errtest.None(t, err)
 	return string(text)
+}
+
+func requirementsRecipe(t *testing.T, text string) string {
+	t.Helper()
+	const name = "requirements.txt"
+	return textOf(t, environment.Recipe{Kind: environment.Requirements, Lock: name, Python: indextest.Python(t), Files: map[string]string{name: text}})
+}
+
+// uv runs uv in a folder.
+func uv(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("uv", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	errtest.None(t, err, args, string(out))
 }
 
 // uvRecipe is that of a project that needs alpha.
@@ -48,7 +61,8 @@ func uvRecipe(t *testing.T, x *indextest.Index) string {
 	t.Helper()
 	dir := t.TempDir()
 	lock(t, x, dir, "alpha")
-	return recipeOf(t, environment.UV, "uv.lock", map[string]string{"uv.lock": read(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": read(t, filepath.Join(dir, "pyproject.toml"))})
+	return textOf(t, environment.Recipe{Kind: environment.UV, Lock: "uv.lock", Python: indextest.Python(t),
+		Files: map[string]string{"uv.lock": filetest.Text(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": filetest.Text(t, filepath.Join(dir, "pyproject.toml"))}})
 }
 
 // pylockRecipe is that of the same project, exported, with beta in a group as pdm writes it.
@@ -56,17 +70,12 @@ func pylockRecipe(t *testing.T, x *indextest.Index) string {
 	t.Helper()
 	dir := t.TempDir()
 	lock(t, x, dir, "alpha")
-	cmd := exec.Command("uv", "export", "--format", "pylock.toml", "--frozen", "--no-emit-project", "-o", "pylock.cpu.toml")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("uv export: %v\n%s", err, out)
-	}
+	uv(t, dir, "export", "--format", "pylock.toml", "--frozen", "--no-emit-project", "-o", "pylock.cpu.toml")
 	text := strings.NewReplacer("[[packages]]\nname = \"alpha\"\n", "[[packages]]\nname = \"alpha\"\nmarker = \"'default' in dependency_groups\"\n",
 		"[[packages]]\nname = \"beta\"\n", "[[packages]]\nname = \"beta\"\nmarker = \"'dev' in dependency_groups\"\n",
-		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(read(t, filepath.Join(dir, "pylock.cpu.toml")))
-	r := environment.Recipe{Format: environment.Format, Kind: environment.Pylock, Lock: "pylock.cpu.toml", Platform: environment.Here(), Python: indextest.Python(t),
-		Groups: []string{"dev"}, Files: map[string]string{"pylock.cpu.toml": text}}
-	return uvText(t, r)
+		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(filetest.Text(t, filepath.Join(dir, "pylock.cpu.toml")))
+	return textOf(t, environment.Recipe{Kind: environment.Pylock, Lock: "pylock.cpu.toml", Python: indextest.Python(t), Groups: []string{"dev"},
+		Files: map[string]string{"pylock.cpu.toml": text}})
 }
 
 // scriptRecipe is that of a script that needs alpha.
@@ -75,15 +84,11 @@ func scriptRecipe(t *testing.T, x *indextest.Index) string {
 	dir := t.TempDir()
 	script := fmt.Sprintf("# /// script\n# requires-python = \">=%s\"\n# dependencies = [\"alpha\"]\n# ///\nimport alpha\n", indextest.Python(t))
 	filetest.Write(t, filepath.Join(dir, "fit.py"), script)
-	cmd := exec.Command("uv", "lock", "--script", "fit.py", "--default-index", x.URL)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("uv lock: %v\n%s", err, out)
-	}
-	r := environment.Recipe{Format: environment.Format, Kind: environment.UV, Lock: "fit.py.lock", Platform: environment.Here(), Python: indextest.Python(t), Files: map[string]string{}}
+	uv(t, dir, "lock", "--script", "fit.py", "--default-index", x.URL)
+	r := environment.Recipe{Kind: environment.UV, Lock: "fit.py.lock", Python: indextest.Python(t), Files: map[string]string{}}
 	r.Add("fit.py", script)
-	r.Add("fit.py.lock", read(t, filepath.Join(dir, "fit.py.lock")))
-	return uvText(t, r)
+	r.Add("fit.py.lock", filetest.Text(t, filepath.Join(dir, "fit.py.lock")))
+	return textOf(t, r)
 }
 
 // requirements is the text of a requirements file with all packages of an index.
@@ -101,16 +106,5 @@ func lock(t *testing.T, x *indextest.Index, dir, needs string) {
 	t.Helper()
 	text := fmt.Sprintf("[project]\nname = \"study\"\nversion = \"0.1\"\nrequires-python = \">=%s\"\ndependencies = [%q]\n", indextest.Python(t), needs)
 	filetest.Write(t, filepath.Join(dir, "pyproject.toml"), text)
-	cmd := exec.Command("uv", "lock", "--default-index", x.URL)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("uv lock: %v\n%s", err, out)
-	}
-}
-
-func uvText(t *testing.T, r environment.Recipe) string {
-	t.Helper()
-	text, err := r.Text()
-	errtest.None(t, err)
-	return string(text)
+	uv(t, dir, "lock", "--default-index", x.URL)
 }

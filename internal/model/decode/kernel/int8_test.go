@@ -51,8 +51,7 @@ func TestInt8(t *testing.T) {
 					want[r*size.vocab+v] = float32(sum) * (ss[r] * ws[v])
 				}
 			}
-			h, err := PackInt8(weights, size.vocab, size.depth)
-			errtest.None(t, err)
+			h := errtest.Value(PackInt8(weights, size.vocab, size.depth))(t)
 			for kind := h.of; kind <= plain8; kind++ {
 				h.of = kind
 				for threads := range 3 {
@@ -91,8 +90,7 @@ func TestInt8Extremes(t *testing.T) {
 		const depth = deepest
 		weights := slices.Repeat([]float32{127}, depth)
 		states := slices.Repeat([]float32{127 * sign}, depth)
-		h, err := PackInt8(weights, 1, depth)
-		errtest.None(t, err)
+		h := errtest.Value(PackInt8(weights, 1, depth))(t)
 		for kind := h.of; kind <= plain8; kind++ {
 			h.of = kind
 			var l Logits
@@ -107,33 +105,12 @@ func TestInt8Extremes(t *testing.T) {
 	}
 }
 
-func TestInt8IsNotFinite(t *testing.T) {
-	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(-1))} {
-		for _, at := range []int{0, 77, 299} {
-			weights, states := random(300*4, 1), []float32{1, 1, 1, 1}
-			weights[at*4+3] = bad
-			for range 2 {
-				h, err := PackInt8(weights, 300, 4)
-				errtest.None(t, err)
-				var l Logits
-				errtest.None(t, h.Scores(&l, states, 1))
-				if n := float64(l.Norms[0]); !math.IsNaN(n) && !math.IsInf(n, 0) {
-					t.Errorf("%v at %d: norm %v", bad, at, n)
-				}
-				weights, states[2] = random(300*4, 1), bad
-			}
-		}
-	}
-}
-
 func TestInt8Mistakes(t *testing.T) {
 	if _, err := PackInt8(make([]float32, 7), 2, 4); err == nil {
 		t.Error("too few weights were packed")
 	}
-	h, err := PackInt8(make([]float32, 8), 2, 4)
-	errtest.None(t, err)
-	half, err := Pack(make([]float32, 8), 2, 4, true)
-	errtest.None(t, err)
+	h := errtest.Value(PackInt8(make([]float32, 8), 2, 4))(t)
+	half := errtest.Value(Pack(make([]float32, 8), 2, 4, true))(t)
 	var rows Rows
 	rows.Set(make([]float32, 8), 4, 1)
 	if h.Product(make([]float32, 3), &rows, nil, 1) == nil || half.Product(make([]float32, 4), &rows, nil, 1) == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/torchfile"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // ErrOther is wrapped by errors about a tensor that is missing or has another shape.
@@ -211,10 +212,9 @@ type Named struct {
 // Write writes tensors as a safetensors file, in their order. It must be called
 // within tensor.Run or tensor.Try.
 func Write(w io.Writer, metadata map[string]string, tensors []Named) error {
-	sources := make([]safetensors.Source, len(tensors))
-	for i, t := range tensors {
-		sources[i] = safetensors.Source{Name: t.Name, DType: t.Tensor.DType().String(), Shape: t.Tensor.Shape(), Write: t.Tensor.Write}
-	}
+	sources := lists.Map(tensors, func(t Named) safetensors.Source {
+		return safetensors.Source{Name: t.Name, DType: t.Tensor.DType().String(), Shape: t.Tensor.Shape(), Write: t.Tensor.Write}
+	})
 	buffered := bufio.NewWriterSize(w, 1<<20)
 	if err := safetensors.Write(buffered, metadata, sources); err != nil {
 		return err

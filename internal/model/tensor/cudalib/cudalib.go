@@ -37,25 +37,10 @@ const half = "torch/lib/libtorch_cuda.so"
 // driverLibrary is what the driver of NVIDIA's cards installs.
 const driverLibrary = "libcuda.so.1"
 
-// machine is what Load asks; tests have others.
+// machine has the libraries of CUDA that Load asks; tests have others.
 type machine struct {
-	getenv  func(string) string
-	lookup  func(string) (string, bool)
-	system  system
-	driver  string // the driver's library
-	runtime string // CUDA's runtime, which libtorch's CPU half has loaded; "": by its usual names
-}
-
-// system is the dynamic loader, and what it finds.
-type system interface {
-	// loaded is the file that a library of this process is from, "" if it has none of that name.
-	loaded(name string) string
-	// open loads a library whose symbols all others see.
-	open(path string) error
-	// number calls a function of a library that stores an int, and returns what it returns.
-	number(library, function string) (value, status int, err error)
-	// text calls a function of a library that makes a text of an int.
-	text(library, function string, n int) string
+	driver  string
+	runtime string // which libtorch's CPU half has loaded; "": by its usual names
 }
 
 // onCards is the libtorch whose CUDA half is loaded: that for which the library of graphs is compiled, and memory counted.
@@ -64,13 +49,13 @@ const onCards = "2.11"
 // Load loads the CUDA half for libtorch of this version, once for a process, before libtorch is asked
 // for a device: what it then finds it keeps.
 func Load(version string) State {
-	return machine{os.Getenv, os.LookupEnv, loader, driverLibrary, ""}.load(version)
+	return machine{driver: driverLibrary}.load(version)
 }
 
 func (m machine) load(version string) State {
 	s := m.take(version)
 	if s.Loaded {
-		s.Graphs, s.GraphsReason = m.graphs(version, s.Folder)
+		s.Graphs, s.GraphsReason = graphs(version, s.Folder, loaded("libtorch_cpu.so"))
 	}
 	return s
 }
@@ -78,17 +63,17 @@ func (m machine) load(version string) State {
 // take loads the half.
 func (m machine) take(version string) State {
 	var s State
-	asked := m.getenv("REDSI_CUDA")
+	asked := os.Getenv("REDSI_CUDA")
 	if asked == "off" {
 		s.Reason = "REDSI_CUDA=off"
 		return s
 	}
-	if path := m.system.loaded("libtorch_cuda.so"); path != "" { // LD_PRELOAD had it
+	if path := loaded("libtorch_cuda.so"); path != "" { // LD_PRELOAD had it
 		s.Folder = filepath.Dir(filepath.Dir(filepath.Dir(path)))
 		s.Versions, _ = versionsOf(s.Folder)
 		return m.count(s)
 	}
-	if list, set := m.lookup("CUDA_VISIBLE_DEVICES"); set && (strings.TrimSpace(list) == "" || strings.HasPrefix(strings.TrimSpace(list), "-1")) {
+	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && (strings.TrimSpace(list) == "" || strings.HasPrefix(strings.TrimSpace(list), "-1")) {
 		s.Reason = fmt.Sprintf("CUDA_VISIBLE_DEVICES=%q hides all cards", list)
 		return s
 	}
@@ -101,7 +86,7 @@ func (m machine) take(version string) State {
 		s.Reason = fmt.Sprintf("REDSI_CUDA=%s has no %s: name a folder that has it, or off", named, half)
 		return s
 	}
-	can, status, err := m.system.number(m.driver, "cuDriverGetVersion")
+	can, status, err := number(m.driver, "cuDriverGetVersion")
 	if err != nil {
 		s.Reason = fmt.Sprintf("no NVIDIA driver found (%s)", m.driver)
 		return s
@@ -112,7 +97,7 @@ func (m machine) take(version string) State {
 	}
 	s.Driver = cudaVersion(can)
 	if asked == "" {
-		if s.Folder = m.folder(); s.Folder == "" {
+		if s.Folder = folder(loaded("libtorch_cpu.so")); s.Folder == "" {
 			s.Reason = "this program runs without libtorch"
 			return s
 		}
@@ -136,7 +121,7 @@ func (m machine) take(version string) State {
 	if s = m.count(s); !s.Loaded {
 		return s
 	}
-	if err := m.system.open(filepath.Join(s.Folder, half)); err != nil {
+	if err := open(filepath.Join(s.Folder, half)); err != nil {
 		s.Loaded, s.Cards, s.Reason = false, 0, fmt.Sprintf("the CUDA libraries do not load: %v", err)
 	}
 	return s
@@ -145,33 +130,33 @@ func (m machine) take(version string) State {
 // count asks CUDA's runtime for cards.
 func (m machine) count(s State) State {
 	for n := 20; n > 10 && m.runtime == ""; n-- {
-		if name := fmt.Sprintf("libcudart.so.%d", n); m.system.loaded(name) != "" {
+		if name := fmt.Sprintf("libcudart.so.%d", n); loaded(name) != "" {
 			m.runtime = name
 		}
 	}
-	if m.runtime == "" || m.system.loaded(m.runtime) == "" {
+	if m.runtime == "" || loaded(m.runtime) == "" {
 		s.Reason = "this process's libtorch has no CUDA runtime (libcudart)"
 		return s
 	}
-	have, _, err := m.system.number(m.runtime, "cudaRuntimeGetVersion")
+	have, _, err := number(m.runtime, "cudaRuntimeGetVersion")
 	if err != nil {
 		s.Reason = err.Error()
 		return s
 	}
 	s.Runtime = cudaVersion(have)
-	if can, _, err := m.system.number(m.driver, "cuDriverGetVersion"); err == nil && can/1000 < have/1000 {
+	if can, _, err := number(m.driver, "cuDriverGetVersion"); err == nil && can/1000 < have/1000 {
 		s.Reason = fmt.Sprintf("the driver is for CUDA %s, and the libraries need one for CUDA %s: install a newer driver", cudaVersion(can), s.Runtime)
 		if have/1000 == 13 {
 			s.Reason += ", 580 or later"
 		}
 		return s
 	}
-	n, status, err := m.system.number(m.runtime, "cudaGetDeviceCount")
+	n, status, err := number(m.runtime, "cudaGetDeviceCount")
 	switch {
 	case err != nil:
 		s.Reason = err.Error()
 	case status != 0:
-		s.Reason = fmt.Sprintf("CUDA finds no card: %s (error %d)", m.system.text(m.runtime, "cudaGetErrorString", status), status)
+		s.Reason = fmt.Sprintf("CUDA finds no card: %s (error %d)", text(m.runtime, "cudaGetErrorString", status), status)
 	case n == 0:
 		s.Reason = "CUDA finds no card"
 	default:
@@ -180,9 +165,8 @@ func (m machine) count(s State) State {
 	return s
 }
 
-// folder is where the libraries of this process's libtorch are, or would be put.
-func (m machine) folder() string {
-	library := m.system.loaded("libtorch_cpu.so")
+// folder is where the libraries are, or would be put, of a process whose libtorch_cpu.so is a file; "" of none.
+func folder(library string) string {
 	if library == "" {
 		return ""
 	}

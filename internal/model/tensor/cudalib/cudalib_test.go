@@ -19,9 +19,7 @@ import (
 // compile makes a shared library of C.
 func compile(t *testing.T, path, source string, flags ...string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	cmd := exec.Command("cc", append([]string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none"}, flags...)...)
 	cmd.Stdin = strings.NewReader(source)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -41,8 +39,18 @@ func runtime(t *testing.T, cards, status int) string {
 int cudaRuntimeGetVersion(int *v) { *v = 13000; return 0; }
 int cudaGetDeviceCount(int *n) { *n = %d; return %d; }
 const char *cudaGetErrorString(int e) { return e == 100 ? "no CUDA-capable device is detected" : "another error"; }`, cards, status))
-	errtest.None(t, loader.open(path))
+	errtest.None(t, open(path))
 	return path
+}
+
+// environment has no other variables that Load asks for until the test ends.
+func environment(t *testing.T, has map[string]string) {
+	for _, name := range []string{"REDSI_CUDA", "REDSI_CUDA_GRAPHS", "CUDA_VISIBLE_DEVICES"} {
+		t.Setenv(name, has[name])
+		if _, set := has[name]; !set {
+			os.Unsetenv(name)
+		}
+	}
 }
 
 // TestLoad: each way in which the CUDA half is not loaded has a reason that says what to do.
@@ -52,10 +60,10 @@ func TestLoad(t *testing.T) {
 	part := filepath.Join(deps, "cuda", "2.11.0-linux-amd64")
 	graphs := filepath.Join(deps, "cuda-graphs", cudagraph.Name("2.11.0"))
 	cpu := compile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "lib", "libtorch_cpu.so"), "", "-Wl,-soname,libtorch_cpu.so")
-	if got := (machine{system: loader}).folder(); got != "" {
+	if got := folder(loaded("libtorch_cpu.so")); got != "" {
 		t.Errorf("without libtorch the folder is %q", got)
 	}
-	errtest.None(t, loader.open(cpu))
+	errtest.None(t, open(cpu))
 	fresh := func(versions, file string) string { // a folder with libraries of a version
 		dir := t.TempDir()
 		if file != "" {
@@ -109,9 +117,8 @@ func TestLoad(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			lookup := func(k string) (string, bool) { v, ok := tt.env[k]; return v, ok }
-			m := machine{func(k string) string { return tt.env[k] }, lookup, loader, tt.driver, tt.runtime}
-			s := m.load("2.11.0")
+			environment(t, tt.env)
+			s := machine{tt.driver, tt.runtime}.load("2.11.0")
 			if tt.folder != "*" && s.Folder != tt.folder {
 				t.Errorf("folder %q, want %q", s.Folder, tt.folder)
 			}
@@ -132,32 +139,32 @@ func TestLoad(t *testing.T) {
 
 	// Of a later libtorch, which was not tried on a card.
 	later := fresh("__version__ = '2.15.0+cu132'\n", "torch/version.py")
-	env := func(k string) string { return map[string]string{"REDSI_CUDA": later}[k] }
-	if s := (machine{env, func(string) (string, bool) { return "", false }, loader, new13, one}).load("2.15.0"); s.Loaded ||
+	environment(t, map[string]string{"REDSI_CUDA": later})
+	if s := (machine{new13, one}).load("2.15.0"); s.Loaded ||
 		!strings.Contains(s.Reason, "only torch 2.11 was tried, and this is torch 2.15.0: pip install 'torch==2.11.*'") {
 		t.Errorf("%+v", s)
 	}
 
 	// Where the libraries lie of which a process has libtorch: beside libtorch's part, and in an archive.
 	filetest.Write(t, filepath.Join(part, half), "")
-	m := machine{system: loader}
-	if got := m.folder(); got != part {
+	if got := folder(cpu); got != part {
 		t.Errorf("folder %s, want %s", got, part)
 	}
 	archive := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "cuda")
 	filetest.Write(t, filepath.Join(archive, half), "")
-	if got := m.folder(); got != archive {
+	if got := folder(cpu); got != archive {
 		t.Errorf("folder %s, want %s", got, archive)
 	}
 	python := filepath.Join(good, half) // has it beside libtorch_cpu.so
-	if got := (machine{system: from(filepath.Join(filepath.Dir(python), "libtorch_cpu.so"))}).folder(); got != good {
+	if got := folder(filepath.Join(filepath.Dir(python), "libtorch_cpu.so")); got != good {
 		t.Errorf("folder %s, want %s", got, good)
 	}
 
 	// One that was preloaded is taken as it is.
 	preloaded := t.TempDir()
-	errtest.None(t, loader.open(compile(t, filepath.Join(preloaded, half), "", "-Wl,-soname,libtorch_cuda.so")))
-	m = machine{func(string) string { return "" }, func(string) (string, bool) { return "", false }, loader, new13, one}
+	errtest.None(t, open(compile(t, filepath.Join(preloaded, half), "", "-Wl,-soname,libtorch_cuda.so")))
+	environment(t, nil)
+	m := machine{new13, one}
 	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1, Graphs: filepath.Join(graphs, cudagraph.File)}
 	filetest.Write(t, want.Graphs, "")
 	if s := m.load("2.11.0"); !reflect.DeepEqual(s, want) {
@@ -167,7 +174,7 @@ func TestLoad(t *testing.T) {
 	if s := m.load("2.11.0"); s.Loaded || !strings.Contains(s.Reason, "no CUDA runtime") {
 		t.Errorf("%+v", s)
 	}
-	errtest.None(t, loader.open(compile(t, filepath.Join(t.TempDir(), "libcudart.so"), "int cudaRuntimeGetVersion(int *v) { *v = 14010; return 0; }\nint cudaGetDeviceCount(int *n) { *n = 3; return 0; }",
+	errtest.None(t, open(compile(t, filepath.Join(t.TempDir(), "libcudart.so"), "int cudaRuntimeGetVersion(int *v) { *v = 14010; return 0; }\nint cudaGetDeviceCount(int *n) { *n = 3; return 0; }",
 		"-Wl,-soname,libcudart.so.14")))
 	m.driver = driver(t, 14000, 0)
 	if s := m.load("2.11.0"); !s.Loaded || s.Runtime != "14.1" || s.Cards != 3 {
@@ -186,14 +193,6 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// from is a process whose libtorch is a file.
-type from string
-
-func (f from) loaded(string) string                  { return string(f) }
-func (from) open(string) error                       { return nil }
-func (from) number(string, string) (int, int, error) { return 13000, 0, nil }
-func (from) text(string, string, int) string         { return "" }
-
 // TestFolder: the folder that is named where there are no libraries is the one where they would be found.
 func TestFolder(t *testing.T) {
 	site := t.TempDir() // of a Python whose torch is for processors
@@ -206,8 +205,7 @@ func TestFolder(t *testing.T) {
 		"/opt/redsi-1.0-linux-amd64/lib/libtorch_cpu.so":        "/opt/redsi-1.0-linux-amd64/cuda",
 		filepath.Join(site, "torch", "lib", "libtorch_cpu.so"):  site,
 	} {
-		m := machine{getenv: func(string) string { return "" }, lookup: func(string) (string, bool) { return "", false }, system: from(library)}
-		if got := m.folder(); got != want {
+		if got := folder(library); got != want {
 			t.Errorf("%s: %s, want %s", library, got, want)
 		}
 	}
@@ -241,8 +239,8 @@ func TestGraphs(t *testing.T) {
 				filetest.Write(t, filepath.Join(folder, cudagraph.File), "")
 				defer os.Remove(filepath.Join(folder, cudagraph.File))
 			}
-			m := machine{getenv: func(key string) string { return map[string]string{"REDSI_CUDA_GRAPHS": tt.asked}[key] }, system: from(tt.library)}
-			path, reason := m.graphs("2.11.0", half)
+			t.Setenv("REDSI_CUDA_GRAPHS", tt.asked)
+			path, reason := graphs("2.11.0", half, tt.library)
 			if want := tt.want; want != "" && path != filepath.Join(want, cudagraph.File) || want == "" && path != "" {
 				t.Errorf("found %q, want it in %q", path, want)
 			}

@@ -9,16 +9,16 @@ import (
 )
 
 // graphs is the library of package cudagraph for this program and libtorch of this version, or why there is none: in the
-// folder that REDSI_CUDA_GRAPHS names, in that of the CUDA half, where `make cuda` puts it, or beside libtorch, as in an
-// archive.
-func (m machine) graphs(version, half string) (path, reason string) {
-	asked := m.getenv("REDSI_CUDA_GRAPHS")
+// folder that REDSI_CUDA_GRAPHS names, in that of the CUDA half, where `make cuda` puts it, or beside libtorch, whose
+// libtorch_cpu.so is library, as in an archive.
+func graphs(version, half, library string) (path, reason string) {
+	asked := os.Getenv("REDSI_CUDA_GRAPHS")
 	if asked == "off" {
 		return "", "REDSI_CUDA_GRAPHS=off"
 	}
 	folders := []string{asked, half}
 	place := half
-	if library := m.system.loaded("libtorch_cpu.so"); library != "" {
+	if library != "" {
 		part := filepath.Dir(filepath.Dir(library))
 		place = filepath.Dir(library)
 		if name := filepath.Dir(part); filepath.Base(name) == "libtorch" {

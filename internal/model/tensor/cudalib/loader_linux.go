@@ -12,18 +12,15 @@ import (
 	"unsafe"
 )
 
-var loader system = dynamic{}
-
-// dynamic is the system's dynamic loader.
-type dynamic struct{}
-
-func (dynamic) loaded(name string) string {
+// loaded is the file that a library of this process is from, "" if it has none of that name.
+func loaded(name string) string {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))
 	return take(C.redsi_lib_loaded(n))
 }
 
-func (dynamic) open(path string) error {
+// open loads a library whose symbols all others see.
+func open(path string) error {
 	p := C.CString(path)
 	defer C.free(unsafe.Pointer(p))
 	if msg := take(C.redsi_lib_open(p)); msg != "" {
@@ -32,7 +29,8 @@ func (dynamic) open(path string) error {
 	return nil
 }
 
-func (dynamic) number(library, function string) (value, status int, err error) {
+// number calls a function of a library that stores an int, and returns what it returns.
+func number(library, function string) (value, status int, err error) {
 	l, f := C.CString(library), C.CString(function)
 	defer C.free(unsafe.Pointer(l))
 	defer C.free(unsafe.Pointer(f))
@@ -43,7 +41,8 @@ func (dynamic) number(library, function string) (value, status int, err error) {
 	return int(v), int(s), nil
 }
 
-func (dynamic) text(library, function string, n int) string {
+// text calls a function of a library that makes a text of an int.
+func text(library, function string, n int) string {
 	l, f := C.CString(library), C.CString(function)
 	defer C.free(unsafe.Pointer(l))
 	defer C.free(unsafe.Pointer(f))

@@ -4,17 +4,12 @@ package cudalib
 
 import "errors"
 
-var loader system = none{}
+var errNone = errors.New("there is no CUDA for this system")
 
-// none is a system without CUDA.
-type none struct{}
+func loaded(string) string { return "" }
 
-func (none) loaded(string) string { return "" }
+func open(string) error { return errNone }
 
-func (none) open(string) error { return errors.New("there is no CUDA for this system") }
+func number(string, string) (value, status int, err error) { return 0, 0, errNone }
 
-func (none) number(string, string) (value, status int, err error) {
-	return 0, 0, errors.New("there is no CUDA for this system")
-}
-
-func (none) text(string, string, int) string { return "" }
+func text(string, string, int) string { return "" }

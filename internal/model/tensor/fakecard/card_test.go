@@ -22,38 +22,6 @@ func run(t *testing.T, f func(*tensor.Scope)) {
 	errtest.None(t, tensor.Run(f))
 }
 
-// TestCard: libtorch and package tensor see one card, whose results are the CPU's, gradients included.
-func TestCard(t *testing.T) {
-	if n := tensor.CUDADevices(); n != 1 {
-		t.Fatalf("%d cards", n)
-	}
-	device, err := tensor.ParseDevice("auto")
-	if err != nil || device != tensor.CUDA(0) {
-		t.Fatal(device, err)
-	}
-	run(t, func(s *tensor.Scope) {
-		rng := &tensor.RNG{Seed: 1}
-		a, b := s.Normal(rng, 0, 1, 5, 7), s.Normal(rng, 0, 1, 3, 7)
-		value := func(dev tensor.Device) []float32 {
-			x, w := s.ToDevice(s.Clone(a), dev), s.ToDevice(s.Clone(b), dev)
-			s.Leaf(x)
-			s.Leaf(w)
-			y := s.Softmax(s.Linear(x, w), -1)
-			grads := s.Gradients(s.Sum(s.Square(y)), []*tensor.Tensor{x, w})
-			if y.Device() != dev || grads[1].Device() != dev {
-				t.Errorf("results on %v and %v, want %v", y.Device(), grads[1].Device(), dev)
-			}
-			return append(append(y.Float32s(), grads[0].Float32s()...), grads[1].Float32s()...)
-		}
-		got, want := value(device), value(tensor.CPU)
-		for i := range want {
-			if d := got[i] - want[i]; d > 1e-6 || d < -1e-6 {
-				t.Fatalf("number %d: %v on the card, %v on the CPU", i, got[i], want[i])
-			}
-		}
-	})
-}
-
 // TestMixed: what a card refuses is refused, in libtorch's words where it looks by itself.
 func TestMixed(t *testing.T) {
 	for name, f := range map[string]func(s *tensor.Scope, card, cpu *tensor.Tensor){

@@ -93,9 +93,7 @@ func TestEfficientCalls(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(path, append(text, '\n'), 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return
 	}
 	if len(got) != len(want) || len(got) != 2*3*7 {

@@ -2,8 +2,8 @@
 // in C++ and C: dropout from a counter, RMS norm, T5 attention over sequences
 // without padding, cross entropy of a language-model head; and matrix products for
 // processors on which libtorch's are slow (gemm.h); and updates of all parameters at once, for
-// cards (multi.h, classes.h). Only package tensor uses it. It is a package of its own because Go compiles all C++ of a package
-// again when any file of the package changes.
+// cards (multi.h, classes.h). Only package tensor uses it: it calls the functions of native.h, composed.h and autograd.h. It is a
+// package of its own because Go compiles all C++ of a package again when any file of the package changes.
 //
 // oneDNN's products, which libtorch has too (mkldnn::_linear_pointwise), take 0.8 to 1.1
 // of the time of gemm.h's, at T5's shapes on one thread of a Xeon with AVX-512. But their
@@ -19,6 +19,5 @@
 // Operators that only CUDA has get kernels for the CPU here, for it and for the card of software. docs/card.md says what
 // of it has run on a card.
 //
-// A tensor is a pointer to a torch::Tensor, owned by the caller. A function's
-// string is libtorch's error, empty when there was none.
+// A tensor is a pointer to a torch::Tensor, owned by the caller. A function returns libtorch's error, NULL when there was none.
 package native

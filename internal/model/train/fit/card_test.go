@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -22,41 +21,9 @@ import (
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
 
-// toy is a small T5.
-func toy() t5.Config {
-	c := t5.Defaults()
-	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
-	return c
-}
-
-// learnerAt fits a model on a card until the test ends.
+// learnerAt fits a model on a card.
 func learnerAt(t *testing.T, c seq2seq.Config, compute tensor.DType) *Seq2Seq {
-	t.Helper()
-	return learnerOn(t, modelAt(t, c), compute)
-}
-
-// modelAt draws a model on a card.
-func modelAt(t *testing.T, c seq2seq.Config) *seq2seq.Model {
-	t.Helper()
-	tensor.SetNumThreads(1)
-	m, err := seq2seq.Init(c, 5, tensor.CUDA(0))
-	errtest.None(t, err)
-	t.Cleanup(m.Close)
-	return m
-}
-
-// learnerOn is learnerAt of a model that is there.
-func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
-	t.Helper()
-	m.Compute = compute
-	m.Changed()
-	o, err := adafactor.New(m.Params(), adafactor.Defaults())
-	errtest.None(t, err)
-	t.Cleanup(o.Close)
-	l, err := NewSeq2Seq(m, o, 9)
-	errtest.None(t, err)
-	t.Cleanup(l.Close)
-	return l
+	return learnerOn(t, modelOn(t, c, tensor.CUDA(0)), compute)
 }
 
 // without turns dropout off: a card's masks are others.
@@ -69,11 +36,9 @@ func without(c t5.Config) t5.Config {
 func lossesFrom(t *testing.T, l *Seq2Seq, from, to int64) (all []train.Loss) {
 	t.Helper()
 	data := examples(30, 50)
-	sampler, err := train.NewSampler(data, train.Natural, 3, 8)
-	errtest.None(t, err)
+	sampler := errtest.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
 	note := func(late bool) {
-		losses, err := l.Losses(late)
-		errtest.None(t, err)
+		losses := errtest.Value(l.Losses(late))(t)
 		all = append(all, losses...)
 	}
 	for step := from; step < to; step++ {
@@ -140,8 +105,7 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 	lossesFrom(t, l, 0, 1)
 	var c fakecard.Counts
 	data := examples(30, 50)
-	sampler, err := train.NewSampler(data, train.Natural, 3, 8)
-	errtest.None(t, err)
+	sampler := errtest.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
 	var told []int
 	tensortest.Run(t, func(*tensor.Scope) {
 		c = fakecard.Count(func() {
@@ -164,7 +128,7 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 func TestCheckpointTakesLessMemory(t *testing.T) {
 	c := toy()
 	c.NumLayers, c.NumDecoderLayers, c.VocabSize = 6, 6, 100
-	peak := func(checkpoint bool) (c2 fakecard.Counts) {
+	peak := func(checkpoint bool) fakecard.Counts {
 		l := learnerAt(t, c, tensor.BF16)
 		l.Model.Checkpoint = checkpoint
 		b := &train.Batch{}
@@ -175,14 +139,7 @@ func TestCheckpointTakesLessMemory(t *testing.T) {
 			}
 			b.Inputs, b.Targets = append(b.Inputs, in), append(b.Targets, []int32{5, 6, 7, 8, 9, 10, 11, 1})
 		}
-		for step := range int64(2) { // the first makes what later ones have
-			tensortest.Run(t, func(*tensor.Scope) {
-				c2 = fakecard.Count(func() {
-					errtest.None(t, l.Step(context.Background(), b, step, 1e-3))
-				})
-			})
-		}
-		return c2
+		return counted(t, l, b)
 	}
 	kept, again := peak(false), peak(true)
 	t.Logf("%d bytes at the most, %d where blocks are computed again; %d and %d launches", kept.Peak, again.Peak, kept.Launches, again.Launches)

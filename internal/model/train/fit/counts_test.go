@@ -43,9 +43,9 @@ func TestStepCounts(t *testing.T) {
 	of := bart.Defaults()
 	of.VocabSize, of.DModel, of.EncoderLayers, of.DecoderLayers, of.EncoderHeads, of.DecoderHeads, of.EncoderFFN, of.DecoderFFN = 211, 24, 2, 3, 3, 3, 32, 32
 	for name, c := range map[string]seq2seq.Config{"tiny": tiny(), "small": shape(6, 8), "base": shape(12, 12), "bart": of} {
-		m := modelAt(t, c)
+		m := modelOn(t, c, tensor.CUDA(0))
 		for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
-			c := counted(t, learnerOn(t, m, compute))
+			c := counted(t, learnerOn(t, m, compute), train.NewBatch(examples(30, 50), []train.Ref{{Index: 1}, {Indexing: true}, {Index: 7}, {Index: 9}}))
 			if c.Uploads != 1 || c.Downloads != 0 || c.Syncs != 0 {
 				t.Errorf("%s, %s: %d uploads, %d downloads, waiting %v", name, compute, c.Uploads, c.Downloads, c.Syncs)
 			}
@@ -66,9 +66,8 @@ func TestStepCounts(t *testing.T) {
 }
 
 // counted is what the second step of a learner asks of a card: the first one makes what stays.
-func counted(t *testing.T, l *Seq2Seq) (c fakecard.Counts) {
+func counted(t *testing.T, l *Seq2Seq, b *train.Batch) (c fakecard.Counts) {
 	t.Helper()
-	b := train.NewBatch(examples(30, 50), []train.Ref{{Index: 1}, {Indexing: true}, {Index: 7}, {Index: 9}})
 	for step := range int64(2) {
 		tensortest.Run(t, func(*tensor.Scope) {
 			c = fakecard.Count(func() {

@@ -11,15 +11,12 @@ import (
 // TestLaunches compares what a training step launches on a card (TestStepCounts holds that golden against the code) with
 // what transformers' eager one does (tools/golden/launches.py), by the same rule: at most 40 % of it.
 func TestLaunches(t *testing.T) {
-	read := func(path string, v any) {
-		goldens.JSON(t, path, v)
-	}
 	var ours map[string]struct{ Launches int64 }
 	var peer struct {
 		Train map[string]struct{ Total int64 }
 	}
-	read("testdata/step_counts.json", &ours)
-	read("testdata/launches.json", &peer)
+	goldens.JSON(t, "testdata/step_counts.json", &ours)
+	goldens.JSON(t, "testdata/launches.json", &peer)
 	for _, size := range []string{"tiny", "small", "base"} {
 		for _, dtype := range []string{"F32", "BF16", "F16"} {
 			mine, theirs := ours[size+" "+dtype].Launches, peer.Train[size].Total

@@ -35,7 +35,7 @@ func TestCardWideProducts(t *testing.T) {
 	losses := map[tensor.DType]train.Loss{}
 	for _, compute := range []tensor.DType{tensor.F32, tensor.F16} {
 		func() {
-			m := modelAt(t, without(toy()))
+			m := modelOn(t, without(toy()), tensor.CUDA(0))
 			tensortest.Run(t, func(s *tensor.Scope) {
 				tensor.NoGrad(func() {
 					for _, p := range m.Params() {

@@ -5,39 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/model/amp"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
 )
-
-// Optimizer changes a model's parameters, as adafactor.Optimizer and adamw.Optimizer do.
-type Optimizer interface {
-	// Step updates every parameter with its gradient.
-	Step(grads []*tensor.Tensor, rate float64)
-	// StepOn is Step without waiting for a card, of gradients that scaler has checked; rate, float32 [1],
-	// is on the card.
-	StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler)
-	// Write writes the state, and Read restores it, without loss. After an error of
-	// Read the state is as it was.
-	Write(w io.Writer) error
-	Read(r io.ReaderAt, size int64) error
-	// Close frees the state.
-	Close()
-}
 
 // Seq2Seq is a train.Learner: a model whose dropout masks are a function of seed and step.
 // The model computes in its Compute type. For F16 the loss is scaled, and updates
 // whose loss or gradients overflow are left out, as torch's GradScaler does.
 type Seq2Seq struct {
 	Model     *seq2seq.Model
-	Optimizer Optimizer
+	Optimizer optimizer.Optimizer
 	Seed      int64
 
 	// Accumulate is into how many parts the examples of an update are cut, whose gradients
@@ -67,7 +52,7 @@ var ErrFP16 = errors.New("fp16 trains on a CUDA card only; use fp32 or bf16 on a
 
 // NewSeq2Seq is a learner of a model on its device, which owns the optimizer, in case of an error too; F16 needs a
 // CUDA card.
-func NewSeq2Seq(m *seq2seq.Model, o Optimizer, seed int64) (*Seq2Seq, error) {
+func NewSeq2Seq(m *seq2seq.Model, o optimizer.Optimizer, seed int64) (*Seq2Seq, error) {
 	if m.Compute == tensor.F16 && !m.Device.IsCUDA() {
 		o.Close()
 		return nil, ErrFP16

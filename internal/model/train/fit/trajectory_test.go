@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -44,16 +44,12 @@ func readOracle(t *testing.T) (o oracle) {
 // learner begins where the oracle does.
 func (o oracle) learner(t *testing.T) *Seq2Seq {
 	t.Helper()
-	tensor.SetNumThreads(1)
-	m, err := models.Load(filepath.Join(trajectory, "start"), tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(models.Load(filepath.Join(trajectory, "start"), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
-	a, err := adamw.New(m.Params(), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay})
-	errtest.None(t, err)
-	t.Cleanup(a.Close)
-	l, err := NewSeq2Seq(m, a, 1)
-	errtest.None(t, err)
+	a := errtest.Value(optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
+	l := errtest.Value(NewSeq2Seq(m, a, 1))(t)
+	t.Cleanup(l.Close)
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
 	return l
 }
@@ -78,8 +74,7 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 				if math.Abs(rate-run.Rates[i]) > 1e-12 {
 					t.Fatalf("%s: the rate of step %d is %v, want %v", name, i, rate, run.Rates[i])
 				}
-				loss, err := update(l, o.batch(i), i, rate)
-				errtest.None(t, err)
+				loss := errtest.Value(update(l, o.batch(i), i, rate))(t)
 				differ(loss.Value, run.Losses[i])
 			}
 			o.compare(t, name, l.Model, differ)
@@ -95,12 +90,10 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func(a, b float64)) {
 	t.Helper()
 	data := goldens.Text(t, filepath.Join(trajectory, name+".safetensors"))
-	f, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
-	errtest.None(t, err)
+	f := errtest.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		for _, p := range m.Params() {
-			want, err := f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...)
-			errtest.None(t, err)
+			want := errtest.Value(f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...))(t)
 			is := want.Float32s()
 			for i, v := range p.Tensor.Float32s() {
 				differ(float64(v), float64(is[i]))
@@ -113,12 +106,12 @@ func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func
 func TestDecays(t *testing.T) {
 	o := readOracle(t)
 	for _, name := range o.Parameters {
-		if want := slices.Contains(o.Decays, name); adamw.Decays(name) != want {
+		if want := slices.Contains(o.Decays, name); optimizer.Decays(name) != want {
 			t.Errorf("%s: %v, want %v", name, !want, want)
 		}
 	}
 	for _, name := range []string{"model.encoder.layers.0.self_attn.k_proj.bias", "model.encoder.layernorm_embedding.weight", "model.decoder.layers.1.final_layer_norm.weight"} {
-		if adamw.Decays(name) {
+		if optimizer.Decays(name) {
 			t.Errorf("%s decays", name)
 		}
 	}
@@ -154,47 +147,71 @@ func TestClippingIsTorch(t *testing.T) {
 	})
 }
 
-// TestOptionsResume: with AdamW, parts, clipping, smoothing, dropout, a schedule and
-// patience, a training that was killed after each of some steps is the one that was not.
-func TestOptionsResume(t *testing.T) {
-	options := func(l train.Learner, form string) train.Task {
-		k := t5Task(t, l, &shelf{folder: t.TempDir()})
-		k.Schedule.Form, k.Schedule.Steps, k.Patience = form, k.Steps, 2
-		return k
+// killing is a learner whose process dies after a step.
+type killing struct {
+	*Seq2Seq
+	at int64
+}
+
+var errKilled = errors.New("killed")
+
+func (k killing) Step(ctx context.Context, b *train.Batch, step int64, rate float64) error {
+	if step == k.at {
+		return errKilled
 	}
-	for _, form := range []string{train.Linear, train.Cosine, train.InverseSqrt} {
+	return k.Seq2Seq.Step(ctx, b, step, rate)
+}
+
+// TestResumes: with Adafactor, or with AdamW, parts, clipping, smoothing, dropout, a schedule and patience, a training that
+// was killed after some steps and went on in another process is the one that was not: parameters, optimizer state, curve and
+// selected model, bit for bit.
+func TestResumes(t *testing.T) {
+	for _, form := range []string{"", train.Linear, train.Cosine, train.InverseSqrt} {
 		begin := func() *Seq2Seq {
+			if form == "" {
+				return learner(t)
+			}
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
-			a, err := adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1})
-			errtest.None(t, err)
-			t.Cleanup(a.Close)
-			l.Optimizer = a
+			l.Optimizer.Close()
+			l.Optimizer = errtest.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
 			return l
 		}
-		whole := begin()
-		want, err := train.Train(context.Background(), options(whole, form))
-		errtest.None(t, err)
-		if want.Steps != 35 || want.Curve.Stopped == "" {
-			t.Errorf("%s: %d steps, %q", form, want.Steps, want.Curve.Stopped)
+		steps, keep := int64(40), &shelf{folder: t.TempDir()}
+		task := func(l train.Learner) train.Task {
+			k := t5Task(t, l, keep)
+			if form != "" {
+				steps, k.Schedule.Form, k.Schedule.Steps, k.Patience = 35, form, k.Steps, 2
+			}
+			return k
+		}
+		finish := func(l *Seq2Seq) (*train.Outcome, []byte) {
+			out := errtest.Value(train.Train(context.Background(), task(l)))(t)
+			all := append(weights(t, l), history(out.Curve)...)
+			for _, file := range []string{"model.safetensors", "config.json"} {
+				all = append(all, goldens.Text(t, filepath.Join(out.Model, file))...)
+			}
+			return out, all
+		}
+		out, want := finish(begin())
+		if out.Steps != steps || (out.Curve.Stopped == "") != (steps == 40) {
+			t.Errorf("%s: %d steps, %q", form, out.Steps, out.Curve.Stopped)
+		}
+		if first, last := out.Curve.Points[0].Loss, out.Curve.Points[len(out.Curve.Points)-1].Loss; form == "" && last > first-0.3 {
+			t.Errorf("the loss went from %.3f to %.3f", first, last)
 		}
 		for _, kill := range []int64{27, 34} {
-			first := options(killing{begin(), kill}, form)
-			if _, err := train.Train(context.Background(), first); !errors.Is(err, errKilled) {
+			keep = &shelf{folder: t.TempDir()}
+			if err := errtest.Of(train.Train(context.Background(), task(killing{begin(), kill}))); !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
-			second := begin()
-			k := options(second, form)
-			k.Checkpoints = first.Checkpoints
-			got, err := train.Train(context.Background(), k)
-			errtest.None(t, err)
-			if got.From != 20 || history(got.Curve) != history(want.Curve) || !bytes.Equal(weights(t, second), weights(t, whole)) {
-				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer or curve differ", form, kill, got.From)
+			if out, got := finish(begin()); out.From != 20 || !bytes.Equal(got, want) {
+				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer, curve or model differ", form, kill, out.From)
 			}
 		}
-		plain := learnerOf(t, 1)
-		if _, err := train.Train(context.Background(), options(plain, form)); err != nil || bytes.Equal(weights(t, plain), weights(t, whole)) {
-			t.Errorf("%s: without the options the training is the same: %v", form, err)
+		keep = &shelf{folder: t.TempDir()}
+		if _, plain := finish(learnerOf(t, 1)); bytes.Equal(plain, want) {
+			t.Errorf("%s: without the options the training is the same", form)
 		}
 	}
 }

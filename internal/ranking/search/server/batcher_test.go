@@ -50,6 +50,15 @@ func (f *fake) Search(ctx context.Context, queries []string, k int) ([]search.An
 	return out, nil
 }
 
+// batched calls f with a batcher of a searcher, in time of its own.
+func batched[S Searcher](t *testing.T, s S, l Limits, f func(t *testing.T, s S, b *Batcher)) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBatcher(s, l)
+		defer b.Close()
+		f(t, s, b)
+	})
+}
+
 // caller asks in the background.
 type caller struct {
 	cancel context.CancelFunc
@@ -80,9 +89,8 @@ func (c *caller) wants(t *testing.T, title string, hits int) {
 // An idle searcher is asked at once; what comes meanwhile goes together, in order,
 // and each caller has as many documents as it asked for.
 func TestBatches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, Limits{3, 10, time.Hour})
+	batched(t, &fake{}, Limits{3, 10, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		a := call(b, "a", 1)
 		var others []*caller
 		for i, q := range []string{"b", "c", "d", "e"} {
@@ -98,15 +106,13 @@ func TestBatches(t *testing.T) {
 		if got := fmt.Sprint(f.batches); got != "[[a] [b c d] [e]]" {
 			t.Errorf("batches %s", got)
 		}
-		b.Close()
 	})
 }
 
 // Who finds no room is told at once; who leaves makes room.
 func TestRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, Limits{8, 2, time.Hour})
+	batched(t, &fake{}, Limits{8, 2, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		a, b1, c := call(b, "a", 1), call(b, "b", 1), call(b, "c", 1)
 		if d := call(b, "d", 1); !errors.As(d.err, new(*BusyError)) {
 			t.Errorf("a third one that waits: %v", d.err)
@@ -125,15 +131,13 @@ func TestRoom(t *testing.T) {
 		if got := fmt.Sprint(f.batches); got != "[[a] [c e]]" {
 			t.Errorf("batches %s", got)
 		}
-		b.Close()
 	})
 }
 
 // A search goes on while one caller waits for it and ends when the last has left.
 func TestCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, Limits{8, 8, time.Hour})
+	batched(t, &fake{}, Limits{8, 8, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		a, c, d := call(b, "a", 1), call(b, "c", 1), call(b, "d", 1)
 		a.cancel()
 		<-a.done // and with it the batch of a alone
@@ -146,7 +150,6 @@ func TestCancel(t *testing.T) {
 		}
 		f.turns <- struct{}{}
 		d.wants(t, "d", 1)
-		b.Close()
 	})
 }
 

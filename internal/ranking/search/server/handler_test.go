@@ -107,9 +107,8 @@ func TestSearchErrors(t *testing.T) {
 // When too many wait, and when an answer takes too long, clients are told to come
 // back; one that leaves is not waited for.
 func TestBusy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, Limits{1, 1, time.Hour})
+	batched(t, &fake{}, Limits{1, 1, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		h := handler(b)
 		var wg sync.WaitGroup
 		var first, second, third, left *httptest.ResponseRecorder
@@ -138,7 +137,6 @@ func TestBusy(t *testing.T) {
 		if left.Body.Len() > 0 {
 			t.Errorf("written to a client that left: %s", left.Body)
 		}
-		b.Close()
 	})
 }
 
@@ -191,8 +189,7 @@ func (*none) Search(_ context.Context, queries []string, _ int) ([]search.Answer
 func TestServe(t *testing.T) {
 	f := &fake{turns: make(chan struct{})}
 	b := NewBatcher(f, Limits{8, 8, time.Hour})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.None(t, err)
+	l := errtest.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, l, handler(b)) }()

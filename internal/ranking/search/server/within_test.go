@@ -30,9 +30,7 @@ func (s *slow) Search(_ context.Context, queries []string, _ int) ([]search.Answ
 // or when the searcher turned out slower, in time too, and when to come back.
 func TestWithin(t *testing.T) {
 	for _, slower := range []time.Duration{1, 3} {
-		synctest.Test(t, func(t *testing.T) {
-			s := &slow{cost: 30 * time.Millisecond}
-			b := NewBatcher(s, Limits{32, 256, 2 * time.Second})
+		batched(t, &slow{cost: 30 * time.Millisecond}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, s *slow, b *Batcher) {
 			errtest.None(t, errtest.Of(b.Search(t.Context(), "warm", 1)))
 			s.cost *= slower
 			began := time.Now()
@@ -77,7 +75,6 @@ func TestWithin(t *testing.T) {
 				t.Errorf("%d answered in %s, at work for %.2f of it, %d refused, batches of up to %d",
 					answered, took, worked, refused, s.longest)
 			}
-			b.Close()
 		})
 	}
 }
@@ -86,8 +83,7 @@ func TestWithin(t *testing.T) {
 // there is time for in batches, and all are answered, whether batches were seen before or only a few queries together.
 func TestTogether(t *testing.T) {
 	for _, before := range []int{6, 32} {
-		synctest.Test(t, func(t *testing.T) {
-			b := NewBatcher(&slow{cost: 4 * time.Millisecond, each: 12 * time.Millisecond}, Limits{32, 256, 2 * time.Second})
+		batched(t, &slow{cost: 4 * time.Millisecond, each: 12 * time.Millisecond}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, _ *slow, b *Batcher) {
 			together := func(n int) (refused int) {
 				var callers []*caller
 				for i := range n {
@@ -105,7 +101,6 @@ func TestTogether(t *testing.T) {
 					t.Errorf("%d seen together: of %d at once %d were refused", before, n, refused)
 				}
 			}
-			b.Close()
 		})
 	}
 }
@@ -113,9 +108,7 @@ func TestTogether(t *testing.T) {
 // A searcher that has become slower shows that in a large batch: those that wait then are not put into a smaller one as if
 // it cost what a single query once did.
 func TestSlower(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &slow{cost: 30 * time.Millisecond}
-		b := NewBatcher(s, Limits{32, 256, 2 * time.Second})
+	batched(t, &slow{cost: 30 * time.Millisecond}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, s *slow, b *Batcher) {
 		errtest.None(t, errtest.Of(b.Search(t.Context(), "warm", 1)))
 		callers := []*caller{call(b, "at work", 1)}
 		synctest.Wait()
@@ -129,15 +122,13 @@ func TestSlower(t *testing.T) {
 				t.Errorf("an answer took %s", time.Since(began))
 			}
 		}
-		b.Close()
 	})
 }
 
 // A model that is slower than the time in which answers are due answers all the same,
 // one client at a time.
 func TestSlowModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := NewBatcher(&slow{cost: 5 * time.Second}, Limits{32, 256, 2 * time.Second})
+	batched(t, &slow{cost: 5 * time.Second}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, _ *slow, b *Batcher) {
 		for range 2 {
 			errtest.None(t, errtest.Of(b.Search(t.Context(), "q", 1)))
 		}
@@ -146,6 +137,5 @@ func TestSlowModel(t *testing.T) {
 		if _, err := b.Search(t.Context(), "second", 1); !errors.As(err, new(*BusyError)) {
 			t.Errorf("while another is answered: %v", err)
 		}
-		b.Close()
 	})
 }

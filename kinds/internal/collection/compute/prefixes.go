@@ -22,17 +22,17 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 	}
 	defer t5.Close()
 	shown := newPrefixExamples(c.Examples)
-	p := dedup.Prefixes{N: c.Tokens, Unknown: t5.Unk()}
+	p := dedup.PrefixReport{Tokens: c.Tokens}
 	err = eachPrefix(ctx, x, t5, c, func(b corpus.Document, ia, ib []int32) {
-		p.Add(ia, ib)
-		if at, ok := shown.wants(b.Title, slices.Contains(ia, p.Unknown), slices.Contains(ib, p.Unknown)); ok {
+		p.Add(ia, ib, t5.Unk())
+		if at, ok := shown.wants(b.Title, slices.Contains(ia, t5.Unk()), slices.Contains(ib, t5.Unk())); ok {
 			shown.found[at] = &collection.PrefixExample{Title: b.Title, A: tokenize.CleanUp(t5.Decode(ia, false)), B: tokenize.CleanUp(t5.Decode(ib, false))}
 		}
 	})
 	if err != nil {
 		return err
 	}
-	rep := collection.PrefixReport{PrefixReport: p.Report(), Examples: []inout.Example[collection.PrefixExample]{}}
+	rep := collection.PrefixReport{PrefixReport: p, Examples: []inout.Example[collection.PrefixExample]{}}
 	for at, e := range shown.found {
 		switch {
 		case e != nil:

@@ -19,8 +19,8 @@ func runShares(ctx context.Context, x *step.IO, c collection.SharesConfig) error
 	p := collection.PrefixesConfig{A: c.A, B: c.B, Tokens: collection.FirstTokens, Lowercase: true}
 	var texts []collection.PrefixShare
 	err = eachPrefix(ctx, x, t5, p, func(_ corpus.Document, ia, ib []int32) {
-		one := dedup.Prefixes{N: p.Tokens, Unknown: t5.Unk()}
-		one.Add(ia, ib)
+		one := dedup.PrefixReport{Tokens: p.Tokens}
+		one.Add(ia, ib, t5.Unk())
 		texts = append(texts, collection.PrefixShare{Differ: one.Differ > 0, UnknownA: one.UnknownA > 0, UnknownB: one.UnknownB > 0})
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) erro
 	if err != nil {
 		return err
 	}
-	set, counts, err := docid.Keyword(names, keywords, c.MaxTokens, tok)
+	set, counts, err := docid.Title(docid.KindKeyword, names, keywords, c.MaxTokens, tok)
 	if err != nil {
 		return step.Permanent(err)
 	}

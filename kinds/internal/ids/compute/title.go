@@ -48,7 +48,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 			titles[i] = pytext.Lower(titles[i])
 		}
 	}
-	set, counts, err := docid.Title(names, titles, c.MaxTokens, tok)
+	set, counts, err := docid.Title(docid.KindTitle, names, titles, c.MaxTokens, tok)
 	if err != nil {
 		return step.Permanent(err)
 	}

@@ -17,9 +17,6 @@ import (
 // the reader makes.
 func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 	how, tok := read.Inputs, read.Tokenizer
-	if how.MaxQuery == 0 { // of before prefixes
-		return export.QueryInput{Tokens: how.MaxInput, Lowercase: how.Lowercase}, nil
-	}
 	q := export.QueryInput{Tokens: how.MaxQuery + len(tok.WithSpecialTokens(nil)), Lowercase: how.Lowercase}
 	if how.QueryPrefix == "" {
 		return q, nil

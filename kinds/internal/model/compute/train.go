@@ -9,11 +9,10 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/model/adafactor"
-	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/index"
 	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -325,11 +324,11 @@ func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, error) {
 }
 
 // optimizer is the one that is asked for, at its first step.
-func (c training) optimizer(m *seq2seq.Model) (fit.Optimizer, error) {
+func (c training) optimizer(m *seq2seq.Model) (optimizer.Optimizer, error) {
 	if c.Optimizer == model.AdamW {
-		return adamw.New(m.Params(), adamw.Options{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
+		return optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
 	}
-	options := adafactor.Defaults()
+	options := optimizer.AdafactorDefaults()
 	options.ScaleParameter = c.ScaleParameter
-	return adafactor.New(m.Params(), options)
+	return optimizer.NewAdafactor(m.Params(), options)
 }

@@ -1,0 +1,55 @@
+package valuetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Is fails a test whose value is not the wanted one; about names the value or the case where the line does not.
+func Is[T comparable](t testing.TB, got, want T, about ...any) {
+	t.Helper()
+	if got != want {
+		t.Error(append(about, "got", text(got), "want", text(want))...)
+	}
+}
+
+// Deep is Is of a list, a map or a structure, with all that it holds.
+func Deep[T any](t testing.TB, got, want T, about ...any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(append(about, "(-want +got)\n"+d)...)
+	}
+}
+
+// Of is Is of a call that returns an error too, which must be none:
+//
+//	valuetest.Of(t, want)(call())
+func Of[T comparable](t testing.TB, want T, about ...any) func(got T, err error) {
+	return func(got T, err error) {
+		t.Helper()
+		if err != nil || got != want {
+			t.Error(append(about, "got", text(got), err, "want", text(want))...)
+		}
+	}
+}
+
+// Says fails a test whose text lacks one of the parts.
+func Says(t testing.TB, got string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("got %s, which must say %q", text(got), part)
+		}
+	}
+}
+
+// text is a value in a failure: a text of one line is quoted, a longer one stands as it is.
+func text(v any) string {
+	if s, ok := v.(string); ok && !strings.Contains(s, "\n") {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf("%+v", v)
+}

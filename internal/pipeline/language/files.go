@@ -244,7 +244,6 @@ type World struct {
 	Made func(step.Ref) (*Made, error)
 }
 
-// Made is an artifact that a step has made.
 type Made struct {
 	artifacts.Artifact
 	Read func(artifacts.File) ([]byte, error) // of no more than MaxFile bytes

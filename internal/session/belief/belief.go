@@ -62,7 +62,6 @@ func (b *Belief) Explain(v *plan.Preview, why map[int]string) {
 	}
 }
 
-// kind is what passed-over results are grouped by: who, where and why.
 type passedKind struct {
 	from   string
 	reason artifacts.Reason

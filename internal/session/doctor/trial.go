@@ -24,7 +24,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Trial is how much is measured of a machine.
 type Trial struct {
 	Shapes  []rates.Shape
 	Ask     rates.Ask // of each shape

@@ -77,7 +77,6 @@ func (dr *Driver) StartTelemetry(ctx context.Context) error {
 	return nil
 }
 
-// Sealed makes a client encrypt and decrypt with a codec.
 func Sealed(o client.Options, c payload.Codec) client.Options {
 	o.DataConverter, o.FailureConverter = c.DataConverter(), workflows.Failures(c.FailureConverter())
 	return o
@@ -162,7 +161,6 @@ func (dr *Driver) Connect(ctx context.Context, o Cluster, store *artifacts.Resol
 	return dr.Embed(ctx, o, store)
 }
 
-// Dial connects to the cluster that was named.
 func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	codec, err := o.Codec()
 	if err != nil {

@@ -41,7 +41,6 @@ type Driver struct {
 	watched   watched              // runs that are followed
 }
 
-// Close ends what was started for runs.
 func (dr *Driver) Close() {
 	dr.second.Close()
 	if dr.Scratch != nil {

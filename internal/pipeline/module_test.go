@@ -7,13 +7,18 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/step"
 )
 
-// withModule loads a pipeline whose modules are these files, by what their source says, and tells
-// for which sources files were asked.
+// withModule loads a pipeline with modules by their sources, and tells for which sources files were asked.
 func withModule(root string, modules map[string]string, o pipeline.Options) (p *pipeline.Pipeline, ds pipeline.Diagnostics, asked []string) {
 	o.Module = func(_, source string) (map[string][]byte, error) {
 		asked = append(asked, source)
@@ -23,15 +28,11 @@ func withModule(root string, modules map[string]string, o pipeline.Options) (p *
 	return p, ds, asked
 }
 
-func summaries(ds pipeline.Diagnostics) (list []string) {
-	for _, d := range ds.List {
-		list = append(list, d.Summary)
-	}
-	return list
+func summaries(ds pipeline.Diagnostics) []string {
+	return lists.Map(ds.List, func(d *hcl.Diagnostic) string { return d.Summary })
 }
 
-// TestModuleDeclaredOnce: a module is declared by its first instance, so that its mistakes are
-// reported once, with the place of that instance, and those of one without instances are not.
+// TestModuleDeclaredOnce: a module's mistakes are reported once, in its first instance; without instances, not at all.
 func TestModuleDeclaredOnce(t *testing.T) {
 	const call = "module \"m\" {\n  source   = \"./m\"\n  for_each = %s\n  x        = each.key\n}\n"
 	const module = "variable \"x\" {}\nmodule \"inner\" {\n  source = \"./inner\"\n}\nstep \"download\" \"d\" { url = var.x }\n"
@@ -46,26 +47,15 @@ func TestModuleDeclaredOnce(t *testing.T) {
 		{`["a"`, wrong, "[]", "[Missing item separator]", ""},
 	} {
 		p, ds, asked := withModule(fmt.Sprintf(call, c.keys)+"variable \"unused\" { default = 1 }\n", map[string]string{"./m": c.module, "./inner": "step \"download\" \"i\" { url = \"x\" }\n"}, pipeline.Options{Registry: kinds()})
-		if got := fmt.Sprint(asked); got != c.asked {
-			t.Errorf("%s: files were asked for of %s, want %s", c.keys, got, c.asked)
-		}
-		if got := fmt.Sprint(summaries(ds)); got != c.diagnostics {
-			t.Errorf("%s: %s, want %s", c.keys, got, c.diagnostics)
-		}
+		errtest.Same(t, c.keys+c.asked+c.diagnostics, c.keys+fmt.Sprint(asked)+fmt.Sprint(summaries(ds)))
 		steps := ""
 		if p != nil {
-			list := []string{}
-			for _, s := range p.Steps {
-				list = append(list, s.Address)
-			}
-			steps = fmt.Sprint(list)
+			steps = fmt.Sprint(lists.Map(p.Steps, func(s pipeline.Step) string { return s.Address }))
 			if read := slices.Contains(syntax.Keys(p.Modules), "m/m.hcl"); read != (len(p.Steps) > 0) || len(p.Origin().Modules) != len(asked) {
 				t.Errorf("%s: files of modules %v, and of its origin %d", c.keys, syntax.Keys(p.Modules), len(p.Origin().Modules))
 			}
 		}
-		if steps != c.steps {
-			t.Errorf("%s: steps %s, want %s", c.keys, steps, c.steps)
-		}
+		errtest.Same(t, c.keys+c.steps, c.keys+steps)
 		for _, d := range ds.List {
 			if at := syntax.Related(d); d.Subject.Filename == "m/m.hcl" && (len(at) != 1 || at[0].Text != `in module.m["a"]`) {
 				t.Errorf("%s: %s is in %v", c.keys, d.Summary, at)
@@ -74,8 +64,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 	}
 }
 
-// TestBlocksOfModule: which blocks that a pipeline has once, or that are about a run, say something
-// in a module.
+// TestBlocksOfModule: which blocks that a pipeline has once, or that are about a run, say something in a module.
 func TestBlocksOfModule(t *testing.T) {
 	const limit = "limits { x = 2 }\nstep \"command\" \"c\" {\n  argv = [\"x\"]\n  resources { limits = [\"x\"] }\n}\n"
 	for _, c := range []struct{ module, diagnostics, limits string }{
@@ -112,8 +101,7 @@ func TestBlocksOfModule(t *testing.T) {
 	}
 }
 
-// TestDefaultOfModulesSensitive: a sensitive variable of a module is a secret by what it is given.
-// A null default is none.
+// TestDefaultOfModulesSensitive: a module's sensitive variable is a secret by what it is given; a null default is none.
 func TestDefaultOfModulesSensitive(t *testing.T) {
 	const source = "variable \"token\" {\n  type      = string\n  sensitive = true\n  default   = null\n}\nstep \"command\" \"c\" { argv = [coalesce(var.token, \"x\")] }\n"
 	p, ds, _ := withModule("module \"m\" { source = \"./m\" }\n", map[string]string{"./m": source}, pipeline.Options{Registry: kinds()})
@@ -125,8 +113,7 @@ func TestDefaultOfModulesSensitive(t *testing.T) {
 	}
 }
 
-// TestSlipsOfInstances: an attribute is not missing where it was written with a slip; of a value that
-// is in that instance of a module alone, of one that stands in its body in each.
+// TestSlipsOfInstances: an attribute that was written with a slip is not missing, in that instance or in each.
 func TestSlipsOfInstances(t *testing.T) {
 	const call = "module \"m\" {\n  source   = \"./m\"\n  for_each = toset(%s)\n  key      = each.key\n}\n"
 	const given = "variable \"key\" {}\ntable \"t\" { rows = [{ (var.key) = \"x\" }] }\n"
@@ -143,8 +130,7 @@ func TestSlipsOfInstances(t *testing.T) {
 	}
 }
 
-// TestModuleWhen: a module whose when is false is left out, with its reason; what reads it takes it by try, and [*] and for_each see
-// the instances that there are.
+// TestModuleWhen: a module whose when is false is left out with its reason; try, [*] and for_each see what there is.
 func TestModuleWhen(t *testing.T) {
 	const module = "variable \"x\" {}\nstep \"download\" \"d\" { url = \"https://x/${var.x}\" }\noutput \"files\" { value = step.download.d.file }\n"
 	for root, want := range map[string]string{
@@ -158,20 +144,138 @@ func TestModuleWhen(t *testing.T) {
 		"step \"download\" \"s\" { url = \"https://y\" }\nmodule \"m\" {\n  source = \"./m\"\n  x = 1\n  when = json(step.download.s.file, \"a\") == 1\n}\n": "Modules that are not known: ",
 	} {
 		p, ds, _ := withModule(root, map[string]string{"./m": module}, pipeline.Options{Registry: kinds()})
-		var said []string
-		for _, d := range ds.List {
-			said = append(said, d.Summary+": "+d.Detail)
-		}
+		said := lists.Map(ds.List, func(d *hcl.Diagnostic) string { return d.Summary + ": " + d.Detail })
 		if p != nil {
-			for _, s := range p.Steps {
-				said = append(said, s.Address)
-			}
+			said = append(said, lists.Map(p.Steps, func(s pipeline.Step) string { return s.Address })...)
 			for _, s := range p.Skipped {
 				said = append(said, "skipped "+s.Address+": "+s.Reason())
 			}
 		}
 		if got := strings.Join(said, " "); !strings.HasPrefix(got, want) || want == "" {
 			t.Errorf("%s\n got %s\nwant %s", root, got, want)
+		}
+	}
+}
+
+const scoped = `
+variable "n" { default = 2 }
+variable "token" {
+  sensitive = true
+  type      = string
+}
+locals {
+  sizes = { tiny = 1, base = var.n, "x/y" = 0.5 }
+  names = ["é", "b"]
+}
+step "download" "nq" {
+  for_each = local.sizes
+  url      = each.key
+}
+step "download" "alone" { url = "x" }
+`
+
+func TestScope(t *testing.T) {
+	sources := map[string][]byte{"p.hcl": []byte(scoped)}
+	s, _, ds := pipeline.Open(sources, pipeline.Options{Registry: kinds(), Vars: map[string]string{"token": "s3cret"}})
+	if ds.HasErrors() || s == nil {
+		t.Fatal(ds.Err())
+	}
+	for expression, want := range map[string]string{
+		"var.n + 1":                           "3",
+		"local.names":                         `["é", "b"]`,
+		"local.sizes":                         "{ base = 2, tiny = 1, \"x/y\" = 0.5 }",
+		"keys(step.download.nq)":              `["base", "tiny", "x/y"]`,
+		"step.download.alone.file":            "step.download.alone.file # note",
+		"step.download.nq[*].file":            "[\n  step.download.nq[\"base\"].file, # note\n  step.download.nq[\"tiny\"].file, # note\n  step.download.nq[\"x/y\"].file,  # note\n]",
+		"[var.token]":                         "[(sensitive)]",
+		"toset([])":                           "toset([])",
+		"{}":                                  "{}",
+		"null":                                "null",
+		"contains([1], null)":                 "false",
+		"contains([1, null], null)":           "true",
+		`contains(["a"], yamldecode("~"))`:    "false",
+		`toset(["a", null])`:                  `toset(["a", null])`,
+		`setunion(["a", null], ["b"])`:        `toset(["a", "b", null])`,
+		"keys(product({ b = [1], a = [2] }))": `["1/2"]`,
+		`"e\u0301"`:                           `"é"`,
+	} {
+		v, ds := s.Value(pipeline.WholeExpression("<test>", []byte(expression)))
+		if ds.HasErrors() {
+			t.Errorf("%s: %v", expression, ds.Err())
+			continue
+		}
+		if got := language.Text(v, func(step.Ref) string { return "note" }); got != want {
+			t.Errorf("%s = %s, want %s", expression, got, want)
+		}
+	}
+	for expression, want := range map[string]string{
+		"local.size":   `Did you mean "sizes"?`,
+		"1 +":          "expression",
+		"step.a.b":     "There is no step.a.b",
+		"plan.n":       `There is no "plan"`,
+		"var.n.x":      "      | ",
+		"each.key":     "for_each",
+		"range(1e9)":   "more than 1024",
+		`file("none")`: "none",
+	} {
+		_, ds := s.Value(pipeline.WholeExpression("<test>", []byte(expression)))
+		errtest.Says(t, ds.Err(), want)
+	}
+	x := pipeline.WholeExpression("<test>", []byte("plan.n + var.n"))
+	x.With = map[string]cty.Value{"plan": cty.ObjectVal(map[string]cty.Value{"n": cty.NumberIntVal(40)})}
+	if v, ds := s.Value(x); ds.HasErrors() || language.Text(v, nil) != "42" {
+		t.Errorf("given values: %v, %v", v, ds.Err())
+	}
+	if v, ok := s.Named("local.names"); !ok || language.Text(v, nil) != `["é", "b"]` {
+		t.Errorf("local.names: %v", v)
+	}
+	if _, ok := s.Named("local.none"); ok {
+		t.Error("local.none is there")
+	}
+	if v, _ := opened("locals {\n  a = 1\n  b = local.c\n}\n").Named("local.a"); language.Text(v, nil) != "1" {
+		t.Errorf("beside a mistake local.a is %v", v)
+	}
+	if opened("locals {") != nil {
+		t.Error("a scope of what is no HCL")
+	}
+}
+
+func opened(src string) *pipeline.Scope {
+	s, _, _ := pipeline.Open(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: kinds()})
+	return s
+}
+
+// TestOpenReads: a kept value counts as read, but a claim has none, nor a block whose for_each waits for a step.
+func TestOpenReads(t *testing.T) {
+	sources := map[string][]byte{"p.hcl": []byte(`
+step "download" "unread" { url = "x" }
+step "download" "late" { url = json(step.command.split.out, "a.json:url") }
+step "download" "later" {
+  for_each = files(step.command.split.out, "*")
+  url      = each.key
+}
+step "command" "split" { outputs = ["a.json", "chunks/"] }
+table "t" { data = step.command.split.out }
+claim "c" { text = "It is so." }
+`)}
+	type said struct {
+		Text string `hcl:"text" help:"x"`
+	}
+	claims := step.Define(step.Kind[said]{Name: declare.ClaimKind, Version: 1, Doc: "Says.", Block: true, Outputs: []step.Output{{Name: "report", Type: "text"}}, Run: noRun[said]})
+	o := pipeline.Options{Registry: step.NewRegistry(append(kinds().Kinds(), claims)...), Lint: true}
+	unused := func(ds pipeline.Diagnostics) []string {
+		list := lists.Filter(ds.List, func(d *hcl.Diagnostic) bool { return d.Summary == "Unused source" })
+		return lists.Map(list, func(d *hcl.Diagnostic) string { return strings.Fields(d.Detail)[2] })
+	}
+	_, ds := pipeline.Load(sources, o)
+	errtest.Same(t, "step.download.unread, step.download.late, step.download.later,", strings.Join(unused(ds), " "))
+	s, p, ds := pipeline.Open(sources, o)
+	if got := strings.Join(unused(ds), " "); p == nil || got != "step.download.later," {
+		t.Errorf("opened: nothing reads %s, %v", got, ds.Err())
+	}
+	for name, known := range map[string]bool{"step.download.unread": true, "step.download.late": true, "step.download.later": false, "table.t": true, "claim.c": false} {
+		if v, ok := s.Named(name); !ok || v.IsKnown() != known {
+			t.Errorf("%s is %v, %t", name, v, ok)
 		}
 	}
 }

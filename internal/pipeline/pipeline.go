@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,14 +15,11 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Pipeline is a loaded pipeline.
 type Pipeline struct {
 	evaluate.Result
 	evaluate.Values
 
-	// Sources is every file that was read, pipeline files and those that file()
-	// read, by name. Loading them again, with the modules' files and Found, gives the
-	// same pipeline.
+	// Sources is every file that was read, by name: with Modules and Found, they give the same pipeline.
 	Sources map[string][]byte
 	Found   language.Found // of other files
 	With    Options        // of the load
@@ -29,17 +28,13 @@ type Pipeline struct {
 	opened []Module
 }
 
-// Inputs returns the variables in the form that Options.Vars takes: with it,
-// another process that loads the same sources gets the same pipeline, if it is
-// given the same sensitive variables, which are not among them.
+// Inputs are the variables as Options.Vars takes them: these and the sensitive ones give another process the same pipeline.
 func (p *Pipeline) Inputs() map[string]string { return p.vars }
 
-// Options says with what a pipeline is loaded.
 type Options struct {
 	Registry *step.Registry
 
-	// Where variables get their values, strongest first; what none of them has
-	// is the variable's default.
+	// Where variables get their values, strongest first; else they have their defaults.
 	Vars     map[string]string // --var NAME=VALUE
 	VarFiles []File            // --var-file, later ones win
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
@@ -47,8 +42,7 @@ type Options struct {
 
 	language.World
 
-	// Module returns the pipeline files that a module's source names, as a source in
-	// the folder says it; nil if there are no modules.
+	// Module returns the pipeline files of a module's source, relative to a folder; nil: there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
 
 	// Environments remembers what locks of environments have.
@@ -61,8 +55,7 @@ type Options struct {
 	Stop func() error
 }
 
-// Load evaluates the pipeline files among the sources: those whose names end in
-// ".hcl", but for tests. The pipeline is nil if there are errors.
+// Load evaluates the pipeline files among the sources: *.hcl but for tests. The pipeline is nil after errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	_, p, ds := load(sources, o, false)
 	return p, ds
@@ -95,8 +88,7 @@ func load(sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipel
 	return opened, p, ds
 }
 
-// Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
-// be evaluated, the rest is unknown; it is nil if the sources are not HCL.
+// Open is Load that keeps the values, unknown ones after mistakes; the scope is nil of sources that are not HCL.
 func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
 	return load(sources, o, true)
 }
@@ -106,4 +98,88 @@ type Module struct {
 	Folder string            `json:"folder"` // that the source is relative to
 	Source string            `json:"source"`
 	Files  map[string][]byte `json:"files"`
+}
+
+// What is wrong with a pipeline, and where.
+type (
+	Pos         = syntax.Pos
+	File        = syntax.File
+	Diagnostics = syntax.Diagnostics
+	Invalid     = syntax.Invalid
+	Style       = syntax.Style
+)
+
+// What a load asks of the outside, and what it was told.
+type (
+	World = language.World
+	Found = language.Found
+	Made  = language.Made
+)
+
+// What a pipeline consists of, as its blocks say it and as the last pass makes it.
+type (
+	Paper     = declare.Paper
+	Asset     = declare.Asset
+	Step      = evaluate.Step
+	Skipped   = evaluate.Skipped
+	Claim     = evaluate.Claim
+	Checklist = evaluate.Checklist
+	Said      = evaluate.Said
+	Bound     = evaluate.Bound
+	Results   = evaluate.Results
+	Publish   = evaluate.Publish
+)
+
+// Scope is what the expressions of a loaded pipeline see, and Expression one that comes later.
+type (
+	Scope      = evaluate.Opened
+	Expression = evaluate.Expression
+)
+
+const EnvPrefix = evaluate.EnvPrefix
+
+func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) { return evaluate.SourceOf(t, pos) }
+
+func WholeExpression(file string, source []byte) Expression {
+	return evaluate.WholeExpression(file, source)
+}
+
+// Origin is what a pipeline was loaded from, to load it again: in a worker, once a step decides which steps there are.
+type Origin struct {
+	Sources map[string][]byte `json:"sources"`
+	Found   language.Found    `json:"found"`
+	Modules []Module          `json:"modules,omitempty"`
+	Vars    map[string]string `json:"vars,omitempty"`    // see Inputs
+	Secrets []string          `json:"secrets,omitempty"` // names of sensitive variables
+
+	local, given []string // as Pipeline has them
+}
+
+// Origin is what the pipeline was loaded from.
+func (p *Pipeline) Origin() *Origin {
+	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}
+}
+
+// Load loads the pipeline again, with options beside the origin: Vars or Env have the sensitive variables, which it lacks.
+func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
+	vars := map[string]string{}
+	maps.Copy(vars, with.Vars)
+	maps.Copy(vars, o.Vars)
+	with.Vars, with.Found = vars, o.Found
+	with.Env = slices.DeleteFunc(slices.Clone(with.Env), func(e string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(e, evaluate.EnvPrefix), "=")
+		return !slices.Contains(o.Secrets, name)
+	})
+	with.Module = func(folder, source string) (map[string][]byte, error) {
+		i := slices.IndexFunc(o.Modules, func(m Module) bool { return m.Folder == folder && m.Source == source })
+		if i < 0 {
+			return nil, fmt.Errorf("the module %s is not among those that the plan was made of", source)
+		}
+		return o.Modules[i].Files, nil
+	}
+	p, ds := Load(o.Sources, with)
+	if p != nil {
+		p.Local, p.Given = o.local, o.given
+	}
+	return p, ds
 }

@@ -1,25 +1,30 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
 // IncomingMost bounds the results in memory while the bytes to fetch are counted.
 const IncomingMost = 1024
 
-// IsAsked reports whether a run is for step i itself: it is a target or, without targets, a
-// table or figure.
+// IsAsked reports whether a run is for step i itself: a target or, without targets, a table or figure.
 func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 	if len(se.Targets) == 0 {
 		return pl.Steps[i].IsRendered()
@@ -27,9 +32,7 @@ func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 	return se.IsTarget(pl.Steps[i].Address)
 }
 
-// OthersOf says what a preview found in other stores, and what a run would fetch from them:
-// all blobs of the steps that it is for, and those that steps which must run read. What the
-// store has is not counted.
+// OthersOf says what a preview found in other stores, and what a run would fetch: blobs that it is for, or that it reads.
 func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*belief.Others, error) {
 	out := &belief.Others{Passed: se.Belief.Summary(), Unsigned: se.Belief.Unsigned, Fetch: map[int]int64{}}
 	hits := map[string]int{}
@@ -53,12 +56,7 @@ func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *p
 	if err != nil {
 		return nil, err
 	}
-	var steps []int
-	for i, it := range v.Items {
-		if it.From != "" && (se.IsAsked(v.Plan, i) || read[i] != nil) {
-			steps = append(steps, i)
-		}
-	}
+	steps := others(v, func(i int) bool { return se.IsAsked(v.Plan, i) || read[i] != nil })
 	own, seen := store.Alone(), map[artifacts.Digest]bool{}
 	for some := range slices.Chunk(steps, IncomingMost) {
 		results, err := ResultsAt(ctx, store, v, some)
@@ -73,9 +71,12 @@ func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *p
 	return out, nil
 }
 
-// unsignedOwn counts the hits in the own store without a signature by a trusted key, if the
-// project trusts keys and uses those hits anyway. Only names of signatures are listed; they
-// are verified where it matters.
+// others are the wanted ones among the hits in other stores.
+func others(v *plan.Preview, wanted func(i int) bool) []int {
+	return lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return v.Items[i].From != "" && wanted(i) })
+}
+
+// unsignedOwn counts the own store's hits without a trusted signature, by names, if the project trusts keys and uses such hits.
 func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
 	p, err := se.Policy()
 	ring, rerr := se.Ring()
@@ -98,27 +99,20 @@ func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan
 
 // readOf lists, for each hit in another store, the outputs that steps without a result read.
 func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
-	at := map[string]int{}
-	for i, it := range v.Items {
-		if it.From != "" {
-			at[v.Plan.Steps[i].Address] = i
-		}
-	}
-	read := map[int]map[string]bool{}
+	at, read := v.Plan.Places(), map[int]map[string]bool{}
 	for j, s := range v.Plan.Steps {
 		if v.Items[j].Outcome == plan.Hit || !slices.ContainsFunc(s.Deps, func(d int) bool { return v.Items[d].From != "" }) {
 			continue
 		}
 		err := plan.InputsOf(s.Task, func(_ string, in step.Input) {
-			if in.Ref == nil {
+			if in.Ref == nil || v.Items[at[in.Ref.Step]].From == "" {
 				return
 			}
-			if i, ok := at[in.Ref.Step]; ok {
-				if read[i] == nil {
-					read[i] = map[string]bool{}
-				}
-				read[i][in.Ref.Output] = true
+			i := at[in.Ref.Step]
+			if read[i] == nil {
+				read[i] = map[string]bool{}
 			}
+			read[i][in.Ref.Output] = true
 		})
 		if err != nil {
 			return nil, err
@@ -127,26 +121,14 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 	return read, nil
 }
 
-// ResultsAt are the results of hits, in their order, whether the preview kept them or not;
-// nil: gone since.
+// ResultsAt are the results of hits, in their order, kept by the preview or not; nil: gone since.
 func ResultsAt(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
-	var keys []artifacts.Digest
-	for _, i := range steps {
-		if v.Items[i].Result == nil {
-			keys = append(keys, v.Items[i].Key)
-		}
-	}
-	found, err := artifacts.LookupMany(ctx, store, keys)
+	lost := lists.Filter(steps, func(i int) bool { return v.Items[i].Result == nil })
+	found, err := artifacts.LookupMany(ctx, store, lists.Map(lost, func(i int) artifacts.Digest { return v.Items[i].Key }))
 	if err != nil {
 		return nil, err
 	}
-	results := make([]*artifacts.Result, len(steps))
-	for n, i := range steps {
-		if results[n] = v.Items[i].Result; results[n] == nil {
-			results[n] = found[v.Items[i].Key]
-		}
-	}
-	return results, nil
+	return lists.Map(steps, func(i int) *artifacts.Result { return cmp.Or(v.Items[i].Result, found[v.Items[i].Key]) }), nil
 }
 
 // countIncoming adds the blobs of results that own lacks and that were not counted yet.
@@ -187,4 +169,115 @@ func (se *Session) countIncoming(ctx context.Context, own *artifacts.Resolver, v
 		}
 	}
 	return nil
+}
+
+// fetched counts the bytes of blobs that came from other stores, by the stores' names.
+type fetched struct {
+	mu    sync.Mutex
+	bytes map[string]int64
+	told  func(n int64) // may be nil
+}
+
+func (f *fetched) add(from string, n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.bytes == nil {
+		f.bytes = map[string]int64{}
+	}
+	if f.bytes[from] += n; f.told != nil {
+		f.told(n)
+	}
+}
+
+// counted counts what is read of a blob that comes from a store.
+func (f *fetched) counted(r io.ReadCloser, from string) io.ReadCloser {
+	return readers.Closing(readers.Pieces(r, func(n int64) { f.add(from, n) }), r)
+}
+
+// tell sets the function that is called with the bytes from now on; nil: none.
+func (f *fetched) tell(told func(n int64)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = told
+}
+
+func (f *fetched) from(name string) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.bytes[name]
+}
+
+// countedBlobs are the blobs of another store, counted as they are read.
+type countedBlobs struct {
+	artifacts.BlobReader
+	name string
+	to   *fetched
+}
+
+func (c countedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	r, err := c.BlobReader.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return c.to.counted(r, c.name), nil
+}
+
+// BringRead copies others' results that steps to run read: a cluster's workers may not look at the same stores.
+func (se *Session) BringRead(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
+	read, err := readOf(v)
+	if err != nil {
+		return err
+	}
+	return se.Bring(ctx, store, v, func(i int) bool { return read[i] != nil })
+}
+
+const bringMost = 64
+
+// Bring copies the wanted results of a preview that are in other stores into the store.
+func (se *Session) Bring(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, wanted func(i int) bool) error {
+	steps := others(v, func(i int) bool { return !v.Items[i].Released && wanted(i) })
+	if len(steps) == 0 {
+		return nil
+	}
+	add, over := se.Copying("fetched", 0)
+	se.Others.fetched.tell(add)
+	defer func() { se.Others.fetched.tell(nil); over() }()
+	for some := range slices.Chunk(steps, bringMost) {
+		results, err := ResultsAt(ctx, store, v, some)
+		if err != nil {
+			return err
+		}
+		for n, i := range some {
+			if results[n] == nil {
+				return fmt.Errorf("%s: its result in %s has gone since the plan was made; run again", v.Plan.Steps[i].Address, v.Items[i].From)
+			}
+			if err := artifacts.Bring(ctx, store, results[n], nil); err != nil {
+				return fmt.Errorf("%s, from %s: %w", v.Plan.Steps[i].Address, v.Items[i].From, err)
+			}
+		}
+	}
+	return nil
+}
+
+// HitFrom is what a run took from another store.
+type HitFrom struct {
+	Name  string `json:"name"`
+	Hits  int    `json:"hits"`
+	Bytes int64  `json:"fetched_bytes"`
+}
+
+// HitsFrom sums up what a run took from other stores.
+func (se *Session) HitsFrom(v *plan.Preview) (out []HitFrom) {
+	for _, o := range se.Others.Opened {
+		h := HitFrom{Name: o.Name, Bytes: se.Others.fetched.from(o.Name), Hits: lists.Count(v.Items, func(it plan.Item) bool { return it.From == o.Name })}
+		if h.Hits > 0 || h.Bytes > 0 {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// String is what a run's summary says of it.
+func (h HitFrom) String() string {
+	return fmt.Sprintf("%d from %s (%s fetched)", h.Hits, h.Name, words.Size(h.Bytes))
 }

@@ -63,8 +63,7 @@ func (se *Session) Know(p *pipeline.Pipeline) {
 	}
 }
 
-// librariesOf are the digests of environments in a task's configuration, and of what they are
-// made from.
+// librariesOf are the digests of environments in a task's configuration, and of their recipes.
 func librariesOf(t step.Task) (digests []string) {
 	var c struct {
 		Libraries   []string
@@ -98,7 +97,6 @@ func (se *Session) Counted(steps []plan.Step) (lines []string) {
 	return lines
 }
 
-// shownSteps bounds the steps that a sentence names.
 const shownSteps = 3
 
 // Unkeyed says of which packages the keys of steps have nothing, a line each.
@@ -122,8 +120,7 @@ func (se *Session) Unkeyed(steps []plan.Step) (lines []string) {
 	return lines
 }
 
-// StoreLibraries stores the package lists in a plan's keys, so that a worker with other
-// packages can say which differ.
+// StoreLibraries stores the package lists in a plan's keys, for workers that tell which of theirs differ.
 func (se *Session) StoreLibraries(ctx context.Context, store artifacts.Store, pl *plan.Plan) error {
 	put := map[string]bool{}
 	for _, s := range pl.Steps {
@@ -203,8 +200,7 @@ func (se *Session) manifest(ctx context.Context, store *artifacts.Resolver, quot
 	return m, err == nil
 }
 
-// ComparePreimages compares two preimages or tasks in a form that may be shown: URLs without
-// credentials.
+// ComparePreimages compares two preimages or tasks for showing: URLs are without credentials.
 func ComparePreimages(before, after []byte) ([]step.Change, error) {
 	changes, err := step.Diff(before, after)
 	for i, c := range changes {

@@ -24,8 +24,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Load reads and evaluates the pipeline that the flags name. Diagnostics are printed; if there
-// are errors among them, the returned error has no text.
+// Load reads and evaluates the pipeline that the flags name, and shows diagnostics.
 func (se *Session) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	p, ds, err := se.Evaluate(ctx)
 	if err == nil {
@@ -115,10 +114,8 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	return s, p, ctx.Err()
 }
 
-// evaluationTime bounds the evaluation of a pipeline's expressions.
 const evaluationTime = 2 * time.Minute
 
-// Reader opens the modules of a pipeline.
 func (se *Session) Reader(file string) *modules.Reader {
 	return &modules.Reader{Lock: filepath.Join(ProjectDir(file), lockfile.Name), Cache: filepath.Join(se.StateDir, "modules"), Update: se.Update}
 }
@@ -182,8 +179,7 @@ func pipelineSources(file string) (map[string][]byte, error) {
 	return sources, nil
 }
 
-// LoadWith loads a pipeline on behalf of a client, with the client's variables and with
-// modules only in accepted files; the error has all diagnostics.
+// LoadWith loads a pipeline for a client, with its variables, and modules in accepted files; the error has all diagnostics.
 func (se *Session) LoadWith(ctx context.Context, accept func(file string) error, file string, vars map[string]string) (*pipeline.Pipeline, error) {
 	mods := se.Reader(file)
 	mods.Accept, mods.Update = accept, nil
@@ -202,8 +198,7 @@ func (se *Session) LoadWith(ctx context.Context, accept func(file string) error,
 	return p, ctx.Err()
 }
 
-// ReadResults takes the pipeline's results block, if there is a pipeline that can be read:
-// some verbs also work without one.
+// ReadResults takes the results block of a pipeline that can be read; some verbs work without one.
 func (se *Session) ReadResults(ctx context.Context) {
 	file := cmp.Or(se.File, os.Getenv("REDSI_FILE"), "pipelines.hcl")
 	g, err := se.Given()

@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/step"
 )
 
 // TestLoadPlan: a plan's pipeline holds the steps that end as files; a preview's holds all, and so does that of a plan that grows.
@@ -45,5 +48,30 @@ table "t" {
 		if len(v.Pipeline.Steps) != len(pl.Steps) {
 			t.Errorf("of %d steps the preview's pipeline has %d", len(pl.Steps), len(v.Pipeline.Steps))
 		}
+	}
+}
+
+// leaving is a person who ends the program at the first question.
+type leaving struct {
+	session.Quiet
+	leave func()
+	asked int
+}
+
+func (l *leaving) Ask(context.Context, string) string {
+	l.asked++
+	l.leave()
+	return ""
+}
+
+// TestLeaving: who ends the program at a question is told nothing of the pipeline, and asked no more.
+func TestLeaving(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pipelines.hcl")
+	filetest.Write(t, file, "variable \"a\" { ask = \"A?\" }\nvariable \"b\" { ask = \"B?\" }\n")
+	ctx, leave := context.WithCancel(t.Context())
+	l := &leaving{leave: leave}
+	se := &session.Session{Talk: l, Registry: step.NewRegistry(), File: file}
+	if _, err := se.Load(ctx); !errors.Is(err, context.Canceled) || l.asked != 1 {
+		t.Errorf("asked %d times: %v", l.asked, err)
 	}
 }

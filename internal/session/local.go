@@ -1,15 +1,27 @@
 package session
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/allocation"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
@@ -22,8 +34,7 @@ type Local struct {
 	Vars  []string        // that it set, as NAME=VALUE; sensitive ones as NAME
 }
 
-// LocalOf reads the settings of a folder. A profile that was asked for must exist; one from
-// the environment applies only to folders with settings.
+// LocalOf reads the settings of a folder. A profile must exist if it was asked for; the environment's need not.
 func (se *Session) LocalOf(folder string) (Local, pipeline.Diagnostics, error) {
 	file := filepath.Join(folder, syntax.LocalFile)
 	b, err := syntax.ReadFile(file)
@@ -51,4 +62,84 @@ func (l *Local) gave(p *pipeline.Pipeline) {
 		}
 		l.Vars = append(l.Vars, shellwords.Quote(name))
 	}
+}
+
+// RoomOf is how many bytes are free for a store's results; -1: unknown, as for a bucket.
+func RoomOf(store artifacts.Store) int64 {
+	u, err := url.Parse(store.URL)
+	if err != nil || u.Scheme != "file" {
+		return -1
+	}
+	if free, ok := system.Free(filepath.FromSlash(u.Path)); ok {
+		return free
+	}
+	return -1
+}
+
+// HostEnv is recorded with results, and in no key. A result that computed on a card has that: its libraries load only then.
+func HostEnv() map[string]string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	env := map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
+		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
+	if job := allocation.Here().String(); job != "" {
+		env["job"] = job // and its node
+	}
+	return env
+}
+
+// ask asks for variables that errors are about, loads with the answers, and keeps those that mend it in the folder's settings.
+func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Diagnostics) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
+	answers := map[string]json.RawMessage{}
+	for _, q := range ds.Questions {
+		if answer := strings.TrimSpace(se.Ask(ctx, q.Text)); answer != "" {
+			answers[q.Variable], _ = json.Marshal(answer) // strings always marshal
+		}
+		if ctx.Err() != nil {
+			return nil, ds, ctx.Err()
+		}
+	}
+	if len(answers) == 0 {
+		return p, ds, nil
+	}
+	block, err := local.Variables(answers)
+	if err != nil {
+		return nil, ds, err
+	}
+	file := filepath.Join(ProjectDir(se.File), syntax.LocalFile)
+	more, wrong := local.Parse(filepath.ToSlash(file), block, "")
+	if wrong.HasErrors() {
+		return nil, ds, wrong.Err()
+	}
+	se.Local.File, se.Local.Variables = file, append(se.Local.Variables, more.Variables...)
+	if p, ds, err = se.Evaluate(ctx); err != nil || ds.HasErrors() {
+		return p, ds, err
+	}
+	if err := add(file, block); err != nil {
+		se.Say("the answer is used, but not kept: " + err.Error())
+	} else {
+		se.Say("kept in " + file + ", so that it is not asked again")
+	}
+	return p, ds, nil
+}
+
+// add adds lines to the end of a file, whose permissions stay and whose link is followed.
+func add(file string, lines []byte) error {
+	perm := fs.FileMode(0o644)
+	if to, err := filepath.EvalSymlinks(file); err == nil {
+		file = to
+	}
+	if info, err := os.Stat(file); err == nil {
+		perm = info.Mode().Perm()
+	}
+	have, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(have) > 0 && !bytes.HasSuffix(have, []byte("\n")) {
+		have = append(have, '\n')
+	}
+	return atomicfile.WriteFile(file, append(have, lines...), perm)
 }

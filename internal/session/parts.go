@@ -13,10 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// PartsOf are those of a preview's steps of which the store has parts, by place in the plan. It
-// reads no bytes of artifacts: of a step whose parts follow from some, nothing is said. Of one
-// that waits, it finds parts by what is there of the steps before it. Steps that do not read
-// each other are looked up at once.
+// PartsOf are, by place, the parts of a preview's steps that the store has; of parts that follow from bytes it says nothing.
 func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (map[int]plan.Parts, error) {
 	found := map[int]plan.Parts{}
 	known := map[int]*artifacts.Result{} // by place: of hits, and of others as far as their outputs are there

@@ -20,8 +20,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// ProjectDir is the folder of the pipeline: the lock file is there, and local
-// sources are relative to it.
+// ProjectDir is the folder of the pipeline and its lock file, in which relative local sources start.
 func ProjectDir(file string) string {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return file
@@ -29,8 +28,7 @@ func ProjectDir(file string) string {
 	return filepath.Dir(file)
 }
 
-// LoadPlan reads the pipeline, fills in what is pinned and selects the targets. Unless steps follow from what others make,
-// the pipeline has of its steps tables and figures alone: the others would be half of what a large one takes in memory.
+// LoadPlan reads the pipeline, fills in pins and selects targets. Without pending steps it keeps only tables and figures, for memory's sake.
 func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
 	return se.loadPlan(ctx, false)
 }
@@ -56,8 +54,7 @@ func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipel
 	return pl, p, nil
 }
 
-// planGrown is PlanOf with the steps that follow from what others have made, as far as the
-// stores have it; the pipeline that it returns has those steps. One that need not stay whole is as LoadPlan's.
+// planGrown is PlanOf with the steps that follow from what the stores have; unless whole, the pipeline is as LoadPlan's.
 func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string, whole bool) (*plan.Plan, *pipeline.Pipeline, error) {
 	pl, err := se.build(p, se.File, targets)
 	if err == nil {
@@ -75,17 +72,14 @@ func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets 
 	return pl, p, err
 }
 
-// Grow makes the plan of a pipeline again, by planOf, with what its steps have made as far as
-// the stores have it. If there is no plan yet, it is made first.
+// Grow makes a plan (nil: none yet) again, by planOf, with what the stores have of its steps' outputs.
 func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, planOf func(*pipeline.Pipeline) (*plan.Plan, error)) (*pipeline.Pipeline, *plan.Plan, error) {
+	var err error
 	if pl == nil {
-		var err error
-		if pl, err = planOf(p); err != nil {
-			return nil, nil, err
-		}
+		pl, err = planOf(p)
 	}
-	if !pl.Pending() {
-		return p, pl, nil
+	if err != nil || !pl.Pending() {
+		return p, pl, err
 	}
 	store, err := se.OpenStore(ctx)
 	if err != nil {
@@ -98,8 +92,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
 		Store:  store,
 	}.Grow(ctx, p, pl)
-	var invalid *pipeline.Invalid
-	if errors.As(err, &invalid) {
+	if _, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		err = fault.Input(err)
 	}
 	return p, pl, err
@@ -116,7 +109,6 @@ func (se *Session) TargetError(err error) error {
 // LockFile is beside the pipeline.
 func (se *Session) LockFile() string { return se.LockOf(se.File) }
 
-// LockOf is the lock file of a pipeline.
 func (se *Session) LockOf(file string) string {
 	if se.Lock != "" {
 		return se.Lock
@@ -141,8 +133,7 @@ func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string
 	return se.PlanAgain(ctx, p, file, targets, nil)
 }
 
-// PlanAgain is PlanOf that hashes the sources and programs of some steps again, whatever
-// checksums are remembered.
+// PlanAgain is PlanOf that hashes the sources and programs of some steps again.
 func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
 	pl, err := se.build(p, file, targets)
 	if err != nil {
@@ -168,8 +159,7 @@ func (se *Session) known(ctx context.Context, p *pipeline.Pipeline, pl *plan.Pla
 		return nil, fault.Input(err)
 	}
 	err = se.Resolve(ctx, pl, src, se.Sources(src), changed)
-	var un *unresolved
-	if se.Partial && errors.As(err, &un) {
+	if un, ok := errors.AsType[*unresolved](err); ok && se.Partial {
 		if rest, _ := pl.Without(nil, func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
 			se.Lacks = fmt.Errorf("%w\nthe plan has the other %s; left out, since they need this: %s", err, words.Count(len(rest.Steps), "step"), words.Count(len(pl.Steps)-len(rest.Steps), "step"))
 			return rest, nil
@@ -188,7 +178,6 @@ type PlanSources struct {
 // Explains reports whether Session.Unkeyed will be asked.
 func (p PlanSources) Explains() bool { return p.explains }
 
-// Program returns the path of a program.
 func (PlanSources) Program(name string) (string, error) { return command.Find(name) }
 
 // Sources answers the questions of a plan, whose files are those of src.
@@ -205,16 +194,14 @@ type unresolved struct {
 
 func (e *unresolved) Unwrap() error { return e.error }
 
-// Resolve fills in what is known of the sources and programs of a plan's steps: sources
-// answers, of the files of src.
+// Resolve fills in what is known of the steps' sources and programs: sources answers, of the files of src.
 func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources, sources step.Sources, changed []string) error {
 	ctx, over := se.Reading(ctx, "planning")
 	defer over()
 	return se.resolve(ctx, pl, lists.Places(len(pl.Steps)), src, sources, changed)
 }
 
-// ResolveGrown is Resolve for some steps of a plan that has grown, with the lock file of the
-// project; "": the one beside the session's pipeline.
+// ResolveGrown is Resolve for some steps of a grown plan, with a project's lock file; "": the session's.
 func (se *Session) ResolveGrown(ctx context.Context, pl *plan.Plan, steps []int, lock string) error {
 	lock = cmp.Or(lock, se.LockFile())
 	src, err := lockfile.OpenWith(os.ReadFile, lock, filepath.Dir(lock), se.MemoFile())
@@ -254,8 +241,7 @@ func (se *Session) resolve(ctx context.Context, pl *plan.Plan, steps []int, src 
 	return nil
 }
 
-// ShownVariables are a pipeline's variables with their values as JSON, sensitive ones
-// without.
+// ShownVariables are a pipeline's variables as JSON, with nothing of sensitive ones.
 func ShownVariables(p *pipeline.Pipeline) map[string]string {
 	shown := make(map[string]string, len(p.Vars)+len(p.Secrets))
 	for name, value := range p.Vars {

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Session is one command's view of a pipeline and its stores: what was asked for, and what
-// was read so far.
+// Session is one command's view of a pipeline and its stores: what was asked for, and what was read.
 type Session struct {
 	Talk     // Quiet tells nobody
 	Registry *step.Registry
@@ -77,8 +76,7 @@ type Talk interface {
 	Waiting(what string) (over func())
 	// Reading makes a context in which reading files reports its progress.
 	Reading(ctx context.Context, what string) (_ context.Context, over func())
-	// Copying shows how many bytes have been copied, until over is called; total may be 0:
-	// unknown.
+	// Copying shows how many bytes have been copied, until over is called; a total of 0 is unknown.
 	Copying(what string, total int64) (add func(n int64), over func())
 	// Ask asks a question at the terminal; "": there is none, or no answer.
 	Ask(ctx context.Context, question string) (answer string)

@@ -25,8 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// OpenStore opens the store, with the other stores behind it that the pipeline and the flags
-// name.
+// OpenStore opens the store, with the other stores of pipeline and flags behind it.
 func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 	own, err := se.OpenOwn(ctx)
 	if err != nil {
@@ -39,18 +38,16 @@ func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 func (se *Session) OpenOwn(ctx context.Context) (*artifacts.Resolver, error) {
 	defer se.Waiting("waiting for the store")()
 	s, err := open.Store(ctx, se.StoreURL)
-	var other *artifacts.AddressError
-	switch {
-	case errors.As(err, &other):
-		return nil, fault.Input(fmt.Errorf("%s: %w: give --store %s", cmp.Or(se.StoreFrom, "--store"), err, shellwords.Quote(other.URL)))
-	case err != nil:
+	if other, ok := errors.AsType[*artifacts.AddressError](err); ok {
+		err = fmt.Errorf("%w: give --store %s", err, shellwords.Quote(other.URL))
+	}
+	if err != nil {
 		return nil, fault.Input(fmt.Errorf("%s: %w", cmp.Or(se.StoreFrom, "--store"), err))
 	}
 	return se.Following(s), nil
 }
 
-// OtherStores name other stores and trusted keys, in addition to the pipeline and the
-// settings.
+// OtherStores are other stores and trusted keys, beside those of pipeline and settings.
 type OtherStores struct {
 	From      []string
 	Require   bool
@@ -61,15 +58,13 @@ type OtherStores struct {
 	fetched fetched
 }
 
-// Addresses are those of other stores, in the order in which they are asked: from the command
-// line, the environment, the settings, the pipeline.
+// Addresses are those of other stores, as they are asked: command line, environment, settings, pipeline.
 func (se *Session) Addresses() []string {
 	local := lists.Map(se.Local.From, se.Local.Beside)
 	return lists.Unique(slices.Concat(se.Others.From, strings.Fields(os.Getenv("REDSI_FROM")), local, se.Results.From))
 }
 
-// Policy says which results are trusted. The user's own key signs what steps make, and is
-// trusted.
+// Policy says which results are trusted. The user's own key is, and signs what steps make.
 func (se *Session) Policy() (p artifacts.Policy, err error) {
 	if p.Signer, err = se.Signer(); err != nil {
 		return p, err
@@ -88,8 +83,7 @@ func (se *Session) Policy() (p artifacts.Policy, err error) {
 	return p, nil
 }
 
-// MayRecord reports why results made here would not be trusted. Verbs that only read need no
-// key.
+// MayRecord reports why results made here would not be trusted. Reading needs no key.
 func (se *Session) MayRecord() error {
 	p, err := se.Policy()
 	if err != nil {
@@ -107,7 +101,6 @@ func (se *Session) Ring() (signature.Ring, error) {
 	return signature.Ring{Trusted: slices.Concat(se.Results.Trust, named), Revoked: se.Results.Revoked}, err
 }
 
-// ParseTrust reads the keys of --trust.
 func ParseTrust(texts []string) (keys []signature.Public, err error) {
 	for _, text := range texts {
 		k, err := signature.ParsePublic(text)
@@ -142,15 +135,11 @@ func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (*artifa
 
 // Places names where results are looked up, for messages about waiting.
 func (se *Session) Places() string {
-	names := []string{"the store"}
-	for _, o := range se.Others.Opened {
-		names = append(names, o.Name)
-	}
-	return strings.Join(names, ", then ")
+	others := lists.Map(se.Others.Opened, func(o artifacts.Other) string { return o.Name })
+	return strings.Join(append([]string{"the store"}, others...), ", then ")
 }
 
-// Following looks in a store that fetches blobs from the addresses in its records. Looking up what
-// it has costs no more.
+// Following looks in a store that fetches blobs from the addresses in its records, at no cost for look-ups.
 func (se *Session) Following(s artifacts.Store) *artifacts.Resolver {
 	return artifacts.With(s, nil, artifacts.Policy{Elsewhere: se.elsewhere})
 }
@@ -170,8 +159,7 @@ func (se *Session) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.Rea
 	return se.Others.fetched.counted(r, name), nil
 }
 
-// SayDown warns of other stores that do not answer, with the consequence, or fails if each is
-// needed.
+// SayDown warns of other stores that do not answer, with the consequence, or fails if all are needed.
 func (se *Session) SayDown(store *artifacts.Resolver, follows string) error {
 	var down []string
 	for _, o := range store.Others() {
@@ -206,8 +194,7 @@ func MayHave(v *plan.Preview, e *estimate.Estimate) string {
 // RequiresFrom reports whether every other store has to answer.
 func (se *Session) RequiresFrom() bool { return se.Others.Require || se.Local.RequireFrom }
 
-// Book has the attestations of a store's results; the keys of the pipeline and the command
-// line say whose count.
+// Book has the attestations of a store's results, by the keys of pipeline and command line.
 func (se *Session) Book(ctx context.Context, store artifacts.Store) (*attest.Book, error) {
 	ring, err := se.Ring()
 	if err != nil {
@@ -216,8 +203,7 @@ func (se *Session) Book(ctx context.Context, store artifacts.Store) (*attest.Boo
 	return attest.Open(ctx, store, ring)
 }
 
-// SigningKey is the path of the user's key: REDSI_SIGNING_KEY, else in the user's
-// configuration folder.
+// SigningKey is the path of the user's key: REDSI_SIGNING_KEY, else in the configuration folder.
 func SigningKey() (path string, given bool, err error) {
 	if path = os.Getenv("REDSI_SIGNING_KEY"); path != "" {
 		return path, true, nil

@@ -17,15 +17,13 @@ type Address struct {
 	Key     string // of one of the block's steps, as Key writes it, or Any; "" without for_each
 }
 
-// Any is the key of the one step that stands for all of a block while it is not known which
-// there are.
+// Any is the key of the step that stands for all steps of a block while nobody knows which there are.
 const Any = "[*]"
 
 // Key is how an address has a key of for_each.
 func Key(key string) string { return "[" + strconv.Quote(key) + "]" }
 
-// Of cuts a text into the parts of an address, whatever the text: String puts them together
-// to the same one again.
+// Of cuts any text into the parts of an address; String joins them to the same text.
 func Of(text string) (a Address) {
 	local := text
 	if strings.HasPrefix(text, "module.") { // which few do
@@ -65,7 +63,6 @@ func Cell(name string) (item, cell string, ok bool) {
 	return item, cell, ok
 }
 
-// String is the address as text.
 func (a Address) String() string { return a.Block() + a.Key }
 
 // Block is the address of the block, which all of its steps share.

@@ -25,8 +25,7 @@ type Planned struct {
 type Console struct {
 	Scope *pipeline.Scope
 
-	// Look says what a plan has of each step, by its address. It is called once, for the
-	// first expression with an output of a step.
+	// Look says what a plan has of each step, by its address. The first expression with an output of a step calls it, once.
 	Look func() (map[string]Planned, error)
 
 	planned map[string]Planned

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,18 +39,13 @@ func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	s := d.Registry.Lookup(b.Kind)
 	switch {
 	case s == nil || s.Hidden:
-		var names []string
-		for _, k := range d.Registry.Kinds() {
-			if !k.Hidden && !k.Block {
-				names = append(names, k.Name)
-			}
-		}
-		slices.Sort(names)
+		kinds := lists.Filter(d.Registry.Kinds(), func(k step.Spec) bool { return !k.Hidden && !k.Block })
+		names := slices.Sorted(slices.Values(lists.Map(kinds, func(k step.Spec) string { return k.Name })))
 		detail := fmt.Sprintf("There is no kind %q. %s", b.Kind, syntax.Suggest(b.Kind, names, "kind"))
 		if Of(b.Type).Kind != "" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.Kind, b.Type)
 		}
-		d.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
+		d.Diags.Error(rng, "Unknown step kind", detail+" `redsi kinds` lists them, with what each does.")
 		return nil
 	case s.Block && Of(b.Type).Kind == "":
 		if t := OfKind(b.Kind); t != nil {
@@ -60,8 +56,7 @@ func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	return s
 }
 
-// shape checks the names and forms in a block's body, which are the same for
-// all of its instances. Values are checked when they are known.
+// shape checks the names and forms in a block's body, which all instances share. Values are checked once they are known.
 func (d *declarer) shape(b *Block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.ForEach = a.Expr
@@ -89,27 +84,20 @@ func (d *declarer) shapeFlags(b *Block) {
 		}
 		return b.Body.Attributes[name]
 	}
-	if a := flag(whenAttr); a != nil && b.Type == "claim" {
-		d.Diags.Error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
-	} else if a != nil {
-		b.When = a.Expr
+	take := func(to *hclsyntax.Expression, name string, misplaced bool, why string, args ...any) {
+		if a := flag(name); a != nil && misplaced {
+			d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf(why, args...))
+		} else if a != nil {
+			*to = a.Expr
+		}
 	}
-	if a := flag(otherwiseAttr); a != nil && b.When == nil {
-		d.Diags.Error(a.NameRange, "Not an attribute", "otherwise says why a block whose when is false is left out: it stands beside a when.")
-	} else if a != nil {
-		b.Otherwise = a.Expr
-	}
-	if a := flag(keepAttr); a != nil && b.Type != "step" {
-		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.Type))
-	} else if a != nil {
-		b.Keep = a.Expr
-	}
-	if a := flag(freshAttr); a != nil && b.Type != "step" {
-		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("fresh stands in a step that looks at the outside world; a %s does not.", b.Type))
-	} else if a != nil && b.Spec != nil && b.Spec.Splits() {
-		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("Kind %q is cut into parts, whose results count as long as they are there: fresh stands in the step that fetches what it reads.", b.Kind))
-	} else if a != nil {
-		b.Fresh = a.Expr
+	take(&b.When, whenAttr, b.Type == "claim", "A claim does no work, so there is nothing to skip.")
+	take(&b.Otherwise, otherwiseAttr, b.When == nil, "otherwise says why a block whose when is false is left out: it stands beside a when.")
+	take(&b.Keep, keepAttr, b.Type != "step", "keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.Type)
+	if b.Type == "step" && b.Spec != nil && b.Spec.Splits() {
+		take(&b.Fresh, freshAttr, true, "Kind %q is cut into parts, whose results count as long as they are there: fresh stands in the step that fetches what it reads.", b.Kind)
+	} else {
+		take(&b.Fresh, freshAttr, b.Type != "step", "fresh stands in a step that looks at the outside world; a %s does not.", b.Type)
 	}
 	if a := flag(AllowEmptyAttr); a != nil {
 		v, ds := a.Expr.Value(nil)

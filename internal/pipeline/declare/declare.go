@@ -1,19 +1,27 @@
+// Package declare says what blocks there are (Types, one table) and makes typed declarations of bodies:
+// nodes with names, variables, calls of modules, which are trees of declarations. It evaluates constants
+// only. It imports syntax, language, schema. To add a type of block, begin at types.go.
 package declare
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
-// Declare finds what the pipeline files declare, and reports what is declared
-// twice, in the wrong form, or unknown.
+// Declare finds what the pipeline files declare, and reports what stands there twice, in the wrong form, or unknown.
 func Declare(s *language.Session, files map[string][]byte, o Options) *Tree {
 	if o.Registry == nil {
 		o.Registry = step.NewRegistry()
@@ -23,7 +31,6 @@ func Declare(s *language.Session, files map[string][]byte, o Options) *Tree {
 	return t
 }
 
-// within declares a module within the one that is declared here.
 func (d *declarer) within(files map[string][]byte) *Module {
 	inner := *d
 	inner.m = newModule(files, d.m)
@@ -31,7 +38,6 @@ func (d *declarer) within(files map[string][]byte) *Module {
 	return inner.m
 }
 
-// declare declares nothing of a module that is broken.
 func (d *declarer) declare() {
 	if d.parse(); d.m.Broken() {
 		return
@@ -47,7 +53,6 @@ func (d *declarer) declare() {
 	}
 }
 
-// declareOf declares what a block of a type makes; nil: there is no such type.
 func (d *declarer) declareOf(t *Type, b *hclsyntax.Block) {
 	switch {
 	case t == nil:
@@ -71,8 +76,7 @@ func (d *declarer) declareOf(t *Type, b *hclsyntax.Block) {
 	}
 }
 
-// declareForm declares a block with a name and a form, which is evaluated once references have values:
-// in a module not where it has no effect there.
+// declareForm declares a block with a name and a form, evaluated once references have values, unless it is idle here.
 func (d *declarer) declareForm(t *Type, b *hclsyntax.Block) {
 	n := d.declareNamed(b)
 	if n == nil {
@@ -85,7 +89,6 @@ func (d *declarer) declareForm(t *Type, b *hclsyntax.Block) {
 	}
 }
 
-// declareOnce declares a block of which there is one.
 func (d *declarer) declareOnce(t *Type, b *hclsyntax.Block) {
 	switch {
 	case !d.single(b) || d.idle(t, b) || d.m.Ignores(t):
@@ -127,4 +130,246 @@ func (d *declarer) parse() {
 			d.m.Bodies = append(d.m.Bodies, b)
 		}
 	}
+}
+
+type Options struct {
+	Registry *step.Registry
+	Module   func(folder, source string) (map[string][]byte, error) // returns the files of a module; nil: there are none
+	Lint     bool
+}
+
+// Tree is a pipeline with the modules that it names, as far as they have been asked for.
+type Tree struct {
+	Root   *Module
+	Opened map[[2]string]map[string][]byte // files of modules by the folder and source that name them
+}
+
+// declarer declares a module. What it evaluates are constants.
+type declarer struct {
+	*language.Session
+	Options
+	*Tree
+	parsed map[string]*syntax.Body // by name; nil of a file that is not HCL
+	m      *Module
+}
+
+// labels checks a block's labels: names, of a claim words for people.
+func labels(d *syntax.Collector, b *hclsyntax.Block) bool {
+	var want []string
+	if t := Of(b.Type); t != nil {
+		want = t.Labels
+	}
+	if len(b.Labels) != len(want) {
+		form := b.Type
+		for _, w := range want {
+			form += fmt.Sprintf(" %q", w)
+		}
+		d.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		return false
+	}
+	for i, name := range b.Labels {
+		what, wrong := strings.ToLower(want[i]), ""
+		switch {
+		case b.Type == "claim" && (strings.TrimSpace(name) == "" || len(name) > MaxName || strings.ContainsFunc(name, unicode.IsControl)):
+			wrong = fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", MaxName)
+		case b.Type == "claim":
+		case len(name) > MaxName:
+			wrong = fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", what, b.Type, len(name), MaxName)
+		case !hclsyntax.ValidIdentifier(name):
+			wrong = fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, what, b.Type)
+		}
+		if wrong != "" {
+			d.Error(b.LabelRanges[i], "Not a name", wrong)
+			return false
+		}
+	}
+	return true
+}
+
+// add declares a node, unless there is one of its name, which is reported.
+func (d *declarer) add(n *Node) bool {
+	if old := d.m.ByName[n.Name]; old != nil {
+		twice(d.Diags, n.Name, n.Range, old.Range)
+		return false
+	}
+	n.Dir, n.Index = syntax.Dir(n.Range.Filename), len(d.m.ByName)
+	d.m.ByName[n.Name] = n
+	return true
+}
+
+// declareNamed declares the node of a block with a name; nil if something is wrong with that.
+func (d *declarer) declareNamed(b *hclsyntax.Block) *Node {
+	if !labels(d.Diags, b) {
+		return nil
+	}
+	n := &Node{Name: b.Type + "." + b.Labels[0], Range: syntax.Header(b)}
+	if !d.add(n) {
+		return nil
+	}
+	return n
+}
+
+// single notes a block without labels of which a pipeline has one; another one is reported.
+func (d *declarer) single(b *hclsyntax.Block) bool {
+	if !labels(d.Diags, b) {
+		return false
+	}
+	if first := d.m.Once[b.Type]; first != nil {
+		d.Diags.Error(syntax.Header(b), "Declared twice", fmt.Sprintf("A pipeline has one %s block. Put what stands here into the first one.", b.Type),
+			syntax.Place{Range: syntax.Header(first), Text: "declared here first"})
+		return false
+	}
+	d.m.Once[b.Type] = b
+	return true
+}
+
+// idle reports whether a block has no effect where it stands, in a module, of which lint warns.
+func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
+	is := d.m.parent != nil && t.idle[0] != ""
+	if is && d.Lint {
+		d.Diags.Warn(syntax.Header(b), t.idle[0], t.idle[1])
+	}
+	return is
+}
+
+func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
+	d.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before, at %s. Give one of them another name, or take one out.", name, syntax.PosOf(first)),
+		syntax.Place{Range: first, Text: "declared here first"})
+}
+
+// MaxName bounds the bytes of a label or a key of for_each: addresses stand in all that is said of a step.
+const MaxName = 4096
+
+// constContext is what expressions of a file are evaluated in that refer to nothing.
+func (d *declarer) constContext(file string) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.m.AnySensitive)}
+}
+
+func (d *declarer) shapeForm(b *hclsyntax.Block) {
+	schema.Shape(d.Diags, b, FormOf(b).Attrs, nil, OwnerOf(b), d.m.Typos)
+}
+
+// constantOf is the value of an attribute, which may be missing, whose expression refers to nothing.
+func (d *declarer) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want cty.Type, what, wrong string) (v cty.Value, ok bool) {
+	if a == nil || !constant(d.Diags, a.Expr, what) {
+		return v, false
+	}
+	return language.Scope{Session: d.Session, Context: ctx}.Typed(a.Expr, want, wrong)
+}
+
+// description checks a text that is for people alone.
+func (d *declarer) description(b *hclsyntax.Block) {
+	d.constantOf(b.Body.Attributes["description"], d.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
+}
+
+func noBlocks(d *syntax.Collector, b *hclsyntax.Block, only string) {
+	for _, inner := range b.Body.Blocks {
+		d.Error(inner.TypeRange, "Unknown block", only)
+	}
+}
+
+// constant reports whether an expression refers to nothing.
+func constant(d *syntax.Collector, e hclsyntax.Expression, what string) bool {
+	return syntax.RefersOnly(d, e, "", "Not a constant", what+" cannot refer to other values.")
+}
+
+const maxModuleDepth = 20
+
+func (d *declarer) declareModule(b *hclsyntax.Block) {
+	n := d.declareNamed(b)
+	if n == nil {
+		return
+	}
+	m := &Call{Block: b}
+	n.Call = m
+	d.m.Nodes = append(d.m.Nodes, n)
+	noBlocks(d.Diags, b, "A module has attributes only: source, for_each, when, otherwise, and its variables.")
+	for _, a := range syntax.Attributes(b.Body) {
+		switch a.Name {
+		case sourceAttr:
+			if files := d.openModule(n, a); files != nil {
+				m.Module = sync.OnceValue(func() *Module { return d.within(files) })
+			}
+		case forEachAttr:
+			m.ForEach = a.Expr
+		case whenAttr:
+			m.When = a.Expr
+		case otherwiseAttr:
+			m.Otherwise = a.Expr
+		default:
+			m.Arguments = append(m.Arguments, a)
+		}
+	}
+	if m.Otherwise != nil && m.When == nil {
+		d.Diags.Error(b.Body.Attributes[otherwiseAttr].NameRange, "Not an attribute", "otherwise says why a module whose when is false is left out: it stands beside a when.")
+	}
+	if b.Body.Attributes[sourceAttr] == nil {
+		d.Diags.Error(n.Range, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
+	}
+}
+
+// openModule returns the files of a module; nil if they cannot be had.
+func (d *declarer) openModule(n *Node, a *hclsyntax.Attribute) map[string][]byte {
+	v, ok := d.constantOf(a, nil, cty.String, "The source of a module", "The source of a module is a string.")
+	if !ok {
+		return nil
+	}
+	rng := a.Expr.Range()
+	if d.Module == nil {
+		d.Diags.Error(rng, "No modules", "Modules cannot be used here.")
+		return nil
+	}
+	id := [2]string{n.Dir, v.AsString()}
+	files, ok := d.Opened[id]
+	if !ok {
+		var err error
+		if files, err = d.Module(id[0], id[1]); err != nil {
+			d.Diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
+			return nil
+		}
+		d.Opened[id] = files
+	}
+	depth := 0
+	for outer := d.m; outer != nil; outer, depth = outer.parent, depth+1 {
+		for name := range files {
+			if _, again := outer.Files[name]; again {
+				d.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
+				return nil
+			}
+		}
+	}
+	if depth > maxModuleDepth {
+		d.Diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
+		return nil
+	}
+	return files
+}
+
+func (d *declarer) declareOutput(b *hclsyntax.Block) {
+	n := d.declareNamed(b)
+	if n == nil {
+		return
+	}
+	d.shapeForm(b)
+	d.description(b)
+	a := b.Body.Attributes["value"]
+	if a == nil {
+		d.Diags.Error(n.Range, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
+		return
+	}
+	n.Expr = a.Expr
+	d.m.Nodes = append(d.m.Nodes, n)
+}
+
+// LocalModule reads a module whose source is a path: that file, or all *.hcl of that folder. It is an Options.Module.
+func LocalModule(folder, source string) (map[string][]byte, error) {
+	if !IsLocalModule(source) {
+		return nil, fmt.Errorf("%q is not a source of a module: write a path that starts with ./ or ../, or git::URL?ref=REF", source)
+	}
+	return syntax.Read(syntax.Beside(folder, source))
+}
+
+// IsLocalModule reports whether a module's source is a path.
+func IsLocalModule(source string) bool {
+	return slices.Contains([]string{".", ".."}, source) || slices.ContainsFunc([]string{"./", "../", "/"}, func(p string) bool { return strings.HasPrefix(source, p) })
 }

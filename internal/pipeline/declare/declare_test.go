@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -189,14 +193,9 @@ environment "e" { uv = "uv.lock" }
 results {}
 `)
 	errtest.None(t, ds.Err())
-	var nodes []string
-	for _, n := range m.Nodes {
-		nodes = append(nodes, fmt.Sprint(n.Index, " ", n.Name, " ", n.ForEach() != nil))
-	}
+	nodes := lists.Map(m.Nodes, func(n *declare.Node) string { return fmt.Sprint(n.Index, " ", n.Name, " ", n.ForEach() != nil) })
 	want := []string{"0 local.b false", "1 local.a false", "2 step.work.s true", "3 module.m false", "4 output.o false", "5 environment.e false"}
-	if d := cmp.Diff(want, nodes); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
+	errtest.Same(t, want, nodes)
 	if m.Variables["v"] == nil || !m.AnySensitive() || m.Once["results"] == nil || m.ByName["step.work.s"].Block.Retry == nil {
 		t.Errorf("%+v", m)
 	}
@@ -207,4 +206,60 @@ results {}
 	if warned := ds.Lines(); len(ds.List) != 1 || !strings.Contains(ds.List[0].Summary, "publish in a module") {
 		t.Errorf("warnings %q", warned)
 	}
+}
+
+// TestBlockTypes: the table says the same of a type of block wherever it says something of it.
+func TestBlockTypes(t *testing.T) {
+	roots := map[string]bool{"each": true}
+	for i, b := range declare.Types {
+		if declare.Of(b.Name) != &declare.Types[i] {
+			t.Errorf("%s: there are two", b.Name)
+		}
+		if b.Kind != "" && declare.OfKind(b.Kind) != &declare.Types[i] {
+			t.Errorf("%s: another type stands for %s", b.Name, b.Kind)
+		}
+		parsed := snippet(t, b.Snippet)
+		if parsed.Type != b.Name || len(parsed.Labels) != len(b.Labels) {
+			t.Errorf("%s: its snippet is of %s with %d labels", b.Name, parsed.Type, len(parsed.Labels))
+		}
+		name, named := declare.NameOf(parsed)
+		if named != (len(b.Labels) > 0) {
+			t.Errorf("%s: name %q", b.Name, name)
+		}
+		if b.Root == "" {
+			continue
+		}
+		roots[b.Root] = true
+		depth := declare.Depth(b.Root)
+		if !named {
+			continue
+		}
+		if strings.Count(name, ".") != depth-1 || !strings.HasPrefix(name, b.Root+".") {
+			t.Errorf("%s: %s has depth %d", b.Name, name, depth)
+		}
+		if a, _ := address.Output(name + ".x"); b.Outputs() && (a != name || address.Of(a).Type() != b.Name) {
+			t.Errorf("%s: %s.x is an output of %s", b.Name, name, a)
+		}
+	}
+	errtest.Same(t, slices.Sorted(slices.Values(declare.Roots())), slices.Sorted(maps.Keys(roots)))
+	if declare.Of("steps") != nil || declare.OfKind("") != nil || declare.Depth("") != 0 || declare.Depth("local") != 2 || declare.Depth("each") != 0 {
+		t.Error("what is no type has one")
+	}
+}
+
+var (
+	placeholder = regexp.MustCompile(`\$\{\d:(\w+)\}`)
+	hole        = regexp.MustCompile(`\$\d`)
+)
+
+// snippet is the block that one is, with its names and without what is to be filled in.
+func snippet(t *testing.T, text string) *hclsyntax.Block {
+	t.Helper()
+	text = placeholder.ReplaceAllString(text, "$1")
+	text = hole.ReplaceAllString(regexp.MustCompile(`= \$\d`).ReplaceAllString(text, "= 2"), "")
+	f, ds := hclsyntax.ParseConfig([]byte(text+"\n"), "", hcl.InitialPos)
+	if ds.HasErrors() {
+		t.Fatalf("%s\n%s", text, ds)
+	}
+	return f.Body.(*hclsyntax.Body).Blocks[0]
 }

@@ -34,14 +34,12 @@ const (
 	checkBlock     = "check"
 )
 
-// leaveOut is what on_failure may be.
 const leaveOut = "leave_out"
 
 // LimitsBlock says how many steps may have a name at a time.
 const LimitsBlock = "limits"
 
-// ExpectBlock is the repeated block of tables, figures and claims each of which has a place
-// of its own among those of the attributes.
+// ExpectBlock is the repeated block of tables, figures and claims, each of which has a place of its own.
 const ExpectBlock = "expect"
 
 // Type is a type of block at the top of a pipeline file.
@@ -72,8 +70,7 @@ const (
 
 var oneName = []string{"NAME"}
 
-// Types are all types of blocks, in the order of editors. What reads blocks, completes, explains or
-// documents them goes by this table.
+// Types are all types of blocks, in the order of editors: what reads, completes, explains or documents blocks goes by them.
 var Types = []Type{
 	{Name: "step", Labels: []string{"KIND", "NAME"}, Makes: MakesWork, Root: "step", Snippet: `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}",
 		Help: "A piece of work: its kind does it, and its key is made from its inputs."},
@@ -124,7 +121,6 @@ var common = []step.Attr{
 	{Name: checkBlock, Optional: true, Block: true, Help: "What must be so of a number that the step leaves. It is not part of the key", Type: objectOf(innerForms[checkBlock])},
 }
 
-// innerForms are the forms of blocks that are in common.
 var innerForms = map[string]*step.Spec{
 	resourcesBlock: step.Form[ResourcesForm](nil), retryBlock: step.Form[RetryForm](nil), checkBlock: step.Form[CheckForm](nil),
 }
@@ -172,8 +168,7 @@ func Roots() []string {
 	return []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
 }
 
-// Depth is how many names a reference has that starts with a root, up to what it refers to; 0 if nothing
-// that is declared has the root.
+// Depth is how many names a reference with a root has, up to the declaration that it refers to; 0: nothing has that root.
 func Depth(root string) int {
 	t := typeBy(func(t *Type) bool { return t.Root == root && root != "" })
 	if t == nil {
@@ -212,8 +207,7 @@ func (t *Type) Attrs(r *step.Registry, kind string) []step.Attr {
 	return nil
 }
 
-// NameOf is the name that a block declares: var.x, step.train.dsi, output.o. Those of local values are
-// not of their block.
+// NameOf is the name that a block declares: var.x, step.train.dsi, output.o. Names of local values are attributes.
 func NameOf(b *hclsyntax.Block) (name string, ok bool) {
 	t := Of(b.Type)
 	if t == nil || len(b.Labels) == 0 || len(b.Labels) != len(t.Labels) {

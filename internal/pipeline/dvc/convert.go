@@ -1,3 +1,6 @@
+// Package dvc turns the stages of a dvc.yaml into the text of a pipeline that runs them, and
+// lists what it could not take over. It reads dvc.yaml and files beside it, and starts
+// nothing. It must not know how a pipeline is run.
 package dvc
 
 import (
@@ -63,10 +66,7 @@ type output struct {
 	ref       string // the expression for all that the instance leaves
 }
 
-// Convert writes the pipeline of a dvc.yaml, which belongs into the same folder, and says what
-// is not taken over. It reads dvc.yaml and the files beside it of parameters, metrics and plots.
-// A stage that cannot be converted is left out; an error says that none can, or that outputs
-// overlap.
+// Convert writes the pipeline of a dvc.yaml, for the same folder, and says what is not taken over. An error says why there is none.
 func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
 	defer func() { err = cmp.Or(ctx.Err(), err) }() // what lacks a value then is no fault of the file
 	written, err := syntax.ReadFile(file)
@@ -148,8 +148,7 @@ func (c *conversion) note(s *stage, format string, args ...any) {
 	c.notes = append(c.notes, strings.TrimPrefix(s.name+": "+text, ": "))
 }
 
-// variables names what templates may have: the parameters of params.yaml and of the files in
-// vars, and the values there.
+// variables names what templates may have: params.yaml, the files in vars, and the values there.
 func (c *conversion) variables(vars []entry) (err error) {
 	own := map[string]any{}
 	if _, err := c.stat("params.yaml"); err == nil {
@@ -197,7 +196,6 @@ func parameters(file string) string {
 	return "dvcdecode(file(" + quote(file) + "), " + quote(formatOf(file)) + ")"
 }
 
-// decoded is the expression for what a file has.
 func decoded(file string) string { return formatOf(file) + "decode(file(" + quote(file) + "))" }
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
@@ -215,7 +213,6 @@ func (c *conversion) stat(file string) (os.FileInfo, error) {
 	return os.Stat(filepath.Join(c.dir, filepath.FromSlash(file)))
 }
 
-// dropped says why keys of a stage are not taken over.
 var dropped = map[string]string{
 	"frozen":         ": a step runs again where something that it reads has changed",
 	"always_changed": ": a step without changes is a HIT",
@@ -282,8 +279,7 @@ func (c *conversion) matrix(s *stage, matrix map[string]any) error {
 	return nil
 }
 
-// items is an expression of one of three forms: for a mapping, which alone has keys in DVC, for
-// a list with lists or mappings in it, and for one without.
+// items is an expression of one of three forms: for a mapping (it alone has keys), a list with lists or mappings, and others.
 func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string, error) {
 	x := c.literal(s, v)
 	all, err := c.value(x, c.top)

@@ -21,8 +21,7 @@ import (
 	"github.com/redsi/redsi/kinds"
 )
 
-// Each archive has the files of a project, and after them what becomes of its dvc.yaml. The
-// pipeline must load without a warning.
+// TestConvert: an archive has a project's files, then what becomes of its dvc.yaml; that loads without a warning.
 func TestConvert(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(names) == 0 {

@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// value evaluates an expression of the new pipeline, for the first instance of a stage; all
-// has all of them.
+// value evaluates an expression of the new pipeline, for the first instance of a stage; all is the list of all.
 func (c *conversion) value(expr string, s *stage) (cty.Value, error) {
 	if err := c.ctx.Err(); err != nil {
 		return cty.DynamicVal, err
@@ -48,8 +47,7 @@ var (
 	escapes  = strings.NewReplacer("${", "$${", "%{", "%%{")
 )
 
-// reference is the expression for a name in a template: train.lr, item, item.sizes[0]. DVC
-// refuses one without a value.
+// reference is the expression for a name in a template: train.lr, item, item.sizes[0]. DVC refuses a name without a value.
 func (c *conversion) reference(s *stage, root, rest string) string {
 	expr := s.names[root] + rest
 	v, err := c.value(expr, s)
@@ -112,7 +110,6 @@ func (c *conversion) text(s *stage, text string, escape func(string) string) str
 
 func quote(s string) string { return escapes.Replace(fmt.Sprintf("%q", s)) }
 
-// escaped is a text within quotes.
 func escaped(s string) string {
 	q := quote(s)
 	return q[1 : len(q)-1]

@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// show writes tables of metrics and figures of plots, of stages and of the whole file.
 func (c *conversion) show(top map[string]any) string {
 	var b strings.Builder
 	for _, m := range append(entries(top["metrics"]), c.shown["metrics"]...) {
@@ -38,8 +37,7 @@ func (c *conversion) show(top map[string]any) string {
 	return b.String()
 }
 
-// metrics adds a row to the table of the stage that makes a file, with the numbers that the
-// file has here.
+// metrics adds a row to the table of the stage that makes a file: the numbers that the file has here.
 func (c *conversion) metrics(at string) {
 	m, ok := c.maker(at)
 	doc, err := c.plain(decoded(at))
@@ -68,8 +66,7 @@ func numbers(to map[string]bool, at string, v any) {
 	}
 }
 
-// plot writes a figure of a picture, or of a file that has rows with the columns x and y that
-// a plot names.
+// plot writes a figure of a picture, or of a file with the columns x and y that a plot names.
 func (c *conversion) plot(b *strings.Builder, at string, given any) {
 	options, _ := given.(map[string]any)
 	text := func(option, otherwise string) string {

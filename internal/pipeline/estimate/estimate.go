@@ -1,3 +1,6 @@
+// Package estimate says what the steps of a plan that have no result are expected to
+// take, from what such steps took before. What has no history is counted as unknown,
+// never as nothing.
 package estimate
 
 import (
@@ -37,8 +40,7 @@ type Download struct {
 // Basis says whose history an expectation is made of.
 type Basis string
 
-// The bases, from the surest to none. Results of a block were made of this pipeline's data, which a
-// trial does not have; but it knows sizes and amounts, which other steps of a kind do not.
+// The bases, from the surest to none. A trial has other data than results of its block, but knows sizes and amounts.
 const (
 	Itself  Basis = "step"  // earlier results of this step
 	Block   Basis = "block" // results of other instances of its block
@@ -63,8 +65,7 @@ type Step struct {
 	Why string       // why there are no rates, of a step that says its work and has no basis
 }
 
-// Cost is what steps are expected to cost, one after another. A sum of P90 is what it takes if
-// each step is slow: more than the whole's 90 % quantile.
+// Cost is what steps are expected to cost in sequence. A sum of P90, with each step slow, is above the whole's 90 % quantile.
 type Cost struct {
 	Steps     int     `json:"steps"`
 	Unknown   int     `json:"unknown"` // of them without history: in no sum of times
@@ -78,7 +79,6 @@ type Cost struct {
 	Unfetched int     `json:"download_unknown"` // sources of unknown size
 }
 
-// Add adds the cost of other steps.
 func (c *Cost) Add(x Cost) {
 	c.Steps += x.Steps
 	c.Unknown += x.Unknown
@@ -108,8 +108,7 @@ func (x Step) Cost(queue string) Cost {
 	return c
 }
 
-// Estimate is what the steps of a plan that are not hits are expected to cost, those
-// that may turn out to be hits (MAYBE) included.
+// Estimate is what the steps of a plan without a result are expected to cost, MAYBE steps among them.
 type Estimate struct {
 	Cost
 	GPUSteps   int `json:"gpu_steps"`   // of Steps, on the queue gpu
@@ -134,32 +133,25 @@ func (e *Estimate) At(i int) Step {
 	return e.Each[i]
 }
 
-// Wall is the least number of seconds on a machine that does so many steps at a time: neither
-// the longest chain nor the work of a queue can be done in less.
+// Wall is the least number of seconds with so many steps at a time: by the longest chain, and by the work of each queue.
 func (e *Estimate) Wall(slots, gpuSlots int) float64 {
 	gpu := e.GPU * time.Hour.Seconds()
 	return max(e.Critical, (e.P50-gpu)/float64(max(1, slots)), gpu/float64(max(1, gpuSlots)))
 }
 
-// Of estimates what a preview leaves to do: by earlier results of a step, else by those
-// of its block, hits of the plan included, else by rates, else by results of its kind.
+// Of estimates what a preview leaves to do: by earlier results of a step, of its block (hits too), by rates, by its kind.
 func Of(v *plan.Preview, h History) *Estimate {
 	if v.Done() {
 		return &Estimate{}
 	}
 	e := &Estimate{Each: make([]Step, len(v.Items))}
 	blocks, kinds := pools(v, h)
-	for i, s := range v.Plan.Steps {
-		if v.Items[i].Outcome == plan.Hit {
-			continue
-		}
-		var own pool
-		for _, x := range h.of(i) {
-			own.add(x)
-		}
+	for i, s := range v.Todo() {
+		own := &pool{}
+		own.add(h.of(i)...)
 		own.sort()
 		priced := h.Priced[i]
-		x := first(&own, blocks[s.Block()], rated(priced), kinds[s.Task.Kind])
+		x := first(own, blocks[s.Block()], rated(priced), kinds[s.Task.Kind])
 		less := priced.Took > 0 && x.Bytes > 0 && priced.Bytes > farBelow*x.Bytes // data, which says nothing then
 		if less {
 			x.Bytes = priced.Bytes
@@ -186,10 +178,7 @@ func Of(v *plan.Preview, h History) *Estimate {
 }
 
 func (e *Estimate) sum(v *plan.Preview) {
-	for i, s := range v.Plan.Steps {
-		if v.Items[i].Outcome == plan.Hit {
-			continue
-		}
+	for i, s := range v.Todo() {
 		x := e.Each[i]
 		cost := x.Cost(s.Queue)
 		e.Add(cost)
@@ -227,11 +216,8 @@ func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 		if len(samples) == 0 {
 			continue
 		}
-		block, kind := at(blocks, s.Block()), at(kinds, s.Task.Kind)
-		for _, x := range samples {
-			block.add(x)
-			kind.add(x)
-		}
+		at(blocks, s.Block()).add(samples...)
+		at(kinds, s.Task.Kind).add(samples...)
 	}
 	for _, all := range []map[string]*pool{blocks, kinds} {
 		for _, p := range all {
@@ -242,12 +228,10 @@ func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 }
 
 func at(pools map[string]*pool, name string) *pool {
-	p := pools[name]
-	if p == nil {
-		p = &pool{}
-		pools[name] = p
+	if pools[name] == nil {
+		pools[name] = &pool{}
 	}
-	return p
+	return pools[name]
 }
 
 // of is a step's samples; of a training, as long as they would be with its own updates.
@@ -313,13 +297,15 @@ type pool struct {
 	memory []int64
 }
 
-func (p *pool) add(s Sample) {
-	p.took = append(p.took, s.Took)
-	if s.Bytes >= 0 {
-		p.bytes = append(p.bytes, s.Bytes)
-	}
-	if s.Memory > 0 {
-		p.memory = append(p.memory, s.Memory)
+func (p *pool) add(samples ...Sample) {
+	for _, s := range samples {
+		p.took = append(p.took, s.Took)
+		if s.Bytes >= 0 {
+			p.bytes = append(p.bytes, s.Bytes)
+		}
+		if s.Memory > 0 {
+			p.memory = append(p.memory, s.Memory)
+		}
 	}
 }
 
@@ -348,10 +334,7 @@ func (e *Estimate) chain(v *plan.Preview) {
 	longer := func(a, b end) bool { return a.took > b.took || a.took == b.took && a.steps > b.steps }
 	ends := make([]end, len(v.Items))
 	last := -1
-	for i, s := range v.Plan.Steps {
-		if v.Items[i].Outcome == plan.Hit {
-			continue
-		}
+	for i, s := range v.Todo() {
 		best := end{from: -1}
 		for _, d := range s.Deps {
 			if v.Items[d].Outcome != plan.Hit && longer(ends[d], best) {

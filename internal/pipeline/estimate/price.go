@@ -35,15 +35,10 @@ type Priced struct {
 
 // Price prices the steps of a preview that are no hits. downloads are what they fetch.
 func (p Pricing) Price(v *plan.Preview, downloads map[int]Download) map[int]Priced {
-	r := &pricer{Pricing: p, v: v, downloads: downloads, index: make(map[string]int, len(v.Items)), works: map[int]step.Work{}, counts: map[counted]amount{}}
-	for i, s := range v.Plan.Steps {
-		r.index[s.Address] = i
-	}
+	r := &pricer{Pricing: p, v: v, downloads: downloads, index: v.Plan.Places(), works: map[int]step.Work{}, counts: map[counted]amount{}}
 	out := map[int]Priced{}
-	for i := range v.Items {
-		if v.Items[i].Outcome != plan.Hit {
-			out[i] = r.price(i)
-		}
+	for i := range v.Todo() {
+		out[i] = r.price(i)
 	}
 	return out
 }
@@ -101,22 +96,16 @@ func (r *pricer) price(i int) (p Priced) {
 
 // device is where a step does a piece of its work.
 func (r *pricer) device(i int, d step.Doing) *rates.Rates {
-	task := r.v.Plan.Steps[i].Task
+	asks, _ := r.v.Plan.Steps[i].Task.Tree() // of one that cannot be read, no device
 	switch {
 	case !d.Model.Set():
 		return r.CPU
 	case r.On != nil:
 		return r.On
-	case !r.HasCard || onCPU(task):
+	case !r.HasCard || asks["device"] == "cpu":
 		return r.CPU
 	}
 	return r.Card
-}
-
-// onCPU says whether a task asks for the processors, though there may be a card.
-func onCPU(t step.Task) bool {
-	tree, err := t.Tree()
-	return err == nil && tree["device"] == "cpu"
 }
 
 // takes is the seconds and the memory of a piece of work; why says that they are not known.
@@ -232,8 +221,7 @@ func (r *pricer) of(in step.Input, name string) (float64, bool) {
 	return 0, false
 }
 
-// count is a count of a step's result: as it is there, as its kind says, or that of what the
-// step reads.
+// count is a count of a step's result: the result's own, else as its kind says, else that of what the step reads.
 func (r *pricer) count(i int, name string) (float64, bool) {
 	key := counted{i, name}
 	a, ok := r.counts[key]

@@ -39,8 +39,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestUnexplained: what is not known, and waits for nothing, is an error with its line wherever
-// it stands.
+// TestUnexplained: what is not known, and waits for nothing, is an error with its line wherever it stands.
 func TestUnexplained(t *testing.T) {
 	type echo struct {
 		Words []string `hcl:"words" help:"What it says."`

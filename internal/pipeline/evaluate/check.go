@@ -1,12 +1,16 @@
 package evaluate
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -15,8 +19,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checks reads the check blocks of one instance, whose configuration is tree; false if
-// something is wrong with them, or not known yet.
+// checks reads the check blocks of an instance with the configuration tree; false: one is wrong, or not known yet.
 func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range c.b.Checks {
@@ -77,9 +80,9 @@ func (r *checkReader) check(x declare.CheckForm) []step.Check {
 		r.wrong("", `of says whose number equals, min or max names, so one of them must be a name, such as "records".`)
 	}
 	if !r.Failed() {
-		r.compared("equals", c.Equals, c.Of)
-		r.compared("min", c.Min, c.Of)
-		r.compared("max", c.Max, c.Of)
+		for attr, limit := range map[string]*step.Limit{"equals": c.Equals, "min": c.Min, "max": c.Max} {
+			r.compared(attr, limit, c.Of)
+		}
 	}
 	if !given {
 		return nil
@@ -89,7 +92,7 @@ func (r *checkReader) check(x declare.CheckForm) []step.Check {
 
 // compared reports a limit that is a field which its steps do not have.
 func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
-	if limit == nil || limit.Name == "" {
+	if limit == nil {
 		return
 	}
 	for _, address := range of {
@@ -118,9 +121,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 	}
 	for _, name := range names {
 		refs := step.RefsIn(r.tree[name])
-		for _, ref := range refs {
-			addresses = append(addresses, ref.Step)
-		}
+		addresses = append(addresses, lists.Map(refs, func(ref step.Ref) string { return ref.Step })...)
 		switch _, given := r.tree[name]; {
 		case !given:
 			r.wrong("of", "The step has no attribute %q. %s", name, syntax.Suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
@@ -134,8 +135,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 	return slices.Compact(addresses)
 }
 
-// field reports an output that a step has not, and a path that it does not declare. What
-// is counted is known to no kind before it has run.
+// field reports an output that a step has not, and a path that the output does not declare. Counts are known to no kind.
 func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 	output, path, found := strings.Cut(field, ":")
 	if spec == nil || !found {
@@ -152,4 +152,135 @@ func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 			r.wrong(attr, "Field %q of output %q %v.", path, output, err)
 		}
 	}
+}
+
+// fields reports fields that the step will read and its inputs do not declare. An output without a declaration may have any.
+func (c *stepReader) fields(tree map[string]any) {
+	reads, err := c.Spec.Reads(tree)
+	if err != nil {
+		c.Problems(err)
+		return
+	}
+	for _, r := range reads {
+		if r.Input.Ref == nil {
+			continue
+		}
+		o := c.Outputs[*r.Input.Ref]
+		under := o.Fields
+		if r.Under != "" && under != nil {
+			under, _ = under.At(r.Under) // of what is not there, the Read of that says so
+		}
+		if under == nil || o.Tree {
+			continue
+		}
+		is, err := under.At(r.Path)
+		if err == nil && r.Check != nil {
+			err = r.Check(is)
+		}
+		if err != nil {
+			c.noField(r, err)
+		}
+	}
+}
+
+// noField says what is wrong with a path into an output, which field was meant, and where the path stands.
+func (c *stepReader) noField(r step.Read, err error) {
+	at := schema.ParsePath(r.Attr)
+	where, path := r.Input.Ref.String(), r.Path
+	if r.Under != "" {
+		where += " at " + r.Under
+	}
+	detail := fmt.Sprintf("Field %q of %s %v.", path, where, err)
+	name := path
+	if lost, ok := errors.AsType[*step.NoFieldError](err); ok {
+		name = lost.Name
+		detail = fmt.Sprintf("In %s %v.", where, lost)
+		if lost.Is == step.Object {
+			detail = fmt.Sprintf("%s has no field %q", where, path)
+			if lost.Within != "" {
+				detail += fmt.Sprintf(": there is no %q in %q", lost.Name, lost.Within)
+			}
+			detail += ". " + syntax.Suggest(lost.Name, lost.Names, "field")
+		}
+	}
+	c.Fail(at, c.Narrow(c.Locate(at), path, name), "No such field", detail)
+}
+
+// cellsOf is what claims see of a table or figure: its cells, each with its own name as ADDRESS:CELL. It is unknown of what failed.
+func (f *frame) cellsOf(n *declare.Node) cty.Value {
+	b, st := n.Block, f.of(n)
+	if st.cells != cty.NilVal {
+		return st.cells
+	}
+	st.cells = cty.DynamicVal
+	if b.Spec == nil || len(st.steps) == 0 || slices.ContainsFunc(st.steps, func(s Step) bool { return s.Pending() }) {
+		return st.cells
+	}
+	instances := map[string]cty.Value{}
+	for _, s := range st.steps {
+		names, err := b.Spec.Cells(s.tree())
+		if err != nil {
+			return st.cells // reported
+		}
+		cells := make(map[string]cty.Value, len(names))
+		known := make(map[string]bool, len(names))
+		for _, name := range names {
+			cells[name] = cty.StringVal(s.Address + ":" + name)
+			known[s.Address+":"+name] = true
+		}
+		f.cellNames[s.Address] = known
+		instances[s.Key] = cty.ObjectVal(cells)
+	}
+	if st.cells = instances[""]; b.ForEach != nil {
+		st.cells = cty.ObjectVal(instances)
+	}
+	return st.cells
+}
+
+// cells reports names of cells that no table or figure has which the block refers to.
+func (c *stepReader) cells(tree map[string]any) {
+	names, err := c.Spec.CellNames(tree)
+	if err != nil {
+		c.Problems(err)
+		return
+	}
+	for _, n := range names {
+		item, _, _ := address.Cell(n.Cell)
+		known := c.f.cellNames[item]
+		if known[n.Cell] {
+			continue
+		}
+		at := schema.ParsePath(n.Attr)
+		detail := fmt.Sprintf(`%q is not a cell. Write table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
+		if known != nil {
+			detail = fmt.Sprintf("%s has no such cell. %s", item, syntax.Suggest(n.Cell, syntax.Keys(known), "cell"))
+		}
+		c.Fail(at, c.Locate(at), "Unknown cell", detail)
+	}
+}
+
+func (f *frame) claims() (list []Claim) {
+	for _, n := range f.decl.Nodes {
+		if n.Block == nil || n.Block.Type != "claim" {
+			continue
+		}
+		for _, s := range f.of(n).steps {
+			if s.Pending() {
+				continue
+			}
+			c := Claim{Name: n.Block.Name, Config: s.Task.Config, Pos: s.Pos, AttrPos: s.AttrPos}
+			if n.Block.ForEach != nil {
+				c.Name += fmt.Sprintf("[%q]", s.Key)
+			}
+			if c.LeftOut = f.leftOut(n); len(c.LeftOut) == 0 {
+				names, err := n.Block.Spec.CellNames(s.tree())
+				if err != nil {
+					panic(err) // cells has looked
+				}
+				c.Cells = lists.Map(names, func(name step.CellName) string { return name.Cell })
+			}
+			list = append(list, c)
+		}
+	}
+	return list
 }

@@ -1,6 +1,10 @@
 package evaluate
 
 import (
+	"fmt"
+	"maps"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -21,7 +25,7 @@ type frame struct {
 	links     *link.Links
 	sight     language.Scope // what its expressions see in any case
 	address   string         // of the module; "" of the pipeline itself
-	variables *variables
+	variables map[string]*setting
 	states    []state // of nodes, by their index
 	modules   []*frame
 	typos     schema.Typos // those of its body, and of its values
@@ -31,7 +35,6 @@ type frame struct {
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
 }
 
-// state is what an evaluation has found of a node.
 type state struct {
 	value     cty.Value         // what references to it give; DynamicVal where that failed
 	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
@@ -42,10 +45,8 @@ type state struct {
 	skipped   []Skipped
 }
 
-// of is what has been found of a node.
 func (f *frame) of(n *declare.Node) *state { return &f.states[n.Index] }
 
-// qualified is a name with the module that it is in.
 func (f *frame) qualified(name string) string {
 	return address.Address{Modules: f.address, Name: name}.String()
 }
@@ -57,7 +58,6 @@ func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 	return sc
 }
 
-// reader reads a block that has a form in what an instance sees.
 func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
 	return f.readerBy(b, declare.FormOf(b), declare.OwnerOf(b), inst)
 }
@@ -81,7 +81,6 @@ func (f *frame) place(inst *instance, n *declare.Node, ctx *hcl.EvalContext) {
 	}
 }
 
-// Options say how a pipeline is evaluated.
 type Options struct {
 	Lint         bool
 	KeepValues   bool // of all blocks, whether something refers to them or not
@@ -89,7 +88,6 @@ type Options struct {
 	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
 }
 
-// run is one evaluation of a pipeline with its modules.
 type run struct {
 	*language.Session
 	Options
@@ -101,13 +99,6 @@ type run struct {
 	config           int64 // bytes of all configurations
 }
 
-// variables are those of a frame with their values.
-type variables struct {
-	f  *frame
-	of map[string]*setting
-}
-
-// setting is a variable with the value that it has in a frame.
 type setting struct {
 	*declare.Variable
 	value cty.Value // DynamicVal until it is set, and where that failed
@@ -115,7 +106,6 @@ type setting struct {
 	given bool      // somebody has set it
 }
 
-// maker makes the steps of one block.
 type maker struct {
 	f   *frame
 	n   *declare.Node
@@ -123,16 +113,11 @@ type maker struct {
 	own *language.Awaited // by what the block refers to and its for_each
 }
 
-// stepReader reads the configuration of one instance of a block.
 type stepReader struct {
 	*schema.Reader
 	f    *frame
 	b    *declare.Block
 	inst *instance
-}
-
-func newStepReader(f *frame, b *declare.Block, inst *instance) *stepReader {
-	return &stepReader{f.readerBy(b.Block, b.Spec, b.Owner, inst), f, b, inst}
 }
 
 // collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
@@ -149,4 +134,119 @@ func (f *frame) collect(r *Result) {
 	for _, m := range f.modules {
 		m.collect(r)
 	}
+}
+
+func (f *frame) nodes() {
+	for _, n := range f.links.Order {
+		f.node(n)
+	}
+}
+
+// node gives a node its value and makes a block's steps. What the node refers to has been evaluated.
+func (f *frame) node(n *declare.Node) {
+	edges, st := f.links.Edges[n.Index], f.of(n)
+	own := f.inherits(n, edges)
+	defer f.Await(own)()
+	ctx := f.scope(n, edges)
+	switch {
+	case n.Call != nil:
+		st.value = f.module(n, ctx)
+	case n.Form != nil && n.Form.Type == "environment":
+		f.environment(n, ctx)
+		return
+	case n.Form != nil && n.Form.Type == "publish":
+		f.publishes(n, ctx)
+		return
+	case n.Form != nil:
+		panic(unread(n.Form.Type))
+	case n.Block == nil:
+		st.value = f.sees(ctx, nil).Value(n.Expr)
+	default:
+		(&maker{f, n, st, own}).block(ctx)
+		return
+	}
+	switch {
+	case own.Any() && !st.value.IsWhollyKnown():
+		st.awaits = own
+	case own.Made:
+		st.awaits = &language.Awaited{Made: true}
+	}
+}
+
+// unread is the mistake that the table of types has one that is read nowhere.
+func unread(typ string) string { return fmt.Sprintf("evaluate: no case reads a %s block", typ) }
+
+// inherits is what the value of a node waits for because what it refers to does.
+func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
+	own := language.Awaiting(f.inherited)
+	for _, e := range edges {
+		to := f.of(e.To)
+		own.Add(to.awaits)
+		if e.To.Block != nil && e.Bare && to.undecided && (n.Block == nil || n.Block.When == nil) {
+			f.Diags.Error(e.Range, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.To.Name, e.To.Name))
+		}
+	}
+	return own
+}
+
+// frame begins an evaluation of a module. The first one links it.
+func (r *run) frame(m *declare.Module, address string) *frame {
+	links := r.links[m]
+	if links == nil {
+		links = link.Link(m, r.Diags)
+		r.links[m] = links
+	}
+	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.ByName)), typos: maps.Clone(m.Typos), cellNames: map[string]map[string]bool{}}
+	for i := range f.states {
+		f.states[i] = state{value: cty.DynamicVal, read: links.Read[i]}
+	}
+	f.sight = language.Scope{Session: r.Session, Bad: links.Bad, Why: f.why}
+	f.variables = make(map[string]*setting, len(m.Variables))
+	for name, v := range m.Variables {
+		f.variables[name] = &setting{Variable: v, value: cty.DynamicVal}
+	}
+	return f
+}
+
+// scope is what a node's expressions can see: only what they refer to, so that a scope costs no more than its node.
+func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
+	values, kinds := map[string]map[string]cty.Value{}, map[string]map[string]cty.Value{}
+	for _, root := range declare.Roots() {
+		if root != "var" && root != "each" {
+			values[root] = map[string]cty.Value{}
+		}
+	}
+	for _, e := range edges {
+		root, name, _ := strings.Cut(e.To.Name, ".")
+		switch {
+		case root == "claim": // nothing names one
+		case root == "step":
+			kind, name, _ := strings.Cut(name, ".")
+			if kinds[kind] == nil {
+				kinds[kind] = map[string]cty.Value{}
+			}
+			kinds[kind][name] = f.of(e.To).value
+		case e.To.Block != nil && n.Block != nil && n.Block.Type == "claim":
+			values[root][name] = f.cellsOf(e.To)
+		default:
+			values[root][name] = f.of(e.To).value
+		}
+	}
+	for kind, steps := range kinds {
+		values["step"][kind] = cty.ObjectVal(steps)
+	}
+	ctx := f.context(n.Dir)
+	for root, of := range values {
+		ctx.Variables[root] = cty.ObjectVal(of)
+	}
+	return ctx
+}
+
+// context is what expressions of a file are evaluated in that refer to variables alone.
+func (f *frame) context(dir string) *hcl.EvalContext {
+	vars := make(map[string]cty.Value, len(f.variables))
+	for name, v := range f.variables {
+		vars[name] = v.value
+	}
+	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.AnySensitive), Variables: map[string]cty.Value{"var": cty.ObjectVal(vars)}}
 }

@@ -1,7 +1,9 @@
 package evaluate
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,9 +16,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
 )
 
-// block makes the steps and sets the block's value.
 func (m *maker) block(ctx *hcl.EvalContext) {
 	f, n, st, b := m.f, m.n, m.st, m.n.Block
 	instances, ok := instances(f.sees(ctx, nil), b.ForEach)
@@ -104,8 +106,7 @@ func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, leavesOf(m.f.Files, s.Task, s.Pos, spec))
 }
 
-// pend makes one step stand for all of a block: which there are is not known yet. What is wrong
-// with each of them, whichever they are, is reported.
+// pend makes one step stand for all of a block while nobody knows which there are, and reports what is wrong with each.
 func (m *maker) pend(ctx *hcl.EvalContext) {
 	each := instance{address: m.f.qualified(m.n.Name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
@@ -166,7 +167,7 @@ func (m *maker) reportCycles() {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first. Let an instance refer only to those before it.", strings.Join(names, ", ")))
 }
 
 // countSteps refuses a block with which a pipeline has more steps than it may.
@@ -185,3 +186,84 @@ func (r *run) countSteps(b *declare.Block, n int) bool {
 }
 
 const maxSteps = 200_000 // of a pipeline
+
+const maxConfigs = 256 << 20 // bytes of all configurations
+
+// step makes the step of one instance; false if something is wrong with it.
+func (m *maker) step(inst *instance) (Step, bool) {
+	f, b := m.f, m.n.Block
+	if f.config > maxConfigs || f.Ended() { // reported
+		return Step{}, false
+	}
+	c := &stepReader{f.readerBy(b.Block, b.Spec, b.Owner, inst), f, b, inst}
+	attrs := b.Spec.Attrs
+	if inst.leftOut {
+		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == declare.ExpectBlock })
+	}
+	tree := c.Body(b.Body, attrs, nil)
+	if err := b.Spec.WithCode(tree, f.Code(syntax.Dir(b.TypeRange.Filename))); err != nil {
+		c.Problems(err)
+	}
+	queue, resources, queueOK := c.resources()
+	temporary, keepOK := m.temporary(inst)
+	fresh, freshOK := m.fresh(inst)
+	queueOK = queueOK && keepOK && freshOK
+	checks, checksOK := c.checks(tree)
+	s := f.stepOf(b, inst.address)
+	s.Key, s.Queue, s.Resources, s.Temporary, s.Fresh = inst.Key, queue, resources, temporary, fresh
+	task, err := c.task(tree)
+	if err != nil {
+		c.Problems(err) // but those of what is not known
+	}
+	if f.Awaits().Any() && (c.Failed() || !queueOK || !checksOK || inst.undecided) {
+		return pending(f.Awaits(), s, step.RefsIn(tree)), true
+	}
+	if err == nil && !inst.leftOut {
+		c.fields(tree)
+		c.cells(tree)
+	}
+	if err != nil || c.Failed() || !queueOK || !checksOK {
+		return Step{}, false
+	}
+	if f.Lint && !inst.leftOut {
+		c.lint(task)
+	}
+	before := f.config
+	if f.config += int64(len(task.Config)); f.config > maxConfigs {
+		if before <= maxConfigs {
+			f.Diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
+		}
+		return Step{}, false
+	}
+	task.Checks = checks
+	s.Task = task
+	return s, true
+}
+
+// task is the task of a configuration. That of a claim about what is left out has its sentence alone.
+func (c *stepReader) task(tree map[string]any) (step.Task, error) {
+	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
+		return step.NewTask(c.Spec, tree)
+	}
+	config, err := json.Marshal(tree)
+	return step.Task{Kind: c.b.Kind, Config: config}, err
+}
+
+// stepOf is the step of a block with an address, without what an instance says of it.
+func (f *frame) stepOf(b *declare.Block, address string) Step {
+	return Step{Address: address, Module: f.address, Block: b.Type, Kind: b.Kind, Name: b.Name, Task: step.Task{Kind: b.Kind}, Asks: Asks{AtLeast: b.AtLeast},
+		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.Places}
+}
+
+// pending is the step of an instance, or of all of a block, that is not known yet. reads are artifacts in its configuration.
+func pending(a *language.Awaited, s Step, reads []step.Ref) Step {
+	s.Task.Config = json.RawMessage(`{}`)
+	s.Awaits = slices.SortedFunc(maps.Keys(a.Refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
+	after := maps.Clone(a.On)
+	for _, ref := range reads {
+		after[ref.Step] = true
+	}
+	delete(after, s.Address)
+	s.After = slices.Sorted(maps.Keys(after))
+	return s
+}

@@ -5,45 +5,50 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// runs evaluates the when of an instance. One that is not known yet leaves it undecided.
-func (m *maker) runs(inst *instance) bool {
-	f, b := m.f, m.n.Block
-	e := b.When
-	if e == nil {
-		return true
+// decided evaluates an instance's when and otherwise; out is the instance if it is left out, ok false of what is wrong or unknown.
+func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v cty.Value, out Skipped, ok bool) {
+	if when == nil {
+		return cty.True, out, true
 	}
-	v, ok := f.sees(inst.ctx, inst).Typed(e, cty.Bool, "when is true or false: a step whose when is false is skipped.")
-	if !ok {
-		inst.undecided = !v.IsKnown() && f.Awaits().Any() // else it is wrong
-		m.st.undecided = m.st.undecided || inst.undecided
-		return true
+	sees := f.sees(inst.ctx, inst)
+	if v, ok = sees.Typed(when, cty.Bool, "when is true or false: what has a when that is false is left out."); !ok {
+		return v, out, false
 	}
-	why := cty.StringVal("")
-	if b.Otherwise != nil { // also of one that runs: a mistake in it is one at every scale
-		why, ok = f.sees(inst.ctx, inst).Typed(b.Otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
-	}
-	if v.False() {
-		s := Skipped{Address: inst.address, Pos: syntax.PosOf(e.Range())}
-		if ok {
-			s.Why = why.AsString()
+	out = Skipped{Address: inst.address, Pos: syntax.PosOf(when.Range())}
+	if otherwise != nil {
+		if why, ok := sees.Typed(otherwise, cty.String, "otherwise is a sentence: why this is left out where its when is false."); ok {
+			out.Why = why.AsString()
 		}
-		if address.Of(m.n.Name).IsRendered() {
-			s.Paper, s.Caption = m.said("paper", inst), m.said("caption", inst)
-		}
-		m.st.skipped = append(m.st.skipped, s)
 	}
-	return v.True()
+	return v, out, true
 }
 
-// said is an attribute of a block that is left out; "" if it has none, or not without what is
-// left out.
+// runs reports whether an instance is a step. A when that is not known yet leaves it undecided.
+func (m *maker) runs(inst *instance) bool {
+	v, out, ok := m.f.decided(inst, m.n.Block.When, m.n.Block.Otherwise)
+	switch {
+	case !ok:
+		inst.undecided = !v.IsKnown() && m.f.Awaits().Any() // else it is wrong
+		m.st.undecided = m.st.undecided || inst.undecided
+	case v.False():
+		if address.Of(m.n.Name).IsRendered() {
+			out.Paper, out.Caption = m.said("paper", inst), m.said("caption", inst)
+		}
+		m.st.skipped = append(m.st.skipped, out)
+	}
+	return !ok || v.True()
+}
+
+// said is an attribute of a block that is left out; "": it has none, or needs what is left out.
 func (m *maker) said(attr string, inst *instance) string {
 	a := m.n.Block.Body.Attributes[attr]
 	if a == nil {
@@ -112,4 +117,25 @@ func (m *maker) fresh(inst *instance) (fresh time.Duration, ok bool) {
 		return 0, false
 	}
 	return fresh, true
+}
+
+// why explains what a value lacks by a reference to a step that is left out, a module, a table or figure; "": it says so.
+func (f *frame) why(of string, v cty.Value, name string) (summary, detail string) {
+	if summary, detail = f.whySkipped(of, name); summary != "" || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
+		return summary, detail
+	}
+	_, isStep := language.StepOf(v)
+	noun := ""
+	switch a := address.Of(of + "."); {
+	case a.Modules != "" && a.Local() == "":
+		noun = "output"
+		if n := f.decl.ByName[of]; n != nil && n.Call.ForEach != nil {
+			noun = "instance"
+		}
+	case !isStep && address.Of(of).IsRendered():
+		noun = "cell"
+	default:
+		return "", ""
+	}
+	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))
 }

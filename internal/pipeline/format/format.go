@@ -23,8 +23,7 @@ type File struct {
 	Was, Is []byte
 }
 
-// Unformatted finds the files of pipelines and tests at some paths that formatting changes,
-// by name. If one of them is not HCL, there is an error.
+// Unformatted finds the files at paths that formatting changes, by name; a file that is not HCL is an error.
 func Unformatted(paths []string, recursive bool) ([]File, error) {
 	sources := map[string][]byte{}
 	for _, path := range paths {
@@ -44,7 +43,6 @@ func Unformatted(paths []string, recursive bool) ([]File, error) {
 	return files, nil
 }
 
-// readSources adds the files of pipelines and tests at a path.
 func readSources(sources map[string][]byte, path string, recursive bool) error {
 	folders := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
@@ -65,8 +63,7 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 	return nil
 }
 
-// foldersWithin lists the folders with such files: the folder and its subfolders that are not
-// hidden.
+// foldersWithin lists the folders with such files, from a folder on, but for hidden ones.
 func foldersWithin(top string) (folders []string, err error) {
 	top += string(filepath.Separator) // it may be a link
 	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
@@ -86,8 +83,7 @@ func foldersWithin(top string) (folders []string, err error) {
 	return slices.Compact(folders), err
 }
 
-// Replace writes the formatted file atomically, keeping its permissions, unless it has changed since
-// it was read: another edit is never lost.
+// Replace writes the formatted file atomically, with its permissions, unless it has changed since: no edit is ever lost.
 func (f File) Replace() error {
 	name, err := filepath.EvalSymlinks(f.Name)
 	if err != nil {

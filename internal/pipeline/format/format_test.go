@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
-// TestReplace: a file is replaced by its formatted text with its permissions, unless it has
-// changed since.
+// TestReplace: a file is replaced by its formatted text with its permissions, unless it has changed since.
 func TestReplace(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipelines.hcl")
-	if err := os.WriteFile(name, []byte("locals {\na=1\n}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(name, []byte("locals {\na=1\n}\n"), 0o600))
 	files, err := Unformatted([]string{name}, false)
 	if err != nil || len(files) != 1 || string(files[0].Is) != "locals {\n  a = 1\n}\n" {
 		t.Fatalf("%q, %v", files, err)
@@ -25,9 +23,7 @@ func TestReplace(t *testing.T) {
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if err := os.WriteFile(name, []byte("locals {\n}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, name, "locals {\n}\n")
 	if files[0].Replace() == nil {
 		t.Error("an edit was lost")
 	}

@@ -12,14 +12,12 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
-// Step is a step to draw. Deps are indexes into the list of steps; each is of a
-// step that is before this one.
+// Step is a step to draw. Deps are places of earlier steps in the list.
 type Step struct {
 	Address string // step.train.dsi["tiny/42"]
 	Deps    []int
 }
 
-// Graph is what is drawn.
 type Graph struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
@@ -46,8 +44,7 @@ type Edge struct {
 	To   int `json:"to"`
 }
 
-// New makes the graph of steps; unless expand is set, the instances of a block
-// are one node.
+// New makes the graph of steps; unless expand is set, a block's instances are one node.
 func New(steps []Step, expand bool) Graph {
 	var g Graph
 	at := make([]int, len(steps))
@@ -111,7 +108,6 @@ func (n Node) label() string {
 	return n.Title
 }
 
-// palette has the fill and border of each type of block.
 var palette = map[string][2]string{
 	"source": {"#f1ecf8", "#7a5aa6"},
 	"step":   {"#e8f0fb", "#3b6fb6"},
@@ -119,7 +115,6 @@ var palette = map[string][2]string{
 	"figure": {"#fdf0e1", "#c77700"},
 }
 
-// DOT writes the graph for Graphviz.
 func (g Graph) DOT(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "digraph redsi {")
@@ -143,7 +138,6 @@ func (g Graph) DOT(w io.Writer) error {
 	return b.Flush()
 }
 
-// dot has the attributes of a node.
 func (n Node) dot() string {
 	if l, ok := n.look(); ok {
 		return l.dot()

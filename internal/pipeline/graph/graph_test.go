@@ -41,8 +41,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// Any graph is drawn as well-formed XML with every box inside the picture and
-// no two boxes over each other.
+// Any graph is drawn as well-formed XML with every box inside the picture and no two boxes over each other.
 func TestLayout(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 40 {

@@ -1,3 +1,8 @@
+// Package impact says what a change of a pipeline costs: of two plans, before and after,
+// which steps lose their results, why, by which attribute at which line, and what running
+// them is expected to take.
+//
+// It must not know where plans come from, and reads no store.
 package impact
 
 import (
@@ -16,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Sides is what Compare compares.
 type Sides struct {
 	Registry *step.Registry
 	Was, Is  *plan.Preview
@@ -38,9 +42,9 @@ type comparison struct {
 	Sides
 	report *Report
 
-	was    map[string]int  // steps of Was by address
-	here   map[string]bool // those of Is
-	of     []int           // of each step of Is, that of Was; -1 if it is new
+	was    map[string]int // steps of Was by address
+	here   map[string]int // those of Is
+	of     []int          // of each step of Is, that of Was; -1 if it is new
 	causes causes
 	own    []set // of each step of Is, the causes that change it and those that it follows
 	stood  []bool
@@ -48,7 +52,6 @@ type comparison struct {
 	costs  []estimate.Cost
 }
 
-// state is what becomes of a step.
 type state int
 
 const (
@@ -68,19 +71,12 @@ func (c *Counts) add(s state) {
 	*[]*int{same: &c.Same, toRun: &c.Run, toMaybe: &c.Maybe, isNew: &c.New, toHit: &c.Hit, cut: &c.Cut, gone: &c.Gone, anyway: &c.Anyway}[s]++
 }
 
-// Compare says what the change from Was to Is costs. It is linear in steps, edges and
-// causes, of which there is one for each attribute of a block that differs.
+// Compare says what the change from Was to Is costs: linear in steps, edges and causes (a block's attributes that differ).
 func Compare(ctx context.Context, s Sides) (*Report, error) {
 	n := len(s.Is.Items)
 	c := &comparison{Sides: s, report: &Report{Format: Format, Notes: []string{}, Causes: []Cause{}, Tables: []Table{}, Claims: []Claim{}, Each: []Change{}},
-		was: map[string]int{}, here: map[string]bool{}, of: make([]int, n), causes: causes{at: map[causeKey]int{}}, own: make([]set, n),
+		was: s.Was.Plan.Places(), here: s.Is.Plan.Places(), of: make([]int, n), causes: causes{at: map[causeKey]int{}}, own: make([]set, n),
 		stood: make([]bool, len(s.Was.Items)), states: make([]state, n), costs: make([]estimate.Cost, n)}
-	for i, x := range s.Was.Plan.Steps {
-		c.was[x.Address] = i
-	}
-	for _, x := range s.Is.Plan.Steps {
-		c.here[x.Address] = true
-	}
 	versions, err := c.versions(ctx)
 	if err != nil {
 		return nil, err
@@ -93,10 +89,10 @@ func Compare(ctx context.Context, s Sides) (*Report, error) {
 			return nil, fmt.Errorf("%s: %w", s.Is.Plan.Steps[i].Address, err)
 		}
 	}
-	order := c.settleCauses()
-	c.list(order)
+	c.list(c.settleCauses())
 	c.tables()
-	return c.report, c.claims()
+	c.claims()
+	return c.report, nil
 }
 
 // step finds out what becomes of a step of Is, whose inputs have been looked at.
@@ -137,24 +133,25 @@ func (c *comparison) step(i int, versions []set) error {
 }
 
 func (c *comparison) become(i, j int, found set) state {
-	after := c.Is.Items[i].Outcome
+	is := c.Is.Items[i]
+	hit := is.Outcome == plan.Hit
 	if j < 0 {
-		if after == plan.Hit {
+		if hit {
 			return toHit
 		}
 		return isNew
 	}
-	before := c.Was.Items[j].Outcome
+	was := c.Was.Items[j]
 	switch {
-	case after == plan.Hit && before == plan.Hit && c.Is.Items[i].Key == c.Was.Items[j].Key:
+	case hit && was.Outcome == plan.Hit && is.Key == was.Key:
 		return same
-	case after == plan.Hit && before == plan.Hit:
+	case hit && was.Outcome == plan.Hit:
 		return cut
-	case after == plan.Hit:
+	case hit:
 		return toHit
-	case before != plan.Hit && !c.stood[j], found.empty():
+	case was.Outcome != plan.Hit && !c.stood[j], found.empty():
 		return anyway
-	case after == plan.Run:
+	case is.Outcome == plan.Run:
 		return toRun
 	}
 	return toMaybe
@@ -181,8 +178,7 @@ func (c *comparison) changes(was, is *plan.Step) ([]step.Change, error) {
 	return changes, err
 }
 
-// outline is a step's preimage with the names of outputs for their bytes. What stands for
-// them is added to names.
+// outline is a step's preimage with names of outputs for their bytes; their stand-ins are added to names.
 func (c *comparison) outline(t step.Task, names map[string]string) ([]byte, error) {
 	_, _, preimage, err := c.Registry.Bind(t, func(r step.Ref) (artifacts.Artifact, error) {
 		d := artifacts.Sum([]byte(r.String()))
@@ -199,9 +195,7 @@ func (c *comparison) outline(t step.Task, names map[string]string) ([]byte, erro
 func (c *comparison) cause(was, is *plan.Step, ch step.Change) Cause {
 	pos, ok := is.AttrPos[ch.Attribute()]
 	if !ok {
-		if pos, ok = was.AttrPos[ch.Attribute()]; ok && ch.New != "" { // it has its default now
-			pos = is.Pos
-		} else if !ok {
+		if pos, ok = was.AttrPos[ch.Attribute()]; !ok || ch.New != "" { // it has its default now
 			pos = is.Pos
 		}
 	}
@@ -215,8 +209,7 @@ func where(p pipeline.Pos) string {
 	return p.String()
 }
 
-// cost is what a step is expected to take: by the history of the plan, else as its result
-// from before the change did.
+// cost is what a step is expected to take: by the plan's history, else as its result before the change did.
 func (c *comparison) cost(i, j int) estimate.Cost {
 	x := c.Estimate.At(i)
 	if j >= 0 && c.Was.Items[j].Outcome == plan.Hit {
@@ -272,14 +265,13 @@ func (c *comparison) list(place []int) {
 		r.Each = append(r.Each, ch)
 	}
 	for j, x := range c.Was.Plan.Steps {
-		if !c.here[x.Address] {
+		if _, there := c.here[x.Address]; !there {
 			r.Steps.add(gone)
 			r.Each = append(r.Each, Change{Address: x.Address, Before: c.Was.Items[j].Outcome})
 		}
 	}
 }
 
-// tables sums up what each table and figure needs.
 func (c *comparison) tables() {
 	at := map[string]int{}
 	all := []Table{}
@@ -306,7 +298,7 @@ func (c *comparison) tables() {
 		t.Before = c.Was.Items[j].Outcome
 	}
 	for n, j := range c.Was.Plan.Leading(was) {
-		if !c.here[c.Was.Plan.Steps[j].Address] {
+		if _, there := c.here[c.Was.Plan.Steps[j].Address]; !there {
 			table(c.Was.Plan.Steps[was[n]].Address).Counts.add(gone)
 		}
 	}
@@ -318,7 +310,7 @@ func (c *comparison) tables() {
 }
 
 // claims lists the sentences of tables that may say something else after the change.
-func (c *comparison) claims() error {
+func (c *comparison) claims() {
 	r := c.report
 	at := map[string]int{}
 	for n, t := range r.Tables {
@@ -336,7 +328,6 @@ func (c *comparison) claims() error {
 			r.Tables[n].Claims = len(texts)
 		}
 	}
-	return nil
 }
 
 // isInput reports whether a value in a preimage is the digest of an input.

@@ -3,12 +3,16 @@ package language
 import (
 	"errors"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// bounded is a function that counts what it makes, and that is not called if its
-// result would be too large. Everything else about its arguments is left to it.
+// bounded is a function that counts what it makes, and is not called for too large a result.
 func (m *meter) bounded(name string, f function.Function) function.Function {
 	guard := expansions[name]
 	params := f.Params()
@@ -87,4 +91,223 @@ func lengths(args []cty.Value) (n int64) {
 		}
 	}
 	return n
+}
+
+// attempt is try or can that fails where one of its expressions does so for an artifact.
+func (s *Session) attempt(f function.Function) function.Function {
+	closure := function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType}
+	spec := &function.Spec{
+		Params: f.Params(),
+		Type:   func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			w := &watched{s: s}
+			watching := make([]cty.Value, len(args))
+			for i, a := range args {
+				c := *customdecode.ExpressionClosureFromVal(a)
+				c.Expression = &watchedExpr{Expression: c.Expression, watched: w}
+				watching[i] = customdecode.ExpressionClosureVal(&c)
+			}
+			v, err := f.Call(watching)
+			if w.found != nil {
+				return cty.DynamicVal, w.found
+			}
+			return v, err
+		},
+	}
+	if f.VarParam() != nil {
+		spec.VarParam = &closure
+	}
+	return function.New(spec)
+}
+
+// watched keeps the first error about an artifact of several expressions.
+type watched struct {
+	s     *Session
+	found error
+}
+
+// watchedExpr is evaluated once, though the library asks it twice: for its type, too.
+type watchedExpr struct {
+	hcl.Expression
+	*watched
+	value cty.Value // NilVal before
+	ds    hcl.Diagnostics
+}
+
+func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if e.value != cty.NilVal {
+		return e.value, e.ds
+	}
+	e.value, e.ds = e.Expression.Value(ctx)
+	for _, d := range e.ds {
+		x := limits(d)
+		if x == nil {
+			x = e.s.explainOpaque(d)
+		}
+		if x != nil && x.Summary == opaqueTitle && e.found == nil {
+			e.found = &told{x}
+		}
+	}
+	return e.value, e.ds
+}
+
+// Limits of one evaluation. A pipeline may come from anybody, and a few lines can ask for more than any machine has.
+const (
+	maxText     = syntax.MaxFile // bytes of one text
+	maxMade     = 128 << 20      // bytes of all texts that templates and functions make
+	maxWork     = 4_000_000      // elements that expressions, functions and loops go through
+	maxElements = 500_000        // in one value, in all of its lists and maps
+	maxNested   = 100            // lists and maps within each other
+	asksEvery   = 1 << 12        // steps of work between two questions whether to stop
+)
+
+type meter struct {
+	stop  func() error
+	work  int64
+	asked int64
+	built int64
+	ended *syntax.Limit // what ended it; nothing is evaluated any more
+}
+
+func (m *meter) spend(elements, bytes int64) *syntax.Limit {
+	m.work += 1 + elements
+	m.built += bytes
+	switch {
+	case m.ended != nil:
+	case m.work > maxWork:
+		m.ended = syntax.Over("Too much to evaluate", "The expressions of this pipeline go through more than %d elements. Make the lists that loops and functions go through smaller, or let a command step do this work.", maxWork)
+	case m.built > maxMade:
+		m.ended = syntax.Over("Too much text", "The expressions of this pipeline make more than %d MiB of text. Let a command step make large texts, and pass them on as artifacts.", maxMade>>20)
+	case m.stop != nil && m.work-m.asked >= asksEvery:
+		m.asked = m.work
+		if err := m.stop(); err != nil {
+			m.ended = syntax.Over("Evaluation stopped", "%v.", err)
+		}
+	}
+	return m.ended
+}
+
+// end ends the evaluation: try() must not take a store that does not answer for a step that made something else.
+func (m *meter) end(summary, format string, args ...any) error {
+	if m.ended == nil {
+		m.ended = syntax.Over(summary, format, args...)
+	}
+	return m.ended
+}
+
+type size struct{ elements, bytes int64 }
+
+// Measure is the limit that a value is beyond; nil if it is beyond none.
+func Measure(v cty.Value) *syntax.Limit {
+	_, beyond := measure(v)
+	return beyond
+}
+
+// measure goes through a value as far as the limits of one value allow.
+func measure(v cty.Value) (size, *syntax.Limit) {
+	var s size
+	return s, s.add(v, 0)
+}
+
+func (s *size) add(v cty.Value, nested int) *syntax.Limit {
+	v, _ = v.Unmark()
+	s.elements++
+	switch t := v.Type(); {
+	case s.elements > maxElements:
+		return syntax.Over("Value too large", "This has more than %d elements. Put something this large in a file that a step reads.", maxElements)
+	case nested > maxNested:
+		return syntax.Over("Value too deep", "Lists or objects are nested more than %d deep here. Make the value flatter.", maxNested)
+	case !v.IsKnown() || v.IsNull():
+	case t == cty.String:
+		n := int64(len(v.AsString()))
+		if s.bytes += n; n > maxText {
+			return syntax.Over("Text too long", "This text has %d bytes; at most %d are allowed. Let a command step make large texts, and pass them on as artifacts.", n, maxText)
+		}
+	case t == cty.Number:
+		f := v.AsBigFloat()
+		if e := f.MantExp(nil); f.IsInf() || e > syntax.MaxExponent || e < -syntax.MaxExponent {
+			return syntax.Over("Number out of range", "The size of this number is beyond 2^%d or below 2^-%d.", syntax.MaxExponent, syntax.MaxExponent)
+		}
+		return nil
+	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
+		for k, e := range v.Elements() {
+			if k.Type() == cty.String && k.IsKnown() && !k.IsNull() && !k.IsMarked() {
+				s.bytes += int64(len(k.AsString()))
+			}
+			if err := s.add(e, nested+1); err != nil {
+				return err
+			}
+		}
+	}
+	if s.bytes > maxMade {
+		return syntax.Over("Value too large", "This has more than %d MiB of text.", maxMade>>20)
+	}
+	return nil
+}
+
+// metered is an expression that counts its value each time. Walkers see a pair of parentheses.
+type metered struct {
+	*hclsyntax.ParenthesesExpr
+	m *meter
+}
+
+func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, ds := e.Expression.Value(ctx)
+	if ds.HasErrors() {
+		return v, ds
+	}
+	s, err := measure(v)
+	if err == nil {
+		err = e.m.spend(s.elements, s.bytes)
+	}
+	if err == nil {
+		return v, ds
+	}
+	rng := e.StartRange()
+	return cty.DynamicVal, append(ds, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail,
+		Subject: &rng, Expression: e, EvalContext: ctx, Extra: err})
+}
+
+func (m *meter) around(e hclsyntax.Expression) hclsyntax.Expression {
+	switch x := e.(type) {
+	case nil, *hclsyntax.LiteralValueExpr:
+		return e
+	case *hclsyntax.TemplateExpr:
+		if x.IsStringLiteral() {
+			return e
+		}
+	}
+	return metered{&hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}, m}
+}
+
+// aroundMade is around, but for a mere reference, whose value has been measured.
+func (m *meter) aroundMade(e hclsyntax.Expression) hclsyntax.Expression {
+	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {
+		return e
+	}
+	return m.around(e)
+}
+
+// limit puts the meter where an expression can make much of little.
+func (m *meter) limit(n hclsyntax.Node) {
+	switch e := n.(type) {
+	case *hclsyntax.TemplateExpr:
+		for i := range e.Parts {
+			e.Parts[i] = m.around(e.Parts[i])
+		}
+	case *hclsyntax.ForExpr:
+		e.CollExpr = m.aroundMade(e.CollExpr)
+		// In parentheses, since loops over constants count, too.
+		e.ValExpr = m.around(&hclsyntax.ParenthesesExpr{Expression: e.ValExpr, SrcRange: e.ValExpr.Range()})
+		if e.KeyExpr != nil {
+			e.KeyExpr = m.around(e.KeyExpr)
+		}
+		if e.CondExpr != nil {
+			e.CondExpr = m.around(e.CondExpr)
+		}
+	case *hclsyntax.FunctionCallExpr:
+		for i := range e.Args {
+			e.Args[i] = m.aroundMade(e.Args[i])
+		}
+	}
 }

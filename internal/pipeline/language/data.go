@@ -2,10 +2,13 @@ package language
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,6 +21,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/step"
 )
 
 var (
@@ -50,8 +54,7 @@ func jsonValue(doc any) (cty.Value, error) {
 	return stdlib.JSONDecode(cty.StringVal(string(b)))
 }
 
-// checkYAML refuses what is not read. It counts what a document stands for: few anchors and
-// aliases can be more than any machine has.
+// checkYAML refuses what is not read, and counts what anchors and aliases stand for, which may be beyond any machine.
 func checkYAML(n *yaml.Node, nested int, left *int) error {
 	*left -= 1 + len(n.Value)/16
 	switch {
@@ -85,8 +88,7 @@ func beyond(number string) bool {
 	return errors.Is(err, strconv.ErrRange)
 }
 
-// yamlEncode writes the library's JSON, which is YAML, in blocks: keys in order, all texts in
-// quotes.
+// yamlEncode writes the library's JSON as YAML in blocks: keys in order, all texts in quotes.
 var yamlEncode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 	text, err := stdlib.JSONEncode(args[0])
 	if err != nil {
@@ -156,7 +158,6 @@ func CheckedText(name string, b []byte) (string, error) {
 
 var dataFileName = regexp.MustCompile(`^[\w./-]+\.(ya?ml|toml)$`)
 
-// decoder is a function that reads values from a text.
 func decoder(name string, f func(text []byte) (cty.Value, error)) function.Function {
 	return valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
 		text := args[0].AsString()
@@ -175,3 +176,174 @@ var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, erro
 	s, err := CheckedText("what it stands for", b)
 	return cty.StringVal(s), err
 }, textParam("text"))
+
+// pick is pick(text, names): the parameters of a YAML or JSON text with these names, each as the text writes it, without comments.
+var pick = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+	text := []byte(args[0].AsString())
+	root, encode := any(json.RawMessage(text)), json.Marshal
+	if !json.Valid(text) {
+		var doc yaml.Node
+		_, err := DecodeYAML(text)
+		if err = cmp.Or(err, yaml.Unmarshal(text, &doc)); err != nil {
+			return cty.NilVal, err
+		}
+		root, encode = &doc, yaml.Marshal
+	}
+	tree := map[string]any{}
+	for _, a := range args[1].AsValueSlice() {
+		in, at, w := tree, root, step.WalkPath(a.AsString())
+		for more := w.Next(); more; {
+			name := w.Name
+			if at = named(at, name); at == nil {
+				return cty.NilVal, fmt.Errorf("it has no %s: names are keys with dots between them", a.AsString())
+			}
+			inner, partly := in[name].(map[string]any)
+			if more = w.Next() && !isList(at) && (partly || in[name] == nil); !more { // all of it
+				in[name] = at
+			} else if !partly {
+				inner = map[string]any{}
+				in[name] = inner
+			}
+			in = inner
+		}
+	}
+	b, err := encode(tree)
+	return cty.StringVal(string(b)), err
+}, textParam("text"), function.Parameter{Name: "names", Type: cty.List(cty.String)})
+
+func isList(v any) bool {
+	n, _ := v.(*yaml.Node)
+	text, _ := v.(json.RawMessage)
+	return n != nil && n.Kind == yaml.SequenceNode || strings.HasPrefix(string(text), "[")
+}
+
+// named is what a mapping has for a key; nil without it, and of what is no mapping.
+func named(in any, key string) any {
+	var text map[string]json.RawMessage
+	var nodes map[string]yaml.Node
+	switch in := in.(type) {
+	case json.RawMessage:
+		_ = json.Unmarshal(in, &text)
+	case *yaml.Node:
+		_ = in.Decode(&nodes)
+	}
+	if v, ok := nodes[key]; ok {
+		return asWritten(&v)
+	} else if v, ok := text[key]; ok {
+		return v
+	}
+	return nil
+}
+
+// asWritten is a node without comments, and with what its aliases stand for.
+func asWritten(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return asWritten(n.Alias)
+	}
+	out := &yaml.Node{Kind: n.Kind, Value: n.Value, Style: n.Style}
+	for _, c := range n.Content {
+		out.Content = append(out.Content, asWritten(c))
+	}
+	return out
+}
+
+// dvcDecode is dvcdecode(text, format): numbers as Python's str writes them; 1.0, which HCL would write as 1, is a text.
+var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
+	text, doc, err := []byte(args[0].AsString()), any(nil), error(nil)
+	switch format := args[1].AsString(); format {
+	case "yaml":
+		left := maxElements
+		doc, err = values.YAML(text, func(n *yaml.Node) error {
+			asDVC(n)
+			return checkYAML(n, 0, &left)
+		})
+	case "json":
+		if deepest := deep(string(text)); deepest != nil {
+			return cty.NilVal, deepest
+		}
+		if doc, err = exactJSON(text); err != nil {
+			err = fmt.Errorf("the text %w", err)
+		}
+	case "toml":
+		doc, err = readTOML(text)
+	default:
+		err = fmt.Errorf("the format %q is none of yaml, json and toml", format)
+	}
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return jsonValue(values.Each(doc, inDVC))
+}, textParam("text"), textParam("format"))
+
+// What ruamel.yaml 0.19.1 takes for numbers of YAML 1.2 (its implicit_resolvers).
+var (
+	dvcFloat = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9_]+(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+	dvcWhole = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)
+)
+
+// numberOfDVC is a number as DVC writes it: a json.Number, or a text where HCL would write another; nil: it is none.
+func numberOfDVC(text string) any {
+	digits := strings.NewReplacer("_", "", ".inf", "inf", ".nan", "nan").Replace(strings.ToLower(text))
+	switch {
+	case dvcWhole.MatchString(text):
+		base := 10
+		if strings.ContainsAny(digits, "box") {
+			base = 0
+		}
+		if n, ok := new(big.Int).SetString(digits, base); ok {
+			return json.Number(n.String())
+		}
+	case dvcFloat.MatchString(text):
+		f, _ := strconv.ParseFloat(digits, 64) // beyond its range is infinite to Python, too
+		return floatOfDVC(f)
+	}
+	return nil
+}
+
+// floatOfDVC is numberOfDVC of what Python's str writes.
+func floatOfDVC(f float64) any {
+	form := byte('f')
+	if size := math.Abs(f); f != 0 && size < 1e-4 || size >= 1e16 {
+		form = 'e'
+	}
+	s := strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, form, -1, 64)), "+") // of +Inf
+	switch {
+	case strings.ContainsAny(s, "en"):
+		return s
+	case !strings.Contains(s, "."):
+		return s + ".0"
+	}
+	return json.Number(s)
+}
+
+// asDVC puts what DVC writes for numbers in their place.
+func asDVC(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Style == 0 {
+		switch number := numberOfDVC(n.Value).(type) {
+		case string:
+			n.Value, n.Tag, n.Style = number, "!!str", yaml.DoubleQuotedStyle
+		case json.Number:
+			n.Value, n.Tag = number.String(), ""
+		default:
+			if n.Tag == "!!int" || n.Tag == "!!float" { // to others: .5e3
+				n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+			}
+		}
+	}
+	for i, c := range n.Content {
+		if n.Kind != yaml.MappingNode || i%2 == 1 {
+			asDVC(c)
+		}
+	}
+}
+
+// inDVC is a value of JSON or TOML, of which a number is as DVC writes it.
+func inDVC(v any) any {
+	switch x := v.(type) {
+	case json.Number:
+		return cmp.Or(numberOfDVC(x.String()), v)
+	case float64:
+		return floatOfDVC(x)
+	}
+	return v
+}

@@ -11,12 +11,10 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Why says of a value, by what a reference to it names, why it does not have what is asked of it; ""
-// if the value itself says that.
+// Why says, by a reference to a value, why it lacks what is asked of it; "": the value itself says that.
 type Why func(of string, v cty.Value, name string) (summary, detail string)
 
-// explain rewrites the evaluator's messages about values that do not have what
-// is asked of them, so that they speak of steps, outputs and instances.
+// explain rewrites the evaluator's messages about what values lack, so that they speak of steps, outputs and instances.
 func (s *Session) explain(d *hcl.Diagnostic, why Why) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
@@ -44,8 +42,7 @@ func (s *Session) explain(d *hcl.Diagnostic, why Why) *hcl.Diagnostic {
 	return rewritten(d, &syntax.Limit{Summary: summary, Detail: detail})
 }
 
-// unknownFunction says which function was meant: of equally near ones the first, where the library
-// takes any. nil if the diagnostic is about something else.
+// unknownFunction says which function was meant, the first of equally near ones; nil: it is another diagnostic.
 func unknownFunction(d *hcl.Diagnostic) *hcl.Diagnostic {
 	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d)
 	if !ok || extra.CalledFunctionNamespace() != "" {
@@ -65,8 +62,7 @@ func unknownFunction(d *hcl.Diagnostic) *hcl.Diagnostic {
 	return rewritten(d, &syntax.Limit{Summary: d.Summary, Detail: detail})
 }
 
-// lacking finds the value, and what it is called, that does not have what is asked of
-// it; NilVal if the diagnostic is about something else.
+// lacking finds the value, and its name, that lacks what is asked of it; NilVal: the diagnostic is about something else.
 func (s *Session) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
@@ -94,8 +90,7 @@ func (s *Session) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	return "", cty.NilVal, cty.NilVal
 }
 
-// element follows what is written after a splat into the first element of what
-// the splat is taken of that does not have it.
+// element follows what stands after a splat into the first element of the splat's list that does not have it.
 func (s *Session) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
 	src := s.splats[anon]
 	if src == nil {
@@ -141,8 +136,7 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 	return "", ""
 }
 
-// explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
-// value; nil if it is about something else.
+// explainOpaque rewrites a diagnostic about an artifact that is used as a value; nil: it is about something else.
 func (s *Session) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
 		return nil // the function says so itself; see refuse
@@ -170,12 +164,47 @@ func (s *Session) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	return rewritten(d, err)
 }
 
-// readBy is the error if what an expression gives cannot be used since it is an artifact,
-// or a collection for whose artifacts the library has no conversion.
+// readBy is the error of an expression that gives an artifact, or a collection for whose artifacts there is no conversion.
 func readBy(e hcl.Expression, d *hcl.Diagnostic) *syntax.Limit {
 	v, ds := e.Value(d.EvalContext)
 	if ds.HasErrors() || !holdsValue(v) || v.Type() != ArtifactType && !strings.Contains(d.Detail, "artifact") {
 		return nil
 	}
 	return opaque("This cannot read", v)
+}
+
+// limits rewrites a diagnostic about a limit or an artifact; nil if it is about something else.
+func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
+	if l, ok := d.Extra.(*syntax.Limit); ok {
+		return rewritten(d, l)
+	}
+	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
+	if !ok {
+		return nil
+	}
+	switch err := extra.FunctionCallError().(type) {
+	case *told:
+		return err.Diagnostic
+	case *syntax.Limit:
+		return rewritten(d, err)
+	}
+	return nil
+}
+
+// rewritten is a diagnostic at the same place that says something else.
+func rewritten(d *hcl.Diagnostic, l *syntax.Limit) *hcl.Diagnostic {
+	e := *d
+	e.Summary, e.Detail, e.Extra = l.Summary, l.Detail, nil
+	return &e
+}
+
+// told is an error that a diagnostic within a call says already.
+type told struct{ *hcl.Diagnostic }
+
+func (e *told) Error() string { return e.Detail }
+
+func noFile(err error, rng *hcl.Range, e hcl.Expression, ctx *hcl.EvalContext) *hcl.Diagnostic {
+	detail := strings.TrimRight(err.Error(), ".") + "."
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No such file", Detail: detail,
+		Subject: rng, Expression: e, EvalContext: ctx, Extra: &syntax.Limit{Summary: "No such file", Detail: detail}}
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"unicode/utf8"
 
@@ -48,6 +49,10 @@ type absent struct{ error }
 
 func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 
+func noSuch(name string) error {
+	return absent{fmt.Errorf("there is no %s: a path starts from the folder of the .hcl file that has it", name)}
+}
+
 // Files is what expressions read and ask of what is outside the sources.
 type Files struct {
 	world World
@@ -59,7 +64,6 @@ type Files struct {
 	meter *meter
 }
 
-// ReadBeside reads what file() names, and keeps it with the sources.
 func (f *Files) ReadBeside(dir, name string) ([]byte, error) {
 	full := syntax.Beside(dir, name)
 	if syntax.IsPipeline(full) {
@@ -139,18 +143,20 @@ func (f *Files) DigestBeside(dir, name string) (string, error) {
 	return sum, nil
 }
 
-// ask reads what a function wants of a name that the pipeline does not carry, if the files
-// beside the pipeline are here.
+// ask reads what a function wants and the pipeline does not carry, if the files beside the pipeline are here.
 func (f *Files) ask(function, name string, here bool, read func() error) error {
 	var err error
 	switch {
 	case f.world.Found.Absent[name]:
-		err = absent{fmt.Errorf("there is no %s", name)}
+		err = noSuch(name)
 	case !here:
 		f.Lacks.Files = true
 		return f.meter.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
 	default:
 		err = read()
+	}
+	if _, plain := err.(*fs.PathError); plain && errors.Is(err, fs.ErrNotExist) {
+		err = noSuch(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		f.Found.Absent[name] = true
@@ -161,9 +167,7 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 // maxListed is how many names fileset() lists.
 const maxListed = 100_000
 
-// List lists the regular files below a folder whose names, relative to it, match a pattern;
-// sorted. Hidden ones match only what is written with a dot. A link that leads out of the
-// folder is an error.
+// List lists the regular files below a folder that match a pattern, sorted; hidden ones by a dot alone, and no link may lead out.
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -228,22 +232,64 @@ type World struct {
 	// ReadFile reads what file() names; nil if only the sources are to be had.
 	ReadFile func(name string) ([]byte, error)
 
-	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
-	// has it; nil if only Found is to be had.
+	// List lists what fileset() names, Digest hashes what filesha256() names, unless Found has it; nil: only Found has any.
 	List   func(folder, pattern string) ([]string, error)
 	Digest func(name string) (step.Pin, error)
 	Found  Found
 
-	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
-	// had, or Found has them.
+	// Folder lists the files of a source block, by SourceOf, unless Found has them; nil: only Found has any.
 	Folder func(path string, ignore bool) ([]string, error)
 
 	// Made returns what a step has made, nil if that is not known; nil if nothing is.
 	Made func(step.Ref) (*Made, error)
 }
 
-// Made is an artifact that a step has made.
 type Made struct {
 	artifacts.Artifact
 	Read func(artifacts.File) ([]byte, error) // of no more than MaxFile bytes
+}
+
+// codeFiles are the files beside sources in a folder, for kinds with code: what they read joins Sources, as with file().
+type codeFiles struct {
+	f      *Files
+	dir    string
+	parsed map[string]func() (any, error)
+}
+
+// Code is the files beside the sources in a folder.
+func (f *Files) Code(dir string) step.CodeFiles {
+	c := f.code[dir]
+	if c == nil {
+		c = &codeFiles{f, dir, map[string]func() (any, error){}}
+		f.code[dir] = c
+	}
+	return c
+}
+
+func (c *codeFiles) Read(name string) ([]byte, bool, error) {
+	b, err := c.f.ReadBeside(c.dir, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, false, nil
+	}
+	return b, err == nil, err
+}
+
+func (c *codeFiles) List(pattern string) ([]string, error) {
+	return c.f.listBeside(c.dir, ".", pattern)
+}
+
+// Folder is not known where the pipeline is loaded from its sources alone.
+func (c *codeFiles) Folder() string {
+	if c.f.world.ReadFile == nil {
+		return ""
+	}
+	folder, _ := filepath.Abs(filepath.FromSlash(c.dir)) // "" if it is not known
+	return folder
+}
+
+func (c *codeFiles) Once(id string, make func() (any, error)) (any, error) {
+	if c.parsed[id] == nil {
+		c.parsed[id] = sync.OnceValues(make)
+	}
+	return c.parsed[id]()
 }

@@ -6,8 +6,11 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
@@ -15,6 +18,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 	"github.com/zclconf/go-cty/cty/gocty"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Function documents a function that expressions can call.
@@ -35,9 +40,7 @@ type group struct {
 	entries []entry
 }
 
-// library lists what expressions can call. All of it is pure: the same sources
-// and variables give the same pipeline, so that there is no time, no random
-// number, no environment and no network.
+// library lists what expressions can call. Functions are pure: the same sources and variables give the same pipeline.
 func library(s *Session, dir string, secret func() bool) []group {
 	return []group{
 		{"Pipelines", []entry{
@@ -146,7 +149,6 @@ func library(s *Session, dir string, secret func() bool) []group {
 	}
 }
 
-// Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
 	for _, g := range library(&Session{}, "", nil) {
@@ -157,8 +159,7 @@ func Functions() []Function {
 	return out
 }
 
-// Functions returns what sources in a folder, whose files they read, can call. secret says whether
-// lines of templates could be; who asks first for a folder says it.
+// Functions returns what sources in a folder can call. secret: whether templates may hold secrets; the first caller decides.
 func (s *Session) Functions(dir string, secret func() bool) map[string]function.Function {
 	if f, ok := s.funcs[dir]; ok {
 		return f
@@ -196,3 +197,185 @@ var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error)
 	v, _ := args[0].Unmark()
 	return v, nil
 }, function.Parameter{Name: "condition", Type: cty.Bool, AllowMarked: true})
+
+// valueFunc is a function whose errors are about its first argument, if they do not say more.
+func valueFunc(result cty.Type, f func(args []cty.Value) (cty.Value, error), params ...function.Parameter) function.Function {
+	return function.New(&function.Spec{
+		Params: params,
+		Type:   function.StaticReturnType(result),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			v, err := f(args)
+			switch err.(type) {
+			case nil:
+				return v, nil
+			case *syntax.Limit, *told, function.ArgError:
+				return cty.UnknownVal(result), err
+			}
+			return cty.UnknownVal(result), function.NewArgError(0, err)
+		},
+	})
+}
+
+func textParam(name string) function.Parameter {
+	return function.Parameter{Name: name, Type: cty.String}
+}
+
+func anyParam(name string) function.Parameter {
+	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowDynamicType: true}
+}
+
+func textFunc(name string, f func(string) string) function.Function {
+	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) { return cty.StringVal(f(args[0].AsString())), nil }, textParam(name))
+}
+
+func affix(name string, has func(s, affix string) bool) function.Function {
+	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+		return cty.BoolVal(has(args[0].AsString(), args[1].AsString())), nil
+	}, textParam("str"), textParam(name))
+}
+
+func anything(p function.Parameter) function.Parameter {
+	p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
+	return p
+}
+
+// toCollection is the library's conversion, without its comparing of all types (minutes for 50,000) where all are the same.
+func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) cty.Value) function.Function {
+	general := stdlib.MakeToFunc(to)
+	return function.New(&function.Spec{
+		Params: general.Params(),
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if t, ok := elementType(args[0], to.IsMapType()); ok {
+				return of(t), nil
+			}
+			return general.ReturnTypeForValues(args)
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if _, ok := elementType(args[0], to.IsMapType()); ok {
+				return make(args[0]), nil
+			}
+			return general.Call(args)
+		},
+	})
+}
+
+// elementType is the type of all elements of a known tuple, or attributes of a known object; false: there is none.
+func elementType(v cty.Value, attributes bool) (one cty.Type, ok bool) {
+	var types []cty.Type
+	switch t := v.Type(); {
+	case v.IsMarked() || v.IsNull() || !v.IsKnown():
+	case t.IsTupleType() && !attributes:
+		types = t.TupleElementTypes()
+	case t.IsObjectType() && attributes:
+		types = slices.Collect(maps.Values(t.AttributeTypes()))
+	}
+	if len(types) == 0 || slices.ContainsFunc(types, func(t cty.Type) bool { return !t.Equals(types[0]) }) {
+		return cty.NilType, false
+	}
+	return types[0], !types[0].HasDynamicTypes() && v.IsWhollyKnown() && !v.ContainsMarked()
+}
+
+var (
+	toList = toCollection(cty.List(cty.DynamicPseudoType), cty.List, func(v cty.Value) cty.Value { return cty.ListVal(v.AsValueSlice()) })
+	toSet  = toCollection(cty.Set(cty.DynamicPseudoType), cty.Set, func(v cty.Value) cty.Value { return cty.SetVal(v.AsValueSlice()) })
+	toMap  = toCollection(cty.Map(cty.DynamicPseudoType), cty.Map, func(v cty.Value) cty.Value { return cty.MapVal(v.AsValueMap()) })
+)
+
+func elements(v cty.Value) ([]cty.Value, error) {
+	if t := v.Type(); !t.IsListType() && !t.IsSetType() && !t.IsTupleType() {
+		return nil, fmt.Errorf("want a list, got %s", t.FriendlyName())
+	}
+	return v.AsValueSlice(), nil
+}
+
+var only = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
+	list, err := elements(args[0])
+	if len(list) > 1 {
+		err = fmt.Errorf("it has %d elements: want one or none", len(list))
+	}
+	return append(list, cty.NullVal(cty.DynamicPseudoType))[0], err
+}, anyParam("list"))
+
+// contains is the library's, which answers "unknown" for a null without a type.
+var contains = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+	if args[1].IsNull() {
+		args[1] = cty.NullVal(cty.String)
+	}
+	return stdlib.Contains(args[0], args[1])
+}, anyParam("list"), function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowDynamicType: true})
+
+var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	list, err := elements(args[0])
+	i := slices.IndexFunc(list, args[1].RawEquals)
+	if err == nil && i < 0 {
+		err = errors.New("it does not have that value")
+	}
+	return cty.NumberIntVal(int64(i)), err
+}, anyParam("list"), anyParam("value"))
+
+var (
+	allTrue = quantifier(cty.True, cty.Value.And)
+	anyTrue = quantifier(cty.False, cty.Value.Or)
+)
+
+// quantifier folds a list of conditions, as Terraform's functions do.
+func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.Function {
+	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+		out := ofNone
+		for _, v := range args[0].AsValueSlice() {
+			if v.IsNull() {
+				v = cty.False
+			}
+			out = fold(out, v)
+		}
+		return out, nil
+	}, function.Parameter{Name: "list", Type: cty.List(cty.Bool)})
+}
+
+var sum = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	total := cty.Zero
+	for _, v := range args[0].AsValueSlice() {
+		if v.IsNull() {
+			return cty.NilVal, errors.New("the list has a null")
+		}
+		total = total.Add(v)
+	}
+	return total, nil
+}, function.Parameter{Name: "list", Type: cty.List(cty.Number)})
+
+// length is the library's, and counts the characters of a string too.
+var length = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	v := args[0]
+	switch {
+	case v.Type() == cty.String:
+		return stdlib.Strlen(v)
+	case v.Type().IsObjectType():
+		return cty.NumberIntVal(int64(v.LengthInt())), nil
+	case !v.CanIterateElements():
+		return cty.NilVal, fmt.Errorf("a %s has no length", v.Type().FriendlyName())
+	}
+	return stdlib.Length(v)
+}, anyParam("value"))
+
+// distinct is the library's for long lists, where that compares each element with all others.
+var distinct = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
+	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+		if !args[0].IsWhollyKnown() {
+			return cty.UnknownVal(t), nil
+		}
+		seen := map[int][]cty.Value{}
+		var kept []cty.Value
+		for _, e := range args[0].AsValueSlice() {
+			if h := e.Hash(); !slices.ContainsFunc(seen[h], e.RawEquals) {
+				seen[h] = append(seen[h], e)
+				kept = append(kept, e)
+			}
+		}
+		if len(kept) == 0 {
+			return cty.ListValEmpty(t.ElementType()), nil
+		}
+		return cty.ListVal(kept), nil
+	},
+})

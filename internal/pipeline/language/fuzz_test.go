@@ -44,8 +44,7 @@ const (
 	place  = "zq9place"
 )
 
-// evaluate is an expression's value where variables, a local value that is not known, a step and
-// one with for_each are, and what is wrong with it; nil of a text that is no expression.
+// evaluate is an expression's value beside variables, an unknown local value and steps, and what is wrong with it.
 func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Diagnostics, awaits bool) {
 	c := syntax.NewCollector(map[string][]byte{"x": []byte(source)})
 	s := language.NewSession(map[string][]byte{"a.txt": []byte("text"), "t.tmpl": []byte("${n}")}, language.World{}, c, func() error { return errors.New("enough") })
@@ -84,8 +83,7 @@ func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Dia
 	return e, v, c.Done(), s.Awaits().Any()
 }
 
-// An expression has a value or a diagnostic, the same ones each time; neither has a secret, and no
-// text of it says where an artifact is.
+// An expression has a value or a diagnostic, the same each time, without a secret or an artifact's place in a text.
 func FuzzValue(f *testing.F) {
 	expressions(f)
 	for _, source := range []string{

@@ -12,10 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// An expression can choose among artifacts and hand them on. It cannot read one: what
-// it would compare or print is a reference, never the contents, so that the answer
-// would be the same whatever the step makes. Each such use is an error, also within
-// try and can, which pass over other errors.
+// An expression can choose among artifacts and hand them on, not read them: that is an error, also within try and can.
 const (
 	opaqueTitle = "Artifact used as a value"
 
@@ -24,8 +21,7 @@ const (
 		"and json(ARTIFACT, \"FILE:FIELD\") reads a value; for the rest, let a step that takes it as an input decide by its contents."
 )
 
-// carriers are the functions that only choose among values, put them together or count
-// them. All others refuse artifacts: they compare or read them.
+// carriers are the functions that choose among values, put them together or count them. All others refuse artifacts.
 var carriers = map[string]bool{
 	"product": true, "chunklist": true, "coalesce": true, "coalescelist": true, "concat": true, "element": true,
 	"flatten": true, "keys": true, "length": true, "lookup": true, "merge": true, "one": true, "reverse": true, "setproduct": true,
@@ -53,8 +49,7 @@ func ArtifactIn(v cty.Value) string {
 	return name
 }
 
-// refuse is the error of a function that is given an artifact it cannot take; nil if
-// there is none.
+// refuse is the error of a function that cannot take an artifact that it is given; nil: there is none.
 func refuse(name string, args []cty.Value) *syntax.Limit {
 	if carriers[name] {
 		return nil
@@ -65,8 +60,7 @@ func refuse(name string, args []cty.Value) *syntax.Limit {
 	return nil
 }
 
-// failed is the error of a carrier that failed; where an argument is an artifact itself,
-// not a collection of some, that is the reason.
+// failed is the error of a carrier that failed, whose reason is an argument that is an artifact itself, not a collection.
 func failed(name string, args []cty.Value, err error) error {
 	if name == "files" || name == "json" { // they say themselves what is wrong with what was made
 		return err
@@ -85,8 +79,7 @@ var comparisons = map[*hclsyntax.Operation]*hclsyntax.Operation{
 	hclsyntax.OpNotEqual: comparison(cty.Value.NotEqual),
 }
 
-// comparison refuses artifacts, except where the other operand is null: whether there
-// is an artifact is known.
+// comparison refuses artifacts, but beside null: whether there is an artifact is known.
 func comparison(f func(a, b cty.Value) cty.Value) *hclsyntax.Operation {
 	operand := anything(function.Parameter{Type: cty.DynamicPseudoType})
 	return &hclsyntax.Operation{Type: cty.Bool, Impl: function.New(&function.Spec{

@@ -1,17 +1,24 @@
+// Package language evaluates expressions: what they can call, how much they may use, and values that are
+// outputs of steps or secrets. It knows no type of block; a Scope says what an expression sees.
+//
+// A Session is the state of one load: what has been read, used and asked for. All is pure but for Files,
+// which asks World. Begin at Scope.Value, then functions.go.
 package language
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
 )
 
-// Scope is what an expression sees.
 type Scope struct {
 	*Session
 	Context  *hcl.EvalContext
@@ -20,8 +27,7 @@ type Scope struct {
 	Why      Why                     // nil: a value alone says what it lacks
 }
 
-// Value evaluates an expression. Where that fails, or would only repeat what is
-// reported already, the result is unknown.
+// Value evaluates an expression. It is unknown after an error, and where an error would repeat another.
 func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	if sc.Bad[e] || sc.meter.ended != nil {
 		return cty.DynamicVal
@@ -39,8 +45,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	return sc.answered(e, v)
 }
 
-// answered refuses a value that is not known though nothing that it is made of is, or will be,
-// the reason: what depends on it would be left out without a word.
+// answered refuses an unknown value that nothing unknown explains: what depends on it would be left out without a word.
 func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.now.Any() || v.IsWhollyKnown() {
 		return v
@@ -55,8 +60,7 @@ func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 	return v
 }
 
-// measured refuses a value that is too large. What an expression merely refers
-// to, and what a function made, has been measured.
+// measured refuses a value that is too large. Referred values and results of functions have been measured.
 func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) {
 	var err *syntax.Limit
 	switch e.(type) {
@@ -78,8 +82,7 @@ func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) 
 	return cty.DynamicVal, false
 }
 
-// Typed is the value of an expression as a primitive type; false if it is not known, or null or
-// of another type, which is reported.
+// Typed is a value as a primitive type; false: it is unknown, or null or of another type, which is reported.
 func (sc Scope) Typed(e hclsyntax.Expression, want cty.Type, wrong string) (cty.Value, bool) {
 	v := sc.Open(sc.Value(e), e.Range())
 	if !v.IsWhollyKnown() {
@@ -122,4 +125,98 @@ func (s *Session) WholeVariable(v cty.Value) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Session is the state of one load: what has been read, used and asked for.
+type Session struct {
+	*Files
+	Diags *syntax.Collector
+	meter *meter
+
+	funcs     map[string]map[string]function.Function            // by folder, for file()
+	splats    map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
+	now       *Awaited                                           // by what is being evaluated; nil outside of nodes
+	whole     map[string]cty.Value                               // what the sensitive variables are, without their marks, by name
+	dropped   map[string]bool                                    // addresses of steps whose outputs do not stay
+	rendering bool                                               // a template of templatefile()
+}
+
+// NewSession begins a load; stop, if set, is asked now and then, and its error ends the evaluation.
+func NewSession(sources map[string][]byte, w World, d *syntax.Collector, stop func() error) *Session {
+	m := &meter{stop: stop}
+	return &Session{
+		Files: &Files{
+			world: w, given: sources, meter: m, Read: map[string][]byte{}, code: map[string]*codeFiles{},
+			Found: Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
+		},
+		Diags: d, meter: m, dropped: map[string]bool{},
+		funcs: map[string]map[string]function.Function{}, splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{},
+	}
+}
+
+// Ended reports whether a limit has ended the evaluation: nothing is evaluated any more.
+func (s *Session) Ended() bool { return s.meter.ended != nil }
+
+// ResetMeter lets the next expression use as much as a whole pipeline.
+func (s *Session) ResetMeter() { *s.meter = meter{stop: s.meter.stop} }
+
+// Await makes what is evaluated from now on await what a knows of, until back is called.
+func (s *Session) Await(a *Awaited) (back func()) {
+	outer := s.now
+	s.now = a
+	return func() { s.now = outer }
+}
+
+// Awaits is what the present evaluation awaits; nil outside of one.
+func (s *Session) Awaits() *Awaited { return s.now }
+
+// Drop notes that the outputs of a step do not stay.
+func (s *Session) Drop(address string) { s.dropped[address] = true }
+
+// SetSecrets notes the values of sensitive variables, without their marks.
+func (s *Session) SetSecrets(whole map[string]cty.Value) { s.whole = whole }
+
+func (s *Session) HasSecrets() bool { return len(s.whole) > 0 }
+
+// Awaited is what the evaluation of a node, or of an instance of it, asked of outputs.
+type Awaited struct {
+	Refs map[step.Ref]bool // that are not there yet
+	On   map[string]bool   // pending steps whose value is not known
+	Made bool              // of one that is there
+}
+
+// Any reports whether what was evaluated may be unknown for a reason that will pass.
+func (a *Awaited) Any() bool { return a != nil && len(a.Refs) > 0 }
+
+// Add makes a await what b does.
+func (a *Awaited) Add(b *Awaited) {
+	if b != nil {
+		a.Made = a.Made || b.Made
+		maps.Copy(a.Refs, b.Refs)
+		maps.Copy(a.On, b.On)
+	}
+}
+
+// Awaiting is what begins with what others wait for.
+func Awaiting(others ...*Awaited) *Awaited {
+	a := &Awaited{Refs: map[step.Ref]bool{}, On: map[string]bool{}}
+	for _, b := range others {
+		a.Add(b)
+	}
+	return a
+}
+
+// Sensitive marks a sensitive variable's value, and all made of it but by nonsensitive(): it is in no configuration, key or name.
+type Sensitive string
+
+// SensitiveIn names a sensitive variable that a value was made of; "": there is none.
+func SensitiveIn(v cty.Value) string {
+	_, marks := v.UnmarkDeep()
+	first := ""
+	for m := range marks {
+		if s, ok := m.(Sensitive); ok && (first == "" || string(s) < first) {
+			first = string(s)
+		}
+	}
+	return first
 }

@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
 
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
@@ -17,8 +21,7 @@ import (
 // shownWidth is how long a list or object may be on one line.
 const shownWidth = 100
 
-// Text writes a value as HCL, artifacts as references to the outputs that they are. What
-// note says of a reference, if there is a note, stands behind it as a comment.
+// Text writes a value as HCL, artifacts as references to outputs, with what note, if set, says of them as comments.
 func Text(v cty.Value, note func(step.Ref) string) string {
 	t, comment := writer{note}.text(v, "")
 	if comment != "" {
@@ -29,8 +32,7 @@ func Text(v cty.Value, note func(step.Ref) string) string {
 
 type writer struct{ note func(step.Ref) string }
 
-// text returns a value's text, whose further lines are indented, and what is to be said
-// of it behind it.
+// text is a value's text, whose further lines are indented, and the comment behind it.
 func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	t := v.Type()
 	switch {
@@ -107,8 +109,7 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	return b.String() + "\n" + indent + end, ""
 }
 
-// JSON is a value as encoding/json takes it, with what ref makes of artifacts. What is
-// unknown or sensitive is an object that says so.
+// JSON is a value for encoding/json, with ref's word for artifacts. Unknown and sensitive values are objects that say so.
 func JSON(v cty.Value, ref func(step.Ref) any) any {
 	t := v.Type()
 	switch {
@@ -146,8 +147,7 @@ func JSON(v cty.Value, ref func(step.Ref) any) any {
 	return t.FriendlyName()
 }
 
-// FromTree is the value of a configuration tree, of step.Task.Tree, or of decoded JSON;
-// inputs are texts, the references that they are.
+// FromTree is the value of a configuration tree (step.Task.Tree) or of decoded JSON; inputs are their references as texts.
 func FromTree(tree any) cty.Value {
 	switch x := tree.(type) {
 	case nil:
@@ -180,3 +180,55 @@ func FromTree(tree any) cty.Value {
 	}
 	panic(fmt.Sprintf("a configuration tree has a %T", tree))
 }
+
+// Numbers are evaluated with 512 bits, about 154 digits: rounded results have all of these, typed numbers fewer.
+const (
+	wholeBits   = 512 // of whole numbers that are exact
+	typedDigits = 100
+	floatDigits = 15 // that every float64 keeps
+)
+
+// Number is what a configuration has for a number: an int64 or float64 that has its digits, else the digits (of 1/3 the nearest float64's).
+func Number(f *big.Float) any {
+	if f.IsInt() {
+		if n, exact := f.Int64(); exact == big.Exact {
+			return n
+		}
+		if f.MantExp(nil) <= wholeBits {
+			return json.Number(f.Text('f', 0))
+		}
+		x, _ := f.Float64()
+		return x
+	}
+	x, exact := f.Float64()
+	if exact == big.Exact || f.MantExp(nil) < -wholeBits {
+		return x
+	}
+	// Finding the digits of 512 bits is slow, so those of the float64 are tried first.
+	if typed, _, err := big.ParseFloat(strconv.FormatFloat(x, 'e', -1, 64), 10, f.Prec(), f.Mode()); err == nil && typed.Cmp(f) == 0 {
+		return x
+	}
+	scientific := f.Text('e', -1)
+	digits, _, _ := strings.Cut(strings.Replace(strings.TrimPrefix(scientific, "-"), ".", "", 1), "e")
+	if len(digits) <= floatDigits || len(digits) > typedDigits {
+		return x
+	}
+	return json.Number(f.Text('f', -1))
+}
+
+// toString is tostring. Of whole numbers it writes the digits themselves: of 512 bits, cty looks for the shortest ones.
+var toString = func(general function.Function) function.Function {
+	return function.New(&function.Spec{
+		Params: general.Params(),
+		Type:   general.ReturnTypeForValues,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if v := args[0]; v.Type() == cty.Number && !v.IsNull() {
+				f := v.AsBigFloat()
+				if n, exact := f.Int64(); exact == big.Exact && n != 0 && f.MantExp(nil) <= int(f.Prec()) { // of fewer bits, not all digits count
+					return cty.StringVal(strconv.FormatInt(n, 10)), nil
+				}
+			}
+			return general.Call(args)
+		},
+	})
+}(stdlib.MakeToFunc(cty.String))

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// FuzzOrder: of any graph, each node is in one group, after the groups that it refers to, and with
-// those alone that it reaches and that reach it.
+// FuzzOrder: each node is in one group, after those that it refers to, with the nodes that it reaches and that reach it.
 func FuzzOrder(f *testing.F) {
 	f.Add(uint8(3), []byte{0, 1, 1, 2, 2, 0})
 	f.Add(uint8(5), []byte{0, 0, 4, 3, 3, 4, 2, 1})
@@ -65,8 +64,7 @@ func FuzzOrder(f *testing.F) {
 	})
 }
 
-// FuzzLink: of local values and variables, each reference is an edge or reported, and each value is in
-// the order or in a circle that is reported.
+// FuzzLink: each reference is an edge or reported; each value is in the order, or in a circle that is reported.
 func FuzzLink(f *testing.F) {
 	for _, src := range []string{
 		"a = 1\nb = local.a + var.x", "a = local.b\nb = local.a", "a = [for x in local.b : x]\nb = local[\"a\"]", "a = local.a", "a = local.none",

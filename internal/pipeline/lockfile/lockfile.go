@@ -1,19 +1,32 @@
+// Package lockfile keeps what is known about a pipeline's sources: redsi.lock, the checksums
+// that first use pinned, next to the pipeline and under version control; and a cache of the
+// checksums of local files, which is not.
+//
+// It must not know how sources are fetched.
 package lockfile
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
+	"sync/atomic"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/host/listing"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
@@ -21,7 +34,6 @@ import (
 // Name is the lock file's name, in the folder of the pipeline.
 const Name = "redsi.lock"
 
-// File is a lock file, as Read gives it.
 type File struct {
 	Format  string     `json:"format,omitempty"` // a file with members that this redsi does not know is refused
 	Comment string     `json:"comment,omitempty"`
@@ -70,7 +82,6 @@ func readWith(read func(path string) ([]byte, error), path string) (*File, error
 	return f, nil
 }
 
-// Pinned returns the pin of a source.
 func (f *File) Pinned(source string) (step.Pin, bool) {
 	p, ok := f.pins[source]
 	return p, ok
@@ -90,8 +101,7 @@ func change(path string, do func(*File) (changed bool, err error)) error {
 	})
 }
 
-// Project returns the id of the lock file's project, and gives it one if it has none. Clones
-// share it with the file.
+// Project is the id of the lock file's project, which it gets now if it has none. Clones share it with the file.
 func Project(path string) (string, error) {
 	f, err := Read(path)
 	if err != nil {
@@ -109,9 +119,7 @@ func Project(path string) (string, error) {
 	return f.Project, err
 }
 
-// Add pins sources that are not pinned yet and writes the file if that changed it; if nothing
-// is new, nothing is written, not even a lock. A source with a checksum other than the pinned
-// one is an error.
+// Add pins sources that are not pinned yet; if nothing is new, it writes nothing. A pinned source with another checksum is an error.
 func Add(path string, pins []step.Pin) error {
 	f, err := Read(path)
 	if err != nil {
@@ -146,3 +154,207 @@ func (f *File) write(path string) error {
 	}
 	return atomicfile.WriteJSON(path, f, "  ", 0o644)
 }
+
+// List pins the sources that a pattern stands for.
+type List struct {
+	Pattern string   `json:"pattern"`
+	Sources []string `json:"sources"`
+}
+
+// list returns the pinned sources of a pattern; nil: none.
+func (f *File) list(pattern string) []string {
+	return lists.By(f.Lists, func(l List) string { return l.Pattern })[pattern].Sources
+}
+
+// PinList pins what a pattern stands for, replacing an earlier list, and writes the file.
+func PinList(path string, l List) error {
+	return change(path, func(f *File) (bool, error) {
+		f.Lists = replaced(f.Lists, l, func(l List) string { return l.Pattern })
+		return true, nil
+	})
+}
+
+type Module struct {
+	Source string `json:"source"` // git::URL?ref=REF, without a folder in it
+	Commit string `json:"commit"`
+	Tree   string `json:"tree"` // digest of the commit's files
+}
+
+func (f *File) Module(source string) (Module, bool) {
+	m, ok := lists.By(f.Modules, func(m Module) string { return m.Source })[source]
+	return m, ok
+}
+
+// PinModule pins a module's repository, replacing an earlier pin, and writes the file.
+func PinModule(path string, m Module) error {
+	return change(path, func(f *File) (bool, error) {
+		f.Modules = replaced(f.Modules, m, func(m Module) string { return m.Source })
+		return true, nil
+	})
+}
+
+// replaced is a sorted list with x in place of what has the same name.
+func replaced[T any](list []T, x T, name func(T) string) []T {
+	list = append(slices.DeleteFunc(list, func(old T) bool { return name(old) == name(x) }), x)
+	slices.SortFunc(list, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	return list
+}
+
+// Listed are the sources that a pattern stands for. The server is asked once, for the lock file.
+func (s *Sources) Listed(ctx context.Context, pattern string) ([]string, error) {
+	for _, f := range []*File{s.Lock, s.near} {
+		if list := f.list(pattern); list != nil {
+			return list, nil
+		}
+	}
+	if s.path == "" {
+		return nil, fmt.Errorf("what %s stands for is not pinned in %s: redsi plan pins it where the pipeline is", pattern, Name)
+	}
+	list, err := fetch.List(ctx, pattern)
+	if err != nil {
+		return nil, err
+	}
+	l := List{pattern, list}
+	s.Lock.Lists = append(s.Lock.Lists, l)
+	return list, PinList(s.path, l)
+}
+
+// Relist says which sources a pattern stands for now, which of them are new, and which are gone.
+func (l List) Relist(ctx context.Context) (now List, added, gone []string, err error) {
+	now = List{Pattern: l.Pattern}
+	if now.Sources, err = fetch.List(ctx, l.Pattern); err != nil {
+		return now, nil, nil, err
+	}
+	return now, without(now.Sources, l.Sources), without(l.Sources, now.Sources), nil
+}
+
+// without are those of sorted lists that are not in other.
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
+		_, found := slices.BinarySearch(other, s)
+		return found
+	})
+}
+
+// Sources answers a pipeline's questions about sources before its keys are made.
+type Sources struct {
+	step.NoSources // but what is in lock files and on this machine
+
+	Lock  *File
+	Asked func(path string) // is told of each local file that is asked for; may be nil
+
+	file   func(path string) ([]byte, error) // reads lock files
+	path   string                            // of the lock file, where lists are pinned; "": nowhere
+	base   string                            // folder that relative paths start from
+	near   *File                             // lock file there
+	read   map[string]*File
+	files  *hashed.Memory // local files
+	rehash bool
+	asked  map[string]step.Pin // of files by their whole paths: programs, for which thousands of steps ask
+}
+
+// Open reads the lock file and the memory of local files that is kept in memo; "" is none. Relative paths of local files start from base.
+func Open(lock, base, memo string) (*Sources, error) {
+	s, err := OpenWith(os.ReadFile, lock, base, memo)
+	if err == nil {
+		s.path = lock
+	}
+	return s, err
+}
+
+// OpenWith is Open for lock files read with file, such as a commit's: these must pin what patterns stand for.
+func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (*Sources, error) {
+	f, err := readWith(file, lock)
+	if err != nil {
+		return nil, err
+	}
+	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, files: hashed.Open(memo), asked: map[string]step.Pin{}}, nil
+}
+
+// From has relative paths start from a module's folder, whose own lock file adds pins that the pipeline's lacks.
+func (s *Sources) From(base string) (err error) {
+	s.base = base
+	if s.near = s.read[base]; s.near == nil {
+		s.near, err = readWith(s.file, filepath.Join(base, Name))
+		s.read[base] = s.near
+	}
+	return err
+}
+
+func (s *Sources) Pinned(source string) (step.Pin, bool) {
+	if p, ok := s.Lock.Pinned(source); ok {
+		return p, true
+	}
+	return s.near.Pinned(source)
+}
+
+// Rehash makes LocalFile read files whatever is remembered of them, or not any more.
+func (s *Sources) Rehash(rehash bool) { s.rehash = rehash }
+
+// abs is the absolute path of one that starts from the base.
+func (s *Sources) abs(path string) (string, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.base, path)
+	}
+	return filepath.Abs(path)
+}
+
+// LocalFile is the checksum of a local file, hashed unless remembered, once in a plan, with the absolute path as source.
+func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
+	if pin, ok := s.asked[path]; ok && !s.rehash {
+		return pin, nil
+	}
+	pin, err := s.localFile(ctx, path)
+	if err == nil && path == pin.Source {
+		s.asked[path] = pin
+	}
+	return pin, err
+}
+
+func (s *Sources) localFile(ctx context.Context, path string) (step.Pin, error) {
+	abs, err := s.abs(path)
+	if err != nil {
+		return step.Pin{}, err
+	}
+	if s.Asked != nil {
+		s.Asked(abs)
+	}
+	digest := s.files.Digest
+	if s.rehash {
+		digest = s.files.Hash
+	}
+	report := step.Reporter(ctx)
+	d, proof, err := digest(ctx, abs, func(done, total int64) {
+		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
+	})
+	if err != nil {
+		return step.Pin{}, err
+	}
+	return step.Pin{Source: abs, SHA256: d, Size: proof.Size}, nil
+}
+
+// LocalTree lists a folder, a file or the files that fit a pattern, and hashes files that are not remembered.
+func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step.Folder, error) {
+	abs, err := s.abs(path)
+	if err != nil {
+		return step.Folder{}, err
+	}
+	l, err := listing.Of(abs, ignore)
+	if err != nil {
+		return step.Folder{Source: abs}, err
+	}
+	report := step.Reporter(ctx)
+	var done atomic.Int64
+	tree, err := l.Tree(step.WithReporter(ctx, func(step.Progress) {}), func(ctx context.Context, at string) (artifacts.Digest, int64, error) {
+		pin, err := s.localFile(ctx, at)
+		report(step.Progress{Done: done.Add(pin.Size), Total: l.Bytes, Unit: "bytes", Note: "hashing " + path})
+		return pin.SHA256, pin.Size, err
+	})
+	return step.Folder{Source: abs, Root: l.Root, Tree: tree}, err
+}
+
+// Save keeps what was hashed. Losing it costs only hashing.
+func (s *Sources) Save() error { return s.files.Save() }
+
+// Base is the folder that relative paths start from.
+func (s *Sources) Base() string { return s.base }

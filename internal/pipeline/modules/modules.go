@@ -1,26 +1,39 @@
+// Package modules fetches the modules of a pipeline: from a folder or file next to it, or from
+// a commit of a git repository. A commit is fetched once, by the git program, pinned in
+// redsi.lock by its id and the digest of its files, and kept in a cache folder; then it needs
+// no network. Nothing in a repository is run: its files are written from its archive, so that
+// neither hooks nor filters see them.
+//
+// It must not know how pipelines are evaluated.
 package modules
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/dirhash"
 
+	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Reader opens modules for one pipeline.
 type Reader struct {
 	Lock  string // the pipeline's lock file
 	Cache string // folder for commits
@@ -28,8 +41,7 @@ type Reader struct {
 	// Pins, if set, is read instead of Lock, such as that of a commit: nothing is pinned then.
 	Pins *lockfile.File
 
-	// Accept, if set, refuses folders and files that modules must not be in. With it, a
-	// repository must be pinned already.
+	// Accept, if set, refuses folders and files of modules; a repository must be pinned already then.
 	Accept func(file string) error
 
 	// Update, if set, says which repositories' refs are looked up again.
@@ -39,7 +51,6 @@ type Reader struct {
 	Waited time.Duration // for repositories
 }
 
-// Used is a repository as a pipeline uses it.
 type Used struct {
 	Repository
 	Commit string
@@ -92,8 +103,7 @@ func (r *Reader) accepts(file string) error {
 	return r.Accept(filepath.FromSlash(file))
 }
 
-// checkout returns a folder with the files of a repository's commit: the pinned one or, if
-// there is none, its ref's, which it pins.
+// checkout is a folder with the files of a repository's commit: the pinned one, else its ref's, which it pins.
 func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 	for _, u := range r.Used { // one commit per pipeline
 		if u.Source() == of.Source() {
@@ -147,7 +157,6 @@ func (r *Reader) pin(ctx context.Context, of Repository, before string) (string,
 	return dir, lockfile.PinModule(r.Lock, lockfile.Module{Source: of.Source(), Commit: commit, Tree: tree})
 }
 
-// fetch fetches a commit ("": the ref's) into the cache.
 func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (string, string, error) {
 	if err := os.MkdirAll(r.Cache, 0o755); err != nil {
 		return "", "", err
@@ -203,7 +212,6 @@ func (r *Reader) sweep() {
 	}
 }
 
-// folder is the folder for the files of a commit.
 func (r *Reader) folder(of Repository, commit string) string {
 	sum := sha256.Sum256([]byte(of.URL))
 	name := strings.TrimSuffix(path.Base(of.URL), ".git") + "-" + hex.EncodeToString(sum[:4])
@@ -220,4 +228,218 @@ func (u Used) Moved(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return now, nil
+}
+
+type Repository struct {
+	URL    string
+	Ref    string // a branch, tag or whole commit id
+	Folder string // slash-separated, within the repository; "." for all of it
+}
+
+// Source is the repository as redsi.lock names it, without the folder.
+func (r Repository) Source() string { return gitPrefix + r.URL + "?ref=" + r.Ref }
+
+const gitPrefix = "git::"
+
+// refForm is the form of a ref, which cannot begin like an option, nor be a refspec with a colon.
+var refForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
+
+// ParseGit reads git::URL//FOLDER?ref=REF, whose folder is optional; ok is false of other forms.
+func ParseGit(source string) (r Repository, ok bool, err error) {
+	rest, ok := strings.CutPrefix(source, gitPrefix)
+	if !ok {
+		return r, false, nil
+	}
+	fail := func(format string, args ...any) (Repository, bool, error) {
+		return Repository{}, true, fmt.Errorf("%q: %s; a repository is written git::https://HOST/PATH//FOLDER?ref=REF", source, fmt.Sprintf(format, args...))
+	}
+	u, err := url.Parse(rest)
+	if err != nil {
+		return fail("it is not a URL")
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	_, password := u.User.Password()
+	switch {
+	case !slices.Contains(git.Schemes, u.Scheme):
+		return fail("the URL begins with %s://", strings.Join(git.Schemes, "://, "))
+	case u.Scheme != "file" && u.Host == "" || strings.HasPrefix(u.Host, "-") || strings.HasPrefix(u.User.Username(), "-"):
+		return fail("it has no host")
+	case password:
+		return fail("it has a password, which every reader of the pipeline could see: use git's credential helper")
+	case err != nil || len(query) != 1 || len(query["ref"]) != 1 || u.Fragment != "":
+		return fail("it needs ?ref= with a branch, tag or commit, and nothing else")
+	case !refForm.MatchString(query.Get("ref")) || strings.Contains(query.Get("ref"), ".."):
+		return fail("%q is not a branch, tag or commit", query.Get("ref"))
+	}
+	r.Ref = query.Get("ref")
+	repository, folder, _ := strings.Cut(u.EscapedPath(), "//")
+	if r.Folder, err = url.PathUnescape(folder); err != nil || strings.ContainsAny(r.Folder, "\\\x00") || slices.Contains(strings.Split(r.Folder, "/"), "..") {
+		return fail("%q is not a folder of a repository", folder)
+	}
+	r.Folder = path.Clean(strings.Trim(r.Folder, "/"))
+	u.RawQuery, u.RawPath = "", ""
+	if u.Path, err = url.PathUnescape(repository); err != nil || strings.Trim(u.Path, "/") == "" {
+		return fail("it has no path to a repository")
+	}
+	r.URL = u.String()
+	return r, true, nil
+}
+
+// Limits for one repository.
+const (
+	fetchTime = 5 * time.Minute
+	maxBytes  = 512 << 20 // of the fetched data, and of its files
+	maxFiles  = 100_000
+)
+
+// run runs the git program in our repository and returns its output.
+func run(ctx context.Context, repository string, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := runTo(ctx, &out, repository, nil, args...)
+	return strings.TrimSpace(out.String()), err
+}
+
+func runTo(ctx context.Context, out io.Writer, repository string, env []string, args ...string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, fmt.Errorf("it took longer than %s", fetchTime))
+	defer cancel()
+	return git.To(ctx, out, env, append([]string{"--git-dir", repository}, args...)...)
+}
+
+// fetch fetches one commit, by ref or id, into a new bare repository.
+func fetch(ctx context.Context, repository, from, ref string) (commit string, err error) {
+	if err := os.MkdirAll(repository, 0o755); err != nil {
+		return "", err
+	}
+	if _, err := run(ctx, repository, "init", "--quiet", "--bare", "--template="); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go bound(ctx, cancel, repository)
+	if _, err := run(ctx, repository, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", from, ref); err != nil {
+		return "", err
+	}
+	return run(ctx, repository, "rev-parse", "--verify", "--end-of-options", "FETCH_HEAD^{commit}")
+}
+
+// bound ends ctx when a folder exceeds the size limit for repositories.
+func bound(ctx context.Context, end context.CancelCauseFunc, folder string) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+		var n int64
+		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { // files that vanish count nothing
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err == nil {
+					n += info.Size()
+				}
+			}
+			return nil
+		})
+		if n > maxBytes {
+			end(fmt.Errorf("it has more than %d MiB", maxBytes>>20))
+		}
+	}
+}
+
+// remoteCommit asks a server for the present commit of a ref; "": ref is itself the id of a commit.
+func remoteCommit(ctx context.Context, r Repository) (string, error) {
+	if (len(r.Ref) == 40 || len(r.Ref) == 64) && strings.Trim(r.Ref, "0123456789abcdef") == "" {
+		return "", nil
+	}
+	out, err := run(ctx, os.DevNull, "ls-remote", "--quiet", "--", r.URL, r.Ref, r.Ref+"^{}")
+	if err != nil {
+		return "", err
+	}
+	ids := map[string]string{}
+	for line := range strings.Lines(out) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		ids[name] = id
+	}
+	for _, name := range []string{r.Ref, "refs/" + r.Ref, "refs/tags/" + r.Ref, "refs/heads/" + r.Ref} { // as fetch chooses
+		for _, id := range []string{ids[name+"^{}"], ids[name]} { // an annotated tag's commit comes first
+			if id != "" {
+				return id, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s has no %s", r.URL, r.Ref)
+}
+
+// extract writes the files of a commit into a new folder, without the user's git settings: they are the same everywhere.
+func extract(ctx context.Context, repository, commit, folder string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := unpack(r, folder)
+		if err != nil {
+			cancel(err)
+		}
+		r.CloseWithError(err)
+		done <- err
+	}()
+	err := runTo(ctx, w, repository, []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1"},
+		"archive", "--format=tar", commit)
+	w.CloseWithError(err) // nil is the end of the archive
+	if unpacked := <-done; unpacked != nil {
+		return unpacked
+	}
+	return err
+}
+
+func unpack(r io.Reader, folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	left, files := int64(maxBytes), 0
+	archive := tar.NewReader(r)
+	for {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			_, err := io.Copy(io.Discard, r) // git ends only once everything is read
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
+		switch h.Typeflag {
+		case tar.TypeDir:
+			if err := root.MkdirAll(name, 0o755); err != nil {
+				return err
+			}
+			continue
+		case tar.TypeReg:
+		default:
+			continue // a link, or what git says of the archive, is not a file of a pipeline
+		}
+		if left, files = left-h.Size, files+1; left < 0 || files > maxFiles {
+			return fmt.Errorf("it has more than %d MiB or %d files", maxBytes>>20, maxFiles)
+		}
+		if err := writeFile(root, name, archive, fs.FileMode(h.Mode)&0o755|0o444); err != nil {
+			return err
+		}
+	}
+}
+
+func writeFile(root *os.Root, name string, from io.Reader, mode fs.FileMode) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
 }

@@ -24,17 +24,12 @@ func repository(t *testing.T) (folder, url string) {
 	}
 	folder = filepath.Join(t.TempDir(), "first paper")
 	for name, text := range map[string]string{"study/p.hcl": "# one\n", "study/q.hcl": "", "read.txt": "x", "study/.gitattributes": "*.hcl filter=shout\n"} {
-		write(t, filepath.Join(folder, name), text)
+		filetest.Write(t, filepath.Join(folder, name), text)
 	}
 	errtest.None(t, os.Symlink("/etc/passwd", filepath.Join(folder, "study", "link.hcl")))
 	git(t, folder, "init", "--quiet", "--initial-branch=main")
 	commit(t, folder)
 	return folder, "git::file://" + strings.ReplaceAll(folder, " ", "%20")
-}
-
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	filetest.Write(t, name, text)
 }
 
 func git(t *testing.T, folder string, args ...string) string {
@@ -96,7 +91,7 @@ func TestPinned(t *testing.T) {
 	}
 
 	// The ref moves: the pin stays until it is updated.
-	write(t, filepath.Join(folder, "study", "p.hcl"), "# two\n")
+	filetest.Write(t, filepath.Join(folder, "study", "p.hcl"), "# two\n")
 	second := commit(t, folder)
 	stay := another(r)
 	if got, err := open(t, stay, source); got != "# one\n" || err != nil {
@@ -132,15 +127,15 @@ func TestPinned(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatal(kept, err)
 	}
-	write(t, kept[0], "# changed\n")
+	filetest.Write(t, kept[0], "# changed\n")
 	errtest.Says(t, errtest.Of(open(t, another(r), source)), source)
 	errtest.None(t, os.Rename(elsewhere, folder))
 	if got, err := open(t, another(r), source); got != "# two\n" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	old, young := filepath.Join(r.Cache, ".fetch-old"), filepath.Join(r.Cache, ".fetch-young")
-	write(t, filepath.Join(old, "x"), "")
-	write(t, filepath.Join(young, "x"), "")
+	filetest.Write(t, filepath.Join(old, "x"), "")
+	filetest.Write(t, filepath.Join(young, "x"), "")
 	errtest.None(t, os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)))
 	errtest.None(t, os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))))
 	errtest.None(t, errtest.Of(open(t, another(r), source)))
@@ -154,7 +149,7 @@ func TestRewritten(t *testing.T) {
 	folder, url := repository(t)
 	r := reader(t)
 	errtest.None(t, errtest.Of(open(t, r, url+"//study?ref=main")))
-	write(t, filepath.Join(folder, "study", "p.hcl"), "# other\n")
+	filetest.Write(t, filepath.Join(folder, "study", "p.hcl"), "# other\n")
 	git(t, folder, "add", "-A")
 	git(t, folder, "commit", "--quiet", "--amend", "-m", "y")
 	git(t, folder, "reflog", "expire", "--expire=now", "--all")
@@ -164,18 +159,17 @@ func TestRewritten(t *testing.T) {
 	errtest.Says(t, err, "sources update pins the new one")
 }
 
-// TestNothingRuns: neither a filter of the user's git nor a link of the repository has
-// an effect, and no hook is there.
+// TestNothingRuns: neither a filter of the user's git nor a link of the repository has an effect, and no hook is there.
 func TestNothingRuns(t *testing.T) {
 	_, url := repository(t)
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")
 	hooks := filepath.Join(home, "templates", "hooks")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-update"} {
-		write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
+		filetest.Write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
 		errtest.None(t, os.Chmod(filepath.Join(hooks, hook), 0o755))
 	}
-	write(t, filepath.Join(home, ".gitconfig"), "[filter \"shout\"]\n\tsmudge = \"touch '"+ran+"'; cat\"\n[init]\n\ttemplateDir = "+filepath.Dir(hooks)+"\n[core]\n\thooksPath = "+hooks+"\n")
+	filetest.Write(t, filepath.Join(home, ".gitconfig"), "[filter \"shout\"]\n\tsmudge = \"touch '"+ran+"'; cat\"\n[init]\n\ttemplateDir = "+filepath.Dir(hooks)+"\n[core]\n\thooksPath = "+hooks+"\n")
 	t.Setenv("HOME", home)
 	t.Setenv("GIT_DIR", filepath.Join(home, "no repository"))
 	r := reader(t)
@@ -225,12 +219,10 @@ func TestAccept(t *testing.T) {
 		}
 		return w
 	}
-	write(t, filepath.Join(accepted, "in", "p.hcl"), "")
+	filetest.Write(t, filepath.Join(accepted, "in", "p.hcl"), "")
 	outside := t.TempDir()
-	write(t, filepath.Join(outside, "p.hcl"), "")
-	if _, err := refusing().Open(t.Context(), accepted, "./in"); err != nil {
-		t.Error(err)
-	}
+	filetest.Write(t, filepath.Join(outside, "p.hcl"), "")
+	errtest.None(t, errtest.Of(refusing().Open(t.Context(), accepted, "./in")))
 	for _, source := range []string{outside, "../" + filepath.Base(outside)} {
 		if _, err := refusing().Open(t.Context(), accepted, source); err != os.ErrPermission {
 			t.Errorf("%s: %v", source, err)
@@ -243,9 +235,7 @@ func TestAccept(t *testing.T) {
 	files, err := w.Open(t.Context(), accepted, source)
 	errtest.None(t, err)
 	for name := range files { // a module of the repository's own
-		if _, err := w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study"); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, errtest.Of(w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study")))
 		break
 	}
 }

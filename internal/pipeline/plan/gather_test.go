@@ -2,17 +2,18 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
-// TestGathers: what reads several steps of a block with on_failure in a list goes on without some; what reads one of them, or
-// awaits it, does not. A share of how many it reads is rounded up.
+// TestGathers: who reads several steps of an on_failure block in a list goes on without some; at_least rounds up.
 func TestGathers(t *testing.T) {
 	for least, want := range map[string]string{"": "1", "at_least = 0.5": "2", "at_least = 0.95": "3", "at_least = 3": "3", "at_least = 7": "7"} {
 		p := build(t, load(t, strings.Replace(`
@@ -143,9 +144,7 @@ step "text" "all" {
 			}
 			return found, nil
 		}, KeepNone, nil, gone, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return v.Items[len(p.Steps)-1]
 	}
 	all := func(int) bool { return true }
@@ -158,4 +157,52 @@ step "text" "all" {
 	if looked.Key == without.Key || len(looked.Snags().Lacks) != 0 {
 		t.Errorf("who looks at both has %s, %v", looked.Key, looked.Snags().Lacks)
 	}
+}
+
+// FuzzPlan previews plans that anybody may have written to a store.
+func FuzzPlan(f *testing.F) {
+	reg := registry(1)
+	good, err := json.Marshal(build(f, load(f, diamond), reg, ""))
+	errtest.None(f, err)
+	f.Add(good)
+	for _, change := range [][2]string{{`"deps":[0]`, `"deps":[7]`}, {`"deps":[0]`, `"deps":[-1]`}, {`"deps":[0]`, `"deps":[3]`},
+		{`"kind":"text"`, `"kind":"none"`}, {`"text":"left"`, `"text":3`}, {`step.text.first`, `step.text.alone`}} {
+		f.Add([]byte(strings.Replace(string(good), change[0], change[1], 1)))
+	}
+	f.Add([]byte(`{"format":"redsi-plan/1","steps":[{"address":"a"}]}`))
+	f.Add([]byte(`null`))
+	all := func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		found := map[artifacts.Digest]*artifacts.Result{}
+		for _, k := range keys {
+			found[k] = &artifacts.Result{Key: k, Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: k, Size: 1}}}
+		}
+		return found, nil
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := new(Plan)
+		if json.Unmarshal(b, p) != nil || p.Check() != nil {
+			return
+		}
+		for _, lookup := range []Lookup{new(results).lookup, all} {
+			v, err := p.Follow(t.Context(), reg, lookup, KeepAll, nil)
+			if err != nil {
+				continue
+			}
+			if s := v.Summary(); s.Hit+s.Run+s.Maybe != len(p.Steps) {
+				t.Fatalf("%d steps: %+v", len(p.Steps), s)
+			}
+		}
+	})
+}
+
+// TestCheck refuses what would be a panic or an endless loop.
+func TestCheck(t *testing.T) {
+	for deps, want := range map[int]string{1: "does not come before it", 5: "does not come before it", -1: "does not come before it", 0: ""} {
+		p := &Plan{Format: Format, Steps: []Step{{Address: "a"}, {Address: "b", Deps: []int{deps}}}}
+		if err := p.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("a dependency on %d: %v", deps, err)
+		}
+	}
+	errtest.Says(t, (&Plan{Format: "redsi-plan/9"}).Check(), "plan again")
+	errtest.Says(t, (&Plan{Format: Format, Steps: []Step{{Address: "a"}, {Address: "a"}}}).Check(), "belongs to another step")
 }

@@ -1,3 +1,10 @@
+// Package plan turns a pipeline into a plan: the selected steps in an order in
+// which each follows what it reads, and, given a way to look results up, what
+// of it is done (HIT), must run (RUN), or cannot be told yet because its key
+// depends on a step that must run first (MAYBE).
+//
+// A Plan is a value that travels to workers and is stored by its digest (gather.go). This
+// package does no I/O but by what it is given, and must not know stores or Temporal.
 package plan
 
 import (
@@ -14,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Format names the form of a stored plan.
 const Format = "redsi-plan/1"
 
 // Plan is the selected part of a pipeline in a runnable order.
@@ -39,13 +45,11 @@ type Plan struct {
 	// LeftOut are the addresses of the steps that Without took out, without their readers.
 	LeftOut []string `json:"left_out,omitempty"`
 
-	// Kinds are the versions of the kinds that the steps and their parts have: another
-	// program must not do them by other rules.
+	// Kinds are the versions of the steps' kinds and their parts: another program must not do them by other rules.
 	Kinds map[string]int `json:"kinds,omitempty"`
 }
 
-// Step is one step of a plan. Its task's inputs are references to the steps
-// that Deps lists, which all come earlier.
+// Step is one step of a plan. Its task's inputs are references to the steps of Deps, which come earlier.
 type Step struct {
 	Address   string                  `json:"address"`
 	Task      step.Task               `json:"task"`
@@ -62,25 +66,29 @@ type Step struct {
 	// Fresh is for how long its result counts; 0: for ever.
 	Fresh time.Duration `json:"fresh,omitempty"`
 
-	// Temporary is a step with keep = false that only other steps of the plan read: its
-	// bytes leave the store when those are done, and a result without them counts.
+	// Temporary is a step with keep = false: its bytes leave the store once its readers are done; its result counts all the same.
 	Temporary bool `json:"temporary,omitempty"`
 
-	// Awaits are the outputs that decide what a pending step is; its task has no
-	// configuration. Awaited are the steps that make them, among Deps.
+	// Awaits are the outputs that decide what a pending step, without a configuration, is; Awaited their steps, among Deps.
 	Awaits  []step.Ref `json:"awaits,omitempty"`
 	Awaited []int      `json:"awaited,omitempty"`
 }
 
-// Block is the address of the step's block.
 func (s *Step) Block() string { return address.Of(s.Address).Block() }
 
-// IsRendered reports whether the step is a table or figure.
 func (s *Step) IsRendered() bool { return address.Of(s.Address).IsRendered() }
 
-// Addresses are those of steps.
 func (p *Plan) Addresses(of []int) []string {
 	return lists.Map(of, func(i int) string { return p.Steps[i].Address })
+}
+
+// Places are those of the plan's steps, by their addresses.
+func (p *Plan) Places() map[string]int {
+	at := make(map[string]int, len(p.Steps))
+	for i := range p.Steps {
+		at[p.Steps[i].Address] = i
+	}
+	return at
 }
 
 // IsStale reports whether a result that was made at a time counts no more at another one, which is not zero.
@@ -88,8 +96,7 @@ func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
 	return fresh > 0 && !at.IsZero() && !finished.Add(fresh).After(at)
 }
 
-// Pending reports whether it is not known yet what the step is, or, of an address BLOCK[*],
-// which steps there are.
+// Pending reports whether it is not known yet what the step is or, of an address BLOCK[*], which steps there are.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
 // Pending reports whether a step of the plan is.
@@ -97,7 +104,6 @@ func (p *Plan) Pending() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Pending() })
 }
 
-// UnknownTarget is the error for a target that names nothing.
 type UnknownTarget struct {
 	Target string
 	Near   string // the closest address; "" if none is close
@@ -114,11 +120,7 @@ func (e *UnknownTarget) Error() string {
 // quoted is an address as a shell takes it: many have quotation marks in them.
 func quoted(address string) string { return "'" + address + "'" }
 
-// Build selects what the targets need, or without targets the pipeline's own steps
-// and what these need of its modules, and orders it: every step after its inputs, see
-// topological. A target is an
-// address (table.dedup_counts, step.dedup.nq["url"]) or a prefix of one that
-// ends at a dot or bracket (step.train.dsi, step.train, table).
+// Build selects what the targets (addresses, or beginnings of some) need, else the pipeline's own steps, in topological order.
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
 	index := make(map[string]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -183,8 +185,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	return plan, nil
 }
 
-// setTemporary marks the steps whose bytes need not stay: neither a target nor a publish block
-// asks for them, and something reads them. order are the plan's steps in the pipeline.
+// setTemporary marks steps whose bytes need not stay: they are read, and not published or a target. order: places in the pipeline.
 func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	kept := map[string]bool{}
 	for _, b := range from.Publish {
@@ -201,8 +202,7 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	}
 }
 
-// Without is the plan without some steps and all that need them, but for those that gather them and have enough; with a reg of nil, without these, too. left are those that are
-// left out, in the plan's order.
+// Without is the plan less some steps and their readers, but for those that gather enough (reg nil: none); left are gone.
 func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, left []int) {
 	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))
@@ -269,8 +269,7 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	return slices.Compact(deps), nil
 }
 
-// Matches reports whether a target selects a step by its address. One of an instance selects the
-// step that stands for all of them while it is not known which there are.
+// Matches reports whether a target selects a step. An instance as target selects the step that stands for unknown instances.
 func Matches(target, step string) bool {
 	if block, pending := strings.CutSuffix(step, address.Any); pending && strings.HasPrefix(target, block+"[") {
 		return true
@@ -315,8 +314,7 @@ func selectTargets(p *pipeline.Pipeline, deps [][]int, targets []string) ([]bool
 	return selected, nil
 }
 
-// topological orders the selected steps as in the source, but that each comes right after
-// those of its inputs that are not placed yet. The loader has already refused cycles.
+// topological orders the selected steps as in the source, but each right after its inputs. The loader has refused cycles.
 func topological(deps [][]int, selected []bool) []int {
 	var order []int
 	placed := make([]bool, len(deps))
@@ -337,8 +335,7 @@ func topological(deps [][]int, selected []bool) []int {
 	return order
 }
 
-// nearest finds the address, or block prefix of one, that a mistyped target
-// most likely meant; "" if nothing is close.
+// nearest is the address, or block, that a mistyped target most likely meant; "": nothing is close.
 func nearest(target string, p *pipeline.Pipeline) string {
 	var names []string
 	for _, s := range p.Steps {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -30,7 +31,6 @@ const (
 // Lookup finds complete results by key; missing keys are left out of the map.
 type Lookup func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error)
 
-// Item is what is known of one step.
 type Item struct {
 	Outcome  Outcome
 	Key      artifacts.Digest // zero for Maybe
@@ -46,8 +46,7 @@ type Item struct {
 	Run    string // that left it
 	From   string // the other store that has it; "" if the own one does
 
-	// Released says that the bytes of the result have left the store on purpose. A hit
-	// needs none of them; a step to run does because step Reader, which must run, reads them.
+	// Released: the result's bytes have left the store on purpose. A hit needs none; a step to run does, for step Reader.
 	Released bool
 
 	// Accepted is by which a hit stands for its key; nil if it was made under it.
@@ -73,7 +72,6 @@ func (it *Item) Task() step.Task {
 	return *it.Bound
 }
 
-// Snags are those of the step.
 func (it *Item) Snags() Snags {
 	if it.Rare == nil {
 		return Snags{}
@@ -87,27 +85,34 @@ type Preview struct {
 	Items []Item
 }
 
+// Todo are the steps of the plan that are no hits, with their places.
+func (v *Preview) Todo() iter.Seq2[int, *Step] {
+	return func(yield func(int, *Step) bool) {
+		for i := range v.Items {
+			if v.Items[i].Outcome != Hit && !yield(i, &v.Plan.Steps[i]) {
+				return
+			}
+		}
+	}
+}
+
 // Parts says of a step that is to run in parts how many of them have results.
 type Parts struct {
 	There int `json:"there"`
 	Of    int `json:"of,omitempty"` // 0: not known yet
 }
 
-// Summary counts outcomes.
 type Summary struct {
 	Hit   int `json:"hit"`
 	Run   int `json:"run"`
 	Maybe int `json:"maybe"`
 }
 
-// Keep says of a step that is a hit whether its task, preimage and result are wanted
-// when the preview is done. It is asked once, when the item has all of them.
+// Keep says whether a hit's task, preimage and result are wanted in the end. It is asked once, when the item has them.
 type Keep func(i int, it *Item) bool
 
-// KeepAll wants every result.
 func KeepAll(int, *Item) bool { return true }
 
-// KeepNone wants no result.
 func KeepNone(int, *Item) bool { return false }
 
 // Open opens a blob, for checks.
@@ -116,20 +121,16 @@ type Open = func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
 // lookupMost bounds the results that are held between a look-up and the word of Keep.
 const lookupMost = 2048
 
-// Follow follows results as far as they go, level by level of the graph, at most lookupMost keys in a
-// look-up. Of what keep does not want it holds a result only as long as there are steps to come that
-// read it, so that plans may be of any length.
-//
-// The checks of steps are judged by what open reads: what reads a result that fails one
-// does not run. If open is nil, they are not. An error is permanent, or one of lookup or open.
+// Follow follows results as far as they go, by levels of the graph, at most lookupMost keys in a look-up, and holds what keep
+// does not want only while steps to come read it. What reads a result that fails a check, judged by what open reads (nil:
+// not at all), does not run. An error is permanent, or one of lookup or open.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
 	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int, bool) bool { return false }, time.Time{})
 }
 
-// FollowWithout is Follow of a plan some of whose steps are known to give no result, for a run that begins at a time, if that
-// is not zero: what gathers those goes on without them, and results that are no longer fresh do not count. gone says which
-// steps those are, and is told whether the stores have a result of the step: in a run that a step has failed in, another
-// run's result of it, which came later, does not count.
+// FollowWithout is Follow without the steps that are gone, for a run that begins at a time (zero: none): what gathers them goes
+// on, and stale results do not count. gone is told whether the stores have a result: in a run that a step has failed in,
+// another run's later result does not count.
 func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int, has bool) bool, at time.Time) (*Preview, error) {
 	if open != nil {
 		open = step.Remembered(open)
@@ -152,8 +153,7 @@ func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Loo
 	return f.Preview, nil
 }
 
-// makeAgain turns hits without their bytes into steps to run, where one that must run reads
-// them. Their keys, and so all others, stay what they are.
+// makeAgain turns hits without their bytes into steps to run if a step that must run reads them. All keys stay.
 func (f *follower) makeAgain() {
 	for i := len(f.Items) - 1; i >= 0; i-- { // readers come after what they read
 		if f.Items[i].Outcome != Hit {
@@ -186,7 +186,6 @@ func (p *Plan) levels() (levels [][]int) {
 	return levels
 }
 
-// follower is a preview while it is made.
 type follower struct {
 	*Preview
 	reg     *step.Registry
@@ -224,7 +223,6 @@ func (f *follower) batch(ctx context.Context, steps []int) error {
 	return nil
 }
 
-// look makes the keys of steps and looks them up.
 func (f *follower) look(ctx context.Context, ready []int) error {
 	errs := make([]error, len(ready))
 	var workers sync.WaitGroup
@@ -344,15 +342,12 @@ func (f *follower) drop(i int) {
 	it.Preimage, it.Bound, it.Result = nil, nil, nil
 }
 
-// unread reports whether a check could not be judged because the bytes that it reads were
-// let go: it was when there were some.
+// unread reports whether a check could not be judged since the bytes that it reads were let go: it was judged before.
 func (f *follower) unread(i int, err error) bool {
 	return errors.Is(err, artifacts.ErrNotExist) && (f.Items[i].Released || slices.ContainsFunc(f.Plan.Steps[i].Deps, func(d int) bool { return f.Items[d].Released }))
 }
 
-// Bind fills in the inputs of step i from the results of its dependencies, without those that it
-// gathers and that have none, and
-// returns the task that can run, its key and the key's preimage, see Registry.Bind.
+// Bind fills in the inputs of step i from results, without gathered steps that have none; it returns task, key and preimage.
 func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.Result) (step.Task, artifacts.Digest, []byte, error) {
 	s := p.Steps[i]
 	byAddress := make(map[string]*artifacts.Result, len(s.Deps))
@@ -393,7 +388,6 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 	return bound, key, preimage, nil
 }
 
-// Summary counts the outcomes.
 func (v *Preview) Summary() (s Summary) {
 	for _, it := range v.Items {
 		switch it.Outcome {

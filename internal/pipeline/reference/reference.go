@@ -52,7 +52,6 @@ type Attr struct {
 	Attrs    []Attr   `json:"attributes,omitempty"` // of an object
 }
 
-// Output is an artifact that a kind leaves.
 type Output struct {
 	Name string `json:"name"`
 	Type string `json:"type,omitempty"`
@@ -66,8 +65,7 @@ type Output struct {
 	Fields []Field `json:"fields,omitempty"` // of JSON that is declared
 }
 
-// Field is a number, text or bool of an output's JSON. Its path is a pattern: [] stands
-// for the number of an element, * for any name.
+// Field is a number, text or bool of an output's JSON. In its path, [] is an element's number and * any name.
 type Field struct {
 	Path string `json:"path"`
 	Type string `json:"type"`
@@ -142,8 +140,7 @@ func (o Output) compared() string {
 	return o.Compared + " (" + o.Why + ")"
 }
 
-// fieldList names an output's fields in one paragraph, each with its unit, or its type if
-// that is not integer, which most are.
+// fieldList names an output's fields in a paragraph, each with its unit, or its type if that is not integer.
 func (o Output) fieldList(quote string) string {
 	var list []string
 	for _, f := range o.Fields {
@@ -159,8 +156,6 @@ func (o Output) fieldList(quote string) string {
 	return "Fields of " + quote + o.Name + quote + ": " + strings.Join(list, ", ") + "."
 }
 
-// attributes describes a schema. The default of an object is told with its
-// attributes, whose own are within it.
 func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 	out := make([]Attr, len(attrs))
 	for i, a := range attrs {

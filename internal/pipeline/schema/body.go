@@ -1,6 +1,10 @@
+// Package schema compares a body with the attributes that it may have, and makes a configuration of it.
+// What a kind refuses comes back with the place of the value. It knows neither which blocks there are
+// nor what their values mean. It imports syntax, language, step. Begin at Shape, then Reader.Body.
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +19,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Body reads the attributes and blocks of a body, at a path from the block.
-// Names that do not belong there have been reported.
+// Body reads the attributes and blocks of a body, at a path from the block. Unknown names have been reported.
 func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string]any {
 	tree := map[string]any{}
 	for i := range attrs {
@@ -75,8 +78,7 @@ func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 	return list[0]
 }
 
-// tree turns a value into a configuration tree. The type says what is wanted,
-// as far as artifacts are concerned; the rest is for the kind to check.
+// tree turns a value into a configuration tree. It looks at the type for artifacts alone; the kind checks the rest.
 func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	if !v.IsKnown() {
 		return r.Spoil(at)
@@ -96,7 +98,7 @@ func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 		a := v.EncapsulatedValue().(*language.Artifact)
 		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.Output.Type) {
 			return r.Fail(at, r.Locate(at), "Wrong kind of artifact",
-				fmt.Sprintf("%s takes %s, but %s is %s.", Show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, typeName(a.Output.Type)))
+				fmt.Sprintf("%s takes %s, but %s is %s.", Show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, cmp.Or(a.Output.Type, "of no declared type")))
 		}
 		ref := a.Ref
 		if r.Outputs == nil {
@@ -147,15 +149,7 @@ func (r *Reader) object(v cty.Value, t step.Type, accepts string, at []any) any 
 	return tree
 }
 
-func typeName(t string) string {
-	if t == "" {
-		return "of no declared type"
-	}
-	return t
-}
-
-// secrets is the value of an attribute for secrets, with sources instead of
-// sensitive variables.
+// secrets is the value of an attribute for secrets, with sources for sensitive variables.
 func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 	if !r.HasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return r.Open(v, rng)
@@ -188,4 +182,96 @@ func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
 		return said, false
 	}
 	return v.(T), true
+}
+
+// blockForms are how blocks are written that people take for attributes.
+var blockForms = map[string]string{"resources": `resources { memory = "12GB" }`, "retry": "retry { times = 3 }"}
+
+// Shape checks a block's body against its attributes, and those in common, whose forms are checked elsewhere.
+func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos Typos) {
+	body := b.Body
+	var names, blocks []string
+	for i := range attrs {
+		a := &attrs[i]
+		rename(d, body, a)
+		if !a.Label && !FilledIn(a) {
+			names = append(names, a.Name)
+		}
+		if a.Block {
+			blocks = append(blocks, a.Name)
+		}
+	}
+	for _, a := range common {
+		if a.Block {
+			blocks = append(blocks, a.Name)
+		} else {
+			names = append(names, a.Name)
+		}
+	}
+	for _, a := range syntax.Attributes(body) {
+		k, shared := AttrOf(attrs, a.Name), AttrOf(common, a.Name)
+		switch {
+		case k == nil && shared != nil && !shared.Block:
+		case k == nil && shared != nil && blockForms[a.Name] != "":
+			d.Error(a.NameRange, "Not an attribute", fmt.Sprintf("%s is a block: %s.", a.Name, blockForms[a.Name]))
+		case k == nil:
+			typos.add(syntax.Header(b), syntax.Nearest(a.Name, names))
+			detail := fmt.Sprintf("%s has no attribute %q. %s", owner, a.Name, syntax.Suggest(a.Name, names, "attribute"))
+			if kind, is := strings.CutPrefix(owner, "Kind "); is && syntax.Nearest(a.Name, names) == "" {
+				detail += fmt.Sprintf(" `redsi kinds %s` explains them.", strings.Trim(kind, `"`))
+			}
+			if a.Name == "depends_on" {
+				detail = "There is no depends_on: a step follows those whose outputs it uses, and no others."
+			}
+			d.Error(a.NameRange, "Unknown attribute", detail)
+		case k.Label:
+			d.Error(a.NameRange, "Not an attribute", fmt.Sprintf("%s is the block's label.", a.Name))
+		}
+	}
+	for _, inner := range body.Blocks {
+		k, shared := AttrOf(attrs, inner.Type), AttrOf(common, inner.Type)
+		switch {
+		case k == nil && shared != nil && shared.Block:
+			continue
+		case k == nil:
+			detail := syntax.Suggest(inner.Type, blocks, "block")
+			if len(blocks) == 0 {
+				detail = "It takes attributes alone, NAME = VALUE. " + syntax.Suggest(inner.Type, names, "attribute")
+			}
+			d.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, detail))
+			continue
+		case !k.Block:
+			d.Error(inner.TypeRange, "Not a block", fmt.Sprintf("%s is an attribute: %s = … (%s).", inner.Type, inner.Type, k.Type))
+			continue
+		case body.Attributes[inner.Type] != nil:
+			d.Error(inner.TypeRange, "Written in two ways", fmt.Sprintf("%s is written either as blocks or as an attribute with a list, not both.", inner.Type),
+				syntax.Place{Range: body.Attributes[inner.Type].NameRange, Text: "the attribute"})
+		}
+		object, label, _ := held(k)
+		form, labels := inner.Type+" { … }", 0
+		if label != "" {
+			form, labels = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(label)), 1
+		}
+		if len(inner.Labels) != labels {
+			d.Error(syntax.Header(inner), "Wrong labels", "This block is written "+form+".")
+		}
+		Shape(d, inner, object.Attrs, nil, inner.Type, typos)
+	}
+}
+
+// rename gives an attribute that is written under its former name the one that it has.
+func rename(d *syntax.Collector, body *hclsyntax.Body, a *step.Attr) {
+	was := body.Attributes[a.Was]
+	if a.Was == "" || was == nil {
+		return
+	}
+	delete(body.Attributes, a.Was)
+	if now := body.Attributes[a.Name]; now != nil {
+		d.Error(was.NameRange, "Written in two ways", fmt.Sprintf("%s is the former name of %s; give one of them.", a.Was, a.Name),
+			syntax.Place{Range: now.NameRange, Text: "its present name"})
+		return
+	}
+	d.Warn(was.NameRange, "Renamed attribute", fmt.Sprintf("%s is now called %s; results and keys are the same under both names.", a.Was, a.Name))
+	was.Name = a.Name
+	body.Attributes[a.Name] = was
 }

@@ -9,12 +9,16 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
-// A path within a configuration is a list of string (attribute), int (element of
-// a list) and key (of a map).
+// Key is a key of a map. Paths within a configuration are lists of string (attribute), int (element of a list) and Key.
 type Key string
 
 // Show writes a path as step.Problem does: rows[2].cells, weights["a"].
@@ -54,8 +58,7 @@ func pattern(path []any) string {
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 
-// ParsePath reads what Show writes. Of a path in another form it takes as much
-// as it understands: the place is then less exact, but right.
+// ParsePath reads what Show writes, and of other forms as much as it understands: the place is then less exact.
 func ParsePath(s string) (path []any) {
 	for {
 		m := pathPart.FindStringSubmatch(s)
@@ -86,8 +89,7 @@ func AttrOf(attrs []step.Attr, name string) *step.Attr {
 // FilledIn reports an attribute that loading or planning sets, so that nobody writes it.
 func FilledIn(a *step.Attr) bool { return strings.HasPrefix(a.Help, "filled in ") }
 
-// held says what the blocks of an attribute hold, which attribute of that a block's label fills, "" if
-// none, and whether there may be several.
+// held is what an attribute's blocks hold, which attribute a label fills ("": none), and whether several are allowed.
 func held(a *step.Attr) (object step.Type, label string, several bool) {
 	object, several = a.Type, a.Type.Kind == step.List
 	if several {
@@ -101,8 +103,7 @@ func held(a *step.Attr) (object step.Type, label string, several bool) {
 	return object, label, several
 }
 
-// Typos are names, by the block that they were written in, that were most likely meant to be the given
-// attribute: that it is missing is not news then.
+// Typos are attributes, by block, that a misspelled name most likely meant: that they are missing is no news.
 type Typos map[string]bool
 
 func (t Typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = true }
@@ -126,4 +127,254 @@ func flatten(err error) step.Problems {
 		return step.Problems{one}
 	}
 	return step.Problems{{Detail: err.Error()}}
+}
+
+// attr finds the attribute that a path ends in; nil if a part of the path lacks one: then names are what is there instead.
+func (r *Reader) attr(path []any) (found *step.Attr, names []string) {
+	t := step.Type{Kind: step.Object, Attrs: r.Spec.Attrs}
+	for _, p := range path {
+		name, isName := p.(string)
+		switch {
+		case isName && t.Kind != step.Object, !isName && t.Elem == nil:
+			return nil, nil
+		case !isName:
+			t = *t.Elem
+			continue
+		}
+		if found = AttrOf(t.Attrs, name); found == nil {
+			return nil, lists.Map(t.Attrs, func(a step.Attr) string { return a.Name })
+		}
+		t = found.Type
+	}
+	return found, nil
+}
+
+// Locate finds the place of a path: the value, or what should have held it.
+func (r *Reader) Locate(path []any) hcl.Range {
+	rng, _ := r.Find(path, false)
+	return rng
+}
+
+// Find is the narrowest place of a path that the source shows, of its name by byName; ok is false if no attribute is written.
+func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
+	body, attrs := r.Block.Body, r.Spec.Attrs
+	rng = syntax.Header(r.Block)
+	for len(path) > 0 {
+		name, isName := path[0].(string)
+		if !isName {
+			return rng, true
+		}
+		if a := body.Attributes[name]; a != nil {
+			return r.within(a.Expr, path[1:], byName)
+		}
+		attr := AttrOf(attrs, name)
+		if attr == nil || !attr.Block {
+			return rng, false
+		}
+		list := syntax.Blocks(body, name)
+		object, label, several := held(attr)
+		n, rest := 0, path[1:]
+		if several {
+			if len(rest) == 0 {
+				if len(list) == 0 {
+					return rng, false
+				}
+				return list[0].TypeRange, true
+			}
+			if n, isName = rest[0].(int); !isName {
+				return rng, true
+			}
+			rest = rest[1:]
+		}
+		if n >= len(list) {
+			return rng, false
+		}
+		rng, body, attrs, path = syntax.Header(list[n]), list[n].Body, object.Attrs, rest
+		if len(rest) == 1 && rest[0] == label && len(list[n].LabelRanges) == 1 {
+			return list[n].LabelRanges[0], true
+		}
+	}
+	return rng, true
+}
+
+// Narrow leads from a place down to where a text is in it: as it is, or at least a name of it.
+func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
+	found, whole := within, false
+	hclsyntax.VisitAll(r.Block.Body, func(n hclsyntax.Node) hcl.Diagnostics {
+		t, ok := n.(*hclsyntax.TemplateExpr)
+		if !ok || whole || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
+			return nil
+		}
+		for _, p := range t.Parts {
+			lit, ok := p.(*hclsyntax.LiteralValueExpr)
+			if !ok || lit.Val.Type() != cty.String {
+				continue
+			}
+			if s := lit.Val.AsString(); len(t.Parts) == 1 && s == text {
+				found, whole = t.Range(), true
+			} else if found == within && strings.Contains("."+s+".", "."+name+".") {
+				found = t.Range()
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// within follows a path into an expression as far as it is written out.
+func (r *Reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
+	for len(path) > 0 {
+		e = language.Unwrap(e)
+		switch x := e.(type) {
+		case *hclsyntax.TupleConsExpr:
+			i, isIndex := path[0].(int)
+			if !isIndex || i >= len(x.Exprs) {
+				return e.Range(), true
+			}
+			e, path = x.Exprs[i], path[1:]
+			continue
+		case *hclsyntax.ObjectConsExpr:
+			it, found := itemOf(x, r.Context, fmt.Sprint(path[0]))
+			switch {
+			case !found:
+				return x.Range(), false
+			case byName && len(path) == 1:
+				return it.KeyExpr.Range(), true
+			}
+			e, path = it.ValueExpr, path[1:]
+			continue
+		}
+		return e.Range(), true
+	}
+	return e.Range(), true
+}
+
+func itemOf(x *hclsyntax.ObjectConsExpr, ctx *hcl.EvalContext, key string) (hclsyntax.ObjectConsItem, bool) {
+	for _, it := range x.Items {
+		k, ds := it.KeyExpr.Value(ctx)
+		if !ds.HasErrors() && !k.IsMarked() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == key {
+			return it, true
+		}
+	}
+	return hclsyntax.ObjectConsItem{}, false
+}
+
+// Problems reports what a kind found wrong with a configuration, but where an error has been reported.
+func (r *Reader) Problems(err error) {
+	all := flatten(err)
+	for _, p := range all {
+		path := ParsePath(p.Path)
+		if _, names := r.attr(path); names != nil && !r.covered(path) {
+			last := fmt.Sprint(path[len(path)-1])
+			within := path[:len(path)-1]
+			rng, _ := r.Find(path, true)
+			r.Fail(path, rng, "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", Show(within), last, syntax.Suggest(last, names, "attribute")))
+			r.Typos.add(r.Locate(within), syntax.Nearest(last, names))
+		}
+	}
+	for _, p := range all {
+		path := ParsePath(p.Path)
+		if r.covered(path) {
+			continue
+		}
+		rng, given := r.Find(path, false)
+		if a, _ := r.attr(path); a != nil && !a.Optional && !given {
+			if !r.Typos.has(rng, a.Name) {
+				r.Fail(path, rng, "Missing attribute", r.missing(path, a))
+			}
+			continue
+		}
+		detail := strings.TrimRight(p.Error(), ".")
+		if !strings.HasSuffix(detail, "?") {
+			detail += "."
+		}
+		r.Fail(path, rng, "Value not allowed", detail+r.hint(path, rng, p.Detail))
+	}
+}
+
+func (r *Reader) missing(path []any, a *step.Attr) string {
+	owner := r.Owner
+	if len(path) > 1 {
+		owner = Show(path[:len(path)-1])
+	}
+	return fmt.Sprintf("%s needs %s = … (%s): %s", owner, a.Name, a.Type, strings.TrimRight(a.Help, ".")+".")
+}
+
+var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
+
+// hint says what to write for a wrong value that people often give: a file by name or contents, a command as one text.
+func (r *Reader) hint(path []any, rng hcl.Range, detail string) string {
+	given, isText := strings.CutPrefix(detail[strings.Index(detail, " got ")+1:], "got the string ")
+	text, err := strconv.Unquote(given)
+	isText = isText && err == nil && len(text) <= syntax.Shown && !strings.ContainsAny(text, "\n\"")
+	switch {
+	case strings.HasPrefix(detail, "want artifact"):
+		name := "PATH"
+		if src := r.Diags.Source(rng.Filename); rng.CanSliceBytes(src) {
+			if m := fileCall.FindSubmatch(rng.SliceBytes(src)); m != nil {
+				name = string(m[1])
+			} else if isText && !strings.Contains(text, " ") {
+				name = text
+			}
+		}
+		const is = " An artifact is the output of a step, written step.KIND.NAME.OUTPUT."
+		if given == "" || err != nil {
+			return is
+		}
+		return fmt.Sprintf(is+" A local file becomes one by a step: step \"download\" \"NAME\" { urls = [%q] }, whose output is step.download.NAME.files.", name)
+	case strings.HasSuffix(detail, "got an artifact"):
+		return " " + language.ArtifactIs
+	case strings.HasPrefix(detail, "want list of string, got the string "):
+		if !isText {
+			text = "…"
+		}
+		if name := Show(path); name == "argv" {
+			return fmt.Sprintf(" It is the program and its arguments, one by one; for a shell, write argv = [\"sh\", \"-c\", %q].", text)
+		}
+		return fmt.Sprintf(" A list is written in brackets: %s = [%q].", Show(path), text)
+	}
+	return ""
+}
+
+// Reader reads what a block says, as an instance of it sees values.
+type Reader struct {
+	language.Scope
+	Block   *hclsyntax.Block
+	Spec    *step.Spec
+	Owner   string // the block in sentences about its attributes
+	Address string // the instance in sentences
+	Typos   Typos
+	broken  [][]any // paths of values that are wrong; reported
+
+	Outputs map[step.Ref]step.Output // artifacts among the values
+	Read    map[string]*step.Spec    // the steps that they are of
+}
+
+// broken stands in a tree for a value that is wrong. No type takes it, so a kind's own checks never see it.
+type broken struct{}
+
+// Spoil remembers where a value is wrong, or not known yet.
+func (r *Reader) Spoil(at []any) broken {
+	r.broken = append(r.broken, at)
+	return broken{}
+}
+
+func (r *Reader) Failed() bool { return len(r.broken) > 0 }
+
+// Fail reports a wrong value and remembers where it is.
+func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
+	about := detail
+	if len(at) > 0 {
+		about = pattern(at)
+	}
+	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Instance, about)
+	return r.Spoil(at)
+}
+
+// covered reports whether a value on the way to a path, or below it, is known to be wrong.
+func (r *Reader) covered(path []any) bool {
+	return slices.ContainsFunc(r.broken, func(b []any) bool {
+		n := min(len(b), len(path))
+		return n > 0 && slices.Equal(b[:n], path[:n])
+	})
 }

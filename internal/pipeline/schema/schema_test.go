@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -188,9 +187,7 @@ secrets = { TOKEN = var.token }`)
 	ref := step.Ref{Step: "step.read.a", Output: "records"}
 	want := wide{Text: "b", Flag: true, Weights: map[string]int{"a": 3}, Records: step.Input{Ref: &ref}, Secrets: map[string]string{"TOKEN": "var:token"},
 		Rows: []row{{Name: "first", Value: 1}, {Name: "second", Value: 2, Cells: []cells{{Bold: true}}}}}
-	if d := cmp.Diff(want, said); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
+	errtest.Same(t, want, said)
 	if r.Outputs[ref].Type != "nq/records" || r.Read["step.read.a"] == nil {
 		t.Errorf("artifacts %v", r.Outputs)
 	}

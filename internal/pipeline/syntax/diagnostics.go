@@ -3,6 +3,8 @@ package syntax
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -10,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Question is what a person is asked at the terminal: a value for a variable that has none yet,
-// and that errors are about.
+// Question asks a person at the terminal for a variable without a value that errors are about.
 type Question struct{ Variable, Text string }
 
 // Lacks says what this process lacks for a pipeline, and another may have.
@@ -20,8 +21,7 @@ type Lacks struct {
 	Files   bool // that nobody had asked for when the pipeline was loaded first
 }
 
-// Diagnostics is what is wrong with a pipeline, errors and warnings, in the
-// order of the sources.
+// Diagnostics are the errors and warnings of a pipeline, in the order of the sources.
 type Diagnostics struct {
 	List      hcl.Diagnostics
 	Questions []Question        // whose answers could mend errors
@@ -29,10 +29,8 @@ type Diagnostics struct {
 	sources   map[string][]byte // what the excerpts are taken from
 }
 
-// HasErrors reports whether any diagnostic is an error.
 func (ds Diagnostics) HasErrors() bool { return ds.List.HasErrors() }
 
-// Count returns the numbers of errors and warnings.
 func (ds Diagnostics) Count() (errors, warnings int) {
 	for _, d := range ds.List {
 		if d.Severity == hcl.DiagError {
@@ -115,4 +113,137 @@ func severity(d *hcl.Diagnostic) string {
 		return "error"
 	}
 	return "warning"
+}
+
+// Collector gathers diagnostics. What says the same of the same place, as instances of a block do, becomes one.
+type Collector struct {
+	list    hcl.Diagnostics
+	at      map[string]int // what makes a diagnostic the same as another -> index
+	more    map[int]*repeated
+	within  []Place // the modules that are being loaded, innermost first
+	sources map[string][]byte
+}
+
+// Instance says which of a block's instances a diagnostic is about.
+type Instance struct {
+	Key   string
+	Keyed bool // the block has for_each
+}
+
+type repeated struct {
+	first  Instance
+	others map[string]bool // further instances, by key
+	values int             // further values within the first instance
+}
+
+// NewCollector is a Collector whose excerpts are taken from sources.
+func NewCollector(sources map[string][]byte) *Collector {
+	c := &Collector{at: map[string]int{}, more: map[int]*repeated{}, sources: map[string][]byte{}}
+	maps.Copy(c.sources, sources)
+	return c
+}
+
+// Quote gives the text of a source that excerpts are taken from.
+func (c *Collector) Quote(name string, src []byte) { c.sources[name] = src }
+
+// Source is the text of a source; nil if it is not known.
+func (c *Collector) Source(name string) []byte { return c.sources[name] }
+
+// Within says where what is found from now on is loaded from, until back is called.
+func (c *Collector) Within(p Place) (back func()) {
+	outside := c.within
+	c.within = append([]Place{p}, outside...)
+	return func() { c.within = outside }
+}
+
+// Failed reports whether an error is among what was found.
+func (c *Collector) Failed() bool { return c.list.HasErrors() }
+
+// Error files an error, with further places to show.
+func (c *Collector) Error(rng hcl.Range, summary, detail string, also ...Place) {
+	c.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng, Extra: also}, nil, detail)
+}
+
+func (c *Collector) Warn(rng hcl.Range, summary, detail string) {
+	c.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &rng}, nil, detail)
+}
+
+// HCL adds the library's diagnostics; those without a place get rng.
+func (c *Collector) HCL(ds hcl.Diagnostics, rng hcl.Range) {
+	for _, d := range ds {
+		if d.Summary == "Invalid template control keyword" || d.Summary == "Invalid template directive" {
+			e := *d
+			e.Detail += " For a program's own %{, such as curl's, write %%{."
+			d = &e
+		}
+		c.AddHCL(d, rng, nil)
+	}
+}
+
+// AddHCL adds one of the library's, which may say another thing in each instance.
+func (c *Collector) AddHCL(d *hcl.Diagnostic, rng hcl.Range, of *Instance) {
+	e := *d
+	if e.Subject == nil {
+		e.Subject = &rng
+	}
+	e.Extra = nil
+	about := d.Detail
+	if of != nil && of.Keyed {
+		about = ""
+	}
+	c.Add(&e, of, about)
+}
+
+// Add files a diagnostic about something within one instance of a block; nil: about none in particular.
+func (c *Collector) Add(d *hcl.Diagnostic, of *Instance, about string) {
+	d.Detail = brief(d.Detail)
+	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)
+	if len(c.within) > 0 {
+		d.Extra = append(slices.Clip(Related(d)), c.within...)
+	}
+	i, again := c.at[id]
+	switch {
+	case !again:
+		c.at[id] = len(c.list)
+		if of != nil {
+			c.more[len(c.list)] = &repeated{first: *of, others: map[string]bool{}}
+		}
+		c.list = append(c.list, d)
+	case of == nil:
+	case of.Key != c.more[i].first.Key:
+		c.more[i].others[of.Key] = true
+	case d.Detail != c.list[i].Detail:
+		c.more[i].values++
+	}
+}
+
+// Done returns everything found, sorted by place.
+func (c *Collector) Done() Diagnostics {
+	for i, r := range c.more {
+		d := *c.list[i]
+		switch {
+		case r.values == 1:
+			d.Detail += "\nThere is 1 more such value here."
+		case r.values > 1:
+			d.Detail += fmt.Sprintf("\nThere are %d more such values here.", r.values)
+		}
+		if r.first.Keyed {
+			d.Detail += brief(fmt.Sprintf("\nThis is so for each.key = %q", r.first.Key))
+			if len(r.others) > 0 {
+				d.Detail += " and " + words.Count(len(r.others), "other instance")
+			}
+			d.Detail += "."
+		}
+		c.list[i] = &d
+	}
+	c.more = nil
+	slices.SortStableFunc(c.list, func(a, b *hcl.Diagnostic) int { return BySource(*a.Subject, *b.Subject) })
+	return Diagnostics{List: c.list, sources: c.sources}
+}
+
+// NewDiagnostics is a list of diagnostics about sources of whatever kind, by name.
+func NewDiagnostics(list hcl.Diagnostics, sources map[string][]byte) Diagnostics {
+	c := NewCollector(sources)
+	c.HCL(list, hcl.Range{})
+	return c.Done()
 }

@@ -24,24 +24,20 @@ const DefaultFile = "pipelines.hcl"
 // TestSuffix ends the names of files that test the pipeline beside them and are not part of it.
 const TestSuffix = ".test.hcl"
 
-// LocalFile is the file of a pipeline's folder with what one person has set there, on one
-// machine. It is not part of the pipeline, and nobody else's.
+// LocalFile is what one person has set for a pipeline on one machine. It is not part of the pipeline.
 const LocalFile = "redsi.local.hcl"
 
-// File is a named text.
 type File struct {
 	Name  string
 	Bytes []byte
 }
 
-// Folder says which pipeline files stand for more than themselves: one named DefaultFile is
-// all Parts of its folder. Any other is a pipeline of its own.
+// Folder is the folder whose Parts a DefaultFile stands for; ok is false of other files, each a pipeline of its own.
 func Folder(name string) (folder string, ok bool) {
 	return filepath.Dir(name), filepath.Base(name) == DefaultFile
 }
 
-// IsPart reports whether a file belongs to the pipeline that is its folder: every *.hcl but
-// tests, settings and hidden files.
+// IsPart reports whether a file belongs to its folder's pipeline: every *.hcl but tests, settings and hidden files.
 func IsPart(name string) bool { return IsPipeline(name) && !isHidden(name) }
 
 // Around is the DefaultFile beside a pipeline file of another name; "" if there is none.
@@ -54,8 +50,7 @@ func Around(name string) string {
 	return around
 }
 
-// Read collects the pipeline files that a path means: the Parts of that folder, or of the one
-// that the file stands for, or that file; DefaultFile in the current one if the path is empty.
+// Read collects a path's pipeline files: the Parts of a folder, or of a file's, or that file; "": DefaultFile here.
 func Read(name string) (map[string][]byte, error) { return readFiles(name, IsPipeline) }
 
 // ReadAll is Read that takes files of tests, too.
@@ -121,19 +116,16 @@ func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
 
 func isHidden(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
-// IsPipeline reports whether a name is that of a pipeline file.
 func IsPipeline(name string) bool {
 	return isHCLFile(name) && !IsBeside(name)
 }
 
-// IsBeside reports whether a file is one of those that are beside pipelines: tests and
-// settings.
+// IsBeside reports whether a file stands beside pipelines: tests and settings.
 func IsBeside(name string) bool {
 	return strings.HasSuffix(name, TestSuffix) || filepath.Base(name) == LocalFile
 }
 
-// Pipelines are the names of pipeline files, of a folder's the one first that stands for the
-// others.
+// Pipelines are the names of pipeline files, in each folder the one first that stands for the others.
 func Pipelines(sources map[string][]byte) []string {
 	names := slices.DeleteFunc(Keys(sources), func(name string) bool { return !IsPipeline(name) })
 	order := func(name string) string {
@@ -154,15 +146,12 @@ func Beside(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// Dir is the folder of a source.
 func Dir(file string) string { return path.Dir(file) }
 
-// MaxFile is how many bytes a file may have that an expression reads. What it
-// reads becomes configuration, is evaluated, hashed and kept with every result.
+// MaxFile bounds the bytes of a file that an expression reads: they are evaluated, hashed and kept with every result.
 const MaxFile = 8 << 20
 
-// ReadFile reads a file for an expression: a regular one, of at most MaxFile
-// bytes. A pipe, a device or a folder is refused without being read.
+// ReadFile reads a regular file of at most MaxFile bytes. It refuses a pipe, device or folder without reading it.
 func ReadFile(name string) ([]byte, error) {
 	return readRegular(name, MaxFile, "a download step with the file as its source brings it to the steps that read it")
 }
@@ -196,7 +185,6 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Keys are the keys of a map, sorted.
 func Keys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

@@ -1,15 +1,30 @@
+// Package syntax reads the files of a pipeline: which there are, their bodies, and what is wrong with
+// them, with the line of the source that it is about.
+//
+// It owns names of files, places, the list of diagnostics and how it is written, and hints ("did you
+// mean"). It knows HCL's form alone: no function, no value, no block. Begin at ParseFile and Collector.
 package syntax
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Body is one parsed pipeline file.
 type Body struct {
 	Name string
 	*hclsyntax.Body
@@ -38,8 +53,7 @@ func ParseFile(name string, src []byte, d *Collector) *Body {
 	return &Body{name, f.Body.(*hclsyntax.Body)}
 }
 
-// CheckSource refuses sources whose size, depth or texts the parser and the evaluator were not
-// made for.
+// CheckSource refuses sources too large, deep or odd for the parser and the evaluator.
 func CheckSource(name string, src []byte, d *Collector) bool {
 	if len(src) > MaxSource {
 		d.Error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Source too large",
@@ -66,11 +80,256 @@ func RefersOnly(d *Collector, e hclsyntax.Expression, root, summary, detail stri
 	return ok
 }
 
-// UnixLines ends the lines of a text by LF, whatever the file has: of heredocs and templates, since
-// a text in quotes has one line. It is a walker that finds nothing wrong.
+// UnixLines is a walker that ends the lines of heredocs and templates by LF, whatever the file has.
 func UnixLines(n hclsyntax.Node) hcl.Diagnostics {
 	if e, ok := n.(*hclsyntax.LiteralValueExpr); ok && e.SrcRange.Start.Line < e.SrcRange.End.Line && e.Val.Type() == cty.String {
 		e.Val = cty.StringVal(strings.ReplaceAll(e.Val.AsString(), "\r\n", "\n"))
 	}
 	return nil
+}
+
+// BlockReader reads a file beside a pipeline, see IsBeside, whose values are constants.
+type BlockReader struct {
+	Name   string
+	Source []byte
+	Wrong  hcl.Diagnostics
+}
+
+// File is what the file has by a schema; nil if it is not HCL.
+func (r *BlockReader) File(s *hcl.BodySchema) *hcl.BodyContent {
+	parsed, ds := hclsyntax.ParseConfig(r.Source, r.Name, hcl.InitialPos)
+	if r.Wrong = append(r.Wrong, ds...); ds.HasErrors() {
+		return nil
+	}
+	hclsyntax.VisitAll(parsed.Body.(*hclsyntax.Body), UnixLines)
+	return r.Content(parsed.Body, s)
+}
+
+func (r *BlockReader) Content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+	c, ds := b.Content(s)
+	r.Wrong = append(r.Wrong, ds...)
+	return c
+}
+
+func (r *BlockReader) Fail(at hcl.Range, summary, detail string) {
+	r.Wrong = append(r.Wrong, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+}
+
+// Value is the value of an attribute, which may be missing: of a type and without nulls.
+func (r *BlockReader) Value(a *hcl.Attribute, want cty.Type, wrong string) (v cty.Value, ok bool) {
+	if a == nil {
+		return v, false
+	}
+	v, ds := a.Expr.Value(nil)
+	if r.Wrong = append(r.Wrong, ds...); ds.HasErrors() {
+		return v, false
+	}
+	var err error
+	if want.IsListType() {
+		v, err = convert.Convert(v, want)
+	}
+	if err != nil || v.Type() != want || v.IsNull() || want.IsListType() && slices.ContainsFunc(v.AsValueSlice(), cty.Value.IsNull) {
+		r.Fail(a.Expr.Range(), "Wrong type", wrong)
+		return v, false
+	}
+	return v, true
+}
+
+// Texts is the value of an attribute that is a list of texts.
+func (r *BlockReader) Texts(a *hcl.Attribute, wrong string) (list []string, ok bool) {
+	v, ok := r.Value(a, cty.List(cty.String), wrong)
+	if !ok {
+		return nil, false
+	}
+	return lists.Map(v.AsValueSlice(), cty.Value.AsString), true
+}
+
+// Variables is the file with nothing but a variables block, at its place: diagnostics about it have theirs.
+func (r *BlockReader) Variables(b *hcl.Block) File {
+	attrs, ds := b.Body.JustAttributes()
+	r.Wrong = append(r.Wrong, ds...)
+	text := make([]byte, len(r.Source))
+	for i, c := range r.Source {
+		if text[i] = ' '; c == '\n' {
+			text[i] = '\n'
+		}
+	}
+	for _, a := range attrs {
+		copy(text[a.Range.Start.Byte:], a.Range.SliceBytes(r.Source))
+	}
+	return File{Name: r.Name, Bytes: text}
+}
+
+// Limits on one source: the parser and the evaluator recurse, and no file that a person wrote comes near.
+const (
+	MaxSource = 4 << 20 // bytes
+	MaxDepth  = 1000    // brackets, blocks, templates and operators within each other
+)
+
+const (
+	MaxExponent = 1 << 14 // of a number, in bits
+	maxDigits   = 1000    // of a number, written
+)
+
+// Limit is the error of an evaluation that went too far.
+type Limit struct{ Summary, Detail string }
+
+func (e *Limit) Error() string { return e.Detail }
+
+// Over is a limit that was passed, in words.
+func Over(summary, format string, args ...any) *Limit {
+	return &Limit{summary, fmt.Sprintf(format, args...)}
+}
+
+// Strings of the evaluator are in Unicode's form NFC. A program would get other bytes than a text in another form has, so such
+// texts are refused in sources, files that expressions read, and values of variables.
+
+// NotNFC is the line, from 1, of the first text that is not in NFC; 0 if all is.
+func NotNFC(b []byte) int {
+	if norm.NFC.IsNormal(b) {
+		return 0
+	}
+	line := 1
+	for text := range bytes.Lines(b) {
+		if !norm.NFC.IsNormal(text) {
+			break
+		}
+		line++
+	}
+	return line
+}
+
+// badToken finds a number that is too long or large, and a name or text that is not in NFC. Comments are free.
+func badToken(tokens hclsyntax.Tokens) (hcl.Range, *Limit) {
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenComment:
+		case hclsyntax.TokenNumberLit:
+			if err := LongNumber(string(t.Bytes)); err != nil {
+				return t.Range, err
+			}
+		default:
+			if !norm.NFC.IsNormal(t.Bytes) {
+				return t.Range, Over("Text not in NFC", "This is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Save it as NFC, or let a step read the text as an input.")
+			}
+		}
+	}
+	return hcl.Range{}, nil
+}
+
+// LongNumber refuses a number that takes long to read or to write.
+func LongNumber(text string) *Limit {
+	if len(text) > maxDigits {
+		return Over("Number too long", "This number has %d digits; at most %d are allowed.", len(text), maxDigits)
+	}
+	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if e, err := strconv.Atoi(exponent); errors.Is(err, strconv.ErrRange) || e > MaxExponent/4 || e < -MaxExponent/4 {
+		return Over("Number out of range", "The exponent of a number is between -%d and %d.", MaxExponent/4, MaxExponent/4)
+	}
+	return nil
+}
+
+// CheckTokens is what is wrong with tokens that CheckSource refuses.
+func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
+	rng, err := badToken(tokens)
+	if err == nil {
+		var deep bool
+		if rng, deep = tooDeep(tokens); deep {
+			err = Over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", MaxDepth)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}
+}
+
+// tooDeep finds where expressions or blocks stand deeper within each other than MaxDepth. Operators count, until a comma or line's end.
+func tooDeep(tokens hclsyntax.Tokens) (hcl.Range, bool) {
+	type level struct {
+		lines bool // the end of a line ends a chain
+		chain int
+	}
+	stack, depth := []level{{lines: true}}, 0
+	for _, t := range tokens {
+		top := &stack[len(stack)-1]
+		switch t.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
+			hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+			top.chain++ // an index, a call or an object may follow another
+			depth++
+			stack = append(stack, level{lines: t.Type == hclsyntax.TokenOBrace})
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
+			hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+			if len(stack) > 1 {
+				depth -= top.chain
+				stack = stack[:len(stack)-1]
+			}
+		case hclsyntax.TokenComma:
+			depth, top.chain = depth-top.chain, 0
+		case hclsyntax.TokenNewline:
+			if top.lines {
+				depth, top.chain = depth-top.chain, 0
+			}
+		case hclsyntax.TokenStringLit, hclsyntax.TokenQuotedLit:
+			if top.chain > 0 && !top.lines { // the parts of a template stand side by side
+				depth, top.chain = depth-1, top.chain-1
+			}
+		case hclsyntax.TokenIdent, hclsyntax.TokenNumberLit, hclsyntax.TokenComment:
+		default:
+			top.chain++
+			depth++
+		}
+		if depth > MaxDepth {
+			return t.Range, true
+		}
+	}
+	return hcl.Range{}, false
+}
+
+// Place is a further place that a diagnostic shows, and what it says there.
+type Place struct {
+	Range hcl.Range
+	Text  string
+}
+
+// Related lists the further places of a diagnostic.
+func Related(d *hcl.Diagnostic) []Place {
+	places, _ := d.Extra.([]Place)
+	return places
+}
+
+type Pos struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+func PosOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }
+
+// Header is the range of a block's type and labels.
+func Header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
+
+// Attributes returns a body's attributes in the order of the source.
+func Attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
+	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return BySource(x.SrcRange, y.SrcRange) })
+}
+
+// Blocks are a body's blocks of a type, in the order of the source.
+func Blocks(body *hclsyntax.Body, name string) []*hclsyntax.Block {
+	return lists.Filter(body.Blocks, func(b *hclsyntax.Block) bool { return b.Type == name })
+}
+
+// BySource compares places: by file, then from its top.
+func BySource(a, b hcl.Range) int {
+	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Start.Byte-b.Start.Byte)
+}
+
+func Line(f File, line int) hcl.Range {
+	s := hcl.NewRangeScanner(f.Bytes, f.Name, bufio.ScanLines)
+	for range line {
+		s.Scan()
+	}
+	return s.Range()
 }

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agext/levenshtein"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/hashicorp/hcl/v2"
 	wordwrap "github.com/mitchellh/go-wordwrap"
@@ -14,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Style says how diagnostics are written.
 type Style struct {
 	Width int  // columns that details are wrapped at; 0 for none
 	Color bool // for terminals
@@ -28,8 +29,7 @@ type Style struct {
 //	     |      ^^^^^^^
 //	There is no kind "dedpu". Did you mean "dedup"?
 //
-// It is not hcl.NewDiagnosticTextWriter's: that shows no second place, marks the first by
-// underlining alone and so not in a file, and gives a terminal what the source has.
+// It is not hcl.NewDiagnosticTextWriter's, which shows no second place and marks the first only by underlining.
 func (ds Diagnostics) Write(w io.Writer, s Style) error {
 	b := bufio.NewWriter(w)
 	texts := map[string]*text{}
@@ -71,7 +71,6 @@ func (r *reporter) paint(s string) string {
 	return "\x1b[1m" + r.color + s + "\x1b[0m"
 }
 
-// text is a source cut into lines.
 type text struct {
 	lines  []string
 	starts []int // byte offsets
@@ -145,8 +144,7 @@ func printable(line string) string {
 // Invalid is the error of a pipeline that cannot be loaded.
 type Invalid struct{ Diagnostics Diagnostics }
 
-// Err returns the errors as one error whose text is the whole report; nil if
-// there are none.
+// Err is the errors as one error whose text is the whole report; nil: there are none.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {
 		return nil
@@ -159,4 +157,71 @@ func (e *Invalid) Error() string {
 	fmt.Fprintf(&b, "the pipeline has %s:\n\n", e.Diagnostics.Summary())
 	e.Diagnostics.Write(&b, Style{}) // a strings.Builder does not fail
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// Shown is how many characters a diagnostic quotes of a text that has more than Long, such as a whole file.
+const (
+	Shown = 80
+	Long  = 2 * Shown
+)
+
+// brief cuts the long ones of the texts that a message quotes, once.
+func brief(message string) string {
+	const cut = "… ("
+	if len(message) <= Long {
+		return message
+	}
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(message, '"')
+		if at < 0 {
+			return b.String() + message
+		}
+		quoted, err := strconv.QuotedPrefix(message[at:])
+		if err != nil {
+			quoted = `"`
+		}
+		b.WriteString(message[:at])
+		message = message[at+len(quoted):]
+		if text, err := strconv.Unquote(quoted); err == nil && len(text) > Long && !strings.HasPrefix(message, cut) {
+			quoted = fmt.Sprintf("%q%s%d bytes)", text[:Runes(text, Shown)], cut, len(text))
+		}
+		b.WriteString(quoted)
+	}
+}
+
+// Runes is how many bytes the first n characters of a text have.
+func Runes(text string, n int) int {
+	for i := range text {
+		if n--; n < 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// Nearest is the candidate that a mistyped name most likely meant, the first of equals; "": none is close.
+func Nearest(name string, candidates []string) string {
+	best, dist := "", max(2, len(name)/3)+1
+	for _, c := range candidates {
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(c), nil); d < dist && d < len(c) {
+			best, dist = c, d
+		}
+	}
+	return best
+}
+
+// Suggest says which of the candidates was meant, or else lists them.
+func Suggest(name string, candidates []string, noun string) string {
+	if n := Nearest(name, candidates); n != "" {
+		return fmt.Sprintf("Did you mean %q?", n)
+	}
+	const most = 12
+	switch {
+	case len(candidates) == 0:
+		return fmt.Sprintf("There are no %ss here.", noun)
+	case len(candidates) > most:
+		return fmt.Sprintf("There are %d %ss, such as %s.", len(candidates), noun, strings.Join(candidates[:most], ", "))
+	}
+	return fmt.Sprintf("The %ss are %s.", noun, strings.Join(candidates, ", "))
 }

@@ -1,24 +1,34 @@
+// Package testfile reads files of tests, *.test.hcl, and says which of their assertions
+// hold. The names are those of Terraform's tests: a file has run blocks, each with a
+// command, plan or apply, variables and assert blocks.
+//
+// It owns the form of these files and what an assertion can refer to. It must not know how
+// a pipeline is planned or run: its caller does that and gives a World of what came of it.
 package testfile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Commands of a run.
 const (
 	Plan  = "plan"  // the default: nothing is run
 	Apply = "apply" // what the targets need is run
 )
 
-// File is a file of tests.
 type File struct {
 	Name string
 	Runs []*Run
@@ -38,7 +48,6 @@ type Run struct {
 	source []byte
 }
 
-// Assert is a condition that must be true.
 type Assert struct {
 	Line               int
 	condition, message hclsyntax.Expression
@@ -136,4 +145,195 @@ func (p *parser) text(a *hcl.Attribute) string {
 		return ""
 	}
 	return v.AsString()
+}
+
+// Step is what assertions can say of a step, table or figure.
+type Step struct {
+	Address string
+	Block   string // step, table or figure
+	Kind    string
+	Name    string
+	Key     string // of for_each
+	Outcome string // HIT, RUN or MAYBE, before the run
+	Config  map[string]any
+}
+
+type World struct {
+	Scope *pipeline.Scope
+	Steps []Step // of the plan
+
+	// Rows and Outputs read what a table or step left, as JSON: cells by row and column, outputs by name. Nil after a plan.
+	Rows    func(address string) (map[string]any, error)
+	Outputs func(address string) (map[string]any, error)
+}
+
+type Failure struct {
+	File      string  `json:"file"`
+	Line      int     `json:"line"`
+	Message   string  `json:"message"`
+	Condition string  `json:"condition"`
+	Values    []Value `json:"values,omitempty"` // of what the condition compares
+}
+
+// Value is a part of a condition and its value, as HCL.
+type Value struct {
+	Expression string `json:"expression"`
+	Value      string `json:"value"`
+}
+
+// Check evaluates the assertions of a run. The error is of one that cannot be evaluated.
+func (r *Run) Check(w World) (failures []Failure, err error) {
+	for _, a := range r.Asserts {
+		f, err := r.check(w, a)
+		if err != nil {
+			return failures, err
+		}
+		if f != nil {
+			failures = append(failures, *f)
+		}
+	}
+	return failures, nil
+}
+
+func (r *Run) check(w World, a Assert) (*Failure, error) {
+	with, err := w.values(a)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", r.file, a.Line, err)
+	}
+	value := func(e hclsyntax.Expression) (cty.Value, error) {
+		v, ds := w.Scope.Value(pipeline.Expression{Source: r.source, Range: e.Range(), With: with})
+		if ds.HasErrors() {
+			var text strings.Builder
+			ds.Write(&text, pipeline.Style{}) // a strings.Builder does not fail
+			return v, errors.New(strings.TrimSpace(text.String()))
+		}
+		return v, nil
+	}
+	v, err := value(a.condition)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := convert.Convert(v, cty.Bool)
+	if err != nil || ok.IsMarked() || !ok.IsKnown() || ok.IsNull() {
+		return nil, fmt.Errorf("%s:%d: a condition is true or false, not %s", r.file, a.Line, language.Text(v, nil))
+	}
+	if ok.True() {
+		return nil, nil
+	}
+	f := &Failure{File: r.file, Line: a.Line, Condition: r.text(a.condition.Range())}
+	m, err := value(a.message)
+	if err != nil {
+		return nil, err
+	}
+	if f.Message = language.Text(m, nil); !m.IsMarked() && m.Type() == cty.String && m.IsKnown() && !m.IsNull() {
+		f.Message = m.AsString()
+	}
+	for _, e := range compared(a.condition) {
+		if v, err := value(e); err == nil {
+			f.Values = append(f.Values, Value{r.text(e.Range()), shown(v)})
+		}
+	}
+	return f, nil
+}
+
+// shown is a value as HCL, of a long one the beginning.
+func shown(v cty.Value) string {
+	const most = 500
+	text := language.Text(v, nil)
+	if runes := []rune(text); len(runes) > most {
+		return fmt.Sprintf("%s… (%d characters)", string(runes[:most]), len(runes))
+	}
+	return text
+}
+
+func (r *Run) text(rng hcl.Range) string { return string(rng.SliceBytes(r.source)) }
+
+// compared are the parts of a condition that say why it is false: what operators compare and functions are asked about.
+func compared(e hclsyntax.Expression) (list []hclsyntax.Expression) {
+	switch e := e.(type) {
+	case *hclsyntax.ParenthesesExpr:
+		return compared(e.Expression)
+	case *hclsyntax.UnaryOpExpr:
+		return compared(e.Val)
+	case *hclsyntax.BinaryOpExpr:
+		if e.Op == hclsyntax.OpLogicalAnd || e.Op == hclsyntax.OpLogicalOr {
+			return append(compared(e.LHS), compared(e.RHS)...)
+		}
+		return []hclsyntax.Expression{e.LHS, e.RHS}
+	case *hclsyntax.FunctionCallExpr:
+		return e.Args
+	}
+	return []hclsyntax.Expression{e}
+}
+
+// values are what an assertion refers to: step, table and figure by name, and plan. Only results that it names are read.
+func (w World) values(a Assert) (map[string]cty.Value, error) {
+	named := map[string]bool{}
+	for _, tr := range append(a.condition.Variables(), a.message.Variables()...) {
+		name := ""
+		for _, part := range tr {
+			switch p := part.(type) {
+			case hcl.TraverseRoot:
+				name = p.Name
+			case hcl.TraverseAttr:
+				name += "." + p.Name
+			}
+			named[name] = true
+		}
+	}
+	all := map[string]any{}
+	addresses, kinds := []any{}, map[string]any{}
+	count := map[string]any{"hit": int64(0), "run": int64(0), "maybe": int64(0)}
+	for _, s := range w.Steps {
+		addresses = append(addresses, s.Address)
+		n, _ := kinds[s.Kind].(int64)
+		kinds[s.Kind] = n + 1
+		if n, ok := count[strings.ToLower(s.Outcome)].(int64); ok {
+			count[strings.ToLower(s.Outcome)] = n + 1
+		}
+		a := address.Of(s.Address)
+		if a.Modules != "" {
+			continue
+		}
+		group := within(all, s.Block)
+		if s.Block == "step" {
+			group = within(group, s.Kind)
+		}
+		x := map[string]any{"address": s.Address, "kind": s.Kind, "outcome": s.Outcome, "config": s.Config}
+		read, as := w.Outputs, "outputs"
+		if s.Block == "table" {
+			read, as = w.Rows, "rows"
+		}
+		if read != nil && s.Block != "figure" && named[a.Name] {
+			got, err := read(s.Address)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Address, err)
+			}
+			x[as] = got
+		}
+		if a.Key != "" {
+			within(group, s.Name)[s.Key] = x
+		} else {
+			group[s.Name] = x
+		}
+	}
+	values := map[string]cty.Value{
+		"plan": language.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
+	}
+	for _, t := range declare.Types {
+		if t.Outputs() {
+			values[t.Name] = language.FromTree(within(all, t.Name))
+		}
+	}
+	return values, nil
+}
+
+// within is the object of a name in another one.
+func within(m map[string]any, name string) map[string]any {
+	inner, ok := m[name].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		m[name] = inner
+	}
+	return inner
 }

@@ -2,7 +2,6 @@ package testfile_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -36,9 +35,8 @@ func TestParseMistakes(t *testing.T) {
 		"run \"x\" {\n  variables {\n    v \"x\" {}\n  }\n}": "lock",
 		`run "x" {`:                                          "Unclosed",
 	} {
-		if _, ds := testfile.Parse("x.test.hcl", []byte(source)); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
-			t.Errorf("%s: %v, want %q", source, ds.Err(), want)
-		}
+		_, ds := testfile.Parse("x.test.hcl", []byte(source))
+		errtest.Says(t, ds.Err(), want)
 	}
 }
 
@@ -94,14 +92,7 @@ func TestCheck(t *testing.T) {
 	}
 	want := testfile.Failure{File: "x.test.hcl", Line: 5, Message: "n is 3", Condition: `length(plan.steps) == 5 || (var.n > 3)`,
 		Values: []testfile.Value{{"length(plan.steps)", "4"}, {"5", "5"}, {"var.n", "3"}, {"3", "3"}}}
-	if got := f[0]; got.Message != want.Message || got.Line != want.Line || got.Condition != want.Condition || len(got.Values) != len(want.Values) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	for i, v := range f[0].Values {
-		if v != want.Values[i] {
-			t.Errorf("value %d is %v, want %v", i, v, want.Values[i])
-		}
-	}
+	errtest.Same(t, want, f[0])
 	for condition, want := range map[string]string{
 		`"text"`:        "true or false",
 		`step.fit.none`: "x.test.hcl:5",

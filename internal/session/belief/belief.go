@@ -17,15 +17,13 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Belief is what a preview found out about results that exist and are not used, and about
-// results that are used although no trusted key signed them.
+// Belief is what a preview found out about results that are not used, and results in use that no trusted key signed.
 type Belief struct {
 	Passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
 	Unsigned map[string]int                          // results in use, by store
 	compares bool                                    // with results made here
 }
 
-// New begins a preview under a policy.
 func New(p artifacts.Policy) *Belief {
 	return &Belief{Passed: map[artifacts.Digest][]artifacts.Passed{}, Unsigned: map[string]int{}, compares: p.Foreign == artifacts.VerifyUntrusted}
 }
@@ -64,15 +62,13 @@ func (b *Belief) Explain(v *plan.Preview, why map[int]string) {
 	}
 }
 
-// kind is what passed-over results are grouped by: who, where and why.
 type passedKind struct {
 	from   string
 	reason artifacts.Reason
 	signer string
 }
 
-// Summary counts what was passed over, for each store, signer and reason, and says what to
-// do about it.
+// Summary counts what was passed over, by store, signer and reason, with what to do about it.
 func (b *Belief) Summary() (out []Passed) {
 	if b == nil {
 		return nil
@@ -93,13 +89,10 @@ func (b *Belief) Summary() (out []Passed) {
 			counted[k].Steps++
 		}
 	}
-	for _, x := range counted {
-		out = append(out, *x)
-	}
-	slices.SortFunc(out, func(x, y Passed) int {
+	all := slices.SortedFunc(maps.Values(counted), func(x, y *Passed) int {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(y.Steps, x.Steps), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Signer, y.Signer))
 	})
-	return out
+	return lists.Map(all, func(x *Passed) Passed { return *x })
 }
 
 // WhatToDo says how a result that is passed over could be used; "" if there is no way.
@@ -129,7 +122,6 @@ type Others struct {
 	Blobs    int            `json:"fetch_blobs"`            // to fetch
 }
 
-// OtherStore is one of them.
 type OtherStore struct {
 	Name   string `json:"name"`
 	URL    string `json:"url"`
@@ -155,7 +147,6 @@ type FetchGroup struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// OthersJSON is Others in JSON.
 type OthersJSON struct {
 	*Others
 	Bytes  int64        `json:"fetch_bytes"`
@@ -170,7 +161,6 @@ func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	return &OthersJSON{o, o.Bytes(), o.Blocks(v)}
 }
 
-// Bytes is how much would be fetched.
 func (o *Others) Bytes() (n int64) {
 	if o == nil {
 		return 0

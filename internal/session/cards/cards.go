@@ -31,7 +31,6 @@ type cardsAsked struct {
 	list []int // these
 }
 
-// parseCards reads --gpus.
 func parseCards(text string) (c cardsAsked, err error) {
 	bad := func(why string) (cardsAsked, error) {
 		return cardsAsked{}, fault.Input(fmt.Errorf("--gpus %s: %s; it is a number of cards, all, or a list, such as 0,2 or cuda:2", text, why))
@@ -83,14 +82,11 @@ func (o *Options) Check(w worker.Options) error {
 	return err
 }
 
-// pollsGPU reports whether a worker takes steps for cards.
 func pollsGPU(w worker.Options) bool {
 	return len(w.Queues) == 0 || slices.Contains(w.Queues, workflows.GPUTaskQueue)
 }
 
-// For gives a worker the requested cards. Without a card it leaves the queue redsi-gpu to
-// others, since its steps could take months; if that queue or cards were requested, that is
-// an error.
+// For gives a worker the requested cards; without any it leaves the queue redsi-gpu to others, unless that was asked for.
 func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (shown string, err error) {
 	if !pollsGPU(*w) {
 		return "not needed", nil

@@ -18,10 +18,10 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
-// Step is how one step differs between two runs.
 type Step struct {
 	Address string        `json:"address"`
 	Was     string        `json:"was,omitempty"` // its address in A, if the same work has another name there
@@ -49,22 +49,16 @@ type Output struct {
 	Rendering bool `json:"-"` // a form of a table or figure whose cells are in another output
 }
 
-// Runs pairs the steps of two runs by address, then by key, and returns those that differ in
-// A's order, then B's, and how many do not.
+// Runs pairs the steps of two runs by address, then by key: it returns those that differ, A's first, and counts the others.
 func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
-	inB := map[string]runs.Step{}
+	of := func(s runs.Step) string { return s.Address }
+	inA, inB, paired := lists.By(a.Steps, of), lists.By(b.Steps, of), map[string]bool{}
 	byKey := map[artifacts.Digest]string{}
-	inA := map[string]bool{}
-	for _, s := range a.Steps {
-		inA[s.Address] = true
-	}
 	for _, s := range b.Steps {
-		inB[s.Address] = s
-		if !s.Key.IsZero() && !inA[s.Address] {
+		if _, both := inA[s.Address]; !both && !s.Key.IsZero() {
 			byKey[s.Key] = s.Address
 		}
 	}
-	paired := map[string]bool{}
 	expected, err := asks(ctx, store, b)
 	if err != nil {
 		return nil, 0, err
@@ -191,8 +185,7 @@ type Check struct {
 	Said string         `json:"said"` // the expectation, and what the second run has
 }
 
-// asks are the configurations of a run's tables and figures by address, for their
-// expectations, which are not part of keys. None if the run's plan has gone.
+// asks are the configurations, with expectations, of a run's tables and figures by address; none if its plan has gone.
 func asks(ctx context.Context, store *artifacts.Resolver, r *runs.Record) (map[string][]byte, error) {
 	p, err := plan.Read(ctx, store, r.Plan)
 	if errors.Is(err, artifacts.ErrNotExist) || r.Plan.IsZero() {
@@ -210,8 +203,7 @@ func asks(ctx context.Context, store *artifacts.Resolver, r *runs.Record) (map[s
 	return configs, nil
 }
 
-// diffChecks compares the verdicts on two results of a table or figure by the second run's
-// expectations.
+// diffChecks compares the verdicts on two results of a table or figure, by the second run's expectations.
 func diffChecks(ctx context.Context, store *artifacts.Resolver, address string, config []byte, was, is *artifacts.Result) (ds []Check, err error) {
 	if config == nil {
 		return nil, nil

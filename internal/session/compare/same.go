@@ -29,7 +29,6 @@ type Snapshot struct {
 	tasks map[string]plan.Step // by address; nil of a file
 }
 
-// SnapshotFormat is the form of snapshots.
 const SnapshotFormat = "redsi-snapshot/1"
 
 // Finished is what a step came to; without outputs, that it has no result.
@@ -41,7 +40,6 @@ type Finished struct {
 	result *artifacts.Result
 }
 
-// Take takes the snapshot of a run.
 func Take(ctx context.Context, store *artifacts.Resolver, rec *runs.Record) (*Snapshot, error) {
 	s := &Snapshot{Format: SnapshotFormat, Run: rec.RunID, Pipeline: rec.Pipeline}
 	p, err := plan.Read(ctx, store, rec.Plan)
@@ -111,8 +109,7 @@ type Pair struct {
 	At      syntax.Pos    `json:"at,omitzero"`       // in the pipeline
 }
 
-// Ok reports whether the step is the same on both sides: its key, unless results alone count, and its bytes, or
-// those within what its kind allows.
+// Ok reports whether both sides have one key, unless results alone count, and bytes that are the same or as the kind allows.
 func (p Pair) Ok(results bool) bool {
 	return (p.SameKey || results) && (p.Verdict == alike.Same || p.Verdict == alike.Within)
 }

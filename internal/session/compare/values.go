@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +19,14 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Bounds of what is compared by content; larger outputs, or more of them in a step, are
-// compared by size.
+// Bounds of what is compared by content; what is larger, or more in a step, is compared by size.
 const (
 	jsonCompared  = 16 << 20 // bytes
 	textCompared  = 1 << 20  // bytes
 	filesCompared = 50       // of a step
 )
 
-// Value is a number or text that differs: a cell of a table or figure, or a field of
-// JSON.
+// Value is a number or text that differs: a cell of a table or figure, or a JSON field.
 type Value struct {
 	At   string `json:"at"`             // ROW.COLUMN, SERIES.POINT.y, or the path of a field
 	Name string `json:"name,omitempty"` // of a cell, for people: its column and row
@@ -64,18 +63,12 @@ func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y o
 		return nil
 	}
 	if max(x.size, y.size) <= textCompared && isText(before) && isText(after) {
-		d.Lines = unified(before, after)
+		_, d.Lines, _ = strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n") // no headers
 	}
 	return nil
 }
 
 func isText(b []byte) bool { return utf8.Valid(b) && !bytes.ContainsRune(b, 0) }
-
-// unified is the line difference of two texts, without the headers that name files.
-func unified(before, after []byte) string {
-	_, lines, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n")
-	return lines
-}
 
 // diffCells compares two tables or figures cell by cell, in the order of the second.
 func diffCells(kind string, before, after []byte) (ds []Value, err error) {
@@ -141,17 +134,11 @@ func diffFields(before, after any) (ds []Value) {
 	old, now := map[string]string{}, map[string]string{}
 	fieldsOf(old, "", before)
 	fieldsOf(now, "", after)
-	for at, a := range old {
-		if b := now[at]; a != b {
+	for _, at := range lists.Unique(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(now))))) {
+		if a, b := old[at], now[at]; a != b { // a leaf is never ""
 			ds = append(ds, Value{At: at, A: a, B: b})
 		}
 	}
-	for at, b := range now {
-		if _, ok := old[at]; !ok {
-			ds = append(ds, Value{At: at, B: b})
-		}
-	}
-	slices.SortFunc(ds, func(x, y Value) int { return cmp.Compare(x.At, y.At) })
 	return ds
 }
 

@@ -3,9 +3,8 @@ package compare
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // TestDiffFields: documents are compared leaf by leaf, whatever their form.
@@ -21,8 +20,9 @@ func TestDiffFields(t *testing.T) {
 		{"gone", `{"a": "x", "b": null}`, `{"b": true}`, []Value{{At: "a", A: `"x"`}, {At: "b", A: "null", B: "true"}}},
 	} {
 		x, y, ok := bothJSON([]byte(c.a), []byte(c.b))
-		if got := diffFields(x, y); !ok || !cmp.Equal(got, c.want) {
-			t.Errorf("%s: %v, %s", c.name, ok, cmp.Diff(c.want, got))
+		errtest.Same(t, c.want, diffFields(x, y))
+		if !ok {
+			t.Error(c.name)
 		}
 	}
 	for _, text := range []string{"", "1", `"x"`, "{", `{"a": 1}` + "\n" + `{"a": 2}`, "x,y"} {
@@ -32,25 +32,19 @@ func TestDiffFields(t *testing.T) {
 	}
 }
 
-// TestDiffCells: tables are compared as they print their cells; a number that differs below
-// the digits that are printed differs too.
+// TestDiffCells: cells are compared as printed; a number that differs below the printed digits differs too.
 func TestDiffCells(t *testing.T) {
 	const head = `{"stubs": ["Form"], "columns": [{"id": "m", "title": "<b>MRR@10</b>", "format": {"style": "fixed", "decimals": 1}}], "rows": [`
 	before := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.1}}}, {"id": "old", "titles": ["Old"], "cells": {"m": {"value": 2}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.01}}}]}`
 	after := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.4}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.02}}}, {"id": "new", "titles": ["New"]}]}`
 	ds, err := diffCells("table", []byte(before), []byte(after))
 	errtest.None(t, err)
-	var got []string
-	for _, d := range ds {
-		got = append(got, d.At+" | "+d.Name+" | "+d.A+" | "+d.After())
-	}
+	got := lists.Map(ds, func(d Value) string { return d.At + " | " + d.Name + " | " + d.A + " | " + d.After() })
 	want := []string{
 		"nci.m | MRR@10, row nci | 60.1 | 60.4",
 		"html.m | MRR@10, row html | 50.0 | 50.0 (50.01 → 50.02, not rounded)",
 		"new.m | MRR@10, row new |  | –",
 		"old.m | MRR@10, row old | 2.0 | none",
 	}
-	if !cmp.Equal(got, want) {
-		t.Error(cmp.Diff(want, got))
-	}
+	errtest.Same(t, want, got)
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Models checks the program that computes models: what it found on this machine, or why it
-// gives no answer, and which kinds need it then.
+// Models checks the program that computes models: what it found, or why it gives no answer, and the kinds that need it.
 func Models(program string, facts device.Facts, err error, kinds []string) []Finding {
 	f := Finding{What: "models", Soft: true}
 	if err != nil {
@@ -60,7 +59,6 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []Finding {
 	return found
 }
 
-// graphsFinding says whether repeated steps are recorded.
 func graphsFinding(cuda device.CUDA) Finding {
 	if cuda.Graphs != "" {
 		return Finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps with the same shapes are recorded once and replayed: " + cuda.Graphs}

@@ -5,32 +5,37 @@
 package doctor
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/cpu"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/allocation"
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
 
-// Levels of findings.
 const (
 	OK   = "ok"
 	Warn = "warn" // only some uses need it
 	Fail = "fail"
 )
 
-// Finding is the result of one check.
 type Finding struct {
 	What  string `json:"what"`
 	OK    bool   `json:"ok"`
@@ -113,8 +118,7 @@ func Server() Finding {
 	return f
 }
 
-// Cluster checks that the queues of a cluster are polled. place is its address and namespace,
-// dialed why it was not reached, and worker the command that starts a worker of a queue.
+// Cluster checks that the queues at place are polled; dialed is why it was not reached, worker starts a queue's worker.
 func Cluster(place string, dialed error, polled func(queue string) (bool, error), worker func(queue string) string) []Finding {
 	f := Finding{What: "cluster", Note: place}
 	if dialed != nil {
@@ -138,8 +142,7 @@ func Cluster(place string, dialed error, polled func(queue string) (bool, error)
 	return found
 }
 
-// PayloadKey checks the file that a run would encrypt with: the ids of its keys, or why it
-// cannot be read. Only ids are shown.
+// PayloadKey checks the file that a run would encrypt with, and shows the ids of its keys, or why it cannot be read.
 func PayloadKey(file string, ids []string, err error) Finding {
 	f := Finding{What: "payload key", Note: file}
 	if err != nil {
@@ -148,4 +151,66 @@ func PayloadKey(file string, ids []string, err error) Finding {
 	}
 	f.OK, f.Note = true, fmt.Sprintf("%s: %s, %s encrypts", file, words.Count(len(ids), "key"), ids[0])
 	return f
+}
+
+// Key checks the user's signing key, nil: none; read is why it could not be read, revoked that it does not count here.
+func Key(k *signature.Private, revoked bool, read error) Finding {
+	f := Finding{What: "signing key", OK: true, Soft: true}
+	switch {
+	case read != nil:
+		f.OK, f.Soft, f.Note, f.Do = false, false, read.Error(), "set REDSI_SIGNING_KEY to a key made by redsi key new, or unset it"
+	case k == nil:
+		f.Note = "none; results are not signed"
+	default:
+		f.Note = k.Public().String()
+		if revoked {
+			f.OK, f.Do = false, "this key is revoked here, so its signatures do not count: make another one with redsi key new --out FILE"
+		}
+	}
+	return f
+}
+
+// Trust says which keys are trusted; err is why the policy could not be made.
+func Trust(p artifacts.Policy, err error) Finding {
+	f := Finding{What: "trust", OK: true}
+	if err == nil {
+		err = p.Validate()
+	}
+	if err != nil {
+		f.OK, f.Note, f.Do = false, err.Error(), "correct the results block, --trust or --untrusted"
+		return f
+	}
+	names := lists.Map(p.Ring.Trusted, func(k signature.Public) string { return k.Name })
+	f.Note = "results in other stores that no trusted key signed: " + string(cmp.Or(p.Foreign, artifacts.RunUntrusted))
+	if len(names) > 0 {
+		f.Note = "trusts " + strings.Join(names, ", ") + "; " + f.Note
+	}
+	if n := len(p.Ring.Revoked); n > 0 {
+		f.Note += fmt.Sprintf("; %s revoked", words.Count(n, "key"))
+	}
+	return f
+}
+
+// asksFor is a key without a result anywhere.
+var asksFor = artifacts.Sum([]byte("redsi doctor asks whether anybody answers"))
+
+// Others asks each other store for a result that does not exist.
+func Others(ctx context.Context, addresses []string, required bool) (found []Finding) {
+	for _, address := range addresses {
+		f := Finding{What: "from", Soft: !required, Note: open.Shown(address)}
+		ctx, cancel := context.WithTimeout(ctx, AnswersWithin)
+		began := time.Now()
+		o, err := open.Other(address)
+		if err == nil {
+			_, err = o.Records.Get(ctx, artifacts.ResultName(asksFor))
+		}
+		cancel()
+		if err == nil || errors.Is(err, artifacts.ErrNotExist) {
+			f.OK, f.Note = true, fmt.Sprintf("%s answers in %s", f.Note, words.Seconds(time.Since(began)))
+		} else {
+			f.Note, f.Do = f.Note+": "+err.Error(), "check the address; while it does not answer, each plan says what it may have"
+		}
+		found = append(found, f)
+	}
+	return found
 }

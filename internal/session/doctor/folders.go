@@ -3,14 +3,19 @@ package doctor
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/words"
@@ -38,14 +43,12 @@ func State(dir string) Finding {
 	return withDisk(f, dir, "run redsi with this state folder on one machine at a time, or name one on a local disk: --state DIR; results may be shared (--store)")
 }
 
-// Folder looks at the disk of a folder, which need not be there; alone is what to do where other
-// machines do not see its locks.
+// Folder looks at the disk of a folder, there or not; alone is what to do if other machines do not see its locks.
 func Folder(what, dir, alone string) Finding {
 	return withDisk(Finding{What: what, Note: dir}, dir, alone)
 }
 
-// withDisk adds to a finding about a folder its file system, with what of it matters to those who
-// share it, and the free space. A store has no alone: it needs no locks.
+// withDisk adds the file system and free space to a folder's finding. A store, without alone, needs no locks.
 func withDisk(f Finding, dir, alone string) Finding {
 	f.OK = true
 	kind, options := system.FileSystem(dir)
@@ -69,8 +72,7 @@ func withDisk(f Finding, dir, alone string) Finding {
 	return f
 }
 
-// Store reads the store at an address, and writes and deletes a few bytes there; opened is
-// why it could not be opened.
+// Store reads the store at an address, and writes and deletes a few bytes; opened is why it could not be opened.
 func Store(ctx context.Context, address string, s *artifacts.Resolver, opened error) Finding {
 	f := Finding{What: "store", Note: open.Shown(address)}
 	err := opened
@@ -106,8 +108,7 @@ func Store(ctx context.Context, address string, s *artifacts.Resolver, opened er
 	return f
 }
 
-// probe writes a blob and a record under unique names and deletes them; left is why deleting
-// failed.
+// probe writes a blob and a record under unique names and deletes them; left: why that failed.
 func probe(ctx context.Context, s artifacts.Store) (left, err error) {
 	name := "doctor/" + strings.ToLower(rand.Text())
 	d, _, err := s.Blobs.Put(ctx, strings.NewReader(name))
@@ -119,4 +120,38 @@ func probe(ctx context.Context, s artifacts.Store) (left, err error) {
 		return left, err
 	}
 	return errors.Join(left, s.Records.Delete(ctx, name)), nil
+}
+
+const answersWithin = 20 * time.Second
+
+// Programs lists the other redsi of a PATH, another version as a warning: a shell may start what nobody means.
+func Programs(ctx context.Context, path string) (found []Finding) {
+	this, _ := os.Stat(revision.Program()) // nil: none is this one
+	seen := []os.FileInfo{this}
+	for _, folder := range filepath.SplitList(path) {
+		file := filepath.Join(folder, "redsi")
+		info, err := os.Stat(file)
+		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 || slices.ContainsFunc(seen, func(s os.FileInfo) bool { return os.SameFile(s, info) }) {
+			continue
+		}
+		seen = append(seen, info)
+		is := versionOf(ctx, file)
+		f := Finding{What: "program", OK: is == revision.Of(), Soft: true, Note: "redsi " + is + ", " + file}
+		if !f.OK {
+			f.Note, f.Do = f.Note+", another version", "remove one, or start the one that you mean by its path"
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// versionOf asks a program redsi.
+func versionOf(ctx context.Context, program string) string {
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	v := struct{ Revision string }{revision.Unknown}
+	if out, err := exec.CommandContext(ctx, program, "version", "--json").Output(); err == nil {
+		_ = json.Unmarshal(out, &v) // none: an unknown version
+	}
+	return v.Revision
 }

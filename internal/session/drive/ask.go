@@ -30,8 +30,7 @@ const (
 	readAtOnce   = 16          // records
 )
 
-// Running connects to the running server, which stays until the connection is closed; nil if
-// there is none.
+// Running connects to the running server, which stays until the connection is closed; nil: there is none.
 func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connection, error) {
 	if o.Given() {
 		conn, err := dr.Dial(ctx, o)
@@ -102,8 +101,7 @@ func (dr *Driver) askAll(ctx context.Context, conn *Connection, open []*workflow
 	return out
 }
 
-// ask asks an open run for its counts and its first running steps: the answer is bounded,
-// however many steps there are.
+// ask asks an open run for its counts and first running steps: a bounded answer.
 func (dr *Driver) ask(ctx context.Context, conn *Connection, w *workflow.WorkflowExecutionInfo) Run {
 	s := openRun(conn, w)
 	state, err := workflows.Ask[workflows.State](ctx, conn.Client, s.Workflow, workflows.StateQuery)
@@ -124,8 +122,7 @@ func openRun(conn *Connection, w *workflow.WorkflowExecutionInfo) Run {
 	return Run{Workflow: id, URL: conn.RunURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[runs.Status]int{}}
 }
 
-// name records which run it is. A run of many steps continues in further executions, so it
-// may have started before this one.
+// name records which run it is. One of many steps continues in further executions, so it may have started earlier.
 func (s *Run) name(id string) {
 	s.RunID = id
 	if at, ok := workflows.RunBegan(id); ok && at.Before(s.Started) {
@@ -133,7 +130,6 @@ func (s *Run) name(id string) {
 	}
 }
 
-// fill adds running, queued and failed steps.
 func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []workflows.StepState) {
 	if s.Counts == nil { // it is loading its plan
 		s.Counts = map[runs.Status]int{}
@@ -240,8 +236,7 @@ func listRunning(ctx context.Context, c client.Client, query string) (open []*wo
 	}
 }
 
-// EndedRuns are the newest recorded runs of this project, newest first; without a project, of
-// all.
+// EndedRuns are this project's newest recorded runs, newest first; without a project, all runs'.
 func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int) (ended []Ended, err error) {
 	ids, err := runs.IDs(ctx, store)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
@@ -51,8 +52,7 @@ func (dr *Driver) Cancel(ctx context.Context, o Cluster, names []string, wait ti
 	return out, ctx.Err()
 }
 
-// CancelSteps cancels steps of an open run, by their addresses or those of their blocks, with what needs them, and returns
-// those that had not ended. The run goes on with all else.
+// CancelSteps cancels an open run's steps, by addresses or blocks, and what needs them; it returns those that had not ended.
 func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targets []string) (runID string, cancelled []string, err error) {
 	conn, open, err := dr.OpenRunsNamed(ctx, o, []string{name})
 	if err != nil {
@@ -77,11 +77,9 @@ func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targe
 	return open[0].RunID, cancelled, nil
 }
 
-// holdersNamed bounds the steps that a cancelled run is said to wait for.
 const holdersNamed = 5
 
-// awaitCancelled waits for a cancelled run to end, and says from time to time what it waits
-// for.
+// awaitCancelled waits for the end of a cancelled run, and says now and then what that waits for.
 func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun, out *CancelledRun) {
 	done := make(chan error, 1)
 	go func() { done <- AwaitEnd(ctx, wf).Err }()
@@ -109,7 +107,6 @@ func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run,
 	}
 }
 
-// holds says what a run that is being cancelled waits for.
 func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun) string {
 	if why := dr.Obstacle(ctx, conn, wf); why != "" {
 		return why
@@ -118,21 +115,15 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 	if err != nil {
 		return "its state is not known"
 	}
-	var at []string
-	for _, x := range s.Steps {
-		if x.Status == runs.Running && len(at) < holdersNamed {
-			at = append(at, x.Address)
-		}
-	}
-	if len(at) == 0 {
+	running := lists.Filter(s.Steps, func(x workflows.StepState) bool { return x.Status == runs.Running })
+	if len(running) == 0 {
 		return "writing its record"
 	}
+	at := lists.Map(running[:min(len(running), holdersNamed)], func(x workflows.StepState) string { return x.Address })
 	return words.Count(s.Counts[runs.Running], "step") + " running: " + strings.Join(at, ", ")
 }
 
-// OpenRunsNamed connects to where runs may be open and finds those that are named, each by
-// its id or the beginning of it ("" and "last": the one that began last); with no name,
-// all. Unless there is an error, the caller must close the connection.
+// OpenRunsNamed connects and finds open runs by beginnings of ids ("", "last": the newest) or all. Without an error, the caller closes.
 func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) (*Connection, []Run, error) {
 	var where Report
 	conn, err := dr.Running(ctx, o, &where)

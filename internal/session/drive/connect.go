@@ -39,7 +39,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Cluster says which Temporal cluster to use.
 type Cluster struct {
 	Address, Namespace, Profile, UI string
 	PayloadKey                      string // file of keys
@@ -55,7 +54,6 @@ type Cluster struct {
 	Accept                          []string // folders of pipelines that the worker may be told to load
 }
 
-// Codec reads the keys.
 func (o *Cluster) Codec() (payload.Codec, error) {
 	c, err := payload.Load(o.PayloadKey)
 	if err != nil {
@@ -64,8 +62,7 @@ func (o *Cluster) Codec() (payload.Codec, error) {
 	return c, nil
 }
 
-// StartTelemetry serves metrics and sends traces, as flags and environment say, until the
-// program ends.
+// StartTelemetry serves metrics and sends traces, as flags and environment say, until the program ends.
 func (dr *Driver) StartTelemetry(ctx context.Context) error {
 	if dr.telemetry != nil {
 		return nil
@@ -80,7 +77,6 @@ func (dr *Driver) StartTelemetry(ctx context.Context) error {
 	return nil
 }
 
-// Sealed makes a client encrypt and decrypt with a codec.
 func Sealed(o client.Options, c payload.Codec) client.Options {
 	o.DataConverter, o.FailureConverter = c.DataConverter(), workflows.Failures(c.FailureConverter())
 	return o
@@ -97,8 +93,7 @@ func (o *Cluster) checkShare() error {
 	return nil
 }
 
-// head reports whether this process leaves all steps to other workers of the server that it uses: it was told so, or other
-// machines reach that server, and it was not told how many steps to do.
+// head reports whether this process leaves all steps to other workers: so told, or since other machines reach the server.
 func (dr *Driver) head(o Cluster) bool {
 	if o.Given() || o.Slots > 0 {
 		return false
@@ -107,7 +102,6 @@ func (dr *Driver) head(o Cluster) bool {
 	return o.Head || o.Listen != "" || i.Listen != ""
 }
 
-// Given reports whether a cluster was named.
 func (o *Cluster) Given() bool {
 	return !o.Embedded && (o.Address != "" || o.Profile != "" || os.Getenv("TEMPORAL_ADDRESS") != "")
 }
@@ -167,7 +161,6 @@ func (dr *Driver) Connect(ctx context.Context, o Cluster, store *artifacts.Resol
 	return dr.Embed(ctx, o, store)
 }
 
-// Dial connects to the cluster that was named.
 func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	codec, err := o.Codec()
 	if err != nil {
@@ -227,7 +220,6 @@ func (dr *Driver) unreached(o Cluster) string {
 	return ""
 }
 
-// serverDir is the folder of the embedded server.
 func (dr *Driver) serverDir() string { return filepath.Join(dr.StateDir, "temporal") }
 
 // HasServer reports whether the state folder has a server, or had one that was killed.
@@ -247,8 +239,7 @@ func told(ctx context.Context) func() bool {
 // identity is what the server knows this process by.
 func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(session.HostEnv())) }
 
-// Embed uses the server of the state folder, starting it if needed, and adds a worker of its
-// own.
+// Embed uses the state folder's server, started if needed, with a worker of its own.
 func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolver) (*Connection, error) {
 	codec, err := o.Codec()
 	if err != nil {
@@ -327,8 +318,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 	return conn, nil
 }
 
-// Stays marks, in its memo, a run that goes on without the process that started it: other machines
-// may have workers for it.
+// Stays marks, in its memo, a run that outlives the process that started it: other machines may have its workers.
 const Stays = "redsi.stays"
 
 // stays is the memo of a run that is started by conn.
@@ -339,10 +329,7 @@ func (c *Connection) stays() map[string]any {
 	return map[string]any{Stays: true}
 }
 
-// endLeftovers ends what killed processes left open on their embedded server: the caller is
-// the folder's only process on this machine, so none of their workers can be alive but those of
-// runs that are marked, and the store has all that they finished. What other clients have
-// started since is left alone.
+// endLeftovers ends what killed processes left open on their embedded server, but for marked runs and what others began since.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
 	if err != nil {
@@ -365,8 +352,7 @@ func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.
 	return nil
 }
 
-// Activities are those of this process; conn is nil for work without a server, such as that
-// of `force` and `verify --rebuild`.
+// Activities are those of this process; conn is nil without a server, as for `force` and `verify --rebuild`.
 func (dr *Driver) Activities(store *artifacts.Resolver, conn *Connection, features workflows.Features) *activities.Activities {
 	if conn == nil {
 		conn = &Connection{}
@@ -402,8 +388,7 @@ func (dr *Driver) scratchArea() *scratch.Area {
 	return dr.Scratch
 }
 
-// RegisterAttributes adds the search attributes to a cluster; false if that is not allowed:
-// then runs go without them.
+// RegisterAttributes adds the search attributes to a cluster; false: it may not, and runs go without them.
 func (dr *Driver) RegisterAttributes(ctx context.Context, c client.Client, namespace string) bool {
 	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
@@ -426,8 +411,7 @@ func (dr *Driver) RegisterAttributes(ctx context.Context, c client.Client, names
 	return err == nil
 }
 
-// sdkLog is the logger of the Temporal SDK: its warnings are shown only when debugging, since
-// the run itself reports cancelled and retried activities.
+// sdkLog is the SDK's logger, silent but for debugging: the run itself reports cancelled and retried activities.
 func (dr *Driver) sdkLog() *slog.Logger {
 	if os.Getenv("REDSI_DEBUG_TEMPORAL") != "" {
 		return dr.Log

@@ -19,11 +19,12 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/step"
 )
 
-// Driver drives runs for a session: it connects to Temporal, runs steps in this process, and
-// finds out how runs are.
+// Driver drives runs for a session: it connects to Temporal, runs steps here, and finds out how runs are.
 type Driver struct {
 	*session.Session
 	// Patience is how long to wait in silence.
@@ -40,7 +41,6 @@ type Driver struct {
 	watched   watched              // runs that are followed
 }
 
-// Close ends what was started for runs.
 func (dr *Driver) Close() {
 	dr.second.Close()
 	if dr.Scratch != nil {
@@ -51,8 +51,7 @@ func (dr *Driver) Close() {
 	dr.telemetry.Close()
 }
 
-// SecondProgram is the pool of processes that compute what this program cannot, started as
-// needed.
+// SecondProgram is the pool of processes that compute what this program cannot.
 func (dr *Driver) SecondProgram() *compute.Pool {
 	if dr.second == nil {
 		dr.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: dr.Registry, CacheDir: dr.CacheDir(), Log: dr.Log})
@@ -60,8 +59,7 @@ func (dr *Driver) SecondProgram() *compute.Pool {
 	return dr.second
 }
 
-// Lacking is why steps that need the second program cannot run: it is missing, or of another
-// build. It is started to find out.
+// Lacking starts the second program, and is why its steps cannot run: it is missing, or of another build.
 func (dr *Driver) Lacking(ctx context.Context) error {
 	err := dr.SecondProgram().Check(ctx)
 	if program, ok := errors.AsType[*compute.ProgramError](err); ok {
@@ -72,27 +70,18 @@ func (dr *Driver) Lacking(ctx context.Context) error {
 
 // Computed are the names of the kinds that need the second program.
 func (dr *Driver) Computed() (names []string) {
-	for _, k := range dr.Registry.Kinds() {
-		if k.SecondFor() != "" && !k.Hidden {
-			names = append(names, k.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	kinds := lists.Filter(dr.Registry.Kinds(), func(k step.Spec) bool { return k.SecondFor() != "" && !k.Hidden })
+	return slices.Sorted(slices.Values(lists.Map(kinds, func(k step.Spec) string { return k.Name })))
 }
 
-// ReadySecond checks that the second program is available if steps of a run need it, and says
-// how many do if it is not. The result gives the reason once it is known.
+// ReadySecond checks the second program if steps need it, and says how many lack it. The reason comes once it is known.
 func (dr *Driver) ReadySecond(ctx context.Context, v *plan.Preview) <-chan error {
 	why := make(chan error, 1)
 	n := 0
-	for i, it := range v.Items {
-		tree, err := v.Plan.Steps[i].Task.Tree()
-		if it.Outcome == plan.Hit || err != nil {
-			continue
-		}
-		spec := dr.Registry.Lookup(v.Plan.Steps[i].Task.Kind)
-		if spec.NeedsSecond(tree) || v.Plan.Steps[i].Pending() && spec.SecondFor() != "" {
+	for _, s := range v.Todo() {
+		tree, err := s.Task.Tree()
+		spec := dr.Registry.Lookup(s.Task.Kind)
+		if err == nil && (spec.NeedsSecond(tree) || s.Pending() && spec.SecondFor() != "") {
 			n++
 		}
 	}

@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// GraphSteps are a plan's steps as a graph has them.
 func GraphSteps(pl *plan.Plan) []graph.Step {
 	return lists.Map(pl.Steps, func(s plan.Step) graph.Step { return graph.Step{Address: s.Address, Deps: s.Deps} })
 }
@@ -46,7 +45,6 @@ type graphs struct {
 	name  string
 }
 
-// Runs implements livegraph.Source.
 func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 	list, err := g.conn.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		Query: "WorkflowType = '" + workflows.ReproduceWorkflow + "'", PageSize: graphRuns})
@@ -65,7 +63,6 @@ func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 	return livegraph.Sorted(runs), nil
 }
 
-// Picture implements livegraph.Source.
 func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Picture, error) {
 	var p livegraph.Picture
 	d, err := g.conn.Client.DescribeWorkflowExecution(ctx, workflow, "")
@@ -129,8 +126,7 @@ func (dr *Driver) pageOfGraphs() string {
 	return p.URL
 }
 
-// ListenForGraphs listens on a local port for the page, the default one if it is free, and
-// records it in the state folder, so that runs can link to it.
+// ListenForGraphs listens on a local port, this one if it is free, and records the page in the state folder for runs' links.
 func (dr *Driver) ListenForGraphs(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {

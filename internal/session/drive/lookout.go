@@ -27,8 +27,7 @@ const (
 	atOnce     = 16 // questions
 )
 
-// lookout finds out which of the steps that a run has started are running, and how far they
-// are. The server knows their activities; if there are very many, only some are looked at at a time.
+// lookout finds out which of a run's steps run, and how far they are, by the server's activities: of many, some at a time.
 type lookout struct {
 	dr   *Driver
 	conn *Connection
@@ -47,7 +46,6 @@ type Work struct {
 	Worker   string // where it is; "": unknown, or on this machine and in the same job
 }
 
-// look is what is known of a running step.
 type look struct {
 	begun bool
 	busy  bool   // a worker is at it, or a pause between two tries is
@@ -86,8 +84,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	return v, nil
 }
 
-// ask looks at the running steps that are shown, and at some of the queued ones: the oldest,
-// which start first, and others in turn.
+// ask looks at the running steps that are shown, and at some queued ones: the oldest, which start first, and others in turn.
 func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 	if l.looks == nil {
 		l.looks = map[string]look{}
@@ -236,7 +233,6 @@ func (dr *Driver) looks(ctx context.Context, conn *Connection, run string, steps
 	return out
 }
 
-// started reports whether a worker has begun an activity.
 func started(p *workflow.PendingActivityInfo) bool {
 	return p.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED && p.GetState() != enums.PENDING_ACTIVITY_STATE_UNSPECIFIED
 }

@@ -100,8 +100,7 @@ func (p *Pilots) add(dr *Driver, s *plan.Step, x estimate.Step) {
 	}
 }
 
-// serve has pilots for a run until over is called or ctx ends. Then it takes back those that have not begun, unless another run
-// of the server may use them. What runs ends by itself.
+// serve has pilots for a run until over is called or ctx ends; then it takes back those that have not begun.
 func (p *Pilots) serve(ctx context.Context, dr *Driver, conn *Connection, wf client.WorkflowRun, store artifacts.Store) (over func()) {
 	p.calls.Names = lists.Map(p.Jobs, func(j slurm.Job) string { return j.Name })
 	p.worked, p.told, p.sights, p.waits = map[string]bool{}, map[string]bool{}, make(chan Sight, 1), "waiting for pilots"
@@ -151,7 +150,6 @@ func (p *Pilots) wait(what string) {
 	p.waits = what
 }
 
-// say says what has not been said.
 func (p *Pilots) say(dr *Driver, text string) {
 	if !p.told[text] {
 		p.told[text] = true
@@ -270,7 +268,6 @@ func blockOf(address string) string {
 	return block
 }
 
-// outputShown is how many lines of a pilot's output are shown.
 const outputShown = 5
 
 // lastLines are those of the output that was written last; "" if there is none.

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/activities"
@@ -16,13 +18,15 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/session/pilots"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
-// RecordHits records a run that found everything done, in case an earlier one was killed
-// before it could write its record.
+// RecordHits records a run that found all done: an earlier one may have been killed before it wrote its record.
 func (dr *Driver) RecordHits(ctx context.Context, store *artifacts.Resolver, pl *plan.Plan, v *plan.Preview) error {
 	rec := runs.Record{RunID: NewRunID(), Pipeline: pl.Pipeline, Project: dr.Project(), Targets: dr.Targets,
 		Counts: map[runs.Status]int{runs.Hit: len(pl.Steps)}}
@@ -33,8 +37,7 @@ func (dr *Driver) RecordHits(ctx context.Context, store *artifacts.Resolver, pl 
 	return runs.WriteHits(ctx, store.Own, rec, func() (artifacts.Digest, error) { return plan.Store(ctx, store.Own.Blobs, pl) })
 }
 
-// Release lets go of the bytes of temporary steps that a run finds done: an earlier one was
-// ended before it could, or kept them.
+// Release lets go of temporary steps' bytes in a run that finds them done, since an earlier run did not.
 func (dr *Driver) Release(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) workflows.Released {
 	var keys []artifacts.Digest
 	for i, it := range v.Items {
@@ -58,8 +61,7 @@ func (dr *Driver) Release(ctx context.Context, store *artifacts.Resolver, v *pla
 	return out
 }
 
-// IsRead reports whether a run reads the result of step i at its end: pins, tables and
-// figures, and what is published.
+// IsRead reports whether a run reads the result of step i at its end: for pins, tables, figures, and publishing.
 func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 	s := pl.Steps[i]
 	published := func(p pipeline.Publish) bool {
@@ -68,8 +70,7 @@ func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 	return s.IsRendered() || slices.ContainsFunc(dr.Published, published) || dr.Registry.Lookup(s.Task.Kind).HasPins()
 }
 
-// FillResults adds to the preview of a run the results that are read at its end, by the keys in
-// its record, so that the plan is previewed only once.
+// FillResults adds to a run's preview the results that are read at its end, by its record: the plan is previewed once.
 func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, runID string) error {
 	lost := func(what string) error {
 		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.Own.URL, shellwords.Quote(store.Own.URL))
@@ -82,10 +83,7 @@ func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v 
 	if err != nil {
 		return err
 	}
-	left, lacks, place := map[int]artifacts.Digest{}, map[int][]int{}, make(map[string]int, len(v.Plan.Steps))
-	for i, s := range v.Plan.Steps {
-		place[s.Address] = i
-	}
+	left, lacks, place := map[int]artifacts.Digest{}, map[int][]int{}, v.Plan.Places()
 	for _, s := range rec.Steps {
 		i, there := place[s.Address]
 		if !there || v.Plan.Steps[i].Pending() {
@@ -146,4 +144,50 @@ func (dr *Driver) PinSources(v *plan.Preview) error {
 		}
 	}
 	return nil
+}
+
+// Report is the answer of status.
+type Report struct {
+	Server    string       `json:"server,omitempty"`    // "" if none is running
+	Elsewhere string       `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
+	Running   []Run        `json:"running"`
+	Pilots    []pilots.Sum `json:"pilots,omitempty"` // of Slurm
+	Ended     []Ended      `json:"ended,omitempty"`  // newest first
+}
+
+// Run is an open run. Of very many running or failed steps it lists some; Counts counts all.
+type Run struct {
+	RunID    string              `json:"run"`
+	Workflow string              `json:"workflow"`
+	URL      string              `json:"url"`
+	Started  time.Time           `json:"started"`
+	Counts   map[runs.Status]int `json:"counts"`
+	Steps    []Step              `json:"steps,omitempty"`    // running and failed
+	Priority int                 `json:"priority,omitempty"` // 0: unknown, or the server's default
+	LeftS    float64             `json:"left_s,omitempty"`   // at least, as running steps report; 0: unknown
+	Error    string              `json:"error,omitempty"`    // why its state is unknown
+}
+
+type Step struct {
+	Address  string         `json:"address"`
+	Status   runs.Status    `json:"status"`
+	Progress *step.Progress `json:"progress,omitempty"`
+	Error    string         `json:"error,omitempty"`
+	Worker   string         `json:"worker,omitempty"` // host and batch job of who runs it, if not this machine's alone
+}
+
+// Ended is the outcome of a run that has ended.
+type Ended struct {
+	RunID    string              `json:"run"`
+	Pipeline string              `json:"pipeline"`
+	Targets  []string            `json:"targets,omitempty"`
+	Counts   map[runs.Status]int `json:"counts"`
+	Failed   []Step              `json:"failed,omitempty"`
+}
+
+// Tally is how many steps have each status, as text.
+func Tally(n map[runs.Status]int) string {
+	all := []runs.Status{runs.Hit, runs.Ran, runs.Running, runs.Queued, runs.Waiting, runs.Failed, runs.Skipped, runs.Cancelled, runs.NotStarted}
+	list := lists.Map(all, func(s runs.Status) words.Number { return words.Number{N: n[s], Of: string(s)} })
+	return cmp.Or(strings.Join(words.Counts(list...), ", "), "loading")
 }

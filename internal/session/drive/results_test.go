@@ -40,15 +40,11 @@ func TestResultsOfARun(t *testing.T) {
 		table = key
 	}
 	v := &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}
-	if err := a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID); err == nil {
-		t.Error("a run without a record has results")
-	}
+	errtest.Says(t, a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID), "its record is not in")
 	errtest.None(t, runs.Write(t.Context(), store, rec))
 	before := counted.Calls(storetest.RecordsGet)
 	errtest.None(t, a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID))
-	if n := counted.Calls(storetest.RecordsGet) - before; n != 2 {
-		t.Errorf("%d records are read, want the run's and the table's", n)
-	}
+	errtest.Same(t, 2, counted.Calls(storetest.RecordsGet)-before)
 	if it := v.Items[steps]; it.Outcome != plan.Hit || it.Key != table || it.Result == nil {
 		t.Errorf("the table's result: %+v", it)
 	}

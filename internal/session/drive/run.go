@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
@@ -52,7 +53,6 @@ type RunOptions struct {
 	Command func(more ...string) string
 }
 
-// Summary is the outcome of a run.
 type Summary struct {
 	Pipeline string `json:"pipeline"`
 	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
@@ -83,8 +83,7 @@ type Summary struct {
 // planTries bounds the plans of one run, in case sources change faster than they can be planned.
 const planTries = 5
 
-// Reproduce runs the steps that lack results, here or on a cluster, and follows the run to its
-// end. A summary beside an error is of a run that began: what has finished is there.
+// Reproduce runs the steps that lack results, and follows the run. A summary beside an error is of a run that began.
 func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error) {
 	if o.Detach && !o.Cluster.Given() {
 		return nil, fault.Input(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", dr.Hint("dev")))
@@ -183,8 +182,7 @@ func (dr *Driver) previewRun(ctx context.Context, o RunOptions, pl *plan.Plan, f
 	return err
 }
 
-// before checks, before anything is done, that a plan is the saved one and that the project has
-// an id.
+// before checks, before anything is done, that a plan is the saved one and that the project has an id.
 func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) error {
 	if o.Before != nil {
 		if err := o.Before(ctx, of); err != nil {
@@ -208,9 +206,7 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	return nil
 }
 
-// afterChange plans again after a run that failed because a source or program did not have
-// the bytes that were planned: it changed in between, or a remembered checksum was wrong. Any
-// other failure, or one after which the plan is the same, is returned as it is.
+// afterChange plans again after a run that failed since a source or program had other bytes than planned; else it returns the failure.
 func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, old *plan.Plan, failure error) (*plan.Plan, error) {
 	failed, ok := errors.AsType[*workflows.RunError](failure)
 	if !ok || len(failed.Result.Changed) == 0 {
@@ -246,8 +242,7 @@ func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, o
 	return next, nil
 }
 
-// finished completes the summary of a run that has ended, also of one that failed: its results
-// are read, brought here and pinned.
+// finished completes the summary of a run that has ended, or failed: its results are read, brought here and pinned.
 func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summary, error) {
 	var failed *workflows.RunError
 	if err != nil && (!errors.As(err, &failed) || failed.Result.RunID == "") {
@@ -287,8 +282,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 	return out, err
 }
 
-// regrow makes the plan of a run that has ended again, if not all of its steps were known at
-// its start. What does not fit the pipeline is in the run's error.
+// regrow makes the plan of an ended run again, if it had not all steps at its start. The run's error has what does not fit.
 func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	if !of.Plan.Pending() {
 		return nil
@@ -306,7 +300,6 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	return err
 }
 
-// Sum says how all steps ended.
 func (s *Summary) Sum() string {
 	said := []string{fmt.Sprintf("%d hit, %d ran", s.Hit, s.Ran)}
 	if n := len(s.Of.Plan.Skipped); n > 0 {
@@ -317,13 +310,9 @@ func (s *Summary) Sum() string {
 	if n := s.Released.Results; n > 0 {
 		said = append(said, fmt.Sprintf("released %s, %s", words.Count(n, "step"), words.Size(s.Released.Bytes)))
 	}
-	for _, h := range s.From {
-		said = append(said, h.String())
-	}
-	return strings.Join(said, ", ")
+	return strings.Join(append(said, lists.Map(s.From, session.HitFrom.String)...), ", ")
 }
 
-// Cancelled is the error of a cancelled run.
 type Cancelled struct {
 	RunID, Next string
 	Sum         string               // how its steps ended; "": its record could not be read
@@ -342,11 +331,9 @@ func (e *Cancelled) Error() string {
 	return b.String() + "\n" + e.Next
 }
 
-// recordPatience bounds reading the record of a cancelled run.
 const recordPatience = 10 * time.Second
 
-// tellCancelled adds to a summary and to the error of a cancelled run, which is in err, how its
-// steps ended, and returns err. The run's context has ended.
+// tellCancelled adds to the summary and error of a cancelled run how its steps ended, and returns err. ctx has ended.
 func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
 	defer cancel()

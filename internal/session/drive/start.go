@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// start starts the workflow, here or on a cluster, and follows it to the end.
 func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	if err := dr.MayRecord(); err != nil {
 		return err
@@ -103,7 +102,6 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	return nil
 }
 
-// send stores a run's plan and hits, and returns the workflow's input.
 func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in workflows.ReproduceInput, err error) {
 	defer dr.Waiting("sending the plan to the store")()
 	of := out.Of
@@ -120,7 +118,6 @@ func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in work
 	return in, err
 }
 
-// variablesShown bounds the variables of a run that the UI shows.
 const variablesShown = 20
 
 // details is what the UI shows about a run from its start.
@@ -135,8 +132,7 @@ func (dr *Driver) details(pl *plan.Plan, store artifacts.Store, digest artifacts
 	return workflows.StartDetails(facts)
 }
 
-// otherStore says what to do if the cluster's workers have a different store from this
-// command's.
+// otherStore says what to do if the cluster's workers have another store than this command.
 func (dr *Driver) otherStore(o RunOptions, ours, theirs string) string {
 	if ours == theirs {
 		return fmt.Sprintf("This command and the cluster's workers both use the store %s, but it is a different folder on their machine: use a store that both can reach, such as a bucket", ours)
@@ -155,9 +151,7 @@ func (e *toldError) Error() string { return e.text }
 
 func (e *toldError) Unwrap() error { return e.error }
 
-// once is a run's error without the further lines of its steps' errors, which whoever followed
-// the run has been shown, unless all is wanted. A line that ends in a colon has the last of its
-// further ones.
+// once is a run's error without the further lines of steps' errors, which its followers have been shown, unless all is wanted.
 func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	lines, base := strings.Split(failed.Error(), "\n"), ""
 	var short []string
@@ -174,8 +168,7 @@ func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	return &toldError{failed, strings.Join(short, "\n") + "\n`" + dr.Hint("logs", "--failed", "--run", runID) + "` shows all of it"}
 }
 
-// Ended turns a workflow's error into one for the user; goesOn says how to continue. Unless it
-// is whole, errors of steps have been shown already.
+// Ended turns a workflow's error into the user's; goesOn says how to continue, inFull that nobody has seen steps' errors.
 func (dr *Driver) Ended(err error, runID, goesOn string, inFull bool) error {
 	var unknown *serviceerror.NotFound
 	switch {

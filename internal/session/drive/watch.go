@@ -1,9 +1,12 @@
 package drive
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,11 +18,11 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/workflows"
 )
 
-// followEvery is how often a run's state is asked for.
 const followEvery = 300 * time.Millisecond
 
 type Outcome struct {
@@ -72,8 +75,7 @@ func UsualDelays() Delays {
 	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
 }
 
-// Watch sends the state of a run now and then. When that has been unknown for a while it says
-// what it waits for, and repeats that from time to time.
+// Watch sends the state of a run now and then, and says, while that is unknown, what it waits for.
 func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.WorkflowRun, seen chan<- Sight) {
 	eyes := &lookout{dr: dr, conn: conn, run: wf.GetID()}
 	last, told, at, do := time.Now(), "", time.Time{}, ""
@@ -143,8 +145,7 @@ func (dr *Driver) StartWorker(conn *Connection, args ...string) string {
 	return dr.Hint("worker", args...)
 }
 
-// ForWorkers is where workers find the state folder and the store, whatever folder they begin in; store is "" if it is the
-// state folder's own.
+// ForWorkers is where workers in any folder find the state folder and the store; store is "" if it is the state folder's own.
 func (dr *Driver) ForWorkers() (state, store string, err error) {
 	here, err := os.Getwd()
 	state, store = open.Beside(here, dr.StateDir), open.Beside(here, dr.StoreURL)
@@ -154,8 +155,7 @@ func (dr *Driver) ForWorkers() (state, store string, err error) {
 	return state, store, err
 }
 
-// buildOf is the version of a worker deployment that a run is pinned to; nil: any worker may
-// run it.
+// buildOf is the worker deployment's version that a run is pinned to; nil: any worker may run it.
 func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDeploymentVersion {
 	switch {
 	case v.GetVersioningOverride().GetPinned() != nil:
@@ -166,8 +166,7 @@ func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDepl
 	return nil
 }
 
-// watched keeps the state of followed runs, by workflow: a run reports only changes, however
-// many steps it has.
+// watched keeps the state of followed runs, by workflow, since runs report only changes.
 type watched struct {
 	mu   sync.Mutex
 	runs map[string]*watchedRun
@@ -213,6 +212,99 @@ func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (
 		}
 		if w.next = news.Next; !news.More {
 			return workflows.State{RunID: news.RunID, Plan: news.Plan, Restarted: news.Restarted, Steps: slices.Clone(w.steps)}, nil
+		}
+	}
+}
+
+// ErrDetached says that following a run has ended while the run goes on.
+var ErrDetached = errors.New("detached")
+
+// Screen shows a run that is followed. waitsFor is what the run waits for; "": nothing.
+type Screen interface {
+	Update(s workflows.State, work map[string]Work, waitsFor string, now time.Time)
+	Say(text string)
+}
+
+// Follow shows a run until it ends, whatever happens to connection and server: the run is durable. When ctx ends, it
+// cancels the run and waits for that (the next interrupt ends the process) or, with leave, returns ErrDetached.
+func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.WorkflowRun, leave bool) (*workflows.ReproduceResult, error) {
+	// The run outlives ctx while it is being cancelled.
+	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	live, said, over := dr.Show()
+	defer over()
+	done := make(chan Outcome, 1)
+	go func() { done <- AwaitEnd(wctx, wf) }()
+	seen := make(chan Sight)
+	go dr.Watch(wctx, conn, wf, seen)
+	cancelled := ctx.Done()
+	restarted := ""
+	var now Sight
+	at, ending := time.Now(), ""
+	clock := time.NewTicker(time.Second)
+	defer clock.Stop()
+	show := func(v Sight) {
+		if now, at = v, time.Now(); v.State.Restarted != restarted {
+			restarted = v.State.Restarted
+			live.Say("the run was started again: " + restarted)
+		}
+		live.Update(v.State, v.Work, cmp.Or(v.WaitsFor, ending), at)
+	}
+	for {
+		select {
+		case e := <-done:
+			last, cancel := context.WithTimeout(wctx, 5*time.Second)
+			defer cancel()
+			if s, err := dr.State(last, conn.Client, wf.GetID()); err == nil {
+				show(Sight{State: s})
+			}
+			return &e.Res, e.Err
+		case v := <-seen:
+			show(v)
+		case <-clock.C:
+			if unseen := time.Since(at); unseen > dr.Patience() {
+				now.WaitsFor = "waiting for the run's state: its worker or the Temporal server is slow"
+			} else if unseen < time.Second {
+				continue
+			}
+			live.Update(now.State, now.Work, cmp.Or(now.WaitsFor, ending), time.Now())
+		case text := <-said:
+			live.Say(text)
+		case <-cancelled:
+			if leave {
+				return nil, ErrDetached
+			}
+			cancelled, ending = nil, "waiting for running steps to stop"
+			live.Say("cancelling; finished results are kept (Ctrl-C again to quit at once)")
+			go dr.exitOnInterrupt(wctx)
+			go CancelRun(wctx, conn.Client, wf)
+		}
+	}
+}
+
+// exitOnInterrupt ends the process, and the programs of its steps, at the next interrupt.
+func (dr *Driver) exitOnInterrupt(ctx context.Context) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt)
+	defer signal.Stop(c)
+	if again(ctx, c) {
+		if dr.Scratch != nil {
+			dr.Scratch.EndPrograms()
+		}
+		os.Exit(fault.CodeFailed)
+	}
+}
+
+// again waits for a person's next interrupt; batch systems send several signals at once, which are one. false: ctx has ended.
+func again(ctx context.Context, interrupts <-chan os.Signal) bool {
+	for first := time.Now(); ; {
+		select {
+		case <-interrupts:
+			if time.Since(first) >= time.Second {
+				return true
+			}
+		case <-ctx.Done():
+			return false
 		}
 	}
 }

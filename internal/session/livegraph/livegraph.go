@@ -1,3 +1,7 @@
+// Package livegraph is the page of a run's graph: which step reads which other one, coloured
+// by the state of each step, refreshed every few seconds while the run is open.
+//
+// It draws what a Source reports. It must not know Temporal or the store.
 package livegraph
 
 import (
@@ -26,7 +30,6 @@ type Run struct {
 	URL          string // in Temporal's UI
 }
 
-// Picture is a snapshot of a run.
 type Picture struct {
 	Run
 	Steps    []graph.Step
@@ -39,11 +42,9 @@ type Source interface {
 	Picture(ctx context.Context, workflow string) (Picture, error)
 }
 
-// ErrNotFound is the error for an unknown run.
 var ErrNotFound = errors.New("no such run")
 
-// The most nodes that are drawn, with a block's instances as one or separately; the time to
-// place them grows with the square of a layer.
+// mostNodes bounds the nodes that are drawn: the time to place them grows with the square of a layer.
 const mostNodes = 2000
 
 // refresh is the time between reloads of an open run's page, in seconds.
@@ -60,8 +61,7 @@ var page = sync.OnceValue(func() *template.Template { return template.Must(templ
 // policy lets a page load nothing else.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler serves the list of runs at / and a run at /run/ID, where ID is its workflow's. It
-// answers only clients on this machine.
+// Handler serves the list of runs at / and a run at /run/ID, with its workflow's ID, to clients on this machine.
 func Handler(source Source, log *slog.Logger) http.Handler {
 	h := &handler{source, log}
 	mux := http.NewServeMux()
@@ -86,7 +86,6 @@ type handler struct {
 	log    *slog.Logger
 }
 
-// content is the template's data.
 type content struct {
 	Style   template.CSS
 	Refresh int // seconds; 0: never

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 type fake struct {
@@ -22,11 +25,7 @@ type fake struct {
 }
 
 func (f fake) Runs(context.Context) ([]Run, error) {
-	var all []Run
-	for _, p := range f.pictures {
-		all = append(all, p.Run)
-	}
-	return Sorted(all), f.err
+	return Sorted(lists.Map(slices.Collect(maps.Values(f.pictures)), func(p Picture) Run { return p.Run })), f.err
 }
 
 func (f fake) Picture(_ context.Context, workflow string) (Picture, error) {

@@ -4,17 +4,32 @@
 package model
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,8 +44,7 @@ type Trained struct {
 	store   *artifacts.Resolver
 }
 
-// Of finds the train step with a result that a target selects ("": of all). There must be
-// exactly one.
+// Of finds the one train step with a result that a target selects ("": of all).
 func Of(ctx context.Context, se *session.Session, target string) (*Trained, error) {
 	p, err := se.Load(ctx)
 	if err != nil {
@@ -86,10 +100,8 @@ func steps(p *pipeline.Pipeline, target string) ([]string, error) {
 	return chosen, nil
 }
 
-// mostListed bounds a list of steps in an error.
 const mostListed = 20
 
-// lines lists items in an error.
 func lines(items []string) string {
 	more := ""
 	if n := len(items) - mostListed; n > 0 {
@@ -158,8 +170,7 @@ func (t *Trained) Input(name string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, fmt.Errorf("its configuration does not have exactly one artifact as %s", name)
 }
 
-// documents are the collection's documents, with their real titles, from the step that made
-// the queries. ok is false if that step has none.
+// documents are the collection's documents with titles, from the step that made the queries; ok is false if it has none.
 func (t *Trained) documents() (art artifacts.Artifact, ok bool, err error) {
 	p := t.preview.Plan
 	task, err := p.Steps[t.at].Task.Tree()
@@ -181,4 +192,229 @@ func (t *Trained) documents() (art artifacts.Artifact, ok bool, err error) {
 		}
 	}
 	return art, false, nil
+}
+
+// Engine searches a trained collection in a process of its own. A lost process is replaced.
+type Engine struct {
+	pool    *compute.Pool
+	client  *compute.Client
+	card    int
+	opening search.Opening
+	cards   []search.Card
+	about   search.About
+	done    func() // done with the files
+}
+
+func (e *Engine) open(ctx context.Context) (err error) {
+	if e.client, err = e.pool.Hold(ctx, e.card, ""); err != nil {
+		return err
+	}
+	if err = e.client.Call(ctx, search.OpenCall, e.opening, &e.about); err != nil {
+		e.pool.Release(e.client, err)
+		e.client = nil
+		return err
+	}
+	if e.card >= 0 {
+		e.about.Device = fmt.Sprintf("cuda:%d", e.card) // the only one in its process
+	}
+	return nil
+}
+
+// Search returns the k best documents for each query.
+func (e *Engine) Search(ctx context.Context, queries []string, k int) (answers []search.Answer, err error) {
+	for range 2 {
+		if e.client == nil {
+			if err = e.open(ctx); err != nil {
+				return nil, err
+			}
+		}
+		answers = nil
+		if err = e.client.Call(ctx, search.AskCall, search.Asking{Queries: queries, K: k}, &answers); !step.IsPoisoned(err) {
+			break
+		}
+		e.pool.Release(e.client, err)
+		e.client = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answers, search.Fill(answers, e.cards)
+}
+
+func (e *Engine) About() search.About { return e.about }
+
+func (e *Engine) Close() error {
+	if e.client != nil {
+		e.pool.Release(e.client, nil)
+	}
+	e.done()
+	return nil
+}
+
+// OpenEngine opens a collection in a process of the pool, on a card or the CPU; done is called when its files may go.
+func OpenEngine(ctx context.Context, pool *compute.Pool, f search.Files, done func(), cards []search.Card, o search.Options) (*Engine, error) {
+	found, err := pool.Cards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	card, _, _, err := device.Choose(ctx, nil, o.Device, found.Cards)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{pool: pool, card: card, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
+	return e, e.open(ctx)
+}
+
+// Copies are where local copies are kept, and who is told of what takes long.
+type Copies struct {
+	Cache string // folder
+	Log   *slog.Logger
+}
+
+// Files are verified local files of a model, its tokenizer and identifiers. done removes the model's folder.
+func (t *Trained) Files(ctx context.Context, at Copies) (f search.Files, done func(), err error) {
+	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
+		art, err := t.Input(name)
+		if err != nil {
+			return f, nil, err
+		}
+		if *path, err = at.file(ctx, t.store, art); err != nil {
+			return f, nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	f.Model, err = os.MkdirTemp("", "redsi-model-")
+	if err != nil {
+		return f, nil, err
+	}
+	done = func() {
+		if err := os.RemoveAll(f.Model); err != nil {
+			at.Log.Warn("a temporary folder was left behind", "path", f.Model, "err", err)
+		}
+	}
+	if err := at.stage(ctx, t.store, t.result().Outputs["model"], f.Model); err != nil {
+		done()
+		return f, nil, fmt.Errorf("model: %w", err)
+	}
+	return f, done, nil
+}
+
+// file is a verified local file of a single-file artifact.
+func (at Copies) file(ctx context.Context, store *artifacts.Resolver, art artifacts.Artifact) (string, error) {
+	d := art.Digest
+	if art.Files != nil {
+		if len(art.Files) != 1 {
+			return "", fmt.Errorf("it must be a single file, but is %d files", len(art.Files))
+		}
+		d = art.Files[0].Digest
+	}
+	return local.Fetch(ctx, store, d, at.Cache)
+}
+
+// stage links verified local files into a folder under their names in a tree.
+func (at Copies) stage(ctx context.Context, store *artifacts.Resolver, tree artifacts.Artifact, folder string) error {
+	for _, file := range tree.Files {
+		path, err := local.Fetch(ctx, store, file.Digest, at.Cache)
+		if err != nil {
+			return err
+		}
+		if err := local.Link(folder, file.Name, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Present reports, before anything is fetched, if the requested card does not exist.
+func Present(name string, look func() (device.CUDA, error)) error {
+	number, ok := strings.CutPrefix(name, "cuda")
+	if !ok {
+		return nil
+	}
+	c, err := look()
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(cmp.Or(strings.TrimPrefix(number, ":"), "0"))
+	switch {
+	case c.Cards == 0:
+		return fault.Input(fmt.Errorf("--device %s: no card found: %s", name, c.Why))
+	case err != nil || n >= c.Cards:
+		return fault.Input(fmt.Errorf("--device %s: this process has %s, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, words.Count(c.Cards, "card")))
+	}
+	return nil
+}
+
+// cardsFormat changes when the same texts would give different cards.
+const cardsFormat = "redsi-cards/1"
+
+// Cards are the titles and first words of a model's documents, made once from verified texts, in minutes, and cached.
+func (t *Trained) Cards(ctx context.Context, at Copies) ([]search.Card, error) {
+	corpus, err := t.Input("corpus")
+	if err != nil {
+		return nil, err
+	}
+	documents, titled, err := t.documents()
+	if err != nil {
+		return nil, err
+	}
+	name := sha256.Sum256(fmt.Append(nil, cardsFormat, corpus.Digest, documents.Digest))
+	path := filepath.Join(at.Cache, "cards", fmt.Sprintf("%x", name))
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		kept, err := search.KeptCards(f)
+		if err == nil {
+			return kept, nil
+		}
+		at.Log.Warn("cached titles and first words cannot be read and are made again", "path", path, "err", err)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	at.Log.Info("reading the collection's texts for titles and first words, which are cached", "size", words.Size(corpus.Size))
+	texts, err := t.Open(ctx, at, corpus)
+	if err != nil {
+		return nil, fmt.Errorf("corpus: %w", err)
+	}
+	defer texts.Close()
+	var titles io.Reader
+	if titled {
+		r, err := t.Open(ctx, at, documents)
+		if err != nil {
+			return nil, fmt.Errorf("documents: %w", err)
+		}
+		defer r.Close()
+		titles = r
+	}
+	cards, err := search.ReadCards(texts, titles)
+	if err != nil {
+		return nil, err
+	}
+	return cards, atomicfile.Write(path, 0o644, func(w io.Writer) error { return search.WriteCards(w, cards) })
+}
+
+// Open reads a single-file artifact, verified, until ctx ends.
+func (t *Trained) Open(ctx context.Context, at Copies, art artifacts.Artifact) (io.ReadCloser, error) {
+	path, err := at.file(ctx, t.store, art)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return readers.Closing(readers.WithContext(ctx, f), f), nil
+}
+
+// Examples are questions for the page to suggest, which the model was not trained on.
+func (t *Trained) Examples(ctx context.Context, at Copies) ([]string, error) {
+	art, err := t.Input("queries")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	r, err := t.Open(ctx, at, art)
+	if err != nil {
+		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
+	}
+	defer r.Close()
+	return search.Examples(r, 6)
 }

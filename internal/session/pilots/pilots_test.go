@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/slurm"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
@@ -39,8 +38,7 @@ func memory(gigabytes int64) Step {
 	return Step{Address: "step.c.x", At: "p:9", Asks: capacity.Amount{CPUs: 1, Memory: gigabytes * 1e9}}
 }
 
-// TestHolds: the smallest pilot that holds a step has it. What none holds is refused with both lines, by the
-// pilot that lacks least.
+// TestHolds: a step has the smallest pilot that holds it, or both lines of the one that lacks least.
 func TestHolds(t *testing.T) {
 	card := Step{Address: "step.train.x", At: "p:9", Card: true}
 	cards := func(n int) Step { return Step{Address: "step.c.x", At: "p:9", Asks: capacity.Amount{CPUs: 1, GPUs: n}} }
@@ -85,8 +83,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestOf: a step that asks for nothing has a processor, and one that computes gets its card from its queue. Only results of the
-// step and of its block say surely how long it takes.
+// TestOf: a step asks for a processor at least, or its queue's card; only its own and its block's results are sure.
 func TestOf(t *testing.T) {
 	asks := &step.Resources{CPUs: 2, Memory: 3, GPUs: 1, Time: time.Hour, At: "p:99"}
 	model, resumes, splits := &step.Spec{}, &step.Spec{}, &step.Spec{}
@@ -226,16 +223,12 @@ func gone(id, how string, ran time.Duration) Pilot {
 	return x
 }
 
-// TestStops: three pilots in succession that do nothing stop their sort, and no other. Pilots that somebody
-// cancels are not replaced for a while.
+// TestStops: three idle pilots in succession stop their sort alone; cancelled pilots are not replaced for a while.
 func TestStops(t *testing.T) {
 	worked := gone("w", "COMPLETED", time.Second)
 	worked.Worked = true
-	fails := func(ids ...string) (all []Pilot) {
-		for _, id := range ids {
-			all = append(all, gone(id, "FAILED", time.Second))
-		}
-		return all
+	fails := func(ids ...string) []Pilot {
+		return lists.Map(ids, func(id string) Pilot { return gone(id, "FAILED", time.Second) })
 	}
 	for name, c := range map[string]struct {
 		looks [][]Pilot
@@ -298,15 +291,11 @@ func TestUse(t *testing.T) {
 		{Pilot: "big"},
 		{Pilot: "cpu", Steps: 4, Unknown: 1, Hours: 6, Most: 2, Cores: 24},
 	}
-	if d := cmp.Diff(want, uses); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(map[int]string{
+	errtest.Same(t, want, uses)
+	errtest.Same(t, map[int]string{
 		6: "step.k.s6 takes 20 h 0 min, and pilot gpu (s:gpu) has 11 h 58 min for a step (p:6)",
 		7: "step.k.s7 asks for 1.0 TB of memory, and pilot big (s:big) has 128 GB (p:99)",
-	}, refused); d != "" {
-		t.Errorf("refused (-want +got):\n%s", d)
-	}
+	}, refused)
 }
 
 func TestSum(t *testing.T) {

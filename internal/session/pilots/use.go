@@ -1,11 +1,22 @@
+// Package pilots owns which pilots of a site steps need: the sort that holds a step, and how many jobs of each to
+// submit. It is functions of what it is given; it must not call Slurm, or know how a run is followed.
 package pilots
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/slurm"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -23,17 +34,13 @@ type Use struct {
 	Refused string     `json:"refused,omitempty"`     // why Slurm would not take such a job
 }
 
-// UseOf is what a preview uses each sort of pilots for, and which of its steps none holds, with why. Pilots at a time are those
-// of the widest level of steps, in which none waits for another.
+// UseOf is what a preview uses each sort of pilots for, as many at a time as its widest level needs, and why steps are refused.
 func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.Registry) (uses []Use, refused map[int]string) {
 	uses, refused = make([]Use, len(site.Pilots)), map[int]string{}
 	type at struct{ sort, level int }
 	side, levels := map[at][]Step{}, make([]int, len(v.Items))
-	for i := range v.Plan.Steps {
-		s, cost := &v.Plan.Steps[i], e.At(i)
-		if v.Items[i].Outcome == plan.Hit {
-			continue
-		}
+	for i, s := range v.Todo() {
+		cost := e.At(i)
 		for _, d := range s.Deps {
 			if v.Items[d].Outcome != plan.Hit {
 				levels[i] = max(levels[i], levels[d]+1)
@@ -60,4 +67,298 @@ func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.
 		uses[i].Pilot = site.Pilots[i].Name
 	}
 	return uses, refused
+}
+
+// Sum is how many pilots of a sort Slurm has.
+type Sum struct {
+	Pilot   string     `json:"pilot"`
+	Running int        `json:"running"`
+	Pending int        `json:"pending"`
+	Ends    *time.Time `json:"ends,omitempty"`   // at the latest, of the first that does
+	Reason  string     `json:"reason,omitempty"` // why the first pends, in Slurm's word
+	Jobs    string     `json:"jobs"`             // as programs of Slurm take them
+}
+
+// SumOf counts jobs that have not ended, by the names that those of a site's pilots have. Sorts without any are left out.
+func SumOf(site *slurm.Site, names []string, jobs []slurm.Queued) (all []Sum) {
+	for i, name := range names {
+		s := Sum{Pilot: site.Pilots[i].Name}
+		there := lists.Filter(jobs, func(q slurm.Queued) bool { return q.Name == name && q.State != slurm.Ended })
+		for _, q := range there {
+			switch {
+			case q.State == slurm.Running:
+				s.Running++
+				if !q.Ends.IsZero() && (s.Ends == nil || q.Ends.Before(*s.Ends)) {
+					s.Ends = &q.Ends
+				}
+			default:
+				if s.Pending++; s.Reason == "" && q.Reason != "None" {
+					s.Reason = q.Reason
+				}
+			}
+		}
+		if s.Jobs = slurm.IDs(lists.Map(there, func(q slurm.Queued) string { return q.ID })); len(there) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// String is such as "cpu 3 running (ends 15:10), 1 pending (Priority)  4711_[1-4]".
+func (s Sum) String() string {
+	var said []string
+	add := func(n int, is, more string) {
+		if n > 0 {
+			said = append(said, strings.TrimSuffix(fmt.Sprintf("%d %s (%s)", n, is, more), " ()"))
+		}
+	}
+	ends := ""
+	if s.Ends != nil {
+		ends = "ends " + s.Ends.Local().Format("15:04")
+	}
+	add(s.Running, "running", ends)
+	add(s.Pending, "pending", s.Reason)
+	return s.Pilot + " " + strings.Join(said, ", ") + "  " + s.Jobs
+}
+
+// Step is what a step wants of a pilot.
+type Step struct {
+	Address string
+	At      string // the line that asks
+	Asks    capacity.Amount
+	Card    bool          // it is on the queue for cards
+	Took    time.Duration // the 90 % quantile; 0: not known
+	Surely  bool          // Took is of its own results, or its block's: it may be refused for that
+	Limit   time.Duration // after which it fails; 0: none
+	Resumes bool          // it goes on in another pilot, from a checkpoint or by parts
+}
+
+// Of is the step of a plan, as an estimate expects it; spec is its kind.
+func Of(s *plan.Step, x estimate.Step, spec *step.Spec) Step {
+	out := Step{Address: s.Address, At: s.Pos.String(), Card: s.Queue == string(step.GPU), Took: x.P90,
+		Surely: x.Basis == estimate.Itself || x.Basis == estimate.Block, Resumes: spec != nil && (spec.Resumes || spec.Splits())}
+	if r := s.Resources; r != nil {
+		out.At, out.Limit, out.Asks = r.At, r.Time, capacity.Amount{CPUs: r.CPUs, Memory: r.Memory, GPUs: r.GPUs}
+	}
+	if spec != nil && spec.Needs != "" { // it gets the card that its device says
+		out.Asks.GPUs = 0
+	}
+	if out.Asks.CPUs == 0 && !out.Card {
+		out.Asks.CPUs = 1
+	}
+	return out
+}
+
+// AllowCPU says that workers of the site compute on processors what is for cards, since no pilot has any.
+func AllowCPU(site *slurm.Site) bool {
+	return !slices.ContainsFunc(site.Pilots, func(p slurm.Pilot) bool { return p.Has.GPUs > 0 })
+}
+
+// in is what the step takes in a pilot of the site. A worker computes one step at a time where there are no cards.
+func (s Step) in(site *slurm.Site, p *slurm.Pilot) capacity.Amount {
+	if s.Card && s.Asks.GPUs == 0 {
+		if AllowCPU(site) {
+			s.Asks.CPUs = max(s.Asks.CPUs, p.Has.CPUs)
+		} else {
+			s.Asks.GPUs = 1
+		}
+	}
+	return s.Asks
+}
+
+// long is how long a pilot must be for the step, and how that is known.
+func (s Step) long() (d time.Duration, how string) {
+	switch {
+	case s.Resumes:
+		return 0, ""
+	case s.Surely && (s.Limit == 0 || s.Took < s.Limit):
+		return s.Took, "takes"
+	}
+	return s.Limit, "may take"
+}
+
+// Holds finds the smallest pilot that holds a step: its place, or -1 and why none does, by the one that lacks least.
+func Holds(site *slurm.Site, s Step) (place int, why string) {
+	place = -1
+	takes, how := s.long()
+	least := 0.
+	for i := range site.Pilots {
+		p := &site.Pilots[i]
+		asks, who := s.in(site, p), fmt.Sprintf("pilot %s (%s)", p.Name, p.At)
+		var lacks []string
+		if of := p.Has.Lacks(asks, who); of != "" {
+			lacks = append(lacks, "asks for "+of)
+		}
+		if most := p.Time - slurm.Ending; takes > most {
+			lacks = append(lacks, fmt.Sprintf("%s %s, and %s has %s for a step", how, words.Seconds(takes), who, words.Seconds(most)))
+		}
+		switch far := share(asks, p.Has) + float64(takes)/float64(p.Time); {
+		case lacks == nil && (place < 0 || smaller(p, &site.Pilots[place])):
+			place = i
+		case lacks != nil && (why == "" || far < least):
+			least, why = far, fmt.Sprintf("%s %s (%s)", s.Address, strings.Join(lacks, "; it "), s.At)
+		}
+	}
+	return place, why
+}
+
+func smaller(a, b *slurm.Pilot) bool {
+	return cmp.Or(cmp.Compare(a.Has.GPUs, b.Has.GPUs), cmp.Compare(a.Has.CPUs, b.Has.CPUs), cmp.Compare(a.Has.Memory, b.Has.Memory), cmp.Compare(a.Time, b.Time)) < 0
+}
+
+// share is how much of what a pilot has is asked for: of that of which it is most.
+func share(asks, has capacity.Amount) float64 {
+	of := func(asks, has float64) float64 { return asks / max(has, 0.01) }
+	return max(of(float64(asks.CPUs), float64(has.CPUs)), of(float64(asks.Memory), float64(has.Memory)), of(float64(asks.GPUs), float64(has.GPUs)))
+}
+
+const (
+	mostWorth   = 10 * time.Minute
+	mostPending = 4                // of a sort: more would not begin sooner
+	quick       = time.Minute      // a pilot that ends before it, without a step, does not work
+	mostQuick   = 3                // such pilots of a sort, one after the other
+	respect     = 10 * time.Minute // after somebody has cancelled pilots
+)
+
+// Pilot is a job that Slurm has, or has had lately.
+type Pilot struct {
+	slurm.Queued
+	Sort   int  // its place in the site
+	Worked bool // a step began in it
+	Works  bool // a step is seen in it
+}
+
+func (x Pilot) there() bool { return x.State != slurm.Ended }
+
+// Look is what there is to do and to do it. Steps that wait for others, or another run's lease, are in neither list.
+type Look struct {
+	Now          time.Time
+	Ready, Begun []Step
+	Pilots       []Pilot
+}
+
+// State is what one look leaves to the next. That of the first is zero.
+type State struct {
+	seen  map[string]bool // ids of pilots that had ended
+	quick map[int]int     // by sort: pilots that did not work, one after the other
+	held  time.Time
+	idle  bool // a pilot that should have steps had none
+}
+
+// Order is an array to submit; none, if N is 0.
+type Order struct {
+	Sort, N int
+	Steps   int    // that are ready for such pilots
+	Why     string // why none are submitted that are needed
+	Doubt   bool   // a pilot that runs has no step at two looks, though some are ready for it: it may have left
+}
+
+// Next says what to submit for the ready and begun steps. The next look must show what was submitted. No pilot is ever ended.
+func Next(site *slurm.Site, st State, look Look) (State, Order) {
+	st = st.ended(site, look)
+	ready, begun := bySort(site, look.Ready), bySort(site, look.Begun)
+	all := lists.Filter(look.Pilots, Pilot.there)
+	var best Order
+	idle := false
+	for i := range site.Pilots {
+		if len(ready[i]) == 0 {
+			continue
+		}
+		p := &site.Pilots[i]
+		shortest := slices.Min(lists.Map(ready[i], func(s Step) time.Duration { d, _ := s.long(); return d }))
+		there, pending, leaving := 0, 0, 0
+		for _, x := range all {
+			switch {
+			case x.Sort != i:
+				continue
+			case x.State == slurm.Pending:
+				pending++
+			case !x.Ends.IsZero() && x.Ends.Sub(look.Now) < slurm.Ending+shortest: // it begins none of these any more
+				leaving++
+			}
+			there++
+			idle = idle || x.State == slurm.Running && !x.Works
+		}
+		n := needs(append(slices.Clip(ready[i]), begun[i]...), p, 2*p.Max) - room(begun[i], p.Has, leaving) - (there - leaving)
+		if n = min(n, p.Max-there, site.Max-len(all), mostPending-pending); n > best.N {
+			best = Order{Sort: i, N: n, Steps: len(ready[i])}
+		}
+	}
+	switch {
+	case best.N == 0:
+	case look.Now.Before(st.held):
+		best.N, best.Why = 0, "somebody has cancelled pilots: none are submitted before "+st.held.Format(time.TimeOnly)
+	case st.quick[best.Sort] >= mostQuick:
+		best.N, best.Why = 0, fmt.Sprintf("%d pilots %s in succession ended within a minute, without a step: none are submitted any more", mostQuick, site.Pilots[best.Sort].Name)
+	}
+	best.Doubt, st.idle = idle && st.idle, idle
+	return st, best
+}
+
+// ended takes account of pilots that have ended since the last look. What had ended before the first says nothing.
+func (st State) ended(site *slurm.Site, look Look) State {
+	before := st.seen
+	st.seen, st.quick = map[string]bool{}, maps.Clone(st.quick)
+	if before == nil {
+		st.quick = map[int]int{}
+	}
+	for _, x := range slices.SortedStableFunc(slices.Values(look.Pilots), func(a, b Pilot) int { return a.Ends.Compare(b.Ends) }) {
+		if x.there() || x.Said == "COMPLETING" { // which does not say yet how
+			continue
+		}
+		st.seen[x.ID] = true
+		switch {
+		case before == nil || before[x.ID]:
+		case x.Said == "CANCELLED":
+			st.held = look.Now.Add(respect)
+		case x.Said == "PREEMPTED" || x.Said == "NODE_FAIL" || x.Starts.IsZero(): // which is not its doing
+		case x.Worked || x.Ends.Sub(x.Starts) >= min(quick, site.Pilots[x.Sort].Idle):
+			st.quick[x.Sort] = 0
+		default:
+			st.quick[x.Sort]++
+		}
+	}
+	return st
+}
+
+// bySort are the steps that each sort of pilots holds, with what they take there. What none holds needs none.
+func bySort(site *slurm.Site, steps []Step) map[int][]Step {
+	by := map[int][]Step{}
+	for _, s := range steps {
+		if i, _ := Holds(site, s); i >= 0 {
+			s.Asks = s.in(site, &site.Pilots[i])
+			by[i] = append(by[i], s)
+		}
+	}
+	return by
+}
+
+// worth is the work for which a pilot is submitted: twice its idle time. A step of unknown work counts as that.
+func worth(p *slurm.Pilot) time.Duration { return min(2*p.Idle, mostWorth) }
+
+// needs is how many pilots of a sort, most at most, steps need that may run at the same time.
+func needs(steps []Step, p *slurm.Pilot, most int) int {
+	work := 0.
+	for _, s := range steps {
+		work += cmp.Or(s.Took, worth(p)).Seconds() * share(s.Asks, p.Has)
+	}
+	return min(room(steps, p.Has, most), max(1, int(math.Ceil(work/worth(p).Seconds()))))
+}
+
+// room is how many pilots, most at most, have room for steps side by side: the largest first, each in the first that fits.
+func room(steps []Step, has capacity.Amount, most int) int {
+	var left []capacity.Amount
+	for _, s := range slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return cmp.Compare(share(b.Asks, has), share(a.Asks, has)) }) {
+		i := slices.IndexFunc(left, func(free capacity.Amount) bool {
+			return s.Asks.CPUs <= free.CPUs && s.Asks.Memory <= free.Memory && s.Asks.GPUs <= free.GPUs
+		})
+		if i < 0 && len(left) == most {
+			break
+		}
+		if i < 0 {
+			i, left = len(left), append(left, has)
+		}
+		left[i].CPUs, left[i].Memory, left[i].GPUs = left[i].CPUs-s.Asks.CPUs, left[i].Memory-s.Asks.Memory, left[i].GPUs-s.Asks.GPUs
+	}
+	return len(left)
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// format names the form of saved plans.
 const format = "redsi-saved-plan/1"
 
 // Plan is what `redsi plan --out` showed, and what it was made from.
@@ -45,14 +44,12 @@ type Plan struct {
 	keys map[string]artifacts.Digest // by address, where they are known
 }
 
-// Other reports whether a hit has a different key than in the saved plan, if there is one;
-// the preimages say why.
+// Other reports whether a hit has another key than in the saved plan, if any; the preimages say why.
 func (s *Plan) Other(pl *plan.Plan, i int, it *plan.Item) bool {
 	return s != nil && s.keys[pl.Steps[i].Address] != it.Key
 }
 
-// Step is a step with its key or, where that is not known yet, with its
-// configuration, in which inputs are references.
+// Step is a step with its key or, while that is unknown, its configuration with references for inputs.
 type Step struct {
 	Address  string            `json:"address"`
 	Outcome  plan.Outcome      `json:"outcome"`
@@ -61,7 +58,6 @@ type Step struct {
 	Task     step.Task         `json:"task"`
 }
 
-// steps are the steps of a preview.
 func steps(v *plan.Preview) []Step {
 	steps := make([]Step, len(v.Items))
 	for i, it := range v.Items {
@@ -108,7 +104,6 @@ func openVars(se *session.Session) []string {
 	})
 }
 
-// Read reads a plan that Save wrote.
 func Read(path string) (*Plan, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

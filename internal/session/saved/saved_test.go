@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -45,8 +46,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestDrifts: a saved plan names what has changed since, is new or is gone, and nothing else;
-// sensitive variables are not in its file.
+// TestDrifts: a saved plan names what has changed, is new or gone since; its file has no sensitive variable.
 func TestDrifts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.plan")
 	se := &session.Session{File: "p.hcl", Vars: []string{"scale=toy", "token=abc"}, Secrets: map[string]string{"token": "abc"}, StoreURL: "mem://x"}
@@ -57,14 +57,11 @@ func TestDrifts(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	err = p.Refuse(preview(map[string]string{"step.b": `{"x":3}`, "step.c": "", "step.d": `{"x":1}`}))
-	var said []string
-	var drifted *Drifted
-	if !errors.As(err, &drifted) || !strings.HasPrefix(err.Error(), "3 steps no longer as planned in "+path) {
+	drifted, ok := errors.AsType[*Drifted](err)
+	if !ok || !strings.HasPrefix(err.Error(), "3 steps no longer as planned in "+path) {
 		t.Fatal(err)
 	}
-	for _, d := range drifted.Drifts {
-		said = append(said, d.Address+" "+d.What)
-	}
+	said := lists.Map(drifted.Drifts, func(d Drift) string { return d.Address + " " + d.What })
 	if !slices.Equal(said, []string{"step.a gone", "step.b changed", "step.d new"}) {
 		t.Error(said)
 	}

@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,12 +17,15 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/impact"
+	"github.com/redsi/redsi/internal/pipeline/impact/versions"
+	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
+	"github.com/redsi/redsi/step"
 )
 
 // Variant is one of the two pipelines that are compared.
@@ -77,8 +82,7 @@ func commit(ctx context.Context, file, name string) (Variant, error) {
 	return Variant{Name: fmt.Sprintf("%s (%.12s)", name, id), File: file, id: id}, nil
 }
 
-// Impact says what the change from one variant to another costs; show shows what is wrong with
-// a variant that cannot be read.
+// Impact says what the change between variants costs; show shows what is wrong with one that cannot be read.
 func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pipeline.Diagnostics) error) (*impact.Report, error) {
 	c := &comparer{Session: se, show: show}
 	was, noneA, notesA, err := c.planVariant(ctx, x)
@@ -120,9 +124,10 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
+	touched := func(address string) []string { return lists.Map(expect.Touched(claims, address), pipeline.Claim.Text) }
 	newest := newestPreimages{store: store, preview: before, past: earlier}
 	r, err := impact.Compare(ctx, impact.Sides{Registry: se.Registry, Was: before, Is: after, Estimate: e,
-		Newest: newest.of, Diff: se.Differ(ctx, store), Claims: claimsOf(claims)})
+		Newest: newest.of, Diff: se.Differ(ctx, store), Claims: touched})
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +136,7 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	return r, nil
 }
 
-// newestPreimages reads the preimages of the newest results of steps that are not hits, many
-// at a time.
+// newestPreimages reads the preimages of the newest results of steps without hits, many at a time.
 type newestPreimages struct {
 	store   *artifacts.Resolver
 	preview *plan.Preview
@@ -167,9 +171,138 @@ func (n *newestPreimages) of(ctx context.Context, i int) ([]byte, error) {
 	return n.held[i], nil
 }
 
-// claimsOf are the sentences of the paper that are about a table or figure, by its address.
-func claimsOf(claims []pipeline.Claim) func(address string) []string {
-	return func(address string) []string {
-		return lists.Map(expect.Touched(claims, address), pipeline.Claim.Text)
+// commitSources answers the questions of a commit's plan about sources.
+type commitSources struct {
+	session.PlanSources
+	files *versions.Files
+	base  func() string   // folder that relative paths start from
+	here  map[string]bool // folders that were read from this machine
+}
+
+// LocalFile is the digest of a file in the commit or, if it is not there, on this machine.
+func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, error) {
+	return s.files.LocalFile(ctx, s.base(), name, s.PlanSources.LocalFile)
+}
+
+// LocalTree is what a folder has on this machine, whatever the commit has of it.
+func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) (step.Folder, error) {
+	s.here[filepath.Join(s.base(), name)] = !filepath.IsAbs(name)
+	return s.PlanSources.LocalTree(ctx, name, ignore)
+}
+
+// planVariant plans a variant with what is known of its sources. missing are targets that it lacks; nil: it has none of them.
+func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, missing, notes []string, err error) {
+	over := c.Waiting("reading " + v.Name)
+	p, files, err := c.loadVariant(ctx, v)
+	over()
+	if err != nil {
+		return nil, nil, nil, err
 	}
+	if v.claims != nil {
+		*v.claims = p.Claims
+	}
+	targets := []string{}
+	for _, t := range c.Targets {
+		if slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return plan.Matches(t, s.Address) }) {
+			targets = append(targets, t)
+		} else {
+			missing = append(missing, t)
+		}
+	}
+	if len(c.Targets) > 0 && len(targets) == 0 {
+		p.Steps = nil
+	}
+	if files == nil {
+		_, pl, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
+		return pl, missing, nil, err
+	}
+	src, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), c.MemoFile())
+	if err != nil {
+		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
+	}
+	c.Know(p)
+	sources := commitSources{c.Sources(src), files, src.Base, map[string]bool{}}
+	_, pl, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) {
+		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
+		if err != nil {
+			return nil, fault.Input(err)
+		}
+		if err := c.Resolve(ctx, pl, src, sources, nil); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Name, err)
+		}
+		return pl, nil
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, name := range files.FromHere() {
+		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.Name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources.here)) {
+		if sources.here[name] {
+			notes = append(notes, fmt.Sprintf("%s was read as it is here, not in %s: folders of source blocks are not compared", filepath.ToSlash(name), v.Name))
+		}
+	}
+	return pl, missing, notes, nil
+}
+
+// loadVariant evaluates a variant of the pipeline. files is nil for files on this machine.
+func (c *comparer) loadVariant(ctx context.Context, v Variant) (*pipeline.Pipeline, *versions.Files, error) {
+	g, err := c.Given()
+	if err != nil {
+		return nil, nil, err
+	}
+	mods := c.Reader(v.File)
+	var files *versions.Files
+	var p *pipeline.Pipeline
+	var ds pipeline.Diagnostics
+	if v.id == "" {
+		p, ds, err = c.Read(ctx, v.File, g, mods)
+	} else {
+		p, ds, files, err = c.readCommit(ctx, v, g)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if ds.HasErrors() {
+		if err := c.show(ds); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name))
+	}
+	both := map[string]string{}
+	maps.Copy(both, c.Secrets)
+	maps.Copy(both, p.Secrets)
+	c.Secrets = both
+	return p, files, nil
+}
+
+func (c *comparer) readCommit(ctx context.Context, v Variant, g session.Given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
+	var none pipeline.Diagnostics
+	mods := c.Reader(v.File)
+	files, err := versions.Open(ctx, session.ProjectDir(v.File), v.id, mods.Cache)
+	if err != nil {
+		return nil, none, nil, fault.Input(err)
+	}
+	sources, err := files.Pipeline(v.File)
+	if err != nil {
+		return nil, none, nil, fault.Input(err)
+	}
+	locked, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), "")
+	if err != nil {
+		return nil, none, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
+	}
+	mods.Pins, mods.Update = locked.Lock, nil
+	o := c.Options(ctx, g, mods)
+	o.ReadFile, o.List, o.Stop = files.ReadFile, files.Listing, ctx.Err
+	here := o.Digest
+	o.Digest = func(name string) (step.Pin, error) {
+		return files.LocalFile(ctx, ".", name, func(_ context.Context, name string) (step.Pin, error) { return here(name) })
+	}
+	o.Module = files.Module(mods.Open)
+	p, ds := pipeline.Load(sources, o)
+	return p, ds, files, nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Step is the answer for one step of a plan.
 type Step struct {
 	Address string              `json:"address"`
 	Outcome plan.Outcome        `json:"outcome"`
@@ -43,7 +42,6 @@ type Change struct {
 	Where string `json:"where,omitempty"`
 }
 
-// Made is how a result was made.
 type Made struct {
 	Key      artifacts.Digest `json:"key"`
 	Run      string           `json:"run"`
@@ -193,8 +191,7 @@ type Past struct {
 	Made    *Made       `json:"made,omitempty"` // of a hit
 }
 
-// Ran says of each wanted step of a run that has ended why it ran there, or did not, from the
-// results in a store.
+// Ran says of each wanted step of an ended run, by a store's results, why it ran there or did not.
 func Ran(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, differ journal.Differ, wanted func(address string) bool) ([]Past, error) {
 	var answers []Past
 	ran := map[string]bool{} // of the wanted steps: those that ran or failed

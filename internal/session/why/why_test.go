@@ -7,6 +7,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
@@ -17,12 +18,9 @@ func TestRan(t *testing.T) {
 	made := func(config string) artifacts.Digest {
 		t.Helper()
 		preimage := []byte(`{"config":` + config + `,"format":"` + step.KeyFormat + `","kind":"command","version":1}`)
-		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte(config))
-		errtest.None(t, err)
-		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: d, Size: int64(len(config))}}}
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), r); err != nil {
-			t.Fatal(err)
-		}
+		out := artifacts.Artifact{Type: "file", Digest: storetest.Put(t, store, []byte(config)), Size: int64(len(config))}
+		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}
+		storetest.Publish(t, store, r)
 		return r.Key
 	}
 	one, two := made(`{"x":1}`), made(`{"x":2}`)

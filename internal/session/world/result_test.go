@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// TestOutcomes: a run that fails is a failed test, and what keeps a test from running an error,
-// which says what was printed of it.
+// TestOutcomes: a run that fails is a failed test; what keeps a test from running is an error, as printed.
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		failures      []testfile.Failure

@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -68,12 +69,9 @@ func PipelineOf(f *testfile.File, r *testfile.Run) string {
 
 // Steps are the steps of a plan as assertions see them.
 func Steps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
-	at := make(map[string]int, len(p.Steps))
-	for i, s := range p.Steps {
-		at[s.Address] = i
-	}
+	of := lists.By(p.Steps, func(s pipeline.Step) string { return s.Address })
 	for i, s := range v.Plan.Steps {
-		x := p.Steps[at[s.Address]]
+		x := of[s.Address]
 		tree, err := x.Task.Tree()
 		if err != nil {
 			panic(fmt.Sprintf("%s: %v", s.Address, err)) // made by the loader
@@ -86,25 +84,19 @@ func Steps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 
 // After are the steps after a run, with what was known of them before it.
 func After(before, after []testfile.Step) []testfile.Step {
-	outcomes := map[string]string{}
-	for _, s := range before {
-		outcomes[s.Address] = s.Outcome
-	}
+	was := lists.By(before, func(s testfile.Step) string { return s.Address })
 	for i, s := range after {
-		after[i].Outcome = cmp.Or(outcomes[s.Address], strings.ToUpper(string(plan.Maybe)))
+		after[i].Outcome = cmp.Or(was[s.Address].Outcome, strings.ToUpper(string(plan.Maybe)))
 	}
 	return after
 }
 
 // Results lets assertions read the results of a preview that kept them.
 func Results(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, w *testfile.World) {
-	results := map[string]*artifacts.Result{}
-	for i, it := range v.Items {
-		results[v.Plan.Steps[i].Address] = it.Result
-	}
+	places := v.Plan.Places()
 	find := func(address string) (*artifacts.Result, error) {
-		if r := results[address]; r != nil {
-			return r, nil
+		if i, ok := places[address]; ok && v.Items[i].Result != nil {
+			return v.Items[i].Result, nil
 		}
 		return nil, errors.New("it has no result after the run")
 	}
@@ -155,7 +147,6 @@ func cellsOf(b []byte) (map[string]any, error) {
 	return rows, nil
 }
 
-// shownText bounds the files whose text an assertion can read.
 const shownText = 64 << 10
 
 // outputsOf are a step's outputs: digest, size and, of small UTF-8 files, the text.
@@ -193,7 +184,6 @@ func outputsOf(ctx context.Context, store *artifacts.Resolver, r *artifacts.Resu
 	return out, nil
 }
 
-// Outcomes of tests.
 const (
 	Pass  = "pass"
 	Fail  = "fail"
@@ -213,15 +203,14 @@ type Result struct {
 	Error      string             `json:"error,omitempty"`
 }
 
-// Try runs a test. A failed run is a failed test; any other error is of a test that could not
-// run, and said is what was printed of one that was not returned.
+// Try runs a test. A failed run is a failed test; after another error it could not run; said is a silent error's text.
 func Try(f *testfile.File, r *testfile.Run, try func() ([]testfile.Failure, error), said func() string) Result {
 	began := time.Now()
 	out := Result{File: f.Name, Line: r.Line, Name: r.Name, Command: r.Command, Outcome: Pass, Assertions: len(r.Asserts)}
 	failures, err := try()
-	var failed *workflows.RunError
+	_, failed := errors.AsType[*workflows.RunError](err)
 	switch out.Failures = failures; {
-	case errors.As(err, &failed):
+	case failed:
 		out.Outcome, out.Error = Fail, err.Error()
 	case fault.Silent(err):
 		out.Outcome, out.Error = Error, said()
@@ -234,7 +223,6 @@ func Try(f *testfile.File, r *testfile.Run, try func() ([]testfile.Failure, erro
 	return out
 }
 
-// Count counts results by their outcomes.
 func Count(results []Result) map[string]int {
 	n := map[string]int{}
 	for _, r := range results {

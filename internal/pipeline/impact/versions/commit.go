@@ -22,8 +22,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Files are a pipeline's files in a commit, and those of this machine that the commit does
-// not have.
+// Files are a pipeline's files in a commit, and files of this machine that the commit lacks.
 type Files struct {
 	commit *git.Commit
 	ctx    context.Context
@@ -32,11 +31,9 @@ type Files struct {
 	cache string // of modules, which have commits of their own
 }
 
-// maxLock is how long a lock file may be.
 const maxLock = 64 << 20
 
-// Open opens a commit of the repository that a folder is in. cache is the folder of modules
-// that were fetched.
+// Open opens a commit of a folder's repository. cache is the folder of fetched modules.
 func Open(ctx context.Context, folder, id, cache string) (*Files, error) {
 	c, err := git.Open(ctx, folder, id)
 	if err != nil {
@@ -123,8 +120,7 @@ func (c *Files) Module(open func(ctx context.Context, folder, source string) (ma
 	}
 }
 
-// LocalFile is the digest of a file in the commit or, if it is not there, on this machine, as
-// here finds it. A relative name starts from the folder base.
+// LocalFile is the digest of a file in the commit, else on this machine, as here finds it. Relative names start from base.
 func (c *Files) LocalFile(ctx context.Context, base, name string, here func(ctx context.Context, name string) (step.Pin, error)) (step.Pin, error) {
 	full := name
 	if !filepath.IsAbs(full) {
@@ -145,8 +141,7 @@ func (c *Files) LocalFile(ctx context.Context, base, name string, here func(ctx 
 	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
 }
 
-// Listing is language.List of a folder in the commit or, if it has no file below it, on this
-// machine.
+// Listing is language.List of a folder in the commit or, if that has no such file, on this machine.
 func (c *Files) Listing(folder, pattern string) ([]string, error) {
 	below := c.commit.Below(folder)
 	if len(below) == 0 {

@@ -2,7 +2,6 @@ package versions
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -15,37 +14,28 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	filetest.Write(t, name, text)
-}
-
-// TestFiles: a commit's files are read as they were, whatever is here now; a lock file that it
-// does not have is not taken from here, and other files that are say so.
+// TestFiles: a commit's files are read as they were; others of this machine are named; a lock file is not taken.
 func TestFiles(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
 	t.Chdir(t.TempDir())
-	write(t, "pipelines.hcl", "# before\n")
-	write(t, "more.hcl", "")
-	write(t, "kept.txt", "kept")
-	if err := os.MkdirAll(filepath.Join("data", "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write(t, "data/a.csv", "a")
-	write(t, "data/x/.h.csv", "h")
-	write(t, "data/x/b.csv", "b")
+	filetest.Write(t, "pipelines.hcl", "# before\n")
+	filetest.Write(t, "more.hcl", "")
+	filetest.Write(t, "kept.txt", "kept")
+	filetest.Write(t, "data/a.csv", "a")
+	filetest.Write(t, "data/x/.h.csv", "h")
+	filetest.Write(t, "data/x/b.csv", "b")
 	for _, line := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b commit -q -m x"} {
 		if out, err := exec.CommandContext(t.Context(), "git", strings.Fields(line)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
 		}
 	}
-	write(t, "pipelines.hcl", "# after\n")
-	write(t, "new.hcl", "")
-	write(t, "data.txt", "here")
-	write(t, "redsi.lock", "{}")
-	write(t, "data/c.csv", "here")
+	filetest.Write(t, "pipelines.hcl", "# after\n")
+	filetest.Write(t, "new.hcl", "")
+	filetest.Write(t, "data.txt", "here")
+	filetest.Write(t, "redsi.lock", "{}")
+	filetest.Write(t, "data/c.csv", "here")
 	id, err := git.Resolve(t.Context(), ".", "HEAD")
 	errtest.None(t, err)
 	f, err := Open(t.Context(), ".", id, filepath.Join(".redsi", "modules"))

@@ -25,7 +25,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// States of sources.
 const (
 	OK          = "ok"
 	Unpinned    = "unpinned"    // available, but its bytes are unknown
@@ -45,8 +44,7 @@ type Source struct {
 	Note    string `json:"note,omitempty"`
 }
 
-// Lost reports whether neither the store nor, as far as it was asked, the origin has the
-// bytes.
+// Lost reports whether neither the store nor the origin, as far as it was asked, has the bytes.
 func (s Source) Lost() bool { return !s.InStore && s.State != OK && s.State != Unpinned }
 
 // Of lists the sources of a plan's downloads, as they are pinned.
@@ -98,7 +96,6 @@ func Check(ctx context.Context, store *artifacts.Resolver, lock *lockfile.File, 
 	return ctx.Err()
 }
 
-// Stored notes which sources the store has.
 func Stored(ctx context.Context, store *artifacts.Resolver, sources []Source) error {
 	var want []artifacts.Digest
 	for _, s := range sources {
@@ -140,8 +137,7 @@ func (s *Source) look(ctx context.Context, offline bool, size int64, known bool)
 	}
 }
 
-// Repositories are the states of modules' repositories, whose pinned commits are here, or the
-// pipeline could not have been read; update is the command that pins a source's present one.
+// Repositories are the states of modules' repositories; update is the command that pins a source's present commit.
 func Repositories(ctx context.Context, used []modules.Used, offline bool, update func(source string) string) (sources []Source) {
 	for _, u := range used {
 		sources = append(sources, pinned(u.Source(), "commit "+u.Commit, offline, func() (string, error) {
@@ -168,8 +164,7 @@ func pinned(source, note string, offline bool, changed func() (string, error)) S
 	return s
 }
 
-// Patterns are the states of the lists that a lock file pins; update is the command that pins the
-// present one.
+// Patterns are the states of the lists that a lock file pins; update is the command that pins the present list.
 func Patterns(ctx context.Context, lock *lockfile.File, offline bool, update func(pattern string) string) (sources []Source) {
 	for _, l := range lock.Lists {
 		sources = append(sources, pinned(l.Pattern, fmt.Sprintf("%d files", len(l.Sources)), offline, func() (string, error) {
@@ -183,8 +178,7 @@ func Patterns(ctx context.Context, lock *lockfile.File, offline bool, update fun
 	return sources
 }
 
-// Addresses says where others can fetch the blobs that steps of a plan download: by https,
-// with a digest, from an address without a secret.
+// Addresses says where others can fetch a plan's downloads: by https, with a digest, from an address without a secret.
 func Addresses(pl *plan.Plan) (map[artifacts.Digest]string, error) {
 	sources, err := Of(pl)
 	if err != nil {
@@ -204,8 +198,7 @@ func Addresses(pl *plan.Plan) (map[artifacts.Digest]string, error) {
 	return found, nil
 }
 
-// public reports whether an address may be published. Plain http is for servers on the same
-// machine.
+// public reports whether an address may be published. Plain http is for servers on this machine.
 func public(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || address == "" || fetch.Redact(address) != address {
@@ -224,8 +217,7 @@ type Folder struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Look looks at what the task of a source block takes, and hashes none of it; ok is false of
-// other tasks.
+// Look looks at what a source block's task takes, and hashes none of it; ok is false of other tasks.
 func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
 	path, ignore, ok := pipeline.SourceOf(t, pos)
 	if !ok {
@@ -243,7 +235,6 @@ func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
 	return Folder{Address: address, Files: len(l.Names()), Bytes: l.Bytes, Ignored: l.Ignored}, true
 }
 
-// Folders are what the source blocks of a plan take.
 func Folders(pl *plan.Plan) (folders []Folder) {
 	for _, s := range pl.Steps {
 		if f, ok := Look(s.Address, s.Task, s.Pos); ok {
@@ -253,8 +244,7 @@ func Folders(pl *plan.Plan) (folders []Folder) {
 	return folders
 }
 
-// OfFolders are the states of what the source blocks of a plan take. The store has it if it
-// has a result of the step.
+// OfFolders are the states of what a plan's source blocks take; the store has it if it has the step's result.
 func OfFolders(ctx context.Context, reg *step.Registry, store *artifacts.Resolver, pl *plan.Plan) (sources []Source, err error) {
 	for _, s := range pl.Steps {
 		f, ok := Look(s.Address, s.Task, s.Pos)

@@ -2,8 +2,7 @@ package origins
 
 import "testing"
 
-// TestPublic: addresses with a secret, or that only this machine or network has, are not
-// published.
+// TestPublic: addresses with a secret, or that only this machine or network has, are not published.
 func TestPublic(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://example.org/a": true, "http://127.0.0.1:8080/a": true, "http://example.org/a": false, "": false, "data/a": false,

@@ -350,9 +350,11 @@ func (f *extracted) link(x *step.IO, policy string) error {
 		f.counts.Skip(e.Reason, e)
 		f.counts.Records--
 	}
-	return errors.Join(
-		rewriteStream(x, "records", f.records, f.repeated, nq.NewRecordReader, nq.NewRecordWriter, func(r *nq.Record) int64 { return r.ExampleID }),
-		rewriteStream(x, "headers", f.headers, f.repeated, nq.NewHeaderReader, nq.NewHeaderWriter, func(h *nq.Header) int64 { return h.ExampleID }))
+	err := rewriteStream(x, "records", f.records, f.repeated, nq.NewRecordReader, nq.NewRecordWriter, func(r *nq.Record) int64 { return r.ExampleID })
+	if err != nil {
+		return err
+	}
+	return rewriteStream(x, "headers", f.headers, f.repeated, nq.NewHeaderReader, nq.NewHeaderWriter, func(h *nq.Header) int64 { return h.ExampleID })
 }
 
 // eachEntry visits the entries of a stream, each of which is only valid during the call.

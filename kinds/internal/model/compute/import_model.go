@@ -155,26 +155,24 @@ func (m *stagedModel) check() (models.Checked, int, error) {
 
 // tokensOf opens a model's tokenizer and counts its tokens, which must be the model's.
 func tokensOf(path string, of models.Checked) (int, error) {
-	var t interface {
-		VocabSize() int
-		Close() error
-	}
-	var err error
-	end := of.EOS
+	tokens := 0
 	if of.Encoder {
-		t, err = subword.LoadEncoder(path)
-	} else if s, failed := subword.LoadSubword(path); failed == nil {
-		t, end = s, int64(s.End())
+		t, err := subword.LoadEncoder(path)
+		if err != nil {
+			return 0, err
+		}
+		defer t.Close()
+		tokens = t.VocabSize()
 	} else {
-		err = failed
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer t.Close()
-	tokens := t.VocabSize()
-	if end != of.EOS {
-		return 0, fmt.Errorf("%s ends texts with token %d, eos_token_id of config.json is %d: they do not belong together", path, end, of.EOS)
+		t, err := subword.LoadSubword(path)
+		if err != nil {
+			return 0, err
+		}
+		defer t.Close()
+		tokens = t.VocabSize()
+		if end := int64(t.End()); end != of.EOS {
+			return 0, fmt.Errorf("%s ends texts with token %d, eos_token_id of config.json is %d: they do not belong together", path, end, of.EOS)
+		}
 	}
 	if int64(tokens) > of.Vocabulary {
 		return 0, fmt.Errorf("%s has %d tokens, the model embeds %d: they do not belong together", path, tokens, of.Vocabulary)

@@ -57,8 +57,11 @@ func SharedTitles(g *Grouping) []SharedTitle {
 func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 	oldids := g.Records.oldIDs()
 	i, j := slices.Index(oldids, a), slices.Index(oldids, b)
-	if i < 0 || j < 0 {
-		return SharedTitle{}, fmt.Errorf("no record has revision %d", map[bool]uint64{true: a, false: b}[i < 0])
+	if i < 0 {
+		return SharedTitle{}, fmt.Errorf("no record has revision %d", a)
+	}
+	if j < 0 {
+		return SharedTitle{}, fmt.Errorf("no record has revision %d", b)
 	}
 	if g.docOf[i] != g.docOf[j] {
 		return SharedTitle{}, fmt.Errorf("revisions %d (%s) and %d (%s) do not share a %s key",
@@ -81,7 +84,8 @@ func (r *Records) snapshot(i int) Snapshot {
 	return Snapshot{ExampleID: l.exampleID, Split: r.Split(i), OldID: l.oldid}
 }
 
-// Revisions counts texts by (title, oldid) (appendix "Rendered-Text Variation under a Fixed Revision"), in memory.
+// Revisions counts texts by (title, oldid) (appendix "Rendered-Text Variation under a Fixed Revision"). Memory is per
+// distinct text.
 type Revisions struct {
 	records int
 	byRev   map[revision][]variant

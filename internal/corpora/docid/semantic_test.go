@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,18 @@ func TestSemantic(t *testing.T) {
 		documents, depth = documents+l.Documents, max(depth, len(l.Prefix))
 		if l.Documents > 100 || i > 0 && strings.HasPrefix(l.Prefix, tree.Leaves[i-1].Prefix) {
 			t.Errorf("leaf %+v", l)
+		}
+		index := 0
+		for _, id := range s.Identifiers {
+			if rest, below := strings.CutPrefix(id.Text, l.Prefix); below {
+				if rest != strconv.Itoa(index) {
+					t.Fatalf("leaf %q: index %q, want %d", l.Prefix, rest, index)
+				}
+				index++
+			}
+		}
+		if index != l.Documents {
+			t.Errorf("leaf %+v has %d documents", l, index)
 		}
 	}
 	if documents != n || depth < 2 || tree.Fits < 2 {

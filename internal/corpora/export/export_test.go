@@ -77,7 +77,7 @@ func write(t *testing.T, docs []Document, queries []Query, formats ...Format) (m
 
 func TestSummary(t *testing.T) {
 	m, s := write(t, testDocuments, testQueries, anyNames...)
-	if s.Documents != 3 || s.Texts != 2 || s.Train != 2 || s.Dev != 2 || s.Respaced != 1 {
+	if s.Documents != 3 || s.Texts != 2 || s.Train != 2 || s.Dev != 2 || s.Respaced != 1 || s.Escaped != 1 {
 		t.Errorf("%+v", s)
 	}
 	var names []string

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// documentRow and queryRow are the Parquet schemas, by their names too.
+// documentRow and queryRow are the Parquet schemas, by their names too; an optional zero value is null.
 type documentRow Document
 
 type queryRow struct {

@@ -145,7 +145,7 @@ func TestChangedObjectIsNotGluedTogether(t *testing.T) {
 }
 
 func TestWrongChecksumAndMissingSourcesArePermanent(t *testing.T) {
-	body, _ := content(100)
+	body, sum := content(100)
 	s, _, _ := flaky(t, body, 0)
 	answers := map[string]string{"checksum": s.URL, "no file": filepath.Join(t.TempDir(), "none")}
 	for _, code := range []int{http.StatusAccepted, http.StatusNoContent, http.StatusNotFound, http.StatusServiceUnavailable} {
@@ -159,6 +159,13 @@ func TestWrongChecksumAndMissingSourcesArePermanent(t *testing.T) {
 		if errors.As(err, &p) != (name != "503") || err == nil || !strings.Contains(err.Error(), source) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// Another source is asked all the same.
+	f, err := Get(context.Background(), request(t, sum, answers["404"], s.URL))
+	errtest.None(t, err)
+	defer f.Close()
+	if f.Source.URL != s.URL {
+		t.Errorf("from %s", f.Source.URL)
 	}
 }
 

@@ -59,7 +59,11 @@ func (p *printer) value(depth int) error {
 // members prints an object or a list, whose words stand on one line.
 func (p *printer) members(depth int, end jsontext.Kind, words bool, limit int) error {
 	line := func(depth int) { p.b.WriteString("\n" + strings.Repeat("  ", depth)) }
-	p.b.WriteByte(map[jsontext.Kind]byte{'}': '{', ']': '['}[end])
+	begin := byte('[')
+	if end == '}' {
+		begin = '{'
+	}
+	p.b.WriteByte(begin)
 	n := 0
 	for ; p.d.PeekKind() != end; n++ {
 		switch {

@@ -69,7 +69,8 @@ type EntryReader[T any] struct {
 	codec entryCodec[T]
 }
 
-// Next decodes into v, reusing HTML and Tokens; io.EOF after the last entry, ErrTruncated if the stream ends early.
+// Next decodes the next entry into v, reusing HTML and Tokens; io.EOF after the last. A stream that ends early gives an
+// error that wraps ErrTruncated.
 func (rd *EntryReader[T]) Next(v *T) error {
 	b, err := rd.br.entry()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -154,9 +155,7 @@ func TestRecordAt(t *testing.T) {
 		}
 	}
 	for _, i := range []int{-1, n} {
-		if _, err := RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i)); err == nil {
-			t.Errorf("record %d of %d was read", i, n)
-		}
+		errtest.Says(t, errtest.Of(RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i))), fmt.Sprintf("there is no record %d", i))
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/columns"
 )
 
-// HubLines visits a hub file's rows (NewHubReader), all or wanted ids, as original lines of its columns, from one.
+// HubLines visits a hub file's rows (NewHubReader), all or those of wanted ids, as lines of the original format with the
+// fields that the file has columns for. Rows are counted from one.
 func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
 	f, err := columns.Open(in, size)
 	if err != nil {

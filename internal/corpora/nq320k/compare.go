@@ -97,7 +97,8 @@ func (c *comparison) room(what string) bool {
 
 // show notes what a difference is between, and shows it if there is room.
 func (c *comparison) show(d Difference, what, ours, theirs string) {
-	if d.What, d.Ours, d.Package = what, ours, theirs; c.room(what) {
+	d.What, d.Ours, d.Package = what, ours, theirs
+	if c.room(what) {
 		c.Differences = append(c.Differences, d)
 	}
 }

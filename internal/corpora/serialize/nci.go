@@ -118,21 +118,39 @@ func nciContent(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for {
-		before, rest, found := strings.Cut(s, "<")
-		b.WriteString(before)
-		if !found {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			b.WriteString(s)
 			break
 		}
-		// The shortest match: at least one character that is no '<', and the next '>' with no '<' before it.
-		s = rest
-		if end := strings.IndexAny(rest[min(1, len(rest)):], "<>"); end >= 0 && rest[0] != '<' && rest[1+end] == '>' {
-			s = rest[2+end:]
-		} else {
-			b.WriteByte('<')
+		b.WriteString(s[:i])
+		s = s[i:]
+		// The shortest match: the next '>' with at least one character and no '<' before it.
+		next := strings.IndexByte(s[1:], '<')
+		if next < 0 {
+			next = len(s) - 1
 		}
+		closing := -1
+		if next > 0 {
+			closing = strings.IndexByte(s[2:max(2, 1+next)], '>')
+		}
+		if closing < 0 {
+			b.WriteString(s[:1+next])
+			s = s[1+next:]
+			continue
+		}
+		s = s[2+closing+1:]
 	}
 	text := strings.TrimFunc(strings.ReplaceAll(b.String(), "\n", ""), isPythonSpace)
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' }), " ")
+	b.Reset()
+	blank := false
+	for i := range len(text) {
+		if c := text[i]; c != ' ' || !blank {
+			b.WriteByte(c)
+			blank = c == ' '
+		}
+	}
+	return b.String()
 }
 
 // isPythonSpace is Python's str.isspace for one character.

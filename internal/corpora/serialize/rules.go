@@ -50,7 +50,7 @@ func (a *attributes) hasClass(f func(class []byte) bool) bool {
 }
 
 // isBlank reports whether a letter separates classes.
-func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\f\r", r) }
+func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\f' || r == '\r' }
 
 // drops reports whether an element is removed by its id or class.
 func (r *rules) drops(a *attributes) bool {

@@ -13,7 +13,7 @@ func (c Config) pageID(lane int) int {
 	return 10 + 5*lane + int(mix(uint64(c.Seed), forStub, uint64(lane))%5)
 }
 
-// oldID is the revision id of a lane's slot, unique, rising with the slot as revisions of a page do.
+// revisionID is the revision id of a lane's slot, unique, rising with the slot as revisions of a page do.
 func (c Config) revisionID(lane, slot int) int {
 	stride := min(97, 2*maxOldIDs/(c.lanes()*c.slots()))
 	n := slot*c.lanes() + lane

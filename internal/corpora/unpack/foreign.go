@@ -65,7 +65,8 @@ var marks = []struct {
 // Page is what a web page is called.
 const Page = "an HTML page"
 
-// Instead names, by first bytes, what came in place of a file: "empty", a server's page, error or pointer; "" if none.
+// Instead names, by first bytes, what came in place of a file: "empty", a server's page or error, a pointer (of Git LFS,
+// for example); "" if they may be the file's.
 func Instead(head []byte) string {
 	if len(head) == 0 {
 		return "empty"

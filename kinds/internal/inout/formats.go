@@ -58,17 +58,20 @@ func parseValues(name string, b []byte) (any, error) {
 	default:
 		format = formatOf(text)
 	}
-	err := errors.New("it is empty")
+	var err error
 	switch format {
 	case ".json":
 		if doc, err = parseLines(b); err != nil {
 			err = badJSON
 		}
 	case ".yaml", ".yml":
-		if format = ".yaml"; text != "" {
-			doc, err = values.YAML([]byte(text), nil)
-			doc = withNumbers(doc)
+		format = ".yaml"
+		if text == "" {
+			err = errors.New("it is empty")
+			break
 		}
+		doc, err = values.YAML([]byte(text), nil)
+		doc = withNumbers(doc)
 	case ".csv":
 		doc, err = parseCSV(text, ',')
 	case ".tsv":
@@ -186,11 +189,12 @@ func parseCSV(text string, comma rune) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns := lists.Map(header, strings.TrimSpace)
-	for i, name := range columns {
-		if slices.Contains(columns[:i], name) {
+	columns, seen := lists.Map(header, strings.TrimSpace), make(map[string]bool, len(header))
+	for _, name := range columns {
+		if seen[name] {
 			return nil, fmt.Errorf("two columns are named %q; the first line has the columns' names", name)
 		}
+		seen[name] = true
 	}
 	rows := []any{}
 	for {

@@ -60,7 +60,7 @@ func EachQuery(x *step.IO, in step.Input, name string, visit func(*dedup.Query) 
 	return Scan(x, in, name, func(r io.Reader) error { return dedup.ReadQueries(r, -1, visit) })
 }
 
-// Files are those of several inputs, in their order. A file that has no name of its own has the name of its input's number.
+// Files are the files of several inputs, in their order. An input that is one file without a name is called name(i).
 func Files(x *step.IO, ins step.Inputs, name func(i int) string) iter.Seq[artifacts.File] {
 	return func(yield func(artifacts.File) bool) {
 		for i, in := range ins {

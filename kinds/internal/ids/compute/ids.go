@@ -205,8 +205,14 @@ func untitled(ctx context.Context, x *step.IO, c ids.TitleIDsConfig, tok *subwor
 		}
 		if titles[d.Doc] = d.Title; !docid.Spells(tok, d.Title) {
 			fromText++
-			words := strings.Fields(d.Text)
-			titles[d.Doc] = strings.Join(words[:min(c.Words, len(words))], " ")
+			var words []string
+			for word := range strings.FieldsSeq(d.Text) {
+				if len(words) == c.Words {
+					break
+				}
+				words = append(words, word)
+			}
+			titles[d.Doc] = strings.Join(words, " ")
 		}
 		return nil
 	})
@@ -329,6 +335,7 @@ func runTokens(_ context.Context, x *step.IO, c ids.TokensConfig) error {
 			if e := &examples[i]; strings.HasPrefix(e.Text, l.Prefix) && e.Text != l.Prefix {
 				e.Prefix, e.Index, e.LeafDocuments = l.Prefix, e.Text[len(l.Prefix):], l.Documents
 				e.Path = strings.Split(l.Prefix, "")
+				break
 			}
 		}
 	}

@@ -80,9 +80,9 @@ func (r *checkReader) check(x declare.CheckForm) []step.Check {
 		r.wrong("", `of says whose number equals, min or max names, so one of them must be a name, such as "records".`)
 	}
 	if !r.Failed() {
-		for attr, limit := range map[string]*step.Limit{"equals": c.Equals, "min": c.Min, "max": c.Max} {
-			r.compared(attr, limit, c.Of)
-		}
+		r.compared("equals", c.Equals, c.Of)
+		r.compared("min", c.Min, c.Of)
+		r.compared("max", c.Max, c.Of)
 	}
 	if !given {
 		return nil

@@ -34,14 +34,14 @@ func ParseDigest(s string) (Digest, error) {
 
 // ParseHex reads 64 lower-case hex digits, as in record names.
 func ParseHex(s string) (Digest, error) {
-	b, err := hex.DecodeString(s)
-	if len(b) != sha256.Size || strings.ContainsAny(s, "ABCDEF") {
-		err = fmt.Errorf("want %d lower-case hex digits", 2*sha256.Size)
+	var d Digest
+	if len(s) != hex.EncodedLen(len(d)) || strings.ContainsAny(s, "ABCDEF") {
+		return Digest{}, fmt.Errorf("want %d lower-case hex digits", hex.EncodedLen(len(d)))
 	}
-	if err != nil {
+	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
 		return Digest{}, err
 	}
-	return Digest(b), nil
+	return d, nil
 }
 
 // Hex returns the 64 hex digits without the algorithm's name.
@@ -75,7 +75,9 @@ func (d *Digest) UnmarshalText(b []byte) error {
 		return nil
 	}
 	v, err := ParseDigest(string(b))
-	*d = v
+	if err == nil {
+		*d = v
+	}
 	return err
 }
 

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -215,7 +214,11 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ card, want string }{
 		{"", "libtorch finds no GPU here"}, {"cpu", "add -quick"},
 	} {
-		command := exec.Command(os.Args[0], "-only", "cuda/...", "-card", cmp.Or(c.card, "cuda:0"))
+		args := []string{"-only", "cuda/..."}
+		if c.card != "" { // else the flag's default
+			args = append(args, "-card", c.card)
+		}
+		command := exec.Command(os.Args[0], args...)
 		command.Env = append(os.Environ(), "REDSI_DEPS="+t.TempDir(), "REDSI_CUDA=off")
 		out, err := command.CombinedOutput()
 		if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), c.want) {

@@ -140,8 +140,8 @@ step "short" "reader" {
 `, "1")
 	_, err := b.wait(w)
 	errtest.Says(t, err, "1 of 4 steps failed, 1 skipped", "a bug in redsi: on purpose")
-	if got := b.record("1").Counts; got[runs.Ran] != 2 || b.count("passing") != 2 {
-		t.Errorf("%v; what passes ran %d times", got, b.count("passing"))
+	if got := b.record("1").Counts; got[runs.Ran] != 2 || b.count("passing") != 2 || b.count("panics") != 1 {
+		t.Errorf("%v; what passes ran %d times, what panics %d", got, b.count("passing"), b.count("panics"))
 	}
 	b.keep("failed", w.GetID(), "")
 }

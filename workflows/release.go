@@ -79,6 +79,9 @@ func (r *run) letGo(ctx workflow.Context, steps []int) (tried bool) {
 			keys = append(keys, r.steps[i].Key)
 		}
 	}
+	if len(keys) == 0 {
+		return false
+	}
 	needed := map[artifacts.Digest]bool{} // by another step of the same key
 	for i, s := range r.steps {
 		if done(s.Status) && !r.isIdle(i) {

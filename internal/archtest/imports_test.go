@@ -255,7 +255,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 var searches = regexp.MustCompile(`(strings\.(Contains|HasPrefix|HasSuffix|Cut|Index|EqualFold)|regexp\.Match)\w*\(.*\.(Error|Message)\(\)|\.(Error|Message)\(\)(\[| [=!]= )`)
 
 // What shows errors goes by their types and fields, never by their words: those are for
-// people, and change. Of the SDK's own words workflows/versions.go makes types.
+// people, and change. Of the SDK's own words workflows/failure.go makes types.
 func TestNoSearchInMessages(t *testing.T) {
 	for _, f := range codeOf(t, "internal/cli", "internal/cli/view", "internal/session", "internal/session/drive", "internal/paper/report", "worker") {
 		for n, line := range strings.Split(string(f.text), "\n") {

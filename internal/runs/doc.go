@@ -5,5 +5,5 @@
 // It imports artifacts, internal/host/usage and internal/system/values. It must not know how
 // runs are done: not Temporal, workflows, activities, kinds or HCL.
 //
-// Begin with store.go.
+// Begin with record.go, then store.go.
 package runs

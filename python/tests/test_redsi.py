@@ -1,4 +1,4 @@
-"""Reads the store that Go wrote (kinds/python_store_test.go), and copies of it with faults."""
+"""Reads the store that Go wrote (kinds/outputs_test.go), and copies of it with faults."""
 
 import http.server
 import importlib.util

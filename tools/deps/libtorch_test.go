@@ -155,7 +155,7 @@ func TestUnpackRefusesPathsOutside(t *testing.T) {
 	archive := filepath.Join(dir, "a.whl")
 	filetest.Write(t, archive, makeWheel(t, "torch/include/../../../evil.h"))
 	// The reader may refuse such a name by itself; either way nothing is written.
-	errtest.Says(t, errtest.Of(unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles)), "")
+	errtest.Some(t, errtest.Of(unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles)))
 	valuetest.Is(t, list(t, dir), "a.whl", "the folder holds")
 }
 

@@ -172,6 +172,7 @@ func forms(v float64) []string {
 func says(text string, v float64) bool {
 	const end = `(?:[^0-9.,]|\.(?:[^0-9]|$)|$)`
 	return slices.ContainsFunc(forms(v), func(form string) bool {
-		return regexp.MustCompile(`(?s)(?:^|(?:^|[^0-9.]),|[^0-9.,])` + regexp.QuoteMeta(form) + `(?:` + end + `|,(?:` + end + `|,))`).MatchString(text)
+		alone := `(?s)(?:^|(?:^|[^0-9.]),|[^0-9.,])` + regexp.QuoteMeta(form) + `(?:` + end + `|,(?:` + end + `|,))`
+		return strings.Contains(text, form) && regexp.MustCompile(alone).MatchString(text)
 	})
 }

@@ -45,7 +45,10 @@ func (c Config) MaxTokens() int64 {
 // model_type is BERT's.
 func parse(text []byte) (c Config, err error) {
 	var all map[string]json.RawMessage
-	if err := errors.Join(json.Unmarshal(text, &all), checkpoint.Plain(text)); err != nil {
+	if err = json.Unmarshal(text, &all); err == nil {
+		err = checkpoint.Plain(text)
+	}
+	if err != nil {
 		return c, fmt.Errorf("config.json: %w", err)
 	}
 	read := func(name string, to any) {

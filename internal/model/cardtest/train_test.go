@@ -78,6 +78,16 @@ func trained(t *testing.T, l *fit.Seq2Seq, keep *shelf, steps int64) []float64 {
 	return lists.Map(result.Curve.Points, func(p train.Point) float64 { return p.Loss })
 }
 
+// TestLoss: the loss without gradients, of the whole model on a batch of several lengths.
+func TestLoss(t *testing.T) {
+	b := seq2seq.Batch{Inputs: [][]int32{{5, 6, 7, 1}, {9, 1}, {4, 3, 2, 8, 11, 1}}, Labels: [][]int32{{3, 1}, {9, 8, 7, 1}, {1}}}
+	want := errtest.Value(toy(t, tensor.CPU, tensor.F32, 0.1).Model.Loss(b))(t)
+	for dtype, most := range map[tensor.DType]float64{tensor.F32: 1e-5, tensor.BF16: 1e-2, tensor.F16: 2e-3} {
+		got := errtest.Value(toy(t, card, dtype, 0.1).Model.Loss(b))(t)
+		near(t, "loss/"+dtype.String(), []float32{float32(got)}, []float32{float32(want)}, most)
+	}
+}
+
 // TestTraining: a toy model learns on the card as on the CPU, in every type; in fp32 without dropout along the same losses.
 func TestTraining(t *testing.T) {
 	const steps = 60

@@ -93,13 +93,13 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 func (c *cardStep) Top(sums []float32, n int) (out [][]Candidate, err error) {
 	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
 		out = cardBest{s, c.queries, n}.ofStep(c.scores, floats(s, on[0], len(sums)))
-	}, packed(sums, math.Float32bits))
+	}, packed(sums, 0, math.Float32bits))
 	return out, err
 }
 
-// packed are numbers as an array that is uploaded, two in each of its elements.
-func packed[T any](values []T, bits func(T) uint32) []int64 {
-	out := make([]int64, (len(values)+1)/2)
+// packed are numbers, and so many zeros after them, as an array that is uploaded, two in each of its elements.
+func packed[T any](values []T, zeros int, bits func(T) uint32) []int64 {
+	out := make([]int64, (len(values)+zeros+1)/2)
 	for i, v := range values {
 		out[i/2] |= int64(uint64(bits(v)) << (32 * (i % 2)))
 	}
@@ -124,7 +124,7 @@ func (c *card) trie(t *docid.Trie, o *output) (on *tensor.Tensor, err error) {
 			return nil, outside(id, o.count)
 		}
 	}
-	two := packed(append(tokens, make([]int32, max(t.Widest()))...), func(id int32) uint32 { return uint32(id) })
+	two := packed(tokens, max(t.Widest()), func(id int32) uint32 { return uint32(id) })
 	err = tensor.Try(func() {
 		tensor.Within(func(s *tensor.Scope) {
 			on = c.scope.Move(s.Bits(s.Upload(o.m.Device, two)[0], tensor.I32))
@@ -170,6 +170,6 @@ func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n in
 			next, _ := t.Next(nodes[row])
 			return row, int64(next[at])
 		})
-	}, packed(sums, math.Float32bits), first, count)
+	}, packed(sums, 0, math.Float32bits), first, count)
 	return out, err
 }

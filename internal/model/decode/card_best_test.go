@@ -42,7 +42,7 @@ func TestTies(t *testing.T) {
 		want := errtest.Value(table.Top(sums, n))(t)
 		var got [][]Candidate
 		tensortest.Run(t, func(s *tensor.Scope) {
-			on := s.Upload(tensor.CUDA(0), packed(sums, math.Float32bits))[0]
+			on := s.Upload(tensor.CUDA(0), packed(sums, 0, math.Float32bits))[0]
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
 			found := cardBest{s, queries, n}.of(scores, floats(s, on, rows))
 			looked[found.blocks != nil]++

@@ -42,7 +42,10 @@ func atomic(n int, first int32, eos ...int32) *docid.Set {
 	for i := range names {
 		names[i] = fmt.Sprint(i)
 	}
-	s, _ := docid.Atomic(names, first, eos...)
+	s, err := docid.Atomic(names, first, eos...)
+	if err != nil {
+		panic(err)
+	}
 	return s
 }
 

@@ -54,13 +54,19 @@ func (s *Scope) MaskedFill(t, mask *Tensor, v float64) *Tensor {
 // Gelu is the Gaussian error linear unit: exact, or with tanh (T5 v1.1's gelu_new).
 func (s *Scope) Gelu(t *Tensor, tanh bool) *Tensor {
 	if tanh {
-		return s.activation("Gelu", t, 0)
+		return s.activation("Gelu", t, geluTanh)
 	}
 	return s.unary("Gelu", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgGelu(out, c, "none") }, t)
 }
 
 // Silu is t·sigmoid(t).
-func (s *Scope) Silu(t *Tensor) *Tensor { return s.activation("Silu", t, 1) }
+func (s *Scope) Silu(t *Tensor) *Tensor { return s.activation("Silu", t, silu) }
+
+// The kinds of activation, as activation.h numbers them.
+const (
+	geluTanh = 0
+	silu     = 1
+)
 
 func (s *Scope) activation(op string, t *Tensor, kind C.int64_t) *Tensor {
 	return s.native(op, func(out *handle) *C.char { return C.redsi_activation(out, t.n(op), kind) }, t)

@@ -34,7 +34,7 @@ func (r *RNG) keyFor(p float64) uint64 {
 // Without a card, where every mask has a number of its own, nothing is drawn.
 func SeedDevice(dev Device, r *RNG) {
 	if dev.IsCUDA() {
-		must("SeedDevice", C.redsi_seed(C.int(dev.c()), C.uint64_t(r.key())))
+		must("SeedDevice of "+dev.String(), C.redsi_seed(C.int(dev.c()), C.uint64_t(r.key())))
 	}
 }
 
@@ -49,7 +49,7 @@ func (s *Scope) RandomState(dev Device) *Tensor {
 // SetRandomState goes back to where RandomState was: what is drawn again is the same.
 func SetRandomState(dev Device, state *Tensor) {
 	if dev.IsCUDA() {
-		must("SetRandomState", C.redsi_set_random_state(C.int(dev.c()), state.n("SetRandomState")), state)
+		must("SetRandomState of "+dev.String(), C.redsi_set_random_state(C.int(dev.c()), state.n("SetRandomState")), state)
 	}
 }
 

@@ -6,7 +6,7 @@ import "C"
 
 import lib "github.com/sugarme/gotch/libtch"
 
-// AdafactorOptions are the numbers of one update; package adafactor says what they mean.
+// AdafactorOptions are the numbers of one update; optimizer.AdafactorOptions says what they mean.
 type AdafactorOptions struct {
 	Rate, Beta2, Eps1, Eps2, Clip, WeightDecay float64
 	ScaleParameter                             bool
@@ -26,7 +26,7 @@ func (s *Scope) AdafactorInPlace(p, g, row, col, full *Tensor, o AdafactorOption
 	must(op, C.redsi_adafactor(p.n(op), g.n(op), row.optional(op), col.optional(op), full.optional(op), o.c()), p, g, row, col, full)
 }
 
-// AdamWOptions are the numbers of one update; package adamw says what they mean. Step counts from 1.
+// AdamWOptions are the numbers of one update; optimizer.AdamWOptions says what they mean. Step counts from 1.
 type AdamWOptions struct {
 	Rate, Beta1, Beta2, Eps, WeightDecay float64
 	Step                                 int64

@@ -1,7 +1,6 @@
 package alike
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,8 +42,12 @@ func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address s
 			}
 		})
 	}
+	n, counted := all[1][rule.Of]
+	if !counted {
+		n = all[0][rule.Of]
+	}
 	chance := 0.0
-	if n := cmp.Or(all[1][rule.Of], all[0][rule.Of]); n > 0 {
+	if n > 0 {
 		chance = 100 * rule.Chance / math.Sqrt(n)
 	}
 	for _, at := range slices.Sorted(maps.Keys(margins)) {

@@ -5,5 +5,5 @@
 // Queries come in as tokens, which a Reader makes of texts, and documents go out as
 // numbers. It must not know datasets or steps.
 //
-// Reading order: settings.go, reader.go, options.go, validity.go; index/index.go.
+// Reading order: settings.go, reader.go, options.go, validity.go.
 package retrieve

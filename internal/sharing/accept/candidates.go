@@ -72,13 +72,17 @@ func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.D
 	if key, err := keyOf(ac.Of); err == nil {
 		return func(string) (artifacts.Digest, string) { return key, "" }, nil
 	}
-	keys, lacks := last, "%s has no earlier result from a run here: give --of KEY"
+	keys, lacks := last, func(address string) string {
+		return address + " has no earlier result from a run here: give --of KEY"
+	}
 	if ac.Of != "" {
 		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
 		if err != nil {
 			return nil, err
 		}
-		keys, lacks = map[string]artifacts.Digest{}, "run "+rec.RunID+" has no result of %s"
+		keys, lacks = map[string]artifacts.Digest{}, func(address string) string {
+			return fmt.Sprintf("run %s has no result of %s", rec.RunID, address)
+		}
 		for _, s := range rec.Steps {
 			if s.Finished() {
 				keys[s.Address] = s.Key
@@ -89,7 +93,7 @@ func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.D
 		if key, ok := keys[address]; ok {
 			return key, ""
 		}
-		return artifacts.Digest{}, fmt.Sprintf(lacks, address)
+		return artifacts.Digest{}, lacks(address)
 	}, nil
 }
 

@@ -65,8 +65,8 @@ func TestPublish(t *testing.T) {
 		}
 		for name, want := range c.there {
 			b, err := os.ReadFile(at("results/plots/" + name))
-			valuetest.Is(t, want, string(b), i, name)
-			valuetest.Is(t, want == "", os.IsNotExist(err), i, name)
+			valuetest.Is(t, string(b), want, i, name)
+			valuetest.Is(t, os.IsNotExist(err), want == "", i, name)
 		}
 	}
 	for _, name := range []string{"../x", ".git/config"} {

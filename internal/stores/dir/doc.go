@@ -2,7 +2,7 @@
 // system that several machines mount.
 //
 //	blobs/ab/cdef…          one read-only file per blob, by digest
-//	records/results/….json  one file per record, name escaped (names.go)
+//	records/results/….json  one file per record, name escaped (artifacts/names.go)
 //	leases/….json           records that are not synced: who is working on what
 //	tmp/                    files being written, and what says who replaces a record
 //	aside/                  what lay in the place of a blob or record, or beside them

@@ -176,12 +176,17 @@ func (c cache) trimNotes(d artifacts.Digest) error {
 	if d[1]%16 != 0 {
 		return nil
 	}
-	notes, err := os.ReadDir(filepath.Join(c.dir, "verified"))
+	folder, err := os.Open(filepath.Join(c.dir, "verified"))
 	if err != nil {
 		return fmt.Errorf("trim the cache of blobs: %w", err)
 	}
-	for _, note := range notes {
-		of, err := artifacts.ParseHex(strings.TrimSuffix(note.Name(), ".json"))
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1) // there are many, and neither their order nor what they are matters
+	if err != nil {
+		return fmt.Errorf("trim the cache of blobs: %w", err)
+	}
+	for _, name := range names {
+		of, err := artifacts.ParseHex(strings.TrimSuffix(name, ".json"))
 		if err != nil || of[0] != d[0] {
 			continue
 		}

@@ -124,12 +124,15 @@ func testScores(t *testing.T, half bool) {
 }
 
 func TestScoresAreNotFinite(t *testing.T) {
-	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 		for _, at := range []int{0, 77, 299} {
 			weights, states := random(300*4, 1), []float32{1, 1, 1, 1}
 			weights[at*4+3] = bad
 			for range 2 {
 				for name, pack := range heads(weights, 300, 4) {
+					if math.IsInf(float64(bad), -1) && name != "int8" {
+						continue // a score of -Inf is one, where numbers have no common factor
+					}
 					h := errtest.Value(pack())(t)
 					var l Logits
 					errtest.None(t, h.Scores(&l, states, 1))

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/console"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/atomicfile"
@@ -121,17 +122,18 @@ func (c *consoleRun) evaluate(from, expression string) error {
 
 // lookUp looks up all steps of a pipeline.
 func (a *app) lookUp(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Planned, error) {
-	v, err := a.PreviewTargets(ctx, p, nil, session.Everything)
+	planned := map[string]console.Planned{}
+	v, err := a.PreviewTargets(ctx, p, nil, func(of session.Seen) (plan.Keep, error) {
+		return func(i int, it *plan.Item) bool { // of a result only its outputs are kept
+			planned[of.Plan.Steps[i].Address] = console.Planned{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
+			return false
+		}, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	planned := make(map[string]console.Planned, len(v.Items))
-	for i, it := range v.Items {
-		known := console.Planned{Outcome: it.Outcome, Key: it.Key}
-		if it.Result != nil {
-			known.Outputs = it.Result.Outputs
-		}
-		planned[v.Plan.Steps[i].Address] = known
+	for i, s := range v.Todo() {
+		planned[s.Address] = console.Planned{Outcome: v.Items[i].Outcome, Key: v.Items[i].Key}
 	}
 	return planned, nil
 }

@@ -205,9 +205,12 @@ func annotate(cmd *cobra.Command, what, value string, flags []string) {
 func checkFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
-		d, wrong := time.ParseDuration(value)
-		n, _ := strconv.Atoi(value)
-		n += int(d)
+		isTime := f.Value.Type() == "duration"
+		n, _ := strconv.ParseInt(value, 10, 64)
+		if isTime {
+			d, _ := time.ParseDuration(value) // it can be: the flag wrote it
+			n = int64(d)
+		}
 		with, least := f.Annotations[onlyAnnotation], f.Annotations[leastAnnotation]
 		switch {
 		case err != nil:
@@ -216,7 +219,7 @@ func checkFlags(cmd *cobra.Command) (err error) {
 		case least == nil || n > 0:
 		case n < 0 && least[0] == "0":
 			err = fault.Input(fmt.Errorf("--%s %s: it cannot be negative", f.Name, value))
-		case least[0] == "1" && wrong == nil && value != "0":
+		case least[0] == "1" && isTime:
 			err = fault.Input(fmt.Errorf("--%s %s: want a time above 0, such as 2h", f.Name, value))
 		case least[0] == "1":
 			err = fault.Input(fmt.Errorf("--%s %s: want at least 1", f.Name, value))

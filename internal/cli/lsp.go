@@ -104,17 +104,16 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 	if err != nil {
 		return nil, err
 	}
-	v, err := b.PreviewOf(ctx, store, pl, plan.KeepAll)
+	out := map[string]lsp.Outcome{}
+	v, err := b.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool { // no result is kept
+		out[pl.Steps[i].Address] = lsp.Outcome{Word: "HIT", Finished: it.Result.Finished, Took: it.Took}
+		return false
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]lsp.Outcome, len(v.Items))
-	for i, it := range v.Items {
-		o := lsp.Outcome{Word: strings.ToUpper(string(it.Outcome)), Took: it.Took}
-		if it.Result != nil {
-			o.Finished = it.Result.Finished
-		}
-		out[pl.Steps[i].Address] = o
+	for i, s := range v.Todo() {
+		out[s.Address] = lsp.Outcome{Word: strings.ToUpper(string(v.Items[i].Outcome))}
 	}
 	return out, nil
 }

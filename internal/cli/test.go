@@ -168,7 +168,10 @@ func copyIfThere(from, to string) error {
 		return os.WriteFile(to, b, 0o644)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		err = os.RemoveAll(to) // which need not be there
+		err = os.Remove(to)
+	}
+	if errors.Is(err, os.ErrNotExist) { // neither is there
+		return nil
 	}
 	return err
 }

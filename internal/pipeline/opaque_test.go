@@ -251,6 +251,7 @@ func TestSensitive(t *testing.T) {
 		"variable \"s\" {\n sensitive = true\n type = number\n}\n":                                                                  "does not fit",
 		"variable \"s\" {\n sensitive = true\n validation {\n condition = var.s == \"\"\n error_message = \"no\"\n }\n}\n":          "not shown, as it is sensitive",
 		"variable \"s\" {\n sensitive = true\n validation {\n condition = var.s == \"\"\n error_message = \"no ${var.s}\"\n }\n}\n": "Sensitive value",
+		"variable \"s\" {\n sensitive = true\n}\npaper {\n title = \"T\"\n part = var.s\n}\n":                                       "Sensitive value",
 		"variable \"t\" {\n sensitive = true\n default = null\n}\n":                                                                 "no variable \"s\"",
 	} {
 		if p, report := load(src); p != nil || !strings.Contains(report, want) {

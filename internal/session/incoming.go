@@ -105,10 +105,13 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 			continue
 		}
 		err := plan.InputsOf(s.Task, func(_ string, in step.Input) {
-			if in.Ref == nil || v.Items[at[in.Ref.Step]].From == "" {
+			if in.Ref == nil {
 				return
 			}
-			i := at[in.Ref.Step]
+			i, ok := at[in.Ref.Step]
+			if !ok || v.Items[i].From == "" {
+				return
+			}
 			if read[i] == nil {
 				read[i] = map[string]bool{}
 			}

@@ -24,7 +24,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Load reads and evaluates the pipeline that the flags name, and shows diagnostics.
+// Load reads and evaluates the pipeline that the flags name, and shows diagnostics. If there are errors among them, the
+// returned error has no text.
 func (se *Session) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	p, ds, err := se.Evaluate(ctx)
 	if err == nil {

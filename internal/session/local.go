@@ -7,20 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
-	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/host/allocation"
-	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/stores/open"
-	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -62,32 +56,6 @@ func (l *Local) gave(p *pipeline.Pipeline) {
 		}
 		l.Vars = append(l.Vars, shellwords.Quote(name))
 	}
-}
-
-// RoomOf is how many bytes are free for a store's results; -1: unknown, as for a bucket.
-func RoomOf(store artifacts.Store) int64 {
-	u, err := url.Parse(store.URL)
-	if err != nil || u.Scheme != "file" {
-		return -1
-	}
-	if free, ok := system.Free(filepath.FromSlash(u.Path)); ok {
-		return free
-	}
-	return -1
-}
-
-// HostEnv is recorded with results, and in no key. A result that computed on a card has that: its libraries load only then.
-func HostEnv() map[string]string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	env := map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
-		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
-	if job := allocation.Here().String(); job != "" {
-		env["job"] = job // and its node
-	}
-	return env
 }
 
 // ask asks for variables that errors are about, loads with the answers, and keeps those that mend it in the folder's settings.

@@ -223,8 +223,9 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes))
 	var left, fetched int64
 	for _, l := range pub.Left {
+		left += l.Size
 		then := "have to rebuild it"
-		if left += l.Size; l.URL != "" {
+		if l.URL != "" {
 			fetched += l.Size
 			then = "fetch it from " + l.URL
 		}

@@ -66,7 +66,8 @@ type output struct {
 	ref       string // the expression for all that the instance leaves
 }
 
-// Convert writes the pipeline of a dvc.yaml, for the same folder, and says what is not taken over. An error says why there is none.
+// Convert writes the pipeline of a dvc.yaml, for the same folder, and says what is not taken over.
+// A stage that cannot be converted is left out; an error says that none can, or that outputs overlap.
 func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
 	defer func() { err = cmp.Or(ctx.Err(), err) }() // what lacks a value then is no fault of the file
 	written, err := syntax.ReadFile(file)

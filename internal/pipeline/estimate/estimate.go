@@ -40,7 +40,8 @@ type Download struct {
 // Basis says whose history an expectation is made of.
 type Basis string
 
-// The bases, from the surest to none. A trial has other data than results of its block, but knows sizes and amounts.
+// The bases, from the surest to none. Results of a block were made of this pipeline's data, which the trial behind rates did not
+// have; but rates go by sizes and amounts, which other steps of a kind do not.
 const (
 	Itself  Basis = "step"  // earlier results of this step
 	Block   Basis = "block" // results of other instances of its block

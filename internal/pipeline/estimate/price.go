@@ -96,13 +96,16 @@ func (r *pricer) price(i int) (p Priced) {
 
 // device is where a step does a piece of its work.
 func (r *pricer) device(i int, d step.Doing) *rates.Rates {
-	asks, _ := r.v.Plan.Steps[i].Task.Tree() // of one that cannot be read, no device
 	switch {
 	case !d.Model.Set():
 		return r.CPU
 	case r.On != nil:
 		return r.On
-	case !r.HasCard || asks["device"] == "cpu":
+	case !r.HasCard:
+		return r.CPU
+	}
+	asks, _ := r.v.Plan.Steps[i].Task.Tree() // of one that cannot be read, no device
+	if asks["device"] == "cpu" {
 		return r.CPU
 	}
 	return r.Card

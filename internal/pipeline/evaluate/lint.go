@@ -95,9 +95,10 @@ func (l *linter) lintProgram(n *declare.Node) {
 	}
 	steps := l.f.of(n).steps
 	for _, s := range steps[:min(len(steps), lintInstances)] {
-		l.lintBeside(n, command.Expr, s.tree())
+		tree := s.tree()
+		l.lintBeside(n, command.Expr, tree)
 		if n.Block.ForEach != nil && l.literal(n.Block.ForEach) {
-			l.lintNamedByHand(n, s.Key, s.tree())
+			l.lintNamedByHand(n, s.Key, tree)
 		}
 	}
 }

@@ -27,7 +27,9 @@ type vertex struct {
 	in, out []int
 }
 
-// layout places a graph in layers from left to right (Sugiyama et al. 1981), ordered by barycenters: 392 steps take 0.03 s.
+// layout places a graph in layers from left to right (Sugiyama et al. 1981), ordered by barycenters. The page of a run is
+// drawn every two seconds: the 392 steps of the paper take 0.03 s here, and 20 s in Graphviz as WebAssembly (go-graphviz v0.2.9),
+// which is 9 MB of program.
 type layout struct {
 	g      Graph
 	vs     []vertex

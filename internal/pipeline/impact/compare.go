@@ -43,7 +43,7 @@ type comparison struct {
 	report *Report
 
 	was    map[string]int // steps of Was by address
-	here   map[string]int // those of Is
+	here   map[string]int // steps of Is by address
 	of     []int          // of each step of Is, that of Was; -1 if it is new
 	causes causes
 	own    []set // of each step of Is, the causes that change it and those that it follows

@@ -12,7 +12,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// An expression can choose among artifacts and hand them on, not read them: that is an error, also within try and can.
+// An expression can choose among artifacts and hand them on. It cannot read one: what it would compare or print is a reference,
+// never the contents, so the answer would be the same whatever the step makes. Each such use is an error, also within try and
+// can, which pass over other errors.
 const (
 	opaqueTitle = "Artifact used as a value"
 

@@ -331,7 +331,7 @@ func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 			l.used[name] = l.used[name] || len(p) == 1 || p[1] == name
 		}
 		if len(p) > 1 && l.m.Variables[p[1]] == nil {
-			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], orDeclare(p[1], syntax.Keys(l.m.Variables), "variable", "variable %q {}"))
+			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], orDeclare(p[1], syntax.Keys(l.m.Variables), "variable", fmt.Sprintf("variable %q {}", p[1])))
 		}
 	case "local":
 		if len(p) > 1 && len(l.targets(tr)) == 0 {
@@ -339,7 +339,7 @@ func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 			for i, name := range names {
 				names[i] = strings.TrimPrefix(name, "local.")
 			}
-			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], orDeclare(p[1], names, "local value", "locals { %s = VALUE }"))
+			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], orDeclare(p[1], names, "local value", fmt.Sprintf("locals { %s = VALUE }", p[1])))
 		}
 	case "each":
 		switch {
@@ -395,21 +395,21 @@ func (l *Links) noBlock(p []string) (summary, detail string) {
 		}
 	}
 	block := typ
-	for _, label := range p[1:min(len(p), depth)] {
+	for i, label := range declare.Of(typ).Labels { // of what is not named, what it is
+		if i+1 < len(p) {
+			label = p[i+1]
+		}
 		block += fmt.Sprintf(" %q", label)
 	}
 	return "Undeclared " + typ, fmt.Sprintf("There is no %s. %s", given, orDeclare(given, all, typ, block+" { … }"))
 }
 
-// orDeclare says which name was meant or, if none is near, how a block of a form declares it.
-func orDeclare(name string, names []string, noun, form string) string {
+// orDeclare says which name was meant or, if none is near, how the name is declared.
+func orDeclare(name string, names []string, noun, declaration string) string {
 	if near := syntax.Nearest(name, names); near != "" {
 		return fmt.Sprintf("Did you mean %q?", near)
 	}
-	if strings.Contains(form, "%") {
-		form = fmt.Sprintf(form, name)
-	}
-	return syntax.Suggest(name, names, noun) + " To declare it, write " + form + "."
+	return syntax.Suggest(name, names, noun) + " To declare it, write " + declaration + "."
 }
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.

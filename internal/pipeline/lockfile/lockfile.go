@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
-	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
@@ -163,7 +162,11 @@ type List struct {
 
 // list returns the pinned sources of a pattern; nil: none.
 func (f *File) list(pattern string) []string {
-	return lists.By(f.Lists, func(l List) string { return l.Pattern })[pattern].Sources
+	i := slices.IndexFunc(f.Lists, func(l List) bool { return l.Pattern == pattern })
+	if i < 0 {
+		return nil
+	}
+	return f.Lists[i].Sources
 }
 
 // PinList pins what a pattern stands for, replacing an earlier list, and writes the file.
@@ -181,8 +184,11 @@ type Module struct {
 }
 
 func (f *File) Module(source string) (Module, bool) {
-	m, ok := lists.By(f.Modules, func(m Module) string { return m.Source })[source]
-	return m, ok
+	i := slices.IndexFunc(f.Modules, func(m Module) bool { return m.Source == source })
+	if i < 0 {
+		return Module{}, false
+	}
+	return f.Modules[i], true
 }
 
 // PinModule pins a module's repository, replacing an earlier pin, and writes the file.

@@ -167,7 +167,8 @@ func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	for n, g := range stack {
 		switch {
 		case g.body:
-			if p.path, opaque = nil, false; n > 0 {
+			p.path, opaque = nil, false
+			if n > 0 {
 				p.blocks = append(p.blocks, g.header)
 			}
 			if g.value && len(g.names) > 0 {

@@ -364,16 +364,20 @@ func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
 	k.at = time.Now()
 }
 
-// didOpen opens a document, or closes it: then it has no text.
 func (s *server) didOpen(m *message) (any, error) {
 	var p placeParams
 	path, err := s.decode(m, &p, &p.TextDocument)
-	switch {
-	case err != nil:
-	case m.Method == "textDocument/didClose":
-		s.work.set(path, nil)
-	default:
+	if err == nil {
 		s.work.set(path, newText(p.TextDocument.Text))
+	}
+	return nil, err
+}
+
+func (s *server) didClose(m *message) (any, error) {
+	var p placeParams
+	path, err := s.decode(m, &p, &p.TextDocument)
+	if err == nil {
+		s.work.set(path, nil)
 	}
 	return nil, err
 }

@@ -9,6 +9,8 @@ package plan
 
 import (
 	"fmt"
+	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -120,7 +122,8 @@ func (e *UnknownTarget) Error() string {
 // quoted is an address as a shell takes it: many have quotation marks in them.
 func quoted(address string) string { return "'" + address + "'" }
 
-// Build selects what the targets (addresses, or beginnings of some) need, else the pipeline's own steps, in topological order.
+// Build selects what the targets need, or without targets the pipeline's own steps and what these need, in topological order. A
+// target is an address (table.dedup_counts, step.dedup.nq["url"]) or a beginning of one that ends at a dot or bracket (table).
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
 	index := make(map[string]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -202,7 +205,8 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	}
 }
 
-// Without is the plan less some steps and their readers, but for those that gather enough (reg nil: none); left are gone.
+// Without is the plan without some steps and all that need them, but for those that gather them and have enough (with a reg of
+// nil, without these, too). left are the steps that are left out, in the plan's order.
 func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, left []int) {
 	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))
@@ -358,4 +362,33 @@ func InputsOf(t step.Task, each func(path string, in step.Input)) error {
 		return in, nil
 	})
 	return err
+}
+
+// Leading pairs ends, by their number, with the steps that lead to them: 64 ends at a time, in the order of steps.
+func (p *Plan) Leading(ends []int) iter.Seq2[int, int] {
+	return func(yield func(end, step int) bool) {
+		sets := make([]uint64, len(p.Steps)) // bit n is of end first+n
+		for first := 0; first < len(ends); first += 64 {
+			clear(sets)
+			for n, i := range ends[first:min(len(ends), first+64)] {
+				sets[i] |= 1 << n
+			}
+			for i := len(sets) - 1; i >= 0; i-- { // what reads a step stands behind it
+				for _, d := range p.Steps[i].Deps {
+					sets[d] |= sets[i]
+				}
+			}
+			for i, set := range sets {
+				for ; set != 0; set &= set - 1 {
+					if !yield(first+bits.TrailingZeros64(set), i) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func (p *Plan) Rendered() []int {
+	return lists.Filter(lists.Places(len(p.Steps)), func(i int) bool { return p.Steps[i].IsRendered() })
 }

@@ -20,7 +20,10 @@ func List(w io.Writer, kinds []Kind) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, k := range kinds {
 		if i == 0 || k.Family != kinds[i-1].Family {
-			fmt.Fprintf(t, "%s%s\n", strings.Repeat("\n", min(i, 1)), k.Family)
+			if i > 0 {
+				fmt.Fprintln(t)
+			}
+			fmt.Fprintln(t, k.Family)
 		}
 		fmt.Fprintf(t, "  %s\t%s\n", strings.TrimSuffix(k.longName, " block"), k.Summary)
 	}

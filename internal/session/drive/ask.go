@@ -130,6 +130,7 @@ func (s *Run) name(id string) {
 	}
 }
 
+// fill adds running, queued and failed steps.
 func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []workflows.StepState) {
 	if s.Counts == nil { // it is loading its plan
 		s.Counts = map[runs.Status]int{}

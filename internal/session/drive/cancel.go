@@ -107,6 +107,7 @@ func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run,
 	}
 }
 
+// holds says what a run that is being cancelled waits for.
 func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun) string {
 	if why := dr.Obstacle(ctx, conn, wf); why != "" {
 		return why

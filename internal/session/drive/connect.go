@@ -3,6 +3,8 @@ package drive
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +35,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/hashed"
+	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/worker"
@@ -329,7 +332,9 @@ func (c *Connection) stays() map[string]any {
 	return map[string]any{Stays: true}
 }
 
-// endLeftovers ends what killed processes left open on their embedded server, but for marked runs and what others began since.
+// endLeftovers ends what killed processes left open on their embedded server: the caller is the folder's only process on this
+// machine, so none of their workers can be alive but those of runs that are marked, and the store has all that they finished.
+// What other clients have started since is left alone.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
 	if err != nil {
@@ -418,3 +423,27 @@ func (dr *Driver) sdkLog() *slog.Logger {
 	}
 	return slog.New(slog.DiscardHandler)
 }
+
+// Queue is the task queue of runs with a store, and of their workers. A cluster has one store. On the server of a state
+// folder every store has a queue, since a worker of another has neither plans nor results: the folder's own store has
+// workflows.TaskQueue, and another one a name by its place.
+func (c *Connection) Queue(store artifacts.Store) string {
+	place := open.Place(store.URL)
+	if c.state == "" || place == open.Place(filepath.Join(c.state, "store")) {
+		return workflows.TaskQueue
+	}
+	sum := sha256.Sum256([]byte(place))
+	return workflows.TaskQueue + "-" + hex.EncodeToString(sum[:4])
+}
+
+// stateFolder is the state folder whose server a named profile, with that server's file, is of; "": a cluster's.
+func (o *Cluster) stateFolder() string {
+	dir, file := filepath.Split(os.Getenv("TEMPORAL_CONFIG_FILE"))
+	if dir = filepath.Clean(dir); o.Profile != devserver.ProfileName || file != devserver.ProfileFile || filepath.Base(dir) != "temporal" {
+		return ""
+	}
+	return filepath.Dir(dir)
+}
+
+// beatEvery is how often a process with workers tells the server that they live.
+const beatEvery = 10 * time.Second

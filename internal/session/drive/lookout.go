@@ -46,6 +46,7 @@ type Work struct {
 	Worker   string // where it is; "": unknown, or on this machine and in the same job
 }
 
+// look is what is known of a running step.
 type look struct {
 	begun bool
 	busy  bool   // a worker is at it, or a pause between two tries is

@@ -100,7 +100,8 @@ func (p *Pilots) add(dr *Driver, s *plan.Step, x estimate.Step) {
 	}
 }
 
-// serve has pilots for a run until over is called or ctx ends; then it takes back those that have not begun.
+// serve has pilots for a run until over is called or ctx ends. Then it takes back those that have not begun, unless another run
+// of the server may use them. What runs ends by itself.
 func (p *Pilots) serve(ctx context.Context, dr *Driver, conn *Connection, wf client.WorkflowRun, store artifacts.Store) (over func()) {
 	p.calls.Names = lists.Map(p.Jobs, func(j slurm.Job) string { return j.Name })
 	p.worked, p.told, p.sights, p.waits = map[string]bool{}, map[string]bool{}, make(chan Sight, 1), "waiting for pilots"

@@ -152,6 +152,7 @@ func (e *toldError) Error() string { return e.text }
 func (e *toldError) Unwrap() error { return e.error }
 
 // once is a run's error without the further lines of steps' errors, which its followers have been shown, unless all is wanted.
+// A line that ends in a colon has the last of its further ones.
 func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	lines, base := strings.Split(failed.Error(), "\n"), ""
 	var short []string

@@ -103,7 +103,8 @@ func heed(ctx context.Context, log *slog.Logger, check func(context.Context) err
 	}
 }
 
-// beforeJobEnds is how long before its batch job a worker ends: batch systems look at limits now and then.
+// beforeJobEnds is how long before its batch job a worker ends, of a short job half of its time: batch systems look at limits
+// now and then, and send signals a minute before them.
 const beforeJobEnds = 90 * time.Second
 
 // UntilJobEnds is for how long a worker works whose batch job is ended at some time, and says so; 0: nobody says when.

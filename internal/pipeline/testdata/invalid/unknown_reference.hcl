@@ -33,3 +33,8 @@ step "download" "unquoted" {
   url    = HOME
   sha256 = "${HOME.x}"
 }
+
+step "train" "half" {
+  corpus = figure["50%"].image
+  size   = step.nowhere
+}

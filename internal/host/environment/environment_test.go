@@ -326,8 +326,8 @@ func TestConda(t *testing.T) {
 		"package: [{name: own, platform: linux-64, manager: pip, url: 'file:///own.whl', hash: {sha256: aa}}]":                   "own is taken from file:///own.whl, a file or folder",
 		pixi(6, "conda: https://channel/noarch/six-1-0.conda", "md5: aa"):                                                        "six-1-0.conda has no hash",
 		pixi(6, "pypi: ./own", "name: own", "version: 0.1", "sha256: aa", "editable: true"):                                      "own is taken from ./own, a file or folder",
-		pixi(7, "pypi: ../own", "name: own"):                                                                                     "that no other machine has: build a wheel",
-		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}":                       "it does not say what https://channel/noarch/six-1-0.conda is; make it anew: pixi lock",
+		pixi(7, "pypi: ../own", "name: own"): "that no other machine has: build a wheel",
+		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}": "it does not say what https://channel/noarch/six-1-0.conda is; make it anew: pixi lock",
 		"version: 1\n": "it has no packages for linux-64",
 		"a: [":         "lock: yaml",
 	} {

@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // url is a pipeline whose step has one expression.
@@ -167,7 +168,7 @@ func TestOrderOfBlocks(t *testing.T) {
 			name := fmt.Sprintf("%d.hcl", rng.IntN(3))
 			sources[name] = append(sources[name], "# a comment\n"+b+"\n\n"...)
 		}
-		errtest.Same(t, want, tasks(t, sources, src))
+		valuetest.Deep(t, tasks(t, sources, src), want)
 	}
 }
 
@@ -276,7 +277,7 @@ func FuzzLoad(f *testing.F) {
 		if ds.HasErrors() {
 			t.Fatalf("from its own sources and inputs: %v", ds.Err())
 		}
-		errtest.Same(t, text(t, p), text(t, again)) // loaded again
+		valuetest.Deep(t, text(t, again), text(t, p)) // loaded again
 	})
 }
 

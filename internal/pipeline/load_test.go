@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -102,7 +103,7 @@ func TestValid(t *testing.T) {
 			if ds.HasErrors() {
 				t.Fatalf("from its own sources and inputs: %v", ds.Err())
 			}
-			errtest.Same(t, text(t, p), text(t, again))
+			valuetest.Deep(t, text(t, again), text(t, p))
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -47,7 +48,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 		{`["a"`, wrong, "[]", "[Missing item separator]", ""},
 	} {
 		p, ds, asked := withModule(fmt.Sprintf(call, c.keys)+"variable \"unused\" { default = 1 }\n", map[string]string{"./m": c.module, "./inner": "step \"download\" \"i\" { url = \"x\" }\n"}, pipeline.Options{Registry: kinds()})
-		errtest.Same(t, c.keys+c.asked+c.diagnostics, c.keys+fmt.Sprint(asked)+fmt.Sprint(summaries(ds)))
+		valuetest.Deep(t, c.keys+fmt.Sprint(asked)+fmt.Sprint(summaries(ds)), c.keys+c.asked+c.diagnostics)
 		steps := ""
 		if p != nil {
 			steps = fmt.Sprint(lists.Map(p.Steps, func(s pipeline.Step) string { return s.Address }))
@@ -55,7 +56,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 				t.Errorf("%s: files of modules %v, and of its origin %d", c.keys, syntax.Keys(p.Modules), len(p.Origin().Modules))
 			}
 		}
-		errtest.Same(t, c.keys+c.steps, c.keys+steps)
+		valuetest.Deep(t, c.keys+steps, c.keys+c.steps)
 		for _, d := range ds.List {
 			if at := syntax.Related(d); d.Subject.Filename == "m/m.hcl" && (len(at) != 1 || at[0].Text != `in module.m["a"]`) {
 				t.Errorf("%s: %s is in %v", c.keys, d.Summary, at)
@@ -268,7 +269,7 @@ claim "c" { text = "It is so." }
 		return lists.Map(list, func(d *hcl.Diagnostic) string { return strings.Fields(d.Detail)[2] })
 	}
 	_, ds := pipeline.Load(sources, o)
-	errtest.Same(t, "step.download.unread, step.download.late, step.download.later,", strings.Join(unused(ds), " "))
+	valuetest.Deep(t, strings.Join(unused(ds), " "), "step.download.unread, step.download.late, step.download.later,")
 	s, p, ds := pipeline.Open(sources, o)
 	if got := strings.Join(unused(ds), " "); p == nil || got != "step.download.later," {
 		t.Errorf("opened: nothing reads %s, %v", got, ds.Err())

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPlaces: who waits for a look-up is told whose stores it is made in.
 func TestPlaces(t *testing.T) {
 	a := Session{}
-	errtest.Same(t, "the store", a.Places())
+	valuetest.Deep(t, a.Places(), "the store")
 	a.Others.Opened = []artifacts.Other{{Name: "far.example/paper"}, {Name: "../public"}}
-	errtest.Same(t, "the store, then far.example/paper, then ../public", a.Places())
+	valuetest.Deep(t, a.Places(), "the store, then far.example/paper, then ../public")
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -195,7 +196,7 @@ results {}
 	errtest.None(t, ds.Err())
 	nodes := lists.Map(m.Nodes, func(n *declare.Node) string { return fmt.Sprint(n.Index, " ", n.Name, " ", n.ForEach() != nil) })
 	want := []string{"0 local.b false", "1 local.a false", "2 step.work.s true", "3 module.m false", "4 output.o false", "5 environment.e false"}
-	errtest.Same(t, want, nodes)
+	valuetest.Deep(t, nodes, want)
 	if m.Variables["v"] == nil || !m.AnySensitive() || m.Once["results"] == nil || m.ByName["step.work.s"].Block.Retry == nil {
 		t.Errorf("%+v", m)
 	}
@@ -241,7 +242,7 @@ func TestBlockTypes(t *testing.T) {
 			t.Errorf("%s: %s.x is an output of %s", b.Name, name, a)
 		}
 	}
-	errtest.Same(t, slices.Sorted(slices.Values(declare.Roots())), slices.Sorted(maps.Keys(roots)))
+	valuetest.Deep(t, slices.Sorted(maps.Keys(roots)), slices.Sorted(slices.Values(declare.Roots())))
 	if declare.Of("steps") != nil || declare.OfKind("") != nil || declare.Depth("") != 0 || declare.Depth("local") != 2 || declare.Depth("each") != 0 {
 		t.Error("what is no type has one")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -63,11 +64,11 @@ func TestBasis(t *testing.T) {
 		{Basis: Kind, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 60, Memory: 9000, MemoryBasis: Kind},
 		{Bytes: 99, Download: Download{Bytes: 99, Sources: 2}},
 	}
-	errtest.Same(t, want, e.Each)
+	valuetest.Deep(t, e.Each, want)
 	e.Each = nil
 	sum := &Estimate{Cost: Cost{Steps: 4, Unknown: 1, P50: 15, P90: 27, GPU: 10. / 3600, Bytes: 269, Download: 99, Sources: 2},
 		GPUSteps: 2, CriticalPath: []int{1, 2}, Critical: 10, Memory: 9000, MemoryOf: 1, MemoryUnknown: 1}
-	errtest.Same(t, sum, e)
+	valuetest.Deep(t, e, sum)
 }
 
 // TestWall: bounded by the longest chain, and by what each queue can do.
@@ -116,14 +117,14 @@ func TestGroups(t *testing.T) {
 		{Name: "module.m.k.far", Run: 1, Cost: Cost{Steps: 1, Unknown: 1, Unsized: 1}},
 		{Name: "table", Maybe: 2, Cost: Cost{Steps: 2, Unknown: 2, Unsized: 2}},
 	}
-	errtest.Same(t, want, blocks)
-	errtest.Same(t, []int{0, 1, 1, 3, 2, 3}, of)
+	valuetest.Deep(t, blocks, want)
+	valuetest.Deep(t, of, []int{0, 1, 1, 3, 2, 3})
 	tables := []Group{
 		{Name: "table.a", Resume: 1, Maybe: 2, Hit: 1, Saved: 7, Cost: Cost{Steps: 3, Unknown: 1, P50: 5, P90: 5, GPU: 3. / 3600, Bytes: 50, Unsized: 1}, Shared: 1, SharedP50: 2},
 		{Name: "table.b", Resume: 1, Maybe: 1, Cost: Cost{Steps: 2, Unknown: 1, P50: 2, P90: 2, Bytes: 20, Unsized: 1}, Shared: 1, SharedP50: 2},
 		{Run: 1, Cost: Cost{Steps: 1, Unknown: 1, Unsized: 1}},
 	}
-	errtest.Same(t, tables, e.Tables(v))
+	valuetest.Deep(t, e.Tables(v), tables)
 }
 
 // TestManyTables: more than are looked at together.
@@ -211,7 +212,7 @@ func TestFarOff(t *testing.T) {
 		4: "asks for 1.0 GB and took 2.0 GB at most (p.hcl:7)",
 		5: "asks for 1.0 GB and took 2.0 GB at most (p.hcl:7)",
 	}
-	errtest.Same(t, want, e.FarOff(v))
+	valuetest.Deep(t, e.FarOff(v), want)
 }
 
 // priced is a step whose kind says the work that its test gives it.

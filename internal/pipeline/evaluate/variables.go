@@ -253,7 +253,7 @@ func (gs *givens) values() map[string]given {
 	for name, g := range m {
 		if gs.decl.Variables[name] == nil {
 			gs.diags.Error(g.rng, "Undeclared variable",
-				fmt.Sprintf("The pipeline has no variable %q. %s Leave the value out, or declare it there: variable %[1]q {}.", name, syntax.Suggest(name, declared, "variable")))
+				fmt.Sprintf("The pipeline has no variable %q. %s Leave the value out, or declare it: variable %[1]q {}.", name, syntax.Suggest(name, declared, "variable")))
 		}
 	}
 	return m

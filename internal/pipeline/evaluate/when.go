@@ -25,7 +25,7 @@ func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v
 	}
 	out = Skipped{Address: inst.address, Pos: syntax.PosOf(when.Range())}
 	if otherwise != nil {
-		if why, ok := sees.Typed(otherwise, cty.String, "otherwise is a sentence: why this is left out where its when is false."); ok {
+		if why, ok := sees.Typed(otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false."); ok {
 			out.Why = why.AsString()
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -153,9 +154,9 @@ func TestChange(t *testing.T) {
 	} {
 		t.Log(c.name)
 		r := s.compare(t, 1, chain, c.is)
-		errtest.Same(t, c.counts, r.Steps)
-		errtest.Same(t, c.causes, causesOf(r))
-		errtest.Same(t, c.tables, tablesOf(r))
+		valuetest.Deep(t, r.Steps, c.counts)
+		valuetest.Deep(t, causesOf(r), c.causes)
+		valuetest.Deep(t, tablesOf(r), c.tables)
 		if runs := c.counts.Run+c.counts.New > 0; r.Runs() != runs {
 			t.Errorf("%s: runs %v", c.name, r.Runs())
 		}
@@ -168,11 +169,11 @@ func TestCut(t *testing.T) {
 	s.run(t, 1, chain)
 	is := edit(t, chain, `"a" }`, `"a#comment" }`)
 	r := s.compare(t, 1, chain, is)
-	errtest.Same(t, Counts{Run: 1, Maybe: 5}, r.Steps)
+	valuetest.Deep(t, r.Steps, Counts{Run: 1, Maybe: 5})
 	s.run(t, 1, is)
 	r = s.compare(t, 1, chain, is)
-	errtest.Same(t, Counts{Same: 5, Cut: 1}, r.Steps)
-	errtest.Same(t, []string{`step.text.a config.text: "a" -> "a#comment" p.hcl:2: 1, 0 run, 0 h`}, causesOf(r))
+	valuetest.Deep(t, r.Steps, Counts{Same: 5, Cut: 1})
+	valuetest.Deep(t, causesOf(r), []string{`step.text.a config.text: "a" -> "a#comment" p.hcl:2: 1, 0 run, 0 h`})
 }
 
 // TestVersion: results of a kind's earlier version stood before, and the change adds nothing to what the version moves.
@@ -180,8 +181,8 @@ func TestVersion(t *testing.T) {
 	s := newStore()
 	s.run(t, 1, chain)
 	r := s.compare(t, 2, chain, chain)
-	errtest.Same(t, Counts{Run: 1, Maybe: 5}, r.Steps)
-	errtest.Same(t, []string{" kind text: version 1 -> 2 : 4, 6 run, 0 h"}, causesOf(r))
+	valuetest.Deep(t, r.Steps, Counts{Run: 1, Maybe: 5})
+	valuetest.Deep(t, causesOf(r), []string{" kind text: version 1 -> 2 : 4, 6 run, 0 h"})
 	for _, c := range r.Each {
 		if !c.Stood || !c.Charged {
 			t.Errorf("%+v", c)
@@ -189,8 +190,8 @@ func TestVersion(t *testing.T) {
 	}
 	// What never ran stood nowhere, and a change of it is still said.
 	r = newStore().compare(t, 2, chain, edit(t, chain, "\"b\"\n  after", "\"bb\"\n  after"))
-	errtest.Same(t, Counts{Anyway: 6}, r.Steps)
-	errtest.Same(t, []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`}, causesOf(r))
+	valuetest.Deep(t, r.Steps, Counts{Anyway: 6})
+	valuetest.Deep(t, causesOf(r), []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`})
 }
 
 func TestSet(t *testing.T) {
@@ -202,7 +203,7 @@ func TestSet(t *testing.T) {
 	both := s.with(u)
 	var got []int
 	both.each(func(n int) { got = append(got, n) })
-	errtest.Same(t, []int{1, 3, 64, 200}, got)
+	valuetest.Deep(t, got, []int{1, 3, 64, 200})
 	if u.empty() || !(set{}).empty() || s.with(set{}) != s || (set{}).with(s) != s {
 		t.Error(s, u, both)
 	}

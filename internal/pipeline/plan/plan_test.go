@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -77,7 +78,7 @@ func TestSelectionAndOrder(t *testing.T) {
 		"step.text.alone":      `alone`,
 	} {
 		pl := build(t, p, registry(1), target)
-		errtest.Same(t, target+": "+want, target+": "+addresses(pl))
+		valuetest.Deep(t, target+": "+addresses(pl), target+": "+want)
 		for i, s := range pl.Steps {
 			if !slices.IsSorted(s.Deps) || len(s.Deps) > 0 && s.Deps[len(s.Deps)-1] >= i {
 				t.Errorf("target %q: step %d reads %v", target, i, s.Deps)
@@ -118,7 +119,7 @@ step "text" "own" {
 		`module.m["]."].step.text.left`: `module.m["]."].step.text.first module.m["]."].step.text.left`,
 		`module.m["a"].table`:           `module.m["a"].table.t`,
 	} {
-		errtest.Same(t, target+": "+want, target+": "+addresses(build(t, p, reg, target)))
+		valuetest.Deep(t, target+": "+addresses(build(t, p, reg, target)), target+": "+want)
 	}
 	errtest.Says(t, errtest.Of(Build("p.hcl", p, reg, []string{"table"})), "names no step") // but a module's
 }
@@ -249,10 +250,10 @@ func TestOtherKinds(t *testing.T) {
 func TestWithout(t *testing.T) {
 	pl := build(t, load(t, diamond), registry(1), "")
 	rest, left := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == `step.text.right["x"]` })
-	errtest.Same(t, `first left right["y"] alone`, addresses(rest))
-	errtest.Same(t, `step.text.right["x"] step.text.last`, strings.Join(pl.Addresses(left), " "))
-	errtest.Same(t, "[0] [0] []", fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps))
-	errtest.Same(t, `first left right["x"] last right["y"] alone`, addresses(pl))
+	valuetest.Deep(t, addresses(rest), `first left right["y"] alone`)
+	valuetest.Deep(t, strings.Join(pl.Addresses(left), " "), `step.text.right["x"] step.text.last`)
+	valuetest.Deep(t, fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps), "[0] [0] []")
+	valuetest.Deep(t, addresses(pl), `first left right["x"] last right["y"] alone`)
 }
 
 // TestTemporary: keep = false is temporary unless a target, published, unread, or read by what is left out.
@@ -266,7 +267,7 @@ func TestTemporary(t *testing.T) {
 		{"", "step", ""},
 		{"publish \"p\" {\nfiles = step.text.left.out\nto = \"p\"\n}\n", "", "first"},
 	} {
-		errtest.Same(t, c.target+": "+c.want, c.target+": "+temporary(build(t, load(t, src+c.more), registry(1), c.target)))
+		valuetest.Deep(t, c.target+": "+temporary(build(t, load(t, src+c.more), registry(1), c.target)), c.target+": "+c.want)
 	}
 	pl := build(t, load(t, src), registry(1), "")
 	rest, _ := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == "step.text.last" })

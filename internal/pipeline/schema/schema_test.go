@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -187,7 +188,7 @@ secrets = { TOKEN = var.token }`)
 	ref := step.Ref{Step: "step.read.a", Output: "records"}
 	want := wide{Text: "b", Flag: true, Weights: map[string]int{"a": 3}, Records: step.Input{Ref: &ref}, Secrets: map[string]string{"TOKEN": "var:token"},
 		Rows: []row{{Name: "first", Value: 1}, {Name: "second", Value: 2, Cells: []cells{{Bold: true}}}}}
-	errtest.Same(t, want, said)
+	valuetest.Deep(t, said, want)
 	if r.Outputs[ref].Type != "nq/records" || r.Read["step.read.a"] == nil {
 		t.Errorf("artifacts %v", r.Outputs)
 	}

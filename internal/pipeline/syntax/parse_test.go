@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestCheck(t *testing.T) {
@@ -95,7 +96,7 @@ func TestDiagnosticsJSON(t *testing.T) {
 	want := `[{"severity":"error","summary":"Declared twice","detail":"table.a has been declared before. Give one of them another name.",` +
 		`"file":"p.hcl","line":2,"column":1,"end":{"file":"p.hcl","line":2,"column":10},` +
 		`"related":[{"file":"p.hcl","line":1,"column":1,"text":"declared here first"}]}]`
-	errtest.Same(t, want, string(b))
+	valuetest.Deep(t, string(b), want)
 	if n, m := ds.Count(); n != 1 || m != 0 || ds.Summary() != "1 error" {
 		t.Errorf("counts %d, %d, %s", n, m, ds.Summary())
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -92,7 +93,7 @@ func TestCheck(t *testing.T) {
 	}
 	want := testfile.Failure{File: "x.test.hcl", Line: 5, Message: "n is 3", Condition: `length(plan.steps) == 5 || (var.n > 3)`,
 		Values: []testfile.Value{{"length(plan.steps)", "4"}, {"5", "5"}, {"var.n", "3"}, {"3", "3"}}}
-	errtest.Same(t, want, f[0])
+	valuetest.Deep(t, f[0], want)
 	for condition, want := range map[string]string{
 		`"text"`:        "true or false",
 		`step.fit.none`: "x.test.hcl:5",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestDiffFields: documents are compared leaf by leaf, whatever their form.
@@ -20,7 +21,7 @@ func TestDiffFields(t *testing.T) {
 		{"gone", `{"a": "x", "b": null}`, `{"b": true}`, []Value{{At: "a", A: `"x"`}, {At: "b", A: "null", B: "true"}}},
 	} {
 		x, y, ok := bothJSON([]byte(c.a), []byte(c.b))
-		errtest.Same(t, c.want, diffFields(x, y))
+		valuetest.Deep(t, diffFields(x, y), c.want)
 		if !ok {
 			t.Error(c.name)
 		}
@@ -46,5 +47,5 @@ func TestDiffCells(t *testing.T) {
 		"new.m | MRR@10, row new |  | –",
 		"old.m | MRR@10, row old | 2.0 | none",
 	}
-	errtest.Same(t, want, got)
+	valuetest.Deep(t, got, want)
 }

@@ -39,6 +39,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -214,7 +215,7 @@ func TestOpen(t *testing.T) {
 	if len(ready) != 2 || !got["queued"] || !got["batched"] || len(begun) != 1 || begun[0].Address != "runs" {
 		t.Errorf("%v, %v", ready, begun)
 	}
-	errtest.Same(t, 18, p.slots())
+	valuetest.Deep(t, p.slots(), 18)
 }
 
 func TestSlurmJob(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -291,11 +291,11 @@ func TestUse(t *testing.T) {
 		{Pilot: "big"},
 		{Pilot: "cpu", Steps: 4, Unknown: 1, Hours: 6, Most: 2, Cores: 24},
 	}
-	errtest.Same(t, want, uses)
-	errtest.Same(t, map[int]string{
+	valuetest.Deep(t, uses, want)
+	valuetest.Deep(t, refused, map[int]string{
 		6: "step.k.s6 takes 20 h 0 min, and pilot gpu (s:gpu) has 11 h 58 min for a step (p:6)",
 		7: "step.k.s7 asks for 1.0 TB of memory, and pilot big (s:big) has 128 GB (p:99)",
-	}, refused)
+	})
 }
 
 func TestSum(t *testing.T) {

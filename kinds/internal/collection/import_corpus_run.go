@@ -1,0 +1,355 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) error {
+	files, err := c.files(ctx, x)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	if rest := strings.TrimPrefix(c.unused(x, files), "; "); rest != "" {
+		x.Log.Info(rest)
+	}
+	options := c.options()
+	if c.Key == collect.NormalizedTitle {
+		if options.Normalize, err = bertNormalize(x, c.Tokenizer, "tokenizer"); err != nil {
+			return err
+		}
+	}
+	i := &corpusImport{ctx: ctx, x: x, c: c.importing}
+	questions, err := i.questions(options, files)
+	if err != nil {
+		return err
+	}
+	coll := collect.NewCollection(questions)
+	if err := i.documents(coll, files); err != nil {
+		return err
+	}
+	if err := coll.Finish(); err != nil {
+		return step.Permanent(fmt.Errorf("%w%s", err, c.unused(x, files)))
+	}
+	queries := func(put func(any) error) error {
+		return coll.EachQuery(func(q *dedup.Query) error { return put(q) })
+	}
+	return errors.Join(inout.WriteLines(x, "queries", queries), i.qrels(coll), i.reports(coll, questions))
+}
+
+// collectedFile is a file with what it is.
+type collectedFile struct {
+	collect.Part
+	file artifacts.File
+}
+
+// files lists what is read: queries, then judgments, then documents, which there must be.
+func (c importing) files(ctx context.Context, x *step.IO) ([]collectedFile, error) {
+	all, err := c.collected(ctx, x)
+	if err == nil && (len(all) == 0 || all[len(all)-1].Role != collect.Documents) {
+		err = fmt.Errorf("there are no documents among the files%s", c.unused(x, all))
+	}
+	return all, err
+}
+
+// unused names the files of trees that were taken for nothing; "" if there are none.
+func (c importing) unused(x *step.IO, used []collectedFile) string {
+	var names []string
+	for f := range inout.Files(x, c.Files, func(n int) string { return fmt.Sprintf("files-%02d", n) }) {
+		if !slices.ContainsFunc(used, func(u collectedFile) bool { return u.file.Name == f.Name }) {
+			names = append(names, f.Name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("; not used, as their names do not say what they are: %s; say it by pick", words.Quoted(names, 12))
+}
+
+func (c importing) collected(ctx context.Context, x *step.IO) ([]collectedFile, error) {
+	var all []collectedFile
+	for n, in := range c.Files {
+		found, err := c.arranged(ctx, x, x.Files(in, fmt.Sprintf("files-%02d", n)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	for _, s := range c.sources() {
+		for n, in := range s.inputs {
+			for _, f := range c.those(ctx, x, s, x.Files(in, fmt.Sprintf("%s-%02d", s.attribute, n))) {
+				all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
+			}
+		}
+		if len(s.inputs) > 0 && !slices.ContainsFunc(all, func(f collectedFile) bool { return f.Role == s.role }) {
+			return nil, fmt.Errorf("%s: none of the files given is one; name it with pick", s.attribute)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b collectedFile) int { return a.Compare(b.Part) })
+	return all, nil
+}
+
+// arranged are the files of a tree that has all roles: those that are picked, and all others
+// whose names say what they are.
+func (c importing) arranged(ctx context.Context, x *step.IO, files []artifacts.File) ([]collectedFile, error) {
+	var all []collectedFile
+	var names []string
+	byName := map[string]artifacts.File{}
+	documents := false
+	for _, f := range files {
+		picked := false
+		for _, s := range c.sources() {
+			if c.picked(s.attribute, f.Name) {
+				all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
+				picked, documents = true, documents || s.role == collect.Documents
+			}
+		}
+		if !picked {
+			names, byName[f.Name] = append(names, f.Name), f
+		}
+	}
+	parts, err := collect.Arrange(names, c.Folder, documents, func(name string) bool { return judges(ctx, x, byName[name]) })
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if p, ok := parts[f.Name]; ok {
+			all = append(all, collectedFile{p, f})
+		}
+	}
+	return all, nil
+}
+
+func judges(ctx context.Context, x *step.IO, f artifacts.File) bool {
+	return collect.Judges(ctx, (&corpusImport{x: x}).file(f))
+}
+
+// picked reports that a pattern of an attribute is a file's name, or the last part of it.
+func (c importing) picked(attribute, name string) bool {
+	return slices.ContainsFunc(c.Pick[attribute], func(pattern string) bool {
+		whole, _ := path.Match(pattern, name)
+		last, _ := path.Match(pattern, path.Base(name))
+		return whole || last
+	})
+}
+
+// those are the files of one input that are meant by an attribute: the picked ones, or those
+// whose names say it, or else those whose names say nothing.
+func (c importing) those(ctx context.Context, x *step.IO, s importSource, files []artifacts.File) []artifacts.File {
+	if len(files) == 1 {
+		return files
+	}
+	var said, silent []artifacts.File
+	for _, f := range files {
+		p, known := collect.PartIn(f.Name, func(string) bool { return judges(ctx, x, f) })
+		switch {
+		case len(c.Pick[s.attribute]) > 0:
+			if c.picked(s.attribute, f.Name) {
+				said = append(said, f)
+			}
+		case known && p.Role == s.role && (p.Split == "" || s.split == "" || p.Split == s.split):
+			said = append(said, f)
+		case !known:
+			silent = append(silent, f)
+		}
+	}
+	if said != nil || len(c.Pick[s.attribute]) > 0 {
+		return said
+	}
+	return silent
+}
+
+// corpusImport is one run of an import_corpus step.
+type corpusImport struct {
+	ctx    context.Context
+	x      *step.IO
+	c      importing
+	report importCorpusReport
+}
+
+func (i *corpusImport) file(f artifacts.File) collect.File {
+	return collect.File{Name: f.Name,
+		Open: func() (io.ReadCloser, error) { return i.x.OpenFile(f) },
+		Path: func() (string, error) { return i.x.Path(f.Digest) }}
+}
+
+// add takes the report of a file that was read; of documents, parts have said it before.
+func (i *corpusImport) add(r collect.FileReport, err error) error {
+	if r.Role != collect.Documents || len(i.x.Parts()) == 0 {
+		i.report.Files = append(i.report.Files, r)
+	}
+	return readError(err)
+}
+
+// readError is an error of the data, unless what takes records failed.
+func readError(err error) error {
+	if unwritten := (*collect.Unwritten)(nil); errors.As(err, &unwritten) {
+		return unwritten.Err // the disk's or the store's, which another attempt may not meet
+	}
+	return inout.DataError(err)
+}
+
+// questions reads queries and judgments.
+func (i *corpusImport) questions(o collect.Options, files []collectedFile) (*collect.Questions, error) {
+	questions := collect.NewQuestions(o)
+	for _, f := range files {
+		var err error
+		switch f.Role {
+		case collect.Queries:
+			err = i.add(questions.ReadQueries(i.ctx, i.file(f.file), i.c.reading(f.Role), f.Split))
+		case collect.Judgments:
+			err = i.add(questions.ReadJudgments(i.ctx, i.file(f.file), i.c.reading(f.Role), f.Split))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	questions.Settle()
+	return questions, nil
+}
+
+// documents reads them, or what parts kept of them, and writes each as it comes; those of a
+// collection that is known only once all were read, the second time.
+func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile) error {
+	list, how, err := i.documentFiles(coll, files)
+	if err != nil {
+		return err
+	}
+	if coll.Twice() {
+		for _, f := range list {
+			if err := i.add(coll.Gather(i.ctx, f, how)); err != nil {
+				return err
+			}
+		}
+		coll.Number()
+	}
+	return inout.WriteLines(i.x, "documents", func(put func(any) error) error {
+		return writeCorpus(i.x, func(texts *corpus.Writer) error {
+			write := func(d *collect.Document) error {
+				return errors.Join(put(&d.Document), texts.Write(corpus.Document{Doc: d.Doc, Title: d.Title, Text: d.Text}))
+			}
+			for _, f := range list {
+				if coll.Twice() {
+					if err := readError(coll.Rewrite(i.ctx, f, how, write)); err != nil {
+						return err
+					}
+					continue
+				}
+				if err := i.add(coll.ReadDocuments(i.ctx, f, how, write)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// documentFiles are those of documents, or what parts kept of them under their names, and how
+// they are read.
+func (i *corpusImport) documentFiles(coll *collect.Collection, files []collectedFile) (list []collect.File, how collect.Reading, err error) {
+	how = i.c.reading(collect.Documents)
+	for _, f := range files {
+		if f.Role != collect.Documents {
+			continue
+		}
+		if parts := i.x.Parts(); len(parts) > 0 {
+			part := parts[len(list)]
+			var said importFileReport
+			if err := inout.ReadJSON(i.x, step.In(part.Outputs["report"]), &said); err != nil {
+				return nil, how, err
+			}
+			i.report.Files = append(i.report.Files, said.File)
+			coll.Join(said.Documents)
+			kept := part.Outputs["kept"]
+			f.file = artifacts.File{Name: f.file.Name, Digest: kept.Digest, Size: kept.Size}
+			how = collect.Reading{Format: collect.JSONL}
+		}
+		list = append(list, i.counted(f.file))
+	}
+	return list, how, nil
+}
+
+// counted is a file that reports how far it was read.
+func (i *corpusImport) counted(f artifacts.File) collect.File {
+	file := i.file(f)
+	file.Open = func() (io.ReadCloser, error) {
+		in, err := i.x.OpenFile(f)
+		if err != nil {
+			return nil, err
+		}
+		seen := func(n int64) {
+			i.x.Report(step.Progress{Done: n, Total: f.Size, Unit: "bytes", Note: f.Name})
+		}
+		return readers.Closing(readers.Counted(in, seen), in), nil
+	}
+	return file
+}
+
+func (i *corpusImport) qrels(coll *collect.Collection) error {
+	for _, split := range collect.Splits() {
+		judged, err := coll.Qrels(split)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		if err := inout.Write(i.x, string(split)+"_qrels", judged.Write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reports writes counts and report, and shows with the result what was left out.
+func (i *corpusImport) reports(coll *collect.Collection, questions *collect.Questions) error {
+	r := &i.report
+	r.Documents, r.QuestionsReport = coll.Report, questions.Report
+	counts := dedupCounts{Documents: dedup.Counts{Train: int(r.Train.Targets), Dev: int(r.Dev.Targets), Test: int(r.Test.Targets), Union: int(r.Documents.Union)},
+		Coverage: dedup.CoverageOf(func(yield func(train, dev int32) bool) {
+			coll.Targets(func(n [3]int32) bool { return yield(n[0], n[1]) })
+		})}
+	for n := range coll.Targets {
+		counts.Records.Train += int(n[0])
+		counts.Records.Dev += int(n[1])
+		counts.Records.Test += int(n[2])
+	}
+	counts.Records.Union = counts.Records.Train + counts.Records.Dev + counts.Records.Test
+	r.count(i.x)
+	return errors.Join(inout.WriteJSON(i.x, "counts", counts), inout.WriteJSON(i.x, "report", r))
+}
+
+func (r *importCorpusReport) count(x *step.IO) {
+	shown := map[string]int64{
+		"documents_empty": r.Documents.Empty, "documents_dropped": r.Documents.Dropped, "documents_unjudged": r.Documents.Unjudged,
+		"documents_without_title": r.Documents.Untitled, "documents_merged": r.Documents.Merged, "judgments_without_query": r.Unknown, "repeated_judgments": r.Repeated,
+		"queries_without_judgment": r.Unjudged, "queries_of_no_split": r.Assumed,
+		"skipped_records": r.Documents.Lines.SkippedTotal() + r.Queries.SkippedTotal() + r.Judgments.SkippedTotal(),
+	}
+	for _, split := range collect.Splits() {
+		s := r.Of(split)
+		name := func(what string) string { return string(split) + "_" + strings.ReplaceAll(what, " ", "_") }
+		shown[name("queries")] = s.Asked
+		shown[name("judgments_without_document")] = s.Missing
+		shown[name("judgments_of_dropped_documents")] = s.Dropped
+		shown[name("queries_without_document")] = s.Documentless
+		shown[name("queries_without_judgment")] = s.Unjudged
+		shown[name("queries_in_train_too")] = s.InTrain
+	}
+	for name, n := range shown {
+		if n > 0 {
+			x.Count(name, n)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package inout
+
+import (
+	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/step"
+)
+
+// Absent replaces in a report an example that was asked for and is not in
+// the data: the paper's examples are not in everybody's files, and what else the step
+// counts does not depend on them. Cells that read it show "not in these files".
+type Absent struct {
+	Why string `json:"absent"`
+}
+
+// Example is an example in a report, or an Absent in its place.
+type Example[T any] struct {
+	Found  T
+	Absent *Absent // nil if it is in the data
+}
+
+// ExampleOf is an example that is in the data or, with an error, one that is not for
+// that reason, which is counted.
+func ExampleOf[T any](x *step.IO, v T, err error) Example[T] {
+	if err == nil {
+		return Example[T]{Found: v}
+	}
+	x.Count("examples_not_in_these_files", 1)
+	return Example[T]{Absent: &Absent{err.Error()}}
+}
+
+// Map makes another example of one that is in the data.
+func Map[T, U any](e Example[T], f func(T) U) Example[U] {
+	if e.Absent != nil {
+		return Example[U]{Absent: e.Absent}
+	}
+	return Example[U]{Found: f(e.Found)}
+}
+
+// MarshalJSON writes one or the other.
+func (e Example[T]) MarshalJSON() ([]byte, error) {
+	var v any = e.Found
+	if e.Absent != nil {
+		v = e.Absent
+	}
+	return values.JSON(v, "") // the outer encoder has the say about HTML
+}
+
+// JSONFields are those of the example.
+func (Example[T]) JSONFields() *step.Fields { return step.FieldsOf[T]() }

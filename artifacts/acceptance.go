@@ -14,43 +14,43 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Formats of what is said about the taking of one result for another.
+// Formats of the records about the acceptance of one result for another.
 const (
 	acceptedFormat  = "redsi-accepted/1"
 	withdrawnFormat = "redsi-accepted-withdrawn/1"
 )
 
-// Bounds of what an acceptance says.
+// Bounds of the texts of an acceptance, in bytes.
 const (
 	maxReason   = 2000
 	maxAccepted = MaxRecord / 4
 )
 
-// Acceptance is what a person declares: that a result that was made under one key stands
-// for another key, too, since what differs in the two does not change the outputs. The
-// result that is filed under the new key has the document's text in its origin.
+// Acceptance is a person's declaration that a result of one key stands for another key, too, since
+// the differences between the two keys do not change the outputs. The result that is filed under the
+// new key has the acceptance's text in its origin.
 type Acceptance struct {
 	Format  string           `json:"format"`
 	Key     Digest           `json:"key"` // that has the result from now on
-	Of      Digest           `json:"of"`  // that it was made under
+	Of      Digest           `json:"of"`  // that the result was computed under
 	Step    string           `json:"step"`
 	Outputs Digest           `json:"outputs"` // Result.OutputsDigest
-	Changes []AcceptedChange `json:"changes"` // from the preimage of Of to that of Key
+	Changes []AcceptedChange `json:"changes"` // from the preimage of Of to the preimage of Key
 	Reason  string           `json:"reason"`
 	By      string           `json:"by"` // for people; the signature says who it was
 	When    time.Time        `json:"when"`
-	signer  signature.Public // that signed it; zero if nobody did
+	signer  signature.Public // whose key signed it; zero if nobody's did
 	text    string           // as it was signed
 }
 
-// AcceptedChange is a difference between the two preimages, as it was shown to the person.
+// AcceptedChange is a difference between the two preimages, as the person was shown it.
 type AcceptedChange struct {
 	Path string `json:"path"`
 	Old  string `json:"old,omitempty"`
 	New  string `json:"new,omitempty"`
 }
 
-// Withdrawal is the end of an acceptance.
+// Withdrawal is the record that ends an acceptance.
 type Withdrawal struct {
 	Format   string    `json:"format"`
 	Key      Digest    `json:"key"`
@@ -59,8 +59,8 @@ type Withdrawal struct {
 	When     time.Time `json:"when"`
 }
 
-// parseAcceptance reads the text of an acceptance. One that was changed after it was
-// signed is an error.
+// parseAcceptance reads the text of an acceptance. A text that was changed after it was signed is an
+// error.
 func parseAcceptance(text string) (*Acceptance, error) {
 	a := &Acceptance{text: text}
 	if len(text) > maxAccepted {
@@ -79,7 +79,7 @@ func parseAcceptance(text string) (*Acceptance, error) {
 	return a, nil
 }
 
-// NewAcceptance is the acceptance of a result for another key, signed if there is a key.
+// NewAcceptance completes an acceptance and signs it by the given key, which may be nil.
 func NewAcceptance(a Acceptance, by *signature.Private) (*Acceptance, error) {
 	a.Format = acceptedFormat
 	switch {
@@ -100,10 +100,10 @@ func NewAcceptance(a Acceptance, by *signature.Private) (*Acceptance, error) {
 	return parseAcceptance(string(b))
 }
 
-// ID names an acceptance among those of its key.
+// ID names an acceptance among the acceptances of its key.
 func (a *Acceptance) ID() string { return Sum([]byte(a.text)).Hex()[:16] }
 
-// Sentence is who accepted it and why, in a line.
+// Sentence says in a line who accepted the result and why.
 func (a *Acceptance) Sentence() string {
 	who := a.By
 	if !a.signer.IsZero() && a.signer.Name != a.By {
@@ -116,8 +116,8 @@ func (a *Acceptance) Sentence() string {
 
 func (a *Acceptance) name() string { return acceptedPrefix + a.Key.Hex() + "/" + a.ID() }
 
-// Acceptance is by which r stands for its key; nil if it was made under it. A text that says
-// something else than r is an error.
+// Acceptance returns the acceptance by which r stands for its key; nil if r was computed under that
+// key. An acceptance of another key, or of other outputs, is an error.
 func (r *Result) Acceptance() (*Acceptance, error) {
 	if r.Origin.Accepted == "" {
 		return nil, nil
@@ -134,9 +134,8 @@ func (r *Result) Acceptance() (*Acceptance, error) {
 	return a, nil
 }
 
-// Accept files a result of another key under the one that the acceptance names: first what
-// was declared, then the result. What has a usable result already stays as it is, and is
-// an error.
+// Accept files a result of another key under the key that the acceptance names: first the
+// acceptance, then the result. A key that has a usable result keeps it, and is an error.
 func Accept(ctx context.Context, w *Resolver, of *Result, preimage []byte, a *Acceptance) error {
 	r := *of
 	r.Key, r.Preimage = a.Key, preimage
@@ -160,10 +159,10 @@ func Accept(ctx context.Context, w *Resolver, of *Result, preimage []byte, a *Ac
 	return own.Put(ctx, acceptedPin(a.Key), fmt.Appendf(nil, `{"accepted":%q}`, a.Key)) // no run names it yet
 }
 
-// acceptedPin keeps an accepted result, which no run names before the next.
+// acceptedPin names the pin that keeps an accepted result, which no run names before the next one.
 func acceptedPin(key Digest) string { return PinsPrefix + "accepted-" + key.Hex() }
 
-// Withdraw ends an acceptance: what stands by it is deleted, and that it was is recorded.
+// Withdraw ends an acceptance: it records the withdrawal and deletes the result that stood by it.
 func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.Time) error {
 	err := PutJSON(ctx, s.Records, a.name()+withdrawnSuffix, Withdrawal{withdrawnFormat, a.Key, a.ID(), by, when})
 	if err == nil {
@@ -178,14 +177,14 @@ func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.
 	return nil
 }
 
-// AcceptedNow is an acceptance with what has become of it.
+// AcceptedNow is an acceptance and its end, if it was withdrawn.
 type AcceptedNow struct {
 	*Acceptance
 	Ended *Withdrawal `json:"withdrawn,omitempty"` // nil if it stands
 }
 
-// Acceptances reads what was accepted in s, oldest first. Records that are not
-// acceptances are passed over.
+// Acceptances reads the acceptances of s, oldest first. Records that cannot be read as such are
+// passed over.
 func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
 	found := map[string]*AcceptedNow{}
 	ended := map[string]*Withdrawal{}

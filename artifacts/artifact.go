@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"path"
 	"regexp"
@@ -15,27 +16,26 @@ import (
 	"unicode/utf8"
 )
 
-// File is one named blob of a tree, or what else a folder may hold: see Mode.
+// File is one named blob of a tree, or another entry that a folder may hold: see Mode.
 type File struct {
 	Name   string `json:"name"` // clean, relative, slash-separated
 	Digest Digest `json:"digest"`
 	Size   int64  `json:"size"`
 	Mode   Mode   `json:"mode,omitempty"`
-	Link   string `json:"link,omitempty"` // of a Link: where it leads, from the folder that it is in
+	Link   string `json:"link,omitempty"` // of a Link: its target, relative to the folder of the link
 }
 
-// Artifact is one output of a step: either one blob (Files is nil) or a tree of
-// blobs (Files sorted by name). Equal content has an equal Digest whatever its
-// Type. Make trees with Tree.
+// Artifact is one output of a step: either one blob (Files is nil) or a tree of blobs (Files sorted
+// by name), which Tree makes. Equal content has an equal Digest whatever its Type.
 type Artifact struct {
 	Type   string `json:"type"`
 	Digest Digest `json:"digest"` // of the bytes, or of the tree's manifest
 	Size   int64  `json:"size"`   // bytes in all
 	Files  []File `json:"files,omitzero"`
-	Mode   Mode   `json:"mode,omitempty"` // Executable: of a file of a tree that is one
+	Mode   Mode   `json:"mode,omitempty"` // Executable, of a file that was taken out of a tree
 }
 
-// Named returns the files of a tree, and any other artifact as the one file of that name.
+// Named returns the files of a tree, and any other artifact as a single file of that name.
 func (a Artifact) Named(name string) []File {
 	if a.Files != nil {
 		return a.Files
@@ -67,25 +67,25 @@ func (a Artifact) File(name string) (File, bool) {
 	return a.Files[i], true
 }
 
-// Mode says what an entry of a tree is besides a file that is read.
+// Mode says what an entry of a tree is.
 type Mode string
 
 // The modes of entries.
 const (
 	Plain      Mode = ""
 	Executable Mode = "executable"
-	Link       Mode = "link"   // a symbolic one that stays within the tree
-	Folder     Mode = "folder" // an empty one
+	Link       Mode = "link"   // a symbolic link whose target is within the tree
+	Folder     Mode = "folder" // an empty folder
 )
 
-// Empty is the digest of what has no bytes: of folders, and of links that Follow says lead to none.
+// Empty is the digest of no bytes: of folders, and of links that lead to no file.
 var Empty = Sum(nil)
 
 // maxHops is how many links are followed from one name to a file.
 const maxHops = 40
 
-// Follow returns the file that a link of a tree leads to, over other links; a Folder where it
-// leads to a folder, into one, to nothing, or in a circle. What is not a link is itself.
+// Follow returns the file that a link of a tree leads to, over other links; a Folder if it leads to
+// a folder, through a linked folder, to nothing, or in a circle. Any other entry is returned as it is.
 func (a Artifact) Follow(f File) File {
 	for range maxHops {
 		if f.Mode != Link {
@@ -100,13 +100,13 @@ func (a Artifact) Follow(f File) File {
 	return File{Name: f.Name, Digest: Empty, Mode: Folder}
 }
 
-// Readable is the entries of a tree that have bytes to read: files, and links that lead to one.
+// Readable returns the entries of a tree that have bytes to read: files, and links to files.
 func (a Artifact) Readable() []File {
 	return slices.DeleteFunc(slices.Clone(a.Files), func(f File) bool { return a.Follow(f).Mode == Folder })
 }
 
-// CheckLink accepts links that cannot lead out of the tree, whichever other links it has: a
-// clean target has ".." in front only, where the folders around the link are real ones.
+// CheckLink accepts links that cannot lead out of the tree, whichever other links it has: a clean
+// target has ".." in front only, and so goes up only through the real folders around the link.
 func CheckLink(name, target string) error {
 	to := path.Join(path.Dir(name), target)
 	down := target
@@ -129,8 +129,8 @@ func CheckLink(name, target string) error {
 	return nil
 }
 
-// settle gives links that have no digest yet that of what they lead to, and checks what the
-// entries of a sorted tree say they are.
+// settle gives links without a digest the digest of their target, and checks the entries of a sorted
+// tree against their modes.
 func settle(files []File) error {
 	t := Artifact{Files: files}
 	for i := range files {
@@ -160,15 +160,14 @@ func settle(files []File) error {
 	return nil
 }
 
-// treeFormat names the form of what a tree's digest is taken over, {"format": …, "files":
-// […]}. Its JSON is canonical: fixed field order, files sorted, no white space, names in
+// treeFormat names the form of a tree's manifest, {"format": …, "files": […]}, of which the tree's
+// digest is taken. Its JSON is canonical: fixed field order, files sorted, no white space, names in
 // plain UTF-8.
 const treeFormat = "redsi.tree/1"
 
-// Tree makes the artifact of the given files, in any order. Names must be
-// clean, relative, slash-separated, unique and free of a name that is a folder
-// of another. A link needs no digest: it gets that of what it leads to. A tree may have no
-// file.
+// Tree returns the artifact of the given files, in any order; there may be none. Names are clean,
+// relative, slash-separated and unique, and no file has the name of another file's folder. A link
+// without a digest gets the digest of its target.
 func Tree(typ string, files []File) (Artifact, error) {
 	if len(files) > maxFiles {
 		return Artifact{}, fmt.Errorf("a tree has at most %d files, not %d", maxFiles, len(files))
@@ -198,62 +197,55 @@ func Tree(typ string, files []File) (Artifact, error) {
 		seen[f.Name] = true
 		a.Size += f.Size
 	}
-	d, err := treeDigest(sorted)
-	if err != nil {
-		return Artifact{}, err
-	}
-	a.Digest = d
+	a.Digest = treeDigest(sorted)
 	return a, nil
 }
 
-func treeDigest(files []File) (Digest, error) {
-	var name bytes.Buffer
-	enc := json.NewEncoder(&name)
+func treeDigest(files []File) Digest {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
+	quoted := func(s string) []byte {
+		text.Reset()
+		_ = enc.Encode(s) // never fails: it is a text
+		return bytes.TrimSuffix(text.Bytes(), []byte{'\n'})
+	}
 	b := make([]byte, 0, 64+160*len(files))
 	b = append(b, `{"format":"`+treeFormat+`","files":[`...)
 	for i, f := range files {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name.Reset()
-		if err := enc.Encode(f.Name); err != nil {
-			return Digest{}, err
-		}
-		b = append(append(b, `{"name":`...), bytes.TrimSuffix(name.Bytes(), []byte{'\n'})...)
+		b = append(append(b, `{"name":`...), quoted(f.Name)...)
 		b = hex.AppendEncode(append(b, `,"digest":"`+digestPrefix...), f.Digest[:])
 		b = strconv.AppendInt(append(b, `","size":`...), f.Size, 10)
-		if f.Mode != "" { // a tree of files alone has the digest that it had before there were modes
-			name.Reset()
-			if err := enc.Encode(f.Link); err != nil {
-				return Digest{}, err
-			}
+		if f.Mode != "" { // a tree of plain files has the digest that it had before there were modes
 			b = append(append(b, `,"mode":"`...), f.Mode...)
-			b = append(append(b, `","link":`...), bytes.TrimSuffix(name.Bytes(), []byte{'\n'})...)
+			b = append(append(b, `","link":`...), quoted(f.Link)...)
 		}
 		b = append(b, '}')
 	}
-	return Sum(append(b, `]}`...)), nil
+	return Sum(append(b, `]}`...))
 }
 
-// Bounds of what a record may say: more is damage or malice, not work.
+// Bounds of what a record may say: more is damage or malice.
 const (
 	maxFiles    = 1_000_000 // of a tree
 	maxFileName = 1024      // bytes
-	maxSegment  = 255       // bytes, as file systems have it
+	maxSegment  = 255       // bytes, as in most file systems
 	maxType     = 200       // bytes
 )
 
-// reserved are names that stand for devices on Windows, with any extension.
+// reserved matches names that stand for devices on Windows, with any extension.
 var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
-// isReserved is reserved for a part of a name, most of which do not begin like one.
+// isReserved matches a part of a file's name with reserved, if its first letter could be one of those.
 func isReserved(part string) bool {
 	return len(part) >= 3 && strings.IndexByte("cpanlCPANL", part[0]) >= 0 && reserved.MatchString(part)
 }
 
-// CheckFileName accepts names that are the same file on every system and can
-// never leave the folder that a tree is written to.
+// CheckFileName accepts names that name the same file on every system and cannot lead out of the
+// folder that a tree is written to.
 func CheckFileName(name string) error {
 	if len(name) > maxFileName {
 		return fmt.Errorf("file name %.80q… has %d bytes, more than %d", name, len(name), maxFileName)
@@ -268,19 +260,18 @@ func CheckFileName(name string) error {
 		}
 	}
 	switch {
-	case name == "" || name == "." || path.Clean(name) != name || path.IsAbs(name),
-		name == "..", strings.HasPrefix(name, "../"):
-		return fmt.Errorf("file name %.200q is not a clean relative path", name)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("file name %.200q is not valid UTF-8", name)
+	case !fs.ValidPath(name) || name == ".":
+		return fmt.Errorf("file name %.200q is not a clean relative path", name)
 	case strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("file name %.200q has a backslash or a control character", name)
 	}
 	return nil
 }
 
-// Validate reports an artifact that no store could have made: no digest, a
-// negative size, or a tree whose manifest does not have its digest.
+// Validate reports an artifact that no step can have left: without a digest, of a negative size, or
+// a tree whose manifest does not have its digest.
 func (a Artifact) Validate() error {
 	if len(a.Type) > maxType || !utf8.ValidString(a.Type) || strings.ContainsFunc(a.Type, unicode.IsControl) {
 		return fmt.Errorf("type %.200q of an artifact is not a short text", a.Type)

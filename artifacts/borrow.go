@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// borrower copies blobs into the own store, verified, which other tiers have, or addresses that
+// borrower copies blobs, verified, into the own store: from other tiers, or from addresses that
 // records of a tier name.
 type borrower struct {
 	own       Blobs                                                         // nil if neither others nor elsewhere ever have anything
@@ -24,7 +24,7 @@ type borrower struct {
 	mu     sync.Mutex
 	coming map[Digest]chan struct{} // blobs that are being copied into own
 	sizes  map[Digest]int64         // of blobs that foreign results name
-	wrong  map[Elsewhere]bool       // records that say where a blob is, and it is not there
+	wrong  map[Elsewhere]bool       // records with addresses at which the blob is not
 }
 
 // sizesMost bounds the sizes of blobs that are remembered.
@@ -33,8 +33,8 @@ const sizesMost = 1 << 20
 // none reports that there is nobody to fetch blobs from.
 func (b *borrower) none() bool { return len(b.tiers) == 1 && b.elsewhere == nil }
 
-// missingIn returns those of ds that a tier does not have, nor says where they are. Own is
-// known not to have them.
+// missingIn returns the blobs among ds, which own lacks, that a tier neither has nor names an
+// address of.
 func (b *borrower) missingIn(ctx context.Context, t *tier, ds []Digest) ([]Digest, error) {
 	var spoilt, ask []Digest
 	for _, d := range ds {
@@ -66,7 +66,7 @@ func (b *borrower) missingIn(ctx context.Context, t *tier, ds []Digest) ([]Diges
 	return append(gone, spoilt...), nil
 }
 
-// unlinked returns those of ds of which no record of a tier says that they are elsewhere.
+// unlinked returns the blobs among ds of which no record of a tier names an address.
 func (b *borrower) unlinked(ctx context.Context, t *tier, ds []Digest) ([]Digest, error) {
 	gone := make([]bool, len(ds))
 	err := each(ctx, len(ds), parallel, func(ctx context.Context, i int) error {
@@ -83,9 +83,9 @@ func (b *borrower) unlinked(ctx context.Context, t *tier, ds []Digest) ([]Digest
 	return left, err
 }
 
-// fetch copies a blob into own, verified, from the first of the others that has it with
-// its right bytes. Of several calls for one blob one works and the others wait. read,
-// which may be nil, is called with bytes as they come.
+// fetch copies a blob into own, verified, from the first tier that has the right bytes. Of several
+// calls for one blob one works and the others wait for it. read, which may be nil, is told how many
+// bytes come, as they do.
 func (b *borrower) fetch(ctx context.Context, d Digest, read func(n int64)) error {
 	for {
 		b.mu.Lock()
@@ -112,14 +112,14 @@ func (b *borrower) fetch(ctx context.Context, d Digest, read func(n int64)) erro
 		close(b.coming[d])
 		delete(b.coming, d)
 	}()
-	return b.fetchAlone(ctx, d, read)
+	return b.fetchOnce(ctx, d, read)
 }
 
-func (b *borrower) fetchAlone(ctx context.Context, d Digest, read func(n int64)) error {
+func (b *borrower) fetchOnce(ctx context.Context, d Digest, read func(n int64)) error {
 	var down *DownError
 	var bad *IntegrityError
 	var gone *awayError
-	var other error // of own: its disk is full, say
+	var other error // own's: its disk is full, say
 	for _, t := range b.tiers {
 		err := t.spoilt(d)
 		if err == nil {
@@ -150,8 +150,8 @@ func (b *borrower) fetchAlone(ctx context.Context, d Digest, read func(n int64))
 	return fmt.Errorf("blob %s: %w", d, ErrNotExist)
 }
 
-// copyFrom copies a blob from a tier that is not own, or from where a record of the tier
-// says that it is. Bytes that are wrong once may have been changed on the way.
+// copyFrom copies a blob from a tier that is not own, or from the address that a record of the tier
+// names. Wrong bytes may have been changed on the way, so they are read twice.
 func (b *borrower) copyFrom(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
 	if t.own {
 		return b.follow(ctx, t, d, read)
@@ -192,8 +192,8 @@ func (b *borrower) copyOnce(ctx context.Context, t *tier, d Digest, read func(n 
 	return err
 }
 
-// keep copies a blob into own, as far as a result says how long it is: nobody fills a disk
-// with what is known to be wrong. What fails is rc, or the writing into own.
+// keep copies a blob from rc into own, up to the size that a result gives it: wrong bytes fill no
+// disk. theirs is an error of rc, ours an error of own.
 func (b *borrower) keep(ctx context.Context, rc io.ReadCloser, d Digest, where string, read func(n int64)) (theirs, ours error) {
 	defer rc.Close()
 	seen := &readers.Failing{R: b.sized(rc, d, where)}
@@ -209,7 +209,7 @@ func (b *borrower) keep(ctx context.Context, rc io.ReadCloser, d Digest, where s
 	return nil, nil
 }
 
-// sized bounds what is read of a foreign blob by the size that the result says, if one does.
+// sized bounds a foreign blob by the size that its result gives it, if one was read.
 func (b *borrower) sized(rc io.ReadCloser, d Digest, where string) io.ReadCloser {
 	b.mu.Lock()
 	size, ok := b.sizes[d]
@@ -240,7 +240,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fetchAll copies those of ds into own that it lacks, and that others have.
+// fetchAll copies the blobs among ds into own that own lacks.
 func (b *borrower) fetchAll(ctx context.Context, ds []Digest, read func(n int64)) error {
 	missing, err := b.tiers[0].blobs.Missing(ctx, ds)
 	if err != nil {
@@ -250,8 +250,8 @@ func (b *borrower) fetchAll(ctx context.Context, ds []Digest, read func(n int64)
 	return each(ctx, len(missing), transfers, func(ctx context.Context, i int) error { return b.fetch(ctx, missing[i], read) })
 }
 
-// follow copies a blob into own from where a record of a tier says it is; ErrNotExist if none
-// does.
+// follow copies a blob into own from the address that a record of a tier names; ErrNotExist if none
+// names one.
 func (b *borrower) follow(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
 	if b.elsewhere == nil {
 		return ErrNotExist
@@ -300,8 +300,7 @@ func (b *borrower) isWrong(e Elsewhere) bool {
 	return b.wrong[e]
 }
 
-// setWrong notes that what is at a URL is not what the record says: another
-// record may be right about it.
+// setWrong notes that the blob of a record is not at its URL. Another record with that URL may be right.
 func (b *borrower) setWrong(e Elsewhere) {
 	e.From = ""
 	b.mu.Lock()
@@ -310,7 +309,7 @@ func (b *borrower) setWrong(e Elsewhere) {
 	b.changed()
 }
 
-// expect remembers how long the blobs of a result are.
+// expect remembers the sizes of a result's blobs.
 func (b *borrower) expect(r *Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -320,10 +319,9 @@ func (b *borrower) expect(r *Result) {
 	maps.Copy(b.sizes, r.Sizes())
 }
 
-// Bring copies a result that another store has, as its From says, into the own one: its blobs
-// and its log, then its record, byte by byte, then what is said about it. It does nothing
-// for a result of the own store. read, which may be nil, is called with bytes as they come, from
-// several goroutines.
+// Bring copies a result from another store, its From, into the own store: its blobs and its log, then
+// its record, byte by byte, then the records about it. It does nothing for a result of the own store.
+// read, which may be nil, is told how many bytes come, as they do, from several goroutines.
 func Bring(ctx context.Context, w *Resolver, r *Result, read func(n int64)) error {
 	if r.From == "" {
 		return nil
@@ -339,7 +337,7 @@ func Bring(ctx context.Context, w *Resolver, r *Result, read func(n int64)) erro
 }
 
 func (w *Resolver) bring(ctx context.Context, t *tier, r *Result, read func(n int64)) error {
-	// Once more, as it is now: what is filed must be what the policy believes.
+	// Read again, as it is now: the policy must believe the record that is filed.
 	record, e, err := w.read(ctx, t, r.Key)
 	switch {
 	case err != nil:
@@ -354,7 +352,7 @@ func (w *Resolver) bring(ctx context.Context, t *tier, r *Result, read func(n in
 	}
 	for _, f := range now.aside() {
 		if err := w.blobs.fetchAll(ctx, []Digest{f.Digest}, read); is[*DownError](err) {
-			return err // a log that is lost, or wrong, loses no result
+			return err // without its log, or with a corrupt one, a result still counts
 		}
 	}
 	if err := w.fileAs(ctx, now, record); err != nil {
@@ -374,7 +372,7 @@ func (w *Resolver) fileAs(ctx context.Context, r *Result, record []byte) error {
 	return err
 }
 
-// bringAbout copies what is said about a result.
+// bringAbout copies the records about a result.
 func (w *Resolver) bringAbout(ctx context.Context, t *tier, key Digest) error {
 	names := t.about(ctx, key)
 	for _, by := range w.policy.Ring.Trusted { // they need no listing
@@ -386,8 +384,8 @@ func (w *Resolver) bringAbout(ctx context.Context, t *tier, key Digest) error {
 	return err
 }
 
-// copyAbout copies the records of these names that are said about a key, once its result is
-// there, and says how many were filed.
+// copyAbout copies the named records about a key, whose result must be filed in to, and returns how
+// many were filed.
 func copyAbout(ctx context.Context, from getter, to Records, key Digest, names []string) (filed int, err error) {
 	record, err := to.Get(ctx, ResultName(key))
 	if err != nil {
@@ -408,9 +406,9 @@ func copyAbout(ctx context.Context, from getter, to Records, key Digest, names [
 	return filed, nil
 }
 
-// putAbout files a record about a key, unless it is a signature of another record than the
-// one that is there. What is there under its name stays, but for a signature that is of
-// another record. put says that it was filed.
+// putAbout files a record about a key, and reports whether it did. It does not file a signature of
+// another result record than the given one, nor replace a record of that name, except for a signature
+// of another result record.
 func putAbout(ctx context.Context, to Records, key Digest, record []byte, name string, text []byte) (put bool, err error) {
 	if !strings.HasPrefix(name, SignaturesPrefix) {
 		err := to.Create(ctx, name, text)
@@ -434,8 +432,7 @@ func putAbout(ctx context.Context, to Records, key Digest, record []byte, name s
 	return err == nil, err
 }
 
-// Have copies blobs into the own store that it lacks and others have, for readers of that
-// store alone.
+// Have copies blobs that the own store lacks into it, for processes that read only that store.
 func Have(ctx context.Context, w *Resolver, ds []Digest) error {
 	if w.blobs.none() {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// CheckpointPrefix is what the names of a step's checkpoints begin with.
+// CheckpointPrefix begins the names of a step's checkpoints.
 func CheckpointPrefix(key Digest) string { return ckptPrefix + key.Hex() + "/" }
 
-// CheckpointName is the name of checkpoint n of a step: they sort as they count.
+// CheckpointName returns the name of checkpoint n of a step. Names sort by number.
 func CheckpointName(key Digest, n int64) string {
 	return fmt.Sprintf("%s%016d", CheckpointPrefix(key), n)
 }
@@ -34,8 +34,8 @@ func ParseCheckpointName(name string) (key Digest, n int64, err error) {
 	return key, n, nil
 }
 
-// NewestCheckpoints are the numbers of the newest checkpoints of all steps that have some,
-// by key. Whether they can be used is known when they are read.
+// NewestCheckpoints returns the number of the newest checkpoint of every step that has some, by key.
+// Whether it can be used shows when it is read.
 func NewestCheckpoints(ctx context.Context, records RecordReader) (map[Digest]int64, error) {
 	newest := map[Digest]int64{}
 	names, err := RecordNames(ctx, records, ckptPrefix)
@@ -47,8 +47,8 @@ func NewestCheckpoints(ctx context.Context, records RecordReader) (map[Digest]in
 	return newest, err
 }
 
-// FurthestCheckpoint is the number of the furthest checkpoint of a key that is not above
-// most; 0: there is none. Whether it can be used is known when it is read.
+// FurthestCheckpoint returns the largest number, of most at the most, of a key's checkpoints; 0 if it
+// has none. Whether the checkpoint can be used shows when it is read.
 func FurthestCheckpoint(ctx context.Context, records RecordReader, key Digest, most int64) (furthest int64, err error) {
 	names, err := RecordNames(ctx, records, CheckpointPrefix(key))
 	for _, name := range names {
@@ -59,8 +59,8 @@ func FurthestCheckpoint(ctx context.Context, records RecordReader, key Digest, m
 	return furthest, err
 }
 
-// DecodeCheckpoint reads a checkpoint's record: files by name. Names that could
-// lead out of a folder are an error, as is everything that no step has written.
+// DecodeCheckpoint reads a checkpoint's record: files by name. A name that could lead out of a folder
+// is an error, and so is anything else that no step writes.
 func DecodeCheckpoint(b []byte) (map[string]File, error) {
 	var files map[string]File
 	if err := values.Written(b, &files); err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Digest is the SHA-256 of some content. The zero value means "no digest".
+// Digest is a SHA-256. The zero value means "no digest".
 type Digest [sha256.Size]byte
 
 // digestPrefix names the algorithm in the text form.
@@ -18,8 +18,7 @@ const digestPrefix = "sha256:"
 // Sum returns the digest of b.
 func Sum(b []byte) Digest { return sha256.Sum256(b) }
 
-// ParseDigest reads the text form "sha256:" and 64 lower-case hex digits, and
-// nothing else.
+// ParseDigest reads the text form, "sha256:" and 64 lower-case hex digits, and nothing else.
 func ParseDigest(s string) (Digest, error) {
 	digits, ok := strings.CutPrefix(s, digestPrefix)
 	if !ok {
@@ -59,8 +58,7 @@ func (d Digest) IsZero() bool { return d == Digest{} }
 // Compare orders digests by their bytes.
 func (d Digest) Compare(e Digest) int { return bytes.Compare(d[:], e[:]) }
 
-// MarshalText makes Digest a string in JSON, map keys included. The zero value
-// is the empty string.
+// MarshalText makes Digest a string in JSON, map keys included. The zero value is empty.
 func (d Digest) MarshalText() ([]byte, error) {
 	if d.IsZero() {
 		return []byte{}, nil
@@ -81,15 +79,14 @@ func (d *Digest) UnmarshalText(b []byte) error {
 	return err
 }
 
-// KeyFormat names the form of a key's preimage. It changes only together with
-// every key; docs/formats.md says how.
+// KeyFormat names the form of a key's preimage. A change of it changes every key; see docs/formats.md.
 const KeyFormat = keyFormats + "1"
 
 // keyFormats begins the names of all formats of keys.
 const keyFormats = "redsi-key/"
 
-// KeyOf is the key that a preimage gives: the SHA-256 of the frame
-// "redsi-key/1 <length of preimage>\n" and the preimage.
+// KeyOf returns the key of a preimage: the SHA-256 of the frame "redsi-key/1 <length of preimage>\n"
+// and the preimage.
 func KeyOf(preimage []byte) Digest {
 	b := make([]byte, 0, len(KeyFormat)+len(preimage)+24)
 	b = append(append(b, KeyFormat...), ' ')
@@ -97,29 +94,14 @@ func KeyOf(preimage []byte) Digest {
 	return Sum(append(b, preimage...))
 }
 
-// jsonEscapes are what encoding/json escapes in a RawMessage and a preimage does not.
-var jsonEscapes = map[string]string{"003c": "<", "003e": ">", "0026": "&", "2028": "\u2028", "2029": "\u2029"}
+// unescaped undoes the escapes that encoding/json adds to a RawMessage, which a preimage does not
+// have; an escaped backslash stays, so that what follows it is no escape.
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// canonical undoes what encoding/json did to a preimage in a record.
+// canonical returns a preimage as it was before encoding/json wrote it into a record.
 func canonical(b []byte) []byte {
 	if !bytes.Contains(b, []byte(`\u`)) {
 		return b
 	}
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		if b[i] != '\\' || i+1 == len(b) {
-			out = append(out, b[i])
-			continue
-		}
-		if b[i+1] == 'u' && i+6 <= len(b) {
-			if c, ok := jsonEscapes[string(b[i+2:i+6])]; ok {
-				out = append(out, c...)
-				i += 5
-				continue
-			}
-		}
-		out = append(out, b[i], b[i+1])
-		i++
-	}
-	return out
+	return []byte(unescaped.Replace(string(b)))
 }

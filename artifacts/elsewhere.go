@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Elsewhere is the record "elsewhere/<hex digest>": a blob that is left out of a store,
-// because it has a URL of its own.
+// Elsewhere is the record "elsewhere/<hex digest>" of a blob that a store may leave out, because it
+// has a URL of its own.
 type Elsewhere struct {
 	Format string `json:"format"` // ElsewhereFormat
 	Digest Digest `json:"digest"`
 	Size   int64  `json:"size"`
 	URL    string `json:"url"` // https
-	From   string `json:"-"`   // the address of the store that says so, unless it is the own one
+	From   string `json:"-"`   // the address of the store that has the record; "": the own store
 }
 
-// ElsewhereFormat is the form of the records of blobs that are elsewhere.
+// ElsewhereFormat is the format of Elsewhere.
 const ElsewhereFormat = "redsi-elsewhere/1"
 
-// ElsewhereName is the name of the record that says where a blob is.
+// ElsewhereName returns the name of a blob's Elsewhere.
 func ElsewhereName(d Digest) string { return ElsewherePrefix + d.Hex() }
 
 // PutElsewhere records in s the URL of a blob that s may lack.
@@ -48,9 +48,9 @@ func (e Elsewhere) validate(d Digest) error {
 	return nil
 }
 
-// elsewhere reads where records say that d is; a record that cannot be read says nothing. Of the own store, whose records
-// may have come with results of anybody, only https counts: so no program of this machine, and nobody on the way, is asked
-// for the blob.
+// elsewhere reads the record of d's address; ok is false if there is none, or none that can be read. In the own store, whose
+// records may have come with anybody's results, only https counts, so that no program of this machine, and nobody on the way,
+// is asked for the blob.
 func elsewhere(ctx context.Context, records getter, d Digest, own bool) (e Elsewhere, ok bool, err error) {
 	b, err := records.Get(ctx, ElsewhereName(d))
 	if errors.Is(err, ErrNotExist) {
@@ -60,15 +60,15 @@ func elsewhere(ctx context.Context, records getter, d Digest, own bool) (e Elsew
 	return e, ok, err
 }
 
-// elsewhere reads where records of a tier say that d is.
+// elsewhere reads the record of d's address in a tier.
 func (t *tier) elsewhere(ctx context.Context, d Digest) (e Elsewhere, ok bool, err error) {
 	e, ok, err = elsewhere(ctx, t, d, t.own)
 	e.From = t.url
 	return e, ok, err
 }
 
-// Away parts those of ds that s lacks into those of which it has a record that says
-// where they are, and those that are gone. Both are sorted by digest.
+// Away parts the blobs among ds that s lacks: away have an address in a record of s, gone have none.
+// Both are sorted by digest.
 func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []Digest, err error) {
 	missing, err := s.Blobs.Missing(ctx, ds)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []
 	return away, gone, nil
 }
 
-// lostForGood drops from lost what a record says that it lies elsewhere, which it adds to away.
+// lostForGood moves the blobs with an address in a record from lost to away, and returns the others.
 func lostForGood(ctx context.Context, records getter, lost []Lost, away map[Digest]Elsewhere) (gone []Lost, err error) {
 	for _, l := range lost {
 		e, ok, err := elsewhere(ctx, records, l.Digest, true)
@@ -105,7 +105,7 @@ func lostForGood(ctx context.Context, records getter, lost []Lost, away map[Dige
 	return gone, nil
 }
 
-// awayError says that a blob is not where a record says it is. It is ErrNotExist.
+// awayError says that a blob is not at the address that a record names. It is ErrNotExist.
 type awayError struct {
 	Digest Digest
 	URL    string

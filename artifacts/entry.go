@@ -16,19 +16,19 @@ type Reason string
 
 // The reasons for which a result is passed over.
 const (
-	Unsigned   Reason = "unsigned"    // nobody signed it whose signature can be found
+	Unsigned   Reason = "unsigned"    // no signature of it was found
 	UnknownKey Reason = "unknown key" // who signed it is not trusted
 	RevokedKey Reason = "revoked key" // who signed it is trusted no more
-	NotSigned  Reason = "mismatch"    // what is signed is another record than the one that is there
+	NotSigned  Reason = "mismatch"    // the signature is of another record under that key
 	Damaged    Reason = "damaged"     // its record cannot be read
 	Incomplete Reason = "incomplete"  // blobs of it are gone
-	Withdrawn  Reason = "withdrawn"   // it stood by the word of a person, who has taken it back
-	NoAnswer   Reason = "no answer"   // the store does not answer, so nobody knows whether it has one
+	Withdrawn  Reason = "withdrawn"   // its acceptance for this key was withdrawn
+	NoAnswer   Reason = "no answer"   // the store does not answer, so it may have a result or not
 )
 
-// Passed is a result under the right key that is not used, and why.
+// Passed is a result under the right key that is not used, or a store that does not answer, and why.
 type Passed struct {
-	From   string // the other store; empty for this one
+	From   string // the other store; empty for the own store
 	Reason Reason
 	Signer signature.Public // of UnknownKey, RevokedKey and NotSigned
 	Err    error            // of Damaged, Incomplete and NoAnswer
@@ -44,9 +44,9 @@ func (p Passed) String() string {
 	case RevokedKey:
 		return where + " has a result signed by " + p.Signer.Name + ", whose key is revoked"
 	case NotSigned:
-		return where + " has a result that is not the one that " + p.Signer.Name + " signed"
+		return where + " has a result that differs from what " + p.Signer.Name + " signed"
 	case Withdrawn:
-		return where + " has a result that was accepted for this key, which was withdrawn"
+		return where + " has a result whose acceptance for this key was withdrawn"
 	case Damaged:
 		return fmt.Sprintf("%s has a result whose record is damaged: %v", where, p.Err)
 	case Incomplete:
@@ -55,25 +55,22 @@ func (p Passed) String() string {
 	return fmt.Sprintf("%s does not answer: %v", where, p.Err)
 }
 
-// Entry is what a store knows about one key.
+// Entry is what the stores have under one key.
 type Entry struct {
-	Result *Result // nil if there is no record, or none that can be read
-	Lost   []Lost  // blobs of Result that are gone
-	Damage error   // why the record cannot be read
+	Result *Result  // nil if there is no record, or none that can be read
+	Lost   []Lost   // blobs of Result that are gone
+	Damage error    // why the record cannot be read
+	Passed []Passed // why a miss is one, beside Lost and Damage
 
-	// Passed are results that are there and are not used, and stores that do not answer:
-	// why a miss is one.
-	Passed []Passed
-	// Foreign is what VerifyUntrusted leaves to be compared with: a whole result that no
-	// trusted key signed, in the store that its From says. Result is nil then.
+	// Foreign, with a nil Result, is what VerifyUntrusted leaves to be compared with: a result that
+	// no trusted key signed, with all of its blobs, in the store From.
 	Foreign *Result
 }
 
-// Hit reports whether the result can be used: it is there, whole, and so is
-// every blob that it names.
+// Hit reports whether the result can be used: it is there, and so is every blob that it names.
 func (e Entry) Hit() bool { return e.Result != nil && len(e.Lost) == 0 }
 
-// unknown is the error of a record in a format that this code does not know; nil for others.
+// unknown returns the error of a record in a format that this code does not read; else nil.
 func (e Entry) unknown() error {
 	if unknown, ok := errors.AsType[*FormatError](e.Damage); ok {
 		return unknown
@@ -104,15 +101,10 @@ func (e Entry) Miss() string {
 	return strings.Join(why, "; ")
 }
 
-// whole is the result that the entry has, believed or not; nil if it has none.
-func (e Entry) whole() *Result {
-	if e.Result != nil {
-		return e.Result
-	}
-	return e.Foreign
-}
+// found returns the result that the entry has, believed or not; nil if it has none.
+func (e Entry) found() *Result { return cmp.Or(e.Result, e.Foreign) }
 
-// Known is the result of a hit, or one that was released, which can make keys only; else nil.
+// Known returns the result of a hit, or a released result, which is good for keys only; else nil.
 func (e Entry) Known() *Result {
 	if e.Hit() || e.Result != nil && e.Result.Released {
 		return e.Result
@@ -127,12 +119,12 @@ func passedOver(p *Passed) (e Entry) {
 	return e
 }
 
-// notBelieved is the error of a record that the policy does not believe.
+// notBelieved says that the policy does not believe a record.
 type notBelieved struct{ Passed }
 
 func (e *notBelieved) Error() string { return e.String() }
 
-// with is e, a miss, with what others know of its key.
+// with returns e, a miss, completed by what others have under its key.
 func (e Entry) with(theirs Entry) Entry {
 	switch {
 	case theirs.Hit():
@@ -141,21 +133,18 @@ func (e Entry) with(theirs Entry) Entry {
 		e.Result, e.Lost = theirs.Result, theirs.Lost
 	}
 	e.Passed = append(e.Passed[:len(e.Passed):len(e.Passed)], theirs.Passed...)
-	if e.Foreign == nil {
-		e.Foreign = theirs.Foreign
-	}
+	e.Foreign = cmp.Or(e.Foreign, theirs.Foreign)
 	return e
 }
 
-// unanswered reports whether a store did not answer, so that it is asked again.
+// unanswered reports whether a store did not answer, so that the entry is not remembered.
 func (e Entry) unanswered() bool {
 	return slices.ContainsFunc(e.Passed, func(p Passed) bool { return p.Reason == NoAnswer })
 }
 
-// Inspect returns what is known about each of keys, misses with their reason included. Whether
-// the policy believes a result is decided in read and nowhere else. Records are read
-// concurrently and blobs checked in one batch. An error means that the store could not
-// answer, never that a key is a miss.
+// Inspect returns the entry of each key, misses with their reasons. read, and nothing else, decides
+// whether the policy believes a result. Records are read concurrently, and blobs are checked in one
+// batch. An error means that the store could not answer, never that a key is a miss.
 func Inspect(ctx context.Context, w *Resolver, keys []Digest) (map[Digest]Entry, error) {
 	unique := sorted(keys)
 	found, err := w.look(ctx, w.tiers[0], unique)
@@ -172,13 +161,13 @@ func Inspect(ctx context.Context, w *Resolver, keys []Digest) (map[Digest]Entry,
 	return entries, nil
 }
 
-// sorted is keys in order, each once.
+// sorted returns keys in order, each once.
 func sorted(keys []Digest) []Digest {
 	return slices.Compact(slices.SortedFunc(slices.Values(keys), Digest.Compare))
 }
 
-// Lookup returns the result of key, or nil and no error if there is none that
-// can be used; Inspect tells why. An error means that the store could not answer.
+// Lookup returns the usable result of key, or nil and no error if there is none; Inspect tells why. An
+// error means that the store could not answer.
 func Lookup(ctx context.Context, w *Resolver, key Digest) (*Result, error) {
 	found, err := LookupMany(ctx, w, []Digest{key})
 	return found[key], err
@@ -186,35 +175,30 @@ func Lookup(ctx context.Context, w *Resolver, key Digest) (*Result, error) {
 
 // LookupMany is Lookup for many keys at once; a key that misses is not in the map.
 func LookupMany(ctx context.Context, w *Resolver, keys []Digest) (map[Digest]*Result, error) {
-	return lookup(ctx, w, keys, func(e Entry) *Result {
-		if !e.Hit() {
-			return nil
-		}
-		return e.Result
-	})
+	return lookup(ctx, w, keys, Entry.Hit)
 }
 
-// LookupKnown is LookupMany for those who do not read the outputs of released results.
+// LookupKnown is LookupMany for callers who do not read the outputs of released results.
 func LookupKnown(ctx context.Context, w *Resolver, keys []Digest) (map[Digest]*Result, error) {
-	return lookup(ctx, w, keys, Entry.Known)
+	return lookup(ctx, w, keys, func(e Entry) bool { return e.Known() != nil })
 }
 
-// lookup is those results of keys that of gives of their entries.
-func lookup(ctx context.Context, w *Resolver, keys []Digest, of func(Entry) *Result) (map[Digest]*Result, error) {
+// lookup returns the results of keys whose entries are wanted.
+func lookup(ctx context.Context, w *Resolver, keys []Digest, wanted func(Entry) bool) (map[Digest]*Result, error) {
 	entries, err := Inspect(ctx, w, keys)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[Digest]*Result, len(entries))
 	for key, e := range entries {
-		if r := of(e); r != nil {
-			found[key] = r
+		if wanted(e) {
+			found[key] = e.Result
 		}
 	}
 	return found, nil
 }
 
-// EachResult gives each every usable result of the own store, not of others, in the order of keys, until it returns false.
+// EachResult calls each with every usable result of the own store, in the order of keys, until it returns false.
 func EachResult(ctx context.Context, w *Resolver, each func(*Result) bool) error {
 	w = w.Alone()
 	keys, err := ResultKeys(ctx, w.Own.Records)

@@ -17,38 +17,32 @@ var (
 	ErrNoList = errors.New("the store cannot be listed, only read by name")
 )
 
+// Cause is what an error wraps, and says unless the error has words of its own.
+type Cause struct{ Err error }
+
+func (c *Cause) Error() string { return c.Err.Error() }
+func (c *Cause) Unwrap() error { return c.Err }
+
 // RefusedError is a store's answer that will be the same however often it is asked:
 // it is full, does not let this user in, or does not take such a thing.
-type RefusedError struct{ Err error }
-
-func (e *RefusedError) Error() string { return e.Err.Error() }
-
-func (e *RefusedError) Unwrap() error { return e.Err }
+type RefusedError struct{ Cause }
 
 // AwayError says that a store does not answer, or is too busy to: later it may.
-type AwayError struct{ Err error }
+type AwayError struct{ Cause }
 
-func (e *AwayError) Error() string { return e.Err.Error() }
-
-func (e *AwayError) Unwrap() error { return e.Err }
-
-// AddressError says that the address of a store is wrong, and which one may be meant.
+// AddressError says that the address of a store is wrong, and which address may be meant.
 type AddressError struct {
-	Err error
+	Cause
 	URL string
 }
 
-func (e *AddressError) Error() string { return e.Err.Error() }
-
-func (e *AddressError) Unwrap() error { return e.Err }
-
-// IntegrityError says that a blob's bytes are not those its digest names.
+// IntegrityError says that a blob does not have the bytes that its digest names.
 type IntegrityError struct {
 	Want  Digest
 	Got   Digest // of the bytes read; zero if there are more than there should be
 	Size  int64  // bytes read
 	Where string // the store's place, for people
-	Other bool   // it is somebody else's store, of which nothing was used
+	Other bool   // somebody else's store has the blob, and none of it was used
 }
 
 func (e *IntegrityError) Error() string {
@@ -64,15 +58,13 @@ func (e *IntegrityError) Error() string {
 // DamageError says that a record cannot be what redsi wrote, and why.
 type DamageError struct {
 	Name string
-	Err  error
+	Cause
 }
 
 func (e *DamageError) Error() string { return "record " + e.Name + ": " + e.Err.Error() }
 
-func (e *DamageError) Unwrap() error { return e.Err }
-
-// DeniedError is the answer of a host that does not say whether it has something, as many
-// buckets do for what is not there. It is ErrNotExist.
+// DeniedError is the answer of a host that does not say whether it has a file, as many
+// buckets answer for a file that is not there. It is ErrNotExist.
 type DeniedError struct{ What string }
 
 func (e *DeniedError) Error() string { return e.What + ": the host denies access to it (403)" }
@@ -80,15 +72,15 @@ func (e *DeniedError) Error() string { return e.What + ": the host denies access
 // Is makes it a miss.
 func (e *DeniedError) Is(target error) bool { return target == ErrNotExist }
 
-// IsLost reports whether err says that bytes are not in the store any more, or not as they were.
+// IsLost reports whether err says that bytes are gone from the store, or are corrupt there.
 func IsLost(err error) bool { return is[*IntegrityError](err) || errors.Is(err, ErrNotExist) }
 
-// is reports whether an error is, or wraps, one of a type.
+// is reports whether an error is, or wraps, an error of type E.
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }
 
-// FormatError says that a result was written in a format, or under a key of one, that
-// this code does not know, most likely by a newer redsi.
+// FormatError says that the record of a result, or its key's preimage, has a format that this
+// code does not read: a newer redsi wrote it, most likely.
 type FormatError struct{ Name, Format, Reads string }

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// DefaultGrace is how long everything that was put is kept, named or not: the
-// blobs of a step that is running are named by nothing yet.
+// DefaultGrace is how long everything is kept since it was put, as nothing names the blobs of a
+// running step yet.
 const DefaultGrace = 48 * time.Hour
 
 // GCOptions say what Collect keeps.
@@ -23,12 +23,12 @@ type GCOptions struct {
 	Free   int64         // stop when that many bytes are freed; 0 is never
 	Max    int64         // stop when blobs take no more bytes than that; 0 is never
 	DryRun bool          // delete nothing
-	Forget []string      // ids of runs without a record that are not a reason to keep anything any more
+	Forget []string      // ids of runs without a record, which keep nothing any more
 	Now    time.Time     // zero is time.Now()
 	Tell   Tell
 
-	// KeepRuns and KeepWithin say whose results runs keep, beside runs that pins keep: that many newest
-	// runs of each pipeline of a project, and all whose record is younger than that. Both 0: all runs.
+	// KeepRuns and KeepWithin say which runs keep their results, beside pinned runs: the KeepRuns newest
+	// of each pipeline of a project, and those whose record is younger than KeepWithin. Both 0: all runs.
 	KeepRuns   int
 	KeepWithin time.Duration
 }
@@ -39,56 +39,50 @@ type Garbage struct {
 	Records []RecordInfo // old checkpoints and the like
 	Leases  []RecordInfo // of keys whose leases nobody has renewed for leaseAge
 	Blobs   []BlobInfo
-	Bytes   int64 // of Blobs
-	Kept    int64 // bytes of blobs that stay
-
-	// Open are runs without a record, in progress or killed: what is younger than the
-	// oldest of them stays.
-	Open []OpenRun
+	Bytes   int64     // of Blobs
+	Kept    int64     // bytes of blobs that stay
+	Open    []OpenRun // runs in progress, or killed: what is younger than the oldest of them stays
 }
 
-// OpenRun is a run that has started and not written its record.
+// OpenRun is a run that has begun and not written its record.
 type OpenRun struct {
 	RunID string
 	Since time.Time
 }
 
-// openRunAge is how long a run without a record keeps what is younger than it.
+// openRunAge is how long a run without a record keeps what is younger than itself.
 const openRunAge = 30 * 24 * time.Hour
 
-// leaseAge is how long a lease stays that is not renewed: a lease counts for a minute after its
-// last renewal, and clocks of machines differ by less than a day.
+// leaseAge is how long a lease stays after its last renewal. It counts for a minute, and clocks of
+// machines differ by less than a day.
 const leaseAge = 24 * time.Hour
 
 // DeadResult is a result that nothing names.
 type DeadResult struct {
 	Key      Digest
-	Step     string        // that left it, at the time
+	Step     string        // that left it
 	Took     time.Duration // what it costs to rebuild
 	Finished time.Time
 	Bytes    int64 // freed with it, after the results before it
 	Damage   error // why it cannot be read, and is of no use anyway
 }
 
-// Collect deletes what no root names. Roots are all records but those of weak kinds: runs,
-// pins, and whatever comes to be. A root keeps every result and blob whose digest stands
-// anywhere in its text, so no field of any record, now or later, can be overlooked; a root whose
-// text is too long for a record has a member "body", the digest of a blob, and that
-// blob's text counts as the root's. A checkpoint is kept while a root names its key
-// and the key has no result, what is known of a step's failure as long as its run, what
-// is said about a key as long as its result, or, without one, as a root names the key; but
-// that an acceptance was withdrawn, for good.
+// Collect deletes what no root names. Roots are the records of all kinds but the weak and bare ones
+// (see kinds): runs, pins, and any kind that a later redsi adds. A root keeps every result and blob
+// whose digest stands anywhere in its text, so that no field of any record, now or later, can be
+// overlooked. If a root's text is too long for a record, its member "body" is the digest of a blob,
+// and that blob's text counts, too. A checkpoint stays while a root names its key and the key has no
+// result; a step's failure, as long as its run; a record about a key, as long as the key's result or,
+// without one, while a root names the key. The withdrawal of an acceptance stays for good.
 //
-// A run that has started and not written its record, "runs-open/<id>", keeps all that
-// was put since, until it writes it, for openRunAge at most.
+// A run that has begun and not written its record, "runs-open/<id>", keeps all that was put since
+// then, until it writes its record, for openRunAge at most.
 //
-// Records go first and blobs last, so that a kill in between leaves garbage and
-// no result without its blobs. A run that starts meanwhile and finds a result
-// that Collect is about to delete loses a hit, never its correctness: reads fail
-// and the producer runs again.
+// Records go first and blobs last, so that a kill in between leaves garbage and no result without its
+// blobs. A run that begins meanwhile and finds a result that Collect is about to delete loses a hit,
+// never its correctness: reads fail, and the producer is run again.
 //
-// A result in an unknown format stops Collect before it deletes anything: its
-// blobs cannot be known.
+// A result in an unknown format stops Collect before it deletes anything: nobody knows its blobs.
 func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	o.Grace = cmp.Or(o.Grace, DefaultGrace)
 	if o.Now.IsZero() {
@@ -117,7 +111,7 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
 	g := m.garbage(o, dropped)
-	held := map[string]bool{} // by key: a lease of any generation was renewed; leases are no records, so no kind
+	held := map[string]bool{} // by key: a lease of any generation was renewed
 	key := func(r RecordInfo) string { return strings.TrimSuffix(r.Name, path.Ext(r.Name)) }
 	for r, err := range s.Leases.List(ctx, "") {
 		if err != nil {
@@ -136,8 +130,8 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	return g, nil
 }
 
-// garbage marks from the roots and returns the rest. The record of a run that is dropped stays
-// whole, with the blobs that it names, such as its plan and its list of steps.
+// garbage marks from the roots and returns the rest. The record of a dropped run stays, and so do the
+// blobs that it names, such as its plan and its list of steps.
 func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	c.open = func(r RecordInfo, id string) bool {
 		return o.Now.Sub(r.ModTime) < openRunAge && !slices.Contains(o.Forget, id)
@@ -156,14 +150,14 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 			}
 		}
 	}
-	about := map[Digest][]RecordInfo{} // of results
+	about := map[Digest][]RecordInfo{} // results, by key
 	rest := map[string][]RecordInfo{}  // by the prefix of their kind
 	for _, r := range c.records {
 		key, ok := isAbout(r.Name)
 		h, has := c.results[key]
 		switch {
 		case c.withdrawn(r.Name):
-		case ok && has: // it goes with the result, and what it names
+		case ok && has: // it goes with the result, and so does what it names
 			h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.said[r.Name].names))
 			slices.SortFunc(h.blobs, Digest.Compare)
 			h.blobs = slices.Compact(h.blobs)
@@ -208,7 +202,7 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 	return g
 }
 
-// openRuns lists the runs without a record that count, oldest first.
+// openRuns lists the open runs that count, oldest first.
 func (c *contents) openRuns() (open []OpenRun) {
 	for _, r := range c.records {
 		if id, ok := strings.CutPrefix(r.Name, OpenRunPrefix); ok && c.open(r, id) {
@@ -250,12 +244,12 @@ func (c *contents) droppedRuns(o GCOptions) map[string]bool {
 type dying struct {
 	held
 	key   Digest
-	own   []Digest // blobs that no living one has
+	own   []Digest // blobs that no result has which stays
 	price float64  // seconds per byte
 }
 
-// choose fills in which of the dead results and blobs go: blobs that no result
-// names, then results by price, until free bytes are reached.
+// choose fills in which dead results and blobs go: blobs that no result names, then results by
+// price, until free bytes are freed.
 func (c *contents) choose(g *Garbage, dead []dying, free int64) {
 	users := map[Digest]int{} // results, still there, that name a blob
 	for i := range dead {
@@ -307,7 +301,7 @@ func (c *contents) choose(g *Garbage, dead []dying, free int64) {
 	slices.SortFunc(g.Blobs, func(a, b BlobInfo) int { return a.Digest.Compare(b.Digest) })
 }
 
-// sweep deletes g: its records, in no set order, then its blobs.
+// sweep deletes g: records, in no set order, then blobs.
 func sweep(ctx context.Context, s Store, g Garbage, tell Tell) error {
 	names := lists.Map(g.Results, func(r DeadResult) string { return ResultName(r.Key) })
 	names = append(names, lists.Map(g.Records, func(r RecordInfo) string { return r.Name })...)

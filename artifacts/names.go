@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,13 +25,12 @@ func BlobPath(d Digest) string {
 	return h[:2] + "/" + h[2:]
 }
 
-// RecordPath maps a record's name to the relative path under which every store
-// keeps it, so that a directory and a bucket can be copied into each other by
-// any tool. It is safe and distinct on every file system, those that ignore case
-// included, and on servers that keep keys as files: upper-case letters become
-// '!' and the lower-case one (as in Go's module cache), bytes other than
-// letters, digits, '-', '_' and '.' become %xx, and so does a '.' that begins a
-// segment, or that would make a folder end like a record.
+// RecordPath maps a record's name to the relative path under which every store keeps it, so that
+// any tool can copy a directory into a bucket and back. The path is safe and distinct on every file
+// system, also where case is ignored, and on servers that keep keys as files: an upper-case letter
+// becomes '!' and its lower-case letter (as in Go's module cache), a byte other than a letter, a
+// digit, '-', '_' and '.' becomes %xx, and so does a '.' that begins a segment, or that would make
+// a folder end like a record.
 func RecordPath(record string) string {
 	if plain(record) {
 		return record + recordSuffix
@@ -56,11 +57,12 @@ func RecordPath(record string) string {
 	return strings.Join(segs, "/") + recordSuffix
 }
 
-// plain reports whether a record's name is its path, as that of most is.
-func plain(record string) bool {
-	return !strings.ContainsFunc(record, func(c rune) bool {
-		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '/'
-	})
+// plain reports whether a record's name is its path, as most names are.
+func plain(record string) bool { return !strings.ContainsFunc(record, isSpecial) }
+
+// isSpecial reports a character that a RecordPath may have to escape.
+func isSpecial(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '/'
 }
 
 // RecordName is the inverse of RecordPath; ok is false for a path that no record has.
@@ -72,26 +74,12 @@ func RecordName(path string) (name string, ok bool) {
 	if plain(enc) {
 		return enc, checkRecordName(enc) == nil
 	}
-	var b strings.Builder
-	for i := 0; i < len(enc); i++ {
-		switch c := enc[i]; {
-		case c == '!' && i+1 < len(enc) && enc[i+1] >= 'a' && enc[i+1] <= 'z':
-			i++
-			b.WriteByte(enc[i] &^ 0x20)
-		case c == '%' && i+2 < len(enc):
-			var v byte
-			if _, err := fmt.Sscanf(enc[i+1:i+3], "%02x", &v); err != nil {
-				return "", false
-			}
-			b.WriteByte(v)
-			i += 2
-		default:
-			b.WriteByte(c)
-		}
-	}
-	name = b.String()
-	return name, RecordPath(name) == path && checkRecordName(name) == nil
+	name, err := url.PathUnescape(upperCase.ReplaceAllStringFunc(enc, func(s string) string { return strings.ToUpper(s[1:]) }))
+	return name, err == nil && RecordPath(name) == path && checkRecordName(name) == nil
 }
+
+// upperCase is an upper-case letter in a RecordPath.
+var upperCase = regexp.MustCompile("![a-z]")
 
 // recordFolder returns the path, with a final slash, below which all records lie
 // whose names start with prefix; ok is false if no record can have such a name.
@@ -106,15 +94,14 @@ func recordFolder(prefix string) (path string, ok bool) {
 	return strings.TrimSuffix(RecordPath(parent+"/x"), "x"+recordSuffix), true
 }
 
-// plainStart returns the part of prefix's last segment that escaping does not change, so
-// that a listing is narrowed by part of a key.
+// plainStart returns the start of prefix's last segment that escaping does not change: it narrows
+// a listing to a part of a key.
 func plainStart(prefix string) string {
 	last := prefix[strings.LastIndexByte(prefix, '/')+1:]
-	n := 0
-	for n < len(last) && plain(last[n:n+1]) {
-		n++
+	if i := strings.IndexFunc(last, isSpecial); i >= 0 {
+		return last[:i]
 	}
-	return last[:n]
+	return last
 }
 
 // The folders of a store.
@@ -129,27 +116,27 @@ func blobPath(d Digest) string { return blobsFolder + BlobPath(d) }
 // MaxRecord is the largest record in bytes. Larger things are blobs.
 const MaxRecord = 1 << 20
 
-// The longest RecordPath, and the longest segment of one: with a store's prefix
-// under S3's 1,024 bytes, and under a file system's 255.
+// The longest RecordPath, with a store's prefix under S3's 1,024 bytes, and its longest segment,
+// under a file system's 255.
 const (
 	maxRecordPath    = 800
 	maxRecordSegment = 240
 )
 
-// CheckRecord reports a record that no store takes: a name that is empty, has
-// an empty, "." or ".." segment, a control character or is too long, or data of
-// more than MaxRecord bytes. Stores call it before they write.
+// CheckRecord reports a record that no store takes: its name is empty or too long, or has an empty,
+// "." or ".." segment or a control character, or it has more than MaxRecord bytes. Stores call it
+// before they write.
 func CheckRecord(name string, data []byte) error {
 	if err := checkRecordName(name); err != nil {
 		return err
 	}
 	if len(data) > MaxRecord {
-		return &RefusedError{fmt.Errorf("record %s has %d bytes, more than %d: store it as a blob and record its digest", name, len(data), MaxRecord)}
+		return &RefusedError{Err: fmt.Errorf("record %s has %d bytes, more than %d: store it as a blob and record its digest", name, len(data), MaxRecord)}
 	}
 	return nil
 }
 
-// checkRecordName is CheckRecord for a name alone.
+// checkRecordName is CheckRecord without data.
 func checkRecordName(name string) error {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return fmt.Errorf("record name %q is not printable UTF-8", name)
@@ -171,20 +158,11 @@ func checkRecordName(name string) error {
 	return nil
 }
 
-// spot is what belongs at a path below a store's blobs/ or records/: a file, or a folder of
-// files, or nothing.
+// spot is what belongs at a path below a store's blobs/ or records/: a file, a folder of files, or
+// nothing.
 type spot struct {
 	file, folder bool
-	name         string // for people; empty if nothing does, or nothing that is known
-}
-
-// spotAt says what belongs at a path below one of a store's folders.
-func spotAt(path string) spot {
-	if rel, ok := strings.CutPrefix(path, blobsFolder); ok {
-		return blobSpot(rel)
-	}
-	_, rel, _ := strings.Cut(path, "/")
-	return recordSpot(rel)
+	name         string // for people; empty if nothing belongs there, or nothing that has a name
 }
 
 // blobAt returns the digest of the blob whose path below blobs/ this is.
@@ -193,17 +171,18 @@ func blobAt(rel string) (Digest, bool) {
 	return d, err == nil && rel == BlobPath(d)
 }
 
-func blobSpot(rel string) spot {
-	if d, ok := blobAt(rel); ok {
-		return spot{file: true, name: "blob " + d.String()}
+// spotAt says what belongs at a path below one of a store's folders.
+func spotAt(path string) spot {
+	if rel, ok := strings.CutPrefix(path, blobsFolder); ok {
+		if d, ok := blobAt(rel); ok {
+			return spot{file: true, name: "blob " + d.String()}
+		}
+		if len(rel) == 2 && strings.Trim(rel, "0123456789abcdef") == "" {
+			return spot{folder: true, name: "the folder of blobs " + rel + "…"}
+		}
+		return spot{}
 	}
-	if len(rel) == 2 && strings.Trim(rel, "0123456789abcdef") == "" {
-		return spot{folder: true, name: "the folder of blobs " + rel + "…"}
-	}
-	return spot{}
-}
-
-func recordSpot(rel string) spot {
+	_, rel, _ := strings.Cut(path, "/")
 	if name, ok := RecordName(rel); ok {
 		return spot{file: true, name: "record " + name}
 	}
@@ -215,8 +194,8 @@ func recordSpot(rel string) spot {
 	return p
 }
 
-// aboutFormat is the form of the record "about/<hex key>", which lists the records about a
-// key for those who can read a store only by name, as one on a static host:
+// aboutFormat is the form of the record "about/<hex key>", which lists the records about a key for
+// readers that cannot list a store, such as a static host's:
 //
 //	{"format":"redsi-about/1","records":["signatures/<hex key>/<key id>",…]}
 const aboutFormat = "redsi-about/1"
@@ -229,8 +208,8 @@ type aboutList struct {
 	Records []string `json:"records"`
 }
 
-// ListAbout writes, for each of keys, the record that lists what is said about its result:
-// a store that will be served as files by a static host needs it, and no other does.
+// ListAbout writes, for each key, the record that lists the records about its result. Only a store
+// that a static host serves as files needs it.
 func ListAbout(ctx context.Context, s Store, keys []Digest) error {
 	all, err := aboutOf(ctx, s.Records, keys)
 	if err != nil {
@@ -247,7 +226,7 @@ func ListAbout(ctx context.Context, s Store, keys []Digest) error {
 	return nil
 }
 
-// listEach is up to how many keys are asked for one by one: for more, all is listed once.
+// listEach is for how many keys at most one list each is asked for; for more, all is listed once.
 const listEach = 16
 
 // aboutOf lists the records about keys.
@@ -280,14 +259,13 @@ func aboutOf(ctx context.Context, records RecordReader, keys []Digest) (map[Dige
 	return found, nil
 }
 
-// about lists the records about a key in a tier: by a listing where there is one,
-// else as the record about/<key> says. Where neither answers there are none: what they say
-// is never what makes a result one.
+// about lists the records about a key in a tier: by a listing where the tier has one, else as the
+// record about/<key> says. Where neither answers it lists none: no result depends on these records.
 func (t *tier) about(ctx context.Context, key Digest) []string {
 	if t.away("") != nil {
 		return nil
 	}
-	if all, err := aboutOf(ctx, t.records, []Digest{key}); err == nil { // many let nobody list
+	if all, err := aboutOf(ctx, t.records, []Digest{key}); err == nil { // many stores let nobody list
 		return all[key][:min(len(all[key]), maxAbout)]
 	}
 	b, err := t.Get(ctx, aboutPrefix+key.Hex())

@@ -14,11 +14,11 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// On is the store whose files a driver keeps. All that Blobs and Records promise besides
-// moving bytes is kept here: names and sizes are checked, reads are verified.
+// On returns the store whose files a driver keeps. It does all that Blobs and Records promise besides
+// moving bytes: it checks names and sizes, and verifies reads.
 func On(d Driver, url string) Store { return on{d, d}.store(url) }
 
-// ReadOn is the place whose files a driver reads.
+// ReadOn returns the place whose files a driver reads.
 func ReadOn(d ReadDriver, url string) Reader { return on{d, nil}.store(url).Reader() }
 
 type on struct {
@@ -34,7 +34,7 @@ func (o on) store(url string) Store {
 	return s
 }
 
-// try does something with a driver, unless ctx is over.
+// try calls a driver, unless ctx is over.
 func try(ctx context.Context, what string, do func() error) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -42,7 +42,7 @@ func try(ctx context.Context, what string, do func() error) error {
 	return onError(ctx, what, do())
 }
 
-// onError says what an error of a driver is about. Once ctx is over, that is the error.
+// onError adds to a driver's error what it is about. Once ctx is over, its cause is the error.
 func onError(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
@@ -53,8 +53,8 @@ func onError(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// Rivals has several writers at once try to be the first in a store whose server may let more than
-// one, and says, for people, what they were told; it says nothing of a store that knows.
+// Rivals has several writers at once try to be the first in a store whose server may let more than one
+// of them be that, and says, for people, what they were told; "" where no server can.
 func Rivals(ctx context.Context, s Store) (string, error) {
 	if r, is := s.Records.(recordsOn); is {
 		if d, is := r.w.(RivalDriver); is {
@@ -126,8 +126,8 @@ func (b blobsOn) List(ctx context.Context) iter.Seq2[BlobInfo, error] {
 	}
 }
 
-// list is List, which a ctx that is over ends with an error, as does a link in the place of a
-// folder: files are opened through it, and so a list without them would be a lie.
+// list is List, which ends with an error when ctx is over, or where a link is in the place of a folder:
+// files are opened through it, so that a list without them would be wrong.
 func (o on) list(ctx context.Context, prefix string) iter.Seq2[FileInfo, error] {
 	return func(yield func(FileInfo, error) bool) {
 		err := context.Cause(ctx)
@@ -152,7 +152,7 @@ func (b blobsOn) Delete(ctx context.Context, d Digest) error {
 	return try(ctx, "delete blob "+d.String(), func() error { return b.w.Delete(ctx, blobPath(d)) })
 }
 
-// localOn are blobs that are Local.
+// localOn is Blobs that are Local.
 type localOn struct {
 	blobsOn
 	l LocalDriver
@@ -183,7 +183,7 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := checkRecordName(name); err != nil {
 		return nil, err
 	}
-	b := bytes.NewBuffer(make([]byte, 0, 2<<10)) // as most are
+	b := bytes.NewBuffer(make([]byte, 0, 2<<10)) // room for most records
 	if err := try(ctx, "record "+name, func() error {
 		f, err := r.Open(ctx, r.path(name))
 		if err != nil {
@@ -200,7 +200,7 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// write does one write of a record.
+// write checks a record and does one write of it.
 func (r recordsOn) write(ctx context.Context, name string, data []byte, do func(path string) error) error {
 	if err := CheckRecord(name, data); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (r recordsOn) List(ctx context.Context, prefix string) iter.Seq2[RecordInfo
 	}
 }
 
-// find sorts what it lists: the order of paths is not that of names.
+// find lists records by name: their paths sort differently.
 func (r recordsOn) find(ctx context.Context, prefix string) (found []RecordInfo, err error) {
 	folder, ok := recordFolder(prefix)
 	if !ok {
@@ -258,15 +258,15 @@ func (r recordsOn) find(ctx context.Context, prefix string) (found []RecordInfo,
 	return found, nil
 }
 
-// Stray is something among a store's blobs or records that is neither: in a folder, a
-// folder, a link or a device in the place of one, or a file whose name says nothing; in
-// a bucket, an object whose name does. No read ever takes it for a blob or a record.
+// Stray is something among a store's blobs or records that is neither: in a directory, a folder, a link
+// or a device in the place of a file, or a file whose name no blob or record has; in a bucket, an object
+// with such a name. No read takes it for a blob or a record.
 type Stray struct {
-	Path  string // where it is
+	Path  string // for people
 	What  string // "a folder", "a file of 12 bytes"
-	Place string // of the blob or record that it lies in, or empty: it is in nobody's way
+	Place string // the blob or record in whose place it lies; "": it is in nobody's way
 
-	path string // that its driver knows
+	path string // for its driver
 }
 
 func (s Stray) String() string {
@@ -276,30 +276,26 @@ func (s Stray) String() string {
 	return fmt.Sprintf("%s is %s, neither blob nor record", s.Path, s.What)
 }
 
-// tidier is the half of a store that is where others can put things, too.
-type tidier interface {
-	// strays yields what is there besides blobs or records. The first error ends it.
-	strays(ctx context.Context) iter.Seq2[Stray, error]
-	// setAside moves a stray below the store's aside/ and returns where it is then.
-	setAside(ctx context.Context, s Stray) (to string, err error)
+// tidied returns the driver of blobs or records, and the folder that these have; ok is false where
+// no driver keeps them, or where nobody else can put things.
+func tidied(half any) (o on, folder string, ok bool) {
+	switch h := half.(type) {
+	case blobsOn:
+		o, folder = h.on, blobsFolder
+	case localOn:
+		o, folder = h.on, blobsFolder
+	case recordsOn:
+		o, folder = h.on, h.folder
+	}
+	_, ok = o.ReadDriver.(TidyDriver)
+	return o, folder, ok
 }
 
-func (b blobsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
-	return b.on.strays(ctx, blobsFolder)
-}
-
-func (r recordsOn) strays(ctx context.Context) iter.Seq2[Stray, error] {
-	return r.on.strays(ctx, r.folder)
-}
-
-// strays yields what is below a folder and should not be there. What is in a folder that is a
-// stray is not looked at. A file in the place of a folder is in its way, also in a bucket:
-// servers that keep objects as files take nothing below it.
+// strays yields the strays below a folder, until the first error, but nothing within a stray folder. A
+// file in the place of a folder is in its way, also in a bucket: servers that keep objects as files take
+// nothing below it.
 func (o on) strays(ctx context.Context, folder string) iter.Seq2[Stray, error] {
 	return func(yield func(Stray, error) bool) {
-		if _, ok := o.ReadDriver.(TidyDriver); !ok {
-			return
-		}
 		inside := "" // of a stray
 		for f, err := range o.list(ctx, folder) {
 			if err != nil {
@@ -321,6 +317,7 @@ func (o on) strays(ctx context.Context, folder string) iter.Seq2[Stray, error] {
 	}
 }
 
+// setAside moves a stray below the store's aside/ and returns where it is then.
 func (o on) setAside(ctx context.Context, s Stray) (to string, err error) {
 	err = try(ctx, "set "+s.Path+" aside", func() (err error) {
 		to, err = o.ReadDriver.(TidyDriver).SetAside(ctx, s.path)

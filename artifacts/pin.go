@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Pin is the record "pins/NAME", by which garbage collection keeps a run or results until the pin is
+// Pin is the record "pins/NAME". Garbage collection keeps the run or results that it names until it is
 // removed.
 type Pin struct {
-	Name    string    `json:"name,omitempty"` // not of the record, whose name says it
+	Name    string    `json:"name,omitempty"` // "" in the record, whose name says it
 	Format  string    `json:"format"`         // PinFormat
 	Of      string    `json:"of"`             // what it keeps, for people
 	Since   time.Time `json:"since"`
@@ -19,10 +19,10 @@ type Pin struct {
 	Body    *Digest   `json:"body,omitempty"`
 }
 
-// PinFormat is the form of pins, but for those of accepted results.
+// PinFormat is the format of Pin. The pins of accepted results have none.
 const PinFormat = "redsi-pin/1"
 
-// PutPin writes a pin, in place of another one of its name, that keeps the results of keys, and its run.
+// PutPin writes a pin that keeps its run and the results of keys, in place of any pin of that name.
 func PutPin(ctx context.Context, s Store, p Pin, keys []Digest) error {
 	p.Format, p.Results = PinFormat, len(keys)
 	if len(keys) > 0 {
@@ -41,7 +41,7 @@ func PutPin(ctx context.Context, s Store, p Pin, keys []Digest) error {
 	return PutJSON(ctx, s.Records, name, p)
 }
 
-// Pins reads the pins of s by name, without those of accepted results.
+// Pins reads the pins of s, by name. It passes over the pins of accepted results.
 func Pins(ctx context.Context, s Store) (pins []Pin, err error) {
 	pins = []Pin{}
 	for doc, err := range DocumentsIn(ctx, s.Records, PinsPrefix) {

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,33 +9,34 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// Untrusted is what becomes of a result that no trusted key signed.
+// Untrusted is how a result is treated that no trusted key signed.
 type Untrusted string
 
 // The ways to treat a result that no trusted key signed.
 const (
-	RunUntrusted    Untrusted = "run"    // it counts as if it were not there; Entry.Passed names it
-	VerifyUntrusted Untrusted = "verify" // so it does, and Entry.Foreign has it, to be compared with
+	RunUntrusted    Untrusted = "run"    // as if it were not there; Entry.Passed names it
+	VerifyUntrusted Untrusted = "verify" // likewise, and Entry.Foreign has it, to be compared with
 	UseUntrusted    Untrusted = "use"    // it is believed
 )
 
-// Policy says which results are believed, and who signs new ones. The zero Policy believes
-// all of the own store and nothing of others.
+// Policy says which results are believed, and who signs new ones. The zero Policy believes every result
+// of the own store and none of others.
 type Policy struct {
 	Ring    signature.Ring
 	Foreign Untrusted          // foreign results; "" is RunUntrusted
 	Own     Untrusted          // results of the store itself; "" is UseUntrusted
 	Signer  *signature.Private // signs what Publish files, and is trusted; nil: nothing is signed
 
-	// Elsewhere fetches what a record says is at a URL; nil: such records
-	// count for nothing. package open has one.
+	// Elsewhere fetches a blob from the URL that a record names; nil: such records do not count. It is
+	// open.Elsewhere of internal/stores.
 	Elsewhere func(ctx context.Context, e Elsewhere) (io.ReadCloser, error)
 }
 
-// Validate reports a policy under which no step could use what the one before it left.
+// Validate reports a policy under which no step could use the results of the steps before it.
 func (p Policy) Validate() error {
 	for what, u := range map[string]Untrusted{"untrusted": p.Foreign, "shared": p.Own} {
 		switch u {
@@ -54,20 +56,15 @@ func (p Policy) Validate() error {
 
 func (p Policy) checksOwn() bool { return p.Own == RunUntrusted || p.Own == VerifyUntrusted }
 
-// of is what becomes of a result of a tier that no trusted key signed.
+// of says what becomes of a result of a tier that no trusted key signed.
 func (p Policy) of(own bool) Untrusted {
-	switch {
-	case own && p.Own == "":
-		return UseUntrusted
-	case own:
-		return p.Own
-	case p.Foreign == "":
-		return RunUntrusted
+	if own {
+		return cmp.Or(p.Own, UseUntrusted)
 	}
-	return p.Foreign
+	return cmp.Or(p.Foreign, RunUntrusted)
 }
 
-// standing is why the policy does not believe what somebody signed; empty if it does.
+// standing returns why the policy does not believe somebody's signature; "" if it does.
 func (p Policy) standing(who signature.Public) Reason {
 	switch standing := p.Ring.Of(who); {
 	case standing == signature.Revoked:
@@ -80,44 +77,31 @@ func (p Policy) standing(who signature.Public) Reason {
 	return UnknownKey
 }
 
-// maxSigners bounds the signatures that are read of a result whom nobody signed that is
-// trusted, for the words about it.
+// maxSigners bounds the signatures by strangers that are read of a result, for the words about it.
 const maxSigners = 8
 
-// signed says whether the ring believes a record: who of its keys signed it, or why none did.
-// get reads a record of the store that has it, listed, which may be nil, lists what is known of
-// signatures there, once the keys that the ring knows have not settled it.
+// signed says whether the ring believes a record: which of its keys signed it, or why none did. get
+// reads a record of the same store. listed, which may be nil, lists the names of records about the key
+// there; it is called once the keys of the ring have not settled the matter.
 func (p Policy) signed(key Digest, record []byte, get func(name string) ([]byte, error), listed func() []string) (by signature.Public, why Reason, err error) {
 	known := slices.DeleteFunc(slices.Clone(p.Ring.Trusted), func(k signature.Public) bool { return p.Ring.Of(k) == signature.Revoked })
 	if p.Signer != nil && p.Ring.Of(p.Signer.Public()) != signature.Revoked {
 		known = append(known, p.Signer.Public())
 	}
 	known = append(known, p.Ring.Revoked...)
-	names := func(yield func(string) bool) {
-		for _, k := range known {
-			if !yield(SignatureName(key, k)) {
-				return
-			}
-		}
-		if listed == nil {
-			return
-		}
-		for _, name := range listed() {
-			if strings.HasPrefix(name, signaturePrefix(key)) && !yield(name) {
-				return
-			}
-		}
-	}
+	names := lists.Unique(lists.Map(known, func(k signature.Public) string { return SignatureName(key, k) }))
 	why = Unsigned
-	asked := map[string]bool{}
-	for name := range names {
-		if len(asked) == len(known)+maxSigners {
-			break
+	for i := 0; ; i++ {
+		if i == len(names) && listed != nil {
+			others := slices.DeleteFunc(lists.Unique(listed()), func(name string) bool {
+				return !strings.HasPrefix(name, signaturePrefix(key)) || slices.Contains(names, name)
+			})
+			names, listed = append(names, others[:min(len(others), maxSigners)]...), nil
 		}
-		if asked[name] {
-			continue
+		if i == len(names) {
+			return by, why, nil
 		}
-		asked[name] = true
+		name := names[i]
 		doc, err := get(name)
 		switch {
 		case errors.Is(err, ErrNotExist), is[*DamageError](err):
@@ -139,8 +123,7 @@ func (p Policy) signed(key Digest, record []byte, get func(name string) ([]byte,
 			by, why = who, reason
 		}
 	}
-	return by, why, nil
 }
 
-// rank says which of several reasons is reported: the one that a reader can do most about.
+// rank says which of several reasons is reported: the highest, about which a reader can do most.
 var rank = map[Reason]int{Unsigned: 0, UnknownKey: 1, RevokedKey: 2, NotSigned: 3}

@@ -12,36 +12,32 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// NondeterminismName is the name of the record that keeps a result of key whose
-// outputs differ from those in use; outputs is Result.OutputsDigest of it.
+// NondeterminismName returns the name of the record that keeps a result of key whose outputs differ
+// from the outputs in use; outputs is its Result.OutputsDigest.
 func NondeterminismName(key, outputs Digest) string {
 	return nondetPrefix + key.Hex() + "/" + outputs.Hex()
 }
 
-// Publish files r under "results/<key>", last of all: every blob that r names
-// must be in the store by then, else it is an error and nothing is filed.
+// Publish files r under "results/<key>". Every blob that r names must be in the store, or in another
+// one, from which it is copied first; else it is an error, and nothing is filed.
 //
-// The first writer wins: if a usable result of the key is there already, that
-// one is returned as won and r is dropped; should r's outputs differ from it, r
-// is kept under NondeterminismName and nondeterministic is true. A result that
-// is there but damaged, or has lost blobs, gives way to r; of several who replace it at
-// once, the first wins just so.
+// The first writer wins: if the store has a usable result of the key, that result is won and r is
+// dropped, but if its outputs differ, r is kept under NondeterminismName and nondeterministic is true.
+// A result that is damaged, lacks blobs or is not believed by the policy gives way to r; of several
+// writers who replace it at once, the first wins likewise. Other stores are not asked about the key.
+// r is signed if the policy has a key for that.
 //
-// Blobs that only others have are copied first. What others have under the key is not
-// asked. A result that the policy does not believe gives way to r, too; r is signed if
-// the policy has a key for that.
-//
-// Publish may be called again after any error, or with a result that has been
-// filed: the outcome is the same.
+// Publish may be called again after any error, or with a result that has been filed: the outcome is
+// the same.
 func Publish(ctx context.Context, all *Resolver, r Result) (won *Result, nondeterministic bool, err error) {
 	r.Format = cmp.Or(r.Format, ResultFormat)
 	r.From, r.Signer = "", ""
 	p := all.policy
-	p.Elsewhere = nil // blobs that are elsewhere are not there
+	p.Elsewhere = nil // blobs at other addresses are not in the store
 	w := With(all.Own, nil, p)
 	err = publishable(ctx, w, r)
 	if errors.Is(err, errNoBlobs) && !all.blobs.none() {
-		// What only others have, or lies elsewhere, is copied; publishable says which is lost.
+		// Copied are blobs that only others have, or that lie elsewhere; publishable names a lost one.
 		if err = all.blobs.fetchAll(ctx, r.needs(), nil); err == nil || errors.Is(err, ErrNotExist) {
 			err = publishable(ctx, w, r)
 		}
@@ -56,7 +52,7 @@ func Publish(ctx context.Context, all *Resolver, r Result) (won *Result, nondete
 	return fileRecord(ctx, w, r, b)
 }
 
-// errNoBlobs says that a result's blobs are to be stored before it.
+// errNoBlobs says that a result lacks blobs.
 var errNoBlobs = errors.New("store them before the result")
 
 // file is Publish by the bytes of r's record, in a store without others.
@@ -68,8 +64,8 @@ func file(ctx context.Context, w *Resolver, r Result, b []byte) (won *Result, no
 }
 
 func fileRecord(ctx context.Context, w *Resolver, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
-	// What is there may be deleted or replaced between any two of these calls; the next
-	// round then looks again.
+	// The record may be deleted or replaced between any two of these calls; then the next round
+	// looks at it anew.
 	var wait unsigned
 	for range publishRounds {
 		err = w.Own.Records.Create(ctx, ResultName(r.Key), b)
@@ -94,13 +90,12 @@ func fileRecord(ctx context.Context, w *Resolver, r Result, b []byte) (won *Resu
 
 const publishRounds = 50
 
-var errChanged = errors.New("the record that was there is gone, or is another one")
+var errChanged = errors.New("the record is gone, or was replaced")
 
-// unsigned is a record that nobody has signed, as it is found again and again: whoever has
-// filed it may be about to sign it.
+// unsigned is a record that nobody has signed: whoever has filed it may be about to sign it.
 type unsigned struct {
 	record Digest
-	found  int
+	found  int // times in turn
 }
 
 // Bounds of how long such a record is left to be signed.
@@ -109,7 +104,7 @@ const (
 	unsignedPauses = 10
 )
 
-// wait pauses and returns errChanged, unless the record has been found long enough.
+// wait pauses and returns errChanged, unless the record has been found often enough.
 func (u *unsigned) wait(ctx context.Context, record []byte) error {
 	if d := Sum(record); u.record != d {
 		*u = unsigned{record: d}
@@ -123,8 +118,7 @@ func (u *unsigned) wait(ctx context.Context, record []byte) error {
 	return errChanged
 }
 
-// contend decides between r and the result that is there already. Only what was looked at
-// is replaced.
+// contend decides between r and the result that is there. It replaces only the record that it looked at.
 func contend(ctx context.Context, w *Resolver, r Result, encoded []byte, wait *unsigned) (*Result, bool, error) {
 	there, err := w.Own.Records.Get(ctx, ResultName(r.Key))
 	if errors.Is(err, ErrNotExist) {
@@ -144,13 +138,13 @@ func contend(ctx context.Context, w *Resolver, r Result, encoded []byte, wait *u
 	case have.Result == nil && have.Damage == nil && len(have.Passed) == 0:
 		return nil, false, errChanged
 	case len(have.Passed) > 0 && slices.Contains([]Reason{Unsigned, NotSigned}, have.Passed[0].Reason) && !bytes.Equal(there, encoded):
-		// there may be no signature of it: one of another record may be of that which it replaced
+		// nobody may have signed it yet: a signature of another record may be left from the record before it
 		if err := wait.wait(ctx, there); err != nil {
 			return nil, false, err
 		}
 	}
 	won, lost := have.Result, &r
-	if !have.Hit() { // what is there has lost, also if it is not believed
+	if !have.Hit() { // the result that is there has lost, also if it is not believed
 		won = &r
 		if lost, _, err = readRecord(ctx, w, r.Key, there); err != nil {
 			return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
@@ -181,14 +175,14 @@ func contend(ctx context.Context, w *Resolver, r Result, encoded []byte, wait *u
 	return won, nondeterministic, err
 }
 
-// signNew signs a record that was just filed, if the policy has a key for that. If it was
-// replaced meanwhile, also while it was being signed, it has lost: that is errChanged.
+// signNew signs a record that was just filed, if the policy has a key for that. If the record was
+// replaced before it was signed, it has lost: errChanged.
 func (w *Resolver) signNew(ctx context.Context, key Digest, record []byte) error {
 	by := w.policy.Signer
 	if by == nil {
 		return nil
 	}
-	if err := w.isFiled(ctx, key, record); err != nil { // the signature of another one stays
+	if err := w.isFiled(ctx, key, record); err != nil { // the signature of another record stays
 		return err
 	}
 	name := SignatureName(key, by.Public())
@@ -197,7 +191,7 @@ func (w *Resolver) signNew(ctx context.Context, key Digest, record []byte) error
 		err = w.Own.Records.Create(ctx, name, doc)
 	}
 	stale := false
-	if errors.Is(err, ErrExist) { // of this record by another publisher, or of one that was here before
+	if errors.Is(err, ErrExist) { // of this record by another publisher, or of an earlier record
 		if doc, err = w.Own.Records.Get(ctx, name); err == nil {
 			_, other := signerOf(key, record, name, doc)
 			stale = other != nil
@@ -217,7 +211,7 @@ func (w *Resolver) signNew(ctx context.Context, key Digest, record []byte) error
 	return errChanged // the next round signs it
 }
 
-// isFiled returns errChanged if a key's record is gone, or another one.
+// isFiled returns errChanged if a key's record is gone, or was replaced.
 func (w *Resolver) isFiled(ctx context.Context, key Digest, record []byte) error {
 	there, err := w.Own.Records.Get(ctx, ResultName(key))
 	if err == nil && !bytes.Equal(there, record) || errors.Is(err, ErrNotExist) {

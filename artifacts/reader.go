@@ -13,9 +13,9 @@ import (
 	"math"
 )
 
-// VerifyReader returns rc with its bytes checked against d: where rc ends with
-// io.EOF, the result ends with io.EOF only if the digest of everything read is
-// d, and with an *IntegrityError otherwise. where names rc's origin.
+// VerifyReader returns rc with its bytes checked against d: where rc ends with io.EOF, the result does
+// so only if all bytes read have the digest d, and otherwise ends with an *IntegrityError. where names
+// rc's origin.
 func VerifyReader(rc io.ReadCloser, d Digest, where string) io.ReadCloser {
 	return &verifyReader{rc: rc, want: d, where: where, sum: sha256.New()}
 }
@@ -26,7 +26,7 @@ type verifyReader struct {
 	where string
 	sum   hash.Hash
 	n     int64
-	end   error // sticky: what every read after the last one returns
+	end   error // that every further read returns
 }
 
 func (r *verifyReader) Read(p []byte) (int, error) {
@@ -54,21 +54,21 @@ func PutBytes(ctx context.Context, s Blobs, b []byte) (Digest, error) {
 	return d, err
 }
 
-// AnySize is the limit of ReadBlob for what grows with a plan or a run, and has no other.
+// AnySize is the limit of ReadBlob for blobs that grow with a plan or a run, without a bound.
 const AnySize int64 = math.MaxInt64 - 1
 
-// ReadBlob returns the verified bytes of a blob that has at most limit bytes;
-// a larger one is an error, so that a wrong digest cannot exhaust memory.
+// ReadBlob returns the verified bytes of a blob. A blob of more than limit bytes is an error, so that a
+// wrong digest cannot exhaust memory.
 func ReadBlob(ctx context.Context, s BlobReader, d Digest, limit int64) ([]byte, error) {
 	rc, err := s.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	return readWhole(rc, d, limit)
+	return readLimited(rc, d, limit)
 }
 
-// readWhole reads rc and closes it.
-func readWhole(rc io.ReadCloser, d Digest, limit int64) ([]byte, error) {
+// readLimited reads rc and closes it.
+func readLimited(rc io.ReadCloser, d Digest, limit int64) ([]byte, error) {
 	defer rc.Close()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(rc, limit+1)); err != nil {
@@ -80,7 +80,8 @@ func readWhole(rc io.ReadCloser, d Digest, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// RecordNames lists names first: a store is not changed while it is listed.
+// RecordNames lists the names of records, for callers that change the store, which they must not do
+// while it is listed.
 func RecordNames(ctx context.Context, records RecordReader, prefix string) ([]string, error) {
 	var names []string
 	for r, err := range records.List(ctx, prefix) {
@@ -98,7 +99,7 @@ type Document struct {
 	Text []byte
 }
 
-// DocumentsIn reads the records whose names begin with prefix, which it lists first.
+// DocumentsIn lists the records whose names begin with prefix, and then reads them.
 func DocumentsIn(ctx context.Context, records RecordReader, prefix string) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		names, err := RecordNames(ctx, records, prefix)
@@ -124,8 +125,8 @@ type getter interface {
 	Get(ctx context.Context, name string) ([]byte, error)
 }
 
-// Documents reads records in the order of names. One that is deleted meanwhile is left out;
-// the first error ends it.
+// Documents reads records in the order of names. It leaves out records that are deleted meanwhile, and
+// ends with the first error.
 func Documents(ctx context.Context, records getter, names []string) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		for _, name := range names {

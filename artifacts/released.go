@@ -9,27 +9,25 @@ import (
 	"slices"
 )
 
-// smallBlob is the size up to which a blob stays: it fills no disk, and such as an empty file
-// or a report of one number is the output of many steps.
+// smallBlob is the size up to which a blob stays: it fills no disk, and many steps have the same small
+// outputs, such as an empty file or a report of one number.
 const smallBlob = 4 << 10
 
-// Freed is what Release let go.
+// Freed says what Release let go.
 type Freed struct {
 	Results int    `json:"results"`
 	Bytes   int64  `json:"bytes"`
-	Held    int    `json:"held,omitempty"` // results that stay whole for others
+	Held    int    `json:"held,omitempty"` // results that keep all of their outputs
 	For     string `json:"for,omitempty"`  // why one of them does, for people
 }
 
-// Release lets the outputs of the results of keys go, which no step of a run will read. What
-// anything else names stays: another result that has its bytes, a log, any other record. A
-// result stays whole if wanted says why, or if a root names its key, unless own says of all
-// such roots that they are no reason.
+// Release deletes the outputs of the results of keys, which no step of a run will read. A blob stays that
+// anything else names: another result, a log, any other record. A result keeps all of its outputs if
+// wanted says why, or if a root names its key, unless own says of all such roots that they do not count.
 //
-// Each result is marked before its first blob goes: a kill in between leaves results that are
-// released or whole, and none that is lost. Results that are published meanwhile are looked
-// at just before blobs go; one that names such a blob an instant later loses it, and is made
-// again where it is needed, as after Collect.
+// Each result is marked as released before its first blob goes, so that a kill in between loses no result.
+// Results that are published meanwhile are looked at just before blobs go; a result that names such a blob
+// an instant later loses it, and is computed again where it is needed, as after Collect.
 func Release(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string, own func(name string, text []byte) bool) (freed Freed, err error) {
 	err = freed.release(ctx, s, keys, wanted, own)
 	if err != nil {
@@ -53,7 +51,7 @@ func (freed *Freed) release(ctx context.Context, s Store, keys []Digest, wanted 
 	freed.settle(c, going, wanted)
 	needed := c.neededBeside(going)
 	order := slices.SortedFunc(maps.Keys(going), Digest.Compare)
-	gone, bytes := map[Digest]Digest{}, map[Digest]int64{} // by blob: the key that it counts for; by key
+	gone, bytes := map[Digest]Digest{}, map[Digest]int64{} // by blob: the key for which it counts; by key
 	for _, key := range order {
 		for d, size := range going[key].sizes {
 			if gone[d].IsZero() && !needed[d] && size > smallBlob {
@@ -87,22 +85,22 @@ func (freed *Freed) release(ctx context.Context, s Store, keys []Digest, wanted 
 type leaving struct {
 	held
 	sizes  map[Digest]int64 // of its outputs
-	beside []Digest         // that it names, and that stay
+	beside []Digest         // blobs that it names and that stay
 }
 
-// hold counts a result that stays whole.
+// hold counts a result that keeps its outputs.
 func (freed *Freed) hold(why string) { freed.Held, freed.For = freed.Held+1, max(freed.For, why) }
 
-// releasable are the results of keys that have their bytes and are not wanted; none if all of
-// these were looked at before, and others need what they have.
+// releasable returns the results of keys that have their outputs and are not wanted; none if an earlier
+// Release looked at all of them and could delete nothing.
 func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string) (going map[Digest]*leaving, err error) {
 	going = map[Digest]*leaving{}
 	for some := range slices.Chunk(keys, inspectMost) {
-		whole, err := LookupMany(ctx, Alone(s), some)
+		hits, err := LookupMany(ctx, Alone(s), some)
 		if err != nil {
 			return nil, err
 		}
-		for key, r := range whole {
+		for key, r := range hits {
 			if why := wanted[key]; why != "" {
 				freed.hold(why)
 				continue
@@ -123,8 +121,8 @@ func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, want
 	return nil, nil
 }
 
-// settle removes from going what stays for its key's sake, and adds the same work where it is
-// filed under another key, too, as that of a source before it was pinned.
+// settle removes from going the results whose keys a root names, and adds the same work under other keys,
+// as of a source before it was pinned.
 func (freed *Freed) settle(c *contents, going map[Digest]*leaving, wanted map[Digest]string) {
 	roots := map[Digest]string{} // to their last names
 	for _, name := range slices.Sorted(maps.Keys(c.said)) {
@@ -151,7 +149,7 @@ func (freed *Freed) settle(c *contents, going map[Digest]*leaving, wanted map[Di
 	}
 }
 
-// neededBeside are the blobs that anything but the outputs of some results names.
+// neededBeside returns the blobs that anything names besides the outputs of the results in going.
 func (c *contents) neededBeside(going map[Digest]*leaving) map[Digest]bool {
 	needed := map[Digest]bool{}
 	for key, h := range c.results {

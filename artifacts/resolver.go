@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// Resolver looks results and blobs up in several places: in the own store, and behind it in
-// others by name, in their order. Only the own store is ever written to.
+// Resolver looks results and blobs up in the own store and, behind it, in others, by name and in their
+// order. It writes only to the own store.
 type Resolver struct {
 	Own    Store
 	policy Policy
@@ -21,11 +21,11 @@ type Resolver struct {
 	memo   memo
 }
 
-// With looks in others behind own. What own has no usable result for is looked up there; the
-// first result that the policy believes is a hit if each of its blobs is there. A blob that own
-// lacks is copied into own, verified, before its first byte is given out.
+// With returns a Resolver that looks in others for keys of which own has no usable result: the first
+// result that the policy believes is a hit if each of its blobs is there. A blob that own lacks is copied
+// into own, verified, before its first byte is given out.
 //
-// Others that do not answer are neither errors nor misses: Others names them.
+// An other that does not answer is neither an error nor a miss: Others names it.
 func With(own Store, others []Other, p Policy) *Resolver {
 	tiers := []*tier{ownTier(own.Reader())}
 	for _, o := range others {
@@ -41,22 +41,22 @@ func newResolver(own Store, tiers []*tier, p Policy) *Resolver {
 	return w
 }
 
-// Alone looks in a store and nowhere else, and believes all that is there.
+// Alone returns a Resolver that looks only in one store, and believes everything there.
 func Alone(s Store) *Resolver { return With(s, nil, Policy{}) }
 
-// Alone is w without others: what the own store has itself, under the same policy.
+// Alone returns w without others, under the same policy.
 func (w *Resolver) Alone() *Resolver { return With(w.Own, nil, w.policy) }
 
-// linked is a place alone, where a blob counts as there if a record says where it is. Nothing
-// is fetched.
+// linked returns a Resolver that looks only in one place, where a blob with an address in a record counts
+// as there, and is not fetched.
 func linked(place Reader) *Resolver { return newResolver(Store{}, []*tier{ownTier(place)}, noted) }
 
-// noted believes that blobs are where records say they are, and fetches none.
+// noted takes the addresses in records for right, and fetches no blob.
 var noted = Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
 	return nil, &awayError{Digest: e.Digest, URL: e.URL}
 }}
 
-// Open returns a blob of the own store, which is copied there from one of the others first if need be.
+// Open returns a blob of the own store, into which it is copied first if need be.
 func (w *Resolver) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
 	own := w.tiers[0].blobs
 	rc, err := own.Open(ctx, d)
@@ -69,8 +69,8 @@ func (w *Resolver) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
 	return own.Open(ctx, d)
 }
 
-// Missing names what neither the own store nor any of the others has. Those that do not answer
-// count as having nothing; Others names them.
+// Missing returns the blobs among ds that no tier has. An other that does not answer counts as having
+// nothing; Others names it.
 func (w *Resolver) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
 	missing, err := w.tiers[0].blobs.Missing(ctx, ds)
 	if err != nil || len(missing) == 0 {
@@ -87,7 +87,7 @@ func (w *Resolver) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
 	return missing, nil
 }
 
-// LocalOf is b, or the own store of a Resolver, if its blobs are files on this machine.
+// LocalOf returns b, or the own store of a Resolver, if its blobs are files on this machine.
 func LocalOf(b BlobReader) (Local, bool) {
 	if w, ok := b.(*Resolver); ok {
 		b = w.tiers[0].blobs
@@ -96,13 +96,13 @@ func LocalOf(b BlobReader) (Local, bool) {
 	return l, ok
 }
 
-// Others says what is known of each of the others, in their order.
+// Others says how each of the others has answered so far, in their order.
 func (w *Resolver) Others() (all []OtherState) { return lists.Map(w.others(), (*tier).state) }
 
 func (w *Resolver) others() []*tier { return w.tiers[1:] }
 
-// look looks keys up in a tier: records many at a time, then the blobs of all in one batch,
-// among those that are there or in other tiers. Its entries are as keys are.
+// look looks keys up in a tier: records many at a time, then the blobs of all in one batch, in every tier.
+// The entries are in the order of keys.
 func (w *Resolver) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, error) {
 	found := make([]Entry, len(keys))
 	if err := each(ctx, len(keys), parallel, func(ctx context.Context, i int) (err error) {
@@ -119,9 +119,9 @@ func (w *Resolver) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, e
 		return nil, err
 	}
 	for i, e := range found {
-		switch r := e.whole(); {
+		switch r := e.found(); {
 		case r == nil:
-		case t.own && e.Result == nil && len(e.Lost) > 0: // nothing to compare with
+		case t.own && e.Result == nil && len(e.Lost) > 0: // there is nothing to compare with
 			found[i].Foreign, found[i].Lost = nil, nil
 		case t.own, e.Result != nil && r.Released:
 		case len(e.Lost) > 0:
@@ -137,11 +137,11 @@ func (w *Resolver) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, e
 	return found, nil
 }
 
-// markLost fills in Lost of every entry that has a result, be it one to compare with.
+// markLost fills in Lost of every entry that has a result, or a foreign one.
 func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
 	var all []Digest
 	for _, e := range entries {
-		all = append(all, e.whole().needs()...)
+		all = append(all, e.found().needs()...)
 	}
 	if len(all) == 0 {
 		return nil
@@ -155,7 +155,7 @@ func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
 	}
 	gone := lists.Set(missing)
 	for i, e := range entries {
-		for _, l := range e.whole().blobs() {
+		for _, l := range e.found().blobs() {
 			if gone[l.Digest] {
 				entries[i].Lost = append(entries[i].Lost, l)
 			}
@@ -164,22 +164,21 @@ func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
 	return nil
 }
 
-// maxForeignBody bounds the body of a foreign result, which is read into memory: a tree
-// of a million files has a shorter one.
+// maxForeignBody bounds the body of a foreign result, in memory. A tree of a million files has a shorter
+// one.
 const maxForeignBody = 512 << 20
 
-// How often in turn a record must be damaged in the same way before that is believed, and how often it is read for that:
-// its bytes may have been changed on the way.
+// A damaged record is believed to be damaged in the store after so many readings in turn that agree, of so
+// many at the most: its bytes may have been changed on the way.
 const (
 	readings     = 3
 	readingsMost = 10
 )
 
-// read reads the result of a key in a tier, and its record as it is there, and says whether
-// the policy believes it. A record that is damaged is read again: its bytes may have been
-// changed on the way. Whether its blobs are there is not looked at.
+// read reads a key's record in a tier, and the result that it holds, and decides whether the policy
+// believes it. It reads a damaged record several times, and does not look for blobs.
 func (w *Resolver) read(ctx context.Context, t *tier, key Digest) (record []byte, e Entry, err error) {
-	var last string // what was damaged at the last reading, and how
+	var last string // the record of the last reading, and its damage
 	for n, same := 0, 0; same < readings; n++ {
 		if record, err = t.Get(ctx, ResultName(key)); err != nil {
 			return nil, Entry{}, t.unread(key, err)
@@ -198,7 +197,7 @@ func (w *Resolver) read(ctx context.Context, t *tier, key Digest) (record []byte
 			if err := judge(); err != nil {
 				return nil, err
 			}
-			if why != "" && untrusted == RunUntrusted { // a body may be long
+			if why != "" && untrusted == RunUntrusted { // its body may be long
 				return nil, &notBelieved{Passed{From: t.name, Reason: why, Signer: who}}
 			}
 			return w.bodyFrom(ctx, t, d)
@@ -236,19 +235,19 @@ func (w *Resolver) read(ctx context.Context, t *tier, key Digest) (record []byte
 	return record, e, nil
 }
 
-// unread is the error of a record of a tier that was not read.
+// unread completes the error of a record of a tier that could not be read.
 func (t *tier) unread(key Digest, err error) error {
 	switch {
 	case !t.own:
 		return err
-	case is[*DamageError](err): // too long to be read, so nothing can be published over it
+	case is[*DamageError](err): // it is too long to be read, so nothing can be published over it
 		return fmt.Errorf("look up %s: %w; verify --repair deletes it", key, err)
 	}
 	return fmt.Errorf("look up %s: %w", key, err)
 }
 
-// passed is what a look-up makes of what read says of a tier: what is not there is a miss,
-// and what goes wrong with one of the others, a reason. Other errors stay.
+// passed returns the entry of what read says of a tier: a record that is not there is a miss, and what
+// goes wrong with one of the others is a reason. Other errors stay errors.
 func (t *tier) passed(ctx context.Context, e Entry, err error) (Entry, error) {
 	if errors.Is(err, ErrNotExist) {
 		return Entry{}, nil
@@ -277,7 +276,7 @@ func (t *tier) passed(ctx context.Context, e Entry, err error) (Entry, error) {
 	return Entry{}, err
 }
 
-// bodyFrom reads the body of a long result of one of the others.
+// bodyFrom reads the body of a long result from own or, if own lacks it, from one of the others.
 func (w *Resolver) bodyFrom(ctx context.Context, t *tier, d Digest) (b []byte, err error) {
 	if b, err = ReadBlob(ctx, w.tiers[0].blobs, d, maxForeignBody); err == nil {
 		return b, nil
@@ -285,23 +284,23 @@ func (w *Resolver) bodyFrom(ctx context.Context, t *tier, d Digest) (b []byte, e
 	err = t.ask(ctx, "blob "+d.String(), func() error {
 		rc, err := t.blobs.Open(ctx, d)
 		if err == nil {
-			b, err = readWhole(bounded(rc, d, maxForeignBody, t.name), d, AnySize)
+			b, err = readLimited(bounded(rc, d, maxForeignBody, t.name), d, AnySize)
 		}
 		return err
 	})
 	return b, err
 }
 
-// judge says who signed a record of a tier, or why the policy does not believe it.
+// judge says whose trusted key signed a record of a tier, or why the policy does not believe the record.
 func (w *Resolver) judge(ctx context.Context, t *tier, key Digest, record []byte) (signature.Public, Reason, error) {
 	use := w.policy.of(t.own) == UseUntrusted
 	if use && (t.own || len(w.policy.Ring.Trusted) == 0 && w.policy.Signer == nil) {
-		return signature.Public{}, Unsigned, nil // trusted without a check of the signer
+		return signature.Public{}, Unsigned, nil // used, whoever signed it
 	}
 	get := func(name string) ([]byte, error) { return t.Get(ctx, name) }
 	names := func() (all []string) {
 		if t.own {
-			all, _ = RecordNames(ctx, t.records, signaturePrefix(key)) // only for the words
+			all, _ = RecordNames(ctx, t.records, signaturePrefix(key)) // for the words only
 			return all
 		}
 		return t.about(ctx, key)
@@ -316,9 +315,9 @@ func (w *Resolver) judge(ctx context.Context, t *tier, key Digest, record []byte
 	return by, why, err
 }
 
-// standsFor says why the policy does not believe that r, of a store, stands for its key; nil
-// if it does, or if r was made under it. Where keys are trusted, one of them, or the policy's
-// own, must have signed the acceptance, and it must not be withdrawn in own.
+// standsFor says why the policy does not believe that r, of the store from, stands for its key; nil if it
+// does, or if r was computed under that key. The acceptance must not be withdrawn in own and, where keys
+// are trusted, must be signed by one of them or by the policy's own.
 func (w *Resolver) standsFor(ctx context.Context, from string, r *Result) (*Passed, error) {
 	a, err := r.Acceptance()
 	if err != nil {
@@ -341,7 +340,7 @@ func (w *Resolver) standsFor(ctx context.Context, from string, r *Result) (*Pass
 	return &Passed{From: from, Reason: Withdrawn}, nil
 }
 
-// fill looks the misses among entries up in the others, in their order.
+// fill looks the misses among entries up in the others, one after the other.
 func (w *Resolver) fill(ctx context.Context, keys []Digest, entries []Entry) error {
 	if len(w.others()) == 0 {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,11 +20,11 @@ import (
 // ResultFormat is the version of the result record that this code writes.
 const ResultFormat = "redsi.result/1"
 
-// Result is what a finished step left: the record "results/<hex key>".
+// Result is the record of a finished step, "results/<hex key>".
 type Result struct {
 	Format   string              `json:"format"` // ResultFormat; Publish fills it in
 	Key      Digest              `json:"key"`
-	Preimage json.RawMessage     `json:"preimage"` // what Key is the digest of
+	Preimage json.RawMessage     `json:"preimage"` // of Key
 	Outputs  map[string]Artifact `json:"outputs"`
 	Took     time.Duration       `json:"-"` // in JSON "took_s", seconds
 	Finished time.Time           `json:"finished"`
@@ -32,29 +33,27 @@ type Result struct {
 	Origin   Origin              `json:"origin"`
 	Log      *Log                `json:"log,omitempty"`  // nil: none was kept
 	Used     *Used               `json:"used,omitempty"` // nil: nothing was measured
-	Kept     []File              `json:"kept,omitempty"` // what its preimage has a digest of, for people: no result is lost with it
+	Kept     []File              `json:"kept,omitempty"` // of which the preimage has digests, for people; a result counts without them
 
-	// From is the other store that the result is in, and Signer the trusted key that signed
-	// it, NAME:BASE64, where that was looked at. Neither is stored.
-	From   string `json:"-"`
-	Signer string `json:"-"`
+	// These are not stored: the other store that has the result; the trusted key that signed it,
+	// NAME:BASE64, where that was looked at; and whether the outputs' bytes have left the store on
+	// purpose, which is false of a hit.
+	From     string `json:"-"`
+	Signer   string `json:"-"`
+	Released bool   `json:"-"`
 
-	// Released says that the bytes of the outputs have left the store on purpose. It is not
-	// stored, and false of a hit.
-	Released bool `json:"-"`
-
-	body Digest // the blob of a record that is long
+	body Digest // the blob of a long record
 }
 
-// Log is what a step said while it ran: its log lines and what its program wrote on
-// standard error. It is for people: no result is lost with it.
+// Log is the log lines of a step and what its program wrote on standard error. It is for people: a
+// result counts without it.
 type Log struct {
 	Digest Digest `json:"digest,omitzero"` // of a blob; zero if nothing was said
 	Size   int64  `json:"size"`            // bytes that are kept
 	Cut    int64  `json:"cut,omitempty"`   // bytes that were left out of its middle
 }
 
-// Validate reports a log that no step could have left.
+// Validate reports a log that no step can have left.
 func (l *Log) Validate() error {
 	if l != nil && (l.Size < 0 || l.Cut < 0 || l.Digest.IsZero() != (l.Size == 0)) {
 		return fmt.Errorf("its log has %d bytes, less %d, and the digest %s", l.Size, l.Cut, l.Digest)
@@ -68,33 +67,23 @@ type Origin struct {
 	WorkflowID string `json:"workflow_id,omitempty"`
 	Step       string `json:"step,omitempty"`
 
-	// Accepted is the text of the Acceptance by which the result stands for its key; ""
-	// if it was made under it.
+	// Accepted is the text of the Acceptance by which the result stands for its key; "" if it was
+	// computed under that key.
 	Accepted string `json:"accepted,omitempty"`
 }
 
 // Bounds of what a result says.
 const (
-	maxTook       = 100 * 365 * 24 * time.Hour
-	maxOutputs    = 1000
-	maxOutputName = 100
-	maxKept       = 100
+	maxTook    = 100 * 365 * 24 * time.Hour
+	maxOutputs = 1000
+	maxKept    = 100
 )
 
-// isOutputName reports whether an output of a kind may be called so; files are named by it.
-func isOutputName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		word := c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
-		if !word && (i == 0 || c != '.' && c != '-') {
-			return false
-		}
-	}
-	return name != "" && len(name) <= maxOutputName
-}
+// outputName matches the names that an output of a kind may have; files are named by it.
+var outputName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
 
-// Validate reports a result that no step could have left: a key that is not that
-// of the preimage, names that could lead out of a folder, sizes below zero.
+// Validate reports a result that no step can have left: another key than the preimage gives, names that
+// could lead out of a folder, sizes below zero.
 func (r *Result) Validate() error {
 	if !json.Valid(r.Preimage) {
 		return errors.New("the preimage is not JSON")
@@ -115,7 +104,7 @@ func (r *Result) validate() error {
 		return fmt.Errorf("it has %d outputs, more than %d", len(r.Outputs), maxOutputs)
 	}
 	for name, a := range r.Outputs {
-		if !isOutputName(name) {
+		if !outputName.MatchString(name) {
 			return fmt.Errorf("%.200q is not the name of an output", name)
 		}
 		if err := a.Validate(); err != nil {
@@ -126,14 +115,14 @@ func (r *Result) validate() error {
 		return fmt.Errorf("it keeps %d files, more than %d", len(r.Kept), maxKept)
 	}
 	for _, f := range r.Kept {
-		if !isOutputName(f.Name) || f.Digest.IsZero() || f.Size < 0 {
+		if !outputName.MatchString(f.Name) || f.Digest.IsZero() || f.Size < 0 {
 			return fmt.Errorf("it keeps %.200q of %d bytes with the digest %s", f.Name, f.Size, f.Digest)
 		}
 	}
 	return errors.Join(r.Log.Validate(), r.Used.Validate())
 }
 
-// aside is what r names beside its outputs: no result is lost with it.
+// aside returns the files that r names beside its outputs, without which it still counts.
 func (r *Result) aside() (files []File) {
 	if r.Log != nil && r.Log.Size > 0 {
 		files = append(files, File{Digest: r.Log.Digest, Size: r.Log.Size})
@@ -141,7 +130,7 @@ func (r *Result) aside() (files []File) {
 	return append(files, r.Kept...)
 }
 
-// Bytes is the size of r's outputs.
+// Bytes returns the size of r's outputs.
 func (r *Result) Bytes() (n int64) {
 	for _, a := range r.Outputs {
 		n += a.Size
@@ -162,7 +151,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(resultJSON{resultPlain(r), r.Took.Seconds()})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, each name once and in its case.
+// UnmarshalJSON reads what MarshalJSON writes: each name once, and in its case.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	var w resultJSON
 	if err := jsonv2.Unmarshal(b, &w); err != nil {
@@ -182,7 +171,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 // Lost names a blob that a result needs and the store does not have.
 type Lost struct {
 	Output string
-	File   string // of a tree, or empty
+	File   string // of a tree; else ""
 	Digest Digest
 }
 
@@ -196,8 +185,7 @@ func (l Lost) String() string {
 	return fmt.Sprintf("output %s (%s)", l.Output, l.Digest)
 }
 
-// blobs lists every blob that r names with the place it has in r, ordered by
-// output and file name; none if r is nil.
+// blobs lists every blob that r needs, with its place in r, by output and file name; none if r is nil.
 func (r *Result) blobs() (all []Lost) {
 	if r == nil {
 		return nil
@@ -213,13 +201,13 @@ func (r *Result) blobs() (all []Lost) {
 	return all
 }
 
-// needs are the digests of blobs.
+// needs returns the digests of blobs.
 func (r *Result) needs() []Digest {
 	return lists.Map(r.blobs(), func(l Lost) Digest { return l.Digest })
 }
 
-// OutputsDigest is a digest over the names, types and contents of r's outputs:
-// equal for two results that the same step should have left.
+// OutputsDigest returns a digest of the names, types and contents of r's outputs: equal for all results
+// of a deterministic step.
 func (r Result) OutputsDigest() Digest {
 	b, err := json.Marshal(r.Outputs)
 	if err != nil {
@@ -228,14 +216,14 @@ func (r Result) OutputsDigest() Digest {
 	return Sum(b)
 }
 
-// withoutOutputs is r with what it names beside its outputs.
+// withoutOutputs returns r without its outputs.
 func (r *Result) withoutOutputs() *Result {
 	other := *r
 	other.Outputs = nil
 	return &other
 }
 
-// Sizes lists the blobs of r's outputs with their sizes.
+// Sizes returns the sizes of the blobs of r's outputs.
 func (r *Result) Sizes() map[Digest]int64 {
 	sizes := map[Digest]int64{}
 	for _, a := range r.Outputs {
@@ -246,7 +234,7 @@ func (r *Result) Sizes() map[Digest]int64 {
 	return sizes
 }
 
-// Memory is the most bytes of memory that r's step had at a time; 0 if that is not known.
+// Memory returns the most bytes of memory that r's step had at a time; 0 if they were not measured.
 func (r *Result) Memory() int64 {
 	if u := r.Used; u != nil && (u.MemoryOf == MemoryOfProgram || u.MemoryOf == MemoryOfStep) {
 		return u.Memory
@@ -254,28 +242,21 @@ func (r *Result) Memory() int64 {
 	return 0
 }
 
-// With adds up what a step and its parts used. A sum is there only if every term is; the
-// most memory is that of one of them. Where nothing of a part was measured, nothing is known
-// of all.
+// With adds up what a step and its parts used: a sum is there only if every term is, and the most memory
+// is the maximum. It is nil where nothing of a part was measured.
 func (u *Used) With(parts []Result) *Used {
 	if u == nil || len(parts) == 0 {
 		return u
 	}
-	all := make([]*Used, 1, 1+len(parts))
-	all[0] = u
-	for i := range parts {
-		if parts[i].Used == nil {
+	all := append([]*Used{u}, lists.Map(parts, func(r Result) *Used { return r.Used })...)
+	cpu, memory, energy := true, true, true
+	for _, x := range all {
+		if x == nil {
 			return nil
 		}
-		all = append(all, parts[i].Used)
+		cpu, memory, energy = cpu && x.CPUOf != "", memory && x.MemoryOf != "", energy && x.EnergyOf != ""
 	}
 	sum := &Used{}
-	everyHas := func(has func(*Used) bool) bool {
-		return !slices.ContainsFunc(all, func(x *Used) bool { return !has(x) })
-	}
-	cpu := everyHas(func(x *Used) bool { return x.CPUOf != "" })
-	memory := everyHas(func(x *Used) bool { return x.MemoryOf != "" })
-	energy := everyHas(func(x *Used) bool { return x.EnergyOf != "" })
 	var cards, counters []string
 	for _, x := range all {
 		sum.Read += x.Read
@@ -301,7 +282,7 @@ func (u *Used) With(parts []Result) *Used {
 	return sum
 }
 
-// widest is whose a sum is, of two terms.
+// widest returns whose processor time the sum of two terms is.
 func widest(a, b string) string {
 	order := []string{"", CPUOfProgram, CPUOfStep, CPUOfProcess}
 	if cmp.Compare(slices.Index(order, b), slices.Index(order, a)) > 0 {
@@ -310,14 +291,14 @@ func widest(a, b string) string {
 	return a
 }
 
-// distinct joins texts that differ, in their order.
+// distinct joins texts, sorted and each once.
 func distinct(list []string) string {
 	slices.Sort(list)
 	return strings.Join(slices.Compact(list), "; ")
 }
 
-// Used is what a step took of the machine that ran it, with its parts. It is told, for
-// people: no key has it, nothing compares it, and what could not be measured is left out.
+// Used is what a step, with its parts, took of the machine that ran it. It is for people: no key has it,
+// nothing compares it, and what could not be measured is left out.
 type Used struct {
 	CPU        float64 `json:"cpu_s,omitempty"`       // seconds of processors, user and system
 	CPUOf      string  `json:"cpu_of,omitempty"`      // whose: one of CPUOf…
@@ -325,7 +306,7 @@ type Used struct {
 	MemoryOf   string  `json:"memory_of,omitempty"`   // whose: one of MemoryOf…
 	Read       int64   `json:"read,omitempty"`        // bytes of inputs, as they were read from the store
 	Written    int64   `json:"written,omitempty"`     // bytes that it gave the store
-	Card       string  `json:"card,omitempty"`        // it computed on
+	Card       string  `json:"card,omitempty"`        // that it computed on
 	CardMemory int64   `json:"card_memory,omitempty"` // bytes of tensors on cards, the most at a time
 	Energy     float64 `json:"energy_j,omitempty"`    // joules of the machine while the step ran
 	EnergyOf   string  `json:"energy_of,omitempty"`   // what of the machine has a counter
@@ -346,12 +327,12 @@ const (
 	MemoryOfProcess = "process" // of the process, whatever was in it: no step's
 )
 
-// Own reports whether the processor time is that of the step alone.
+// Own reports whether the processor time is the step's and no other step's.
 func (u *Used) Own() bool {
 	return u != nil && (u.CPUOf == CPUOfProgram || u.CPUOf == CPUOfStep)
 }
 
-// Validate reports what no step can have used.
+// Validate reports amounts that no step can have used.
 func (u *Used) Validate() error {
 	if u == nil {
 		return nil

@@ -15,36 +15,36 @@ const (
 	ReleasedPrefix     = "released/"       // KEY: that its outputs' bytes may leave the store
 	nondetPrefix       = "nondeterminism/" // KEY/OUTPUTS: a result that differs from the one in use
 	ckptPrefix         = "checkpoints/"    // KEY/N
-	ElsewherePrefix    = "elsewhere/"      // BLOB: the URL of one that is left out
+	ElsewherePrefix    = "elsewhere/"      // BLOB: the URL of a blob that is left out
 	FailedPrefix       = "failures/"       // RUN/KEY: how a step failed or was cancelled
 	RunsPrefix         = "runs/"           // RUN
 	OpenRunPrefix      = "runs-open/"      // RUN: it is in progress, or was killed
 	PinsPrefix         = "pins/"           // NAME: what is kept though no run names it
 )
 
-// text is what the digests in a record's text, and in that of its body, are to garbage collection.
+// text is how garbage collection takes the digests in a record's text and in the text of its body.
 type text int
 
 const (
-	rooted text = iota // what they name is kept
-	weak               // what they name is kept as long as the record, but no result for its sake
+	rooted text = iota // it keeps what they name
+	weak               // it keeps blobs that they name as long as the record, but no result
 	bare               // they name no blob
 )
 
-// kind is the rules for the records whose names begin alike. The zero kind is that of whatever
-// a later redsi adds.
+// kind is the rules for the records whose names begin alike. Records that a later redsi adds have the
+// zero kind.
 type kind struct {
 	prefix string
 	text   text
-	about  bool // they say something about the result of a key, and go with it
-	listed bool // in the list of these that about/KEY is
+	about  bool // they are about the result of a key, and go with it
+	listed bool // about/KEY lists them
 
-	// For garbage collection: whether a record stays, which is asked in the order of the kinds;
-	// nil: for good, or, of a result, as long as a root names it. rest is its name without the prefix.
+	// stays reports for garbage collection whether a record stays, asked in the order of kinds; rest is
+	// its name without the prefix. nil: it stays for good or, of a result, while a root names it.
 	stays func(c *contents, r RecordInfo, rest string) bool
 
-	archived bool // an archive may contain them: no roots, and nothing of runs
-	copied   bool // push and pull copy them where they copy all, beside results and what is about those
+	archived bool // an archive may contain them: they are no roots, and not about runs
+	copied   bool // a push or pull of everything copies them, beside results and the records about these
 }
 
 var kinds = []kind{
@@ -60,15 +60,15 @@ var kinds = []kind{
 	{prefix: RunsPrefix, copied: true},
 	{prefix: PinsPrefix, copied: true},
 	{prefix: SignaturesPrefix, text: bare, about: true, listed: true, stays: named, archived: true},
-	// last: what any other names is known by then
+	// last, when the blobs that records of other kinds name have been collected
 	{prefix: ElsewherePrefix, text: bare, stays: ofKey(func(c *contents, blob Digest) bool { return c.freeing || c.kept[blob] }), archived: true},
 }
 
-// named keeps what is about a key without a result while a root names the key.
+// named keeps records about a key without a result while a root names the key.
 var named = ofKey(func(c *contents, key Digest) bool { return c.roots[key] })
 
-// ofKey keeps what is young and what stays for the key, or blob, that a name begins with. What
-// has none is not ours to delete.
+// ofKey keeps young records, and records that stay for the key, or blob, that their name begins with. A
+// record without one is not ours to delete.
 func ofKey(stays func(c *contents, d Digest) bool) func(c *contents, r RecordInfo, rest string) bool {
 	return func(c *contents, r RecordInfo, rest string) bool {
 		d, ok := keyOf(rest, "")
@@ -76,18 +76,18 @@ func ofKey(stays func(c *contents, d Digest) bool) func(c *contents, r RecordInf
 	}
 }
 
-// ofRun keeps what is young and what is known of a run that has a record and is not dropped.
+// ofRun keeps young records, and records about a run that has a record and is not dropped.
 func ofRun(c *contents, r RecordInfo, rest string) bool {
 	run, _, _ := strings.Cut(rest, "/")
 	_, recorded := c.ages[RunsPrefix+run]
 	return c.young(r.ModTime) || recorded && !c.dropped[run]
 }
 
-// withdrawnSuffix is what the name of an acceptance's end has after its own.
+// withdrawnSuffix ends the name of an acceptance's withdrawal.
 const withdrawnSuffix = "-withdrawn"
 
-// withdrawn reports whether a record is an acceptance that was withdrawn, or says so: both stay
-// for good and keep nothing, so that no copy of the result from elsewhere ever counts again.
+// withdrawn reports whether a record is a withdrawn acceptance, or its withdrawal. Both stay for good and
+// keep nothing, so that no copy of the result in another store counts any more.
 func (c *contents) withdrawn(name string) bool {
 	_, is := c.said[strings.TrimSuffix(name, withdrawnSuffix)+withdrawnSuffix]
 	return is && strings.HasPrefix(name, acceptedPrefix)
@@ -105,8 +105,8 @@ func kindOf(name string) kind {
 // Archived reports whether an archive may contain records of that name.
 func Archived(name string) bool { return kindOf(name).archived }
 
-// Copied are the prefixes of the records that go with a copy of all, beside results and what is about
-// those.
+// Copied returns the prefixes of the records that go with a copy of everything, beside results and the
+// records about these.
 func Copied() (prefixes []string) {
 	for _, k := range kinds {
 		if k.copied {
@@ -116,7 +116,7 @@ func Copied() (prefixes []string) {
 	return prefixes
 }
 
-// isAbout returns the key that a record is about, if its name says that it is about one.
+// isAbout returns the key that a record is about; ok is false if it is about none.
 func isAbout(name string) (Digest, bool) {
 	k := kindOf(name)
 	if !k.about {
@@ -151,27 +151,26 @@ func runOf(name string) string {
 // ResultName is the name of the record that holds the result of key.
 func ResultName(key Digest) string { return ResultsPrefix + key.Hex() }
 
-// Released is the record "released/<hex key>" of a result whose outputs' bytes may leave the
-// store on purpose. Without them the result is no hit, but it is not lost either: what it says
-// of its outputs still makes the keys of the steps that read them, and running its step again
-// brings the bytes back, and removes the record.
+// Released is the record "released/<hex key>" of a result whose outputs' bytes may leave the store on
+// purpose. Without them the result is no hit, but it is not lost: the keys of the steps that read its
+// outputs still follow from it. Running its step again brings the bytes back and removes the record.
 type Released struct {
 	Format string `json:"format"` // ReleasedFormat
 	Key    Digest `json:"key"`
-	Bytes  int64  `json:"bytes"` // that left with it; 0: others need all of its outputs
+	Bytes  int64  `json:"bytes"` // that left with it; 0: something else needs all of its outputs
 }
 
-// ReleasedFormat is the form of the records of released results.
+// ReleasedFormat is the format of Released.
 const ReleasedFormat = "redsi-released/1"
 
-// ReleasedName is the name of the record that says that the result of key was released.
+// ReleasedName returns the name of the Released of key's result.
 func ReleasedName(key Digest) string { return ReleasedPrefix + key.Hex() }
 
-// contents is all that a store holds, as of one walk over it.
+// contents is everything in a store, as of one walk over it.
 type contents struct {
 	results map[Digest]held
 	records []RecordInfo
-	said    map[string]said // by each record but results
+	said    map[string]said // by record, results excepted
 	blobs   map[Digest]BlobInfo
 	roots   map[Digest]bool      // that roots name
 	kept    map[Digest]bool      // blobs
@@ -179,11 +178,11 @@ type contents struct {
 	young   func(time.Time) bool
 	open    func(r RecordInfo, id string) bool // whether a run without a record counts as in progress
 	dropped map[string]bool                    // runs
-	freeing bool                               // no more is deleted than some bytes
+	freeing bool                               // only so many bytes are deleted
 	tell    Tell
 }
 
-// held is what garbage collection goes by of a result: a store has many.
+// held is what garbage collection needs of a result, since a store has many.
 type held struct {
 	blobs    []Digest // in no set order, each once
 	hit      bool
@@ -193,9 +192,9 @@ type held struct {
 	damage   error
 }
 
-// said is what upkeep goes by of a record that is no result.
+// said is what upkeep needs of a record that is no result.
 type said struct {
-	names    map[Digest]bool // the digests in its text and in that of its body
+	names    map[Digest]bool // the digests in its text and in its body's
 	study    string          // of a run: its project and pipeline
 	keepsRun string          // of a pin: the id of the run that it keeps, if it keeps one
 	lost     error           // why its body cannot be read, whoever asks

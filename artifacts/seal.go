@@ -12,9 +12,9 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// A result record ends with a seal: its last member is the digest of all bytes
-// before it. Blobs prove themselves by their names; a record's name is its
-// key, so without the seal a flipped bit in a record could be served.
+// A result record ends with a seal: its last member is the digest of all bytes before it. A blob is
+// proved by its name, but a record's name is its key, so that without the seal a flipped bit in a record
+// could be served.
 //
 //	{"format":"redsi.result/1", … ,"seal":"sha256:…"}
 const (
@@ -40,9 +40,9 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s has format %q, this redsi reads %q: use the redsi that wrote it, or newer", e.Name, e.Format, e.Reads)
 }
 
-// decodeResult reads the record of key. Any change to the record's bytes since
-// encodeResult is an error, and so is what no step could have left: the seal proves
-// that a record is whole, not that its writer is honest.
+// decodeResult reads the record of key. Any change to the record's bytes since encodeResult is an error,
+// and so is a result that no step can have left: the seal proves that a record is intact, not that its
+// writer is honest.
 func decodeResult(key Digest, b []byte) (*Result, error) {
 	r, err := decodeSealed(key, b)
 	if err != nil {
@@ -61,8 +61,8 @@ func decodeResult(key Digest, b []byte) (*Result, error) {
 	return r, nil
 }
 
-// decodeSealed reads a record whose seal is right, whatever it says. One in another format is
-// a *FormatError, whether or not its members are those of a result.
+// decodeSealed reads a record whose seal is right, whatever it says. A record in another format is a
+// *FormatError, whatever its members.
 func decodeSealed(key Digest, b []byte) (*Result, error) {
 	if _, err := unseal(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
@@ -82,12 +82,12 @@ func decodeSealed(key Digest, b []byte) (*Result, error) {
 	return r, nil
 }
 
-// formatOf is the format that a document says it has; "" if it says none.
+// formatOf returns the format that a document names; "" if it names none.
 func formatOf(doc []byte) string {
 	var head struct {
 		Format string `json:"format"`
 	}
-	_ = json.Unmarshal(doc, &head) // of what is no document its reader tells
+	_ = json.Unmarshal(doc, &head) // what is not JSON is for its reader to report
 	return head.Format
 }
 
@@ -111,14 +111,14 @@ func unseal(b []byte) ([]byte, error) {
 	return body, nil
 }
 
-// longResultFormat is the form of the record of a result that is too long for one,
-// such as that of a tree of ten thousand files, or of a step with as many inputs:
-// it names a blob with the whole sealed record, in ResultFormat.
+// longResultFormat is the form of the record of a result that is too long for a record, since it has a
+// tree of ten thousand files, say, or as many inputs: it names a blob with the sealed record in
+// ResultFormat.
 //
 //	{"format":"redsi.result/2","key":"sha256:…","body":"sha256:…","seal":"sha256:…"}
 const longResultFormat = "redsi.result/2"
 
-// longResult is how long a record may be to stand by itself.
+// longResult is the longest record, in bytes, that has no body.
 const longResult = MaxRecord / 2
 
 type longRecord struct {
@@ -127,7 +127,7 @@ type longRecord struct {
 	Body   Digest `json:"body"`
 }
 
-// recordOf makes the record of r, storing its body first where that is long.
+// recordOf returns the record of r. It stores the body first if r is long.
 func recordOf(ctx context.Context, blobs Blobs, r Result) ([]byte, error) {
 	b, err := encodeResult(r)
 	if err != nil || len(b) <= longResult {
@@ -144,13 +144,13 @@ func recordOf(ctx context.Context, blobs Blobs, r Result) ([]byte, error) {
 	return sealed(head), nil
 }
 
-// readRecord reads what recordOf made. Damage says why the result cannot be read
-// however often it is tried; err, that the store could not answer.
+// readRecord reads what recordOf returned. damage says why nobody can read the result; err, that the
+// store could not answer.
 func readRecord(ctx context.Context, blobs BlobReader, key Digest, b []byte) (r *Result, damage, err error) {
 	return readRecordBy(key, b, func(d Digest) ([]byte, error) { return ReadBlob(ctx, blobs, d, AnySize) })
 }
 
-// readRecordBy is readRecord with a function that reads the body of a long one.
+// readRecordBy is readRecord with a function that reads the body of a long result.
 func readRecordBy(key Digest, b []byte, bodyOf func(Digest) ([]byte, error)) (r *Result, damage, err error) {
 	r, damage = decodeResult(key, b)
 	format, other := errors.AsType[*FormatError](damage)
@@ -174,16 +174,16 @@ func readRecordBy(key Digest, b []byte, bodyOf func(Digest) ([]byte, error)) (r 
 	return r, damage, nil
 }
 
-// signatureFormat is the form of the record "signatures/<hex key>/<key id>", which says that
-// the holder of a key stands for the record of a result as it is, to its last byte:
+// signatureFormat is the form of the record "signatures/<hex key>/<key id>", by which the holder of a key
+// stands for the record of a result, to its last byte:
 //
 //	{"format":"redsi-signature/1","record":"results/<hex key>","digest":"sha256:…","signed":"…","signer":"NAME:…","signature":"…"}
 const signatureFormat = "redsi-signature/1"
 
-// signaturePrefix is what the names of the signatures of a result begin with.
+// signaturePrefix begins the names of the signatures of a result.
 func signaturePrefix(key Digest) string { return SignaturesPrefix + key.Hex() + "/" }
 
-// SignatureName is the name of the record with the signature of a result by a key.
+// SignatureName returns the name of the record with a key's signature of a result.
 func SignatureName(key Digest, by signature.Public) string { return signaturePrefix(key) + by.ID() }
 
 // statement is what is signed.
@@ -194,7 +194,7 @@ type statement struct {
 	Signed time.Time `json:"signed"`
 }
 
-// sign makes the signature of a record of a result.
+// sign returns a signature of a result's record.
 func sign(key Digest, record []byte, by *signature.Private) ([]byte, error) {
 	b, err := json.Marshal(statement{signatureFormat, ResultName(key), Sum(record), time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
@@ -203,11 +203,10 @@ func sign(key Digest, record []byte, by *signature.Private) ([]byte, error) {
 	return by.Sign(b)
 }
 
-// errOfAnother says that a signature is right and is not that of the record.
+// errOfAnother says that a signature is right, but of another record.
 var errOfAnother = errors.New("the signature is for a different version of this record: the record was changed, or the signature was copied from elsewhere")
 
-// signerOf returns who signed a record of a result by the document under name. by is
-// known with an errOfAnother, too.
+// signerOf returns who signed a result's record by the document under name, also with errOfAnother.
 func signerOf(key Digest, record []byte, name string, doc []byte) (by signature.Public, err error) {
 	if by, err = signature.Signer(doc); err != nil {
 		return signature.Public{}, err
@@ -227,8 +226,8 @@ func signerOf(key Digest, record []byte, name string, doc []byte) (by signature.
 	return by, nil
 }
 
-// SignResult signs the record of a result that s has. Without one it is ErrNotExist.
-// What the key has signed already is left as it is; done says that it was not.
+// SignResult signs the record of key's result in s, unless by has signed it already; done says whether it
+// did. Without a record it is ErrNotExist.
 func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private) (done bool, err error) {
 	record, err := s.Records.Get(ctx, ResultName(key))
 	if err != nil {
@@ -257,12 +256,12 @@ func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private)
 
 // Signed is a signature of a result.
 type Signed struct {
-	By  signature.Public // zero if the document does not even say so truly
-	Err error            // why it counts for nothing: it is damaged, or of another record
+	By  signature.Public // zero if that cannot be told
+	Err error            // why it does not count: it is damaged, or of another record
 }
 
-// Signatures lists who signed the result that is under key, in no set order of
-// people. Whether they are trusted is for a signature.Ring to say.
+// Signatures lists the signatures of the result under key, in no set order. Whether their signers are
+// trusted is for a signature.Ring to say.
 func Signatures(ctx context.Context, records RecordReader, key Digest) ([]Signed, error) {
 	record, err := records.Get(ctx, ResultName(key))
 	if err != nil {
@@ -279,7 +278,7 @@ func Signatures(ctx context.Context, records RecordReader, key Digest) ([]Signed
 	return all, nil
 }
 
-// dropStale deletes the signatures of a result whose record was replaced by this one.
+// dropStale deletes the signatures under key that are not of the given record.
 func dropStale(ctx context.Context, s Store, key Digest, record []byte) error {
 	for doc, err := range DocumentsIn(ctx, s.Records, signaturePrefix(key)) {
 		if err != nil {
@@ -295,8 +294,8 @@ func dropStale(ctx context.Context, s Store, key Digest, record []byte) error {
 	return nil
 }
 
-// DropResult deletes the result of key in s, and first its signatures, which are of
-// no other. One that is not there is no error.
+// DropResult deletes the result of key in s, and its signatures first. A result that is not there is no
+// error.
 func DropResult(ctx context.Context, s Store, key Digest) error {
 	names, err := RecordNames(ctx, s.Records, signaturePrefix(key))
 	for _, name := range names {

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -32,8 +33,7 @@ func heldBy(e Entry) held {
 }
 
 func survey(ctx context.Context, s Store, tell Tell) (*contents, error) {
-	// Blobs before records: a blob that is put and named meanwhile is not seen,
-	// so it cannot be deleted.
+	// Blobs before records: a blob that is put and named meanwhile is not seen, and so not deleted.
 	there, err := listBlobs(ctx, s.Blobs, tell)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func survey(ctx context.Context, s Store, tell Tell) (*contents, error) {
 	return c, c.read(ctx, s, nil)
 }
 
-// read fills in what records say, but for the texts that skip, which may be nil, asks to skip.
+// read fills in what records say, except for the texts that skip, which may be nil, reports.
 func (c *contents) read(ctx context.Context, s Store, skip func(name string, text []byte) bool) error {
 	var keys []Digest
 	var others []string
@@ -65,7 +65,7 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 	if err := c.add(ctx, s, keys); err != nil {
 		return err
 	}
-	says := make([]said, len(others))
+	texts := make([]said, len(others))
 	add := c.tell.of("reading records", int64(len(others)), "records")
 	if err := each(ctx, len(others), parallel, func(ctx context.Context, i int) error {
 		defer add(1)
@@ -74,7 +74,7 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 			return err
 		}
 		if skip == nil || !skip(others[i], b) {
-			says[i], err = saidBy(ctx, s.Blobs, others[i], b)
+			texts[i], err = saidBy(ctx, s.Blobs, others[i], b)
 		}
 		return err
 	}); err != nil {
@@ -82,18 +82,18 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 	}
 	c.said = make(map[string]said, len(others))
 	for i, name := range others {
-		c.said[name] = says[i]
+		c.said[name] = texts[i]
 	}
 	return nil
 }
 
-// readSince adds the results that have been filed since.
+// readSince adds the results that have been filed since read.
 func (c *contents) readSince(ctx context.Context, s Store) error {
 	keys, err := ResultKeys(ctx, s.Records)
 	if err != nil {
 		return err
 	}
-	return c.add(ctx, s, slices.DeleteFunc(keys, func(key Digest) bool { _, known := c.results[key]; return known }))
+	return c.add(ctx, s, slices.DeleteFunc(keys, func(key Digest) bool { _, have := c.results[key]; return have }))
 }
 
 // add reads results.
@@ -118,22 +118,18 @@ func (c *contents) add(ctx context.Context, s Store, keys []Digest) error {
 // digestsIn returns every run of exactly 64 hex digits in text.
 func digestsIn(text []byte) map[Digest]bool {
 	found := map[Digest]bool{}
-	start := 0
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+	for run := range bytes.FieldsFuncSeq(text, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') }) {
+		if len(run) != 2*len(Digest{}) {
 			continue
 		}
-		if i-start == 2*len(Digest{}) {
-			if d, err := ParseHex(string(text[start:i])); err == nil {
-				found[d] = true
-			}
+		if d, err := ParseHex(string(run)); err == nil {
+			found[d] = true
 		}
-		start = i + 1
 	}
 	return found
 }
 
-// saidBy reads a record's text and its body; err is that the store could not answer.
+// saidBy reads the body of a record with this text. err says that the store could not answer.
 func saidBy(ctx context.Context, blobs BlobReader, name string, text []byte) (said, error) {
 	found := said{names: digestsIn(text)}
 	var head struct {
@@ -161,7 +157,7 @@ func saidBy(ctx context.Context, blobs BlobReader, name string, text []byte) (sa
 	return found, nil
 }
 
-// lost says of which record it is not known what it names, but for those of some runs.
+// lost returns an error if the body of a record, other than of the given runs, cannot be read.
 func (c *contents) lost(runs map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(c.said)) {
 		if err := c.said[name].lost; err != nil && !runs[runOf(name)] {
@@ -171,11 +167,11 @@ func (c *contents) lost(runs map[string]bool) error {
 	return nil
 }
 
-// Tell is told how far upkeep is, from several goroutines: done of total, 0 if nobody knows, in bytes or
-// in what unit names. nil tells nobody.
+// Tell is told how far upkeep is, from several goroutines: done of total in that unit; total 0 is unknown.
+// It may be nil.
 type Tell func(what string, done, total int64, unit string)
 
-// of tells of the beginning of some work, and returns what counts it.
+// of tells that some work begins, and returns what adds to the work done.
 func (t Tell) of(what string, total int64, unit string) (add func(n int64)) {
 	if t == nil {
 		return func(int64) {}
@@ -185,7 +181,7 @@ func (t Tell) of(what string, total int64, unit string) (add func(n int64)) {
 	return func(n int64) { t(what, done.Add(n), total, unit) }
 }
 
-// Usage is what results of one group have of a store's bytes.
+// Usage is how many of a store's bytes the results of one group have.
 type Usage struct {
 	Name    string `json:"name"`
 	Results int    `json:"results"`
@@ -193,11 +189,11 @@ type Usage struct {
 	Only    int64  `json:"only_bytes"` // of the blobs that no result of another group names
 }
 
-// UsageBy says which groups a result belongs to, by the step that left it and the runs that name it.
+// UsageBy returns the groups of a result, by the step that left it and the runs that name it.
 type UsageBy func(step string, runs []string) []string
 
-// Usages says what each group has, the largest first, and the store in all: whose Only are the bytes that no
-// result names, such as plans and logs of runs.
+// Usages returns the usage of each group, the largest first, and of the store: all.Only is the bytes that
+// no result names, such as plans and logs of runs.
 func Usages(ctx context.Context, s Store, by UsageBy, tell Tell) (groups []Usage, all Usage, err error) {
 	c, err := survey(ctx, s, tell)
 	if err != nil {

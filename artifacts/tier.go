@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// downFor is how long a store that did not answer is not asked again.
+// downFor is how long nothing is asked of a store that did not answer.
 const downFor = time.Minute
 
-// tier is a store as it is looked through: own, or one of the others. What goes wrong with
-// one of the others is no error of a look-up, but a reason why a result is not used.
+// tier is a store in the order of look-ups: the own store, or one of the others, whose failures
+// are no errors of a look-up, but reasons why a result is not used.
 type tier struct {
 	own       bool
 	name, url string // of one of the others
@@ -26,11 +26,11 @@ type tier struct {
 	bad    map[Digest]error // blobs of it that have other bytes
 }
 
-// ownTier is s as the first tier.
+// ownTier returns s as the first tier.
 func ownTier(s Reader) *tier { return &tier{own: true, blobs: s.Blobs, records: s.Records} }
 
 // ask asks the store something. Where one of the others does not answer, the error is a
-// *DownError, and it is not asked again for a while. What is not there is ErrNotExist.
+// *DownError, and nothing is asked of it for downFor. What is not there is ErrNotExist.
 func (t *tier) ask(ctx context.Context, what string, do func() error) error {
 	if t.own {
 		return do()
@@ -59,7 +59,7 @@ func (t *tier) ask(ctx context.Context, what string, do func() error) error {
 	return &DownError{Name: t.name, What: what, Err: err}
 }
 
-// away is the error of a store that did not answer a moment ago.
+// away returns the error of a store that did not answer a moment ago; nil if it did.
 func (t *tier) away(what string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +81,7 @@ func (t *tier) Get(ctx context.Context, name string) (b []byte, err error) {
 	return b, err
 }
 
-// spoil notes that the store has wrong bytes for a blob.
+// spoil notes that the store has wrong bytes for a blob; spoilt tells.
 func (t *tier) spoil(d Digest, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,29 +99,29 @@ var errTooLong = fmt.Errorf("it is larger than any that redsi writes, %d bytes",
 // Other is a store of somebody else. It is only read: by name, never listed.
 type Other struct {
 	Reader
-	Name string // its host or folder, for people; Results say it as From
+	Name string // its host or folder, for people: Result.From
 }
 
-// state is what is known of the store.
+// state says how the store has answered so far.
 func (t *tier) state() OtherState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return OtherState{t.name, t.url, t.err, t.denied}
 }
 
-// OtherState is what is known of one of the others of a store, so far.
+// OtherState is how another store has answered so far.
 type OtherState struct {
 	Name   string
 	URL    string
 	Err    error // why it did not answer the last time; nil: it did, or was not asked
-	Denied int   // refused (403); they count as misses
+	Denied int   // requests that it refused (403), which count as misses
 }
 
 // DownError says that a blob or record may be in a store that does not answer.
 type DownError struct {
 	Name string // of the other store
 	What string // that was asked for, or empty
-	Err  error
+	Cause
 }
 
 func (e *DownError) Error() string {
@@ -131,9 +131,7 @@ func (e *DownError) Error() string {
 	return fmt.Sprintf("%s: %s does not answer: %v", e.What, e.Name, e.Err)
 }
 
-func (e *DownError) Unwrap() error { return e.Err }
-
-// markReleased marks those of entries that lack blobs because their result was released.
+// markReleased marks the results of entries that lack blobs because they were released.
 func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
 	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
 		r := entries[i].Result
@@ -148,8 +146,8 @@ func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
 	})
 }
 
-// memo remembers for a while what others know of keys, so that a run does not ask for
-// each of them at every level of its graph. Misses are remembered for a minute as well.
+// memo remembers for memoFor what others have under keys, misses too, so that a run does not ask
+// for each of them at every level of its graph.
 type memo struct {
 	mu      sync.Mutex
 	entries map[Digest]memoized
@@ -194,7 +192,7 @@ func (m *memo) put(key Digest, e Entry) {
 	m.bytes += size
 }
 
-// forget drops all: a blob that was there turned out to be wrong.
+// forget drops every entry: a blob that was there turned out to be wrong.
 func (m *memo) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

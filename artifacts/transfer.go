@@ -15,16 +15,16 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// Transfer copies results and records from a store to another one, of any sort. Blobs go
-// before the record that names them, so the other store never has a record whose blobs it
-// lacks; of a blob that is elsewhere goes the record that says where. What is there is
-// not sent again, so a transfer that was ended continues where it was. What arrives is
-// verified: blobs by their digests, results by their seals and keys.
+// Transfer copies results and records from one store to another, of any sort. Blobs go before the record
+// that names them, so that the other store never has a record whose blobs it lacks; instead of a blob
+// that lies elsewhere goes the record with its address. What the other store has is not sent, so that a
+// transfer that was interrupted continues where it was. What arrives is verified: blobs by their digests,
+// results by their seals and keys.
 type Transfer struct {
 	From   Reader
 	To     Store
 	DryRun bool          // write nothing, count what would be sent
-	Sent   func(n int64) // told of bytes as they are read, from several goroutines; may be nil
+	Sent   func(n int64) // is told how many bytes are read, as they are, from several goroutines; may be nil
 
 	mu   sync.Mutex
 	done Transferred
@@ -32,44 +32,37 @@ type Transfer struct {
 	said map[Digest][]string // names of records about results
 }
 
-// Transferred is what has come of a Transfer.
+// Transferred counts what a Transfer did.
 type Transferred struct {
-	Results int   `json:"results"` // that were sent
-	There   int   `json:"there"`   // results that were there
-	Blobs   int   `json:"blobs"`   // that were sent
-	Bytes   int64 `json:"bytes"`   // of those
-	Records int   `json:"records"` // of runs, failures and pins, and about results, that were sent
+	Results   int   `json:"results"`            // that were sent
+	There     int   `json:"there"`              // results that the other store had
+	Blobs     int   `json:"blobs"`              // that were sent
+	Bytes     int64 `json:"bytes"`              // of these blobs
+	Records   int   `json:"records"`            // of runs, failures and pins, and about results, that were sent
+	Elsewhere int   `json:"elsewhere"`          // blobs that lie elsewhere, whose address was sent
+	Released  int   `json:"released,omitempty"` // released results here, whether they were sent or there in any form
 
-	// Elsewhere are blobs that stay where they are, of which the other store was told that.
-	Elsewhere int `json:"elsewhere"`
-
-	// Released are results without their outputs, of which the other store was told that:
-	// those that were sent, and those that were there in any form.
-	Released int `json:"released,omitempty"`
-
-	// Differs are keys under which the other store has other outputs. Those stay: the
-	// first writer wins.
-	Differs []Digest `json:"differs"`
-
-	// Lost are keys that have no usable result here, and why.
-	Lost map[Digest]string `json:"lost"`
+	// Differs are keys under which the other store has other outputs, which it keeps: the first
+	// writer wins. Lost are keys that have no usable result here, and why.
+	Differs []Digest          `json:"differs"`
+	Lost    map[Digest]string `json:"lost"`
 }
 
-// Done returns what has come of the transfer so far.
+// Done returns what the transfer did so far.
 func (t *Transfer) Done() Transferred {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.done
 }
 
-// note writes into what has come of the transfer.
+// note changes the counts.
 func (t *Transfer) note(what func(done *Transferred)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	what(&t.done)
 }
 
-// present removes from ds what is not in this store: the loss of a log loses no result.
+// present removes from ds the blobs that this store lacks: a result counts without its log.
 func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
 	gone, err := t.From.Blobs.Missing(ctx, slices.Collect(maps.Keys(ds)))
 	for _, d := range gone {
@@ -78,7 +71,7 @@ func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
 	return err
 }
 
-// blobs sends those of ds, with their sizes, that the other store does not have.
+// blobs sends the blobs among ds, given with their sizes, that the other store lacks.
 func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
 	missing, err := t.To.Blobs.Missing(ctx, slices.SortedFunc(maps.Keys(ds), Digest.Compare))
 	if err != nil {
@@ -100,7 +93,7 @@ func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
 	})
 }
 
-// wouldSend counts missing as sent, each once.
+// wouldSend counts missing as sent, each blob once.
 func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Digest]int64) error {
 	gone, err := t.From.Blobs.Missing(ctx, missing)
 	if err != nil {
@@ -126,9 +119,9 @@ func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Diges
 	return nil
 }
 
-// link says in the other store where a blob is that this one lacks; gone is the error if
-// nothing says so here. What is said there stays, if it can be read. size is what results,
-// which have seals, say of it, and 0 if none does.
+// link sends the record with the address of a blob that this store lacks; gone is the error if there is
+// none. A record that the other store has stays, if it can be read. size is the blob's size in results,
+// which have seals; 0 if none names it.
 func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) error {
 	e, ok, err := elsewhere(ctx, t.From.Records, d, true)
 	if err != nil {
@@ -163,8 +156,8 @@ func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
 	return n, err
 }
 
-// transferMost bounds the results that are in memory; transferRounds is how often one is
-// sent that the other store's garbage collection takes away again.
+// transferMost bounds the results in memory; transferRounds, how often a result is sent that the other
+// store's garbage collection deletes.
 const (
 	transferMost   = 256
 	transferRounds = 3
@@ -196,7 +189,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 	}
 	to := Alone(t.To)
 	for key, mine := range here {
-		if r := mine.Known(); r != nil { // nothing comes back that was withdrawn there
+		if r := mine.Known(); r != nil { // a result that was withdrawn there does not come back
 			if p, err := to.standsFor(ctx, t.To.URL, r); err != nil {
 				return err
 			} else if p != nil {
@@ -247,7 +240,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 			return t.about(ctx, here)
 		}
 		if round == transferRounds {
-			return fmt.Errorf("%d of %d results were gone again after they had arrived, such as that of %s: is garbage being collected there?", len(todo), len(keys), todo[0].Origin.Step)
+			return fmt.Errorf("%d of %d results were gone soon after they had arrived, such as the result of %s: is garbage being collected there?", len(todo), len(keys), todo[0].Origin.Step)
 		}
 		if err := t.send(ctx, todo, round == 0); err != nil || t.DryRun {
 			return err
@@ -256,8 +249,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 	return nil
 }
 
-// send sends results that the other store does not have: the blobs of all, then their
-// records.
+// send sends results that the other store lacks: the blobs of all, then their records.
 func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	blobs := map[Digest]int64{}
 	logs := map[Digest]int64{}
@@ -294,7 +286,7 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	})
 }
 
-// result sends the record of a result, byte by byte, so that its signatures stay right.
+// result sends the record of a result byte by byte, so that its signatures stay right.
 func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err error) {
 	record, err := t.From.Records.Get(ctx, ResultName(r.Key))
 	if err != nil {
@@ -313,7 +305,7 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 	return differs, err
 }
 
-// released sends the record of a released result, and before it that it is one.
+// released sends a released result: the record that it was released, then its own.
 func (t *Transfer) released(ctx context.Context, r *Result, theirs Entry) error {
 	t.note(func(done *Transferred) { done.Released++ })
 	if t.DryRun || theirs.Result != nil || theirs.Damage != nil {
@@ -336,8 +328,8 @@ func (t *Transfer) released(ctx context.Context, r *Result, theirs Entry) error 
 	return nil
 }
 
-// about sends what is said about results that are here, once they are there. Signatures go
-// only with the record that was signed.
+// about sends the records about results, once the results are there. Signatures go only with the record
+// that was signed.
 func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 	var keys []Digest
 	for key, mine := range here {
@@ -352,8 +344,8 @@ func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 	})
 }
 
-// Record sends a record of another kind than a result, with the blobs that its text or its
-// body names. One of that name stays as it is.
+// Record sends a record that is no result, with the blobs that its text or its body names. If the other
+// store has a record of that name, that one stays.
 func (t *Transfer) Record(ctx context.Context, name string) error {
 	if err := t.record(ctx, name); err != nil {
 		return fmt.Errorf("send %s to %s: %w", name, t.To.URL, err)
@@ -372,7 +364,7 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 	}
 	blobs := make(map[Digest]int64, len(said.names))
 	for d := range said.names {
-		blobs[d] = 0 // not known
+		blobs[d] = 0 // unknown
 	}
 	if err := t.present(ctx, blobs); err != nil {
 		return err
@@ -392,10 +384,9 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 	return nil
 }
 
-// Hold says in the other store that something is being sent there, as an open run does:
-// whatever its grace, garbage collection keeps what has arrived since. release ends that, also
-// after an error; what has arrived then has gc's grace. A transfer that is killed leaves it, for
-// the next one of that name to end.
+// Hold says in the other store that something is being sent there, as an open run does: garbage collection
+// keeps what arrives from now on. release ends that, also after an error; from then on gc's grace counts.
+// If a transfer is killed, the next one of that name ends it.
 func (t *Transfer) Hold(ctx context.Context, name string) (release func() error, err error) {
 	if t.DryRun {
 		return func() error { return nil }, nil
@@ -411,8 +402,8 @@ func (t *Transfer) Hold(ctx context.Context, name string) (release func() error,
 	return func() error { return t.To.Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
 }
 
-// settled reports whether the other store has a result whole, or without blobs that lie
-// elsewhere and are not here either: what is here it gets.
+// settled reports whether the other store needs nothing more of a result: every blob is there, or lies
+// elsewhere and, as the first round finds, is not here either.
 func (t *Transfer) settled(ctx context.Context, theirs Entry, round int) (bool, error) {
 	if theirs.Result == nil || theirs.Hit() {
 		return theirs.Hit(), nil

@@ -18,17 +18,16 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// CheckOptions say how Check goes about it.
+// CheckOptions are the options of Check.
 type CheckOptions struct {
-	// Repair deletes what is damaged and what needs it, so that the next run makes exactly
-	// that again: blobs, results, checkpoints, signatures, and runs and pins whose list of
-	// results is lost, which keep nothing any more. Strays are moved aside. Without it
-	// Check changes nothing.
+	// Repair deletes what is damaged and what needs it, so that the next run computes exactly that:
+	// blobs, results, checkpoints, signatures, and runs and pins whose list of results is lost, which
+	// keep nothing any more. It moves strays aside. Without it Check changes nothing.
 	Repair bool
 	Tell   Tell
 
-	// Sample is the share of blobs that are read, picked at random by Seed; 0 is all. That a
-	// result lacks a blob is found without reading.
+	// Sample is the share of blobs that are read, picked at random by Seed; 0 is all. Check finds a
+	// result that lacks a blob without reading blobs.
 	Sample float64
 	Seed   uint64
 }
@@ -37,22 +36,20 @@ type CheckOptions struct {
 type Report struct {
 	Results  int
 	Blobs    int
-	Read     int       // of the blobs
-	Bytes    int64     // of those
+	Read     int       // blobs
+	Bytes    int64     // read
 	Problems []Problem // by name; empty for a sound store
+	Released int       // results whose outputs have left the store on purpose
 
-	Released int // results whose outputs have left the store on purpose
-
-	// Elsewhere are blobs that results need and the store lacks, of which records say where
-	// they lie, by digest. Nobody was asked there.
+	// Elsewhere are blobs that results need, that the store lacks, and whose addresses records name,
+	// by digest. Nothing was asked there.
 	Elsewhere []Elsewhere
 
-	// Strays are what is among blobs and records and in nobody's way; what is in the
-	// place of a blob or a record is a problem.
+	// Strays are in nobody's way; a stray in the place of a blob or a record is a problem.
 	Strays []FoundStray
 }
 
-// FoundStray is a stray and where it was moved to, empty if it was not.
+// FoundStray is a stray and where it was moved to; "" if it was not.
 type FoundStray struct {
 	Stray
 	Aside string
@@ -87,18 +84,16 @@ func (p Problem) String() string {
 		fixed = " (deleted)"
 	}
 	msg := p.Err.Error()
-	if what != "" && !strings.HasPrefix(msg, what) { // most errors of a store say what they are about
+	if what != "" && !strings.HasPrefix(msg, what) { // most errors of a store name it
 		msg = what + ": " + msg
 	}
 	return msg + fixed
 }
 
-// Check reads every blob against its digest and every result against its seal
-// and its blobs; every other record is read, and what is in the store's folders
-// besides is named. What cannot be read is a problem like any other and does not
-// end the check; only a store that cannot be listed does. A result in an unknown
-// format, and a blob or record that the store fails to read, are reported and never
-// deleted.
+// Check checks every blob against its digest, and every result against its seal and its blobs, reads
+// every other record, and lists whatever else is in the store's folders. What cannot be read is a
+// problem like any other; only a store that cannot be listed ends the check. A result in an unknown
+// format, and a blob or record that the store fails to read, are reported and never deleted.
 func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
 	c := &check{s: s, o: o, corrupt: map[Digest]bool{}, away: map[Digest]Elsewhere{}}
 	if err := c.all(ctx); err != nil {
@@ -220,8 +215,8 @@ func (c *check) blob(ctx context.Context, info BlobInfo, read func(n int64)) err
 	return nil
 }
 
-// results checks the results of keys. Where they cannot be read together they are read one by
-// one, so that one that cannot be read hides no other.
+// results checks the results of keys. If they cannot be read together they are read one by one, so that
+// an unreadable result hides no other.
 func (c *check) results(ctx context.Context, keys []Digest) error {
 	entries, err := Inspect(ctx, Alone(c.s), keys)
 	switch {
@@ -251,7 +246,7 @@ func (c *check) results(ctx context.Context, keys []Digest) error {
 	return nil
 }
 
-// resultDamage says why a result cannot be used; err is that this could not be found out.
+// resultDamage says why a result cannot be used; err, why that could not be found out.
 func (c *check) resultDamage(ctx context.Context, e Entry) (problem, err error) {
 	if e.Lost, err = lostForGood(ctx, c.s.Records, e.Lost, c.away); err != nil {
 		return nil, err
@@ -273,8 +268,8 @@ func (c *check) resultDamage(ctx context.Context, e Entry) (problem, err error) 
 	return nil, nil
 }
 
-// others reads every record that is not a result. Checkpoints that are damaged or
-// name a corrupt blob can go: with those gone, a step resumes from the one before.
+// others reads every record that is not a result. Checkpoints that are damaged or name a corrupt blob can
+// go: the step then resumes from the checkpoint before.
 func (c *check) others(ctx context.Context, names []string) error {
 	add := c.o.Tell.of("checking records", int64(len(names)), "records")
 	for _, name := range names {
@@ -297,8 +292,7 @@ func (c *check) others(ctx context.Context, names []string) error {
 	return nil
 }
 
-// otherDamage says what is wrong with a record, which can go then; err is that it, or what it
-// needs, cannot be read.
+// otherDamage says what is wrong with a record, which can go then; err, why it or its body cannot be read.
 func (c *check) otherDamage(ctx context.Context, name string, text []byte) (problem, err error) {
 	if key, ok := keyOf(name, SignaturesPrefix); ok {
 		return signatureDamage(ctx, c.s, key, name, text)
@@ -316,8 +310,8 @@ func (c *check) otherDamage(ctx context.Context, name string, text []byte) (prob
 	return nil, cmp.Or(err, said.lost)
 }
 
-// signatureDamage says what is wrong with a signature: it is none, or the result that is
-// there is not the one that was signed. One without a result says nothing wrong.
+// signatureDamage says what is wrong with a signature: it is none, or of another record than the result
+// has. Without a result nothing is wrong with it.
 func signatureDamage(ctx context.Context, s Store, key Digest, name string, doc []byte) (problem, err error) {
 	record, err := s.Records.Get(ctx, ResultName(key))
 	if errors.Is(err, ErrNotExist) {
@@ -333,14 +327,14 @@ func signatureDamage(ctx context.Context, s Store, key Digest, name string, doc 
 	return problem, nil
 }
 
-// strays files what is in a store's half besides blobs or records.
+// strays files what is among a store's blobs or records besides these.
 func (c *check) strays(ctx context.Context, half any) error {
-	t, ok := half.(tidier)
+	o, folder, ok := tidied(half)
 	if !ok {
 		return nil
 	}
 	var found []Stray // first: a store is not changed while it is listed
-	for s, err := range t.strays(ctx) {
+	for s, err := range o.strays(ctx, folder) {
 		if err != nil {
 			return err
 		}
@@ -350,7 +344,7 @@ func (c *check) strays(ctx context.Context, half any) error {
 		var aside string
 		var err error
 		if c.o.Repair {
-			aside, err = t.setAside(ctx, s)
+			aside, err = o.setAside(ctx, s)
 		}
 		if s.Place == "" && err == nil {
 			c.r.Strays = append(c.r.Strays, FoundStray{s, aside})
@@ -361,8 +355,8 @@ func (c *check) strays(ctx context.Context, half any) error {
 	return nil
 }
 
-// nameless files a record under results/ whose name is not a key. Nothing ever looks it
-// up, so it can go, unless a newer redsi may know what it is.
+// nameless files a record under results/ whose name is not a key. No look-up finds it, so it can go,
+// unless its format is a newer redsi's.
 func (c *check) nameless(ctx context.Context, name string, problem error) {
 	text, err := c.s.Records.Get(ctx, name)
 	if errors.Is(err, ErrNotExist) {
@@ -373,7 +367,7 @@ func (c *check) nameless(ctx context.Context, name string, problem error) {
 	c.record(ctx, name, problem, err == nil && !is[*FormatError](damage))
 }
 
-// record files a problem of a record, which is deleted if it can go and that is asked for.
+// record files a problem of a record, which Repair deletes if it can go.
 func (c *check) record(ctx context.Context, name string, problem error, canGo bool) {
 	p := Problem{Record: name, Err: problem}
 	if canGo && c.o.Repair {
@@ -387,9 +381,9 @@ func (c *check) record(ctx context.Context, name string, problem error, canGo bo
 	c.r.Problems = append(c.r.Problems, p)
 }
 
-// DropCorrupt reads d and deletes it if its bytes are wrong, which turns every
-// result that names it into a miss, so that its producer runs again. It is what
-// to call after an IntegrityError. A blob whose bytes are changed on the way stays.
+// DropCorrupt reads d and deletes it if its bytes are wrong in the store, so that every result that names
+// it is a miss and its producer is run again. Call it after an IntegrityError. A blob whose bytes are
+// changed on the way stays.
 func DropCorrupt(ctx context.Context, s Store, d Digest) (dropped bool, err error) {
 	switch bad, err := corruptThere(ctx, s.Blobs, d, nil); {
 	case errors.Is(err, ErrNotExist), err == nil && bad == nil, is[*changedError](err):
@@ -403,22 +397,22 @@ func DropCorrupt(ctx context.Context, s Store, d Digest) (dropped bool, err erro
 	return true, nil
 }
 
-// changedError says that the bytes of a blob were wrong in different ways.
+// changedError says that readings of a blob gave different wrong bytes.
 type changedError struct{ *IntegrityError }
 
 func (e *changedError) Error() string {
 	return e.IntegrityError.Error() + "; another reading gave other bytes, so they are changed on the way: check the network and the machine's memory"
 }
 
-// certainty is in how many bits readings must agree before bytes are wrong in the store and not on the way.
+// certainty is in how many bits readings must agree to show that bytes are wrong in the store, and not changed on the way.
 const certainty = 32
 
-// corruptThere reads d until it is certain whether its bytes are wrong in the store, which one right reading denies: it
-// reads a blob of two bytes, in which the same bit may be changed twice by chance, nine times, and a large one twice.
+// corruptThere reads d until it is certain whether its bytes are wrong in the store; one right reading shows that they are
+// not. It reads a blob of two bytes, in which the same bit may be changed twice by chance, nine times, and a large one twice.
 func corruptThere(ctx context.Context, blobs BlobReader, d Digest, read func(n int64)) (bad *IntegrityError, err error) {
 	for agreed := 0.0; agreed < certainty; {
 		err := readThrough(ctx, blobs, d, read)
-		read = nil // each byte is told once
+		read = nil // each byte counts once
 		now, is := errors.AsType[*IntegrityError](err)
 		switch {
 		case !is:

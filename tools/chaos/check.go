@@ -28,6 +28,7 @@ import (
 type snapshot struct {
 	results map[string]string // by key: the record
 	ran     map[string]int    // by mark, of the steps that have results
+	err     error             // why further results may be missing
 }
 
 // store opens the round's store past the proxy; false if it is not there yet.
@@ -52,12 +53,15 @@ func (r *round) snapshot() snapshot {
 		return s
 	}
 	var finished []string
-	_ = artifacts.EachResult(ctx, artifacts.Alone(store), func(x *artifacts.Result) bool {
+	s.err = artifacts.EachResult(ctx, artifacts.Alone(store), func(x *artifacts.Result) bool {
 		b, _ := json.Marshal(x)
 		s.results[x.Key.Hex()] = string(b)
 		finished = append(finished, markOf(x.Origin.Step))
 		return true
 	})
+	if s.err != nil {
+		r.note("only %d results of the store were read: %v", len(s.results), s.err)
+	}
 	now := marks(r.path("marks"))
 	for _, m := range finished {
 		if m != "" {
@@ -212,6 +216,10 @@ func (r *round) verify() {
 // checkLost looks for results that were there and are not, and for finished work that was done again.
 func (r *round) checkLost() {
 	after := r.snapshot()
+	if after.err != nil {
+		r.violate("the results cannot be read: %v", after.err)
+		return
+	}
 	ran := marks(r.path("marks"))
 	for _, b := range r.before {
 		for name, text := range b.results {

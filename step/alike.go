@@ -11,70 +11,68 @@ import (
 	"strings"
 )
 
-// Alike says how two results of one key are compared in an output, where their bytes are
-// not the same: what may differ between two machines that both did the work right. It is
-// in no key, and only people use it. It is one of Bytes, Numbers, Texts, Runs,
-// Vectors, Cells, Evaluated, Follows, Files and OfTheRun.
+// Alike is the rule by which an output of two results of one key is compared, where its bytes differ:
+// what may differ between two machines that both did the work right. It is in no key, and is for people.
+// It is one of Bytes, Numbers, Texts, Runs, Vectors, Cells, Evaluated, Follows, Files and OfTheRun.
 type Alike interface {
 	// String is the rule in words, such as "numbers within 1e-06 of the greater".
 	String() string
 	check() error
 }
 
-// Bytes takes no other bytes. It is what holds where nothing is declared.
+// Bytes allows no difference. It is the rule where none is declared.
 type Bytes struct{}
 
-// OfTheRun is for an output that describes the run itself, such as its seconds: it is not
-// compared.
+// OfTheRun is for an output that describes the run itself, such as its seconds: it is not compared.
 type OfTheRun struct{}
 
-// Margin is by how much two numbers may differ: by Abs, or by Rel times the greater one,
-// whichever is more. With Skip they are not compared, as what describes the run itself.
+// Margin is by how much two numbers may differ: by Abs, or by Rel times the greater one, whichever is
+// more. With Skip they are not compared, since they describe the run itself.
 type Margin struct {
 	Abs, Rel float64
 	Skip     bool
 }
 
-// Allows is how far x and y may be apart.
+// Allows returns how far x and y may be apart.
 func (m Margin) Allows(x, y float64) float64 { return max(m.Abs, m.Rel*max(abs(x), abs(y))) }
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// Numbers is for JSON, and for lines of it, as they are or compressed: the same shape,
-// texts and whole numbers equal, other numbers within the margin. Which numbers are whole
-// is what the output's Fields declare, or else how both are written. Fields has margins of
-// their own, for whole numbers too, by patterns such as "points[].loss" and "metrics.*".
+// Numbers is for JSON and JSON lines, plain or compressed: the same shape, equal texts and integers, other
+// numbers within the margin. The output's Fields say which numbers are integers, or else the way in which
+// both are written. Fields has margins of single fields, also of integers, by patterns such as
+// "points[].loss" and "metrics.*".
 type Numbers struct {
 	Margin
 	Fields map[string]Margin
 }
 
-// Texts is for text with numbers in it: words equal, numbers within the margin, white space
-// as one blank.
+// Texts is for text with numbers in it: equal words, numbers within the margin, any white space as one
+// blank.
 type Texts struct{ Margin }
 
-// Runs is for rankings in TREC's format: the same queries, and on average so great a part
-// of the first Depth documents in both.
+// Runs is for rankings in TREC's format: the same queries, and of the first Depth documents a share of
+// Overlap in both, on average.
 type Runs struct {
 	Depth   int
 	Overlap float64
 }
 
-// Vectors is for an .npy matrix of floats, row by row: the cosine of two rows is at least
-// Cosine, and their lengths are within the margin.
+// Vectors is for an .npy matrix of floats: the cosine of two rows is at least Cosine, and their lengths are
+// within the margin.
 type Vectors struct {
 	Margin
 	Cosine float64
 }
 
-// Cells is for the JSON of a table or figure: each number, as it is printed, within so many
-// units of its last digit, all else equal.
+// Cells is for the JSON of a table or figure: each number, as it is printed, within so many units of its
+// last digit, everything else equal.
 type Cells struct{ Units int }
 
-// Evaluated is for a model: the steps of kind By that read it are run on both, and in
-// their Output, a JSON document, the numbers that Fields names, percentages of queries,
-// differ by no more than their margin, or than Chance * 100/√n, n being what is at the
-// path Of, whichever is more. What Fields does not name is not compared.
+// Evaluated is for a model: the steps of kind By that read it are run on both models, and in their Output,
+// a JSON document, the numbers that Fields names, percentages of queries, differ by no more than their
+// margin, or than Chance * 100/√n, n being the number at the path Of, whichever is more. Other numbers are
+// not compared.
 type Evaluated struct {
 	By, Output string
 	Fields     map[string]Margin
@@ -82,12 +80,12 @@ type Evaluated struct {
 	Chance     float64
 }
 
-// Follows is for an output that is made of another one of the same step, which is compared
-// in its place.
+// Follows is for an output that is computed from another output of the step, which is compared in its
+// place.
 type Follows struct{ Output string }
 
-// Files is for trees: how files are compared, by patterns of path.Match; those that none
-// matches by bytes. Of several that match, the longest pattern counts.
+// Files is for trees: the rules of files, by patterns of path.Match, of which the longest that matches
+// counts. Other files are compared by bytes.
 type Files map[string]Alike
 
 func (Bytes) String() string    { return "bytes" }
@@ -111,7 +109,7 @@ func (n Numbers) String() string {
 	return "numbers " + n.Margin.String() + fieldsText(n.Fields)
 }
 
-// fieldsText lists margins of fields, those that are the same together.
+// fieldsText lists margins with their fields.
 func fieldsText(fields map[string]Margin) string {
 	var list []string
 	by := map[Margin][]string{}
@@ -160,10 +158,10 @@ func (f Files) String() string {
 	return strings.Join(append(list, "other files by bytes"), "; ")
 }
 
-// number is a short form of a float that people type.
+// number returns the shortest text of a float.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// Rule is how a file of the tree is compared.
+// Rule returns how a file of the tree is compared.
 func (f Files) Rule(name string) Alike {
 	best := ""
 	var rule Alike = Bytes{}
@@ -185,7 +183,7 @@ func (m Margin) check() error {
 	return nil
 }
 
-// maxMargin is beyond what any number may differ by: above it, and for infinity, nothing is compared.
+// maxMargin bounds Abs: with a larger one, or infinity, nothing would be compared.
 const maxMargin = 1e300
 
 func checkFields(fields map[string]Margin) error {
@@ -250,32 +248,31 @@ func (f Files) check() error {
 	return nil
 }
 
-// rounding is how far floats of Go code are apart between processors: those that multiply
-// and add at once round the last bit of a sum differently.
+// rounding is how far floats of Go code may be apart between processors: some multiply and add at once,
+// and so round the last bit of a sum differently.
 const rounding = 1e-9
 
-// Output is something a kind leaves behind.
+// Output is an output of a kind.
 type Output struct {
 	Name string
 	Type string // artifact type, such as "nq/records"; inputs with accepts ask for it
 	Help string
 	Tree bool // many named files rather than one blob
 
-	// Optional outputs are those of some configurations only: a result may lack them.
-	Optional bool
+	Optional bool // some configurations do not have it
 
-	// Fields, if set, declares the JSON that the output is; see FieldsOf. What reads a
-	// field of it, such as a table, is checked before anything runs.
+	// Fields, if set, declares the JSON that the output is; see FieldsOf. The fields that a table, say,
+	// reads of it are checked before anything runs.
 	Fields *Fields
 
-	// Alike decides whether two results whose bytes differ count as equal; nil: see Rule.
-	// Why is its reason, for people.
+	// Alike decides whether two results whose bytes differ count as equal; nil: see Rule. Why is its
+	// reason, for people.
 	Alike Alike
 	Why   string
 }
 
-// Rule is how two of the output are compared: what it declares, of JSON with numbers that
-// are not whole Numbers within the rounding of sums, else Bytes.
+// Rule returns how the output is compared: by the rule that it declares; for JSON with floats, by Numbers
+// within the rounding of sums; else by Bytes.
 func (o Output) Rule() Alike {
 	if o.Alike != nil {
 		return o.Alike
@@ -293,7 +290,7 @@ func (o Output) Rule() Alike {
 // CheckAlike says what is wrong with a rule that somebody else wrote.
 func CheckAlike(a Alike) error { return a.check() }
 
-// checkAlike panics on a rule that cannot be gone by: a programming error.
+// checkAlike panics on a rule that cannot be applied: a programming error.
 func checkAlike(kind string, outputs []Output) {
 	for _, o := range outputs {
 		err := o.Rule().check()

@@ -11,16 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical writes a configuration tree in the one form that is hashed: objects
-// with sorted keys, no white space, strings in UTF-8 with only the escapes that
-// JSON requires, numbers in shortest form (an integral value without exponent
-// or point), inputs as {"$input": digest}. Equal trees give equal bytes on any
-// machine and Go version.
+// Canonical writes a configuration tree in the one form that is hashed: objects with sorted keys, no white
+// space, strings in UTF-8 with only the escapes that JSON requires, numbers in shortest form (integers
+// without exponent or point), inputs as {"$input": digest}. Equal trees give equal bytes on any machine and
+// Go version.
 //
-// The tree is made of map[string]any, []any, string, bool, nil, Input and the
-// number types json.Number, int64 and float64; anything else, a non-finite
-// number or invalid UTF-8 is an error: a key that cannot be complete must not
-// exist.
+// The tree consists of map[string]any, []any, string, bool, nil, Input and the number types json.Number,
+// int64 and float64. Anything else, a non-finite number or invalid UTF-8 is an error: a key must cover the
+// configuration completely.
 func Canonical(tree any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := writeTree(&b, tree, canonicalLeaf); err != nil {
@@ -29,7 +27,7 @@ func Canonical(tree any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeTree writes lists, and objects with sorted keys; leaf writes what is in them.
+// writeTree writes lists, and objects with sorted keys; leaf writes the other values.
 func writeTree(b *bytes.Buffer, v any, leaf func(*bytes.Buffer, any) error) error {
 	switch v := v.(type) {
 	case []any:
@@ -64,7 +62,7 @@ func writeTree(b *bytes.Buffer, v any, leaf func(*bytes.Buffer, any) error) erro
 	return nil
 }
 
-// canonicalLeaf writes what is no list and no object.
+// canonicalLeaf writes a value that is no list and no object.
 func canonicalLeaf(b *bytes.Buffer, v any) error {
 	switch v := v.(type) {
 	case nil:
@@ -104,7 +102,7 @@ func canonicalString(b *bytes.Buffer, s string) error {
 		return fmt.Errorf("%q is not valid UTF-8", s)
 	}
 	b.WriteByte('"')
-	from := 0 // what is written as it is
+	from := 0 // of the bytes that are written as they are
 	for i := range len(s) {
 		if c := s[i]; c == '"' || c == '\\' {
 			b.WriteString(s[from:i])
@@ -145,16 +143,15 @@ func canonicalFloat(b *bytes.Buffer, f float64) error {
 	return nil
 }
 
-// encodeObject turns a filled-in struct back into a tree: defaults included,
-// unset optional values left out, so that decodeObject over def gives the same
-// struct again. def is the struct of defaults; if it is not known (the zero
-// Value), nothing is left out that could have one.
+// encodeObject turns a filled-in struct into a tree, with defaults and without unset optional values, so
+// that decodeObject over def gives the same struct. def is the struct of defaults; without it (the zero
+// Value), no attribute is left out that could have a default.
 //
-// With forKey, attributes marked "nokey" are left out, those marked "added" while
-// they equal their default, and of maps marked "names" all but the names; renamed ones
-// have the names that they had.
+// With forKey, the tree lacks attributes marked "nokey", and attributes marked "added" while they have
+// their default; of maps marked "names" it has the names only, and renamed attributes have their former
+// names.
 func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]any {
-	m := map[string]any{} // of few that are set
+	m := map[string]any{} // few attributes are set
 	for i := range attrs {
 		a := &attrs[i]
 		if forKey && a.NoKey {
@@ -195,14 +192,14 @@ func noElements(v reflect.Value) bool {
 	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
-// encodeValue returns nil for an unset pointer or input, and only for these: an
-// empty list within a list is a list.
+// encodeValue returns nil for an unset pointer or input, and only for these: an empty list within a list
+// is a list.
 func encodeValue(v, def reflect.Value, t Type, forKey bool) any {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return nil
 		}
-		v, def = v.Elem(), reflect.Zero(v.Type().Elem()) // what decodeValue starts from
+		v, def = v.Elem(), reflect.Zero(v.Type().Elem()) // from which decodeValue starts
 	}
 	switch t.Kind {
 	case InputOne:
@@ -247,8 +244,8 @@ func sameTree(a, b any) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// MapInputs returns a copy of the tree with f applied to every input, depth
-// first, lists in order and objects by sorted key; path is that of the input.
+// MapInputs returns a copy of the tree with f applied to every input, given with its path, depth first,
+// lists in order and objects by sorted key.
 func MapInputs(tree any, f func(path string, in Input) (Input, error)) (any, error) {
 	return mapInputs(tree, "", f)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Check is something that must be true of a result before anything reads it: of a number
-// that the step counted, or of one in a JSON output. It is in no key: a result that fails
-// a check is kept, and is judged again when the check changes.
+// Check is a condition on a result, which must hold before anything reads the result: on a number that
+// the step counted, or on a number in a JSON output. It is in no key: a result that fails a check is
+// kept, and is judged anew when the check changes.
 type Check struct {
 	Name    string `json:"name"`             // for people
 	Counts  string `json:"counts,omitempty"` // what was counted
@@ -30,16 +30,17 @@ type Check struct {
 	Warning bool   `json:"warning,omitempty"` // it stops nothing
 	At      string `json:"at,omitempty"`      // FILE:LINE
 
-	// Of has the addresses of the steps whose numbers limits by name are, all read by this
-	// step: their sum counts. None: this step itself.
+	// Of has the addresses of the steps from which limits by name take their numbers, which are added
+	// up; this step reads all of them. None: this step itself.
 	Of []string `json:"of,omitempty"`
 }
 
-// Opener reads what is stored under a digest.
+// Opener reads the blob of a digest.
 type Opener = func(context.Context, artifacts.Digest) (io.ReadCloser, error)
 
-// Remembered opens what was read once from memory: the checks of many steps read the same
-// small outputs. It keeps at most mostChecked bytes, and may be used by many at once.
+// Remembered returns an Opener that reads a blob once and then has it in memory, since the checks of
+// many steps read the same small outputs. It keeps at most mostChecked bytes, and may be used by
+// several goroutines.
 func Remembered(open Opener) Opener {
 	var mu sync.Mutex
 	kept, left := map[artifacts.Digest][]byte{}, mostChecked
@@ -69,7 +70,7 @@ func (c Check) sentence(problem string) string {
 	return fmt.Sprintf("check %q fails: %s (%s)", c.Name, problem, c.At)
 }
 
-// problem says why the check fails; "" if it does not.
+// problem returns why the check fails; "" if it holds.
 func (c Check) problem(ctx context.Context, r *artifacts.Result, open Opener) (string, error) {
 	name := cmp.Or(c.Counts, c.Field)
 	v, why, err := wanted(name, r).number(ctx, open)
@@ -127,9 +128,7 @@ func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (doc an
 	if err != nil {
 		return nil, "", err
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	if err := d.Decode(&doc); err != nil {
+	if doc, err = decodeJSON(b); err != nil {
 		return nil, fmt.Sprintf("the output is not JSON: %v", err), nil
 	}
 	return doc, "", nil
@@ -153,17 +152,17 @@ func numberAt(doc any, path string) (float64, string) {
 	return v, ""
 }
 
-// Limit is what a check compares with: a number or, if it has a name, another that was
-// left, by the step itself or by those that its check is Of.
+// Limit is what a check compares with: a number or, by name, a number that the step itself left, or the
+// steps that its check is Of.
 type Limit struct {
 	Number float64 `json:"number,omitempty"`
 	Name   string  `json:"name,omitempty"` // what was counted, or OUTPUT:PATH
 
-	// Terms are what Name is, by the steps that the check is Of: known once these have results.
+	// Terms are the numbers by that Name of the steps that the check is Of, once these have results.
 	Terms []Term `json:"terms,omitempty"`
 }
 
-// Term is a number that a step left, or where it is, or why there is none.
+// Term is a number that a step left, or its place in an output, or why there is none.
 type Term struct {
 	Step   string              `json:"step,omitempty"`
 	Number float64             `json:"number,omitempty"`
@@ -172,7 +171,7 @@ type Term struct {
 	None   string              `json:"none,omitempty"`
 }
 
-// wanted finds what is counted under a name, or the output in which OUTPUT:PATH is.
+// wanted finds the count of a name, or the output of OUTPUT:PATH.
 func wanted(name string, r *artifacts.Result) Term {
 	output, path, isField := strings.Cut(name, ":")
 	if !isField {
@@ -189,7 +188,7 @@ func wanted(name string, r *artifacts.Result) Term {
 	return Term{In: &a, Path: path}
 }
 
-// number reads the term; why says that it has none.
+// number reads the term; why says why there is no number.
 func (t Term) number(ctx context.Context, open Opener) (v float64, why string, err error) {
 	switch {
 	case t.None != "":
@@ -207,7 +206,7 @@ func (t Term) number(ctx context.Context, open Opener) (v float64, why string, e
 	return v, why, nil
 }
 
-// value is the number to compare with; why says that there is none.
+// value returns the number to compare with; why says why there is none.
 func (l *Limit) value(ctx context.Context, r *artifacts.Result, open Opener) (sum float64, why string, err error) {
 	terms := l.Terms
 	switch {
@@ -229,7 +228,7 @@ func (l *Limit) value(ctx context.Context, r *artifacts.Result, open Opener) (su
 	return sum, "", nil
 }
 
-// shown is the limit for people, with where it is from.
+// shown returns the limit for people, with its origin.
 func (l *Limit) shown(v float64, of []string) string {
 	switch {
 	case l.Name == "":
@@ -240,9 +239,9 @@ func (l *Limit) shown(v float64, of []string) string {
 	return fmt.Sprintf("%s, the %s of %s,", decimal(v), l.Name, strings.Join(of, " and "))
 }
 
-// Without is a configuration without some of the references in its lists and maps: drop says of each whether it
-// goes. can is false of one that cannot: it is an attribute by itself, or all that there is of one. An error says
-// what would have nothing left.
+// Without returns a configuration without some of the references in its lists and maps: drop says of each whether
+// it goes. can is false if it cannot go, since it is an attribute of its own, or all that an attribute has. An error
+// names the attribute that would have nothing left.
 func (s *Spec) Without(tree map[string]any, drop func(ref Ref, can bool) bool) (map[string]any, error) {
 	out, err := without(tree, s.Attrs, "", false, drop)
 	if err != nil {
@@ -251,7 +250,7 @@ func (s *Spec) Without(tree map[string]any, drop func(ref Ref, can bool) bool) (
 	return out, nil
 }
 
-// without is Without of an object; one of a list may lose all of an attribute, as a row of a table does.
+// without is Without of an object. An object in a list may lose all of an attribute, as a row of a table does.
 func without(of map[string]any, attrs []Attr, path string, listed bool, drop func(Ref, bool) bool) (out map[string]any, err error) {
 	out = make(map[string]any, len(of))
 	for name, v := range of {
@@ -269,7 +268,7 @@ func without(of map[string]any, attrs []Attr, path string, listed bool, drop fun
 	return out, nil
 }
 
-// withoutIn is Without of a value: nil if nothing is left of it, which may be if it is in a list or map.
+// withoutIn is Without of a value: nil if nothing is left of it, which is an error unless may is true.
 func withoutIn(v any, t Type, path string, may bool, drop func(Ref, bool) bool) (any, error) {
 	switch v := v.(type) {
 	case Input:
@@ -316,10 +315,10 @@ func withoutIn(v any, t Type, path string, may bool, drop func(Ref, bool) bool) 
 	return nil, nil
 }
 
-// lacksAttr is the attribute of kinds that say how many of the steps that they gather they are without: it is filled in.
+// lacksAttr is an attribute that Without fills in, where a kind has it: how many of the steps that a task gathers are gone.
 const lacksAttr = "lacks"
 
-// Without is the task without what it reads of some steps in its lists and maps, by their addresses.
+// Without returns the task without the outputs of the steps in gone, by address, in its lists and maps.
 func (r *Registry) Without(t Task, gone map[string]bool) (Task, error) {
 	spec := r.Lookup(t.Kind)
 	if spec == nil {

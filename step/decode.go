@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a configuration, at an attribute path such as
-// "rows[2].cells".
+// Problem is one mistake in a configuration, at an attribute path such as "rows[2].cells".
 type Problem struct {
 	Path   string
 	Detail string
@@ -36,7 +35,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// Err is the problems as an error; nil if there are none.
+// Err returns the problems as an error; nil if there are none.
 func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
@@ -44,10 +43,10 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// decodeObject fills a struct from a tree; absent optional attributes keep what
-// the struct already has (the defaults).
+// decodeObject fills a struct from a tree. Absent optional attributes keep the struct's values, the
+// defaults.
 func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path string) (ps Problems) {
-	known := 0
+	found := 0
 	for i := range attrs {
 		a := &attrs[i]
 		val, ok := tree[a.Name]
@@ -55,7 +54,7 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 			val, ok = tree[a.Was]
 		}
 		if ok {
-			known++
+			found++
 		}
 		if !ok || val == nil {
 			if !a.Optional {
@@ -71,7 +70,7 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 		}
 		ps = append(ps, wrong...)
 	}
-	if known == len(tree) {
+	if found == len(tree) {
 		return ps
 	}
 	for _, n := range sortedKeys(tree) {
@@ -85,7 +84,7 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 	return ps
 }
 
-// checkValue checks a string or number, or every one of a list or map, of the right type.
+// checkValue checks a string or number of the right type, or each in a list or map, by Enum and Range.
 func (a *Attr) checkValue(val any, path string) (ps Problems) {
 	if len(a.Enum) == 0 && a.Range == (Range{}) {
 		return nil
@@ -179,7 +178,7 @@ func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
 func decodeList(list []any, v reflect.Value, t Type, path string) (ps Problems) {
 	s := reflect.MakeSlice(v.Type(), len(list), len(list))
 	for i, e := range list {
-		if wrong := decodeValue(e, s.Index(i), *t.Elem, ""); len(wrong) > 0 { // again, to say where
+		if wrong := decodeValue(e, s.Index(i), *t.Elem, ""); len(wrong) > 0 { // then once more, to say where
 			ps = append(ps, decodeValue(e, s.Index(i), *t.Elem, fmt.Sprintf("%s[%d]", path, i))...)
 		}
 	}
@@ -202,15 +201,15 @@ func decodeMap(m map[string]any, v reflect.Value, t Type, path string) (ps Probl
 	return ps
 }
 
-// toString takes a number for its shortest text and a bool for its name, as HCL
-// does: it makes a number of "${1}", so that there would be no way to write "1".
+// toString takes a number for its shortest text and a bool for its name, as HCL does: since "${1}" is a
+// number there, nobody could write the text "1".
 func toString(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
 	case json.Number:
 		if significant(string(v)) > floatDigits {
-			return string(v), true // neither an int64 nor a float64 may have all of them
+			return string(v), true // an int64 or a float64 may not keep all of them
 		}
 		return canonicalText(v)
 	case bool, int64, float64:
@@ -224,7 +223,7 @@ func canonicalText(v any) (string, bool) {
 	return string(b), err == nil
 }
 
-// floatDigits is how many digits every float64 keeps.
+// floatDigits is how many decimal digits every float64 keeps.
 const floatDigits = 15
 
 // significant counts the digits of a number in JSON, without leading zeros.
@@ -268,7 +267,7 @@ func toFloat(v any) (float64, bool) {
 	return 0, false
 }
 
-// inexact reports a whole number that a float64 does not tell from its neighbours.
+// inexact reports an integer that no float64 is equal to.
 func inexact(v any) bool {
 	text := fmt.Sprint(v)
 	n, ok := new(big.Int).SetString(text, 10)

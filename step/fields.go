@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Any is the shape of JSON that nothing is declared of.
+// Any is the shape of JSON of which nothing is declared.
 const Any TypeKind = "any"
 
-// Fields declares the shape of JSON: of a document, or of what is within one. It is
-// not part of keys: it says beforehand what a field of an output will be.
+// Fields declares the shape of a JSON document, or of a part of it, so that the fields of an output are
+// known before it exists. It is in no key.
 type Fields struct {
 	Type   TypeKind // Object, List, Map, Int, Float, String, Bool or Any
 	Unit   string   // of a number, such as "percent"; "" for counts and plain numbers
@@ -30,12 +30,12 @@ type Field struct {
 	Fields
 }
 
-// JSONFields is what a type may have that writes its JSON itself, to say what it writes.
+// JSONFields is for types that write their JSON themselves, to declare it.
 type JSONFields interface{ JSONFields() *Fields }
 
-// FieldsOf declares what encoding/json writes of a T. Struct fields may have a tag
-// `unit:"percent"`, which holds for all numbers below them that have none of their own.
-// What it cannot know, interfaces and types with a MarshalJSON of their own, is Any.
+// FieldsOf declares the JSON that encoding/json writes of a T. Struct fields may have a tag
+// `unit:"percent"`, which holds for all numbers below them that have no tag. Interfaces, and types with a
+// MarshalJSON of their own, are Any.
 func FieldsOf[T any]() *Fields {
 	f := fieldsOf(reflect.TypeFor[T](), "", nil)
 	return &f
@@ -80,7 +80,7 @@ func fieldsOf(t reflect.Type, unit string, within []reflect.Type) Fields {
 	return Fields{Type: Any}
 }
 
-// members are the fields of a struct, those of embedded ones among them.
+// members returns the fields of a struct, and of the structs that are embedded in it.
 func members(t reflect.Type, unit string, within []reflect.Type) (list []Field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -103,13 +103,13 @@ func members(t reflect.Type, unit string, within []reflect.Type) (list []Field) 
 	return list
 }
 
-// NoFieldError says that JSON cannot have, or has not, what a path asks for.
+// NoFieldError says that JSON does not have, or cannot have, the field of a path.
 type NoFieldError struct {
 	Path   string   // as it was asked for
 	Name   string   // the part of it that leads nowhere
-	Within string   // the path of what lacks it, "" for the document
-	Is     TypeKind // what is there, if it is not an object
-	Names  []string // the fields that are there, if it is one, as parts of a path
+	Within string   // the path of the value that lacks the part; "" for the document
+	Is     TypeKind // of that value, if it is not an object
+	Names  []string // the fields of that value, if it is an object, as parts of a path
 }
 
 func (e *NoFieldError) Error() string {
@@ -130,8 +130,8 @@ func (e *NoFieldError) Error() string {
 	return fmt.Sprintf("there is no field %q: %s is of type %s and has no %q", e.Path, where, e.Is, e.Name)
 }
 
-// At is what a path of names and numbers of elements, with dots between them, leads to.
-// A path that cannot lead anywhere is a *NoFieldError.
+// At returns the declaration at a path of names and numbers of elements, with dots between them. A path
+// that cannot lead anywhere is a *NoFieldError.
 func (f *Fields) At(path string) (*Fields, error) {
 	at := f
 	for w := WalkPath(path); w.Next(); {
@@ -156,8 +156,8 @@ func (f *Fields) At(path string) (*Fields, error) {
 	return at, nil
 }
 
-// With has members of these names where f has a map of any, at a path of f: those that a
-// configuration decides. It changes f and returns it. A path of no map is a programming error.
+// With puts members of these names, which a configuration decides, in the place of the map at a path of f.
+// It changes f and returns it. A path of no map is a programming error.
 func (f *Fields) With(path string, names ...string) *Fields {
 	at, err := f.At(path)
 	if err != nil || at.Type != Map {
@@ -171,7 +171,7 @@ func (f *Fields) With(path string, names ...string) *Fields {
 	return f
 }
 
-// clone shares nothing that With could change.
+// clone returns a copy that shares nothing that With could change.
 func (f Fields) clone() Fields {
 	f.Object = slices.Clone(f.Object)
 	for i := range f.Object {
@@ -192,8 +192,8 @@ func (f *Fields) names() []string {
 	return list
 }
 
-// All visits what is neither object, list nor map, by patterns such as "points[].step"
-// and "counts.*": [] stands for every element, * for every name.
+// All yields the declarations that are neither object, list nor map, by patterns such as "points[].step" and
+// "counts.*": [] stands for every element, * for every name.
 func (f *Fields) All() iter.Seq2[string, *Fields] {
 	return func(yield func(string, *Fields) bool) { f.each("", yield) }
 }
@@ -215,9 +215,9 @@ func (f *Fields) each(at string, yield func(string, *Fields) bool) bool {
 	return yield(at, f)
 }
 
-// PathWalk follows a path in JSON, part by part: in what is declared and in what is there
-// alike. Parts are names and numbers of elements, with dots between them; a part that begins
-// with ' ends at the next one that is before a dot or the end: 'map@0.5'.mean.
+// PathWalk follows a path in JSON, or in its declaration, part by part. Parts are names and numbers of
+// elements, with dots between them; a part that begins with ' ends at the next ' before a dot or the end of
+// the path: 'map@0.5'.mean.
 type PathWalk struct {
 	Name string // the present part
 
@@ -228,7 +228,7 @@ type PathWalk struct {
 // WalkPath begins before the first part.
 func WalkPath(path string) *PathWalk { return &PathWalk{path: path, rest: path} }
 
-// Next goes to the next part; false behind the last.
+// Next goes to the next part; false after the last.
 func (w *PathWalk) Next() bool {
 	if w.end {
 		return false
@@ -248,7 +248,7 @@ func (w *PathWalk) Next() bool {
 	return true
 }
 
-// PathOf is the path that leads through names, each in quotes if it has a dot.
+// PathOf returns the path through names, each in quotes if it has a dot.
 func PathOf(names ...string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
@@ -259,13 +259,13 @@ func PathOf(names ...string) string {
 	return strings.Join(parts, ".")
 }
 
-// Index is the present part as the number of an element of a list, from zero.
+// Index returns the present part as the number of an element of a list, from zero.
 func (w *PathWalk) Index() (int, bool) {
 	i, err := strconv.Atoi(w.Name)
 	return i, err == nil && i >= 0
 }
 
-// In is what the present part leads to from decoded JSON.
+// In returns the value to which the present part leads from decoded JSON.
 func (w *PathWalk) In(at any) (any, error) {
 	switch x := at.(type) {
 	case map[string]any:
@@ -282,7 +282,7 @@ func (w *PathWalk) In(at any) (any, error) {
 	return nil, w.Lost(String, nil)
 }
 
-// Lost says that the present part leads nowhere from what is there.
+// Lost returns the error that the present part leads nowhere from a value of that shape and these fields.
 func (w *PathWalk) Lost(is TypeKind, names []string) error {
 	for i, name := range names {
 		names[i] = PathOf(name)
@@ -297,11 +297,11 @@ type Read struct {
 	Input Input
 	Under string              // path of what Path begins at, which another Read checks; "" for the document
 	Path  string              // with dots
-	Check func(*Fields) error // may refuse what the path leads to, such as a list; nil takes all
-	Of    []string            // what of the output comes from it, such as the cells ROW.COLUMN of a table; may be nil
+	Check func(*Fields) error // may refuse the field, such as a list; nil takes every field
+	Of    []string            // the parts of the output that come from it, such as cells ROW.COLUMN of a table; may be nil
 }
 
-// Field is the whole path in the input.
+// Field returns the path from the document.
 func (r Read) Field() string {
 	if r.Under == "" || strings.HasSuffix(r.Under, ":") { // a file of a tree, not an object in it
 		return r.Under + r.Path
@@ -309,7 +309,7 @@ func (r Read) Field() string {
 	return r.Under + "." + r.Path
 }
 
-// CellName is a cell that a configuration names, and the attribute that does.
+// CellName is a cell that an attribute of a configuration names.
 type CellName struct {
 	Attr string // as in Problem
 	Cell string // ADDRESS:CELL, such as table.dedup_counts:url.train

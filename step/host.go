@@ -17,63 +17,59 @@ type Host interface {
 	Take(ctx context.Context, path string) (artifacts.Digest, int64, error) // Put of a file that is given away
 	Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error)
 	Report(p Progress)                                                   // never blocks
-	Checkpoints(count func(name string, n int64)) Checkpoints            // filed under the step's key; what is passed over is counted
-	Trajectory(most int64, count func(name string, n int64)) Checkpoints // filed under that of the step's task; nil: there is none
+	Checkpoints(count func(name string, n int64)) Checkpoints            // of the step's key; counts checkpoints that it passes over
+	Trajectory(most int64, count func(name string, n int64)) Checkpoints // of the task's trajectory; nil: it has none
 	Scratch() Scratch
 }
 
-// Scratch makes folders on this worker's disk. What they hold, and the programs
-// that work in them, do not outlive a worker that is killed for longer than until
-// the next one starts.
+// Scratch makes folders on this worker's disk. If the worker is killed, the next one that starts removes
+// the folders and ends the programs that work in them.
 type Scratch interface {
 	New() (dir string, err error)
 	Discard(dir string) error
 	Runs(dir string, pid int) error // a program works in dir and leads the process group pid
-	Ended(dir string) error         // it has ended: so does what it left running
+	Ended(dir string) error         // the program has ended: what it left running is ended
 }
 
-// Checkpoints keeps a step's intermediate state outside its result: it survives
-// the worker, is found by any other one that runs the same key, and is
-// collected once the step has a result.
+// Checkpoints keeps a step's intermediate state outside its result. It survives the worker, is found by
+// any worker that runs the same key, and is collected once the step has a result.
 type Checkpoints interface {
-	// Put stores a file of the checkpoint that the next Save files. Its blob is of
-	// this step alone, whatever r yields, and goes when it is of no use any more.
+	// Put stores a file of the checkpoint that the next Save files. Its blob is this step's only, whatever
+	// r yields, and is removed when it is of no use any more.
 	Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error)
 	// Open returns what Put read.
 	Open(ctx context.Context, f artifacts.File) (io.ReadCloser, error)
-	// Save files the checkpoint, and removes those that are of no use any more.
+	// Save files the checkpoint, and removes checkpoints that are of no use any more.
 	Save(ctx context.Context, n int64, files map[string]artifacts.File) error
-	// Latest gives use the newest complete checkpoint and, as long as its error is an
-	// Unfit one, the one before. What is passed over is reported and counted, and makes
-	// room when the next one is saved; of a Beyond one nothing is said, and it stays.
-	// ok is false if none was of use.
+	// Latest calls use with the newest complete checkpoint and, while it returns an Unfit error, with the
+	// checkpoint before. A checkpoint that is passed over is reported and counted, and makes room when the
+	// next one is saved; after a Beyond error it stays, and nothing is said. ok is false if none was of use.
 	Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error)
 }
 
-// Progress is how far a step is; Total 0 means unknown.
+// Progress is how far a step is. Total 0 is unknown.
 type Progress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total,omitempty"`
 	Unit  string `json:"unit,omitempty"` // "bytes", "records", "steps"
 	Note  string `json:"note,omitempty"` // what is being done, in a few words
 
-	// LeftS is how many seconds are left where the step knows better than the share
-	// done of the time since: one that resumed, say. 0: not known.
+	// LeftS is how many seconds are left, if the step, such as one that resumed, knows that better than
+	// from the share that is done and the time since it began. 0: unknown.
 	LeftS float64 `json:"left_s,omitempty"`
 
-	// Step is the address of the step, where its activity tells it.
-	Step string `json:"step,omitempty"`
+	Step string `json:"step,omitempty"` // its address, where its activity tells
 }
 
 type reporterKey struct{}
 
-// WithReporter returns a context by which what is called can say how far it is.
-// The function must not block and may be called from several goroutines.
+// WithReporter returns a context through which a callee can say how far it is. report must not block and
+// may be called from several goroutines.
 func WithReporter(ctx context.Context, report func(Progress)) context.Context {
 	return context.WithValue(ctx, reporterKey{}, report)
 }
 
-// Reporter returns the function that WithReporter was given, or one that does nothing.
+// Reporter returns the function that WithReporter was given, or else a function that does nothing.
 func Reporter(ctx context.Context) func(Progress) {
 	if f, ok := ctx.Value(reporterKey{}).(func(Progress)); ok {
 		return f
@@ -81,24 +77,23 @@ func Reporter(ctx context.Context) func(Progress) {
 	return func(Progress) {}
 }
 
-// Resources is what a step asks of the worker that runs it, and how often it is tried.
-// None of it is in a key.
+// Resources is what a step asks of the worker that runs it, and how often it is tried. It is in no key.
 type Resources struct {
 	CPUs   int           `json:"cpus,omitempty"`   // processors; 0: nothing was said
 	Memory int64         `json:"memory,omitempty"` // bytes; 0: nothing was said
 	GPUs   int           `json:"gpus,omitempty"`   // cards, all at once
 	Time   time.Duration `json:"time,omitempty"`   // the longest that it may take, in nanoseconds; 0: no limit
-	Limits []string      `json:"limits,omitempty"` // names of which a run has only so many at a time
+	Limits []string      `json:"limits,omitempty"` // names that only so many steps of a run have at a time
 
-	Tries int     `json:"tries,omitempty"` // further ones after its program has failed
-	Grow  float64 `json:"grow,omitempty"`  // times as much memory at each of them; 0: as much
+	Tries int     `json:"tries,omitempty"` // further tries after its program has failed
+	Grow  float64 `json:"grow,omitempty"`  // by which each try multiplies the memory; 0: not at all
 
-	GrowTime float64 `json:"grow_time,omitempty"` // times as long at each of them; 0: as long
+	GrowTime float64 `json:"grow_time,omitempty"` // by which each try multiplies the time; 0: not at all
 
 	At string `json:"at,omitempty"` // file and line to change
 }
 
-// For is what the step asks for after so many tries that failed; r may be nil.
+// For returns what the step asks for after so many failed tries; r may be nil.
 func (r *Resources) For(failed int) Resources {
 	if r == nil {
 		return Resources{}
@@ -115,21 +110,21 @@ func (r *Resources) For(failed int) Resources {
 	return of
 }
 
-// Granted is what a step that asks for it is given, but for cards.
+// Granted returns what a step that asks for r is given, without cards.
 func (r *Resources) Granted() Granted {
 	of := r.For(0)
 	return Granted{CPUs: of.CPUs, Memory: of.Memory}
 }
 
-// Granted is what a step was given of the machine that it runs on, for the programs that it
-// starts: nothing is said where it asked for nothing.
+// Granted is what a step was given of its machine, for the programs that it starts; zero where it asked
+// for nothing.
 type Granted struct {
 	CPUs   int
 	Memory int64  // bytes
 	Cards  string // as CUDA_VISIBLE_DEVICES names them
 }
 
-// Pin is what is known of a source's bytes.
+// Pin is the checksum and size of a source.
 type Pin struct {
 	Source string           `json:"source"`
 	SHA256 artifacts.Digest `json:"sha256"`
@@ -138,21 +133,21 @@ type Pin struct {
 
 // Sources is what Resolve may ask before a key exists.
 type Sources interface {
-	// Pinned returns what the lock file has for a source.
+	// Pinned returns the lock file's entry of a source.
 	Pinned(source string) (Pin, bool)
-	// Listed says which sources a pattern of a server stands for, as the lock file pins them.
+	// Listed returns the sources that a pattern of a server stands for, as the lock file pins them.
 	Listed(ctx context.Context, pattern string) ([]string, error)
-	// LocalFile hashes a local file, remembering unchanged ones.
+	// LocalFile hashes a local file, and remembers its digest while the file is unchanged.
 	LocalFile(ctx context.Context, path string) (Pin, error)
-	// LocalTree lists and hashes a folder, a file or the files that fit a pattern, remembering
-	// unchanged ones. With ignore, the rules of .gitignore files leave some out. Where nothing
-	// is there, the error is fs.ErrNotExist, and Folder has its Source.
+	// LocalTree lists and hashes a folder, a file or the files that match a pattern, as LocalFile does.
+	// With ignore, the rules of .gitignore files leave some out. If nothing is there, the error is
+	// fs.ErrNotExist, and Folder has its Source.
 	LocalTree(ctx context.Context, path string, ignore bool) (Folder, error)
-	// Program finds a program, the same one for a whole plan.
+	// Program finds a program, the same file for all of a plan.
 	Program(name string) (path string, err error)
 }
 
-// NoSources knows of nothing. Sources that know a part embed it.
+// NoSources has no sources. Implementations of a part of Sources embed it.
 type NoSources struct{}
 
 func (NoSources) Pinned(string) (p Pin, ok bool)                       { return p, false }
@@ -165,42 +160,41 @@ func (NoSources) Program(string) (string, error) { return "", errNotKnown }
 
 var errNotKnown = errors.New("it is not known here")
 
-// Folder is what files of this machine are as a tree.
+// Folder is files of this machine as a tree.
 type Folder struct {
 	Source string // absolute path, or pattern
 	Root   string // folder that names of files start from
 	Tree   artifacts.Artifact
 }
 
-// CodeFiles are the files beside the pipeline file that a step stands in.
+// CodeFiles are the files beside a step's pipeline file.
 type CodeFiles interface {
 	// Read returns a file by its name, relative to the folder; false if there is none.
 	Read(name string) (text []byte, ok bool, err error)
-	// List lists the files whose names match a pattern, sorted; hidden ones only where the
-	// pattern says so.
+	// List lists the files whose names match a pattern, sorted; hidden files only if the pattern says so.
 	List(pattern string) ([]string, error)
-	// Folder is where they are on this machine; "" if that is not known.
+	// Folder is where the files are on this machine; "" if they are not.
 	Folder() string
-	// Once calls make once for an id while the pipeline is loaded.
+	// Once calls make once for each id while the pipeline is loaded.
 	Once(id string, make func() (any, error)) (any, error)
 }
 
-// Work is what a task does in units whose pace a machine can be asked for, and what its result
-// will count, as far as its configuration alone tells. It is for those who plan time, memory and
-// disks: no key has it, and no result depends on it. What is not known before other steps have run,
-// such as how many documents a collection has, is named by the input that will say it.
+// Work is what a task does, in units whose pace can be measured on a machine, and what its result will
+// count, as far as its configuration tells. It is for planning time, memory and disks: no key has it, and
+// no result depends on it. A number that only another step's result has, such as the documents of a
+// collection, is named by the input that is that result.
 type Work struct {
 	Does []Doing
 
-	// What is said of the result, for those that read it.
-	Counts      map[string]Amount // by the names of counts; BytesCount: how large it is
-	Shape       string            // of a model: the name of a published one with the same sizes
-	Like        Input             // or it is of this one's sizes
+	// Of the result, for the steps that read it:
+	Counts      map[string]Amount // by the names of counts; BytesCount: its size
+	Shape       string            // of a model: the name of a published model of the same sizes
+	Like        Input             // of a model: or another model of the same sizes
 	Identifiers string            // of identifiers: their type
 }
 
-// Names in Work's Counts: the size of all outputs, and the updates of a training, by which times of
-// results with other numbers of them are taken.
+// Names in Work's Counts: the size of all outputs, and the updates of a training, in proportion to which
+// the times of other trainings are taken.
 const (
 	BytesCount   = "bytes"
 	UpdatesCount = "updates"
@@ -219,7 +213,7 @@ const (
 	GzipBytes   Unit = "gzip bytes"    // of files of Natural Questions, extracted
 )
 
-// InTraining is the unit of evaluations on the way of updates where those are of another precision, as on a card.
+// InTraining returns the unit of evaluations during a training if they have another precision there, as on a card.
 func (u Unit) InTraining() Unit { return "training " + u }
 
 // Doing is a piece of work.
@@ -228,16 +222,16 @@ type Doing struct {
 	Amount      Amount
 	Model       Input // that does it; not set: none
 	Identifiers Input // that it writes; not set: none
-	Evaluates   bool  // it is an evaluation on the way of updates
+	Evaluates   bool  // it is an evaluation during a training
 }
 
 // Amount is a number that may depend on the result of another step.
 type Amount struct {
 	Times  float64
-	Of     Inputs  // whose counts are added up; none: Times is the number
-	Count  string  // which count of them
+	Of     Inputs  // whose counts are added up and multiplied by Times; none: Times is the number
+	Count  string  // the name of the count
 	AtMost float64 // 0: no bound
 }
 
-// Exactly is an amount that depends on nothing.
+// Exactly returns an amount that depends on nothing.
 func Exactly(n float64) Amount { return Amount{Times: n} }

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Ref names an output of another step, or a file or folder of it: the only edge between
-// steps.
+// Ref names an output of another step, or a file or folder of it: the only edge between steps.
 type Ref struct {
 	Step   string `json:"step"`           // full address, such as step.train.dsi["tiny/42"]
 	Output string `json:"output"`         // an output that the step's kind declares
@@ -21,7 +20,7 @@ type Ref struct {
 
 func (r Ref) String() string { return r.Step + "." + r.OutputName() }
 
-// OutputName is the output with the file or folder that is named of it.
+// OutputName returns the output with the file or folder that is named in it.
 func (r Ref) OutputName() string {
 	if r.Path == "" {
 		return r.Output
@@ -29,10 +28,10 @@ func (r Ref) OutputName() string {
 	return r.Output + "[" + strconv.Quote(r.Path) + "]"
 }
 
-// WithoutPath is the output that a reference names, or a part of.
+// WithoutPath returns the reference to the output itself.
 func (r Ref) WithoutPath() Ref { return Ref{Step: r.Step, Output: r.Output} }
 
-// NoFileError says that a tree lacks what a reference names of it.
+// NoFileError says that a tree lacks the file or folder that a reference names.
 type NoFileError struct{ text string }
 
 func (e *NoFileError) Error() string { return e.text }
@@ -40,8 +39,7 @@ func (e *NoFileError) Error() string { return e.text }
 // FileType is the type of a file that is taken out of a tree.
 const FileType = "file"
 
-// In is what a reference names of the artifact that its output is: all of it, a file, or
-// a folder, as a tree of names below it.
+// In returns what a reference names in its output's artifact: all of it, a file or, as a tree, a folder.
 func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 	if r.Path == "" {
 		return a, nil
@@ -65,7 +63,7 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 			break
 		}
 		if f.Mode == artifacts.Link && !strings.HasPrefix(path.Join(path.Dir(f.Name), f.Link)+"/", folder) {
-			to := a.Follow(f) // it leads out of this folder: what it leads to takes its place
+			to := a.Follow(f) // it leads out of this folder: its target takes its place
 			if to.Mode == artifacts.Folder {
 				return artifacts.Artifact{}, noFile(r, f)
 			}
@@ -104,8 +102,8 @@ func holds(files []artifacts.File) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// Input is an artifact that a kind's configuration takes. Exactly one side is
-// set: Ref in a plan, Artifact in a task that can run.
+// Input is an artifact that a kind's configuration takes: a Ref in a plan, an Artifact in a task that can
+// run.
 type Input struct {
 	Ref      *Ref
 	Artifact *artifacts.Artifact
@@ -114,14 +112,14 @@ type Input struct {
 // Inputs takes one artifact or a list of them, in the order given.
 type Inputs []Input
 
-// In makes an input of a known artifact.
+// In returns the input with an artifact.
 func In(a artifacts.Artifact) Input { return Input{Artifact: &a} }
 
 // Set reports whether the input was given at all (optional inputs may not be).
 func (in Input) Set() bool { return in.Ref != nil || in.Artifact != nil }
 
-// The two wire forms of an input inside a configuration tree. No attribute of a
-// kind may start with "$", so they cannot be mistaken for configuration.
+// The wire forms of an input in a configuration tree, and its form in a key's preimage. No attribute of a
+// kind may start with "$", so that they are not mistaken for configuration.
 const (
 	refField      = "$ref"
 	artifactField = "$artifact"
@@ -139,9 +137,9 @@ func (in Input) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. An artifact that no step could have
-// left, such as a tree with names that lead out of a folder, is an error: those who
-// can put a task into a queue do not choose what a worker opens or writes.
+// UnmarshalJSON reads what MarshalJSON writes. An artifact that no step can have left, such as a tree with
+// names that lead out of a folder, is an error: whoever can put a task into a queue does not choose what a
+// worker opens or writes.
 func (in *Input) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Ref      *Ref                `json:"$ref"`

@@ -20,7 +20,7 @@ type IO struct {
 	Secrets map[string]string // sensitive variables that this process was given, by name
 	Cache   string            // a folder on this worker that outlives steps; may be emptied at any time
 	Granted Granted           // what the step has of the machine, for programs
-	Stderr  io.Writer         // takes what a program says beside its output; kept with the result, as Log is
+	Stderr  io.Writer         // of a program; kept with the result, as Log is
 
 	ctx   context.Context
 	spec  *Spec
@@ -33,7 +33,7 @@ type IO struct {
 	given  map[artifacts.Digest]bool // files that were asked for by path
 	failed error                     // of reading an input: lost, corrupt, or the store
 
-	whole   map[string]artifacts.Artifact
+	outputs map[string]artifacts.Artifact // that are complete; trees once the run has ended
 	trees   map[string][]artifacts.File
 	written map[string]bool // outputs that are being written
 	open    map[*sink]bool
@@ -46,7 +46,7 @@ type IO struct {
 
 // NewIO makes the IO of one run of a kind.
 func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
-	return &IO{Log: log, Stderr: io.Discard, ctx: ctx, spec: spec, host: host, parts: parts, given: map[artifacts.Digest]bool{}, whole: map[string]artifacts.Artifact{},
+	return &IO{Log: log, Stderr: io.Discard, ctx: ctx, spec: spec, host: host, parts: parts, given: map[artifacts.Digest]bool{}, outputs: map[string]artifacts.Artifact{},
 		trees: map[string][]artifacts.File{}, written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}}
 }
 
@@ -56,11 +56,10 @@ func (x *IO) Parts() []artifacts.Result { return x.parts }
 // Checkpoints returns the store of this step's intermediate state.
 func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints(x.Count) }
 
-// Trajectory returns the store of states that steps keep for others which continue from there:
-// those that differ from this one in what its kind's Trajectory names. Latest gives none
-// further than most, and Save keeps the two that are furthest. They stay when the step has
-// its result, until garbage collection. nil: the step goes a way of its own, or must make
-// all that it says itself.
+// Trajectory returns the store of states from which other steps may continue, if they differ from this
+// step only in the attributes that its kind's Trajectory names. Latest gives no state further than most,
+// and Save keeps the two furthest. States stay when the step has its result, until garbage collection.
+// nil: the step shares its states with none, or must compute everything itself.
 func (x *IO) Trajectory(most int64) Checkpoints { return x.host.Trajectory(most, x.Count) }
 
 // Report says how far the step is.
@@ -77,16 +76,15 @@ func (x *IO) Scratch() (string, error) {
 	return d, err
 }
 
-// Runs says that the process pid leads the group of a program that works in a
-// folder of Scratch; Ended, that it has ended, and ends what it left running.
+// Runs notes that the process pid leads the group of a program that works in a folder of Scratch; Ended,
+// that the program has ended, and ends what it left running.
 func (x *IO) Runs(dir string, pid int) error { return x.host.Scratch().Runs(dir, pid) }
 
 // Ended: see Runs.
 func (x *IO) Ended(dir string) error { return x.host.Scratch().Ended(dir) }
 
-// Finish ends a run: it stops what is still open, removes scratch folders and,
-// if err is nil, returns the outputs and counts. A declared output that was
-// never written, or one left open, is an error.
+// Finish ends a run: it stops outputs that are still open, removes scratch folders and, if err is nil,
+// returns the outputs and counts. A declared output that was never written, or was left open, is an error.
 func (x *IO) Finish(err error) (map[string]artifacts.Artifact, map[string]int64, error) {
 	left := x.abort(errors.New("the step ended before the output was closed"))
 	for _, d := range x.scratch {
@@ -101,16 +99,14 @@ func (x *IO) Finish(err error) (map[string]artifacts.Artifact, map[string]int64,
 	return all, x.counts, err
 }
 
-// Count adds to a number that is kept with the result and shown: records read,
-// skipped by reason, documents written.
+// Count adds to a number that is kept with the result: records read, skipped by reason, documents written.
 func (x *IO) Count(name string, n int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.counts[name] += n
 }
 
-// Note keeps a word about how the step ran with the result, beside the worker's
-// environment.
+// Note keeps a text about how the step ran with the result, in its environment.
 func (x *IO) Note(name, text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -134,23 +130,23 @@ func (x *IO) Notes(env map[string]string) map[string]string {
 	return all
 }
 
-// Keep keeps a file of PutFile with the result, beside its outputs and in none: something
-// for people of which the key has the digest.
+// Keep keeps a file of PutFile with the result, beside its outputs: something for people of which the key
+// has the digest.
 func (x *IO) Keep(f artifacts.File) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.kept = append(x.kept, f)
 }
 
-// Kept is what Keep was given.
+// Kept returns the files that Keep was given.
 func (x *IO) Kept() []artifacts.File {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.kept
 }
 
-// Program says what a program that the step ran has used; memory 0 is not known. Of several
-// programs the times add up.
+// Program notes what a program of the step has used; memory 0 is unknown. The times of several programs
+// add up.
 func (x *IO) Program(cpu time.Duration, memory int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -161,7 +157,7 @@ func (x *IO) Program(cpu time.Duration, memory int64) {
 	}
 }
 
-// moved counts bytes that were read of inputs, and given to the store.
+// moved counts bytes that were read of inputs, and bytes that were given to the store.
 func (x *IO) moved(read, written int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -169,8 +165,8 @@ func (x *IO) moved(read, written int64) {
 	x.used.Written += written
 }
 
-// Used adds what the step itself knows that it has used to what was measured of its
-// process, which may be nil. For a step that ran a program, the program's counts.
+// Used completes what was measured of the step's process, which may be nil, by what the step has counted.
+// If it ran a program, the program's processor time and memory count.
 func (x *IO) Used(process *artifacts.Used) *artifacts.Used {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -316,8 +316,13 @@ func TestCheckLimits(t *testing.T) {
 	report := []byte(`{"records": {"train": 5, "dev": 2}, "name": "x"}`)
 	digest := artifacts.Sum(report)
 	opened := 0
+	lines := []byte("{\"loss\": 6}\n{\"loss\": 4}\n")
 	open := Remembered(func(_ context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-		if d != digest {
+		switch d {
+		case digest:
+		case artifacts.Sum(lines):
+			return io.NopCloser(bytes.NewReader(lines)), nil
+		default:
 			return io.NopCloser(strings.NewReader("epoch 1")), nil
 		}
 		opened++
@@ -325,11 +330,12 @@ func TestCheckLimits(t *testing.T) {
 	})
 	file := artifacts.Artifact{Digest: digest, Size: int64(len(report))}
 	log, large := artifacts.Artifact{Digest: artifacts.Sum([]byte("epoch 1")), Size: 7}, artifacts.Artifact{Size: mostChecked + 1}
+	several := artifacts.Artifact{Digest: artifacts.Sum(lines), Size: int64(len(lines))}
 	results := map[string]*artifacts.Result{
 		"step.extract.train": {Counts: map[string]int64{"records": 5}, Outputs: map[string]artifacts.Artifact{"report": file}},
 		"step.extract.dev":   {Counts: map[string]int64{"records": 2_000_000}},
 	}
-	own := &artifacts.Result{Counts: map[string]int64{"records": 7, "documents": 5}, Outputs: map[string]artifacts.Artifact{"report": file, "log": log, "large": large}}
+	own := &artifacts.Result{Counts: map[string]int64{"records": 7, "documents": 5}, Outputs: map[string]artifacts.Artifact{"report": file, "log": log, "large": large, "lines": several}}
 	number := func(n float64) *Limit { return &Limit{Number: n} }
 	name := func(n string) *Limit { return &Limit{Name: n} }
 	for _, c := range []struct {
@@ -349,6 +355,7 @@ func TestCheckLimits(t *testing.T) {
 		{Check{Counts: "records", Min: name("report:records"), Of: []string{"step.extract.dev"}}, "step.extract.dev: it has no output \"report\" that is one file, but nothing"},
 		{Check{Counts: "records", Min: name("report:name")}, "name: x is not a number"},
 		{Check{Field: "log:loss", Min: number(5)}, "the output is not JSON: invalid character 'e'"},
+		{Check{Field: "lines:loss", Min: number(5)}, "the output is not JSON: more than one JSON value"},
 		{Check{Field: "large:loss", Min: number(5)}, "the output has 16777217 bytes; a check reads at most 16777216"},
 	} {
 		task, err := Task{Checks: []Check{c.check}}.BindChecks(func(address string) *artifacts.Result { return results[address] })

@@ -1,9 +1,8 @@
 package step
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -13,13 +12,11 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// KeyFormat names the form of a key's preimage. It changes only together with
-// every key; docs/formats.md says how.
+// KeyFormat names the form of a key's preimage. A change of it changes every key; see docs/formats.md.
 const KeyFormat = artifacts.KeyFormat
 
-// Bind is Task.Bind and the Key of what it returns, in one pass.
-//
-// The preimage is nil where the key was known before: a result under it has one.
+// Bind is Task.Bind and the Key of the task that it returns, in one pass. The preimage is nil where
+// Resolved has made the key: a result under it has one.
 func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Task, artifacts.Digest, []byte, error) {
 	if t.key != nil {
 		return t, *t.key, nil, nil
@@ -35,9 +32,9 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 	return t, key, preimage, err
 }
 
-// Resolved returns the task with its kind's Resolve applied. Of one that refers to no
-// other step it makes the key as well, while the configuration is at hand: Bind reads it
-// no more. Where env Explains, it asks for Spec.Unkeyed then, too.
+// Resolved returns the task with its kind's Resolve applied. If the task refers to no other step,
+// Resolved makes its key as well, while the configuration is at hand, so that Bind need not read it.
+// Where env Explains, it also asks for Spec.Unkeyed.
 func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
 	spec := r.Lookup(t.Kind)
 	if spec == nil || spec.Kind.Resolve == nil {
@@ -66,15 +63,15 @@ func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, err
 	return out, err
 }
 
-var nothing []string // what most tasks say, once
+var nothing []string // shared by most tasks
 
 // Key returns the cache key of a task and its preimage, the canonical JSON
 //
 //	{"config": …, "format": "redsi-key/1", "kind": …, "parts": […], "version": …}
 //
-// with every input replaced by its content digest. Names of steps, paths, hosts,
-// times, queues and run ids are not in it. The key is the SHA-256
-// of the frame "redsi-key/1 <length of preimage>\n" and the preimage.
+// with every input replaced by its content digest. Names of steps, paths, hosts, times, queues and run
+// ids are not in it. The key is the SHA-256 of the frame "redsi-key/1 <length of preimage>\n" and the
+// preimage.
 func (r *Registry) Key(t Task) (artifacts.Digest, []byte, error) {
 	tree, err := t.Tree()
 	if err != nil {
@@ -117,12 +114,12 @@ func (r *Registry) keyOfConfig(spec *Spec, c any) (artifacts.Digest, []byte, err
 	return artifacts.KeyOf(b), b, nil
 }
 
-// trajectoryFormat is the format of a trajectory's preimage, which is so that of no result.
+// trajectoryFormat is the format of a trajectory's preimage. No result's preimage has it.
 const trajectoryFormat = "redsi-trajectory/1"
 
-// Trajectory is the key under which a task's kept states are filed: that of its preimage
-// without the attributes that its kind's Trajectory names. Tasks that differ in these alone
-// have it in common. ok is false of a task that goes a way of its own.
+// Trajectory returns the key under which a task's kept states are filed: the key of its preimage without
+// the attributes that its kind's Trajectory names, which all tasks have in common that differ only in
+// these. ok is false if the task shares its states with none.
 func (r *Registry) Trajectory(t Task) (key artifacts.Digest, ok bool, err error) {
 	spec := r.Lookup(t.Kind)
 	if spec == nil || spec.Kind.Trajectory == nil {
@@ -167,11 +164,10 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s -> %s", c.Path, excerpt(c.Old, from), excerpt(c.New, from))
 }
 
-// Of a long value so many bytes are shown, and so many of those before the first
-// that differs.
+// Of a long value widest bytes are shown, around of them before the first that differs.
 const widest, around = 60, 20
 
-// excerpt is a value from a byte on, cut for one line; a digest keeps its head.
+// excerpt returns a value from a byte on, cut for one line; a digest keeps its head.
 func excerpt(s string, from int) string {
 	const digest = `{"$input":"sha256:`
 	if rest, ok := strings.CutPrefix(s, digest); ok && len(rest) > 12 {
@@ -188,7 +184,7 @@ func excerpt(s string, from int) string {
 	return head + strings.ToValidUTF8(s, "") + tail
 }
 
-// commonPrefix is the length of the longest beginning of both.
+// commonPrefix returns the length of the longest common beginning.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -197,8 +193,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// Attribute is the top-level attribute that the change is in; "" if it is not
-// in the configuration.
+// Attribute returns the top-level attribute that the change is in; "" outside of the configuration.
 func (c Change) Attribute() string {
 	rest, ok := strings.CutPrefix(c.Path, "config.")
 	if !ok {
@@ -212,27 +207,14 @@ func (c Change) Attribute() string {
 
 // Diff compares two preimages down to their leaves, in path order.
 func Diff(before, after []byte) ([]Change, error) {
-	x, err := parsePreimage(before)
-	if err != nil {
-		return nil, err
-	}
-	y, err := parsePreimage(after)
-	if err != nil {
-		return nil, err
+	x, err := decodeJSON(before)
+	y, yerr := decodeJSON(after)
+	if err := cmp.Or(err, yerr); err != nil {
+		return nil, fmt.Errorf("a stored preimage is not JSON: %w", err)
 	}
 	var out []Change
 	diffTree(x, y, "", &out)
 	return out, nil
-}
-
-func parsePreimage(b []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, fmt.Errorf("a stored preimage is not JSON: %w", err)
-	}
-	return v, nil
 }
 
 func diffTree(a, b any, path string, out *[]Change) {

@@ -390,7 +390,7 @@ func FuzzCanonical(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		v, err := parsePreimage([]byte(s))
+		v, err := decodeJSON([]byte(s))
 		if err != nil {
 			return
 		}
@@ -398,7 +398,7 @@ func FuzzCanonical(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := parsePreimage(b)
+		again, err := decodeJSON(b)
 		if err != nil {
 			t.Fatalf("%s is not JSON: %v", b, err)
 		}

@@ -18,11 +18,10 @@ const (
 	GPU Queue = "gpu"
 )
 
-// Kind defines a step kind. C is its configuration, a struct whose fields carry
-// the tags that Attr documents.
+// Kind defines a step kind. C is its configuration, a struct whose fields have the tags that Attr
+// documents.
 //
-// Version is part of every key: raise it when the bytes that Run writes for the
-// same configuration and inputs change.
+// Version is part of every key: raise it when Run writes other bytes for the same configuration and inputs.
 type Kind[C any] struct {
 	Name     string
 	Version  int
@@ -34,115 +33,107 @@ type Kind[C any] struct {
 	// Check reports mistakes that types, enums and ranges cannot, such as exclusive options.
 	Check func(C) error
 
-	// Lint, if set, says what is allowed but hardly meant, for `validate --strict`.
+	// Lint, if set, reports what is allowed but hardly meant, for `validate --strict`.
 	Lint func(C) []Problem
 
-	// Unkeyed, if set, names what a program loads that no key has although results may depend on
-	// it, such as "packages of R". It may look at this machine's programs.
+	// Unkeyed, if set, names what a program loads that no key has although results may depend on it, such
+	// as "packages of R". It may look at this machine's programs.
 	Unkeyed func(C) []string
 
-	// Code, if set, fills in what files beside the pipeline decide, such as the sources that
-	// a program is made of, when the pipeline is loaded: before Check, and before inputs are
-	// known. Its errors are Problems.
+	// Code, if set, fills in attributes from files beside the pipeline, such as the sources of a program,
+	// when the pipeline is loaded: before Check, and before inputs are known. Its errors are Problems.
 	Code func(C, CodeFiles) (C, error)
 
-	// Reads, if set, names the fields of JSON inputs that Run will read, so that those
-	// that an output does not declare are reported at their place in the pipeline.
+	// Reads, if set, names the fields of JSON inputs that Run will read. A field that its output does not
+	// declare is reported at its place in the pipeline.
 	Reads func(C) []Read
 
-	// Cells, if set, names the numbers and texts that a result will have, for what is said
-	// of them elsewhere.
+	// Cells, if set, names the numbers and texts that a result will have, which other blocks may name.
 	Cells func(C) []string
 
 	// Names, if set, lists the cells of other blocks that a configuration names.
 	Names func(C) []CellName
 
-	// Declares, if set, gives the Fields of outputs by name where a configuration says which
-	// there are, such as the measures of a score: they are checked in place of the output's
-	// own, which hold for every configuration.
+	// Declares, if set, returns the Fields of outputs, by name, that depend on the configuration, such as
+	// the measures of a score. They replace Output.Fields, which hold for every configuration.
 	Declares func(C) map[string]*Fields
 
-	// Leaves, if set, names the files of outputs that are trees, by output, where a
-	// configuration says them. A folder whose files it does not say ends in "/".
+	// Leaves, if set, names the files of outputs that are trees, by output, as far as a configuration
+	// decides them. A folder whose files it does not decide ends in "/".
 	Leaves func(C) map[string][]string
 
-	// Resolve, if set, fills in before a key is made what configuration alone
-	// does not say, such as the pinned checksum of a source.
+	// Resolve, if set, fills in what configuration does not say before the key is made, such as the pinned
+	// checksum of a source.
 	Resolve func(ctx context.Context, env Sources, c C) (C, error)
 
-	// Pins, if set, names the checksums that a run found out about its sources.
-	// They go into the lock file, and the result is also filed under the key that
-	// Resolve will make with them.
+	// Pins, if set, returns the checksums that a run found out about its sources. They go into the lock
+	// file, and the result is also filed under the key that Resolve will make with them.
 	Pins func(c C, outputs map[string]artifacts.Artifact) []Pin
 
-	// Class, if set, is an attribute whose value decides how long runs take; without it, all
-	// of a kind are expected to take equally long.
+	// Class, if set, is an attribute whose value decides how long runs take. Without it, all steps of a
+	// kind are expected to take equally long.
 	Class string
 
-	// Split, if set, cuts the work into tasks of Parts, each cached by its own key and
-	// run on any worker; Run then finds their results by IO.Parts. A step may so be
-	// resumed part by part.
+	// Split, if set, cuts the work into tasks of Parts, each cached by its own key and run on any worker;
+	// Run then finds their results by IO.Parts. So a step is resumed part by part.
 	Split func(ctx context.Context, io *IO, c C) ([]Task, error)
 	Parts []Spec // of DefinePart
 
-	// Known, if set, lists the files of outputs that are trees as far as parts have results, nil
-	// of those without: so a plan knows which parts of the steps that read them there are.
+	// Known, if set, lists the files of outputs that are trees as far as the parts have results (nil: a
+	// part has none), so that a plan knows which parts the steps that read them will have.
 	Known func(io *IO, c C, parts []*artifacts.Result) map[string][]artifacts.File
 
-	OneByOne bool // parts run one after the other, for the sake of a server that they ask
+	OneByOne bool // parts run one after the other, to spare the server that they ask
 
-	// Run does the work. It reads and writes through io only, is deterministic
-	// in its configuration and inputs, and returns Permanent errors for what a
-	// retry cannot fix. Of a kind with Needs it is given by Compute.
+	// Run does the work. It reads and writes through io only, is deterministic in its configuration and
+	// inputs, and returns Permanent errors for what a retry cannot fix. For a kind with Needs, Compute sets
+	// it.
 	Run func(ctx context.Context, io *IO, c C) error
 
-	// Stage, if set, fills a folder as Run does for the program that it runs, for people
-	// who want to be where the program was. Such a kind is given x bits of inputs that are one
-	// file of a tree, and its keys have them.
+	// Stage, if set, fills a folder as Run does for its program, for people who want to look at it there.
+	// Such a kind is given the x bits of inputs that are one file of a tree, and its keys have them.
 	Stage func(ctx context.Context, io *IO, c C, dir string) (Program, error)
 
-	// Alike, if set, says for outputs by name how they are compared in place of their own
-	// Alike, where a configuration says so. What it returns was looked at by Check.
+	// Alike, if set, returns the rules that a configuration gives for outputs, by name, in place of
+	// Output.Alike. Check has looked at them.
 	Alike func(C) map[string]Alike
 
-	// Counts is what the number of a checkpoint counts, such as "step", and CountsTo the
-	// attribute that says how many there are, if one does.
+	// Counts is what the number of a checkpoint counts, such as "step", and CountsTo the attribute with
+	// their number, if there is one.
 	Counts, CountsTo string
 
-	// Trajectory, if set, names the attributes that decide how far a run goes and nothing
-	// on the way there, such as a number of updates. What runs keep by IO.Trajectory is
-	// found by all that differ in these alone. None: a configuration goes a way of its own.
+	// Trajectory, if set, names the attributes that decide only how far a run goes, such as a number of
+	// updates. Steps that differ only in these share what they keep by IO.Trajectory. None: a step shares
+	// with no other.
 	Trajectory func(C) []string
 
-	// Work, if set, says what a configuration does, in units that are measured, for prices of plans.
+	// Work, if set, returns what a configuration does, in units that are measured, for prices of plans.
 	Work func(C) Work
 
-	Resumes bool  // it saves how far it is, and continues from there: half of it is worth the time
+	Resumes bool  // it saves how far it is, and continues from there, so that half of it is worth the time
 	Inline  bool  // short work, which is done in a batch with other steps
 	Block   bool  // written as a table, figure or claim block, not as a step
 	Claim   bool  // no work: it says something of cells, and has neither outputs nor Run
 	Queue   Queue // default CPU
 
-	// Needs says that the second program computes the kind, and for what: Libtorch or
-	// Tokenizers. "": redsi itself does.
+	// Needs says that the second program computes the kind, and for what: Libtorch or Tokenizers. "": redsi
+	// itself does.
 	Needs string
 
-	// Unless, if set, says of which configurations of a kind with Needs redsi's own Run
-	// does the work.
+	// Unless, if set, reports the configurations of a kind with Needs that redsi's own Run computes.
 	Unless func(C) bool
 
-	// Device, if set, is the attribute that says where it computes: "cpu", "auto", "cuda:1".
+	// Device, if set, returns where it computes: "cpu", "auto", "cuda:1".
 	Device func(C) string
 }
 
-// What the second program has and redsi lacks.
+// Values of Needs: what the second program has and redsi lacks.
 const (
 	Libtorch   = "libtorch"
 	Tokenizers = "tokenizers"
 )
 
-// Spec is a Kind with its configuration type erased: the functions of its Kind take what
-// Decode returns.
+// Spec is a Kind with its configuration type erased: the functions of its Kind take what Decode returns.
 type Spec struct {
 	Kind[any]
 	Attrs  []Attr
@@ -153,8 +144,8 @@ type Spec struct {
 	defaults   reflect.Value
 }
 
-// Define erases a Kind. A definition that cannot work (no name, no help text, a
-// type that has no place in a key) is a programming error and panics.
+// Define erases a Kind. A definition that cannot work (no name, no help text, a type that has no place in a
+// key) is a programming error and panics.
 func Define[C any](k Kind[C]) Spec {
 	if k.Name == "" || k.Version < 1 || k.Doc == "" || !k.Claim && (k.Run == nil && k.Needs == "" || len(k.Outputs) == 0) {
 		panic(fmt.Sprintf("kind %q needs a name, a version, a doc, outputs and a Run, or Needs", k.Name))
@@ -172,7 +163,7 @@ func Define[C any](k Kind[C]) Spec {
 	return s
 }
 
-// erased is a kind whose functions take, and return, its configuration as any.
+// erased returns the kind with functions that take, and return, its configuration as any.
 func erased[C any](k Kind[C]) (out Kind[any]) {
 	typed, plain := reflect.ValueOf(k), reflect.ValueOf(&out).Elem()
 	config := reflect.TypeFor[C]()
@@ -195,7 +186,7 @@ func erased[C any](k Kind[C]) (out Kind[any]) {
 			}))
 		}
 	}
-	// What every plan calls for each step is called without reflection.
+	// Functions that every plan calls for each step are called without reflection.
 	if k.Check != nil {
 		out.Check = func(c any) error { return k.Check(c.(C)) }
 	}
@@ -208,14 +199,14 @@ func erased[C any](k Kind[C]) (out Kind[any]) {
 	return out
 }
 
-// Form describes a block that is no step by the tags of C, as Define does a step. It is in no
-// registry and no key. check may be nil.
+// Form describes a block that is no step by the tags of C, as Define does a step. It is in no registry and
+// no key. check may be nil.
 func Form[C any](check func(C) error) *Spec {
 	t := reflect.TypeFor[C]()
 	return &Spec{configType: t, defaults: reflect.Zero(t), Attrs: schemaOf(t), Kind: erased(Kind[C]{Check: check})}
 }
 
-// Part is a kind that others are cut into: in no pipeline, but with results, keys and a
+// Part is a kind of the parts that steps are cut into: it is in no pipeline, but has results, keys and a
 // version of its own.
 type Part[C any] struct{ Spec }
 
@@ -226,13 +217,13 @@ func DefinePart[C any](k Kind[C]) Part[C] {
 	return Part[C]{s}
 }
 
-// Task is a piece of the work, as Split makes it.
+// Task returns a part of the work, for Split.
 func (p Part[C]) Task(c C) (Task, error) {
 	v := reflect.ValueOf(c)
 	return encodeTask(p.Name, encodeObject(v, reflect.Value{}, p.Attrs, false))
 }
 
-// OwnFolder is where a staged folder has what a run would not find there.
+// OwnFolder is where a staged folder has files that a run would not find there.
 const OwnFolder = ".step"
 
 // Program is what a kind runs in a folder, for a person to run it there too.

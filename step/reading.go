@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Open reads a single-blob input; the bytes are verified, and a mismatch is an
-// error at the end of the read.
+// Open reads a single-blob input. The bytes are verified; a mismatch is an error at the end of the read.
 func (x *IO) Open(in Input) (io.ReadCloser, error) {
 	if in.Artifact == nil {
 		return nil, Permanent(fmt.Errorf("kind %s reads an input that was not given", x.spec.Name))
@@ -33,8 +32,8 @@ func (x *IO) read(d artifacts.Digest) (io.ReadCloser, error) {
 	return &source{x: x, r: r}, nil
 }
 
-// Files lists an input's files: those of a tree, with links to files as files and without
-// empty folders, or the single blob under name.
+// Files lists an input's files: the files of a tree, with links to files and without empty folders, or the
+// single blob under name.
 func (x *IO) Files(in Input, name string) []artifacts.File {
 	switch a := in.Artifact; {
 	case a == nil:
@@ -46,9 +45,8 @@ func (x *IO) Files(in Input, name string) []artifacts.File {
 	}
 }
 
-// Path returns a verified, read-only local file with the bytes of d, for readers that
-// need to seek or map, or want the beginning only: the whole is hashed once on a worker,
-// where Open would go to the end each time.
+// Path returns a verified, read-only local file with the bytes of d, for readers that need to seek or map
+// it, or want the beginning only: a worker hashes it once, where Open would read to the end each time.
 func (x *IO) Path(d artifacts.Digest) (string, error) {
 	path, err := x.host.LocalPath(x.ctx, d)
 	if err != nil {
@@ -60,7 +58,7 @@ func (x *IO) Path(d artifacts.Digest) (string, error) {
 	return path, nil
 }
 
-// first reports whether a file is asked for by path for the first time: it counts once.
+// first reports whether d is asked for by path for the first time: its bytes count once.
 func (x *IO) first(d artifacts.Digest) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -71,19 +69,18 @@ func (x *IO) first(d artifacts.Digest) bool {
 	return true
 }
 
-// Has reports whether a store has a blob already.
+// Has reports whether a store has a blob.
 func (x *IO) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
 	missing, err := x.host.Missing(ctx, []artifacts.Digest{d})
 	return err == nil && len(missing) == 0, err
 }
 
-// source reads one input. Verification happens at the end of the bytes, so a
-// reader that stops early is read to the end when it is closed: no step
-// finishes on bytes that were not checked.
+// source reads one input. Bytes are verified at their end, so that Close reads the rest if the step stops
+// early: no step finishes on bytes that were not verified.
 type source struct {
 	x   *IO
 	r   io.ReadCloser
-	n   int64 // bytes read, as far as they were not told
+	n   int64 // bytes read
 	end bool
 }
 
@@ -96,8 +93,7 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// saw keeps a failure of the store, so that what a step makes of it, such as
-// "not valid JSON", does not hide it.
+// saw keeps a failure of the store, which the step's own error, such as "not valid JSON", must not hide.
 func (s *source) saw(err error) {
 	s.end = true
 	if !errors.Is(err, io.EOF) {

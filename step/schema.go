@@ -61,18 +61,14 @@ func (t Type) HasInput() bool {
 //	hcl:"name[,optional][,block][,label][,added][,nokey][,names][,secret][,was=name]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
 //	[min:"1" or above:"0"]  [max:"1" or below:"1"]
 //
-// An embedded struct stands for its attributes, so that kinds share them. A field with
-// hcl:"-" is none.
+// An embedded struct stands for its attributes, so that kinds share them. A field with hcl:"-" is none.
 //
-// optional attributes take their default from Kind.Defaults. block marks a list
-// of objects that HCL writes as repeated blocks; label is the attribute of such
-// an object that the block's label fills. added marks an option that came after
-// the kind was first published: it is left out of the key while it has its
-// default, so that adding it moved no key. Of a map that is marked names the key
-// has the sorted names only; one that is marked secret says by name where values
-// are found that are nowhere else, and takes sensitive variables. was is the name
-// that the attribute was published under: keys have it still, so that renaming moved
-// none, and configurations may.
+// optional attributes have their default from Kind.Defaults. block marks a list of objects that HCL writes
+// as repeated blocks; label is the attribute of such an object that the block's label fills. added marks an
+// option that came after the kind was first published: it is left out of the key while it has its default,
+// so that no key moved. The key has only the sorted names of a map marked names. A map marked secret says by
+// name where values are found that are nowhere else, and takes sensitive variables. was is the name under
+// which the attribute was published: keys still have it, so that none moved, and configurations may.
 type Attr struct {
 	Name     string
 	Help     string
@@ -97,8 +93,7 @@ var (
 	inputsType = reflect.TypeOf(Inputs(nil))
 )
 
-// schemaOf reads the attributes of a struct type. A mistake in the tags is a
-// programming error and panics.
+// schemaOf reads the attributes of a struct type. A mistake in the tags is a programming error and panics.
 func schemaOf(t reflect.Type) []Attr {
 	var attrs []Attr
 	for i := range t.NumField() {
@@ -184,7 +179,7 @@ func typeOf(t reflect.Type) Type {
 // Range bounds a number, or every number of a list or map; the zero value bounds nothing.
 type Range struct {
 	Min, Max     *float64 `json:",omitempty"`
-	Above, Below bool     `json:",omitempty"` // Min and Max are out of it themselves
+	Above, Below bool     `json:",omitempty"` // Min and Max themselves are out of it
 }
 
 // rangeOf reads the tags min or above, and max or below.

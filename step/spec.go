@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// ofTree is what a function of a kind says of a completed tree, nothing where the kind has none.
+// ofTree calls a function of a kind with a completed tree; zero where the kind does not have it.
 func ofTree[T any](s *Spec, ask func(config any) T, tree map[string]any) (said T, err error) {
 	if ask == nil {
 		return said, nil
@@ -25,7 +25,7 @@ func ofTree[T any](s *Spec, ask func(config any) T, tree map[string]any) (said T
 	return ask(c), nil
 }
 
-// ofTask is ofTree of a task's.
+// ofTask is ofTree of a task's tree.
 func ofTask[T any](s *Spec, ask func(config any) T, t Task) (said T, err error) {
 	if ask == nil {
 		return said, nil
@@ -37,7 +37,7 @@ func ofTask[T any](s *Spec, ask func(config any) T, t Task) (said T, err error) 
 	return ofTree(s, ask, tree)
 }
 
-// config is the configuration of a task, checked.
+// config returns the configuration of a task, checked.
 func (s *Spec) config(t Task) (any, error) {
 	tree, err := t.Tree()
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *Spec) config(t Task) (any, error) {
 	return s.Decode(tree)
 }
 
-// Decode is the configuration that a tree is, of the type that the Spec was made of, checked.
-// Errors are Problems, or what the kind's Check returned.
+// Decode returns a tree as the kind's configuration type, checked. Errors are Problems, or what the kind's
+// Check returned.
 func (s *Spec) Decode(tree map[string]any) (any, error) {
 	v := reflect.New(s.configType).Elem()
 	v.Set(s.defaults)
@@ -63,8 +63,7 @@ func (s *Spec) Decode(tree map[string]any) (any, error) {
 	return c, nil
 }
 
-// Complete checks a configuration tree and returns it with defaults filled in.
-// Errors are Problems, or what the kind's Check returned.
+// Complete checks a configuration tree and returns it with defaults filled in. Errors are as of Decode.
 func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
 	c, err := s.Decode(tree)
 	if err != nil {
@@ -73,7 +72,7 @@ func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
 	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
 }
 
-// NewTask makes a task of a tree.
+// NewTask returns the task of a tree.
 func NewTask(spec *Spec, tree map[string]any) (Task, error) {
 	tree, err := spec.Complete(tree)
 	if err != nil {
@@ -90,8 +89,7 @@ func NewTask(spec *Spec, tree map[string]any) (Task, error) {
 // HasCode reports whether a kind takes its code from files beside the pipeline.
 func (s *Spec) HasCode() bool { return s.Kind.Code != nil }
 
-// WithCode fills in a tree what the kind's Code does. What is wrong with the tree otherwise
-// is for Complete to say.
+// WithCode fills in a tree what the kind's Code does. Other mistakes in the tree are for Complete to report.
 func (s *Spec) WithCode(tree map[string]any, files CodeFiles) error {
 	if s.Kind.Code == nil {
 		return nil
@@ -124,7 +122,7 @@ func (s *Spec) Output(name string) (Output, bool) {
 	return s.Outputs[i], true
 }
 
-// Declared is the outputs of a task, each with the Fields that its configuration gives it.
+// Declared returns the outputs of a task, with the Fields that its configuration gives them.
 func (s *Spec) Declared(t Task) []Output {
 	fields, err := ofTask(s, s.Kind.Declares, t)
 	if err != nil || fields == nil {
@@ -139,16 +137,16 @@ func (s *Spec) Declared(t Task) []Output {
 	return outputs
 }
 
-// Leaves names the files of an output of a task; false if they are not known before it
-// has run. Folders whose files are not known end in "/".
+// Leaves names the files of an output of a task; false if only a run can tell. Folders whose files only a
+// run can tell end in "/".
 func (s *Spec) Leaves(t Task, output string) ([]string, bool) {
 	all, err := ofTask(s, s.Kind.Leaves, t)
 	names, ok := all[output]
 	return names, err == nil && ok
 }
 
-// Rules is how each output of a task is compared, by name. A configuration that the kind
-// does not take is an error.
+// Rules returns how each output of a task is compared, by name. A configuration that the kind does not take
+// is an error.
 func (s *Spec) Rules(t Task) (map[string]Alike, error) {
 	rules := make(map[string]Alike, len(s.Outputs))
 	for _, o := range s.Outputs {
@@ -162,7 +160,7 @@ func (s *Spec) Rules(t Task) (map[string]Alike, error) {
 	return rules, nil
 }
 
-// ClassOf names the tasks that are expected to take equally long, if nothing better is known.
+// ClassOf names the class of tasks that are expected to take equally long, if no better estimate is at hand.
 func (s *Spec) ClassOf(t Task) string {
 	var attrs map[string]json.RawMessage
 	if s.Kind.Class == "" || json.Unmarshal(t.Config, &attrs) != nil {
@@ -171,13 +169,13 @@ func (s *Spec) ClassOf(t Task) string {
 	return s.Name + " " + string(attrs[s.Kind.Class])
 }
 
-// Work is what a task does, by its configuration; nothing if its kind does not say.
+// Work returns what a task does, by its configuration; zero if its kind does not say.
 func (s *Spec) Work(t Task) Work {
-	w, _ := ofTask(s, s.Kind.Work, t) // a run says what is wrong with it
+	w, _ := ofTask(s, s.Kind.Work, t) // a run reports the error
 	return w
 }
 
-// Lint says what in a task's configuration is allowed but hardly meant.
+// Lint reports what in a task's configuration is allowed but hardly meant.
 func (s *Spec) Lint(t Task) []Problem {
 	problems, _ := ofTask(s, s.Kind.Lint, t)
 	return problems
@@ -197,13 +195,12 @@ func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
 	return ofTree(s, s.Kind.Reads, tree)
 }
 
-// Cells names the numbers and texts that a completed tree's task leaves; nil for kinds
-// that say nothing of them.
+// Cells names the numbers and texts that a completed tree's task leaves; nil for kinds without Cells.
 func (s *Spec) Cells(tree map[string]any) ([]string, error) {
 	return ofTree(s, s.Kind.Cells, tree)
 }
 
-// CellNames lists the cells of others that a completed tree names.
+// CellNames lists the cells of other blocks that a completed tree names.
 func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
 	return ofTree(s, s.Kind.Names, tree)
 }
@@ -211,7 +208,7 @@ func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
 // HasPins reports whether tasks of this kind find out checksums of sources.
 func (s *Spec) HasPins() bool { return s.Kind.Pins != nil }
 
-// Pins names the checksums that a finished task found out about its sources.
+// Pins returns the checksums that a finished task found out about its sources.
 func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error) {
 	if s.Kind.Pins == nil {
 		return nil, nil
@@ -222,7 +219,7 @@ func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error
 // Splits reports whether work of this kind is cut into parts.
 func (s *Spec) Splits() bool { return s.Kind.Split != nil }
 
-// Elsewhere says whether the second program computes a task, since this one cannot.
+// Elsewhere reports whether the second program computes a task, since this one cannot.
 func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
 	if s.Computable() {
 		return false, nil
@@ -232,11 +229,11 @@ func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
 
 func (s *Spec) elsewhere(c any) bool { return s.Kind.Run == nil || s.Unless != nil && !s.Unless(c) }
 
-// Computable says whether this program computes all tasks of the kind.
+// Computable reports whether this program computes all tasks of the kind.
 func (s *Spec) Computable() bool { return s.Kind.Run != nil && s.Kind.Unless == nil }
 
-// NeedsSecond says whether a step of the configuration, or a part that it may be cut into,
-// is computed by the second program. Of a part all configurations count.
+// NeedsSecond reports whether the second program computes a step of the configuration, or a part, of any
+// configuration, that the step may be cut into.
 func (s *Spec) NeedsSecond(tree map[string]any) bool {
 	if elsewhere, err := s.Elsewhere(tree); err != nil || elsewhere {
 		return err == nil
@@ -244,8 +241,7 @@ func (s *Spec) NeedsSecond(tree map[string]any) bool {
 	return slices.ContainsFunc(s.Kind.Parts, func(p Spec) bool { return p.Kind.Run == nil })
 }
 
-// SecondFor is what the second program is needed for by steps of the kind or by their parts;
-// "" if by none.
+// SecondFor returns what steps of the kind, or their parts, need the second program for; "" if for nothing.
 func (s *Spec) SecondFor() string {
 	needs := s.Needs
 	for _, p := range s.Kind.Parts {
@@ -254,13 +250,12 @@ func (s *Spec) SecondFor() string {
 	return needs
 }
 
-// DeviceOf is where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds that
-// do not ask.
+// DeviceOf returns where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds without Device.
 func (s *Spec) DeviceOf(tree map[string]any) (string, error) {
 	return ofTree(s, s.Kind.Device, tree)
 }
 
-// Fingerprint is the same in two programs that mean the same by a kind.
+// Fingerprint returns a text that is equal in two programs with the same version and attributes of a kind.
 func (s *Spec) Fingerprint() string {
 	b, err := json.Marshal(s.Attrs)
 	if err != nil {
@@ -275,8 +270,8 @@ type Registry struct {
 	byName map[string]*Spec
 }
 
-// NewRegistry lists the given kinds, each followed by its parts. Two kinds with the same name are
-// a programming error and panic.
+// NewRegistry lists the given kinds, each followed by its parts. Two kinds with the same name are a
+// programming error and panic.
 func NewRegistry(kinds ...Spec) *Registry {
 	r := &Registry{byName: map[string]*Spec{}}
 	for _, k := range kinds {
@@ -305,8 +300,8 @@ type Half struct {
 	run        func(context.Context, *IO, any) error
 }
 
-// Compute gives a kind that is declared with Needs its Run. A configuration that is not the
-// kind's is a programming error and panics.
+// Compute returns the half of a kind that is declared with Needs. Another configuration than the kind's is a
+// programming error and panics.
 func Compute[C any](declared Spec, run func(ctx context.Context, io *IO, c C) error) Half {
 	h := Half{declared.Name, reflect.TypeFor[C](), func(ctx context.Context, io *IO, c any) error { return run(ctx, io, c.(C)) }}
 	if declared.Needs == "" || declared.configType != h.configType {
@@ -315,8 +310,8 @@ func Compute[C any](declared Spec, run func(ctx context.Context, io *IO, c C) er
 	return h
 }
 
-// WithHalves are the kinds, and their parts, with the halves. A half of a kind that is not there
-// is left out: a program may know fewer kinds.
+// WithHalves returns the kinds, and their parts, with the halves. A half without a kind is left out: a
+// program may have fewer kinds.
 func WithHalves(kinds []Spec, halves ...Half) []Spec {
 	of := map[string]Half{}
 	for _, h := range halves {
@@ -349,7 +344,7 @@ func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, 
 	return s.Kind.Split(ctx, io, c)
 }
 
-// Known lists the files of a task's outputs that are trees as far as its parts have results.
+// Known lists the files of a task's outputs that are trees, as far as its parts have results.
 func (s *Spec) Known(io *IO, tree map[string]any, parts []*artifacts.Result) (map[string][]artifacts.File, error) {
 	if s.Kind.Known == nil {
 		return nil, nil
@@ -358,7 +353,7 @@ func (s *Spec) Known(io *IO, tree map[string]any, parts []*artifacts.Result) (ma
 	return known, Permanent(err)
 }
 
-// Run runs a task whose inputs are all known, in this program: see Elsewhere.
+// Run runs a task without Refs in this program: see Elsewhere.
 func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
 	c, err := s.Decode(tree)
 	if err != nil {
@@ -370,8 +365,8 @@ func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
 	return s.Kind.Run(ctx, io, c)
 }
 
-// Stage fills the folder dir with what a run of the task would find there: inputs that
-// are read-only, and files. For a kind that runs no program it does nothing and returns nil.
+// Stage fills the folder dir with what a run of the task would find there: read-only inputs, and files. For a
+// kind without Stage it does nothing and returns nil.
 func (s *Spec) Stage(ctx context.Context, io *IO, tree map[string]any, dir string) (*Program, error) {
 	if s.Kind.Stage == nil {
 		return nil, nil

@@ -15,23 +15,21 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Task is one piece of work: a kind and its configuration tree as JSON, with
-// defaults filled in. It can run when no {"$ref"} is left in it.
+// Task is one piece of work: a kind and its configuration tree as JSON, with defaults filled in. It can
+// run when no {"$ref"} is left in it.
 type Task struct {
 	Kind   string          `json:"kind"`
 	Config json.RawMessage `json:"config"`
+	Checks []Check         `json:"checks,omitempty"` // of its result; in no key
 
-	// Checks are of its result, and in no key.
-	Checks []Check `json:"checks,omitempty"`
-
-	// What is known of Config since it was made of a tree; pointers, as plans hold many tasks.
+	// What was found out when Config was encoded; pointers, as plans hold many tasks.
 	key     *artifacts.Digest // see Registry.Resolved
 	refs    *[]Ref            // if there are some
 	unkeyed *[]string         // see Registry.Resolved
 }
 
-// Problems are the checks that a result does not pass, as sentences for people: those that
-// stop what reads it, and those that only warn. An error is the store's.
+// Problems returns the checks that a result does not pass, as sentences for people: stops keep its readers
+// from running, warnings do not. An error is the store's.
 func (t Task) Problems(ctx context.Context, r *artifacts.Result, open Opener) (stops, warnings []string, err error) {
 	for _, c := range t.Checks {
 		problem, err := c.problem(ctx, r, open)
@@ -57,7 +55,7 @@ func encodeTask(kind string, tree map[string]any) (Task, error) {
 	return Task{Kind: kind, Config: slices.Clone(b.Bytes())}, nil
 }
 
-// plainLeaf writes JSON. It refuses text that this would change: what is not UTF-8.
+// plainLeaf writes JSON. It refuses text that is not UTF-8, which it would change.
 func plainLeaf(b *bytes.Buffer, v any) (err error) {
 	leaf := b.AvailableBuffer()
 	if text, ok := v.(string); !ok {
@@ -72,7 +70,7 @@ func plainLeaf(b *bytes.Buffer, v any) (err error) {
 // Tree parses the task's configuration.
 func (t Task) Tree() (map[string]any, error) { return ParseTree(t.Config) }
 
-// Refs lists the outputs of other steps that the task still waits for.
+// Refs lists the outputs of other steps to which the task refers.
 func (t Task) Refs() ([]Ref, error) {
 	if t.refs != nil {
 		return *t.refs, nil
@@ -105,7 +103,7 @@ func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
 	return bound, err
 }
 
-// bindTree is Bind with the task's tree, which it returns bound as well.
+// bindTree is Bind with the task's tree. It also returns the bound tree.
 func (t Task) bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (Task, map[string]any, error) {
 	mapped, err := MapInputs(tree, func(path string, in Input) (Input, error) {
 		if in.Ref == nil {
@@ -126,14 +124,14 @@ func (t Task) bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, 
 	return bound, tree, err
 }
 
-// mayRefer is false only of tasks without a Ref: its field is there by its name, or
-// with one of the four characters as an escape.
+// mayRefer is false only of tasks without a Ref, whose field would be there by its name, or with an escape
+// for one of its four characters.
 func (t Task) mayRefer() bool {
 	return slices.ContainsFunc([]string{refField, `\u0024`, `\u0072`, `\u0065`, `\u0066`}, func(s string) bool { return bytes.Contains(t.Config, []byte(s)) })
 }
 
-// BindChecks returns the task with what its checks compare with in the results of other
-// steps; result finds that of an address.
+// BindChecks returns the task with the numbers of other steps' results that its checks compare with; result
+// returns the result of an address.
 func (t Task) BindChecks(result func(address string) *artifacts.Result) (Task, error) {
 	if !slices.ContainsFunc(t.Checks, func(c Check) bool { return len(c.Of) > 0 }) {
 		return t, nil
@@ -161,12 +159,9 @@ func (t Task) BindChecks(result func(address string) *artifacts.Result) (Task, e
 	return t, nil
 }
 
-// Trees are read token by token, and not by encoding/json with its reflection, since all
-// configurations of a plan are, several times: of 100,000 steps that was most of the time
-// of `redsi plan`.
-
-// ParseTree reads a configuration tree from JSON: numbers kept as json.Number,
-// {"$ref"} and {"$artifact"} objects as Input.
+// ParseTree reads a configuration tree from JSON, with numbers as json.Number, and {"$ref"} and {"$artifact"}
+// objects as Input. It reads token by token, since encoding/json with its reflection took most of the time of
+// `redsi plan` of 100,000 steps.
 func ParseTree(b []byte) (map[string]any, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	tree, err := readTree(d, b)
@@ -174,7 +169,8 @@ func ParseTree(b []byte) (map[string]any, error) {
 		_, err = d.ReadToken()
 	}
 	if err != io.EOF {
-		return nil, cmp.Or(malformed(b), err)
+		_, plain := decodeJSON(b) // says it in the usual words
+		return nil, cmp.Or(plain, err)
 	}
 	switch v := tree.(type) {
 	case map[string]any:
@@ -187,19 +183,20 @@ func ParseTree(b []byte) (map[string]any, error) {
 	return nil, json.Unmarshal(b, new(map[string]any)) // says what it is
 }
 
-// malformed says what is wrong with JSON; nil if nothing is.
-func malformed(b []byte) error {
+// decodeJSON reads the one value of a JSON document, with numbers as json.Number.
+func decodeJSON(b []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
-	if err := d.Decode(new(any)); err != nil {
-		return err
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value")
+		return nil, errors.New("more than one JSON value")
 	}
-	return nil
+	return v, nil
 }
 
-// readTree reads a value of the text that d decodes; an object that refers to an artifact is an Input.
+// readTree reads a value of the text that d decodes.
 func readTree(d *jsontext.Decoder, text []byte) (any, error) {
 	t, err := d.ReadToken()
 	if err != nil {

@@ -7,25 +7,23 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Create opens a single-blob output for writing. Close publishes nothing by
-// itself: the step's result does, once Run has returned without error.
+// Create opens a single-blob output for writing. Close does not publish it: the step's result does, once
+// Run has returned without error.
 func (x *IO) Create(output string) (io.WriteCloser, error) { return x.CreateFile(output, "") }
 
-// PutFile stores bytes under no output; LinkFile makes them one of a tree's.
+// PutFile stores bytes as a file of no output; LinkFile adds it to a tree.
 func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
 	d, n, err := x.host.Put(ctx, r)
 	x.moved(0, n)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
 }
 
-// Link makes an existing artifact, such as a part's output, an output of this
-// step without copying it.
+// Link makes an existing artifact, such as a part's output, an output of this step.
 func (x *IO) Link(output string, a artifacts.Artifact) error {
 	o, ok := x.spec.Output(output)
 	if !ok || o.Tree != (a.Files != nil) {
@@ -38,7 +36,7 @@ func (x *IO) Link(output string, a artifacts.Artifact) error {
 		return Permanent(fmt.Errorf("kind %s writes its output %q twice", x.spec.Name, output))
 	}
 	x.written[output] = true
-	x.whole[output] = a
+	x.outputs[output] = a
 	return nil
 }
 
@@ -53,8 +51,8 @@ func (x *IO) LinkFile(output string, f artifacts.File) error {
 	return nil
 }
 
-// TakeFile makes a file of a Scratch folder one of a tree output. The file is given away: it
-// is moved into the store where the system can, and else copied.
+// TakeFile adds a file of a Scratch folder to a tree output. The caller gives the file away: it is moved
+// into the store where the system can, and otherwise copied.
 func (x *IO) TakeFile(output, name, path string) error {
 	f := artifacts.File{Name: name}
 	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
@@ -107,7 +105,7 @@ type sink struct {
 
 func (s *sink) Write(b []byte) (int, error) { return s.w.Write(b) }
 
-// Close ends the output and waits until the store has it.
+// Close ends the output and returns when the store has it.
 func (s *sink) Close() error {
 	s.once.Do(func() {
 		s.w.Close()
@@ -123,7 +121,7 @@ func (s *sink) Close() error {
 			return
 		}
 		o, _ := s.x.spec.Output(s.output)
-		s.x.whole[s.output] = artifacts.Artifact{Type: o.Type, Digest: s.digest, Size: s.size}
+		s.x.outputs[s.output] = artifacts.Artifact{Type: o.Type, Digest: s.digest, Size: s.size}
 	})
 	return s.err
 }
@@ -136,7 +134,7 @@ func (s *sink) abort(err error) {
 	s.x.mu.Unlock()
 }
 
-// abort stops what is still open, and returns its outputs' names.
+// abort stops the outputs that are still open, and returns their names.
 func (x *IO) abort(err error) (left []string) {
 	x.mu.Lock()
 	open := slices.Collect(maps.Keys(x.open))
@@ -148,24 +146,23 @@ func (x *IO) abort(err error) (left []string) {
 	return left
 }
 
-// settle returns the outputs of a run, which left some open.
+// settle returns the outputs of a run that left the given ones open.
 func (x *IO) settle(left []string) (map[string]artifacts.Artifact, error) {
 	if len(left) > 0 {
 		return nil, Permanent(fmt.Errorf("kind %s left output %q open", x.spec.Name, left[0]))
 	}
 	for name, files := range x.trees {
-		sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
 		o, _ := x.spec.Output(name)
 		a, err := artifacts.Tree(o.Type, files)
 		if err != nil {
 			return nil, Permanent(fmt.Errorf("kind %s, output %s: %w", x.spec.Name, name, err))
 		}
-		x.whole[name] = a
+		x.outputs[name] = a
 	}
 	for _, o := range x.spec.Outputs {
-		if _, ok := x.whole[o.Name]; !ok && !o.Optional {
+		if _, ok := x.outputs[o.Name]; !ok && !o.Optional {
 			return nil, Permanent(fmt.Errorf("kind %s did not write its output %q", x.spec.Name, o.Name))
 		}
 	}
-	return x.whole, nil
+	return x.outputs, nil
 }

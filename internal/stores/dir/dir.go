@@ -23,12 +23,12 @@ const (
 	tmpDir     = "tmp"
 )
 
-// staleAfter is the age at which a file in tmp/ has no writer any more. A long
-// download keeps its file young by writing to it.
+// staleAfter is the age at which a file in tmp/ has no writer any more. A long download keeps its file young
+// by writing to it.
 const staleAfter = 24 * time.Hour
 
-// Open returns the store in the directory root, making it if need be, and
-// sweeps what killed writers left there.
+// Open returns the store in the directory root, which it makes if need be, and sweeps what killed writers
+// left there.
 func Open(root string) (artifacts.Store, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -45,9 +45,8 @@ func Open(root string) (artifacts.Store, error) {
 	return artifacts.On(&driver{root: abs}, address(abs)), nil
 }
 
-// OpenReader returns the store in the directory root to be read only, as from a disk that
-// cannot be written to: nothing is made there or swept. That there is no such store is told
-// by whatever is asked of it.
+// OpenReader returns the store in the directory root, only to be read, as from a read-only disk: it makes and
+// sweeps nothing. If there is no such store, its methods say so.
 func OpenReader(root string) (artifacts.Reader, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -61,8 +60,8 @@ func address(abs string) string {
 	return u.String()
 }
 
-// sweep deletes files in tmp that were last written before the given time, save
-// those of other users: a store that one may only read can be opened too.
+// sweep deletes files in tmp that were last written before the given time. It leaves files that this user may
+// not delete, so that a store that is read-only to the user opens too.
 func sweep(tmp string, before time.Time) error {
 	entries, err := os.ReadDir(tmp)
 	if err != nil {
@@ -86,8 +85,8 @@ func sweep(tmp string, before time.Time) error {
 	return nil
 }
 
-// writeTemp writes all of r to a new file in root's tmp/, synced unless it is loose,
-// and read-only, and returns its path. After an error there is no file.
+// writeTemp writes all of r to a new read-only file in root's tmp/, synced unless it is loose, and returns its
+// path. After an error there is no file.
 func writeTemp(ctx context.Context, root string, r io.Reader, loose bool) (path string, n int64, err error) {
 	f, err := os.CreateTemp(filepath.Join(root, tmpDir), "put-*")
 	if err != nil {
@@ -116,12 +115,11 @@ func writeTemp(ctx context.Context, root string, r io.Reader, loose bool) (path 
 	return f.Name(), n, nil
 }
 
-// place moves a finished file to its name below root with the given function
-// (os.Rename or os.Link), making the folder if need be, and makes the new name
-// durable, unless it is loose. What is in the way and no file of the store is moved aside.
+// place moves a finished file to its name below root by move (os.Rename or os.Link), makes the folder if need
+// be, and makes the new name durable unless the file is loose. A stray that is in the way is moved aside.
 func place(root, tmp, dst string, loose bool, move func(from, to string) error) error {
 	err := move(tmp, dst)
-	for range 3 { // at most a folder of each level is in the way
+	for range 3 { // a stray at each level, at the most
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -177,8 +175,7 @@ func syncDir(dir string) error {
 	return err
 }
 
-// explain adds to an error of the file system what to do about it. The path is
-// in the error already.
+// explain adds to an error of the file system, which has the path, what to do about it.
 func explain(err error) error {
 	var hint string
 	switch {

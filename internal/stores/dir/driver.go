@@ -36,7 +36,7 @@ var (
 	_ artifacts.TidyDriver  = (*driver)(nil)
 )
 
-// Where is the file's path in the file system.
+// Where returns the file's path in the file system.
 func (d *driver) Where(path string) string { return filepath.Join(d.root, filepath.FromSlash(path)) }
 
 // LocalPath implements artifacts.LocalDriver.
@@ -49,9 +49,8 @@ func (d *driver) LocalPath(path string) (string, bool) {
 // isLoose reports whether a file need not survive a loss of power.
 func isLoose(path string) bool { return strings.HasPrefix(path, leasesDir+"/") }
 
-// alive tells a file that is not there from a store that is not there, such as a disk that is
-// not mounted: that must never look like a cache miss. The folder of leases is made when
-// there is one.
+// alive fails if the store itself is not there, such as a disk that is not mounted, which must never look like
+// a cache miss. The folder of leases is made with the first lease.
 func (d *driver) alive(path string) error {
 	top, _, _ := strings.Cut(path, "/")
 	if isLoose(path) {
@@ -78,7 +77,7 @@ func (d *driver) Open(_ context.Context, path string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Has looks at names only, and takes nothing but a file for one.
+// Has looks at names only. Only a regular file counts.
 func (d *driver) Has(ctx context.Context, paths []string) ([]bool, error) {
 	there := make([]bool, len(paths))
 	gone := ""
@@ -153,7 +152,7 @@ func skip(e fs.DirEntry) error {
 	return nil
 }
 
-// info says what a walk has come to.
+// info describes an entry of a walk.
 func (d *driver) info(file string, e fs.DirEntry) (artifacts.FileInfo, error) {
 	rel, err := filepath.Rel(d.root, file)
 	if err != nil {
@@ -179,9 +178,8 @@ func (d *driver) info(file string, e fs.DirEntry) (artifacts.FileInfo, error) {
 	return f, nil
 }
 
-// Ingest moves the new file into place, over an old one too: the content is the same, the
-// age starts anew, and bytes that have gone bad are healed. Only a short file is left where it
-// is, when its bytes are right.
+// Ingest moves the new file into place, also over an old file: the content is the same, the age starts anew,
+// and corrupt bytes are healed. Only a short file with the right bytes stays.
 func (d *driver) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
 	source := &readers.Failing{R: r}
 	start, err := io.ReadAll(io.LimitReader(source, smallBlob+1))
@@ -210,8 +208,8 @@ func (d *driver) Ingest(ctx context.Context, r io.Reader, path func(artifacts.Di
 	return sum, n, nil
 }
 
-// Create links the finished file to its name: the file system refuses a name
-// that is taken, for every process and machine that mounts it.
+// Create links the finished file to its name: the file system refuses a name that is taken, for every process
+// and machine that mounts it.
 func (d *driver) Create(ctx context.Context, path string, data []byte) error {
 	err := d.write(ctx, path, data, os.Link)
 	switch {
@@ -237,28 +235,27 @@ func (d *driver) write(ctx context.Context, path string, data []byte, move func(
 	return place(d.root, tmp, d.Where(path), isLoose(path), move)
 }
 
-// rename puts a record in place of another one; tests stop before it.
+// rename puts a record in place of another; tests stop before it.
 var rename = os.Rename
 
-// Replace holds between machines by link and rename alone, whatever their file locks are worth.
+// Replace holds between machines by link and rename only, whatever their file locks are worth.
 //
-// The new record is written to tmp/. Its writer reads the file, and if it is old, claims it: it
-// links a short file, which says the record's name in tmp/, to a name made of path, old and a
-// number; one writer gets that. Then the record is renamed into place, by its writer or by
-// whoever else finds the claim, so that a killed writer's is. That happens once, as the record's
-// name is random: who goes on late finds it gone and overwrites nothing. If the file is old
-// afterwards, since others have put the same bytes there anew, the next number is claimed.
+// The new record is written to tmp/. Its writer reads the file and, if it is old, claims it: it links a short
+// file with the record's name in tmp/ to a name made of path, old and a number, which one writer gets. Then the
+// record is renamed into place, by its writer or by whoever else finds the claim, so that a killed writer's
+// record is, too. That happens once, as the record's name is random: a late writer finds it gone and overwrites
+// nothing. If the file is old afterwards, since others have put the same bytes there anew, the next number is
+// claimed.
 //
-// One wins: a number is claimed by who has read old after the claims of all lower ones were done,
-// and from then on only the record of this claim can take old's place. Nothing is asked of
-// inodes and times, which are not the same to all machines (sshfs, SMB), and may be those of a
-// file that was there before.
+// One writer wins: it claims a number after it has read old when all lower claims were done, and from then on
+// only its record can take old's place. Inodes and times do not count, as they differ between machines (sshfs,
+// SMB), and an earlier file may have had them.
 //
-// A claim that is done stays: whoever has read old before it must find it. The sweep deletes it a
-// day later, and the record of a killed writer before its claim, by the order of their names, so
-// that no claim is free while its record may still be renamed. A writer that stood still between
-// two of these calls for a day may find its claim free again, or say of a swept record that it is
-// in place. A file that is deleted and created, or put, between two of them is not told from old.
+// A claim that is done stays, for writers that have read old before. The sweep deletes it a day later, and
+// deletes the record of a killed writer before its claim, by the order of their names, so that no claim is free
+// while its record may still be renamed. A writer that stood still between two of these calls for a day may find
+// its claim free again, or take a swept record for placed. A file that is deleted and created, or put, between
+// two calls is taken for old.
 func (d *driver) Replace(ctx context.Context, path string, old, data []byte) error {
 	if err := d.still(ctx, path, old); err != nil {
 		return err
@@ -277,7 +274,7 @@ func (d *driver) Replace(ctx context.Context, path string, old, data []byte) err
 				return err
 			}
 		}
-		// Over NFS, a link that was asked for twice is made and refused: what it says tells.
+		// Over NFS, a link that was asked for twice is made and refused, so the claim's content decides.
 		name, err := d.read(ctx, claim, 2*len(mine))
 		if err != nil {
 			return err
@@ -299,7 +296,7 @@ func (d *driver) Replace(ctx context.Context, path string, old, data []byte) err
 	}
 }
 
-// still returns ErrExist, or ErrNotExist, if a file is not what is given.
+// still returns ErrExist if a file has other bytes, ErrNotExist if there is none.
 func (d *driver) still(ctx context.Context, path string, what []byte) error {
 	there, err := d.read(ctx, path, len(what)+1)
 	if err == nil && !bytes.Equal(there, what) {
@@ -337,14 +334,13 @@ func (d *driver) SetAside(_ context.Context, path string) (string, error) {
 	return to, explain(err)
 }
 
-// Steps leave the same short outputs again and again, above all empty ones, or a folder of which
-// one file has changed. Such a blob is not written again where its file has the same bytes, and
-// not synced again where this process knows it to be durable.
+// Many steps leave the same short outputs, above all empty ones, or a folder of which one file has changed. Such
+// a blob is not written where its file has the same bytes, and not synced where this process has done that.
 
 // smallBlob is how many bytes are read before anything is written.
 const smallBlob = 64 << 10
 
-// young is an age that is as good as none for those who ask how old a blob is.
+// young is an age that counts as none in garbage collection.
 const young = time.Minute
 
 // durable remembers files that this process has synced, with their folders.
@@ -358,7 +354,7 @@ const durableMost = 4096
 func (k *durable) add(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return // it is written again the next time
+		return // it will be written the next time, too
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -371,13 +367,13 @@ func (k *durable) add(path string) {
 func (k *durable) has(path string, info os.FileInfo) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := k.files[path]
-	return known != nil && os.SameFile(known, info)
+	synced := k.files[path]
+	return synced != nil && os.SameFile(synced, info)
 }
 
-// present reports whether a file has these bytes, and sees to it that it is durable and that its
-// age starts anew. On any doubt it is not. One that another process has stored is synced: that it
-// has a name says that it was, but not of its folder.
+// present reports whether a file has these bytes, makes it durable and starts its age anew; in any doubt it
+// reports false. A file that another process has stored was synced before it had its name, but its folder
+// perhaps not, so both are.
 func (d *driver) present(path string, content []byte) bool {
 	f, err := openOurs(path)
 	if err != nil {
@@ -405,18 +401,17 @@ func (d *driver) present(path string, content []byte) bool {
 	return os.Chtimes(path, now, now) == nil
 }
 
-// asideDir keeps what was found in the place of a blob or a record, or beside them.
+// asideDir keeps strays from the place of a blob or a record, or from beside them.
 const asideDir = "aside"
 
-// errNotOurs says that what is at a path is not a regular file. The store writes
-// nothing else, so there is no such blob or record.
+// errNotOurs says that a path is not a regular file's. The store writes nothing else, so that there is no such
+// blob or record.
 var errNotOurs = errors.New("not a regular file")
 
-// openOurs opens a file that the store has written: no link is followed, and no pipe or
-// device is waited for.
+// openOurs opens a file that the store has written. It follows no link and does not block on a pipe or device.
 func openOurs(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
-	look := os.Lstat // what is there may be why it was not opened: a link, a socket, a folder that may not be read
+	look := os.Lstat // a link, a socket or a folder without permission could not be opened
 	switch {
 	case err == nil:
 		look = func(string) (os.FileInfo, error) { return f.Stat() }
@@ -432,15 +427,14 @@ func openOurs(path string) (*os.File, error) {
 	return nil, errNotOurs
 }
 
-// absent reports an error that says that a file of the store is not there: nothing
-// is, something else is, or a file is where its folder would be.
+// absent reports an error by which a file of the store is not there: nothing is, something else is, or a file is
+// in the place of its folder.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errNotOurs)
 }
 
-// makeWay moves aside what keeps the store from writing a file at path below
-// root: a folder in its place, or a file in the place of its folder. It reports
-// whether there was such a thing.
+// makeWay moves aside what keeps the store from writing a file at path below root: a folder in its place, or a
+// file in the place of its folder. It reports whether there was such a thing.
 func makeWay(root, path string) (bool, error) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {
@@ -469,8 +463,7 @@ func makeWay(root, path string) (bool, error) {
 	return false, nil
 }
 
-// folder reports whether something is a folder, or a link that leads to one: files are opened
-// through it, and none is moved out of the way for it.
+// folder reports whether a path is a folder, or a link to a folder, through which files are opened: it stays.
 func folder(path string, info fs.FileInfo) bool {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		var err error
@@ -481,8 +474,7 @@ func folder(path string, info fs.FileInfo) bool {
 	return info.IsDir()
 }
 
-// setAside moves what is at path, in a folder of the store at root, to
-// root/aside, whatever it is.
+// setAside moves whatever is at path, in a folder of the store at root, below root/aside.
 func setAside(root, path string) (string, error) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -499,5 +491,5 @@ func setAside(root, path string) (string, error) {
 	return to, nil
 }
 
-// describe says what is no regular file.
+// describe names something that is no regular file.
 func describe(info fs.FileInfo) string { return "a " + filetype.Name(info.Mode()) }

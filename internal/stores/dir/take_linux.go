@@ -18,9 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// Take renames a file on the store's file system into place, once it is hashed. One that
-// somebody may still write to, by a descriptor or a mapping, is copied; one with another name
-// is left to Ingest.
+// Take hashes a file on the store's file system and renames it into place. A file that somebody may still write
+// to, by a descriptor or a mapping, is copied; a small file, or one with another name, is errors.ErrUnsupported.
 func (d *driver) Take(ctx context.Context, file string, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
 	tmp, err := d.away(file)
 	if err != nil {
@@ -51,7 +50,7 @@ func (d *driver) away(file string) (string, error) {
 	if !hasOneLink(info) || info.Size() <= smallBlob {
 		return "", errNotOurs
 	}
-	now := time.Now() // with an age that its program has set it would be swept, or collected
+	now := time.Now() // with a time that its program has set it might be swept, or collected
 	if err := os.Chtimes(file, now, now); err != nil {
 		return "", err
 	}
@@ -74,8 +73,8 @@ func hasOneLink(info os.FileInfo) bool {
 // errTouched says that a file may change, or may have changed, while it is hashed.
 var errTouched = errors.New("it changed while it was read")
 
-// settle hashes a file of tmp/ and gives it its name, as Ingest does with what it has written. A
-// lease says that nobody has it open for writing, or mapped so, and is lost when somebody does.
+// settle hashes a file of tmp/ and gives it its name, as Ingest does with the file that it has written. A lease
+// is granted only if nobody has the file open for writing, or mapped so, and is lost when somebody opens it.
 func (d *driver) settle(ctx context.Context, f *os.File, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
 	info, err := f.Stat()
 	if err != nil || !hasOneLink(info) || f.Chmod(0o444) != nil {
@@ -84,7 +83,7 @@ func (d *driver) settle(ctx context.Context, f *os.File, path func(artifacts.Dig
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return artifacts.Digest{}, 0, errTouched
 	}
-	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // begins what Sync waits for
+	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // Sync ends it
 	var before, after unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &before); err != nil {
 		return artifacts.Digest{}, 0, err

@@ -14,14 +14,14 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Memory has the digests of files by their absolute paths. Its zero value is empty and remembers in
-// this process alone.
+// Memory has the digests of files by their absolute paths. Its zero value is empty, and remembers only in this
+// process.
 type Memory struct {
 	file string
 
-	mu    sync.Mutex
-	known map[string]remembered
-	fresh map[string]bool // paths in known that this process has hashed and not saved
+	mu      sync.Mutex
+	digests map[string]remembered
+	fresh   map[string]bool // paths that this process has hashed and not saved
 }
 
 // remembered is a file's digest, which counts while the proof holds.
@@ -30,27 +30,27 @@ type remembered struct {
 	SHA256 artifacts.Digest `json:"sha256"`
 }
 
-// Open reads the memory that is kept in a file; "" is none. Losing the file costs only hashing, so
-// one that is damaged is an empty memory.
-func Open(file string) *Memory { return &Memory{file: file, known: read(file)} }
+// Open reads the memory that is kept in a file; "" is none. A damaged file is an empty memory, since losing it
+// costs only hashing.
+func Open(file string) *Memory { return &Memory{file: file, digests: read(file)} }
 
 func read(file string) map[string]remembered {
-	known := map[string]remembered{}
-	if b, err := os.ReadFile(file); err != nil || values.Written(b, &known) != nil || known == nil {
+	digests := map[string]remembered{}
+	if b, err := os.ReadFile(file); err != nil || values.Written(b, &digests) != nil || digests == nil {
 		return map[string]remembered{}
 	}
-	return known
+	return digests
 }
 
-// Digest is the digest of the file at an absolute path, which is read only if nothing proves that it
-// has the bytes of last time.
+// Digest returns the digest of the file at an absolute path. It reads the file only if nothing proves that it has
+// the bytes of last time.
 func (m *Memory) Digest(ctx context.Context, path string, progress func(done, total int64)) (artifacts.Digest, Proof, error) {
 	now, err := StampOf(path)
 	if err != nil {
 		return artifacts.Digest{}, Proof{}, err
 	}
 	m.mu.Lock()
-	r := m.known[path]
+	r := m.digests[path]
 	m.mu.Unlock()
 	if !r.SHA256.IsZero() && r.Holds(now) {
 		return r.SHA256, r.Proof, nil
@@ -58,7 +58,7 @@ func (m *Memory) Digest(ctx context.Context, path string, progress func(done, to
 	return m.Hash(ctx, path, progress)
 }
 
-// Hash is Digest that reads the file whatever is remembered of it.
+// Hash is Digest, but always reads the file.
 func (m *Memory) Hash(ctx context.Context, path string, progress func(done, total int64)) (artifacts.Digest, Proof, error) {
 	d, proof, err := Digest(ctx, path, progress)
 	if err != nil {
@@ -66,17 +66,17 @@ func (m *Memory) Hash(ctx context.Context, path string, progress func(done, tota
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.known == nil {
-		m.known = map[string]remembered{}
+	if m.digests == nil {
+		m.digests = map[string]remembered{}
 	}
 	if m.fresh == nil {
 		m.fresh = map[string]bool{}
 	}
-	m.known[path], m.fresh[path] = remembered{proof, d}, true
+	m.digests[path], m.fresh[path] = remembered{proof, d}, true
 	return d, proof, nil
 }
 
-// Save adds what this process has hashed to the memory's file, beside what others have added since.
+// Save adds what this process has hashed to the memory's file, which others may have changed since.
 func (m *Memory) Save() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,22 +84,22 @@ func (m *Memory) Save() error {
 		return nil
 	}
 	return system.Exclusively(m.file, func() error {
-		known := read(m.file)
+		digests := read(m.file)
 		for path := range m.fresh {
-			known[path] = m.known[path]
+			digests[path] = m.digests[path]
 		}
-		return atomicfile.WriteJSON(m.file, known, "", 0o644)
+		return atomicfile.WriteJSON(m.file, digests, "", 0o644)
 	})
 }
 
-// Forget removes a file, or the files of a folder, from the memory that is kept in a file: their
-// bytes turned out to be different.
+// Forget removes a path, or the files below it, from the memory that is kept in a file, after their bytes turned
+// out to be different.
 func Forget(file, path string) error {
 	return system.Exclusively(file, func() error {
-		known := read(file)
-		maps.DeleteFunc(known, func(at string, _ remembered) bool {
+		digests := read(file)
+		maps.DeleteFunc(digests, func(at string, _ remembered) bool {
 			return at == path || strings.HasPrefix(at, path+string(filepath.Separator))
 		})
-		return atomicfile.WriteJSON(file, known, "", 0o644)
+		return atomicfile.WriteJSON(file, digests, "", 0o644)
 	})
 }

@@ -22,26 +22,24 @@ type Proof struct {
 	Sealed bool `json:"sealed,omitempty"`
 }
 
-// Holds reports whether a file whose stamp is now has the bytes that were read
-// then: nothing differs, and another change would have left another stamp, or
-// nobody could make one.
+// Holds reports whether a file whose stamp is now has the bytes that were read then: the stamps are equal, and a
+// change since would have left another stamp, or nobody could make one.
 func (p Proof) Holds(now Stamp) bool {
 	return p.Stamp == now && (p.Sealed || Settled(p.CTime, p.Read))
 }
 
-// granularity is that of the coarsest file system's times, FAT's.
+// granularity is the coarsest of any file system's times, FAT's.
 const granularity = 2 * time.Second
 
-// Settled reports whether a file's last change, in nanoseconds of Unix time, was so long
-// before the reading that a change after it has another time.
+// Settled reports whether a file's last change, in nanoseconds of Unix time, was so long before the reading that a
+// later change has another time.
 func Settled(changed, read int64) bool { return changed < read-int64(granularity) }
 
 // hashTries is how often a file is read that changes while it is read.
 const hashTries = 3
 
-// Digest is the digest of the file at path with the proof of it, the file's size in it.
-// A file that is being written to is an error. progress, which may be nil, is called
-// with every piece that is read, in bytes.
+// Digest returns the digest of the file at path and its proof, which has the file's size. A file that is being
+// written to is an error. progress, which may be nil, is called after every piece that is read, in bytes.
 func Digest(ctx context.Context, path string, progress func(done, total int64)) (artifacts.Digest, Proof, error) {
 	for range hashTries {
 		d, proof, err := hashOnce(ctx, path, progress)
@@ -81,8 +79,8 @@ func hashOnce(ctx context.Context, path string, progress func(done, total int64)
 	return d, proof, nil
 }
 
-// Unchanged reports whether the file at path still has the bytes that Digest
-// found it to have, by its stamp, or, where that does not prove it, by hashing.
+// Unchanged reports whether the file at path still has the bytes that Digest read, by its stamp or, where that is
+// no proof, by hashing.
 func Unchanged(ctx context.Context, path string, d artifacts.Digest, proof Proof) (bool, error) {
 	now, err := StampOf(path)
 	if err != nil {
@@ -95,10 +93,9 @@ func Unchanged(ctx context.Context, path string, d artifacts.Digest, proof Proof
 	return again == d, err
 }
 
-// Stamp tells a file from every other, and from itself after a change: size and
-// mtime can be set back by anybody (cp -p, rsync -t, tar), inode and ctime cannot.
-// Linux keeps a change counter for its NFS server and gives it to no program
-// (statx clears STATX_CHANGE_COOKIE), so the ctime is the best there is.
+// Stamp tells a file from every other, and from itself after a change: size and mtime can be set back by anybody
+// (cp -p, rsync -t, tar), inode and ctime cannot. Linux keeps a change counter for its NFS server and gives it to
+// no program (statx clears STATX_CHANGE_COOKIE), so that the ctime is the best there is.
 type Stamp struct {
 	Dev   uint64 `json:"dev"`
 	Inode uint64 `json:"inode"`
@@ -107,8 +104,8 @@ type Stamp struct {
 	CTime int64  `json:"ctime_ns"`
 }
 
-// StampOf is the stamp of the file at path, which must be a regular one. It opens
-// the file: a network file system answers from an old answer otherwise.
+// StampOf returns the stamp of the regular file at path. It opens the file, as a network file system may give an
+// old answer otherwise.
 func StampOf(path string) (Stamp, error) {
 	f, err := OpenRegular(path)
 	if err != nil {
@@ -118,8 +115,7 @@ func StampOf(path string) (Stamp, error) {
 	return stampOf(f)
 }
 
-// OpenRegular opens a regular file and refuses everything else without waiting,
-// as opening a pipe would.
+// OpenRegular opens a regular file. It refuses everything else and does not block on a pipe.
 func OpenRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

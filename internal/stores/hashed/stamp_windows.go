@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// stampOf knows of no inode or ctime: such a stamp proves nothing.
+// stampOf returns a stamp without inode and ctime, which proves nothing.
 func stampOf(f *os.File) (Stamp, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// cache gives verified local files of blobs, for readers that need to seek or
-// map a file. It keeps copies of remote blobs in dir, which several processes
-// may share, and drops those unused for longest when they exceed limit bytes.
+// cache returns verified local files of blobs, for readers that need to seek or map a file. It keeps copies of
+// remote blobs in dir, which several processes may share; if they exceed limit bytes, it drops the copies that were
+// unused for longest.
 type cache struct {
 	dir   string
 	limit int64
@@ -30,15 +30,14 @@ type cache struct {
 // cacheLimit bounds the copies of a cache, in bytes.
 const cacheLimit = 50 << 30
 
-// inUse is how long a copy is kept after it was last asked for, even over the
-// limit: the caller has its path and may not have opened it yet.
+// inUse is how long a copy is kept after it was last asked for, even over the limit: the caller has its path and
+// may not have opened it yet.
 const inUse = time.Hour
 
-// Fetch returns a local file with the verified bytes of d: the store's own if
-// blobs are (artifacts.LocalOf), else a copy below cacheDir. What the file looked like when it was
-// hashed is noted in cacheDir, and it is hashed again where the note does not prove
-// its bytes (hashed.Proof). Do not write to the file. A blob that is corrupt is an
-// *artifacts.IntegrityError, one that is not there artifacts.ErrNotExist.
+// Fetch returns a local file with the verified bytes of d: the store's own if blobs are files here
+// (artifacts.LocalOf), else a copy below cacheDir. The file's hashed.Proof is noted in cacheDir; where it does not
+// hold, the file is hashed. Do not write to the file. A corrupt blob is an *artifacts.IntegrityError, a blob that is
+// not there artifacts.ErrNotExist.
 func Fetch(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, cacheDir string) (path string, err error) {
 	return cache{cacheDir, cacheLimit}.fetch(ctx, blobs, d)
 }
@@ -80,7 +79,7 @@ func (c cache) open() error {
 	return nil
 }
 
-// inPlace is fetch from a store whose blobs are files here.
+// inPlace is fetch from a store whose blobs are files on this machine.
 func (c cache) inPlace(ctx context.Context, blobs artifacts.BlobReader, store artifacts.Local, d artifacts.Digest) (string, error) {
 	for range 2 {
 		if path, ok := store.LocalPath(d); ok {
@@ -97,7 +96,7 @@ func (c cache) inPlace(ctx context.Context, blobs artifacts.BlobReader, store ar
 	return "", fmt.Errorf("blob %s: %w", d, artifacts.ErrNotExist)
 }
 
-// download copies d to path, verified and whole, and notes it.
+// download copies d to path, verified and complete, and notes it.
 func (c cache) download(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, path string) error {
 	rc, err := blobs.Open(ctx, d)
 	if err != nil {
@@ -116,10 +115,10 @@ func (c cache) download(ctx context.Context, blobs artifacts.BlobReader, d artif
 	return nil
 }
 
-// seal notes a file that was hashed as it was made.
+// seal notes a file that was hashed while it was written.
 func (c cache) seal(d artifacts.Digest, path string) error {
 	st, err := hashed.StampOf(path)
-	if err != nil || st.CTime == math.MaxInt64 { // of which nothing is known
+	if err != nil || st.CTime == math.MaxInt64 { // the system has no ctime
 		return err
 	}
 	return c.note(d, hashed.Proof{Stamp: st, Read: time.Now().UnixNano(), Sealed: true})
@@ -129,8 +128,7 @@ func (c cache) notePath(d artifacts.Digest) string {
 	return filepath.Join(c.dir, "verified", d.Hex()+".json")
 }
 
-// verify makes sure that the file at path holds d's bytes, by hashing it or by
-// an earlier note of having done so.
+// verify makes sure that the file at path holds d's bytes, by a note or by hashing it.
 func (c cache) verify(ctx context.Context, d artifacts.Digest, path string) error {
 	now, err := hashed.StampOf(path)
 	if err != nil {
@@ -155,8 +153,7 @@ func (c cache) verify(ctx context.Context, d artifacts.Digest, path string) erro
 	return c.note(d, proof)
 }
 
-// note records a verified file; a note that is lost, or that two write at once, costs one
-// more hash.
+// note records a verified file. A note that is lost, or that two processes write at once, costs one more hash.
 func (c cache) note(d artifacts.Digest, proof hashed.Proof) error {
 	b, err := json.Marshal(proof)
 	if err == nil {
@@ -168,10 +165,10 @@ func (c cache) note(d artifacts.Digest, proof hashed.Proof) error {
 	return c.trimNotes(d)
 }
 
-// noteAge is how long a note stays that is not used, of a file that is not a copy of the cache.
+// noteAge is how long an unused note stays whose file is no copy in the cache.
 const noteAge = 30 * 24 * time.Hour
 
-// trimNotes drops such notes, of those whose names begin as d's: a 256th with each 16th note.
+// trimNotes drops old notes whose names begin as d's: with every 16th note a 256th of all.
 func (c cache) trimNotes(d artifacts.Digest) error {
 	if d[1]%16 != 0 {
 		return nil
@@ -181,7 +178,7 @@ func (c cache) trimNotes(d artifacts.Digest) error {
 		return fmt.Errorf("trim the cache of blobs: %w", err)
 	}
 	defer folder.Close()
-	names, err := folder.Readdirnames(-1) // there are many, and neither their order nor what they are matters
+	names, err := folder.Readdirnames(-1) // of many, whose order and modes do not matter
 	if err != nil {
 		return fmt.Errorf("trim the cache of blobs: %w", err)
 	}
@@ -201,9 +198,8 @@ func (c cache) trimNotes(d artifacts.Digest) error {
 	return nil
 }
 
-// trim drops copies, the ones unused for longest first, until the limit is kept
-// or all that is left is in use, as the newest one is. A file that is open stays
-// readable.
+// trim drops copies, the longest unused first, until the limit is kept or all others are in use, as the newest copy
+// is. A file that is open stays readable.
 func (c cache) trim() error {
 	entries, err := os.ReadDir(filepath.Join(c.dir, "blobs"))
 	if err != nil {
@@ -241,14 +237,14 @@ func (c cache) trim() error {
 		if err := os.Remove(filepath.Join(c.dir, "blobs", f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("trim the cache of blobs: %w", err)
 		}
-		os.Remove(filepath.Join(c.dir, "verified", f.name+".json")) // only a note
+		os.Remove(filepath.Join(c.dir, "verified", f.name+".json")) // its note
 		total -= f.size
 	}
 	return nil
 }
 
-// Large is the size, in bytes, from which a blob is noted by Put and Take, and from which
-// it is worth naming its file to a reader rather than copying it.
+// Large is the size, in bytes, from which Put and Take note a blob, and from which it is worth naming its file to a
+// reader rather than copying it.
 const Large = 128 << 10
 
 // Put is blobs.Put. A Large blob that is a file here is noted, so that Fetch does not hash it again.
@@ -260,8 +256,8 @@ func Put(ctx context.Context, blobs artifacts.Blobs, r io.Reader, cacheDir strin
 	return d, n, err
 }
 
-// Take is Put of the file at path, which the caller gives away: it is moved into the store where
-// that can be (artifacts.Local), and hashed once.
+// Take is Put of the file at path, which the caller gives away: it is moved into the store where that is possible
+// (artifacts.Local), and hashed once.
 func Take(ctx context.Context, blobs artifacts.Blobs, path, cacheDir string) (artifacts.Digest, int64, error) {
 	if store, ok := blobs.(artifacts.Local); ok {
 		d, n, err := store.Take(ctx, path)
@@ -280,8 +276,8 @@ func Take(ctx context.Context, blobs artifacts.Blobs, path, cacheDir string) (ar
 	return Put(ctx, blobs, f, cacheDir)
 }
 
-// noteNew notes a blob that the store has just hashed and made read-only. Without a note it is
-// hashed once more when it is asked for.
+// noteNew notes a blob that the store has just hashed and made read-only, so that it need not be hashed when it is
+// asked for.
 func noteNew(blobs artifacts.Blobs, d artifacts.Digest, n int64, cacheDir string) {
 	store, ok := blobs.(artifacts.Local)
 	if !ok || n < Large || cacheDir == "" {

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hold makes a name below folder, as Create does, at which a file can be mounted. Who opens it
-// elsewhere, as a server does that is given the path, meets an error and no empty file: it is a
-// socket.
+// Hold makes a socket below folder, named as Create does, on which a file can be mounted. Whoever opens the path where
+// nothing is mounted, such as a server that is given the path, meets an error and no empty file.
 func Hold(folder, name string) error {
 	return below(folder, name, func(root *os.Root) error {
 		dir, err := root.Open(path.Dir(name))

@@ -4,5 +4,5 @@ package local
 
 import "errors"
 
-// Hold is of Linux alone.
+// Hold works only on Linux.
 func Hold(folder, name string) error { return errors.ErrUnsupported }

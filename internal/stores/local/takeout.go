@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// NotEmptyError says that a folder that was to be made has something in it.
+// NotEmptyError says that a folder that must be empty is not.
 type NotEmptyError struct{ Dir string }
 
 func (e *NotEmptyError) Error() string { return e.Dir + " is not empty" }
@@ -24,12 +24,10 @@ func (e *NotEmptyError) Error() string { return e.Dir + " is not empty" }
 // atOnce bounds the blobs that are copied at a time: each takes some MiB in a bucket's client.
 const atOnce = 8
 
-// WriteFiles writes files into the folder dir, which must be new or empty, or is a
-// *NotEmptyError. They are copies of their own, verified to their last byte, that may be
-// written to. Folder and files appear at once: after an error or a kill dir is as it was.
-// With into, dir may have files: those of the same names are replaced one by one, once
-// all have been verified, and the others stay. wrote, which may be nil, is called with each
-// piece from several goroutines.
+// WriteFiles writes files into the folder dir, which must be new or empty (*NotEmptyError). They are verified copies
+// that may be written to. Folder and files appear at once: after an error or a kill dir is as it was. With into, dir
+// may have files: once all copies have been verified, files of the same names are replaced one by one, and the others
+// stay. wrote, which may be nil, is told the bytes of each piece, from several goroutines.
 func WriteFiles(ctx context.Context, blobs artifacts.BlobReader, files []artifacts.File, dir string, into bool, wrote func(n int64)) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
@@ -47,7 +45,7 @@ func WriteFiles(ctx context.Context, blobs artifacts.BlobReader, files []artifac
 		return &NotEmptyError{dir}
 	}
 	parent := filepath.Dir(dir)
-	if cwd, err := os.Getwd(); into || err == nil && cwd == dir { // what a shell is in is not replaced
+	if cwd, err := os.Getwd(); into || err == nil && cwd == dir { // a shell's folder is not replaced
 		into, parent = true, dir
 	}
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -108,9 +106,9 @@ func moveFiles(dir, from string, files []artifacts.File) error {
 	return nil
 }
 
-// Create writes r to a new file below folder, making the folders in its name. Names
-// of files in results, trees and checkpoints become paths here and in Link only: one
-// that is not clean is refused, and no link in folder leads out of it.
+// Create writes r to a new file below folder, and makes the folders in its name. Only here and in Link do names of
+// files in results, trees and checkpoints become paths: a name that is not clean is refused, and no link in folder
+// leads out of it.
 func Create(folder, name string, mode fs.FileMode, r io.Reader) error {
 	return below(folder, name, func(root *os.Root) error {
 		f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
@@ -122,8 +120,8 @@ func Create(folder, name string, mode fs.FileMode, r io.Reader) error {
 	})
 }
 
-// Entry writes an entry of a tree to a name below folder as it is: a file, of the mode or, if
-// it is executable, that with x, a link, or an empty folder. r is read for files only.
+// Entry writes an entry of a tree under a name below folder: a file of the mode, with x bits if it is executable, a
+// link, or an empty folder. r is read for files only.
 func Entry(folder, name string, f artifacts.File, mode fs.FileMode, r io.Reader) error {
 	switch f.Mode {
 	case artifacts.Folder:
@@ -139,8 +137,7 @@ func Entry(folder, name string, f artifacts.File, mode fs.FileMode, r io.Reader)
 	return Create(folder, name, mode, r)
 }
 
-// Link names a local file, as Fetch gives it, as a tree does: by a link in folder
-// under the file's slash-separated name.
+// Link gives a local file, as Fetch returns it, a slash-separated name below folder, by a link.
 func Link(folder, name, path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package mem is an artifact store in memory: for tests, and for runs whose
-// results nobody keeps. It is the reference for what the other stores do.
+// Package mem is an artifact store in memory: for tests, for runs whose results nobody keeps, and as the reference
+// for the other stores.
 package mem

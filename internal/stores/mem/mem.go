@@ -65,7 +65,7 @@ func (d *driver) List(_ context.Context, prefix string) iter.Seq2[artifacts.File
 	}
 }
 
-// starting is sorted, so that a test repeats.
+// starting lists the files with a prefix, sorted, so that a test repeats.
 func (d *driver) starting(prefix string) (found []artifacts.FileInfo) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,3 +1,2 @@
-// Package open opens an artifact store by its URL. It is the one place that
-// knows every kind of store.
+// Package open opens an artifact store by its URL. Only this package knows every kind of store.
 package open

@@ -62,14 +62,14 @@ func parse(address string) (scheme, folder string, err error) {
 	return "", address, nil
 }
 
-// Folder is the folder that a store's address names; "": none.
+// Folder returns the folder that a store's address names; "" if it names none.
 func Folder(address string) string {
 	_, folder, _ := parse(address)
 	return folder
 }
 
-// Place is where an opened store is, by its URL, without how it is reached: a folder with no links in its path, or a bucket
-// of an endpoint and a prefix.
+// Place returns where an opened store is, by its URL, however it is reached: a folder without links in its path, or a
+// bucket of an endpoint and a prefix.
 func Place(address string) string {
 	scheme, folder, err := parse(address)
 	if err == nil && folder != "" {
@@ -89,7 +89,7 @@ func Place(address string) string {
 	return u.String()
 }
 
-// Beside is a store's address, of which a relative folder starts from another folder.
+// Beside returns a store's address, with a relative folder joined to another folder.
 func Beside(folder, address string) string {
 	if at := Folder(address); at != "" && !filepath.IsAbs(at) {
 		return filepath.Join(folder, at)
@@ -97,8 +97,7 @@ func Beside(folder, address string) string {
 	return address
 }
 
-// Shown is a store's address as it may be printed, before anybody has checked that
-// it holds no password.
+// Shown returns a store's address as it may be printed before it was checked for passwords.
 func Shown(rawURL string) string {
 	scheme, _, hasScheme := strings.Cut(rawURL, "://")
 	if !hasScheme {
@@ -129,8 +128,7 @@ func filePath(rawURL string) (string, error) {
 //	s3://bucket/prefix?anonymous=true&endpoint=…     a bucket; where no credentials are found, without any
 //	path/to/dir or file:///path/to/dir               a directory, on which nothing is made
 //
-// An address that is none is an error. Whether somebody answers there is not asked: what is
-// looked up there says so.
+// A malformed address is an error. Whether somebody answers there shows in the look-ups.
 func Other(address string) (artifacts.Other, error) {
 	scheme, folder, err := parse(address)
 	if err != nil {
@@ -154,8 +152,8 @@ func Other(address string) (artifacts.Other, error) {
 	return artifacts.Other{Reader: s, Name: folder}, err
 }
 
-// Files reads files of an address as Other takes it, by their paths there, whether or not it is a store. What is not
-// there is artifacts.ErrNotExist, in a folder fs.ErrNotExist.
+// Files returns a function that reads files of an address as Other takes it, by their paths there, whether or not it
+// is a store. A file that is not there is artifacts.ErrNotExist, in a folder fs.ErrNotExist.
 func Files(address string) (func(ctx context.Context, path string) (io.ReadCloser, error), error) {
 	scheme, folder, err := parse(address)
 	if err != nil {
@@ -178,7 +176,7 @@ func Files(address string) (func(ctx context.Context, path string) (io.ReadClose
 	}, nil
 }
 
-// named calls a store by its host, or bucket, and path.
+// named names a store by its host, or bucket, and path.
 func named(s artifacts.Reader, err error, scheme string) (artifacts.Other, error) {
 	if err != nil {
 		return artifacts.Other{}, err
@@ -190,8 +188,7 @@ func named(s artifacts.Reader, err error, scheme string) (artifacts.Other, error
 	return artifacts.Other{Reader: s, Name: scheme + u.Host + u.Path}, nil
 }
 
-// Elsewhere fetches blobs that a store says lie under an address of their own; it is for
-// artifacts.Policy.
+// Elsewhere fetches a blob from the address that a record names, for artifacts.Policy.
 func Elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
 	return web.Elsewhere(ctx, e)
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// writerHeader marks a record with the call of Create that wrote it, so that a
-// call whose answer was lost, and whose retry was refused, knows its own work.
+// writerHeader marks a record with the call that wrote it, so that a call whose answer was lost, and whose retry was
+// refused, recognises its own work.
 const writerHeader = "Redsi-Writer"
 
-// conflicts is how often a conditional put is sent again after the server says
-// that it collided with another one (AWS answers 409 then, and decides nothing).
+// conflicts is how often a conditional put is sent while the server says that it collided with another put (AWS
+// answers 409 then, and decides nothing).
 const conflicts = 10
 
 // Create has the server refuse a name that is taken, by If-None-Match.
@@ -46,8 +46,7 @@ func (b *bucket) Create(ctx context.Context, path string, data []byte) error {
 	return nil
 }
 
-// Replace has the server refuse a name under which there is another version by now, by
-// If-Match.
+// Replace has the server refuse a name under which there is another version by now, by If-Match.
 func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) error {
 	done, err := b.enter(ctx, (*verdict).ofReplace)
 	if err != nil {
@@ -71,8 +70,8 @@ func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) err
 	return nil
 }
 
-// enter waits until a conditional write may begin: where it need not be asked, as one process
-// writes at a time, until its other writes are done; elsewhere until there is a verdict that allows it.
+// enter returns when a conditional write may begin: where one process writes at a time, when its other writes are
+// done; else when there is a verdict, which must allow it.
 func (b *bucket) enter(ctx context.Context, allows func(*verdict) error) (done func(), err error) {
 	if b.cfg.OneWriter {
 		b.one.Lock()
@@ -122,8 +121,7 @@ func (b *bucket) wroteIt(ctx context.Context, key, writer string) (bool, error) 
 	return err == nil && info.UserMetadata[writerHeader] == writer, err
 }
 
-// pause waits before the i-th retry: random, so that rivals part, doubling up to
-// about a second.
+// pause sleeps before the i-th retry: for a random time, so that rivals part, doubling up to about a second.
 func pause(ctx context.Context, i int) error {
 	most := time.Second
 	if i < 7 {
@@ -135,10 +133,9 @@ func pause(ctx context.Context, i int) error {
 // deniedTries is how often a put is sent before "Access Denied" is believed.
 const deniedTries = 5
 
-// whileDenied sends a put again that the server denies. MinIO on one drive makes the
-// folders above a new object, and says "Access Denied" when somebody who deleted
-// the last object beside it took them away twice meanwhile (cmd/os-reliable.go there:
-// renameAll). A denial that is meant stays one.
+// whileDenied retries a put that the server denies. MinIO on one drive makes the folders above a new object, and says
+// "Access Denied" when somebody who deleted the last object beside it removed them twice meanwhile
+// (cmd/os-reliable.go there: renameAll).
 func whileDenied(ctx context.Context, put func() (minio.UploadInfo, error)) (minio.UploadInfo, error) {
 	for i := 1; ; i++ {
 		info, err := put()

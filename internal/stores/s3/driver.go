@@ -22,11 +22,11 @@ var (
 	_ artifacts.RivalDriver = (*bucket)(nil)
 )
 
-// Where is the address of an object.
+// Where returns the address of an object.
 func (b *bucket) Where(path string) string { return b.address(b.key(path)) }
 
-// Open asks for the whole object and resumes where a connection breaks. What is small, all
-// but a blob, comes within the time of a look-up.
+// Open asks for the object and resumes where a connection breaks. Anything but a blob is small, and must come within
+// the time of a look-up.
 func (b *bucket) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	done := context.CancelFunc(func() {})
 	if !strings.HasPrefix(path, "blobs/") {
@@ -88,7 +88,7 @@ func (b *bucket) Put(ctx context.Context, path string, data []byte) error {
 // put sends a small object in one request whose body the server checks.
 func (b *bucket) put(ctx context.Context, key string, data []byte, opts minio.PutObjectOptions) (minio.UploadInfo, error) {
 	opts.ContentType = "application/json"
-	opts.DisableContentSha256 = true // the hash goes into the request's head in its place
+	opts.DisableContentSha256 = true // the hash is in the request's head instead
 	sum := artifacts.Sum(data).Hex()
 	return whileDenied(ctx, func() (minio.UploadInfo, error) {
 		body := bytes.NewReader(data)
@@ -114,7 +114,7 @@ func (b *bucket) SetAside(ctx context.Context, path string) (string, error) {
 	stamp := time.Now().UTC().Format("20060102T150405.000000000")
 	from, to := b.key(path), b.key(fmt.Sprintf("aside/%s/%s", stamp, path))
 	info, err := b.core.StatObject(ctx, b.cfg.Bucket, from, minio.StatObjectOptions{})
-	if err == nil { // what has other bytes by then was put meanwhile, and stays; some servers take a quoted ETag only
+	if err == nil { // an object that was put meanwhile stays; some servers take a quoted ETag only
 		_, err = b.core.Client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.cfg.Bucket, Object: to},
 			minio.CopySrcOptions{Bucket: b.cfg.Bucket, Object: from, MatchETag: `"` + info.ETag + `"`})
 	}
@@ -127,17 +127,16 @@ func (b *bucket) SetAside(ctx context.Context, path string) (string, error) {
 	return b.address(to), nil
 }
 
-// resumes is how many breaks in a row, without readers.Progress between them, a read
-// survives, pauseMost the longest time between two, each longer than the one before:
-// what breaks connections may last. That is seven seconds in all; minio-go
-// retries and backs off within each, some three seconds more where the server is away.
+// resumes is how many breaks in a row, without readers.Progress between them, a read survives, and pauseMost the
+// longest pause after a break; pauses grow to seven seconds in all. Within each, minio-go retries and backs off, for
+// some three seconds more where the server is away.
 const (
 	resumes   = 8
 	pauseMost = 2 * time.Second
 )
 
-// openObject reads an object from start to end, and returns its version. Where the connection
-// breaks it asks for the rest of the same version.
+// openObject reads an object from start to end, and returns its version. Where the connection breaks it asks for the
+// rest of the same version.
 func (b *bucket) openObject(ctx context.Context, key string) (o *readers.Resuming, etag string, err error) {
 	rc, info, err := b.get(ctx, key, minio.GetObjectOptions{})
 	if err != nil {
@@ -160,7 +159,7 @@ func (b *bucket) openObject(ctx context.Context, key string) (o *readers.Resumin
 		Wait: func(n int) time.Duration { return min(pauseMost, 50*time.Millisecond<<n) }}, info.ETag, nil
 }
 
-// read has so many bytes of an object at most, and one more if it has more, and its version.
+// read returns up to most+1 bytes of an object, and its version.
 func (b *bucket) read(ctx context.Context, key string, most int) (data []byte, etag string, err error) {
 	o, etag, err := b.openObject(ctx, key)
 	if err != nil {
@@ -180,7 +179,7 @@ func (b *bucket) get(ctx context.Context, key string, opts minio.GetObjectOption
 	return b.pace.Watch(ctx, cancel, rc), info, nil
 }
 
-// causeOf is why a request with ctx ended, where its own error says only that it did.
+// causeOf returns why ctx ended, if it did, in place of a request's error.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause

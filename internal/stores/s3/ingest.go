@@ -18,17 +18,16 @@ import (
 )
 
 const (
-	smallBlob = 8 << 20  // hashed in memory and sent without asking first
-	singlePut = 32 << 20 // sent in one request that carries the SHA-256 and the MD5
-	partSize  = 16 << 20 // of larger ones, partsAtOnce in parallel, each with its MD5
+	smallBlob = 8 << 20  // is hashed in memory and sent without asking first
+	singlePut = 32 << 20 // is sent in one request that has the SHA-256 and the MD5
+	partSize  = 16 << 20 // of larger blobs, partsAtOnce in parallel, each with its MD5
 
 	partsAtOnce = 4
 )
 
-// freshFor is the age up to which a large blob that is there is not sent again.
-// It is well under any sensible grace period of garbage collection, so that a
-// Put always leaves a blob that counts as in use; and a rerun after bytes went
-// bad on the server heals them.
+// freshFor is the age up to which a large blob that is there is not sent. It is well under any sensible grace period of
+// garbage collection, so that a Put always leaves a blob that counts as in use, and a rerun heals bytes that went bad on
+// the server.
 const freshFor = 12 * time.Hour
 
 // Ingest hashes, then sends. Memory is bounded by smallBlob and a few buffers.
@@ -60,7 +59,7 @@ func (b *bucket) send(ctx context.Context, key string, sp *spooled) error {
 		}
 		if sp.size <= singlePut {
 			return b.core.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, md5Of(sp.body), sp.digest.Hex(),
-				minio.PutObjectOptions{DisableContentSha256: true}) // the hash is in the request's head in its place
+				minio.PutObjectOptions{DisableContentSha256: true}) // the hash is in the request's head instead
 		}
 		return b.core.Client.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, minio.PutObjectOptions{
 			PartSize: partSize, NumThreads: partsAtOnce, SendContentMd5: true, DisableContentSha256: true,
@@ -69,8 +68,8 @@ func (b *bucket) send(ctx context.Context, key string, sp *spooled) error {
 	return err
 }
 
-// md5Of is the MD5 of a body in the form that a request has: it is compared by most of the servers
-// that do not compare the signed SHA-256. What cannot be read has a wrong one, so it is refused.
+// md5Of returns the MD5 of a body as a request has it, which most servers compare that do not compare the signed SHA-256.
+// A body that cannot be read gets a wrong MD5, so that the server refuses it.
 func md5Of(body io.ReadSeeker) string {
 	sum := md5.New()
 	_, _ = io.Copy(sum, body)
@@ -78,7 +77,7 @@ func md5Of(body io.ReadSeeker) string {
 	return base64.StdEncoding.EncodeToString(sum.Sum(nil))
 }
 
-// spooled is a blob that has been hashed and can be read any number of times, each time from where Seek goes.
+// spooled is a blob that has been hashed and can be read any number of times.
 type spooled struct {
 	body interface {
 		io.ReadSeeker

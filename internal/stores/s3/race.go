@@ -16,25 +16,25 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// A race refutes a server that heeds a condition of writers that come one after the other, and not
-// of those that come at once. It proves nothing: a server that passes lost none of some rounds.
+// A race exposes a server that heeds a condition when writers come one after the other, and not when they come at once.
+// A server that passes may still fail in another round.
 const (
 	rivals      = 16 // connections that write one object at once
-	fewRivals   = 4  // of a server that takes longer than slowRound for 16
+	fewRivals   = 4  // for a server that takes longer than slowRound with 16
 	slowRound   = time.Second
 	raceRounds  = 20 // of each condition: a server that fails in 40 of 100 passes once in 27,000 times
 	leastRounds = 5  // even if they take longer than raceTime
 	raceTime    = 10 * time.Second
-	undecided   = 3 // rounds without a verdict, as the server failed, after which the race ends
+	undecided   = 3 // failed rounds after which the race ends without a verdict
 	raceBody    = 512
 )
 
-// rounds are those of one condition.
+// rounds are the rounds of one condition.
 type rounds struct {
 	Rounds  int  `json:"rounds"`
 	Rivals  int  `json:"rivals"`
-	Winners int  `json:"winners"` // who were told that they wrote the object, in the last round
-	Bad     bool `json:"bad"`     // not one writer, whose bytes stayed, won that round
+	Winners int  `json:"winners"` // of the last round: writers who were told that they wrote the object
+	Bad     bool `json:"bad"`     // the last round did not have one winner, whose bytes stayed
 }
 
 func (r rounds) String() string {
@@ -56,7 +56,7 @@ type race struct {
 	folder  string
 }
 
-// newRace connects the writers, each by a connection of its own, so that a load balancer spreads them.
+// newRace connects the writers, each by its own connection, so that a load balancer spreads them.
 func (b *bucket) newRace(ctx context.Context) (*race, error) {
 	r := &race{b: b, folder: b.key("probe/race/" + rand.Text() + "/")}
 	for range rivals {
@@ -73,7 +73,7 @@ func (b *bucket) newRace(ctx context.Context) (*race, error) {
 	return r, context.Cause(ctx)
 }
 
-// each calls do for all writers at once, and has their errors.
+// each calls do for all writers at once, and returns their errors.
 func each(writers []minio.Core, do func(i int, w minio.Core) error) []error {
 	errs := make([]error, len(writers))
 	start := make(chan struct{})
@@ -89,7 +89,7 @@ func each(writers []minio.Core, do func(i int, w minio.Core) error) []error {
 	return errs
 }
 
-// run has rounds of writers that create an object, or replace one, until the first bad one.
+// run has the writers create an object, or replace it, in rounds, until the first bad round.
 func (r *race) run(ctx context.Context, replace bool) (done rounds, err error) {
 	done.Rivals = rivals
 	began, failed := time.Now(), 0
@@ -110,7 +110,7 @@ func (r *race) run(ctx context.Context, replace bool) (done rounds, err error) {
 	return done, nil
 }
 
-// round has all writers put their own bytes under one key. An error means that there is no verdict.
+// round has all writers put their own bytes under one key. After an error there is no verdict.
 func (r *race) round(ctx context.Context, key string, replace bool, writers []minio.Core) (winners int, bad bool, err error) {
 	condition := ifNone
 	if replace {
@@ -130,7 +130,7 @@ func (r *race) round(ctx context.Context, key string, replace bool, writers []mi
 		_, err := w.PutObject(ctx, r.b.cfg.Bucket, key, bytes.NewReader(body), raceBody, "", artifacts.Sum(body).Hex(), opts)
 		return err
 	})
-	winner := 0 // the last of them
+	winner := 0 // the last winner
 	for i, e := range errs {
 		switch minio.ToErrorResponse(e).StatusCode {
 		case http.StatusPreconditionFailed, http.StatusConflict, http.StatusNotFound:
@@ -154,10 +154,10 @@ func (r *race) round(ctx context.Context, key string, replace bool, writers []mi
 	return 1, err == nil && !bytes.Equal(stayed, bodyOf(winner)), err
 }
 
-// bodyOf is what a writer puts.
+// bodyOf returns the bytes that a writer puts.
 func bodyOf(writer int) []byte { return bytes.Repeat([]byte{byte('a' + writer)}, raceBody) }
 
-// end deletes what the race wrote; what it cannot delete does no harm.
+// end deletes what the race wrote, as far as it can; the rest does no harm.
 func (r *race) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), raceTime)
 	defer cancel()
@@ -168,14 +168,14 @@ func (r *race) end(ctx context.Context) {
 	}
 }
 
-// verdictPath is where a store keeps what races found of its server, so that an opening asks for
-// one object and races at most once in verdictFor.
+// verdictPath is where a store keeps the verdict on its server, so that Open asks for one object and races at most once
+// in verdictFor.
 const (
 	verdictPath = "probe/verdict.json"
 	verdictFor  = 30 * 24 * time.Hour
 )
 
-// verdict is what races found of the server at an endpoint.
+// verdict is what races found out about the server at an endpoint.
 type verdict struct {
 	Endpoint string    `json:"endpoint"`
 	Server   string    `json:"server"` // as its answers name it
@@ -203,10 +203,10 @@ func (b *bucket) Rivals(ctx context.Context) (string, error) {
 	return said, nil
 }
 
-const useOther = "AWS S3, versitygw 1.8.0, SeaweedFS 4.48 and MinIO of 2026-02-12 let one win: use one of those, or a directory, " +
+const useOther = "AWS S3, versitygw 1.8.0, SeaweedFS 4.48 and MinIO of 2026-02-12 let one win: use one of these servers, or a directory, " +
 	"or say writers=one in the URL if no two processes ever write at once"
 
-// ofCreate refuses a server on which two writers can both be the first.
+// ofCreate returns an error if two writers can both be the first on the server.
 func (v *verdict) ofCreate() error {
 	if !v.Create.Bad {
 		return nil
@@ -214,7 +214,7 @@ func (v *verdict) ofCreate() error {
 	return &artifacts.RefusedError{Err: fmt.Errorf("the server lets several writers at once be the first (%s), so two runs could each take their own result for the stored one; %s", v.Create, useOther)}
 }
 
-// ofReplace refuses to replace a record where two writers could both do that.
+// ofReplace returns an error if two writers could both replace a record on the server.
 func (v *verdict) ofReplace() error {
 	if !v.Replace.Bad {
 		return nil
@@ -223,11 +223,11 @@ func (v *verdict) ofReplace() error {
 		"run verify --repair, which deletes what cannot be used, and run again", v.Replace)}
 }
 
-// errUnconditional refuses a server on which the second writer is the first, too.
+// errUnconditional says that a second writer overwrites the first.
 var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server ignores If-None-Match on writes, so two writers of a result could both be the first; " + useOther)}
 
-// judge has a verdict on the server: the one that the store keeps, or that of a race, if there is
-// none of this server, or another is wanted anew.
+// judge returns the verdict on the server that the store keeps or, if there is none, or anew is true, the verdict of a
+// race.
 func (b *bucket) judge(ctx context.Context, anew bool) (*verdict, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -265,8 +265,8 @@ func (b *bucket) judge(ctx context.Context, anew bool) (*verdict, error) {
 	return v, nil
 }
 
-// kept is the verdict that the store keeps, nil if it is of another server, or old, and the name of
-// the server that answers now.
+// kept returns the verdict that the store keeps, nil if it is old or of another server, and the name of the server that
+// answers now.
 func (b *bucket) kept(ctx context.Context) (v *verdict, server string, err error) {
 	body, _, header, err := b.core.GetObject(ctx, b.cfg.Bucket, b.key(verdictPath), minio.GetObjectOptions{})
 	if absent(err) {
@@ -286,9 +286,8 @@ func (b *bucket) kept(ctx context.Context) (v *verdict, server string, err error
 	return v, server, nil
 }
 
-// heeds fails unless the server heeds If-None-Match of writers that come one after the other: it
-// puts one fixed object, and if it may, puts it again, which must be refused. Some servers ignore
-// the header without a word.
+// heeds fails unless the server heeds If-None-Match of writers that come one after the other: a put of one fixed object
+// must be refused, the first or the second. Some servers ignore the header without a word.
 func (b *bucket) heeds(ctx context.Context) error {
 	for puts, collided := 0, 0; puts < 2; {
 		opts := minio.PutObjectOptions{}

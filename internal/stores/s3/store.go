@@ -28,8 +28,8 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// retries is how often minio-go tries a request: with its backoff, some 3 s of
-// a server that is away. Longer outages are for the caller's retry.
+// retries is how often minio-go tries a request: with its backoff, for some 3 s while a server is away. Longer outages
+// are for the caller's retry.
 const retries = 6
 
 // openTimeout bounds the first request, so that a wrong address is reported soon.
@@ -49,9 +49,8 @@ type bucket struct {
 	one    sync.Mutex // held by the conditional write of a store with one writer
 }
 
-// Open returns the store in c's bucket after requests that prove that the endpoint
-// answers, the bucket is there, the credentials may list it, and, if they may write,
-// that the server heeds If-None-Match.
+// Open returns the store in c's bucket after requests that prove that the endpoint answers, that the bucket is there,
+// that the credentials may list it and, if they may write, that the server heeds If-None-Match.
 func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	b, err := connect(c, false)
 	if err != nil {
@@ -63,8 +62,8 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	return artifacts.On(b, b.cfg.URL()), nil
 }
 
-// OpenReader returns the store in c's bucket to be read only: nothing is asked yet, and
-// "access denied" is taken for "not there", since who may not list a public bucket is told no more.
+// OpenReader returns the store in c's bucket, only to be read. It asks nothing yet. "Access denied" counts as "not
+// there", since a server says no more to who may not list a public bucket.
 func OpenReader(c Config) (artifacts.Reader, error) {
 	b, err := connect(c, true)
 	if err != nil {
@@ -90,7 +89,7 @@ func connect(c Config, foreign bool) (*bucket, error) {
 	if c.Credentials == nil && !c.Anonymous {
 		c.Credentials = usualCredentials(c.Endpoint)
 	}
-	if foreign && !c.Anonymous { // once: where there are none, each request would look for them
+	if foreign && !c.Anonymous { // once: without any, each request would look for them
 		v, err := c.Credentials.GetWithContext(nil)
 		c.Anonymous = err == nil && v.AccessKeyID == ""
 	}
@@ -104,7 +103,7 @@ func connect(c Config, foreign bool) (*bucket, error) {
 	return &bucket{core: *core, cfg: c, foreign: foreign, pace: readers.Usual(), lookup: readers.LookUp}, nil
 }
 
-// client sends requests over connections of its own, of which it keeps so many open.
+// client returns a client with its own connections, of which it keeps so many open.
 func client(c Config, keep, tries int) (*minio.Core, error) {
 	transport, err := minio.DefaultTransport(!c.Insecure)
 	if err != nil {
@@ -128,8 +127,8 @@ func client(c Config, keep, tries int) (*minio.Core, error) {
 	return core, nil
 }
 
-// forLookup bounds a look-up in somebody else's store: a run continues without it. Of the own
-// one the caller decides how long it waits.
+// forLookup bounds a look-up in somebody else's store, without which a run continues. For the own store the caller
+// decides how long it waits.
 func (b *bucket) forLookup(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !b.foreign {
 		return ctx, func() {}
@@ -137,8 +136,8 @@ func (b *bucket) forLookup(ctx context.Context) (context.Context, context.Cancel
 	return readers.Within(ctx, b.lookup)
 }
 
-// verdict is what an error of a request for an object says. A server that does not say
-// whether something is there is an *artifacts.DeniedError, where only that is asked.
+// verdict returns the error of a request for an object: artifacts.ErrNotExist, or *artifacts.DeniedError if somebody
+// else's server does not say whether the object is there.
 func (b *bucket) verdict(key string, err error) error {
 	switch {
 	case absent(err):
@@ -153,8 +152,7 @@ func (b *bucket) probe(ctx context.Context) error {
 	if err := b.reach(ctx); err != nil || b.cfg.OneWriter {
 		return err
 	}
-	// Who may only read, and who wants to free space of a full disk, gets no verdict
-	// here: Create asks again.
+	// A user who may only read, or who wants to free space on a full disk, gets no verdict here: Create asks for it.
 	v, err := b.judge(ctx, false)
 	if err == nil {
 		err = v.ofCreate()
@@ -202,15 +200,14 @@ func (b *bucket) misplaced(ctx context.Context, cause error) error {
 // bucketsNamed bounds how many buckets of a server are named.
 const bucketsNamed = 10
 
-// plainToTLS reports whether an error is what servers of https say to a request in http:
-// those in Go, and nginx.
+// plainToTLS reports whether an error is the answer of an https server, in Go or nginx, to a request in http.
 func plainToTLS(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "HTTP request to an HTTPS server") || strings.Contains(text, "HTTP request was sent to HTTPS port")
 }
 
-// usualCredentials looks where the AWS tools do. The metadata service is asked
-// only where there can be one: elsewhere the request hangs.
+// usualCredentials looks where the AWS tools do. It asks the metadata service only where there can be one: elsewhere the
+// request hangs.
 func usualCredentials(endpoint string) *credentials.Credentials {
 	providers := []credentials.Provider{
 		&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{},
@@ -225,7 +222,7 @@ func usualCredentials(endpoint string) *credentials.Credentials {
 	return credentials.NewChainCredentials(providers)
 }
 
-// key is the object's name for a path below the prefix.
+// key returns the object's name for a path below the prefix.
 func (b *bucket) key(rel string) string {
 	if b.cfg.Prefix == "" {
 		return rel
@@ -233,11 +230,10 @@ func (b *bucket) key(rel string) string {
 	return b.cfg.Prefix + "/" + rel
 }
 
-// address is the bucket and the name of an object, byte for byte.
+// address returns the bucket and the name of an object, byte for byte.
 func (b *bucket) address(key string) string { return "s3://" + b.cfg.Bucket + "/" + key }
 
-// absent reports an error that says that the object, and not the bucket, is not
-// there.
+// absent reports an error by which the object, and not the bucket, is not there.
 func absent(err error) bool {
 	return err != nil && minio.ToErrorResponse(err).Code == minio.NoSuchKey
 }
@@ -289,7 +285,7 @@ func (b *bucket) explain(what string, err error) error {
 		case urlErr != nil || errors.As(err, &netErr):
 			hint, away = "the endpoint cannot be reached; check endpoint=… in the URL, and the network", true
 		case strings.Contains(err.Error(), "must be made to API port"):
-			hint = "this is the port of the server's console; give that of S3 as endpoint=…, often 9000"
+			hint = "this is the port of the server's console; give the port of S3 as endpoint=…, often 9000"
 		}
 	}
 	if hint != "" {
@@ -312,26 +308,24 @@ type Config struct {
 	Endpoint string // host or host:port
 	Insecure bool   // http in place of https
 	Region   string // empty: the server is asked
-	// PathStyle puts the bucket into the path, never into the host's name.
-	// Without it the client chooses by the kind of server.
+	// PathStyle puts the bucket into the path, never into the host's name. Without it the client chooses by the kind of
+	// server.
 	PathStyle bool
-	// Anonymous asks without credentials, as those without an account do.
+	// Anonymous asks without credentials.
 	Anonymous bool
-	// OneWriter says that one process at a time writes there, so that a server on which
-	// several writers at once could be the first will do.
+	// OneWriter says that one process at a time writes there, so that also a server will do on which several writers at
+	// once could be the first.
 	OneWriter bool
-	// Credentials is nil for the usual places: AWS_ACCESS_KEY_ID and its
-	// companions, MINIO_ROOT_USER, the AWS shared files with AWS_PROFILE, and the
-	// role of the machine or container.
+	// Credentials is nil for the usual places: AWS_ACCESS_KEY_ID and its companions, MINIO_ROOT_USER, the AWS shared
+	// files with AWS_PROFILE, and the role of the machine or container.
 	Credentials *credentials.Credentials
 }
 
 const defaultEndpoint = "s3.amazonaws.com"
 
-// ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R
-// &path_style=true&anonymous=true&writers=one. Endpoint and region default to those of
-// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION and AWS_DEFAULT_REGION, which
-// getenv looks up. Credentials have no place in a URL: it is printed and stored.
+// ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R&path_style=true&anonymous=true&writers=one. Endpoint
+// and region default to AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, and AWS_REGION or AWS_DEFAULT_REGION, which getenv looks
+// up. Credentials have no place in a URL: it is printed and stored.
 func ParseURL(raw string, getenv func(string) string) (Config, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -386,8 +380,7 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 	return c, nil
 }
 
-// normalize takes apart an endpoint that is given as a URL, as AWS_ENDPOINT_URL
-// is, and fills in the default.
+// normalize takes an endpoint apart that is given as a URL, as AWS_ENDPOINT_URL is, and fills in the default.
 func (c *Config) normalize() error {
 	c.Endpoint = cmp.Or(c.Endpoint, defaultEndpoint)
 	if strings.Contains(c.Endpoint, "@") { // not quoted: it holds a password, most likely
@@ -418,7 +411,7 @@ func boolInto(to *bool) func(string) error {
 	}
 }
 
-// URL is the address that ParseURL reads; it holds no secret.
+// URL returns the address that ParseURL reads; it holds no secret.
 func (c Config) URL() string {
 	q := url.Values{}
 	if c.Endpoint != defaultEndpoint {

@@ -1,5 +1,3 @@
-// Package storetest holds what tests of and on artifact stores share: a store that fails on
-// demand (Faulty), and a real MinIO server (MinIO).
-//
-// It is imported by tests only.
+// Package storetest is for tests of and on artifact stores: a store that fails on demand (Faulty), and a real MinIO server
+// (MinIO). Only tests import it.
 package storetest

@@ -34,38 +34,36 @@ const (
 	RecordsDelete  Method = "Records.Delete"
 )
 
-// Methods lists all of them, for tests that break each in turn.
+// Methods lists them, for tests that break each in turn.
 var Methods = []Method{
 	BlobsPut, BlobsOpen, BlobsMissing, BlobsList, BlobsDelete,
 	RecordsGet, RecordsCreate, RecordsPut, RecordsReplace, RecordsList, RecordsDelete,
 }
 
-// Call is a call of a store's method. A hook may change what it takes before it lets the
-// call through, and what came of it after that.
+// Call is a call of a store's method. A hook may change its arguments before it lets the call through, and its results
+// after that.
 type Call struct {
 	Method Method
 	Name   string           // of a record, or the prefix of a list
 	Digest artifacts.Digest // of a blob; of Put, after it
 
 	Read io.Reader          // that Put stores
-	Body io.ReadCloser      // of Open
-	Data []byte             // of Get
-	Gone []artifacts.Digest // of Missing, and before it what is asked for
+	Body io.ReadCloser      // that Open returned
+	Data []byte             // that Get returned
+	Gone []artifacts.Digest // that Missing is asked for, and then returned
 
 	Listed func() error // of a list: called before any of it is given
 }
 
-// Hook is given each call of a store, and next, which does it. What it returns is what the
-// call returns.
+// Hook is given each call of a store, and next, which does it, and returns the error of the call.
 type Hook func(ctx context.Context, c *Call, next func() error) error
 
-// Hooked is base itself, without others behind it, with each call of its blobs and records
-// given to hook, several at a time.
+// Hooked returns base with each call of its blobs and records given to hook, several at a time.
 func Hooked(base artifacts.Store, hook Hook) artifacts.Store {
 	return artifacts.Store{Blobs: hookedBlobs{base.Blobs, hook}, Records: hookedRecords{base.Records, hook}, Leases: base.Leases, URL: base.URL}
 }
 
-// Before is the hook that calls f first, and lets a call through unless that is an error.
+// Before returns the hook that lets a call through unless f returns an error.
 func Before(f func(ctx context.Context, c *Call) error) Hook {
 	return func(ctx context.Context, c *Call, next func() error) error {
 		if err := f(ctx, c); err != nil {
@@ -75,7 +73,7 @@ func Before(f func(ctx context.Context, c *Call) error) Hook {
 	}
 }
 
-// hooked is a call that fills in a part of c.
+// hooked does a call that fills in a part of c.
 func hooked[T any](ctx context.Context, hook Hook, c *Call, part *T, do func() (T, error)) (T, error) {
 	err := hook(ctx, c, func() (err error) {
 		*part, err = do()
@@ -119,7 +117,7 @@ func (b hookedBlobs) Delete(ctx context.Context, d artifacts.Digest) error {
 	return b.hook(ctx, &Call{Method: BlobsDelete, Digest: d}, func() error { return b.base.Delete(ctx, d) })
 }
 
-// hookedList reads the list as a whole, and ends with the hook's error, if there is one.
+// hookedList reads all of the list first, and ends with the hook's error, if there is one.
 func hookedList[T any](ctx context.Context, hook Hook, c *Call, base iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ended := false
@@ -184,33 +182,28 @@ func (r hookedRecords) Delete(ctx context.Context, name string) error {
 type Fault struct {
 	// Before runs first; cancel a context here to have the call see it.
 	Before func()
-	// Err is returned in place of doing the work, or, with Done, after doing it,
-	// however that went: a server that acted and whose answer was lost.
+	// Err is returned in place of doing the work, or, with Done, after doing it, however that went: a server acted,
+	// and its answer was lost.
 	Err  error
 	Done bool
-	// Torn breaks the data after that many bytes, if positive: Put reads no more
-	// and fails, with Err if it is set; what Open returns ends there, as if the
-	// blob were cut short.
+	// Torn, if positive, breaks the data after that many bytes: Put reads no more and fails, with Err if it is set; a
+	// blob ends there, as if it were cut short.
 	Torn int64
-	// Flip inverts the lowest bit of the byte at offset FlipAt of what Open or
-	// Get returns.
+	// Flip inverts the lowest bit of the byte at offset FlipAt of what Open or Get returns.
 	Flip   bool
 	FlipAt int64
-	// Lost has Open and Get answer ErrNotExist, and Missing name every blob that
-	// it is asked for.
+	// Lost has Open and Get answer ErrNotExist, and Missing return every blob that it is asked for.
 	Lost bool
 }
 
-// Faults queues what goes wrong in a store that Faulty returned. It is safe for
-// concurrent use.
+// Faults queues what goes wrong in a store that Faulty returned. It is safe for concurrent use.
 type Faults struct {
 	mu    sync.Mutex
 	queue map[Method][]Fault
 	calls map[Method]int
 }
 
-// Faulty returns a store that does what base does, save for the faults that are
-// queued: each is taken by one call of its method, in order.
+// Faulty returns base with queued faults, each of which hits one call of its method, in order.
 func Faulty(base artifacts.Store) (artifacts.Store, *Faults) {
 	f := &Faults{queue: map[Method][]Fault{}, calls: map[Method]int{}}
 	return Hooked(base, f.call), f
@@ -230,8 +223,7 @@ func (f *Faults) Calls(m Method) int {
 	return f.calls[m]
 }
 
-// Pending returns the methods that still have faults queued: a test that breaks
-// a call wants to know that the call came.
+// Pending returns the methods that still have faults queued, for tests that want to know whether the call came.
 func (f *Faults) Pending() []Method {
 	f.mu.Lock()
 	defer f.mu.Unlock()

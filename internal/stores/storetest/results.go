@@ -21,8 +21,8 @@ func Bytes(seed uint64, n int) []byte {
 	return b
 }
 
-// NewResult stores outputs as blobs and returns their result under the key of a
-// preimage that has keyName. It does not publish it.
+// NewResult stores outputs as blobs and returns their result, which it does not publish, under the key of a preimage
+// with keyName.
 func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[string]string) artifacts.Result {
 	t.Helper()
 	preimage, err := json.Marshal(map[string]string{"name": keyName})
@@ -51,7 +51,7 @@ func Put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	return d
 }
 
-// Publish files a result, or finds it filed.
+// Publish publishes a result.
 func Publish(t *testing.T, s artifacts.Store, r artifacts.Result) {
 	t.Helper()
 	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {

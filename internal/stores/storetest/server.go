@@ -45,7 +45,7 @@ type Server struct {
 
 // program is how a server is started.
 type program struct {
-	name, variable, get string // the program, the variable that names it, and how to get it
+	name, variable, get string // of the program; of the environment variable with its path; how to get it
 	args                func(s *Server, address, other string) []string
 	env                 func(s *Server) []string
 }
@@ -60,7 +60,7 @@ var minioProgram = program{
 	},
 }
 
-// otherPrograms are those that users are told of besides, for `make test-stores`.
+// otherPrograms are the other servers that users are told of, for `make test-stores`.
 var otherPrograms = map[string]program{
 	"versitygw": {
 		name: "versitygw", variable: "REDSI_VERSITYGW", get: "run `make test-stores`",
@@ -82,23 +82,21 @@ var otherPrograms = map[string]program{
 	},
 }
 
-// MinIO starts a server of its own for t on a free port, with an empty bucket,
-// and stops it when t ends. The binary is the one that REDSI_MINIO names; a test
-// without it fails, since a store that is not tried on a real server is not
-// tested.
+// MinIO starts a server for t on a free port, with an empty bucket, and stops it when t ends. REDSI_MINIO names the
+// program; a test without it fails, since a store that is not tried on a real server is not tested.
 func MinIO(t *testing.T) *Server {
 	t.Helper()
 	return serve(t, minioProgram)
 }
 
-// Others starts, for each of the other servers, one for the test that try is given, as MinIO does.
-// Where none of their variables is set nothing is tried.
+// Others calls try with each of the other servers, started as MinIO does. It skips t where none of their variables is
+// set.
 func Others(t *testing.T, try func(t *testing.T, server *Server)) {
 	if !slices.ContainsFunc(slices.Collect(maps.Values(otherPrograms)), func(p program) bool { return os.Getenv(p.variable) != "" }) {
 		t.Skip("`make test-stores` tries them")
 	}
 	for name, p := range otherPrograms {
-		if name == "seaweedfs" && runtime.GOOS == "darwin" { // of which no program is to be had
+		if name == "seaweedfs" && runtime.GOOS == "darwin" { // there is no program for it
 			continue
 		}
 		t.Run(name, func(t *testing.T) { try(t, serve(t, p)) })
@@ -123,7 +121,7 @@ func serve(t *testing.T, p program) *Server {
 	return s
 }
 
-// start reports whether the server came up; if so it stops with t.
+// start starts the server until t ends, and reports whether it came up.
 func (s *Server) start(t *testing.T, binary string, p program) bool {
 	t.Helper()
 	address, err := loopback.FreeAddress()
@@ -164,8 +162,7 @@ func (s *Server) start(t *testing.T, binary string, p program) bool {
 	return true
 }
 
-// Config returns the configuration of a place in the bucket that no other call
-// has returned.
+// Config returns the configuration of a new place in the bucket.
 func (s *Server) Config() s3.Config {
 	return s3.Config{
 		Bucket:      s.Bucket,
@@ -192,7 +189,7 @@ func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
 	return store
 }
 
-// judged keeps in the place that c describes the verdict of one race, since each takes a second.
+// judged stores the verdict of one race in the place that c describes, since each race takes a second.
 func (s *Server) judged(t *testing.T, c s3.Config) {
 	t.Helper()
 	s.judge.Do(func() {
@@ -207,7 +204,7 @@ func (s *Server) judged(t *testing.T, c s3.Config) {
 	s.PutObject(t, c.Bucket, path.Join(c.Prefix, "probe/verdict.json"), text)
 }
 
-// Reader opens the store that c describes to be read only.
+// Reader opens the store that c describes, only to be read.
 func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 	t.Helper()
 	store, err := s3.OpenReader(c)
@@ -215,26 +212,26 @@ func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 	return store
 }
 
-// Public lets everybody read the objects of the bucket by name, and list none.
+// Public lets everybody read the objects of the bucket by name, and nobody list them.
 func (s *Server) Public(t *testing.T) {
 	t.Helper()
 	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":["s3:GetObject"],"Resource":["arn:aws:s3:::%s/*"]}]}`, s.Bucket)
 	errtest.None(t, s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy))
 }
 
-// Credentials are those of the server's root user.
+// Credentials returns the credentials of the server's root user.
 func (s *Server) Credentials() *credentials.Credentials {
 	return credentials.NewStaticV4(s.access, s.secret, "")
 }
 
-// URL is the address of a store below the given prefix.
+// URL returns the address of a store below a prefix.
 func (s *Server) URL(prefix string) string {
 	c := s.Config()
 	c.Prefix = strings.Trim(prefix, "/")
 	return c.URL()
 }
 
-// Env is what a process needs in its environment to use a URL of this server.
+// Env returns the environment in which a process can use a URL of this server.
 func (s *Server) Env() []string {
 	return []string{"AWS_ACCESS_KEY_ID=" + s.access, "AWS_SECRET_ACCESS_KEY=" + s.secret, "AWS_REGION=us-east-1"}
 }
@@ -252,7 +249,7 @@ func (s *Server) PutObject(t *testing.T, bucket, key string, data []byte) {
 	errtest.None(t, errtest.Of(client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{})))
 }
 
-// GetObject has the bytes of s3://BUCKET/KEY.
+// GetObject returns the bytes of s3://BUCKET/KEY.
 func (s *Server) GetObject(t *testing.T, address string) []byte {
 	t.Helper()
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")

@@ -17,10 +17,9 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// Open returns the store whose files lie under address, https://host/path. Plain http is
-// taken for hosts of this machine only, unless the address ends with ?insecure=true: whoever
-// is on the way can read what is fetched and hide results, and with untrusted = "use" can
-// plant some. Nothing is asked yet.
+// Open returns the store whose files lie under address, https://host/path. It asks nothing yet. Plain http is only for
+// hosts of this machine, unless the address ends with ?insecure=true: whoever is on the way can read what is fetched and
+// hide results, and with untrusted = "use" can plant some.
 func Open(address string) (artifacts.Reader, error) {
 	u, err := parse(address)
 	if err != nil {
@@ -29,7 +28,7 @@ func Open(address string) (artifacts.Reader, error) {
 	return artifacts.ReadOn(&host{u, usual()}, u.String()), nil
 }
 
-// Files reads files under an address, which Open would take, as long as their bytes come.
+// Files returns a function that reads files under an address as Open takes it.
 func Files(address string) (func(ctx context.Context, path string) (io.ReadCloser, error), error) {
 	u, err := parse(address)
 	h := &host{u, usual()}
@@ -71,7 +70,7 @@ type host struct {
 	limits
 }
 
-// Where is the file's address.
+// Where returns the file's address.
 func (h *host) Where(path string) string {
 	u := *h.base
 	u.RawQuery = ""
@@ -79,8 +78,8 @@ func (h *host) Where(path string) string {
 	return u.JoinPath(strings.Split(path, "/")...).String()
 }
 
-// Open asks for the whole file and continues where a connection breaks. What is small, all
-// but a blob, comes within the time of a look-up.
+// Open asks for the file and continues where a connection breaks. Anything but a blob is small, and must come within the
+// time of a look-up.
 func (h *host) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	done := context.CancelFunc(func() {})
 	if !strings.HasPrefix(path, "blobs/") {
@@ -121,9 +120,8 @@ func (h *host) List(context.Context, string) iter.Seq2[artifacts.FileInfo, error
 	}
 }
 
-// Elsewhere fetches what a record says is at a URL. It is artifacts.Policy's. The
-// caller verifies the bytes. Only https is taken, so that no store makes us ask programs of
-// this machine; but one that is served by this machine may.
+// Elsewhere fetches a blob from the URL that a record names, for artifacts.Policy. The caller verifies the bytes. Only
+// https is taken, so that no store makes redsi ask programs of this machine, unless this machine serves the store.
 func Elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
 	u, err := url.Parse(e.URL)
 	from, ferr := url.Parse(e.From)
@@ -144,8 +142,8 @@ const (
 // limits are the times that a host has.
 type limits struct {
 	pace   readers.Pace  // of a blob
-	lookup time.Duration // a whole record, or whether a blob is there, with all tries
-	pause  time.Duration // after the first try; the next ones are twice the one before
+	lookup time.Duration // of a record, or of whether a blob is there, with all tries
+	pause  time.Duration // after the first try; it doubles after each further one
 }
 
 func usual() limits { return limits{readers.Usual(), readers.LookUp, 250 * time.Millisecond} }
@@ -160,7 +158,7 @@ var client = &http.Client{
 		IdleConnTimeout:       90 * time.Second,
 		MaxIdleConnsPerHost:   2 * atOnce,
 		ForceAttemptHTTP2:     true,
-		DisableCompression:    true, // the bytes as they are stored
+		DisableCompression:    true, // bytes come as they are stored
 	},
 	CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > mostRedirect {
@@ -175,7 +173,7 @@ var client = &http.Client{
 	},
 }
 
-// finalError is an error that the next try will not mend.
+// finalError is an error that a retry cannot mend.
 type finalError struct{ error }
 
 func final(err error) error { return finalError{err} }
@@ -188,9 +186,8 @@ func isLoopback(u *url.URL) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// send sends a request until it is answered, some times at most. What is not there is
-// artifacts.ErrNotExist; the body of an answer is the caller's to close. from and tag ask
-// for the rest of what was begun; tag is empty for the whole.
+// send sends a request until it is answered, up to tries times. A file that is not there is artifacts.ErrNotExist; the
+// caller closes the body of an answer. from and tag ask for the rest of a file; tag is "" for all of it.
 func (l limits) send(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
 	pause := l.pause
 	for n := 1; ; n++ {
@@ -254,7 +251,7 @@ func (l limits) sendOnce(ctx context.Context, method, address string, from int64
 	return res, nil
 }
 
-// status is the error of an answer that has not what was asked for.
+// status returns the error of an answer without the file.
 func status(res *http.Response, address string) error {
 	switch c := res.StatusCode; {
 	case c == http.StatusOK, c == http.StatusPartialContent:
@@ -285,9 +282,8 @@ func noHead(err error) bool {
 // resumes is how many breaks in a row, without readers.Progress between them, a read survives.
 const resumes = 5
 
-// openBody reads a file from start to end. Where the connection breaks it asks for the rest of
-// the same file, if the host says how to tell it from another; else it starts over and
-// goes over what was read.
+// openBody reads a file from start to end. Where the connection breaks it asks for the rest of the same version, if the
+// host names versions; else it starts over and skips what was read.
 func (l limits) openBody(ctx context.Context, address string) (*readers.Resuming, error) {
 	res, err := l.send(ctx, http.MethodGet, address, 0, "")
 	if err != nil {

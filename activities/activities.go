@@ -24,19 +24,18 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Activities is what a worker runs. All fields but Client must be set; Client
-// is needed only to tell runs of steps of a batch before it ends.
+// Activities is what a worker runs.
 type Activities struct {
 	Store    *artifacts.Resolver
 	Registry *step.Registry
 	Log      *slog.Logger
-	Client   client.Client
+	Client   client.Client      // to tell runs of a batch's steps before the batch ends; nil: they are told at its end
 	Secrets  map[string]string  // sensitive variables that this process was given; never kept or sent
 	CacheDir string             // verified local copies of remote blobs
 	Leases   *lease.Keeper      // of the store
 	Cores    *cores.Cores       // of this process; nil: all for each step
 	Room     *capacity.Pool     // what this worker has for steps; nil: everything, and the cards that they name
-	Models   *compute.Pool      // processes that compute what this one cannot; nil: none
+	Models   *compute.Pool      // processes that compute what this process cannot; nil: none
 	Usage    *usage.Meter       // of this process; nil: only what programs and the store report
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
@@ -44,50 +43,47 @@ type Activities struct {
 
 	Telemetry *telemetry.Telemetry // nil: none
 
-	// Open loads a pipeline file as `redsi run` would, with what the lock file
-	// pins, and names the lock file. It is a function because reading HCL is
-	// wired together in cmd.
+	// Open loads a pipeline file as `redsi run` would, with the pins of its lock file, and names the lock file.
 	Open func(ctx context.Context, file string, vars map[string]string, targets []string) (p *plan.Plan, lock string, err error)
 
-	// Resolve fills in what is known of the sources and programs of some steps of a plan
-	// that has grown, as `redsi run` would beside the lock file; "": this process's own.
+	// Resolve resolves some steps of a plan that has grown, as `redsi run` would beside the lock file; "": this process's own.
 	Resolve func(ctx context.Context, p *plan.Plan, steps []int, lock string) error
 
-	// Beside are the options by which a pipeline that lies here reads what is beside it.
+	// Beside returns the options by which a pipeline that lies here reads the files beside it.
 	Beside func(context.Context) pipeline.Options
 
-	// Fits, if set, says whether this worker has time for work of that length.
+	// Fits, if set, reports whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool
 
-	// Told, if set, says that a batch system has told this process to end, and maybe the programs of its steps: what these
-	// leave since does not count, as a script may go on after a command that was ended in its midst.
+	// Told, if set, reports that a batch system has told this process to end, and maybe the programs of its steps: results
+	// from then on do not count, as a script may go on after one of its commands was ended.
 	Told func() bool
 
 	// OnWait, if set, is told that an activity of a queue waits for room, until over is called.
 	OnWait func(queue string) (over func())
 
-	// OnNoCard, if set, is told why there is no card when a step computes without one that may have one.
+	// OnNoCard, if set, is told why there is no card when a step that may have a card computes without.
 	OnNoCard func(why string)
 
-	// OnlyWorker says that no other worker takes what does not fit into Room.
+	// OnlyWorker says that no other worker takes steps that do not fit into Room.
 	OnlyWorker bool
 
-	// Lacks, if set, is why this worker leaves what Models would compute to others.
+	// Lacks, if set, is why this worker leaves the work of Models to others.
 	Lacks error
 
-	// Forget, if set, drops what this machine remembers of a local file's checksum.
+	// Forget, if set, drops the remembered checksum of a local file.
 	Forget func(path string) error
 
 	// Accept are the folders whose pipeline files workflows may name; none: no file.
 	Accept []string
 
 	mu      sync.Mutex
-	reading chan struct{} // closed when the plan that is being read is there, or not; nil: none is
+	reading chan struct{} // is closed when the reading of a plan has ended; nil: none is being read
 	plans   map[artifacts.Digest]*plan.Plan
 	kept    int // bytes of plans
 }
 
-// Named are all activities, by the names under which workflows call them.
+// Named returns all activities, by the names under which workflows call them.
 func (a *Activities) Named() map[string]any {
 	return map[string]any{
 		workflows.LoadActivity:    tried(a, a.Load),
@@ -105,14 +101,14 @@ func (a *Activities) Named() map[string]any {
 	}
 }
 
-// tried is an activity that is an attempt.
+// tried makes a function an activity, each call of which is an attempt.
 func tried[Q, R any](a *Activities, do func(context.Context, Q) (R, error)) func(context.Context, Q) (R, error) {
 	return func(ctx context.Context, req Q) (R, error) {
 		return attempt(ctx, a, func(ctx context.Context) (R, error) { return do(ctx, req) })
 	}
 }
 
-// unanswered is tried of what has no answer but its error.
+// unanswered is tried for functions that return only an error.
 func unanswered[Q any](a *Activities, do func(context.Context, Q) error) func(context.Context, Q) error {
 	return func(ctx context.Context, req Q) error {
 		_, err := attempt(ctx, a, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx, req) })
@@ -120,20 +116,19 @@ func unanswered[Q any](a *Activities, do func(context.Context, Q) error) func(co
 	}
 }
 
-// heartbeatEvery is well inside the workflows' heartbeat timeout. Progress is
-// sent with each beat; the SDK thins out what comes faster.
+// heartbeatEvery is well inside the workflows' heartbeat timeout. Each beat has the progress; the SDK drops beats that come
+// too fast.
 const heartbeatEvery = time.Second
 
-// attempt is what every activity is: until it returns it sends heartbeats, the
-// first after heartbeatEvery, so that the server soon misses a worker that is gone
-// (it counts from the activity's start: what is shorter needs none); a panic in it,
-// our own bug, is an error; and errors leave it as failure makes them.
+// attempt does the work of an activity. Until that returns, heartbeats tell the server that the worker lives, the first after
+// heartbeatEvery, as the server counts from the activity's start. A panic, our own bug, is an error, and failure turns errors
+// into those of the server.
 func attempt[T any](ctx context.Context, a *Activities, do func(context.Context) (T, error)) (T, error) {
 	p := &pulse{ctx: ctx, quit: make(chan struct{})}
 	var beats sync.WaitGroup
 	if activity.IsActivity(ctx) {
 		var before beat
-		_ = activity.GetHeartbeatDetails(ctx, &before) // there may be none, or one of another version
+		_ = activity.GetHeartbeatDetails(ctx, &before) // there may be none, or another version's
 		p.failed.Store(before.Failed)
 		beats.Go(p.beat)
 	}
@@ -162,15 +157,13 @@ type pulse struct {
 	last   atomic.Pointer[step.Progress] // what the next beat says; nil: nothing
 }
 
-// beat is what a heartbeat says: to who looks, how far the step is; to the attempt after this one,
-// how many have failed.
+// beat is the detail of a heartbeat: for people, how far the step is; for the next attempt, how many have failed.
 type beat struct {
 	*step.Progress
 	Failed int32 `json:"failed,omitempty"`
 }
 
-// beat sends heartbeats until the activity ends, whether it reports progress or
-// not: a silent one is alive as long as its process is.
+// beat sends heartbeats until the activity ends, whether or not it reports progress.
 func (p *pulse) beat() {
 	t := time.NewTicker(heartbeatEvery)
 	defer t.Stop()
@@ -188,7 +181,7 @@ func (p *pulse) beat() {
 
 func (p *pulse) record() { activity.RecordHeartbeat(p.ctx, beat{p.last.Load(), p.failed.Load()}) }
 
-// report sets what the next beat says.
+// report sets the progress that the next beat has.
 func (p *pulse) report(x step.Progress) {
 	x.Note = bounded(x.Note, maxNote)
 	p.last.Store(&x)

@@ -28,14 +28,14 @@ type admitted struct {
 	unfit  string // if not "", why this worker never has so much
 }
 
-// admit waits until what a step asks for fits beside what runs here, which is none of its
-// time; give, which is never nil, is to be called when it has ended.
+// admit returns when what a step asks for fits beside the steps that run here; that time is not the step's. give, which is
+// never nil, is to be called when the step has ended.
 func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, task step.Task, failed int) (of admitted, give func(), err error) {
 	give, of.failed = func() {}, failed
 	has := a.Room.Has()
 	of.asks = req.Resources.For(of.failed)
 	if of.failed > 0 && req.Resources.Memory <= has.Memory {
-		of.asks.Memory = min(of.asks.Memory, has.Memory) // what has grown beyond all gets all
+		of.asks.Memory = min(of.asks.Memory, has.Memory) // if it has grown beyond that, it gets everything
 	}
 	want := capacity.Amount{CPUs: of.asks.CPUs, Memory: of.asks.Memory, GPUs: of.asks.GPUs}
 	queue := ""
@@ -46,7 +46,7 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 		want.CPUs = 1
 	}
 	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Needs != "" {
-		want.GPUs = 0 // it gets the card that its device says
+		want.GPUs = 0 // its device says which card it gets
 	}
 	if lacks := has.Lacks(want, "this worker"); lacks != "" {
 		if of.unfit = "it asks for " + lacks; a.OnlyWorker {
@@ -69,7 +69,7 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 	return of, give, err
 }
 
-// notes are what is kept with a result of how it was made.
+// notes returns env with notes on what the step asked for.
 func (of admitted) notes(env map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, env)
@@ -87,14 +87,14 @@ func (of admitted) notes(env map[string]string) map[string]string {
 
 const cpusNote = "cpus"
 
-// noted is a number that was kept with a result of how it was made; 0: nothing was said.
+// noted returns a number from the notes of a result; 0 if there is none.
 func noted(r artifacts.Result, name string) int {
 	n, _ := strconv.Atoi(r.Env[step.NotePrefix+name])
 	return max(0, n)
 }
 
-// before is what earlier attempts of this run have left that counts here: how often the program of a step with retry has
-// failed, and how long workers that end could not do it.
+// before returns what counts of earlier attempts of this run: how often the program of a step with retry has failed, and how
+// long it ran on workers that ended before it did.
 func (a *Activities) before(ctx context.Context, req workflows.ExecuteRequest) (runs.Failure, error) {
 	if req.RunID == "" || a.Fits == nil && req.Resources.For(0).Tries == 0 {
 		return runs.Failure{}, nil
@@ -102,7 +102,7 @@ func (a *Activities) before(ctx context.Context, req workflows.ExecuteRequest) (
 	return runs.ReadFailure(ctx, a.Store.Own, req.RunID, req.Key)
 }
 
-// within does a step's work in the time that it asks for; waiting is to be over.
+// within does a step's work, without waiting, in the time that it asks for.
 func (of admitted) within(ctx context.Context, work func(context.Context) error) error {
 	if of.asks.Time == 0 {
 		return work(ctx)
@@ -116,8 +116,8 @@ func (of admitted) within(ctx context.Context, work func(context.Context) error)
 	return err
 }
 
-// explained says of a step's error what it has to do with what the step asked for, and
-// whether it is tried again for it.
+// explained completes the error of a step's program: how it may follow from what the step asked for, and whether the step is
+// retried.
 func (of admitted) explained(ctx context.Context, err error, used *artifacts.Used) error {
 	var exit *command.ExitError
 	var late *command.TimeoutError
@@ -138,7 +138,7 @@ func (of admitted) explained(ctx context.Context, err error, used *artifacts.Use
 	return step.Permanent(fmt.Errorf("%w\nthat was try %d of %d: see retry%s", err, n, most, of.where()))
 }
 
-// outOfMemory adds to an error what the step took, what it asked for, and where to change that.
+// outOfMemory adds to an error how much memory the step took and asked for, and where to change that.
 func (of admitted) outOfMemory(err error, used *artifacts.Used) error {
 	peak := "Its peak is not known"
 	if used != nil && used.MemoryOf == artifacts.MemoryOfProgram {
@@ -150,7 +150,7 @@ func (of admitted) outOfMemory(err error, used *artifacts.Used) error {
 	return fmt.Errorf("%w\n%s, and it asked for %s: raise memory in its resources%s", err, peak, words.Size(of.asks.Memory), of.where())
 }
 
-// where is the place of what a step asks for.
+// where returns the place of a step's resources in its file.
 func (of admitted) where() string {
 	if of.asks.At == "" {
 		return ""

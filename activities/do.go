@@ -15,10 +15,10 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Do does steps, one after the other: each with its lease, its record, its cache. Of several, which are short, it ends when
-// all that could begin is done, or BatchTime after the first began; when one takes long after all, it reports the others'
-// outcomes to the run. A single step that fails is tried again as its error says. One that is cancelled says by a
-// detail that it had begun: a queued one is cancelled without a word.
+// Do does steps, one after the other, each with its lease and its record. With several steps, which are short, it ends when
+// all steps that could begin are done, or BatchTime after the first began; if a step takes long after all, it reports the
+// others' outcomes to the run. A single step that fails is retried as its error says. If it is cancelled, the detail AtWork
+// says that it had begun, which a queued one lacks.
 func (a *Activities) Do(ctx context.Context, req workflows.DoRequest) ([]workflows.Outcome, error) {
 	out, err := attempt(ctx, a, func(ctx context.Context) ([]workflows.Outcome, error) {
 		n := failed(ctx)
@@ -41,21 +41,20 @@ type batch struct {
 	a    *Activities
 	req  workflows.DoRequest
 	walk *walk
-	out  map[int]workflows.Outcome // of those that were begun
-	told bool
-	said bool // that it has begun: by the goroutine of its step
+	out  map[int]workflows.Outcome // of the steps that were begun
+	told bool                      // of outcomes, since a step takes long
+	said bool                      // that it has begun: by the goroutine of its step
 }
 
 func (b *batch) isSingle() bool { return len(b.req.Steps) == 1 }
 
-// do begins steps until there are none left, the time is over, or one has failed and
-// that is to be the end.
+// do begins steps until none is left, the time is over, or a step of a run with FailFast has failed.
 func (b *batch) do(ctx context.Context) error {
 	todo, err := b.advance(ctx)
 	if err != nil {
 		return err
 	}
-	end := time.Now().Add(workflows.BatchTime) // of the work: one step at least is begun, however long the look-up takes
+	end := time.Now().Add(workflows.BatchTime) // of the work: at least one step is begun, however long the look-up takes
 	for len(todo) > 0 && !b.told && time.Now().Before(end) {
 		x := todo[0]
 		todo = todo[1:]
@@ -75,13 +74,12 @@ func (b *batch) do(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		todo = append(more, todo...) // what follows first: its inputs are at hand
+		todo = append(more, todo...) // steps that follow go first: their inputs are at hand
 	}
 	return nil
 }
 
-// advance returns the steps that can begin, and notes those that this run has done
-// already.
+// advance returns the steps that can begin, and notes the steps that this run has already done.
 func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 	todo, err := b.walk.advance(ctx)
 	for _, x := range b.walk.steps {
@@ -92,7 +90,7 @@ func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 	return todo, err
 }
 
-// one does a step. An error ends all of them: the worker is to stop, or the run, or the step is the only one.
+// one does a step. An error ends the batch: the worker or the run is to stop, or the batch has only this step.
 func (b *batch) one(ctx context.Context, x *walked) (workflows.Outcome, error) {
 	s := b.walk.p.Steps[x.Index]
 	out := workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Waiting}
@@ -120,7 +118,7 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Outcome, error) {
 	}()
 	late := time.NewTimer(workflows.LongStep)
 	defer late.Stop()
-	if b.isSingle() { // its run knows; who looks at the activity sees which step it is
+	if b.isSingle() { // its run knows that it may take long; people see by the activity which step it is
 		late.Stop()
 		report(step.Progress{Step: s.Address})
 	}
@@ -145,13 +143,13 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Outcome, error) {
 	}
 }
 
-// failed gives an error of one of several steps the outcome that it would have by itself.
+// failed turns an error of one of several steps into the outcome that a single step would have.
 func (b *batch) failed(ctx context.Context, out workflows.Outcome, err error) (workflows.Outcome, error) {
 	if ctx.Err() != nil || b.isSingle() {
 		return out, err
 	}
 	var app *temporal.ApplicationError
-	ctx = context.WithValue(ctx, failedKey{}, new(atomic.Int32)) // the step's tries, not those of the batch
+	ctx = context.WithValue(ctx, failedKey{}, new(atomic.Int32)) // the step's tries, not the batch's
 	if err = b.a.failure(ctx, err); !errors.As(err, &app) {
 		return out, err
 	}
@@ -166,7 +164,7 @@ func (b *batch) failed(ctx context.Context, out workflows.Outcome, err error) (w
 	return out, nil
 }
 
-// answer has the outcome of every step of the batch; one is still running.
+// answer returns the outcome of every step of the batch, of which working is still running; -1: none is.
 func (b *batch) answer(working int) []workflows.Outcome {
 	all := make([]workflows.Outcome, 0, len(b.walk.steps))
 	for _, x := range b.walk.steps {
@@ -185,7 +183,7 @@ func (b *batch) answer(working int) []workflows.Outcome {
 	return all
 }
 
-// begun tells a run of --fail-fast, once, that it cannot take this work back.
+// begun tells a run with FailFast, once, that it cannot take this work back.
 func (b *batch) begun(ctx context.Context) {
 	if b.said {
 		return
@@ -196,7 +194,7 @@ func (b *batch) begun(ctx context.Context) {
 	}
 }
 
-// tell signals the run that work has begun, and outcomes of a batch so far.
+// tell signals the run that work has begun, and the outcomes of a batch so far.
 func (b *batch) tell(ctx context.Context, steps []workflows.Outcome) error {
 	if b.a.Client == nil || !activity.IsActivity(ctx) {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -41,9 +42,8 @@ type executed struct {
 	result *artifacts.Result
 }
 
-// executeTask returns the result of a task, running it if there is none, and tells that it does. It is the
-// only place where work happens and where results are published: blobs first,
-// the record last, the first writer wins. Errors are never cached.
+// executeTask returns the result of a task, which it runs if there is none, and checks the result. Only here is work done and
+// are results published: blobs first, the record last, the first writer wins. Errors are never cached.
 func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	kind := "unknown" // a label is one of few
 	if spec := a.Registry.Lookup(task.Kind); spec != nil {
@@ -60,7 +60,7 @@ func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteReque
 	return done, err
 }
 
-// outcome is what telemetry gets of a step.
+// outcome returns the outcome of a step for telemetry.
 func outcome(ctx context.Context, done executed, err error) string {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -75,7 +75,7 @@ func outcome(ctx context.Context, done executed, err error) string {
 	return telemetry.Ran
 }
 
-// executeLeased does the work under a lease: of those who want it, one works on it and the others are told so.
+// executeLeased does the work under a lease: of several activities for one key, one works and the others are told so.
 func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	before, err := a.before(ctx, req)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 	if why := cmp.Or(a.lacksTime(req, task, before), a.lacksProgram(task)); why != "" {
 		return a.leave(why), nil
 	}
-	if req.WasBusy { // the other one has most likely left a result, which takes no room on the machine
+	if req.WasBusy { // somebody else has most likely left a result, which takes no room on the machine
 		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID && !plan.IsStale(hit.Finished, req.Fresh, began(req.RunID)) {
 			return hitOf(hit), err
 		}
@@ -116,14 +116,14 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 	return done, err
 }
 
-// leave leaves a step to another worker, and says why. It is no error, which could be one too
-// many while the right worker is busy.
+// leave leaves a step to another worker, and says why. It is no error, of which a step may have only so many while the right
+// worker is busy.
 func (a *Activities) leave(why string) executed {
 	return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(why, maxError) + " (" + runs.Place(a.Env) + ")"}}}
 }
 
-// lacksTime says why this worker will not end a step in time; "" if it may. One that ran for some time until its worker
-// ended, before, is taken to need a quarter more: the next worker has no more time than that one had, but for chance.
+// lacksTime returns why this worker will not end a step in time; "" if it may. A step that ran until an earlier worker ended
+// is taken to need a quarter more, since most workers have as much time as that one.
 func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task, before runs.Failure) string {
 	spec := a.Registry.Lookup(task.Kind)
 	if a.Fits == nil || spec != nil && spec.Resumes {
@@ -152,14 +152,14 @@ func hitOf(hit *artifacts.Result) executed {
 	return executed{workflows.Outcome{Status: runs.Hit, Key: hit.Key, TookS: hit.Took.Seconds()}, hit}
 }
 
-// work finds the result of a task, or makes and publishes it.
+// work finds the result of a task, or computes and publishes it.
 func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, task step.Task, of admitted) (executed, error) {
 	hit, err := artifacts.Lookup(ctx, a.Store, req.Key)
 	if err != nil {
 		return executed{}, err
 	}
 	stale := hit != nil && plan.IsStale(hit.Finished, req.Fresh, began(req.RunID))
-	if stale { // it stays until there is another one
+	if stale { // it stays until there is a new one
 		hit = nil
 	}
 	if hit != nil && (req.RunID == "" || hit.Origin.RunID != req.RunID || hit.Origin.Step != req.Address) {
@@ -230,7 +230,7 @@ func (a *Activities) origin(ctx context.Context, req workflows.ExecuteRequest) a
 	return o
 }
 
-// task reads the bound task and finds its kind.
+// task reads the bound task of a request and finds its kind.
 func (a *Activities) task(ctx context.Context, req workflows.ExecuteRequest) (step.Task, *step.Spec, error) {
 	var t step.Task
 	if err := readJSON(ctx, a.Store, req.Task, &t); err != nil {
@@ -248,10 +248,10 @@ func (a *Activities) kindOf(req workflows.ExecuteRequest, t step.Task) (*step.Sp
 	return spec, nil
 }
 
-// begunKey is where a context has what is called when work has what it asks for, and begins.
+// begunKey is the context's key for a function that is called when work has what it asks for, and begins.
 type begunKey struct{}
 
-// lacksProgram says why this worker has not the program that a step needs; "" if it has.
+// lacksProgram returns why this worker does not have the program that a step needs; "" if it has it.
 func (a *Activities) lacksProgram(task step.Task) string {
 	if a.Lacks == nil {
 		return ""
@@ -259,7 +259,7 @@ func (a *Activities) lacksProgram(task step.Task) string {
 	spec := a.Registry.Lookup(task.Kind)
 	tree, err := task.Tree()
 	if spec == nil || err != nil {
-		return "" // which is said in its place
+		return "" // work reports the error
 	}
 	if elsewhere, err := spec.Elsewhere(tree); err != nil || !elsewhere {
 		return ""
@@ -267,8 +267,8 @@ func (a *Activities) lacksProgram(task step.Task) string {
 	return a.Lacks.Error()
 }
 
-// checked is the failure of a step whose result fails one of its checks. The result is kept:
-// its key does not know of checks, and another run may have others.
+// checked returns the failure of a step whose result fails one of its checks. The result is kept: checks are in no key, and
+// another run may have others.
 func (a *Activities) checked(ctx context.Context, open step.Opener, address string, task step.Task, r *artifacts.Result) error {
 	if len(task.Checks) == 0 {
 		return nil
@@ -286,9 +286,8 @@ func (a *Activities) checked(ctx context.Context, open step.Opener, address stri
 	return step.Permanent(errors.New(strings.Join(stops, "; ") + "; its result is kept, and nothing that reads it runs"))
 }
 
-// filePinned files a result under the key that its pinned sources give it too,
-// so that the next plan finds it, and returns that key. One that was accepted for its key
-// is filed under no other: nobody accepted it for that.
+// filePinned files a result also under the key that its pinned sources give it, so that the next plan finds it, and returns
+// that key. An accepted result is filed under no other key, for which nobody accepted it.
 func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.Task, res artifacts.Result) (artifacts.Digest, []step.Pin, error) {
 	pins, err := spec.Pins(task, res.Outputs)
 	if err != nil || len(pins) == 0 {
@@ -297,11 +296,8 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 	if res.Origin.Accepted != "" {
 		return res.Key, pins, nil
 	}
-	known := pinned{pins: map[string]step.Pin{}}
-	for _, p := range pins {
-		known.pins[p.Source] = p
-	}
-	settled, err := a.Registry.Resolved(ctx, known, task)
+	found := pinned{pins: lists.By(pins, func(p step.Pin) string { return p.Source })}
+	settled, err := a.Registry.Resolved(ctx, found, task)
 	if err != nil {
 		return res.Key, nil, fmt.Errorf("pin the sources of %s: %w", res.Origin.Step, err)
 	}
@@ -314,7 +310,7 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 	return key, pins, err
 }
 
-// pinned answers Resolve with what one run has just found out, by source.
+// pinned is Sources with the pins that one run has just found out, by source.
 type pinned struct {
 	step.NoSources
 	pins map[string]step.Pin

@@ -25,34 +25,32 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Bounds of what an activity tells the server. A text that is longer, or is not
-// UTF-8, is not taken by it: the answer would be lost and the work done again.
+// Bounds of what an activity tells the server, in bytes. The server refuses a longer text, or one that is not UTF-8: the
+// answer would be lost and the work done again.
 const (
 	maxError = 8 << 10
 	maxNote  = 300
 )
 
-// errorTries is how often an activity may end in an error that a retry might fix:
-// with the pauses between them that is about a minute and a half. An attempt that is lost
-// with its worker, or in the sleep of its machine, is none of them: see workflows.
+// errorTries is how often an activity may end in an error that a retry might fix: with the pauses, within about a minute and a
+// half. An attempt that is lost with its worker, or in the sleep of its machine, does not count: see workflows.
 const errorTries = 10
 
-// deadliest is how many processes a step may cost. It may be the card, or others that took
-// the memory; if it is the step, no more are to be lost.
+// deadliest is how many processes a step may cost. The card may be the cause, or others that took the memory; if it is the
+// step, no more processes are to be lost.
 const deadliest = 3
 
-// pause is the time until the attempt after this one: 1, 2, 4, 8 and then 15 seconds.
+// pause returns the time until the next attempt: 1, 2, 4, 8 and then 15 seconds.
 func pause(attempt int32) time.Duration {
 	return min(time.Second<<min(attempt-1, 4), 15*time.Second)
 }
 
-// failure gives an error the type that decides about its retry, and a text that
-// the server takes. Once the context has ended, what a step says is not a verdict:
-// it was cancelled, or its worker lost the server for a while, which a retry fixes.
+// failure gives an error the type that decides about its retry, and a text that the server takes. Once the context has ended,
+// a step's own error does not count: it was cancelled, or its worker lost the server for a while, which a retry fixes.
 func (a *Activities) failure(ctx context.Context, err error) error {
 	var plan *planLostError
 	var try *failedTry
-	misread := a.misread(ctx, err) // whatever else is to be said of it, a corrupt blob goes
+	misread := a.misread(ctx, err) // first, as it deletes a corrupt blob
 	ended := ctx.Err() != nil
 	cancelled := ended && (temporal.IsCanceledError(context.Cause(ctx)) || errors.Is(context.Cause(ctx), context.Canceled))
 	switch {
@@ -75,7 +73,7 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PlanLostError, nil, plan.PlanLost)
 	case a.sourceChanged(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.SourceChangedError, nil)
-	case step.IsPermanent(err), is[*payload.Error](err): // as one that another key than this worker's would fix
+	case step.IsPermanent(err), is[*payload.Error](err): // only another key than this worker's would fix it
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case misread:
 		return retried(ctx, err)
@@ -96,8 +94,8 @@ type deadly struct {
 
 func (d *deadly) Unwrap() error { return d.error }
 
-// died is the error of a step that its process did not survive, or of a card that failed:
-// the next attempt has a new one.
+// died returns the error of a step that its process did not survive, or of a card that failed: the next attempt has a new
+// process.
 func died(ctx context.Context, err error) error {
 	if last, ok := errors.AsType[*deadly](err); ok {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\n%d processes died of it, so it is not tried again", err, last.n)), workflows.PermanentError, nil)
@@ -105,9 +103,8 @@ func died(ctx context.Context, err error) error {
 	return retried(ctx, fmt.Errorf("%w\nit continues in a new process, from its checkpoint if it has one", err))
 }
 
-// misread reports whether err is about a blob whose bytes were changed on the way, or are not known to be wrong in the
-// store because that does not answer. One that is wrong there is removed, so that its producer is known to have no result
-// and runs again.
+// misread reports whether err is about a blob whose bytes were changed on the way, or may have been, as the store does not
+// answer. A blob that is wrong in the store is deleted, so that its producer has no result and is run again.
 func (a *Activities) misread(ctx context.Context, err error) bool {
 	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
 	switch {
@@ -130,7 +127,7 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 	return err != nil || len(missing) == 0
 }
 
-// retried is an error that is retried, unless that has been done often enough.
+// retried returns an error that is retried, unless errorTries attempts have failed.
 func retried(ctx context.Context, err error) error {
 	n := failed(ctx).Add(1)
 	if n >= errorTries {
@@ -140,7 +137,7 @@ func retried(ctx context.Context, err error) error {
 		temporal.ApplicationErrorOptions{NextRetryDelay: pause(n)})
 }
 
-// attemptOf is the number of an attempt, from 1.
+// attemptOf returns the number of an attempt, from 1.
 func attemptOf(ctx context.Context) int32 {
 	if !activity.IsActivity(ctx) {
 		return 1
@@ -148,13 +145,13 @@ func attemptOf(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
-// ErrEnding is why an activity of a worker that stops is interrupted. It is no cancellation, so the activity is given to
-// another worker at once.
+// ErrEnding is why an activity of a worker that stops is interrupted. It is no cancellation, so that another worker gets the
+// activity at once.
 var ErrEnding = errors.New("the worker is ending")
 
 type failedKey struct{}
 
-// failed is how many attempts of the context's activity have ended in an error, on whatever worker.
+// failed returns how many attempts of the context's activity have ended in an error, on any worker.
 func failed(ctx context.Context) *atomic.Int32 {
 	if n, ok := ctx.Value(failedKey{}).(*atomic.Int32); ok {
 		return n
@@ -162,8 +159,8 @@ func failed(ctx context.Context) *atomic.Int32 {
 	return new(atomic.Int32)
 }
 
-// permanent reports whether an error, the try'th of an activity, is the step's own: a retry cannot
-// fix it, or this many did not. Errors about an input's bytes belong to the input, not to the step.
+// permanent reports whether an error of an activity, after so many tries, is the step's own: a retry cannot fix it, or
+// errorTries did not. Errors about an input's bytes are the input's, not the step's.
 func permanent(err error, try int32) bool {
 	switch {
 	case is[*step.SourceChangedError](err), is[*failedTry](err), is[*compute.ProgramError](err), artifacts.IsLost(err):
@@ -174,15 +171,13 @@ func permanent(err error, try int32) bool {
 	return step.IsPermanent(err) || hopeless(err) != "" || try >= errorTries
 }
 
-// is reports whether an error is, or wraps, one of a type.
+// is reports whether an error is, or wraps, an error of type E.
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }
 
-// hopeless says what a person has to do about an error that will come again
-// whatever is tried; "" if a retry might mend it. The program must not run again
-// for it: what it needs is not there.
+// hopeless returns what a person has to do about an error that recurs at every try; "" if a retry might mend it.
 func hopeless(err error) string {
 	one := func(targets ...error) bool {
 		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
@@ -213,11 +208,11 @@ func hopeless(err error) string {
 	return ""
 }
 
-// errorText is what an error says, as the server takes it.
+// errorText returns the text of an error, as the server takes it.
 func errorText(err error) string { return bounded(err.Error(), maxError) }
 
-// bounded makes valid UTF-8 of a text, of at most that many bytes; of a longer one
-// it keeps more of the beginning than of the end.
+// bounded returns a text as valid UTF-8, cut in the middle if it has more than most bytes: more of its beginning stays than of
+// its end.
 func bounded(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
@@ -238,14 +233,14 @@ func bounded(text string, most int) string {
 // overTime says that a step's work took longer than it asked for.
 type overTime struct{ error }
 
-// failedTry is a failure of a step's program after which it is tried again.
+// failedTry is a failure of a step's program after which the step is retried.
 type failedTry struct {
 	error
-	failed int // tries, with this one
+	failed int // tries, including this one
 }
 
-// sourceChanged reports whether err says that a file here has other bytes than the
-// plan, and if so sees to it that no later plan of this machine is made from memory.
+// sourceChanged reports whether err says that a file here has other bytes than the plan says. If so, it drops the file's
+// remembered checksum, so that no later plan has it.
 func (a *Activities) sourceChanged(err error) bool {
 	changed, is := errors.AsType[*step.SourceChangedError](err)
 	if is && a.Forget != nil {
@@ -256,7 +251,7 @@ func (a *Activities) sourceChanged(err error) bool {
 	return is
 }
 
-// atWork is the error of an activity that had begun.
+// atWork gives the cancellation of an activity that had begun its detail.
 func atWork(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return temporal.NewCanceledError(workflows.AtWork)
@@ -264,14 +259,14 @@ func atWork(err error) error {
 	return err
 }
 
-// failureTime bounds an attempt to store a failure, and outageTime the attempts at what nothing
-// says later: no run ends before its store is back.
+// failureTime bounds an attempt to store a failure; outageTime bounds the attempts, if no later attempt of the step stores
+// it: no run ends before its store is back.
 const (
 	failureTime = 10 * time.Second
 	outageTime  = time.Minute
 )
 
-// insist does what a store that is away refuses again, each second until most is over or ctx is.
+// insist retries what a store that is away refuses, each second, until most or ctx is over.
 func insist(ctx context.Context, most time.Duration, do func() error) error {
 	for end := time.Now().Add(most); ; {
 		err := do()
@@ -289,8 +284,8 @@ type planLostError struct {
 
 func (e *planLostError) Error() string { return e.err.Error() }
 
-// keepFailure records how a step failed. That may fail too: it is only told then, and an
-// attempt that is not the last says so again.
+// keepFailure records how a step failed. If that fails it logs a warning; a further attempt of the step records its own
+// failure.
 func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteRequest, of admitted, took time.Duration, log *stepLog, cause error) {
 	if req.RunID == "" {
 		return

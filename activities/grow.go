@@ -13,11 +13,10 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// notThePipeline is what is wrong with a pipeline now that some of its steps have run.
+// notThePipeline is a mistake that a pipeline has now that some of its steps have run.
 type notThePipeline struct{ error }
 
-// Grow makes the plan that follows from a plan with pending steps and the results in the
-// store.
+// Grow builds the plan that follows from a plan with pending steps and the results in the store.
 func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out workflows.Grown, err error) {
 	was, err := a.storedPlan(ctx, req.Plan)
 	if err != nil {
@@ -63,8 +62,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	return out, err
 }
 
-// misfit is what is wrong with a pipeline, by an error of its growth; "": that is no fault of what
-// its steps have made.
+// misfit returns the mistakes in a pipeline, by an error of its growth; "" if its steps' outputs are not the cause.
 func misfit(err error, lock string) string {
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		if lacks := invalid.Diagnostics.Lacks; lacks.Secrets || lacks.Files && lock != "" {
@@ -78,7 +76,7 @@ func misfit(err error, lock string) string {
 	return ""
 }
 
-// grown also says of outputs with which the pipeline does not go, why.
+// grown returns the plan that has grown from was, and why the pipeline cannot go on with some outputs.
 func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock, runID string, gone map[string]bool) (is *plan.Plan, misfits map[step.Ref]string, err error) {
 	if was.Origin == nil {
 		return was, nil, nil

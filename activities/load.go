@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Load returns the skeleton of a plan: one that is stored already, or the one
-// that a pipeline file on this worker makes.
+// Load returns the skeleton of a plan: of a stored plan, or of a pipeline file on this worker.
 func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
 	p, out, err := a.open(ctx, req)
 	if err != nil {
@@ -55,13 +54,13 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	if out.Steps, err = PagesOf(ctx, a.Store.Own.Blobs, heads); err == nil {
 		out.Hits, err = PagesOf(ctx, a.Store.Own.Blobs, hits)
 	}
-	if err == nil && req.RunID != "" && !req.UnderWay { // last: a run that cannot begin is not open
+	if err == nil && req.RunID != "" && !req.UnderWay { // at last, as a run that cannot begin is not open
 		err = runs.Begin(ctx, a.Store.Own, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
 }
 
-// heads are what workflow code knows of a plan's steps.
+// heads returns what workflow code knows of a plan's steps.
 func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([]workflows.Head, error) {
 	took := runs.Took(ctx, a.Store.Own, a.Log, project, p.Pipeline)
 	heads := make([]workflows.Head, len(p.Steps))
@@ -72,15 +71,14 @@ func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([
 		}
 		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps, Awaits: s.Awaited,
 			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Temporary: s.Temporary, Gathers: lists.Map(s.Gathers, func(g plan.Gather) workflows.Gather { return workflows.Gather(g) }), Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
-		if seconds, known := took[s.Address]; known {
+		if seconds, ran := took[s.Address]; ran {
 			heads[i].TookS = &seconds
 		}
 	}
 	return heads, nil
 }
 
-// open returns the plan that is stored, or makes and stores the one of a pipeline
-// file that this worker accepts.
+// open returns a stored plan, or builds and stores the plan of a pipeline file that this worker accepts.
 func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan.Plan, workflows.Loaded, error) {
 	var out workflows.Loaded
 	if req.Plan != nil {
@@ -104,15 +102,14 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 			return nil, out, err
 		}
 		if out.Project, err = lockfile.Project(out.Lock); err != nil {
-			a.Log.Warn("the run's project is not known: its estimates may come from another pipeline with that name", "err", err)
+			a.Log.Warn("the run's project is unknown: its estimates may come from another pipeline with that name", "err", err)
 		}
 	}
 	return p, out, nil
 }
 
-// hits lists what is done, and, for a run that has a lock file, what that found out about
-// its sources: another run, or this one before a worker of another version took over, may
-// not have written it there.
+// hits lists the steps that are done and, for a run with a lock file, the pins of their sources: another run, or this run before
+// a worker of another version took over, may not have written them there.
 func (a *Activities) hits(ctx context.Context, p *plan.Plan, runID string, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
 	preview, err := a.follow(ctx, p, runID, nil, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
 	if err != nil {
@@ -131,14 +128,14 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, runID string, pin b
 	return HitsOf(preview), pins, nil
 }
 
-// follow finds out what of a plan is done for a run, if those of the addresses that are gone have no result.
+// follow finds out which steps of a plan are done for a run. Steps of the addresses in gone count as having no result.
 func (a *Activities) follow(ctx context.Context, p *plan.Plan, runID string, gone map[string]bool, keep plan.Keep) (*plan.Preview, error) {
 	return p.FollowWithout(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, a.Store, keys)
 	}, keep, a.Store.Open, func(i int, _ bool) bool { return gone[p.Steps[i].Address] }, began(runID))
 }
 
-// foundDone is what the maker of the plan found done; it may be anything.
+// foundDone checks the hits that came with the plan, from whoever made it.
 func (a *Activities) foundDone(ctx context.Context, p *plan.Plan, pages workflows.Pages[workflows.DoneStep]) ([]workflows.DoneStep, error) {
 	hits, err := rowsOf(ctx, a, pages)
 	for _, h := range hits {
@@ -149,10 +146,10 @@ func (a *Activities) foundDone(ctx context.Context, p *plan.Plan, pages workflow
 	return hits, err
 }
 
-// originsRead bounds the hits whose origin a run is told.
+// originsRead bounds the hits whose runs are looked up.
 const originsRead = 500
 
-// hitsFrom says which runs made the first hits, for people: nil if that cannot be read.
+// hitsFrom returns which runs left the first hits, for people; nil if that cannot be read.
 func (a *Activities) hitsFrom(ctx context.Context, p *plan.Plan, hits []workflows.DoneStep) (from []workflows.HitsFrom) {
 	hits = hits[:min(originsRead, len(hits))]
 	keys := lists.Map(hits, func(h workflows.DoneStep) artifacts.Digest { return h.Key })
@@ -178,7 +175,7 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 	return hits
 }
 
-// began is when a run began, by which it is judged whether results are fresh: for all of the run's look-ups alike.
+// began returns when a run began. All look-ups of the run judge by that time whether results are fresh.
 func began(runID string) time.Time {
 	if at, ok := workflows.RunBegan(runID); ok {
 		return at
@@ -186,10 +183,9 @@ func began(runID string) time.Time {
 	return time.Now()
 }
 
-// Accepts reports a pipeline file that a workflow's input may not make this worker
-// read: HCL can name any program, so anyone who may submit workflows could run
-// commands as the worker's user with any file of theirs. Stored plans, which
-// `redsi run` makes, need no such leave.
+// Accepts returns an error for a pipeline file that workflows may not have this worker read: HCL can name any program, so that
+// with any file anyone who may submit workflows could run commands as the worker's user. Stored plans, which `redsi run` makes,
+// are always accepted.
 func (a *Activities) Accepts(file string) error {
 	path, err := resolved(file)
 	if err != nil {
@@ -208,7 +204,7 @@ func (a *Activities) Accepts(file string) error {
 		"or submit by `redsi run`, which sends the plan itself", file, filepath.Dir(file)))
 }
 
-// resolved is a path without links. Of a file that is not there, its folder's.
+// resolved returns a path without links. If there is no file, its folder's links are resolved.
 func resolved(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -225,8 +221,7 @@ func resolved(path string) (string, error) {
 	return real, err
 }
 
-// Journal writes the record of a run, and the pins that it found into the lock
-// file where this worker has the pipeline's folder.
+// Journal writes the record of a run, and its pins into the lock file, if this worker has the pipeline's folder.
 func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) error {
 	steps, err := rowsOf(ctx, a, req.Steps)
 	if err != nil {
@@ -257,7 +252,7 @@ func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) 
 	return lockfile.Add(req.Lock, pins)
 }
 
-// Close takes the note away that a run is in progress, of one that has no record.
+// Close removes the note that a run is open, of a run without a record.
 func (a *Activities) Close(ctx context.Context, run string) error {
 	return runs.Close(ctx, a.Store.Own, run)
 }

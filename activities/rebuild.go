@@ -23,17 +23,17 @@ import (
 type Rebuilt struct {
 	Stands, Made *artifacts.Result
 	alike.Comparison
-	Threads int  // of an operation, of a step that computes; 0 else
-	First   bool // there was no result: what was made is it now
+	Threads int  // of an operation, of a step that computes; else 0
+	First   bool // there was no result, and Made is it now
 }
 
 // RebuildOptions say how a step is run again.
 type RebuildOptions struct {
-	// Threads of an operation; 0: as many as the result names, where results depend on it.
+	// Threads of an operation; 0: as many as the result names, where results depend on that.
 	Threads int
 
-	// Readers are the steps of a kind that read an output, for models, which are compared
-	// by what is evaluated from them. nil: there are none.
+	// Readers returns the steps of a kind that read an output, for models, which are compared by their evaluations. nil:
+	// there are none.
 	Readers func(ctx context.Context, output, kind string) ([]Reader, error)
 }
 
@@ -43,13 +43,12 @@ type Reader struct {
 	Task    step.Task
 }
 
-// rebuiltNote labels what Rebuild keeps beside the result that stands.
+// rebuiltNote labels the results that Rebuild keeps beside the result that stands.
 const rebuiltNote = "rebuilt"
 
-// Rebuild runs a task, and the parts that it is cut into, although there is a
-// result, and compares what it leaves by its kind's rules: the result that is there
-// stays, and other bytes are recorded as non-determinism, labelled with the verdict. It
-// needs no Temporal.
+// Rebuild runs a task, and the parts that it is cut into, although there is a result, and compares what it leaves by its kind's
+// rules: the result that is there stays, and other bytes are recorded as non-determinism, labelled with the verdict. It needs no
+// Temporal.
 func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.Digest, task step.Task, o RebuildOptions) (r Rebuilt, err error) {
 	before, err := artifacts.Lookup(ctx, a.Store, key)
 	if err != nil {
@@ -61,7 +60,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	} else if before != nil {
 		a.Models.Share(noted(*before, compute.ThreadsNote)) // which counts where results depend on it
 	}
-	var of admitted // as many threads as the one that stands
+	var of admitted // as many threads as the result that stands had
 	if before != nil {
 		of.CPUs = noted(*before, cpusNote)
 	}
@@ -82,7 +81,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	if before == nil || r.Verdict != alike.Same {
 		kept := *r.Made
 		if before != nil {
-			kept.Env = maps.Clone(kept.Env) // run makes one
+			kept.Env = maps.Clone(kept.Env) // which is not nil
 			kept.Env[step.NotePrefix+rebuiltNote] = string(r.Verdict)
 		}
 		if r.Stands, _, err = artifacts.Publish(ctx, a.Store, kept); err != nil {
@@ -92,7 +91,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	return r, a.checkpoints(key).Clear(ctx)
 }
 
-// make runs a task whose parts part makes or finds. Nothing is published.
+// make runs a task whose parts part computes or finds. It publishes nothing.
 func (a *Activities) make(ctx context.Context, address string, key artifacts.Digest, task step.Task, of admitted,
 	part func(label string, key artifacts.Digest, task step.Task) (*artifacts.Result, error)) (*artifacts.Result, error) {
 	_, preimage, err := a.Registry.Key(task)
@@ -118,7 +117,7 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 		parts[i] = *made
 	}
 	log := &stepLog{}
-	did, err := a.run(ctx, req, spec, task, parts, of, log, false) // all of it is made again
+	did, err := a.run(ctx, req, spec, task, parts, of, log, false) // from its beginning
 	if err != nil {
 		a.sourceChanged(err)
 		a.misread(ctx, err)
@@ -130,7 +129,7 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 	return &made, nil
 }
 
-// have returns the result of a task, made and published here if there is none.
+// have returns the result of a task, which it computes and publishes if there is none.
 func (a *Activities) have(ctx context.Context, address string, key artifacts.Digest, task step.Task) (*artifacts.Result, error) {
 	there, err := artifacts.Lookup(ctx, a.Store, key)
 	if err != nil || there != nil {
@@ -146,7 +145,7 @@ func (a *Activities) have(ctx context.Context, address string, key artifacts.Dig
 	return won, errors.Join(err, a.checkpoints(key).Clear(ctx))
 }
 
-// Compare judges what was made of a task by the result that stands, by the rules of its kind.
+// Compare judges a new result of a task by the result that stands, by the rules of its kind.
 func (a *Activities) Compare(ctx context.Context, task step.Task, stands, made artifacts.Result, o RebuildOptions) (alike.Comparison, error) {
 	spec := a.Registry.Lookup(task.Kind)
 	rules, err := spec.Rules(task)
@@ -159,8 +158,8 @@ func (a *Activities) Compare(ctx context.Context, task step.Task, stands, made a
 		})
 }
 
-// evaluateBoth runs the steps that evaluate a model on the one that stands, unless their
-// results are there, and on the one that was made, and compares what they say.
+// evaluateBoth runs the steps that evaluate a model on the model that stands, unless they have results, and on the new model, and
+// compares the evaluations.
 func (a *Activities) evaluateBoth(ctx context.Context, output string, rule step.Evaluated, stands, made artifacts.Artifact, o RebuildOptions) (alike.Found, error) {
 	f := alike.Found{Verdict: alike.Same}
 	var readers []Reader
@@ -202,7 +201,7 @@ func (a *Activities) evaluated(ctx context.Context, r Reader, task step.Task) (*
 	return a.have(ctx, r.Address, key, task)
 }
 
-// withInput is a task that reads another artifact in place of those bytes.
+// withInput returns a task that reads another artifact in place of the digest was.
 func withInput(reg *step.Registry, t step.Task, was artifacts.Digest, is artifacts.Artifact) (step.Task, error) {
 	tree, err := t.Tree()
 	if err != nil {
@@ -223,9 +222,8 @@ func withInput(reg *step.Registry, t step.Task, was artifacts.Digest, is artifac
 // ConfigFile is where a staged folder has the step's configuration, as JSON.
 const ConfigFile = step.OwnFolder + "/config.json"
 
-// Stage fills an empty folder with a task's inputs, verified and read-only, and its
-// configuration. The inputs of a kind that runs a program lie where that would find
-// them; of others, under in/ by the attribute that takes them, and the program is nil.
+// Stage fills an empty folder with a task's inputs, verified and read-only, and its configuration. The inputs of a kind that runs
+// a program lie where the program finds them; other inputs lie under in/ by their attributes, and the program is nil.
 func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Digest, task step.Task, given step.Granted, dir string) (*step.Program, error) {
 	spec, err := a.kindOf(workflows.ExecuteRequest{Address: address}, task)
 	if err != nil {
@@ -253,14 +251,14 @@ func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Di
 	return program, local.Create(dir, ConfigFile, 0o644, bytes.NewReader(append(config, '\n')))
 }
 
-// stager goes through a configuration.
+// stager copies the inputs of a configuration.
 type stager struct {
 	x      *step.IO
 	dir    string
-	copies bool // inputs are copied to where they are in the configuration
+	copies bool // inputs are copied, to paths as in the configuration
 }
 
-// shownInput is in a configuration that people read.
+// shownInput is an input in a configuration for people.
 type shownInput struct {
 	Type   string           `json:"type"`
 	Digest artifacts.Digest `json:"digest"`
@@ -268,7 +266,7 @@ type shownInput struct {
 	Path   string           `json:"path,omitempty"`
 }
 
-// value returns a configuration's value as it is shown, having copied its inputs.
+// value copies the inputs of a configuration's value, and returns the value for people.
 func (s *stager) value(v any, at string) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -316,7 +314,7 @@ func (s *stager) input(in step.Input, at string) (any, error) {
 	return shown, nil
 }
 
-// fileSegment makes a part of a file name of an attribute or a key of a map.
+// fileSegment returns a part of a file name for an attribute or a key of a map.
 func fileSegment(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:`, r) || r < ' ' {

@@ -13,10 +13,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Release lets go of the bytes of temporary steps whose readers in a run are done. What
-// another run in progress may want stays: one of another plan, in which the step is kept, or
-// is read by a step that has no result. So does what a run of another pipeline has recorded, or one that
-// began later, whose plan may keep it.
+// Release releases the outputs of temporary steps whose readers in a run are done. Outputs stay that an open run of another plan
+// keeps, or has yet to read, and those in the record of a run of another pipeline, or of a later run, whose plan may keep them.
 func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) (out workflows.Released, err error) {
 	keys, err := rowsOf(ctx, a, req.Keys)
 	if err != nil {
@@ -29,7 +27,7 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	seen := map[artifacts.Digest]bool{}
 	wanted := map[artifacts.Digest]string{}
 	for _, o := range open {
-		if o.RunID == req.RunID || o.Plan.IsZero() || seen[o.Plan] || o.IsOf(ctx, a.Store, req.Plan) { // a transfer has no plan; a run of this one wants the same
+		if o.RunID == req.RunID || o.Plan.IsZero() || seen[o.Plan] || o.IsOf(ctx, a.Store, req.Plan) { // a transfer has no plan; a run of this plan wants the same
 			continue
 		}
 		seen[o.Plan] = true
@@ -44,8 +42,8 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	return out, err
 }
 
-// wants adds the results that a run of a plan keeps, or has yet to read, with the reason: also by steps that the plan
-// has only grown to since the run began. A plan that is gone stands for a run that cannot go on.
+// wants adds the results that an open run keeps, or has yet to read, with the reason, also for steps by which its plan has grown
+// since it began. A run whose plan is gone cannot go on, and wants nothing.
 func (a *Activities) wants(ctx context.Context, o runs.Open, wanted map[artifacts.Digest]string) error {
 	p, err := plan.Read(ctx, a.Store, o.Plan)
 	if err == nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// restTime is how long a step rests that a worker has left to another one.
+// restTime is how long a step rests after a worker has left it to another one.
 const restTime = 5 * time.Second
 
-// Rest waits until a step may be asked for again: until nobody else is working on its key, a run on another Temporal server,
-// or on none, among them; or for restTime, if the worker could not do it.
+// Rest returns when a step may be asked for again: when nobody else is working on its key, with whatever Temporal server; or
+// after restTime, if the worker could not do it.
 func (a *Activities) Rest(ctx context.Context, req workflows.RestRequest) error {
 	if !req.NotHere.Busy {
 		return rest(ctx, req.Address, req.NotHere.Why, restTime)
@@ -27,14 +27,14 @@ func (a *Activities) Rest(ctx context.Context, req workflows.RestRequest) error 
 	})
 }
 
-// rest waits for a while, so that another worker may take what this one left, and why.
+// rest sleeps for a while, so that another worker may take what this worker left, and reports why.
 func rest(ctx context.Context, address, why string, while time.Duration) error {
 	step.Reporter(ctx)(step.Progress{Step: address, Note: "waiting for another worker: " + why})
 	_ = readers.Pause(ctx, while)
 	return ctx.Err()
 }
 
-// claim is for whom a step is taken: attempts of an activity follow each other.
+// claim says for whom a lease is taken: all attempts of an activity have the same claim.
 func claim(ctx context.Context, run, address string) lease.Claim {
 	c := lease.Claim{Run: run, Step: address}
 	if activity.IsActivity(ctx) {

@@ -19,11 +19,11 @@ import (
 
 // done is what a run of a kind left.
 type done struct {
-	stepio.Outcome               // its Used without its parts
-	took           time.Duration // likewise; waiting for a card is none of it, nor is being stopped
+	stepio.Outcome               // Used without its parts
+	took           time.Duration // without its parts, without waiting for a card or being stopped
 }
 
-// result is what a run and its parts leave, but for its origin and its log.
+// result returns the result of a run and its parts, without origin and log.
 func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Result) artifacts.Result {
 	r := artifacts.Result{Key: key, Preimage: preimage, Outputs: d.Outputs, Took: d.took, Used: d.Used.With(parts),
 		Finished: time.Now().UTC(), Counts: d.Counts, Env: d.Env, Kept: d.Kept}
@@ -33,8 +33,8 @@ func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Re
 	return r
 }
 
-// run runs a kind, turning a panic in it, our own bug, into an error. What it says is
-// written to log. of is what it has of the machine, and for how long. onward: it may continue from what others of its trajectory kept.
+// run runs a kind, and turns a panic, our own bug, into an error. It writes the step's words to log. of is what the step has of the
+// machine, and for how long. With onward, the step may continue from states that others of its trajectory kept.
 func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, of admitted, log *stepLog, onward bool) (d done, err error) {
 	clock := usage.StartClock()
 	defer clock.Stop()
@@ -85,8 +85,8 @@ func (a *Activities) checkpoints(key artifacts.Digest) *stepio.Checkpoints {
 	return stepio.CheckpointsOf(a.Store.Own, key, a.Log)
 }
 
-// elsewhere has a step computed by a process of the second program, on the card that it asks
-// for, and says how long it waited for that.
+// elsewhere has a process of the second program compute a step, on the card that the step asks for, and returns how long it waited
+// for the card.
 func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
 	name, err := spec.DeviceOf(tree)
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec
 	return o, waited, err
 }
 
-// inputs are the blobs that a task may read.
+// inputs returns the blobs that a task may read.
 func inputs(tree map[string]any, parts []artifacts.Result) (all []artifacts.Digest) {
 	_, err := step.MapInputs(tree, func(_ string, in step.Input) (step.Input, error) {
 		if in.Artifact != nil {

@@ -13,14 +13,13 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 )
 
-// stepLog keeps what a step says while it runs, in bounded memory. It may be written to
-// from several goroutines.
+// stepLog keeps what a step says while it runs, in bounded memory. Several goroutines may write to it.
 type stepLog struct {
 	mu   sync.Mutex
 	head []byte
 	tail []byte
-	at   int   // where the oldest byte of a full tail is
-	cut  int64 // bytes that were in the tail and had to go
+	at   int   // the place of the oldest byte in a full tail
+	cut  int64 // bytes that were dropped from the tail
 }
 
 func (l *stepLog) Write(b []byte) (int, error) {
@@ -43,12 +42,12 @@ func (l *stepLog) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// logger writes what is logged at level info and above to the log too.
+// logger returns a logger that writes to another one and, from level info on, to the log.
 func (l *stepLog) logger(to *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(to.Handler(), slog.NewTextHandler(l, nil)))
 }
 
-// read is what is kept, a line in place of what was cut.
+// read returns what is kept, with a line in place of what was cut.
 func (l *stepLog) read() io.Reader {
 	parts := []io.Reader{bytes.NewReader(l.head)}
 	if l.cut > 0 {
@@ -57,7 +56,7 @@ func (l *stepLog) read() io.Reader {
 	return io.MultiReader(append(parts, bytes.NewReader(l.tail[l.at:]), bytes.NewReader(l.tail[:l.at]))...)
 }
 
-// keep stores the log. A step is not worth less without it, so an error is only told.
+// keep stores the log. It only logs an error, as a result counts without its log.
 func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *artifacts.Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,10 +75,10 @@ func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *arti
 	return kept
 }
 
-// LiveTail is how much of its log a running step shows.
+// LiveTail is how many bytes of its log a running step shows.
 const LiveTail = 64 << 10
 
-// liveEvery is how often it does, if there is more. A step that ends sooner shows nothing.
+// liveEvery is how often it does, if the log has grown. A step that ends sooner shows nothing.
 const liveEvery = 2 * time.Second
 
 // showLive shows the end of a step's log at each tick, until stop.
@@ -118,7 +117,7 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 	}
 }
 
-// end is how many bytes the step has said, and at most the last n of them, of those that are kept.
+// end returns how many bytes the step has said, and at most the last n of them that are kept.
 func (l *stepLog) end(n int) (said int64, text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

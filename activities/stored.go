@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// storedPlan reads a plan by its digest, keeping it for the next call. One is read at a time, and
-// decoded once, though many ask for it together.
+// storedPlan reads a plan by its digest, and keeps it for the next call. One plan is read at a time, and decoded once for all
+// callers that ask for it together.
 func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
 	for {
 		a.mu.Lock()
@@ -23,7 +23,7 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 			a.reading = make(chan struct{})
 		}
 		a.mu.Unlock()
-		if p != nil { // at once, however slowly another one is read
+		if p != nil { // at once, however slowly another plan is read
 			return p, nil
 		}
 		if reading == nil {
@@ -55,7 +55,7 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 	return p, nil
 }
 
-// plansKept bounds the plans in memory, in bytes; one may have more.
+// plansKept bounds the plans in memory, in bytes, except for a single plan.
 const plansKept = 256 << 20
 
 func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
@@ -112,7 +112,7 @@ func (a *Activities) Page(ctx context.Context, d artifacts.Digest) ([]byte, erro
 	return b, nil
 }
 
-// PagesOf keeps what does not fit a payload in the store.
+// PagesOf returns rows as pages, and keeps in the store what does not fit a payload.
 func PagesOf[T any](ctx context.Context, blobs artifacts.Blobs, rows []T) (workflows.Pages[T], error) {
 	return workflows.PagesOf(rows, func(page []byte, _ int) (artifacts.Digest, error) { return artifacts.PutBytes(ctx, blobs, page) })
 }

@@ -13,22 +13,20 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// walk follows results through steps that were asked for together, as far as there are
-// some: a step is looked up as soon as all of its inputs have results.
+// walk follows results through steps that were asked for together: it looks a step up as soon as all of its inputs have results.
 type walk struct {
 	a       *Activities
 	p       *plan.Plan
 	steps   []*walked                 // as they were asked for
-	keys    []workflows.DoneStep      // of inputs, as the run knows them
+	keys    []workflows.DoneStep      // of inputs, from the run
 	results map[int]*artifacts.Result // by index in the plan
-	gone    map[int]bool              // by index: without a result, and what gathers them goes on
-	open    step.Opener               // of what checks read
+	gone    map[int]bool              // by index: steps without a result, without which steps that gather them go on
+	open    step.Opener               // for checks
 	begun   bool
 	at      time.Time // when the run began
 }
 
-// walked is what is known of a step: nothing while it waits for another one, then its
-// key and task, and its result if it has one.
+// walked is a step of a walk. It has a key and a task once all of its inputs have results.
 type walked struct {
 	workflows.Ready
 	seen   bool // it was looked up, or something is wrong with it
@@ -39,8 +37,7 @@ type walked struct {
 	wrong  string
 }
 
-// isOwn reports whether a run made the step's result earlier: in an attempt whose answer was lost, or in an execution
-// of the run before this one.
+// isOwn reports whether the run itself left the step's result: in an attempt whose answer was lost, or in an earlier execution.
 func (x *walked) isOwn(run string, p *plan.Plan) bool {
 	return x.result != nil && run != "" && x.result.Origin.RunID == run && x.result.Origin.Step == p.Steps[x.Index].Address
 }
@@ -58,7 +55,7 @@ func (a *Activities) newWalk(ctx context.Context, runID string, pl artifacts.Dig
 	return w, err
 }
 
-// inputs looks up what has results already, in one batch.
+// inputs looks up the inputs that have results, in one batch.
 func (w *walk) inputs(ctx context.Context) error {
 	var keys []artifacts.Digest
 	of := make(map[int]artifacts.Digest, len(w.keys))
@@ -90,8 +87,8 @@ func (w *walk) inputs(ctx context.Context) error {
 	return nil
 }
 
-// advance looks up every step whose inputs have results by now, and then those that
-// follow from hits, and returns those without a result, in order.
+// advance looks up every step whose inputs have results by now, then the steps that follow from hits, and returns the steps without
+// a result, in order.
 func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 	if !w.begun {
 		if err := w.inputs(ctx); err != nil {
@@ -139,7 +136,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 				case !artifacts.IsLost(err), w.a.misread(ctx, err):
 					return nil, err
 				}
-				x.result = nil // it is made again
+				x.result = nil // it is to be computed again
 			}
 			if x.lost = released; !released {
 				misses = append(misses, x)
@@ -148,7 +145,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 	}
 }
 
-// outcome is what a run is told of a step that was looked up and did not run.
+// outcome returns the outcome of a step that was looked up and did not run.
 func (w *walk) outcome(x *walked) workflows.Outcome {
 	out := workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Waiting, Lost: x.lost}
 	switch {
@@ -160,15 +157,14 @@ func (w *walk) outcome(x *walked) workflows.Outcome {
 	return out
 }
 
-// ran is the outcome of a step whose result the run made itself.
+// ran returns the outcome of a step whose result the run itself left.
 func (w *walk) ran(ctx context.Context, x *walked) (out workflows.Outcome, err error) {
 	out = workflows.Outcome{Index: x.Index, Status: runs.Ran, TookS: x.result.Took.Seconds()}
 	out.Key, out.Pins, err = w.a.filePinned(ctx, w.a.Registry.Lookup(x.task.Kind), x.task, *x.result)
 	return out, err
 }
 
-// released reports whether bytes of a step's inputs are gone on purpose: they are made again for
-// a step that must run.
+// released reports whether an input of a step was released: if the step must run, the input is computed again.
 func (w *walk) released(i int) bool {
 	return slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] != nil && w.results[d].Released })
 }
@@ -177,9 +173,8 @@ func (w *walk) hasInputs(i int) bool {
 	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil && !w.gone[d] })
 }
 
-// Prepare binds the inputs of steps whose dependencies have results, looks their keys
-// up, follows hits to steps that were asked for with them, and stores the bound tasks of
-// those that are to be cut.
+// Prepare binds the inputs of steps whose dependencies have results, looks their keys up, follows hits to steps that were asked for
+// with them, and stores the bound tasks of steps that are to be cut.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Outcome, error) {
 	w, err := a.newWalk(ctx, req.RunID, req.Plan, req.Steps, req.Keys)
 	if err != nil {

@@ -15,17 +15,16 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Deployment is the version of a worker deployment that a worker belongs to, in
-// Temporal's sense. Zero: the worker takes what any worker may take.
+// Deployment is the version of a worker deployment that a worker belongs to, in Temporal's sense. Zero: the worker takes
+// what any worker may take.
 //
-// Workflows are pinned: a run, its steps and its continuations stay with the workers of
-// the build that began it. That is more than their code asks for, which RunAgain would
-// mend: a plan is made for versions of kinds, and a worker with others has to refuse it
-// (plan.Plan.CheckKinds) or would give its steps other keys. A step that two runs of two builds
-// want has one key, so the same kind in both, and is done by the build that began it.
+// Workflows are pinned: a run, its steps and its continuations stay with the workers of the build that began it. Their code
+// does not need that, since RunAgain would restart them, but a plan is for certain versions of kinds, and a worker with
+// other versions has to refuse it (plan.Plan.CheckKinds) or would give its steps other keys. A step that runs of two builds
+// want has one key, so the same kind in both, and the build that began it does it.
 type Deployment struct{ Name, Build string }
 
-// ParseDeployment reads NAME or NAME:BUILD; a NAME alone has the build that is given.
+// ParseDeployment reads NAME or NAME:BUILD; NAME without BUILD gets the given build.
 func ParseDeployment(text, build string) (Deployment, error) {
 	d := Deployment{Name: text, Build: build}
 	if name, b, ok := strings.Cut(text, ":"); ok {
@@ -48,18 +47,16 @@ func (d Deployment) options() worker.DeploymentOptions {
 		Version: worker.WorkerDeploymentVersion{DeploymentName: d.Name, BuildID: d.Build}}
 }
 
-// ErrReplaced says that a build was current and another one is now: an old worker that
-// starts again takes no runs back.
+// ErrReplaced says that a build was current and another build is now: an old worker that restarts takes no runs back.
 var ErrReplaced = errors.New("another build has replaced it")
 
-// SetCurrent has new runs go to this version. It waits until the server knows the version
-// by the polls of its workers, on all queues of the build that is current now, or ctx ends;
-// waiting is told why, now and then. An answer that comes too late is asked for again: on
-// a busy server the SDK's own bound of a call (10 s) is soon over.
+// SetCurrent has new runs go to this version. It returns when workers of the version poll all queues of the build that is
+// current now, so that the server knows the version, or when ctx ends; waiting is told now and then why it has not. A call
+// that gets no answer in time is retried: on a busy server the SDK's own bound of a call (10 s) is soon over.
 func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting func(error)) error {
 	handle := c.WorkerDeploymentClient().GetHandle(d.Name)
 	for told := time.Now(); ; {
-		known, err := handle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+		now, err := handle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 		if err == nil {
 			var version client.WorkerDeploymentVersionDescription
 			version, err = handle.DescribeVersion(ctx, client.WorkerDeploymentDescribeVersionOptions{BuildID: d.Build})
@@ -67,8 +64,8 @@ func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting fun
 				return ErrReplaced
 			}
 		}
-		if err == nil { // by the token, unless another one was set in between
-			_, err = handle.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: d.Build, ConflictToken: known.ConflictToken})
+		if err == nil { // by the token, unless another version was set in between
+			_, err = handle.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: d.Build, ConflictToken: now.ConflictToken})
 		}
 		var unknown *serviceerror.NotFound
 		var unpolled *serviceerror.FailedPrecondition
@@ -87,10 +84,10 @@ func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting fun
 	}
 }
 
-// tellEvery is how often it is said why a version is not current yet.
+// tellEvery is how often SetCurrent says why the version is not current yet.
 const tellEvery = time.Minute
 
-// Current is the build that new runs go to; "" if there is none.
+// Current returns the build to which new runs go; "" if there is none.
 func (d Deployment) Current(ctx context.Context, c client.Client) (build string, err error) {
 	handle := c.WorkerDeploymentClient().GetHandle(d.Name)
 	r, err := handle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})

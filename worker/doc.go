@@ -1,5 +1,5 @@
-// Package worker is the only place where workflows and activities are
-// registered with Temporal. It must not know kinds, HCL or command lines.
+// Package worker registers workflows and activities with Temporal, and is the only package that does. It must not know
+// kinds, HCL or command lines.
 //
 // Nothing here is promised to other modules: it may change at any time.
 package worker

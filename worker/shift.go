@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Shift is how long a worker works, for machines that are lent by the hour. Zero is not a
-// bound.
+// Shift is how long a worker works, for machines that are lent by the hour. Zeros are no bounds.
 type Shift struct {
-	IdleExit time.Duration // end when there was nothing to do for so long
-	Until    time.Duration // end after so long; before, take nothing that will not fit
+	IdleExit time.Duration // end after so long without work
+	Until    time.Duration // end after so long, and take nothing that takes longer
 }
 
 // shift knows what a worker does and when it is to end.
@@ -20,7 +19,7 @@ type shift struct {
 
 	mu    sync.Mutex
 	busy  int
-	last  time.Time // since when it has done nothing
+	last  time.Time // since when it has been idle
 	idle  *time.Timer
 	ended chan string
 	once  sync.Once // of what is sent there
@@ -39,7 +38,7 @@ func (s *shift) start() {
 	s.rest()
 }
 
-// rest waits until it has been idle for long enough, if nothing is being done. It is called locked.
+// rest sets the timer of IdleExit, if nothing is being done. It is called locked.
 func (s *shift) rest() {
 	if s.IdleExit > 0 && s.busy == 0 {
 		s.idle = time.AfterFunc(s.IdleExit-time.Since(s.last), func() {
@@ -53,7 +52,7 @@ func (s *shift) rest() {
 	}
 }
 
-// working notes that an activity begins; what it returns notes its end, and whether it did something.
+// working notes that an activity begins; done notes its end, and whether it did something.
 func (s *shift) working() (done func(something bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,11 +77,11 @@ func (s *shift) fits(took time.Duration) bool {
 	return s.Until == 0 || took < s.Until-time.Since(s.began)
 }
 
-// unfitTime is how long a worker that has been offered what does not fit looks for something else: less than a step rests
-// that was left.
+// unfitTime is how long a worker looks for other work after it was offered a step that does not fit: less than the time for
+// which that step rests.
 const unfitTime = 4 * time.Second
 
-// nothingElse reports, while an activity is looked at, whether there has been nothing else to do for unfitTime.
+// nothingElse reports, during an activity, whether there has been no other work for unfitTime.
 func (s *shift) nothingElse() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

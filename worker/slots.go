@@ -7,20 +7,20 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// slots lets a worker take as many activities of a queue as it does at a time, and another
-// one for each that waits until it fits beside those that run: one that asks for much keeps
-// no slot from others. So many wait at most; other workers get the rest.
+// slots lets a worker take most activities of a queue at a time, and one more for each that waits until it fits beside the
+// running ones, so that an activity that asks for much keeps no slot from others. At most most activities wait; other
+// workers get the rest.
 type slots struct {
 	most int
 
 	mu             sync.Mutex
 	taken, waiting int
-	freed          chan struct{} // closed when one may be taken, perhaps
+	freed          chan struct{} // is closed when a slot may be free
 }
 
 func newSlots(most int) *slots { return &slots{most: most, freed: make(chan struct{})} }
 
-// addWaiting says that an activity waits, until over is called.
+// addWaiting notes that an activity waits, until over is called.
 func (s *slots) addWaiting() (over func()) {
 	s.change(func() { s.waiting++ })
 	return func() { s.change(func() { s.waiting-- }) }
@@ -34,7 +34,7 @@ func (s *slots) change(f func()) {
 	s.freed = make(chan struct{})
 }
 
-// ReserveSlot waits until one may be taken.
+// ReserveSlot takes a slot when one is free.
 func (s *slots) ReserveSlot(ctx context.Context, info worker.SlotReservationInfo) (*worker.SlotPermit, error) {
 	for {
 		s.mu.Lock()
@@ -51,7 +51,7 @@ func (s *slots) ReserveSlot(ctx context.Context, info worker.SlotReservationInfo
 	}
 }
 
-// TryReserveSlot takes one, if it may be taken.
+// TryReserveSlot takes a slot if one is free.
 func (s *slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,13 +65,13 @@ func (s *slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
 // MarkSlotUsed has nothing to note.
 func (s *slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
 
-// ReleaseSlot gives one back.
+// ReleaseSlot gives a slot back.
 func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) { s.change(func() { s.taken-- }) }
 
-// MaxSlots is how many work at a time; those that wait are more.
+// MaxSlots returns how many activities work at a time, without the waiting ones.
 func (s *slots) MaxSlots() int { return s.most }
 
-// tuner is the SDK's, with other slots for activities.
+// tuner is the SDK's tuner, with other slots for activities.
 type tuner struct {
 	worker.WorkerTuner
 	slots *slots
@@ -85,5 +85,5 @@ func newTuner(s *slots) worker.WorkerTuner {
 	return tuner{fixed, s}
 }
 
-// GetActivityTaskSlotSupplier is how the SDK asks for them.
+// GetActivityTaskSlotSupplier returns the slots for activities.
 func (t tuner) GetActivityTaskSlotSupplier() worker.SlotSupplier { return t.slots }

@@ -26,14 +26,14 @@ import (
 // Options bounds what a worker takes at a time.
 type Options struct {
 	Queues  []string // empty: both
-	Base    string   // what the names of those two begin with, for a store that has queues of its own; "": workflows.TaskQueue
+	Base    string   // begins the names of these two, for a store with its own queues; "": workflows.TaskQueue
 	Head    bool     // play workflows and do their short work, and leave steps to other workers
-	CPU     int      // activities at a time on the default queue; 0: as Cores says
+	CPU     int      // activities at a time on the default queue; 0: as many as Cores
 	GPU     int      // on the GPU queue; 0: one per card
-	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
+	Threads int      // of an operation of a step that computes; 0: the cores that no other step uses
 	Cards   []int    // that steps are given, each to one at a time; nil: the first, and programs that ask for cards get any
-	Cores   int      // that steps may ask for; 0: those that this process has, or as many as CPU if that is more
-	Memory  int64    // bytes that steps may ask for; 0: what this process may have
+	Cores   int      // for which steps may ask; 0: this process's, or as many as CPU if that is more
+	Memory  int64    // bytes for which steps may ask; 0: as much as this process may have
 	Shift
 	Deployment Deployment
 }
@@ -41,15 +41,14 @@ type Options struct {
 // Worker polls one or more task queues.
 type Worker struct {
 	workers []worker.Worker
-	work    []worker.Worker // of these, those of queues of steps
+	work    []worker.Worker // the workers among these for queues of steps
 	shift   *shift
-	leaving chan struct{} // closed when what is running is to be handed back
+	leaving context.Context // ends when running work is to be handed back
 	leave   func()
 	drain   func()
 }
 
-// New registers everything on each queue. Start polls until Stop. Steps that compute
-// get the cores that no other step uses.
+// New registers everything on each queue. Start polls until Stop. Steps that compute get the cores that no other step uses.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	if program := a.Env["revision"]; program != "" { // else the SDK reads all of it for a checksum by which servers know it
 		worker.SetBinaryChecksum(program)
@@ -65,8 +64,8 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		o.GPU = max(1, len(o.Cards))
 	}
 	a.Features.Slots = o.CPU
-	w := &Worker{shift: newShift(o.Shift), leaving: make(chan struct{})}
-	w.leave = sync.OnceFunc(func() { close(w.leaving) })
+	w := &Worker{shift: newShift(o.Shift)}
+	w.leaving, w.leave = context.WithCancel(context.Background())
 	w.drain = sync.OnceFunc(w.takeNoMore)
 	if o.Until > 0 {
 		a.Fits = func(took time.Duration) bool {
@@ -117,8 +116,8 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	return w
 }
 
-// cards are what the steps of a worker get. Cards that were named are all that they get; more slots
-// than cards share them.
+// cards returns the cards for a worker's steps: the named ones, if there are any, and only these. If there are more slots
+// than cards, slots share them.
 func (o Options) cards() capacity.Cards {
 	c := capacity.Cards{Steps: o.Cards, Programs: o.Cards, Only: len(o.Cards) > 0}
 	if !c.Only {
@@ -131,7 +130,7 @@ func (o Options) cards() capacity.Cards {
 	return c
 }
 
-// Has is what a worker with these options has for steps.
+// Has returns what a worker with these options has for steps.
 func (o Options) Has() capacity.Amount {
 	here := capacity.Here()
 	cards := min(device.Count(), cmp.Or(here.GPUs, math.MaxInt))
@@ -141,35 +140,33 @@ func (o Options) Has() capacity.Amount {
 func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots *slots, of Deployment, acts bool) worker.Worker {
 	tw := worker.New(c, queue, worker.Options{
 		Tuner:                        newTuner(slots),
-		WorkerStopTimeout:            stopTimeout + w.shift.Until, // what is running when nothing more is taken may end
+		WorkerStopTimeout:            stopTimeout + w.shift.Until, // running work may end after drain
 		MaxHeartbeatThrottleInterval: heartbeatThrottle,
 		Interceptors:                 []interceptor.WorkerInterceptor{&handBack{w: w}},
 		WorkflowPanicPolicy:          worker.FailWorkflow, // see below
 		DeadlockDetectionTimeout:     time.Minute,
 		DisableEagerActivities:       true, // Temporal 1.32's default: past the queue, so past its priorities
 		DeploymentOptions:            of.options(),
-		LocalActivityWorkerOnly:      !acts, // workflows alone
+		LocalActivityWorkerOnly:      !acts, // then it does workflows only
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)
 	return tw
 }
 
-// A workflow that this code cannot continue with, most likely one that another version
-// of redsi began, fails and says so (FailWorkflow) instead of being tried for ever in
-// silence; workflows.RunAgain begins it again, and it continues from what it finished. A
-// machine that is too busy for the SDK's one second is not a reason for that, so what it
-// takes for a deadlock is long.
+// A workflow that this code cannot continue, most likely because another version of redsi began it, fails and says so
+// (FailWorkflow) instead of being retried for ever in silence; workflows.RunAgain restarts it, and it continues from what it
+// finished. A machine that is too busy for the SDK's one second is not a reason for that, so that DeadlockDetectionTimeout
+// is long.
 
-// controlSlots bounds the work of workflows.ControlQueue, nearly all of which
-// waits: a run has at most 200 steps in flight, so this is for 50 runs.
+// controlSlots bounds the activities of workflows.ControlQueue, nearly all of which wait: a run has at most 200 steps in
+// flight, so this is for 50 runs.
 const controlSlots = 10_000
 
-// heartbeatThrottle is how often a heartbeat reaches the server at most, so how
-// late progress is shown and a cancellation noticed. The SDK also gives up on a
-// heartbeat after that time and cancels the activity, so it is as long for a busy
-// server as the workflows' heartbeat timeout of 15 s allows: two of them fit. It
-// ends just after a beat of the activity, not with it: that beat is what is sent.
+// heartbeatThrottle is the shortest time between heartbeats that reach the server, and so how late progress is shown and a
+// cancellation noticed. The SDK also gives up on a heartbeat after that time and cancels the activity, so that for the sake
+// of busy servers it is as long as the workflows' heartbeat timeout of 15 s allows: two fit. It ends just after a beat of
+// the activity, which is then sent.
 const heartbeatThrottle = 7*time.Second + time.Millisecond
 
 // stopTimeout is how long running activities have to notice a cancellation.
@@ -197,12 +194,10 @@ func (w *Worker) Start() error {
 	return nil
 }
 
-// Ended tells, once, why the worker is to be stopped though nobody has asked for it: its
-// shift is over.
+// Ended tells, once, why the worker is to be stopped though nobody has asked for that: its shift is over.
 func (w *Worker) Ended() <-chan string { return w.shift.ended }
 
-// takeNoMore ends the polling for steps, and the shift when those that are running have
-// ended.
+// takeNoMore ends the polling for steps and, when the running steps have ended, the shift.
 func (w *Worker) takeNoMore() {
 	go func() {
 		var all sync.WaitGroup
@@ -214,8 +209,8 @@ func (w *Worker) takeNoMore() {
 	}()
 }
 
-// Stop ends polling everywhere before it waits for anything, so that no queue gives
-// out what nobody will do, and hands back what is running.
+// Stop ends the polling of every queue before it waits for anything, so that no queue gives out work that nobody will do,
+// and hands running work back.
 func (w *Worker) Stop() {
 	w.leave()
 	var all sync.WaitGroup
@@ -225,8 +220,8 @@ func (w *Worker) Stop() {
 	all.Wait()
 }
 
-// handBack interrupts the activities of a worker that stops, so that they are
-// answered for before it has ended, and not missed by their heartbeats later.
+// handBack interrupts the activities of a worker that stops, so that they answer before it has ended, and are not missed by
+// their heartbeats later.
 type handBack struct {
 	interceptor.WorkerInterceptorBase
 	w *Worker
@@ -249,17 +244,11 @@ func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.
 			if one, ok := out.(workflows.Outcome); ok {
 				all = []workflows.Outcome{one}
 			}
-			done(len(all) == 0 || slices.ContainsFunc(all, func(x workflows.Outcome) bool { return x.NotHere == nil })) // what is left to others is no work
+			done(len(all) == 0 || slices.ContainsFunc(all, func(x workflows.Outcome) bool { return x.NotHere == nil })) // steps that are left to others are no work
 		}()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go func() {
-		select {
-		case <-i.w.leaving:
-			cancel(activities.ErrEnding)
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(i.w.leaving, func() { cancel(activities.ErrEnding) })()
 	return i.Next.ExecuteActivity(ctx, in)
 }

@@ -23,8 +23,8 @@ const (
 	describeGap = 5 * time.Second // details are renewed at most this often
 )
 
-// describe sets what the UI shows of a run: counts, the failed steps and those that workers have, each block of steps,
-// what took longest, and the hits with the runs that made them. Details are answers to a query: none of it is in the history.
+// describe sets what the UI shows of a run: counts, the failed steps and the steps that workers have, each block, the longest steps,
+// and the hits with the runs that left them. Details are answers to a query, and so not in the history.
 func (r *run) describe(ctx workflow.Context) {
 	r.described = workflow.Now(ctx)
 	info := workflow.GetInfo(ctx)
@@ -47,7 +47,7 @@ func (r *run) describe(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, b.String())
 }
 
-// describeBlocks is a table of the steps by the block that declares them.
+// describeBlocks writes a table of the steps by block.
 func (r *run) describeBlocks(b *strings.Builder) {
 	type sum struct {
 		n    map[runs.Status]int
@@ -78,7 +78,7 @@ func (r *run) describeBlocks(b *strings.Builder) {
 	}
 }
 
-// describeSteps lists steps of an outcome under a title, those first that took longest.
+// describeSteps lists steps of an outcome under a title, the longest first.
 func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Status, title string) {
 	some := lists.Filter(r.steps, func(s StepState) bool { return s.Status == of })
 	if len(some) == 0 {
@@ -106,7 +106,7 @@ func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Sta
 	}
 }
 
-// describeHits says which runs made what this one found.
+// describeHits writes a table of the hits by the runs that left them.
 func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
 	if len(r.from) == 0 {
 		return
@@ -125,8 +125,7 @@ func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
 	}
 }
 
-// AddHit counts a hit of a step under its block and the run that made it. What is not shown
-// is counted in one last entry.
+// AddHit counts a hit of a step under its block and the run that left it. A last entry counts the hits that are not shown.
 func AddHit(list []HitsFrom, step, run string) []HitsFrom {
 	block := address.Of(step).Block()
 	i := slices.IndexFunc(list, func(h HitsFrom) bool { return h.Block == block && h.Run == run })
@@ -143,8 +142,8 @@ func AddHit(list []HitsFrom, step, run string) []HitsFrom {
 	return list
 }
 
-// listed is the address, on the same server, of the list of workflows that a query finds.
-// A list is there even if the server has forgotten the workflow, or never had it.
+// listed returns the address, on the same server, of the list of workflows that a query finds. The list is there even if the server
+// has forgotten the workflow, or never had it.
 func listed(info *workflow.Info, query string) string {
 	return "/namespaces/" + url.PathEscape(info.Namespace) + "/workflows?query=" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
 }
@@ -152,8 +151,7 @@ func listed(info *workflow.Info, query string) string {
 // Fact is a name with its value.
 type Fact struct{ Name, Value string }
 
-// StartDetails are what the UI shows of a workflow from its start, in Markdown: facts
-// that have a value.
+// StartDetails returns what the UI shows of a workflow from its start, in Markdown: facts that have a value.
 func StartDetails(facts []Fact) string {
 	var b strings.Builder
 	for _, f := range facts {
@@ -171,7 +169,7 @@ func seconds(s float64) string {
 // shortText is how many bytes of a text a page shows.
 const shortText = 200
 
-// Code is the beginning of a text as Markdown shows it as it is, also within a table.
+// Code returns the beginning of a text as Markdown that shows it verbatim, also within a table.
 func Code(text string, most int) string {
 	text = cut(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "), most)
 	if text == "" {
@@ -201,7 +199,7 @@ func (r *run) queries(ctx workflow.Context) error {
 	return workflow.SetQueryHandler(ctx, StateQuery, func() (State, error) { return r.state(), nil })
 }
 
-// state is for people: counts, and the running or failed steps, not all of many.
+// state returns counts, and running or failed steps up to activeShown, for people.
 func (r *run) state() State {
 	s := State{RunID: r.id, Restarted: r.restarted}
 	if r.progress == nil {
@@ -216,7 +214,7 @@ func (r *run) state() State {
 	return s
 }
 
-// changesSince lists what has changed after a number of changes, oldest first.
+// changesSince lists the steps that have changed after a number of changes, oldest first.
 func (r *run) changesSince(execution string, since int) Changes {
 	c := Changes{RunID: r.id, Execution: execution, Restarted: r.restarted, Next: since}
 	if r.progress == nil {

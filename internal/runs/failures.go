@@ -14,26 +14,25 @@ import (
 // failureFormat names the form of the records of failures.
 const failureFormat = "redsi-failure/1"
 
-// Failure is what is known of a step that a run began and that left no result: the
-// record "failures/<run id>/<hex key>", of its last attempt. It is for people: a plan
-// shows what failed for good under a key that must run, and tries it again all the same.
-// It goes with its run.
+// Failure is the record "failures/<run id>/<hex key>" of the last attempt at a step that a run began and that left no
+// result. It is for people: a plan shows the permanent failures of keys that must run, and the run tries them all the
+// same. It goes with its run.
 type Failure struct {
 	Format  string           `json:"format"`
 	RunID   string           `json:"run_id"`
 	Step    string           `json:"step"` // its address; of a part, with the part's name after it
 	Key     artifacts.Digest `json:"key"`
-	Outcome Status           `json:"outcome"` // Failed or Cancelled, as it also is when its worker is stopped
+	Outcome Status           `json:"outcome"` // Failed, or Cancelled, also if its worker was stopped
 	Error   string           `json:"error"`
 	Attempt int32            `json:"attempt"`
-	Tries   int              `json:"tries,omitempty"` // of a step with retry, that its program has failed in this run
+	Tries   int              `json:"tries,omitempty"` // of a step with retry: failures of its program in this run
 	Host    string           `json:"host,omitempty"`  // and its batch job
 	Ended   time.Time        `json:"ended"`
 	TookS   float64          `json:"took_s"`
 	Log     *artifacts.Log   `json:"log,omitempty"`
 
-	// Cut is how many workers of the run ended before the step did, and NeedsS for how many seconds it ran at the most
-	// until then: it needs more.
+	// Cut is how many workers of the run ended before the step did, and NeedsS how many seconds it ran on one of them at
+	// the most: it needs more.
 	Cut    int     `json:"cut,omitempty"`
 	NeedsS float64 `json:"needs_s,omitempty"`
 
@@ -46,7 +45,7 @@ type Failure struct {
 	Part artifacts.Digest `json:"part,omitzero"`
 }
 
-// Place is where a worker is that records such an environment: its host, and its batch job.
+// Place returns the host of a worker with this environment, and its batch job.
 func Place(env map[string]string) string {
 	return strings.TrimSuffix(env["host"]+", "+env["job"], ", ")
 }
@@ -55,13 +54,13 @@ func failureName(run string, key artifacts.Digest) string {
 	return artifacts.FailedPrefix + run + "/" + key.Hex()
 }
 
-// WriteFailure stores what is known of a failure.
+// WriteFailure stores a failure.
 func WriteFailure(ctx context.Context, store artifacts.Store, f Failure) error {
 	f.Format = failureFormat
 	return artifacts.PutJSON(ctx, store.Records, failureName(f.RunID, f.Key), f)
 }
 
-// ReadFailure reads what is known of the failure of a step in a run: zero if nothing is, or it is damaged.
+// ReadFailure reads the failure of a step in a run; zero if there is none, or it is damaged.
 func ReadFailure(ctx context.Context, store artifacts.Store, run string, key artifacts.Digest) (f Failure, err error) {
 	b, err := store.Records.Get(ctx, failureName(run, key))
 	if errors.Is(err, artifacts.ErrNotExist) {
@@ -73,14 +72,14 @@ func ReadFailure(ctx context.Context, store artifacts.Store, run string, key art
 	return f, nil
 }
 
-// Remembered is what is known of the failures of a step under one key.
+// Remembered is the permanent failures of a step under one key.
 type Remembered struct {
 	Failure     // the newest
-	Times   int `json:"times"` // that it failed for good, in so many runs
+	Times   int `json:"times"` // in how many runs it failed for good
 }
 
-// PermanentFailures reads what failed for good under keys, of the runs that the store
-// remembers. It lists all failures and reads those of the keys.
+// PermanentFailures reads the permanent failures of keys in all runs of the store. It lists all failures and reads the
+// failures of the keys.
 func PermanentFailures(ctx context.Context, store artifacts.Store, keys map[artifacts.Digest]bool) (map[artifacts.Digest]Remembered, error) {
 	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.FailedPrefix)
 	if err != nil {
@@ -111,9 +110,8 @@ func PermanentFailures(ctx context.Context, store artifacts.Store, keys map[arti
 	return found, nil
 }
 
-// Failures reads what is known of the failures of a run, or of all runs if it is "",
-// the newest first, until each returns false. A record that is damaged is passed over, and so is what a part
-// of a step left under the key of that: it has its own.
+// Failures reads the failures of a run, or of all runs if it is "", the newest first, until each returns false. It passes
+// over damaged records, and over the records that parts left under the keys of their steps, as they have their own.
 func Failures(ctx context.Context, store artifacts.Store, run string, each func(Failure) bool) error {
 	prefix := artifacts.FailedPrefix
 	if run != "" {

@@ -6,9 +6,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Record is kept as "runs/<run id>": the root that garbage collection keeps
-// results for, and what `redsi why` compares with. The steps of a long one are in
-// the blob that Body names.
+// Record is the record "runs/<run id>": garbage collection keeps the results that it names, and `redsi why` compares with
+// it. The steps of a long run are in the blob that Body names.
 type Record struct {
 	Format   string            `json:"format"`
 	RunID    string            `json:"run_id"`
@@ -22,8 +21,7 @@ type Record struct {
 	Body     *artifacts.Digest `json:"body,omitempty"`
 }
 
-// Of reports whether the run is one of a pipeline of a project: "" is one that has no run
-// yet.
+// Of reports whether the run is of a pipeline of a project; "" is a project without an id.
 func (r *Record) Of(project, pipeline string) bool {
 	return r.Pipeline == pipeline && r.Project == project
 }
@@ -35,13 +33,13 @@ type Step struct {
 	Outcome Status           `json:"outcome"`
 	TookS   float64          `json:"took_s,omitempty"`
 	Error   string           `json:"error,omitempty"`
-	Lacks   []string         `json:"lacks,omitempty"` // the steps that it gathers and that its result is without
+	Lacks   []string         `json:"lacks,omitempty"` // steps that it gathers and that its result lacks
 }
 
 // Finished reports whether the step had a result at the end of its run.
 func (s Step) Finished() bool { return s.Outcome == Hit || s.Outcome == Ran }
 
-// Status of a step within a run: the outcome that its record says, or what it is at while the run is at work.
+// Status of a step within a run: its outcome, or its state while the run is at work.
 type Status string
 
 // The statuses of steps.
@@ -56,15 +54,14 @@ const (
 	Cancelled  Status = "cancelled"   // it was running when it was cancelled, most often with its run
 	NotStarted Status = "not started" // the run ended before: cancelled, or with FailFast
 
-	// Queued is a Running step that no worker has begun. A run does not know: who
-	// follows it asks the server.
+	// Queued is a Running step that no worker has begun. A run does not know that: whoever follows it asks the server.
 	Queued Status = "queued"
 )
 
-// Part is between the address of a step and what its activity, or a part of it, is called.
+// Part is between the address of a step and the name of its activity, or of its part.
 const Part = " · "
 
-// StepOf is the address of the step whose part, or which itself, is called so.
+// StepOf returns the address of the step whose part, or which itself, is called so.
 func StepOf(called string) string {
 	address, _, _ := strings.Cut(called, Part)
 	return address

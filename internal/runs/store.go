@@ -16,14 +16,13 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Forms of run records. The steps of the second are in the blob that it names, a
-// JSON object with the one member "steps".
+// Forms of run records. The steps of the second are in the blob that it names, a JSON object with the one member "steps".
 const (
 	format     = "redsi-run/1"
 	longFormat = "redsi-run/2"
 )
 
-// longSteps is how large the steps of a run may be to stand in its record.
+// longSteps is how many bytes the steps in a record may have.
 const longSteps = 256 << 10
 
 // body is the blob of a long run's steps.
@@ -40,14 +39,14 @@ func IDs(ctx context.Context, store artifacts.Store) ([]string, error) {
 	return names, err
 }
 
-// Write stores the record of a run, its steps in a blob if they are many, and
-// closes it: garbage collection goes by the record from now on.
+// Write stores the record of a run, its steps in a blob if they are many, and closes the run: garbage collection goes by
+// the record from now on.
 func Write(ctx context.Context, store artifacts.Store, rec Record) error {
 	steps, err := json.Marshal(body{rec.Steps})
 	if err != nil {
 		return err
 	}
-	whole := rec.whole()
+	finished := rec.finished()
 	rec.Format, rec.Body = format, nil
 	if len(steps) > longSteps {
 		d, err := artifacts.PutBytes(ctx, store.Blobs, steps)
@@ -59,19 +58,18 @@ func Write(ctx context.Context, store artifacts.Store, rec Record) error {
 	if err := artifacts.PutJSON(ctx, store.Records, artifacts.RunsPrefix+rec.RunID, rec); err != nil {
 		return err
 	}
-	if err := Close(ctx, store, rec.RunID); err != nil || !whole {
+	if err := Close(ctx, store, rec.RunID); err != nil || !finished {
 		return err
 	}
 	return closeKilled(ctx, store, rec.Plan)
 }
 
-// whole reports whether each step of the run has a result, which the record names.
-func (r *Record) whole() bool {
+// finished reports whether every step of the run has a result, which the record names.
+func (r *Record) finished() bool {
 	return len(r.Steps) > 0 && !slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Key.IsZero() || !s.Finished() })
 }
 
-// DamagedError says that a run's record, or the blob of its steps, cannot be read
-// whoever asks.
+// DamagedError says that nobody can read a run's record, or the blob of its steps.
 type DamagedError struct {
 	RunID string
 	Err   error
@@ -83,8 +81,7 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// ReadHead reads the record of a run; the steps of a long one stay in the blob that
-// its Body names.
+// ReadHead reads the record of a run, without the steps of a long run, which stay in the blob that its Body names.
 func ReadHead(ctx context.Context, store artifacts.Store, id string) (*Record, error) {
 	b, err := store.Records.Get(ctx, artifacts.RunsPrefix+id)
 	if err != nil {
@@ -106,8 +103,8 @@ func Read(ctx context.Context, store artifacts.Store, id string) (*Record, error
 	return rec, readSteps(ctx, store, rec)
 }
 
-// Backward reads the records of some runs before one ("": of all), newest first, among so many of
-// the store at most (0: all). Reading may go on after a *DamagedError.
+// Backward reads the records that of reports, of runs before a run ("": of all runs), newest first. It looks at so many
+// runs of the store at most (0: all). The caller may go on after a *DamagedError.
 func Backward(ctx context.Context, store artifacts.Store, before string, of func(*Record) bool, looks int) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		ids, err := IDs(ctx, store)
@@ -157,8 +154,8 @@ func readSteps(ctx context.Context, store artifacts.Store, rec *Record) error {
 	return nil
 }
 
-// Open is the record of a run that has none yet: while it stands, garbage
-// collection keeps all that is younger. Its plan names what the run may leave.
+// Open is the record of an open run: while it stands, garbage collection keeps everything younger. Its plan names the
+// steps of the run.
 type Open struct {
 	Format   string           `json:"format"`
 	RunID    string           `json:"run_id"`
@@ -170,7 +167,7 @@ type Open struct {
 // openFormat names the form of the records of open runs.
 const openFormat = "redsi-open-run/1"
 
-// Begin says in the store that a run is in progress.
+// Begin notes in the store that a run is open.
 func Begin(ctx context.Context, store artifacts.Store, id, pipeline string, plan artifacts.Digest) error {
 	b, err := json.Marshal(Open{openFormat, id, pipeline, plan, time.Now().UTC()})
 	if err != nil {
@@ -183,14 +180,14 @@ func Begin(ctx context.Context, store artifacts.Store, id, pipeline string, plan
 	return err
 }
 
-// IsOf reports whether an open run is one of a stored plan, or both plans have grown from one;
-// it is not known of a plan that cannot be read.
+// IsOf reports whether an open run has a stored plan, or a plan that has grown from the same plan. A plan that cannot be
+// read is taken not to have grown.
 func (o Open) IsOf(ctx context.Context, blobs artifacts.BlobReader, plan artifacts.Digest) bool {
 	return o.Plan == plan || firstOf(ctx, blobs, o.Plan) == firstOf(ctx, blobs, plan)
 }
 
-// firstOf is the stored plan from which a stored plan has grown, or else that itself. It is all that
-// this package knows of plans.
+// firstOf returns the stored plan from which a stored plan has grown, or else the plan itself. It is all that this package
+// knows of plans.
 func firstOf(ctx context.Context, blobs artifacts.BlobReader, plan artifacts.Digest) artifacts.Digest {
 	var p struct {
 		Format string
@@ -203,15 +200,14 @@ func firstOf(ctx context.Context, blobs artifacts.BlobReader, plan artifacts.Dig
 	return cmp.Or(p.First, plan)
 }
 
-// Close removes the open record of a run that has its record, or will have none.
+// Close removes the open record of a run, which has its record or will have none.
 func Close(ctx context.Context, store artifacts.Store, id string) error {
 	return store.Records.Delete(ctx, artifacts.OpenRunPrefix+id)
 }
 
-// closeKilled removes the open records of runs of a plan that were killed, when a whole run of
-// it has its record: what they did is named by that. One of another plan stays, though it be of
-// the same pipeline: what it did under keys of its own, days of training for another variable
-// among it, is named by nothing else.
+// closeKilled removes the open records of killed runs of a plan when the record of a finished run of that plan names all
+// that they did. Open records of other plans stay, also of the same pipeline: nothing else names what those runs did under
+// other keys, such as days of training for another variable.
 func closeKilled(ctx context.Context, store artifacts.Store, plan artifacts.Digest) error {
 	open, err := AllOpen(ctx, store)
 	if err != nil {
@@ -227,7 +223,7 @@ func closeKilled(ctx context.Context, store artifacts.Store, plan artifacts.Dige
 	return nil
 }
 
-// AllOpen reads the records of open runs; what cannot be read as one is left out.
+// AllOpen reads the records of open runs, except for damaged ones.
 func AllOpen(ctx context.Context, store artifacts.Store) ([]Open, error) {
 	var open []Open
 	for doc, err := range artifacts.DocumentsIn(ctx, store.Records, artifacts.OpenRunPrefix) {
@@ -242,10 +238,9 @@ func AllOpen(ctx context.Context, store artifacts.Store) ([]Open, error) {
 	return open, nil
 }
 
-// WriteHits writes the record of a run that found all of its steps done, if an
-// earlier run of the pipeline is open: it may have been killed, and nothing else
-// names what it left. An open run of another plan may stay so for long: a record that
-// says the same is not written again. plan stores the plan that was found done.
+// WriteHits writes the record of a run that found all of its steps done, if an earlier run of the pipeline is open: that
+// run may have been killed, and nothing else names what it left. As an open run of another plan may stay open for long, a
+// record that says the same as the last one is not written. plan stores the plan that was found done.
 func WriteHits(ctx context.Context, store artifacts.Store, rec Record, plan func() (artifacts.Digest, error)) error {
 	open, err := AllOpen(ctx, store)
 	if err != nil {
@@ -266,7 +261,7 @@ func WriteHits(ctx context.Context, store artifacts.Store, rec Record, plan func
 	return Write(ctx, store, rec)
 }
 
-// unrecorded reports whether the last run record names another plan, or other results.
+// unrecorded reports whether the last run's record names another plan, or other results.
 func unrecorded(ctx context.Context, store artifacts.Store, rec Record) (bool, error) {
 	for last, err := range Backward(ctx, store, "", func(*Record) bool { return true }, 1) {
 		if _, damaged := errors.AsType[*DamagedError](err); err != nil && !damaged {
@@ -277,17 +272,17 @@ func unrecorded(ctx context.Context, store artifacts.Store, rec Record) (bool, e
 	return true, nil
 }
 
-// What is kept of what a step says: its beginning, and the end.
+// How many bytes of a step's log are kept: of its beginning, and of its end.
 const (
 	LogHead = 64 << 10
 	LogTail = 1 << 20
 )
 
-// CutLine stands in a log between its beginning and its end for n bytes that were not kept.
+// CutLine stands in a log for n bytes that were not kept.
 func CutLine(n int64) []byte { return fmt.Appendf(nil, "\n[%d bytes are left out here]\n", n) }
 
-// LiveLog is what a running step has said so far, for those who follow it. It is a record beside
-// the step's lease, so that it is found wherever the store is, and goes with old leases.
+// LiveLog is what a running step has said so far, for people who follow it. It is a record beside the step's lease, so
+// that it is found wherever the store is, and goes with old leases.
 type LiveLog struct {
 	Said int64  `json:"said"` // bytes in all
 	Text []byte `json:"text"` // the last of them

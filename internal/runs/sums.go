@@ -10,17 +10,15 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 )
 
-// Bounds of what is read for how long steps took, newest first: runs of the pipeline, and
-// records of runs, of which others of the store may be most. And of the results held at a time.
+// Bounds of what is read.
 const (
-	runsAsked   = 5
-	runsLooked  = 50
-	spentLooked = 1024
+	runsAsked   = 5    // the newest runs of a pipeline, for how long its steps took,
+	runsLooked  = 50   // among so many runs of the store
+	spentLooked = 1024 // results in memory at a time
 )
 
-// Took is how many seconds the steps of a pipeline took when they last ran, by address:
-// as far as the newest records of its runs say so. Nothing depends on it but how the
-// work is given out.
+// Took returns how many seconds the steps of a pipeline took when they last ran, by address, as far as the newest records
+// of its runs tell. It is for giving out work only.
 func Took(ctx context.Context, store artifacts.Store, log *slog.Logger, project, pipeline string) map[string]float64 {
 	seconds := map[string]float64{}
 	asked := 0
@@ -41,9 +39,8 @@ func Took(ctx context.Context, store artifacts.Store, log *slog.Logger, project,
 	return seconds
 }
 
-// SpentBy adds up the runs of a pipeline of a project. It reads the record of every run, of
-// every failure, and of each result that those runs have: its time grows with them, its memory with
-// the number of different results.
+// SpentBy adds up the runs of a pipeline of a project. It reads the records of all runs and failures, and of each result of
+// these runs: its time grows with them, its memory with the number of different results.
 func SpentBy(ctx context.Context, store *artifacts.Resolver, project, pipeline string) (*usage.Spent, error) {
 	s := &usage.Spent{}
 	seen := map[artifacts.Digest]bool{}
@@ -73,7 +70,7 @@ func SpentBy(ctx context.Context, store *artifacts.Resolver, project, pipeline s
 		case damaged:
 			s.Damaged++
 			continue
-		case errors.Is(err, artifacts.ErrNotExist): // removed meanwhile
+		case errors.Is(err, artifacts.ErrNotExist): // deleted meanwhile
 			continue
 		case err != nil:
 			return nil, err

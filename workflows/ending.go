@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Bounds of a hand-over to another execution: for how long what is at work may delay it, and, in events and bytes, how long
-// a history may be before the run waits for that without a bound. The server ends one of 51,200 events or 50 MB.
+// Bounds of a hand-over to another execution: how long running work may delay it; and from how many events and bytes of history
+// the run waits for that without a bound. The server ends a run with 51,200 events or 50 MB.
 const (
 	handOverGrace = 20 * time.Second
 	fullEvents    = 40_000
@@ -23,14 +23,14 @@ const (
 // What the error of a run says about its failures; its record has all.
 const (
 	failuresTold = 20
-	stepsTold    = 5 // by name, of those with one cause
+	stepsTold    = 5 // by name, of the steps with one cause
 	changedTold  = 1000
 
-	furtherLine = "    " // begins those of an error; those who show it leave them out
+	furtherLine = "    " // begins the further lines of an error, which the CLI leaves out
 )
 
-// grown: a run continues in another execution when the server says that the history is long and
-// it has doubled since it was measured, since a large plan alone must not be a reason.
+// grown reports whether the run must continue in another execution: the server says that the history is long, and it has doubled
+// since it was measured, as a large plan is no reason.
 func (r *run) grown(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
 	return info.GetContinueAsNewSuggested() && (info.GetCurrentHistoryLength() >= 2*r.events || info.GetCurrentHistorySize() >= 2*r.size || isFull(info))
@@ -45,8 +45,8 @@ func isFull(info *workflow.Info) bool {
 	return info.GetCurrentHistoryLength() >= fullEvents || info.GetCurrentHistorySize() >= fullSize
 }
 
-// handOver starts nothing new until what is at work has ended, and reports whether another execution may continue. If
-// something takes longer, this one goes on: work ends with the execution that gave it. Steps that rest are asked for again.
+// handOver starts nothing until running work has ended, and reports whether another execution may continue. If work takes longer,
+// this execution goes on, since work ends with the execution that gave it. Steps that rest are asked for again.
 func (r *run) handOver(ctx workflow.Context) bool {
 	r.stop = true
 	idle := func() bool { return r.flying == r.resting }
@@ -65,8 +65,8 @@ func (r *run) handOver(ctx workflow.Context) bool {
 	return r.long
 }
 
-// continuation is the error by which the next execution continues with all that this
-// one knows: failures, what they skip, and pins too.
+// continuation returns the error by which the next execution continues with all that this one knows, also failures, what they skip,
+// and pins.
 func (r *run) continuation(ctx workflow.Context) error {
 	next := r.in
 	next.RunID, next.Project, next.Hits, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock, Released: r.released}
@@ -90,7 +90,7 @@ func (r *run) continuation(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, ReproduceWorkflow, next)
 }
 
-// resume fills in what an execution before has handed over.
+// resume fills in what the execution before has handed over.
 func (r *run) resume(ctx workflow.Context, p *progress) error {
 	c := r.in.Carried
 	if c == nil {
@@ -151,15 +151,14 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 	return out, nil
 }
 
-// What is said of steps that did not end.
+// Errors of steps that did not end.
 const (
 	forgotten    = "it was not started, for no reason: a bug in redsi. Run again: what is done stays"
 	unanswered   = "its worker answered, and not for this step: a bug in redsi. Run again: what is done stays"
 	runCancelled = "the run was cancelled"
 )
 
-// interrupted notes that a step's work ended because the run was cancelled; begun says
-// that a worker was at it.
+// interrupted notes that a step's work ended because the run was cancelled; begun says that a worker was doing it.
 func (r *run) interrupted(i int, begun bool) {
 	r.steps[i].Error = runCancelled
 	if begun {
@@ -169,7 +168,7 @@ func (r *run) interrupted(i int, begun bool) {
 	}
 }
 
-// conclude says of every step that neither ended nor was skipped why it is so.
+// conclude gives every step that neither ended nor was skipped its status and the reason.
 func (r *run) conclude(ctx workflow.Context, err error) {
 	why, working, is := forgotten, "the run ended while it was running", runs.NotStarted
 	switch {
@@ -192,8 +191,7 @@ func (r *run) conclude(ctx workflow.Context, err error) {
 	}
 }
 
-// failures is the text of a run's error: the sum, and its first failures. Steps that
-// failed by the same error are reported together.
+// failures returns the text of a run's error: counts, and the first failures. Steps with the same error are reported together.
 func (r *run) failures(out *ReproduceResult) string {
 	var b strings.Builder
 	var sum []string
@@ -248,8 +246,7 @@ func (r *run) failures(out *ReproduceResult) string {
 	return b.String()
 }
 
-// close takes the note away that a run is in progress, of one that was cancelled while its plan was loaded: it has no
-// record. It may not have been noted.
+// close removes the note that the run is open, if there is one: the run was cancelled while its plan was loaded, and has no record.
 func (r *run) close(ctx workflow.Context) {
 	dctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()

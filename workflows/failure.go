@@ -15,19 +15,17 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// OtherVersionError is the type of the failure of a workflow that this code cannot go on
-// with, since another version of redsi began it: it must be started again.
+// OtherVersionError is the type of the failure of a workflow that this code cannot continue, since another version of redsi began
+// it: it must be restarted.
 const OtherVersionError = "other-version"
 
-// RunAgain is with which policy a run is started: one that another version of redsi
-// began is started again by the server, with the same input, and finds in the store what
-// is finished. All other ends of a run are for good, see final.
+// RunAgain returns the retry policy of runs: the server restarts a run that another version of redsi began, with the same input,
+// and the run finds in the store what is finished. No other failure of a run is retried, see final.
 func RunAgain() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second, MaximumAttempts: 5}
 }
 
-// final makes an error of a run one that the server does not retry. A cancellation and
-// continue-as-new are not failures.
+// final returns an error of a run that the server does not retry. A cancellation and continue-as-new are not failures.
 func final(err error) error {
 	_, next := errors.AsType[*workflow.ContinueAsNewError](err)
 	app, ok := err.(*temporal.ApplicationError)
@@ -37,26 +35,25 @@ func final(err error) error {
 	return ended(err)
 }
 
-// What the SDK says of a workflow whose code panics or does not do what its history
-// says. It has no types for these.
+// What the SDK says of a workflow whose code panics or does not follow its history. It has no types for these.
 const (
 	sdkFailed   = "Workflow failed on panic due to FailWorkflow workflow panic policy"
 	sdkMismatch = "[TMPRL1100]"
 	sdkTooSlow  = "[TMPRL1101]"
 )
 
-// Failures is a failure converter that says in redsi's words, to the server and to who
-// asks it, why a workflow was given up by the SDK; the SDK's stay as the cause.
+// Failures returns a failure converter that tells the server, and whoever asks it, in redsi's words why the SDK gave a workflow up.
+// The SDK's words stay as the cause.
 func Failures(c converter.FailureConverter) converter.FailureConverter {
 	return failures{FailureConverter: c}
 }
 
 type failures struct {
 	converter.FailureConverter
-	workflow string // "" if it is not known
+	workflow string // its ID; "" if the SDK does not tell
 }
 
-// WithSerializationContext is how the SDK tells whose failure it is.
+// WithSerializationContext returns the converter for the workflow that the SDK names.
 func (f failures) WithSerializationContext(ctx converter.SerializationContext) converter.FailureConverter {
 	if w, ok := ctx.(converter.WorkflowSerializationContext); ok {
 		f.workflow = w.WorkflowID
@@ -73,7 +70,7 @@ func (f failures) FailureToError(x *failure.Failure) error {
 	return f.told(f.FailureConverter.FailureToError(x))
 }
 
-// told is the error in redsi's words, if the SDK gave a workflow up.
+// told returns the error in redsi's words, if the SDK gave a workflow up.
 func (f failures) told(err error) error {
 	app, ok := err.(*temporal.ApplicationError)
 	if !ok || app.Message() != sdkFailed || app.Unwrap() == nil {
@@ -93,9 +90,8 @@ func (f failures) told(err error) error {
 	}
 }
 
-// Errors cross Temporal as application errors: the type is the kind of error, the detail
-// has its fields, and the message is only for people. ErrorOf is the one place that
-// turns them back into Go errors.
+// Errors cross Temporal as application errors: the type is the kind of error, the detail has its fields, and the message is only
+// for people. Only ErrorOf turns them back into Go errors.
 
 // PlanLost is the detail of a PlanLostError: which plan a worker's store lacks.
 type PlanLost struct {
@@ -103,7 +99,7 @@ type PlanLost struct {
 	Store string           `json:"store"` // the worker's
 }
 
-// A RunError is how a run ended that did not do all of its steps.
+// RunError is the error of a run that did not do all of its steps.
 type RunError struct {
 	Type   string          // PermanentError and the like; FailedRun
 	Text   string          // for people
@@ -114,8 +110,8 @@ type RunError struct {
 
 func (e *RunError) Error() string { return e.Text }
 
-// ErrorOf is the application error inside err, nil if there is none. Details that are
-// not there, or not readable, are left out: another version of redsi wrote them.
+// ErrorOf returns the application error inside err, nil if there is none. It leaves out details that are not there, or that cannot
+// be read, as another version of redsi wrote them.
 func ErrorOf(err error) *RunError {
 	app, ok := errors.AsType[*temporal.ApplicationError](err)
 	if !ok {
@@ -137,8 +133,7 @@ func ErrorOf(err error) *RunError {
 	return e
 }
 
-// ended is an error of a run that the server does not retry, with the type and fields of
-// the error in it.
+// ended returns an error of a run that the server does not retry, with the type and fields of the error in it.
 func ended(err error) error {
 	kind, details := PermanentError, []any(nil)
 	if e := ErrorOf(err); e != nil {
@@ -152,7 +147,7 @@ func ended(err error) error {
 	return temporal.NewApplicationErrorWithOptions(reason(err), kind, temporal.ApplicationErrorOptions{NonRetryable: true, Cause: err, Details: details})
 }
 
-// errorType is the type of the application error inside err; "" if none.
+// errorType returns the type of the application error inside err; "" if there is none.
 func errorType(err error) string {
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return app.Type()
@@ -160,8 +155,7 @@ func errorType(err error) string {
 	return ""
 }
 
-// begun reports whether an activity that was cancelled says that it was running: one that
-// was only queued says nothing.
+// begun reports whether an activity that was cancelled says that it was running. A queued activity says nothing.
 func begun(err error) bool {
 	c, ok := errors.AsType[*temporal.CanceledError](err)
 	var detail string
@@ -174,9 +168,8 @@ func isLost(err error) bool {
 	return lost
 }
 
-// cancelledWithWorker makes a cancellation, with such details, of the error of an activity that was
-// cancelled and then lost, or handed back by a worker that ends: the server gives it no further
-// attempt, and nothing is wrong with its step.
+// cancelledWithWorker returns a cancellation, with the details, in place of the error of an activity that was cancelled and then
+// lost, or handed back by a worker that ends: the server gives it no further attempt, and nothing is wrong with its step.
 func cancelledWithWorker(ctx workflow.Context, err error, details ...any) error {
 	if ctx.Err() != nil && (isLost(err) || errorType(err) == TransientError) {
 		return temporal.NewCanceledError(details...)
@@ -184,7 +177,7 @@ func cancelledWithWorker(ctx workflow.Context, err error, details ...any) error 
 	return err
 }
 
-// reason is the innermost message of an error, without Temporal's wrapping.
+// reason returns the innermost message of an error, without Temporal's wrapping.
 func reason(err error) string {
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return app.Message()

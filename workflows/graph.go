@@ -11,26 +11,26 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// progress is what a run knows of its steps and which of them can start: each
-// change costs what hangs on the step, not a look at all steps.
+// progress is the state of a run's steps, and which of them can start. A change costs time in proportion to the steps that depend
+// on the changed step, not to all steps.
 type progress struct {
 	heads  []Head
 	steps  []StepState
-	users  [][]int // steps that read a step
-	open   []int   // inputs of a step that have no result yet
-	read   []int   // temporary steps, each time that one that reads them is done
-	ready  order   // waiting steps whose inputs all have results, and some that were
+	users  [][]int // of a step: the steps that read it
+	open   []int   // of a step: how many inputs have no result yet
+	read   []int   // temporary steps, each time that one of their readers is done
+	ready  order   // waiting steps whose inputs all have results, and some that no longer are
 	queue  []bool  // in ready, or parked
-	parked []int   // taken from ready, no room for them yet
+	parked []int   // taken from ready, without room for them yet
 	held   []bool  // handed out; its outcome will be reported
 
-	gone  []bool  // failed, or skipped by a failure: what gathers it goes on without
+	gone  []bool  // failed, or skipped by a failure: steps that gather it go on without
 	lacks [][]int // of a step, how many of each of its Gathers are gone
 
 	pending []int // steps that await others' results
 
-	changes int // made so far
-	at      []int
+	changes int   // so far
+	at      []int // of a step: the number of its last change
 }
 
 func newProgress(heads []Head) *progress {
@@ -55,7 +55,7 @@ func newProgress(heads []Head) *progress {
 	return p
 }
 
-// touch notes that a step's state has changed since it was shown.
+// touch notes that a step's state has changed.
 func (p *progress) touch(i int) {
 	p.changes++
 	p.at[i] = p.changes
@@ -71,7 +71,7 @@ func (p *progress) isDecided(i int) bool {
 	return p.steps[i].Status == runs.Waiting && !slices.ContainsFunc(p.heads[i].Awaits, missing)
 }
 
-// hasDecided reports whether any is.
+// hasDecided reports whether a pending step awaits nothing more.
 func (p *progress) hasDecided() bool { return slices.ContainsFunc(p.pending, p.isDecided) }
 
 func (p *progress) offer(i int) {
@@ -89,8 +89,7 @@ func (p *progress) release(i int) {
 	p.offer(i)
 }
 
-// set gives a step a status, and its readers what follows from it: a result lets
-// them start, a failure skips them.
+// set gives a step a status, and its readers the consequences: a result lets them start, a failure skips them.
 func (p *progress) set(i int, to runs.Status) {
 	was := p.steps[i].Status
 	p.steps[i].Status = to
@@ -122,10 +121,10 @@ func (p *progress) set(i int, to runs.Status) {
 	}
 }
 
-// skip marks all that waits for a step that will have no result, directly or not: skipped, or cancelled if that was. The
-// reason is the same for all of them, so that it can be reported once. What gathers a step goes on without one that failed,
-// or that was skipped by a failure, while it has enough. A pending step is skipped
-// for what it awaits alone: what that makes may leave it out, and then it needs nothing.
+// skip marks all steps that wait, directly or not, for a step that will have no result: as skipped, or as cancelled if the step was.
+// All have the same reason, so that it can be reported once. A step that gathers others goes on without those that failed, or that a
+// failure skipped, while it has enough. A pending step is skipped only for a step that it awaits: the result of that step might leave
+// it out, and then it needs nothing.
 func (p *progress) skip(lost int) {
 	next := []int{lost}
 	for len(next) > 0 {
@@ -166,15 +165,15 @@ func (p *progress) skip(lost int) {
 	}
 }
 
-// needs begins why a step was skipped.
+// needs begins the reason why a step was skipped.
 const needs = "needs "
 
-// gatherOf is which of its Gathers a step has another one in; -1: none.
+// gatherOf returns in which of the Gathers of step u step i is; -1: in none.
 func (p *progress) gatherOf(u, i int) int {
 	return slices.IndexFunc(p.heads[u].Gathers, func(g Gather) bool { _, is := slices.BinarySearch(g.Of, i); return is })
 }
 
-// without are the steps that a step gathers and that are gone.
+// without returns the steps that a step gathers and that are gone.
 func (p *progress) without(u int) (list []int) {
 	for _, g := range p.heads[u].Gathers {
 		list = append(list, lists.Filter(g.Of, func(i int) bool { return p.gone[i] })...)
@@ -182,23 +181,22 @@ func (p *progress) without(u int) (list []int) {
 	return list
 }
 
-// ranks are how long it takes from the beginning of each step to the end of the run, in
-// seconds as steps took last time, if there is a worker for everything. A step that has never
-// run counts as typical of those that have, or as a second.
+// ranks returns how many seconds pass from the beginning of each step to the end of the run, if steps take as long as last time and
+// enough workers are there. A step that has never run counts as the mean of the steps that have, or as a second.
 func (p *progress) ranks() []float64 {
-	typical, known := 0.0, 0
+	mean, ran := 0.0, 0
 	for _, h := range p.heads {
 		if h.TookS != nil {
-			typical += *h.TookS
-			known++
+			mean += *h.TookS
+			ran++
 		}
 	}
-	if typical /= float64(max(1, known)); known == 0 {
-		typical = 1
+	if mean /= float64(max(1, ran)); ran == 0 {
+		mean = 1
 	}
 	rank := make([]float64, len(p.heads))
 	for i := len(p.heads) - 1; i >= 0; i-- { // what reads a step comes after it
-		took := typical
+		took := mean
 		if t := p.heads[i].TookS; t != nil {
 			took = *t
 		}
@@ -210,8 +208,8 @@ func (p *progress) ranks() []float64 {
 	return rank
 }
 
-// take returns steps that can start, by their ranks: so many short ones, and so many others, at
-// most. Others that find no room, or come later, are parked, and come first the next time.
+// take returns steps that can start, by rank: at most so many short steps, and so many others. A step for which there is no room, or
+// that is for later, is parked, and comes first the next time.
 func (p *progress) take(short, others int, isShort, later func(int) bool) (ready []int) {
 	add := func(i int) bool {
 		switch {
@@ -249,8 +247,8 @@ func (p *progress) take(short, others int, isShort, later func(int) bool) (ready
 	return ready
 }
 
-// following returns the steps that follow from some alone: all their other inputs have
-// results. They are at most that many, each after its inputs.
+// following returns at most so many steps whose inputs have results, or are among from or among the returned steps, each after its
+// inputs.
 func (p *progress) following(from []int, most int, want func(int) bool) []int {
 	in := make(map[int]bool, len(from))
 	open := map[int]int{} // inputs that are neither there nor in
@@ -288,8 +286,7 @@ func (p *progress) counts() map[runs.Status]int {
 
 func done(s runs.Status) bool { return s == runs.Hit || s == runs.Ran }
 
-// order is a heap of indexes: those of the highest rank first, and as in the plan where
-// ranks are the same.
+// order is a heap of steps: the highest rank first, and with equal ranks in the order of the plan.
 type order struct {
 	steps []int
 	rank  []float64

@@ -12,29 +12,26 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// What a step has made may decide which steps there are. They are pending in the plan
-// until then; an activity, Grow, makes the plan again when what they await is there, and
-// the run goes on with that. Steps get other places in it: what is under way knows them
-// by the places of the plan that it was begun with, see today.
+// A step's result may decide which steps there are. Until then these are pending in the plan; when what they await is there, an
+// activity, Grow, builds the plan anew, and the run goes on with the new plan. Steps have other places in it: work that is under way
+// has the places of the plan with which it began, see today.
 
-// growRest is how many times as long as it took to make the plan a run waits until it is
-// made again, if it has other work: steps that await one result each must not cost a plan
-// each.
+// growRest is how many times as long as the last Grow took a run that has other work waits until the next: steps that await one
+// result each must not cost a plan each.
 const growRest = 10
 
-// GrowRequest asks for the plan that follows from a plan with pending steps and the
-// results in the store.
+// GrowRequest asks for the plan that follows from a plan with pending steps and the results in the store.
 type GrowRequest struct {
 	Plan    artifacts.Digest `json:"plan"`
 	RunID   string           `json:"run_id"`
 	Project string           `json:"project,omitempty"`
 	Lock    string           `json:"lock,omitempty"`
 	Dir     string           `json:"dir,omitempty"`
-	Gone    Pages[int]       `json:"gone"` // steps that what gathers them goes on without
+	Gone    Pages[int]       `json:"gone"` // steps without which steps that gather them go on
 }
 
-// Grown is that plan. Wrong are its pending steps for which what others have made does not fit
-// the pipeline; Unfit says why the worker left it to another one.
+// Grown is that plan. Wrong are its pending steps for which others' outputs do not fit the pipeline; Unfit says why the worker left
+// the request to another worker.
 type Grown struct {
 	Plan  artifacts.Digest `json:"plan"`
 	Steps Pages[Head]      `json:"steps"`
@@ -42,19 +39,18 @@ type Grown struct {
 	Unfit string           `json:"unfit,omitempty"`
 }
 
-// Misfit is a pending step that nothing will make known, and why.
+// Misfit is a pending step that nothing will decide, and why.
 type Misfit struct {
 	Index int    `json:"i"`
 	Why   string `json:"why"`
 }
 
-// mayGrow reports whether a pending step can become known, and the plan is not made too
-// often.
+// mayGrow reports whether a pending step can be decided, and growRest is over.
 func (r *run) mayGrow(ctx workflow.Context) bool {
 	return !r.stop && !workflow.Now(ctx).Before(r.growNext) && r.hasDecided()
 }
 
-// grow makes the plan again and goes on with it.
+// grow has the plan built anew and goes on with the new plan.
 func (r *run) grow(ctx workflow.Context) error {
 	began := workflow.Now(ctx)
 	gctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "plan what follows from what steps have made", unbounded))
@@ -84,14 +80,14 @@ func (r *run) grow(ctx workflow.Context) error {
 		r.fail(x.Index, x.Why)
 	}
 	for _, i := range r.pending {
-		if r.isDecided(i) { // what it awaits has a result that cannot be read
+		if r.isDecided(i) { // the result that it awaits cannot be read
 			r.runAgain(i, r.heads[i].Awaits)
 		}
 	}
 	return nil
 }
 
-// adopt takes what is known of the steps of a plan over to one that has grown from it.
+// adopt takes the state of the steps of a plan over to the plan that has grown from it.
 func (r *run) adopt(heads []Head) {
 	was, is := r.progress, newProgress(heads)
 	place := make(map[string]int, len(heads))
@@ -105,7 +101,7 @@ func (r *run) adopt(heads []Head) {
 			j = -1
 		}
 		move[i], same[i] = j, j
-		if len(h.Awaits) > 0 && was.steps[i].Status != runs.Running { // one that runs was known before what it awaits was lost
+		if len(h.Awaits) > 0 && was.steps[i].Status != runs.Running { // a running step was decided before what it awaits was lost
 			move[i] = -1
 			if past, ok := r.past[i]; ok {
 				r.past[i] = Past{Lost: past.Lost}
@@ -126,7 +122,7 @@ func (r *run) adopt(heads []Head) {
 			is.steps[j].Status = to
 		}
 	}
-	for j, s := range is.steps { // now that all is known of what reads them
+	for j, s := range is.steps { // now that the states of all readers are set
 		switch s.Status {
 		case runs.Failed, runs.Cancelled, runs.Skipped: // steps that are new may read it
 			is.skip(j)
@@ -162,8 +158,8 @@ func moved[V any](of map[int]V, move []int) map[int]V {
 	return to
 }
 
-// today is the place of a step that had place i when the plan had grown so many times; -1: it has none. One
-// that is under way may go, too: what it awaited was lost, and is another now.
+// today returns the place of a step that had place i when the plan had grown so many times; -1: it has none. A step that is under way
+// may go, too, if what it awaited was lost and has changed.
 func (r *run) today(grown, i int) int {
 	for _, move := range r.moves[grown:] {
 		if i < 0 || i >= len(move) {

@@ -1,9 +1,8 @@
 package workflows
 
-// A limit bounds how many steps of a run have its name at a time, on however many workers. A step
-// that finds no room waits in the run.
+// A limit bounds how many steps of a run have its name at a time, on any number of workers. A step without room waits in the run.
 
-// limitsOf are the names that a step has while it runs.
+// limitsOf returns the names that a step has while it runs.
 func (r *run) limitsOf(i int) []string {
 	if a := r.heads[i].Resources; a != nil {
 		return a.Limits
@@ -33,7 +32,7 @@ func (r *run) bar(i int) {
 	r.barred = append(r.barred, i)
 }
 
-// unbar releases as many steps as there is room for, the first first: they are looked up again.
+// unbar releases as many steps as there is room for, in their order. They are looked up again.
 func (r *run) unbar() {
 	waiting := r.barred
 	r.barred = nil

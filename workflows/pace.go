@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// While nobody has seen a program run, so many of its steps are given out for each slot of a worker; the others follow
-// when it is known whether they are short, or after LongStep, for there may be more workers.
+// triedEach is how many steps of a class that has never run are given out for each slot of a worker. The others follow when these
+// show whether they are short, or after LongStep, for there may be more workers.
 const triedEach = 4
 
-// pace is how long the steps of a class have taken in this run, in seconds. So many of a class that nobody has seen run
-// must have been short before others are thought to be.
+// pace is how long the steps of a class have taken in this run, in seconds. So many steps of a class that had never run must have
+// been short before others count as short.
 type pace struct {
 	last  [3]float64
 	n     int
 	given int       // steps
-	until time.Time // for how long others wait for those
+	until time.Time // when the others stop waiting for these
 }
 
-// isShort reports whether a step is done with others in a batch. The first steps of programs that nobody has seen run are
-// not: an activity of its own costs the server some milliseconds, and a slow step in a batch the others' time.
+// isShort reports whether a step is done with others in a batch. The first steps of a class that has never run are not: an activity
+// of its own costs the server some milliseconds, and a slow step in a batch costs the others' time.
 func (r *run) isShort(i int) bool {
 	h := r.heads[i]
 	p := r.paces[h.Class]
@@ -34,14 +34,14 @@ func (r *run) isShort(i int) bool {
 	return p.n >= len(p.last) && slices.Max(p.last[:]) <= ShortStep.Seconds()
 }
 
-// isSingle reports whether a step is given out by itself, however long it takes.
+// isSingle reports whether a step is given out on its own, however long it takes.
 func (r *run) isSingle(i int) bool {
 	h := r.heads[i]
 	return h.Splits || h.Queue == "gpu" || r.past[i].Singly
 }
 
-// later returns a test of whether a step that is not short waits until more is known of its class; each one that does
-// not counts. The run looks again at the time wake.
+// later returns a function that reports whether a step that is not short waits for the first steps of its class, and counts the steps
+// that do not. The run looks again at the time wake.
 func (r *run) later(now time.Time) func(i int) bool {
 	r.wake = time.Time{}
 	taken := map[string]int{}
@@ -62,7 +62,7 @@ func (r *run) later(now time.Time) func(i int) bool {
 	}
 }
 
-// tried notes that a step was given out by itself.
+// tried notes that a step was given out on its own.
 func (r *run) tried(i int, now time.Time) {
 	p := r.paces[r.heads[i].Class]
 	if p.given++; p.given == 1 {

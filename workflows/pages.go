@@ -15,24 +15,22 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Pages is a list that grows with a run's steps, inputs or parts, as payloads have
-// it: what fits one page is in the payload, deflated JSON; what does not is in
-// blobs of the store, a page each, which activities read by themselves and workflow
-// code by PageActivity. So nothing that Temporal limits grows with a pipeline.
+// Pages is a list in a payload that grows with a run's steps, inputs or parts: a single page is in the payload, as deflated JSON;
+// several pages are blobs of the store, which activities read themselves and workflow code reads by PageActivity. So nothing that
+// Temporal limits grows with a pipeline.
 type Pages[T any] struct {
 	Page  []byte             `json:"page,omitempty"`
 	Blobs []artifacts.Digest `json:"blobs,omitempty"`
 }
 
-// Bounds of one page, in bytes of JSON before it is deflated: what cannot be
-// deflated at all is still below Temporal's 2 MB, and a blob that is not a page of ours
-// takes no memory to speak of.
+// Bounds of one page, in bytes of JSON before it is deflated: also a page that cannot be deflated is below Temporal's 2 MB, and a blob
+// that is not a page takes little memory.
 const (
 	pageBytes    = 1 << 20
 	maxPageBytes = 64 << 20
 )
 
-// Pack makes a page of as many rows as fit, and returns the others.
+// Pack returns a page with as many rows as fit, and the other rows.
 func Pack[T any](rows []T) (page []byte, rest []T, err error) {
 	var text bytes.Buffer
 	text.WriteByte('[')
@@ -64,7 +62,7 @@ func Pack[T any](rows []T) (page []byte, rest []T, err error) {
 	return b.Bytes(), rows[n:], err
 }
 
-// deflaters are used again: each has a megabyte of memory, and most pages some hundred bytes.
+// deflaters are pooled: each has a megabyte of memory, and most pages have some hundred bytes.
 var deflaters = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, flate.BestSpeed)
 	if err != nil {
@@ -89,7 +87,7 @@ func Unpack[T any](page []byte) ([]T, error) {
 	return rows, nil
 }
 
-// PagesOf makes Pages of rows. What does not fit a payload put keeps, the nth page, from 0.
+// PagesOf returns rows as Pages. If they do not fit a payload, put stores the nth page, from 0.
 func PagesOf[T any](rows []T, put func(page []byte, n int) (artifacts.Digest, error)) (out Pages[T], err error) {
 	for len(rows) > 0 {
 		var page []byte
@@ -109,7 +107,7 @@ func PagesOf[T any](rows []T, put func(page []byte, n int) (artifacts.Digest, er
 	return out, nil
 }
 
-// Rows reads all of p. What is not in the payload get reads, the nth page, from 0.
+// Rows reads all of p. If it is not in the payload, get reads the nth page, from 0.
 func (p Pages[T]) Rows(get func(d artifacts.Digest, n int) ([]byte, error)) ([]T, error) {
 	if len(p.Page) > 0 {
 		return Unpack[T](p.Page)
@@ -129,8 +127,7 @@ func (p Pages[T]) Rows(get func(d artifacts.Digest, n int) ([]byte, error)) ([]T
 	return all, nil
 }
 
-// stash makes Pages of rows, storing what does not fit a payload: one at a time, since all
-// of them would not fit an answer to the server.
+// stash returns rows as Pages. It stores pages one after the other, since all of them would not fit an answer to the server.
 func stash[T any](ctx workflow.Context, rows []T) (Pages[T], error) {
 	p, err := PagesOf(rows, func(page []byte, n int) (d artifacts.Digest, err error) {
 		err = pageActivity(ctx, fmt.Sprintf("store page %d of a list", n+1), StashActivity, page, &d)
@@ -152,8 +149,7 @@ func pageActivity(ctx workflow.Context, what, name string, in, out any) error {
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), what, lookUp)), name, in).Get(ctx, out)
 }
 
-// unpageable makes what is wrong with a page itself an error that is not retried; an
-// activity's is as it is.
+// unpageable makes an error of a page itself one that is not retried. An activity's error stays as it is.
 func unpageable(err error) error {
 	if _, activity := errors.AsType[*temporal.ActivityError](err); err == nil || activity || temporal.IsCanceledError(err) {
 		return err

@@ -7,20 +7,19 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// The bytes of a temporary step go when all steps of the run that read it have results: soon,
-// since a run may be long and its disk full before it ends, but not one by one, since an
-// activity, Release, looks at all that the store has to know what else needs them.
+// The bytes of a temporary step are released when all steps of the run that read it have results: soon, since a run may be long and its
+// disk full before it ends, but not one by one, since an activity, Release, reads all records of the store to find what else needs them.
 
-// releaseRest is how long a run waits at least before it lets go again, and releaseShare how
-// many times as long as that took.
+// releaseRest is how long a run waits at least between two releases, and releaseShare how many times as long as the last one took.
 const (
 	releaseRest  = 30 * time.Second
 	releaseShare = 20
 )
 
-// ReleaseRequest asks to let go of results that no step of a run will read.
+// ReleaseRequest asks to release results that no step of a run will read.
 type ReleaseRequest struct {
 	Plan     artifacts.Digest        `json:"plan"`
 	RunID    string                  `json:"run"`
@@ -29,20 +28,19 @@ type ReleaseRequest struct {
 	Keys     Pages[artifacts.Digest] `json:"keys"`
 }
 
-// Released is what a run has let go.
+// Released counts what a run has released.
 type Released struct {
 	artifacts.Freed
 	Problem string `json:"problem,omitempty"` // why the last try failed
 }
 
-// isIdle reports whether nothing of the run will read a step's bytes any more. Which steps
-// read it is not known while some are pending.
+// isIdle reports whether no step of the run will read a step's bytes any more. While steps are pending, nobody knows.
 func (r *run) isIdle(i int) bool {
 	reads := func(u int) bool { return !done(r.steps[u].Status) }
 	return r.heads[i].Temporary && done(r.steps[i].Status) && len(r.pending) == 0 && !slices.ContainsFunc(r.users[i], reads)
 }
 
-// releases lets go while the run goes on.
+// releases releases bytes while the run goes on.
 func (r *run) releases(ctx workflow.Context) {
 	for {
 		if workflow.Await(ctx, func() bool { return len(r.read) > 0 && !r.stop }) != nil {
@@ -58,20 +56,15 @@ func (r *run) releases(ctx workflow.Context) {
 	}
 }
 
-// releaseAll lets go at the end: also of what others needed when it was tried before.
+// releaseAll releases bytes at the end, also those that others needed when it was tried before.
 func (r *run) releaseAll(ctx workflow.Context) {
-	all := make([]int, len(r.heads))
-	for i := range all {
-		all[i] = i
-	}
 	if workflow.Await(ctx, func() bool { return !r.releasing }) == nil {
 		r.read = nil
-		r.letGo(ctx, all)
+		r.letGo(ctx, lists.Places(len(r.heads)))
 	}
 }
 
-// letGo lets go of those of some steps that are idle, if there are any. That it cannot fails
-// no run.
+// letGo releases the bytes of the idle steps among the given ones, if there are any. If it cannot, the run does not fail.
 func (r *run) letGo(ctx workflow.Context, steps []int) (tried bool) {
 	var keys []artifacts.Digest
 	for _, i := range steps {

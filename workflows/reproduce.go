@@ -19,21 +19,20 @@ import (
 // Bounds of one run. A step's own work is bounded by the workers' slots.
 const (
 	inFlight   = 200 // activities and workflows for steps that were started and have not ended
-	prepared   = 100 // steps per look-up that are given out by themselves
-	shortReady = 512 // short ones
-	followed   = 500 // steps that follow from those, where there are hits
+	prepared   = 100 // steps per look-up that are given out on their own
+	shortReady = 512 // short steps per look-up
+	followed   = 500 // steps that follow from these, where there are hits
 	healTries  = 3   // runs of one step after its inputs were lost
 	leaveGrace = 20 * time.Second
-	hitsKnown  = time.Minute     // what was found for a run that waits longer for a worker is looked up again
+	hitsKnown  = time.Minute     // if a run waits longer for a worker, its hits are looked up again
 	lookUp     = 5 * time.Minute // of one attempt to look steps up, or to write a record
 
 	targetsMost = artifacts.MaxRecord * 3 / 4 // bytes of JSON
 )
 
-// Reproduce loads a plan and does what it lacks, every step as soon as its
-// inputs have results. It returns an error if a step failed, after everything
-// that does not depend on it is done (or, with FailFast, at once). A second input is
-// refused: who gives one means something by it.
+// Reproduce loads a plan and does the steps without results, each as soon as its inputs have results. If a step failed, it returns an
+// error after everything that does not depend on the step is done (or, with FailFast, at once). It refuses a second input, since whoever
+// gives one expects something of it.
 func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage) (*ReproduceResult, error) {
 	targets := 0
 	for _, t := range in.Targets {
@@ -86,21 +85,21 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 type run struct {
 	in        ReproduceInput
 	id        string
-	restarted string // why it was started again
+	restarted string // why the server has restarted it
 	loaded    Loaded
 	*progress
 	pins []step.Pin
 
 	given   []*work // by number
 	flying  int     // work that has not ended
-	resting int     // of that, steps that rest
+	resting int     // steps of that work that rest
 	changed bool    // something ended since the dispatcher last looked
 	hits    bool    // the last look-up found some
 
 	paces  map[string]pace
-	wake   time.Time      // when steps that wait for what is known of their class are taken
-	past   map[int]Past   // of steps that have any
-	used   map[string]int // how many steps have a limit's name
+	wake   time.Time      // when steps that wait for the first of their class are taken
+	past   map[int]Past   // of steps that have one
+	used   map[string]int // by a limit's name: how many steps have it
 	barred []int          // steps that wait for room
 
 	stop   bool // start nothing new
@@ -114,14 +113,14 @@ type run struct {
 	releasing bool
 
 	from      []HitsFrom
-	described time.Time // when details were made last
+	described time.Time // when details were last set
 
-	events, size int // of the history when the plan was loaded, or a hand-over was tried
+	events, size int // of the history when the plan was loaded, or a hand-over was last tried
 }
 
 func (r *run) load(ctx workflow.Context) error {
 	lctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "load "+r.in.Pipeline, unbounded))
-	if r.in.Carried != nil { // one that is cancelled has a record to write
+	if r.in.Carried != nil { // also if it is cancelled it has a record to write
 		var cancel func()
 		lctx, cancel = workflow.NewDisconnectedContext(lctx)
 		defer cancel()
@@ -159,8 +158,8 @@ func (r *run) load(ctx workflow.Context) error {
 	return nil
 }
 
-// walk dispatches until nothing is left to start and nothing is running, or until
-// the history is so long that another execution must continue.
+// walk dispatches until nothing is left to start and nothing is running, or until the history is so long that another execution must
+// continue.
 func (r *run) walk(ctx workflow.Context) error {
 	for {
 		if r.changed && workflow.Now(ctx).Sub(r.described) >= describeGap {
@@ -172,7 +171,7 @@ func (r *run) walk(ctx workflow.Context) error {
 		}
 		if more, err := r.proceed(ctx); err != nil {
 			r.stop = true
-			if ctx.Err() == nil { // nothing new is started: wait for what is running
+			if ctx.Err() == nil { // start nothing new, and wait for running work
 				_ = workflow.Await(ctx, func() bool { return r.flying == 0 })
 				return err
 			}
@@ -180,7 +179,7 @@ func (r *run) walk(ctx workflow.Context) error {
 		} else if more {
 			continue
 		}
-		if ctx.Err() != nil { // what is running ends at its checkpoint
+		if ctx.Err() != nil { // running work ends at its checkpoints
 			r.stop = true
 			dctx, cancel := workflow.NewDisconnectedContext(ctx)
 			_, _ = workflow.AwaitWithOptions(dctx, atMost(leaveGrace, "what is at work may stop"), func() bool { return r.flying == 0 })
@@ -208,7 +207,7 @@ func (r *run) walk(ctx workflow.Context) error {
 	}
 }
 
-// proceed makes the plan again, or dispatches what is ready, if either is due.
+// proceed grows the plan, or dispatches ready steps, if either is due.
 func (r *run) proceed(ctx workflow.Context) (more bool, err error) {
 	if r.mayGrow(ctx) {
 		return true, r.grow(ctx)
@@ -223,11 +222,10 @@ func (r *run) proceed(ctx workflow.Context) (more bool, err error) {
 	return true, r.dispatch(ctx, ready)
 }
 
-// dispatch learns the keys of ready steps, and of those that follow as far as there
-// are hits, and gives out what has no result.
+// dispatch looks up ready steps and, as far as there are hits, the steps that follow, and gives out the steps without results.
 func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 	var follow []int
-	if r.hits { // else what is ready now follows from steps that have just run: none is likely
+	if r.hits { // else the ready steps follow from steps that have just run, and further hits are unlikely
 		follow = r.following(ready, followed, func(int) bool { return true })
 	}
 	for _, i := range follow {
@@ -273,7 +271,7 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 		r.offer(i)
 	}
 	r.batches(ctx, short)
-	r.unbar() // those barred behind one that was done
+	r.unbar() // a barred step may have been a hit
 	return nil
 }
 
@@ -299,7 +297,7 @@ func (r *run) question(ctx workflow.Context, asked []int) (steps []Ready, pages 
 			}
 			named[d] = true
 			key := DoneStep{Index: d, Gone: r.gone[d]}
-			if done(r.steps[d].Status) { // else it is asked for, too
+			if done(r.steps[d].Status) { // else it is in the same request
 				key.Key = r.steps[d].Key
 			}
 			keys = append(keys, key)
@@ -309,8 +307,7 @@ func (r *run) question(ctx workflow.Context, asked []int) (steps []Ready, pages 
 	return steps, pages, err
 }
 
-// runAgain puts a step back to waiting together with inputs whose results are
-// gone: their next Prepare finds what is really there.
+// runAgain puts a step back to waiting, together with the inputs whose results may be gone: the next look-up finds what is there.
 func (r *run) runAgain(i int, lost []int) {
 	past := r.past[i]
 	past.Lost++
@@ -333,7 +330,7 @@ func (r *run) runAgain(i int, lost []int) {
 func (r *run) fail(i int, why string) {
 	r.steps[i].Error = why
 	r.set(i, runs.Failed)
-	if r.in.FailFast && !r.broken { // what is running ends in this execution: another one would start the rest
+	if r.in.FailFast && !r.broken { // running work ends in this execution: another execution would start the rest
 		r.stop, r.broken = true, true
 		r.rouse()
 	}

@@ -13,36 +13,31 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 )
 
-// partsInFlight bounds the parts of one step that are queued at a time; the
-// workers' slots bound how many run.
+// partsInFlight bounds the parts of one step that are queued at a time; the workers' slots bound how many run.
 const partsInFlight = 64
 
-// silence is how long an activity may go without a heartbeat before the server
-// takes its worker for lost: with the first interval of retries and the way to
-// another worker, a lost attempt of any activity costs less than 20 seconds.
+// silence is how long an activity may go without a heartbeat before the server takes its worker for lost: with the first interval of
+// retries and the way to another worker, a lost attempt of any activity costs less than 20 seconds.
 const silence = 15 * time.Second
 
 // attemptsMost bounds the attempts of an activity.
 const attemptsMost = 200
 
-// retries is the policy of every activity. Its attempts are those that may be lost
-// with their workers, or each time that a laptop sleeps, and the next one follows at once,
-// however many were: with intervals that grow, workers that are lost at regular times
-// could meet every attempt. How often an error is worth a retry, and after which time, is for the
-// activity to say, which ends with PermanentError then.
+// retries is the retry policy of every activity. Attempts may be lost with their workers, or each time that a laptop sleeps, and the
+// next one follows at once, however many were lost: with growing intervals, workers that are lost at regular times could meet every
+// attempt. The activity itself decides how often an error is worth a retry, and after which time, and then ends with PermanentError.
 func retries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1,
 		MaximumAttempts: attemptsMost, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
 }
 
-// doing are the options of an activity: for how long it may work, which is a bound
-// on what hangs and no estimate, and how the UI names it.
+// doing returns the options of an activity: how long it may work, as a bound on what hangs and no estimate, and its name in the UI.
 func doing(queue, summary string, most time.Duration) workflow.ActivityOptions {
 	return workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: most, HeartbeatTimeout: silence,
 		WaitForCancellation: true, RetryPolicy: retries(), Summary: Short(summary)}
 }
 
-// atMost bounds a wait, and says in the UI what it is for.
+// atMost bounds a wait, and names its purpose in the UI.
 func atMost(bound time.Duration, summary string) workflow.AwaitOptions {
 	return workflow.AwaitOptions{Timeout: bound, TimerOptions: workflow.TimerOptions{Summary: summary}}
 }
@@ -50,13 +45,12 @@ func atMost(bound time.Duration, summary string) workflow.AwaitOptions {
 // unbounded is for work whose length nobody knows.
 const unbounded = 30 * 24 * time.Hour
 
-// Short is a text that the server takes as a summary: it refuses the whole command
-// if that is longer than 400 bytes.
+// Short cuts a text to a summary that the server takes: it refuses a command with a summary of more than 400 bytes.
 func Short(text string) string {
 	return cut(strings.ToValidUTF8(text, "\uFFFD"), 200)
 }
 
-// cut is the beginning of a text of more bytes.
+// cut returns the beginning of a text, of at most so many bytes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -13,10 +13,10 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 )
 
-// A run gives steps to workers as activities: a step that may take long by itself, short ones in batches, with those that
-// follow from them. A step that is cut into parts has a workflow, Step. Who works on a key holds its lease in the store,
-// whatever run asked for it. A worker that finds the lease taken, or cannot do a step, says so, and the step rests on the
-// control queue until it may be asked for again.
+// A run gives steps to workers as activities: a step that may take long on its own, short steps in batches, with the steps that follow
+// from them. A step that is cut into parts has a workflow, Step. Whoever works on a key holds its lease in the store, for whatever run.
+// A worker that finds the lease taken, or cannot do a step, says so, and the step rests on the control queue until it may be asked for
+// again.
 
 // Bounds of a batch: steps that can begin, and steps that follow from them.
 const (
@@ -27,29 +27,29 @@ const (
 // work is what a worker was given.
 type work struct {
 	number int
-	steps  []int        // by their places now; -1 of one that the plan has no more
-	grown  int          // how many times the plan had grown when the work was given: answers have places of then
-	left   map[int]bool // steps whose outcome is not known yet
-	first  map[int]bool // those that could begin
+	steps  []int        // by their places now; -1: the plan does not have the step any more
+	grown  int          // how many times the plan had grown when the work was given: answers have the places of that time
+	left   map[int]bool // steps without an outcome yet
+	first  map[int]bool // steps that could begin
 	rouse  func()       // ends the rest of its only step; nil: it does not rest
 	recall func()       // takes it back unless a worker has begun it; nil: no worker has it
 	begun  bool         // as a worker reports
 
 	stop    func() // cancels it
-	stopped bool   // by a step of it that was cancelled by itself
+	stopped bool   // because one of its steps was cancelled
 }
 
 func (w *work) isBatch() bool { return len(w.steps) > 1 }
 
-// activity is the ID of the work's activity, by which those who follow the run find it among the pending ones.
+// activity returns the ID of the work's activity, by which programs that follow the run find it among the pending ones.
 func (w *work) activity() string { return fmt.Sprintf("work-%d", w.number) }
 
-// errRoused ends the rest of a step, or work, that is not asked for now: another execution does so, or none.
+// errRoused ends a rest, or work that was taken back. Another execution asks for the step, or none does.
 var errRoused = errors.New("nothing more is started")
 
-// batches gives short steps out, so many together that every slot gets some, and those that follow from them.
+// batches gives short steps out, so many together that every slot gets some, with the steps that follow from them.
 func (r *run) batches(ctx workflow.Context, todo []int) {
-	slots := max(4*max(1, r.loaded.Features.Slots), r.in.Slots) // of some workers like the one that loaded the plan, or of all
+	slots := max(4*max(1, r.loaded.Features.Slots), r.in.Slots) // of four workers like the loading one, or of all
 	for chunk := range slices.Chunk(todo, min(batchSteps, max(1, (len(todo)+slots-1)/slots))) {
 		if r.stop {
 			return
@@ -61,7 +61,7 @@ func (r *run) batches(ctx workflow.Context, todo []int) {
 	}
 }
 
-// give has steps done by an activity; follow are those that can begin when others of them are done.
+// give has an activity do steps; follow are the steps that can begin when others of the activity are done.
 func (r *run) give(ctx workflow.Context, first, follow []int) {
 	r.launch(ctx, first, follow, func(ctx workflow.Context, w *work) ([]Outcome, error) {
 		i := w.steps[0]
@@ -101,7 +101,7 @@ func (r *run) give(ctx workflow.Context, first, follow []int) {
 	})
 }
 
-// recallable has a worker do some work. With FailFast, it can be taken back until a worker has begun it.
+// recallable has a worker do some work. With FailFast, the work can be taken back until a worker has begun it.
 func (r *run) recallable(ctx workflow.Context, w *work, do func(workflow.Context) error) error {
 	if !r.in.FailFast {
 		return do(ctx)
@@ -154,10 +154,10 @@ func (r *run) rouse() {
 	}
 }
 
-// among lets what else came with the same workflow task be noted before something follows from one answer.
+// among lets other events of the same workflow task be noted before something follows from one answer.
 func (r *run) among(ctx workflow.Context) {
 	noted, note := workflow.NewFuture(ctx)
-	workflow.Go(ctx, func(workflow.Context) { note.SetValue(nil) }) // after all that can go on
+	workflow.Go(ctx, func(workflow.Context) { note.SetValue(nil) }) // after all coroutines that can go on
 	_ = noted.Get(ctx, nil)
 }
 
@@ -189,7 +189,7 @@ func (r *run) cut(ctx workflow.Context, i int, x Outcome) {
 	})
 }
 
-// launch notes that steps are given out, has their work done, and notes what comes of it.
+// launch notes that steps are given out, has perform do their work, and notes the outcomes.
 func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(workflow.Context, *work) ([]Outcome, error)) {
 	w := &work{number: len(r.given), steps: slices.Concat(first, follow), grown: len(r.moves), left: map[int]bool{}, first: map[int]bool{}}
 	for _, i := range w.steps {
@@ -201,7 +201,7 @@ func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(wor
 	}
 	r.given = append(r.given, w)
 	var limits []string
-	if r.in.Slots > 0 { // who submits workers looks for what waits for some
+	if r.in.Slots > 0 { // whoever submits workers looks for work that waits
 		for _, i := range first {
 			r.steps[i].Activity = w.activity()
 			r.touch(i)
@@ -229,8 +229,8 @@ func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(wor
 	})
 }
 
-// settlements takes what workers report of work before it ends: with FailFast that it has begun, and of a batch what came
-// of some of its steps.
+// settlements takes what workers report before their work ends: with FailFast that it has begun, and the outcomes of some steps of a
+// batch.
 func (r *run) settlements(ctx workflow.Context) {
 	for {
 		var s Settled
@@ -271,7 +271,7 @@ func (r *run) settle(w *work, out []Outcome) {
 	r.changed = true
 }
 
-// note gives a step the outcome that a look-up or work had for it.
+// note gives a step the outcome of a look-up or of work.
 func (r *run) note(i int, x Outcome) {
 	s := &r.steps[i]
 	switch {
@@ -292,15 +292,15 @@ func (r *run) note(i int, x Outcome) {
 	}
 }
 
-// singly takes a step, of which so many attempts have failed, out of batches.
+// singly keeps a step, of which so many attempts have failed, out of batches.
 func (r *run) singly(i int, failed int32) {
 	past := r.past[i]
 	past.Singly, past.Failed = true, failed
 	r.past[i] = past
 }
 
-// end notes what becomes of steps whose outcome their work, which took so many seconds, did not report: an error of
-// it is one of those that could begin.
+// end notes what becomes of steps whose outcome their work, which took so many seconds, did not report: an error of the work counts for
+// the steps that could begin.
 func (r *run) end(ctx workflow.Context, w *work, err error, took float64) {
 	for _, i := range w.steps {
 		if i < 0 || !w.left[i] {

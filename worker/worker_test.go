@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/history/v1"
-	"go.temporal.io/api/sdk/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/artifacts"
@@ -124,103 +120,6 @@ step "text" "own" { text = "own `+id+`" }
 	b.keep("rested", rested.GetID(), "")
 }
 
-// TestCancelledHolder: the run that works on a step that another one wants too is cancelled. The
-// step stops at its checkpoint, and the other run goes on from there, long before a lease that
-// nobody renews would count as lost.
-func TestCancelledHolder(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	const src = `
-step "text" "slow" {
-  text  = "both want it"
-  hold  = true
-  saves = true
-}
-`
-	first, second := b.start(src, "1"), b.start(src, "2")
-	b.next()
-	rests, works, _ := b.awaitRest(first, second)
-	b.cancel(works)
-	for _, want := range []string{"cancelled both want it", "continued both want it"} {
-		select {
-		case got := <-b.held:
-			if got != want {
-				t.Fatalf("%q, not %q", got, want)
-			}
-		case <-time.After(20 * time.Second):
-			t.Fatalf("the other run waits: not %q", want)
-		}
-	}
-	if _, err := b.wait(works); err == nil {
-		t.Fatal("a cancelled run ended well")
-	}
-	close(b.hold)
-	b.ends(rests, 1)
-	b.keep("cancelled", works.GetID(), "")
-	b.keep("taken-over", rests.GetID(), "")
-}
-
-// TestCancelledRun: of a run that is cancelled nothing has failed. What was at work was
-// cancelled; what was queued, or waited for it, was not started.
-func TestCancelledRun(t *testing.T) {
-	t.Parallel()
-	b := newBenchOf(t, 1)
-	w := b.start(`
-step "text" "first" {
-  text = "cancelled first"
-  hold = true
-}
-step "text" "queued" {
-  text = "cancelled, queued"
-  hold = true
-}
-step "text" "after" {
-  text  = "cancelled, after"
-  after = [step.text.first.out, step.text.queued.out]
-}
-`, "1")
-	want := "after not started, first cancelled, queued not started"
-	if b.next() == "cancelled, queued" { // either may be begun first
-		want = "after not started, first not started, queued cancelled"
-	}
-	b.cancel(w)
-	if _, err := b.wait(w); err == nil {
-		t.Fatal("a cancelled run ended well")
-	}
-	if got := b.ended("1"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
-// TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
-// it is cancelled, too, and the run does the others.
-func TestCancelledStep(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w := b.start(`
-step "split" "first" {
-  text = "cancelled alone"
-  hold = true
-}
-step "text" "after" {
-  text  = "after it"
-  after = step.split.first.out
-}
-step "short" "other" { text = "beside one that is cancelled" }
-`, "1")
-	b.next()
-	b.cancel(b.c.GetWorkflow(t.Context(), workflows.StepWorkflowID(w.GetRunID(), 0), ""))
-	_, err := b.wait(w)
-	failed := workflows.ErrorOf(err)
-	if failed == nil || !strings.HasPrefix(failed.Text, "2 of 3 steps cancelled:") || failed.Result.Cancelled != 2 {
-		t.Fatal(err)
-	}
-	if got := b.ended("1"); got != "after cancelled, first cancelled, other ran" {
-		t.Error(got)
-	}
-	b.keep("cut-cancelled", w.GetID(), "")
-}
-
 // TestFailuresOfOneCause: steps that fail alike are told in one line.
 func TestFailuresOfOneCause(t *testing.T) {
 	b := newBench(t)
@@ -235,113 +134,6 @@ step "short" "many" {
 	_, err := b.wait(w)
 	if failed := workflows.ErrorOf(err); failed == nil || failed.Text != "12 of 12 steps failed:\n"+`step.short.many["one cause 00"], step.short.many["one cause 01"], step.short.many["one cause 02"], step.short.many["one cause 03"], step.short.many["one cause 04"] and 7 more: the disk is full` {
 		t.Fatal(err)
-	}
-}
-
-func (b *bench) cancel(w client.WorkflowRun) {
-	b.t.Helper()
-	errtest.None(b.t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
-}
-
-// TestCancelOneStep: a step of a run is cancelled, whether it is at work, waits, or is in a batch; what needs it is cancelled, too, and
-// the run does the others.
-func TestCancelOneStep(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w := b.start(`
-step "text" "held" {
-  text = "cancelled one"
-  hold = true
-}
-step "text" "after" {
-  text  = "after one"
-  after = step.text.held.out
-}
-step "split" "parts" {
-  text  = "parts of one"
-  hold  = true
-  split = 1
-}
-step "text" "other" {
-  text = "beside one"
-  hold = true
-}
-step "short" "last" {
-  for_each = toset(["a", "b"])
-  text     = "last ${each.key}"
-  after    = step.text.other.out
-}
-`, "1")
-	for range 3 {
-		b.next()
-	}
-	cancel := func(target string) (cancelled []string, err error) {
-		u, err := b.c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{WorkflowID: w.GetID(), UpdateName: workflows.CancelStepsUpdate, Args: []any{target}, WaitForStage: client.WorkflowUpdateStageCompleted})
-		if err == nil {
-			err = u.Get(t.Context(), &cancelled)
-		}
-		return cancelled, err
-	}
-	for _, target := range []string{"step.text.held", "step.split.parts", `step.short.last["b"]`} {
-		got, err := cancel(target)
-		errtest.None(t, err)
-		if !slices.Equal(got, []string{target}) {
-			t.Errorf("%s: %v", target, got)
-		}
-	}
-	_, err := cancel("step.text.no")
-	errtest.Says(t, err, "the run has no step step.text.no")
-	_, err = cancel("step.text.held")
-	errtest.Says(t, err, "step.text.held has ended")
-	close(b.hold)
-	_, err = b.wait(w)
-	errtest.Says(t, err, "4 of 6 steps cancelled:", "step.text.held, step.split.parts", "it was cancelled by itself")
-	const want = `after cancelled, held cancelled, last["a"] ran, last["b"] cancelled, other ran, parts cancelled`
-	if got := b.ended("1"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	b.keep("step-cancelled", w.GetID(), "")
-}
-
-// attempts is what a workflow's history says of its first activity of a kind.
-func (b *bench) attempts(w client.WorkflowRun, kind string) (s *history.ActivityTaskScheduledEventAttributes, started *history.ActivityTaskStartedEventAttributes) {
-	b.t.Helper()
-	var id int64
-	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		errtest.None(b.t, err)
-		if a := e.GetActivityTaskScheduledEventAttributes(); s == nil && a != nil && a.ActivityType.Name == kind {
-			s, id = a, e.EventId
-		}
-		if a := e.GetActivityTaskStartedEventAttributes(); a != nil && a.ScheduledEventId == id {
-			return s, a
-		}
-	}
-	b.t.Fatalf("%s was not started", kind)
-	return nil, nil
-}
-
-// TestHandBack: what a worker that stops was doing goes to another one at once, and is
-// not missed by its heartbeats.
-func TestHandBack(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w := b.start(`
-step "text" "long" {
-  text = "handed back"
-  hold = true
-}`, "1")
-	b.says("handed back")
-	b.queue.Stop()
-	b.says("cancelled handed back")
-	b.startWorker()
-	b.says("handed back")
-	close(b.hold)
-	b.ends(w, 1)
-	_, started := b.attempts(w, workflows.DoActivity)
-	if started.Attempt != 2 || started.LastFailure.GetMessage() != "interrupted: the worker is ending" {
-		t.Errorf("attempt %d, after %v", started.Attempt, started.LastFailure)
 	}
 }
 
@@ -424,68 +216,6 @@ func TestSchedule(t *testing.T) {
 	if hit != 1 || made != 1 {
 		t.Errorf("%+v", ran)
 	}
-}
-
-// TestRunsAreFoundByPipeline asks a real server's visibility as a person does in
-// the UI: by a search attribute, exactly.
-func TestRunsAreFoundByPipeline(t *testing.T) {
-	b := newBench(t)
-	b.run(`step "text" "found" { text = "x/y" }`, "visible")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	query := `RedsiPipeline = "t.hcl" AND WorkflowType = "Reproduce" AND WorkflowId = "` + t.Name() + `/visible"`
-	for n := int64(0); n != 1; { // visibility follows a little later
-		r, err := b.c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: query})
-		errtest.None(t, err)
-		n = r.Count
-	}
-}
-
-// details are what the UI shows of a workflow now.
-func (b *bench) details(id string) string {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	v, err := b.c.QueryWorkflow(ctx, id, "", "__temporal_workflow_metadata")
-	errtest.None(b.t, err)
-	var m sdk.WorkflowMetadata
-	errtest.None(b.t, v.Get(&m))
-	return m.CurrentDetails
-}
-
-func has(t *testing.T, what, text string, words ...string) {
-	t.Helper()
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			t.Errorf("%s has no %s:\n%s", what, w, text)
-		}
-	}
-	if len(text) > 8<<10 {
-		t.Errorf("%s has %d bytes", what, len(text))
-	}
-}
-
-// TestDetails: the UI's page of a run says what its steps came to and who made its hits.
-func TestDetails(t *testing.T) {
-	b := newBench(t)
-	b.fails("broken", "no `luck` | at all")
-	src := `
-step "text" "first" { text = "one" }
-step "text" "second" {
-  for_each = toset(["a|b"])
-  text     = "two"
-  after    = [step.text.first.out]
-}
-`
-	b.run(src, "details-1")
-	has(t, "the run", b.details(t.Name()+"/details-1"), "2 ran", "| `step.text.second` | 0 | 1 |", "`step.text.second[\"a\\|b\"]`", "redsi trace STEP")
-
-	broke := src + `step "text" "third" { text = "broken" }`
-	w := b.start(broke, "details-2")
-	if _, err := b.wait(w); err == nil {
-		t.Fatal("it did not fail")
-	}
-	has(t, "the other run", b.details(t.Name()+"/details-2"), "2 hit, 0 ran, 1 failed", "| `step.text.second` | 1 | [`TestDetailsdetails-1`]", "`` no `luck` \\| at all ``")
 }
 
 // TestLongHistory: a run whose history grows long continues in another execution,

@@ -46,7 +46,8 @@ type Activities struct {
 	// Open loads a pipeline file as `redsi run` would, with the pins of its lock file, and names the lock file.
 	Open func(ctx context.Context, file string, vars map[string]string, targets []string) (p *plan.Plan, lock string, err error)
 
-	// Resolve resolves some steps of a plan that has grown, as `redsi run` would beside the lock file; "": this process's own.
+	// Resolve resolves some steps of a plan that has grown, as `redsi run` would beside the lock file; "": this
+	// process's own.
 	Resolve func(ctx context.Context, p *plan.Plan, steps []int, lock string) error
 
 	// Beside returns the options by which a pipeline that lies here reads the files beside it.
@@ -55,8 +56,8 @@ type Activities struct {
 	// Fits, if set, reports whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool
 
-	// Told, if set, reports that a batch system has told this process to end, and maybe the programs of its steps: results
-	// from then on do not count, as a script may go on after one of its commands was ended.
+	// Told, if set, reports that a batch system has told this process to end, and maybe the programs of its steps:
+	// results from then on do not count, as a script may go on after one of its commands was ended.
 	Told func() bool
 
 	// OnWait, if set, is told that an activity of a queue waits for room, until over is called.
@@ -116,13 +117,13 @@ func unanswered[Q any](a *Activities, do func(context.Context, Q) error) func(co
 	}
 }
 
-// heartbeatEvery is well inside the workflows' heartbeat timeout. Each beat has the progress; the SDK drops beats that come
-// too fast.
+// heartbeatEvery is well inside the workflows' heartbeat timeout. Each beat has the progress; the SDK drops beats
+// that come too fast.
 const heartbeatEvery = time.Second
 
-// attempt does the work of an activity. Until that returns, heartbeats tell the server that the worker lives, the first after
-// heartbeatEvery, as the server counts from the activity's start. A panic, our own bug, is an error, and failure turns errors
-// into those of the server.
+// attempt does the work of an activity. Until that returns, heartbeats tell the server that the worker lives, the
+// first after heartbeatEvery, as the server counts from the activity's start. A panic, our own bug, is an error, and
+// failure turns errors into those of the server.
 func attempt[T any](ctx context.Context, a *Activities, do func(context.Context) (T, error)) (T, error) {
 	p := &pulse{ctx: ctx, quit: make(chan struct{})}
 	var beats sync.WaitGroup

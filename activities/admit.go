@@ -28,8 +28,8 @@ type admitted struct {
 	unfit  string // if not "", why this worker never has so much
 }
 
-// admit returns when what a step asks for fits beside the steps that run here; that time is not the step's. give, which is
-// never nil, is to be called when the step has ended.
+// admit returns when what a step asks for fits beside the steps that run here; that time is not the step's. give,
+// which is never nil, is to be called when the step has ended.
 func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, task step.Task, failed int) (of admitted, give func(), err error) {
 	give, of.failed = func() {}, failed
 	has := a.Room.Has()
@@ -93,8 +93,8 @@ func noted(r artifacts.Result, name string) int {
 	return max(0, n)
 }
 
-// before returns what counts of earlier attempts of this run: how often the program of a step with retry has failed, and how
-// long it ran on workers that ended before it did.
+// before returns what counts of earlier attempts of this run: how often the program of a step with retry has failed,
+// and how long it ran on workers that ended before it did.
 func (a *Activities) before(ctx context.Context, req workflows.ExecuteRequest) (runs.Failure, error) {
 	if req.RunID == "" || a.Fits == nil && req.Resources.For(0).Tries == 0 {
 		return runs.Failure{}, nil
@@ -116,8 +116,8 @@ func (of admitted) within(ctx context.Context, work func(context.Context) error)
 	return err
 }
 
-// explained completes the error of a step's program: how it may follow from what the step asked for, and whether the step is
-// retried.
+// explained completes the error of a step's program: how it may follow from what the step asked for, and whether the
+// step is retried.
 func (of admitted) explained(ctx context.Context, err error, used *artifacts.Used) error {
 	var exit *command.ExitError
 	var late *command.TimeoutError

@@ -15,10 +15,10 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Do does steps, one after the other, each with its lease and its record. With several steps, which are short, it ends when
-// all steps that could begin are done, or BatchTime after the first began; if a step takes long after all, it reports the
-// others' outcomes to the run. A single step that fails is retried as its error says. If it is cancelled, the detail AtWork
-// says that it had begun, which a queued one lacks.
+// Do does steps, one after the other, each with its lease and its record. With several steps, which are short, it
+// ends when all steps that could begin are done, or BatchTime after the first began; if a step takes long after all,
+// it reports the others' outcomes to the run. A single step that fails is retried as its error says. If it is
+// cancelled, the detail AtWork says that it had begun, which a queued one lacks.
 func (a *Activities) Do(ctx context.Context, req workflows.DoRequest) ([]workflows.Outcome, error) {
 	out, err := attempt(ctx, a, func(ctx context.Context) ([]workflows.Outcome, error) {
 		n := failed(ctx)

@@ -42,8 +42,8 @@ type executed struct {
 	result *artifacts.Result
 }
 
-// executeTask returns the result of a task, which it runs if there is none, and checks the result. Only here is work done and
-// are results published: blobs first, the record last, the first writer wins. Errors are never cached.
+// executeTask returns the result of a task, which it runs if there is none, and checks the result. Only here is work
+// done and are results published: blobs first, the record last, the first writer wins. Errors are never cached.
 func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	kind := "unknown" // a label is one of few
 	if spec := a.Registry.Lookup(task.Kind); spec != nil {
@@ -116,14 +116,14 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 	return done, err
 }
 
-// leave leaves a step to another worker, and says why. It is no error, of which a step may have only so many while the right
-// worker is busy.
+// leave leaves a step to another worker, and says why. It is no error, of which a step may have only so many while
+// the right worker is busy.
 func (a *Activities) leave(why string) executed {
 	return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(why, maxError) + " (" + runs.Place(a.Env) + ")"}}}
 }
 
-// lacksTime returns why this worker will not end a step in time; "" if it may. A step that ran until an earlier worker ended
-// is taken to need a quarter more, since most workers have as much time as that one.
+// lacksTime returns why this worker will not end a step in time; "" if it may. A step that ran until an earlier
+// worker ended is taken to need a quarter more, since most workers have as much time as that one.
 func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task, before runs.Failure) string {
 	spec := a.Registry.Lookup(task.Kind)
 	if a.Fits == nil || spec != nil && spec.Resumes {
@@ -267,8 +267,8 @@ func (a *Activities) lacksProgram(task step.Task) string {
 	return a.Lacks.Error()
 }
 
-// checked returns the failure of a step whose result fails one of its checks. The result is kept: checks are in no key, and
-// another run may have others.
+// checked returns the failure of a step whose result fails one of its checks. The result is kept: checks are in no
+// key, and another run may have others.
 func (a *Activities) checked(ctx context.Context, open step.Opener, address string, task step.Task, r *artifacts.Result) error {
 	if len(task.Checks) == 0 {
 		return nil
@@ -286,8 +286,8 @@ func (a *Activities) checked(ctx context.Context, open step.Opener, address stri
 	return step.Permanent(errors.New(strings.Join(stops, "; ") + "; its result is kept, and nothing that reads it runs"))
 }
 
-// filePinned files a result also under the key that its pinned sources give it, so that the next plan finds it, and returns
-// that key. An accepted result is filed under no other key, for which nobody accepted it.
+// filePinned files a result also under the key that its pinned sources give it, so that the next plan finds it, and
+// returns that key. An accepted result is filed under no other key, for which nobody accepted it.
 func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.Task, res artifacts.Result) (artifacts.Digest, []step.Pin, error) {
 	pins, err := spec.Pins(task, res.Outputs)
 	if err != nil || len(pins) == 0 {

@@ -32,12 +32,13 @@ const (
 	maxNote  = 300
 )
 
-// errorTries is how often an activity may end in an error that a retry might fix: with the pauses, within about a minute and a
-// half. An attempt that is lost with its worker, or in the sleep of its machine, does not count: see workflows.
+// errorTries is how often an activity may end in an error that a retry might fix: with the pauses, within about a
+// minute and a half. An attempt that is lost with its worker, or in the sleep of its machine, does not count: see
+// workflows.
 const errorTries = 10
 
-// deadliest is how many processes a step may cost. The card may be the cause, or others that took the memory; if it is the
-// step, no more processes are to be lost.
+// deadliest is how many processes a step may cost. The card may be the cause, or others that took the memory; if it
+// is the step, no more processes are to be lost.
 const deadliest = 3
 
 // pause returns the time until the next attempt: 1, 2, 4, 8 and then 15 seconds.
@@ -45,8 +46,9 @@ func pause(attempt int32) time.Duration {
 	return min(time.Second<<min(attempt-1, 4), 15*time.Second)
 }
 
-// failure gives an error the type that decides about its retry, and a text that the server takes. Once the context has ended,
-// a step's own error does not count: it was cancelled, or its worker lost the server for a while, which a retry fixes.
+// failure gives an error the type that decides about its retry, and a text that the server takes. Once the context
+// has ended, a step's own error does not count: it was cancelled, or its worker lost the server for a while, which a
+// retry fixes.
 func (a *Activities) failure(ctx context.Context, err error) error {
 	var plan *planLostError
 	var try *failedTry
@@ -103,8 +105,8 @@ func died(ctx context.Context, err error) error {
 	return retried(ctx, fmt.Errorf("%w\nit continues in a new process, from its checkpoint if it has one", err))
 }
 
-// misread reports whether err is about a blob whose bytes were changed on the way, or may have been, as the store does not
-// answer. A blob that is wrong in the store is deleted, so that its producer has no result and is run again.
+// misread reports whether err is about a blob whose bytes were changed on the way, or may have been, as the store
+// does not answer. A blob that is wrong in the store is deleted, so that its producer has no result and is run again.
 func (a *Activities) misread(ctx context.Context, err error) bool {
 	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
 	switch {
@@ -145,8 +147,8 @@ func attemptOf(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
-// ErrEnding is why an activity of a worker that stops is interrupted. It is no cancellation, so that another worker gets the
-// activity at once.
+// ErrEnding is why an activity of a worker that stops is interrupted. It is no cancellation, so that another worker
+// gets the activity at once.
 var ErrEnding = errors.New("the worker is ending")
 
 type failedKey struct{}
@@ -211,8 +213,8 @@ func hopeless(err error) string {
 // errorText returns the text of an error, as the server takes it.
 func errorText(err error) string { return bounded(err.Error(), maxError) }
 
-// bounded returns a text as valid UTF-8, cut in the middle if it has more than most bytes: more of its beginning stays than of
-// its end.
+// bounded returns a text as valid UTF-8, cut in the middle if it has more than most bytes: more of its beginning
+// stays than of its end.
 func bounded(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
@@ -259,8 +261,8 @@ func atWork(err error) error {
 	return err
 }
 
-// failureTime bounds an attempt to store a failure; outageTime bounds the attempts, if no later attempt of the step stores
-// it: no run ends before its store is back.
+// failureTime bounds an attempt to store a failure; outageTime bounds the attempts, if no later attempt of the step
+// stores it: no run ends before its store is back.
 const (
 	failureTime = 10 * time.Second
 	outageTime  = time.Minute

@@ -108,8 +108,8 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 	return p, out, nil
 }
 
-// hits lists the steps that are done and, for a run with a lock file, the pins of their sources: another run, or this run before
-// a worker of another version took over, may not have written them there.
+// hits lists the steps that are done and, for a run with a lock file, the pins of their sources: another run, or this
+// run before a worker of another version took over, may not have written them there.
 func (a *Activities) hits(ctx context.Context, p *plan.Plan, runID string, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
 	preview, err := a.follow(ctx, p, runID, nil, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
 	if err != nil {
@@ -183,9 +183,9 @@ func began(runID string) time.Time {
 	return time.Now()
 }
 
-// Accepts returns an error for a pipeline file that workflows may not have this worker read: HCL can name any program, so that
-// with any file anyone who may submit workflows could run commands as the worker's user. Stored plans, which `redsi run` makes,
-// are always accepted.
+// Accepts returns an error for a pipeline file that workflows may not have this worker read: HCL can name any
+// program, so that with any file anyone who may submit workflows could run commands as the worker's user. Stored
+// plans, which `redsi run` makes, are always accepted.
 func (a *Activities) Accepts(file string) error {
 	path, err := resolved(file)
 	if err != nil {

@@ -46,9 +46,9 @@ type Reader struct {
 // rebuiltNote labels the results that Rebuild keeps beside the result that stands.
 const rebuiltNote = "rebuilt"
 
-// Rebuild runs a task, and the parts that it is cut into, although there is a result, and compares what it leaves by its kind's
-// rules: the result that is there stays, and other bytes are recorded as non-determinism, labelled with the verdict. It needs no
-// Temporal.
+// Rebuild runs a task, and the parts that it is cut into, although there is a result, and compares what it leaves by
+// its kind's rules: the result that is there stays, and other bytes are recorded as non-determinism, labelled with
+// the verdict. It needs no Temporal.
 func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.Digest, task step.Task, o RebuildOptions) (r Rebuilt, err error) {
 	before, err := artifacts.Lookup(ctx, a.Store, key)
 	if err != nil {
@@ -158,8 +158,8 @@ func (a *Activities) Compare(ctx context.Context, task step.Task, stands, made a
 		})
 }
 
-// evaluateBoth runs the steps that evaluate a model on the model that stands, unless they have results, and on the new model, and
-// compares the evaluations.
+// evaluateBoth runs the steps that evaluate a model on the model that stands, unless they have results, and on the
+// new model, and compares the evaluations.
 func (a *Activities) evaluateBoth(ctx context.Context, output string, rule step.Evaluated, stands, made artifacts.Artifact, o RebuildOptions) (alike.Found, error) {
 	f := alike.Found{Verdict: alike.Same}
 	var readers []Reader
@@ -222,8 +222,9 @@ func withInput(reg *step.Registry, t step.Task, was artifacts.Digest, is artifac
 // ConfigFile is where a staged folder has the step's configuration, as JSON.
 const ConfigFile = step.OwnFolder + "/config.json"
 
-// Stage fills an empty folder with a task's inputs, verified and read-only, and its configuration. The inputs of a kind that runs
-// a program lie where the program finds them; other inputs lie under in/ by their attributes, and the program is nil.
+// Stage fills an empty folder with a task's inputs, verified and read-only, and its configuration. The inputs of a
+// kind that runs a program lie where the program finds them; other inputs lie under in/ by their attributes, and the
+// program is nil.
 func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Digest, task step.Task, given step.Granted, dir string) (*step.Program, error) {
 	spec, err := a.kindOf(workflows.ExecuteRequest{Address: address}, task)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Release releases the outputs of temporary steps whose readers in a run are done. Outputs stay that an open run of another plan
-// keeps, or has yet to read, and those in the record of a run of another pipeline, or of a later run, whose plan may keep them.
+// Release releases the outputs of temporary steps whose readers in a run are done. Outputs stay that an open run of
+// another plan keeps, or has yet to read, and those in the record of a run of another pipeline, or of a later run,
+// whose plan may keep them.
 func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) (out workflows.Released, err error) {
 	keys, err := rowsOf(ctx, a, req.Keys)
 	if err != nil {
@@ -42,8 +43,8 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	return out, err
 }
 
-// wants adds the results that an open run keeps, or has yet to read, with the reason, also for steps by which its plan has grown
-// since it began. A run whose plan is gone cannot go on, and wants nothing.
+// wants adds the results that an open run keeps, or has yet to read, with the reason, also for steps by which its
+// plan has grown since it began. A run whose plan is gone cannot go on, and wants nothing.
 func (a *Activities) wants(ctx context.Context, o runs.Open, wanted map[artifacts.Digest]string) error {
 	p, err := plan.Read(ctx, a.Store, o.Plan)
 	if err == nil {

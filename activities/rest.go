@@ -16,8 +16,8 @@ import (
 // restTime is how long a step rests after a worker has left it to another one.
 const restTime = 5 * time.Second
 
-// Rest returns when a step may be asked for again: when nobody else is working on its key, with whatever Temporal server; or
-// after restTime, if the worker could not do it.
+// Rest returns when a step may be asked for again: when nobody else is working on its key, with whatever Temporal
+// server; or after restTime, if the worker could not do it.
 func (a *Activities) Rest(ctx context.Context, req workflows.RestRequest) error {
 	if !req.NotHere.Busy {
 		return rest(ctx, req.Address, req.NotHere.Why, restTime)

@@ -33,8 +33,9 @@ func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Re
 	return r
 }
 
-// run runs a kind, and turns a panic, our own bug, into an error. It writes the step's words to log. of is what the step has of the
-// machine, and for how long. With onward, the step may continue from states that others of its trajectory kept.
+// run runs a kind, and turns a panic, our own bug, into an error. It writes the step's words to log. of is what the
+// step has of the machine, and for how long. With onward, the step may continue from states that others of its
+// trajectory kept.
 func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, of admitted, log *stepLog, onward bool) (d done, err error) {
 	clock := usage.StartClock()
 	defer clock.Stop()
@@ -85,8 +86,8 @@ func (a *Activities) checkpoints(key artifacts.Digest) *stepio.Checkpoints {
 	return stepio.CheckpointsOf(a.Store.Own, key, a.Log)
 }
 
-// elsewhere has a process of the second program compute a step, on the card that the step asks for, and returns how long it waited
-// for the card.
+// elsewhere has a process of the second program compute a step, on the card that the step asks for, and returns how
+// long it waited for the card.
 func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
 	name, err := spec.DeviceOf(tree)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// storedPlan reads a plan by its digest, and keeps it for the next call. One plan is read at a time, and decoded once for all
-// callers that ask for it together.
+// storedPlan reads a plan by its digest, and keeps it for the next call. One plan is read at a time, and decoded once
+// for all callers that ask for it together.
 func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
 	for {
 		a.mu.Lock()

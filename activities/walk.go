@@ -13,7 +13,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// walk follows results through steps that were asked for together: it looks a step up as soon as all of its inputs have results.
+// walk follows results through steps that were asked for together: it looks a step up as soon as all of its inputs
+// have results.
 type walk struct {
 	a       *Activities
 	p       *plan.Plan
@@ -37,7 +38,8 @@ type walked struct {
 	wrong  string
 }
 
-// isOwn reports whether the run itself left the step's result: in an attempt whose answer was lost, or in an earlier execution.
+// isOwn reports whether the run itself left the step's result: in an attempt whose answer was lost, or in an earlier
+// execution.
 func (x *walked) isOwn(run string, p *plan.Plan) bool {
 	return x.result != nil && run != "" && x.result.Origin.RunID == run && x.result.Origin.Step == p.Steps[x.Index].Address
 }
@@ -87,8 +89,8 @@ func (w *walk) inputs(ctx context.Context) error {
 	return nil
 }
 
-// advance looks up every step whose inputs have results by now, then the steps that follow from hits, and returns the steps without
-// a result, in order.
+// advance looks up every step whose inputs have results by now, then the steps that follow from hits, and returns the
+// steps without a result, in order.
 func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 	if !w.begun {
 		if err := w.inputs(ctx); err != nil {
@@ -173,8 +175,8 @@ func (w *walk) hasInputs(i int) bool {
 	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil && !w.gone[d] })
 }
 
-// Prepare binds the inputs of steps whose dependencies have results, looks their keys up, follows hits to steps that were asked for
-// with them, and stores the bound tasks of steps that are to be cut.
+// Prepare binds the inputs of steps whose dependencies have results, looks their keys up, follows hits to steps that
+// were asked for with them, and stores the bound tasks of steps that are to be cut.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Outcome, error) {
 	w, err := a.newWalk(ctx, req.RunID, req.Plan, req.Steps, req.Keys)
 	if err != nil {

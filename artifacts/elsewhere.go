@@ -48,9 +48,9 @@ func (e Elsewhere) validate(d Digest) error {
 	return nil
 }
 
-// elsewhere reads the record of d's address; ok is false if there is none, or none that can be read. In the own store, whose
-// records may have come with anybody's results, only https counts, so that no program of this machine, and nobody on the way,
-// is asked for the blob.
+// elsewhere reads the record of d's address; ok is false if there is none, or none that can be read. In the own
+// store, whose records may have come with anybody's results, only https counts, so that no program of this machine,
+// and nobody on the way, is asked for the blob.
 func elsewhere(ctx context.Context, records getter, d Digest, own bool) (e Elsewhere, ok bool, err error) {
 	b, err := records.Get(ctx, ElsewhereName(d))
 	if errors.Is(err, ErrNotExist) {

@@ -404,11 +404,13 @@ func (e *changedError) Error() string {
 	return e.IntegrityError.Error() + "; another reading gave other bytes, so they are changed on the way: check the network and the machine's memory"
 }
 
-// certainty is in how many bits readings must agree to show that bytes are wrong in the store, and not changed on the way.
+// certainty is in how many bits readings must agree to show that bytes are wrong in the store, and not changed on the
+// way.
 const certainty = 32
 
-// corruptThere reads d until it is certain whether its bytes are wrong in the store; one right reading shows that they are
-// not. It reads a blob of two bytes, in which the same bit may be changed twice by chance, nine times, and a large one twice.
+// corruptThere reads d until it is certain whether its bytes are wrong in the store; one right reading shows that
+// they are not. It reads a blob of two bytes, in which the same bit may be changed twice by chance, nine times, and a
+// large one twice.
 func corruptThere(ctx context.Context, blobs BlobReader, d Digest, read func(n int64)) (bad *IntegrityError, err error) {
 	for agreed := 0.0; agreed < certainty; {
 		err := readThrough(ctx, blobs, d, read)

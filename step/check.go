@@ -315,7 +315,8 @@ func withoutIn(v any, t Type, path string, may bool, drop func(Ref, bool) bool) 
 	return nil, nil
 }
 
-// lacksAttr is an attribute that Without fills in, where a kind has it: how many of the steps that a task gathers are gone.
+// lacksAttr is an attribute that Without fills in, where a kind has it: how many of the steps that a task gathers are
+// gone.
 const lacksAttr = "lacks"
 
 // Without returns the task without the outputs of the steps in gone, by address, in its lists and maps.

@@ -18,10 +18,10 @@ import (
 // Deployment is the version of a worker deployment that a worker belongs to, in Temporal's sense. Zero: the worker takes
 // what any worker may take.
 //
-// Workflows are pinned: a run, its steps and its continuations stay with the workers of the build that began it. Their code
-// does not need that, since RunAgain would restart them, but a plan is for certain versions of kinds, and a worker with
-// other versions has to refuse it (plan.Plan.CheckKinds) or would give its steps other keys. A step that runs of two builds
-// want has one key, so the same kind in both, and the build that began it does it.
+// Workflows are pinned: a run, its steps and its continuations stay with the workers of the build that began it.
+// Their code does not need that, since RunAgain would restart them, but a plan is for certain versions of kinds, and
+// a worker with other versions has to refuse it (plan.Plan.CheckKinds) or would give its steps other keys. A step
+// that runs of two builds want has one key, so the same kind in both, and the build that began it does it.
 type Deployment struct{ Name, Build string }
 
 // ParseDeployment reads NAME or NAME:BUILD; NAME without BUILD gets the given build.
@@ -50,9 +50,10 @@ func (d Deployment) options() worker.DeploymentOptions {
 // ErrReplaced says that a build was current and another build is now: an old worker that restarts takes no runs back.
 var ErrReplaced = errors.New("another build has replaced it")
 
-// SetCurrent has new runs go to this version. It returns when workers of the version poll all queues of the build that is
-// current now, so that the server knows the version, or when ctx ends; waiting is told now and then why it has not. A call
-// that gets no answer in time is retried: on a busy server the SDK's own bound of a call (10 s) is soon over.
+// SetCurrent has new runs go to this version. It returns when workers of the version poll all queues of the build
+// that is current now, so that the server knows the version, or when ctx ends; waiting is told now and then why it
+// has not. A call that gets no answer in time is retried: on a busy server the SDK's own bound of a call (10 s) is
+// soon over.
 func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting func(error)) error {
 	handle := c.WorkerDeploymentClient().GetHandle(d.Name)
 	for told := time.Now(); ; {

@@ -77,8 +77,8 @@ func (s *shift) fits(took time.Duration) bool {
 	return s.Until == 0 || took < s.Until-time.Since(s.began)
 }
 
-// unfitTime is how long a worker looks for other work after it was offered a step that does not fit: less than the time for
-// which that step rests.
+// unfitTime is how long a worker looks for other work after it was offered a step that does not fit: less than the
+// time for which that step rests.
 const unfitTime = 4 * time.Second
 
 // nothingElse reports, during an activity, whether there has been no other work for unfitTime.

@@ -7,9 +7,9 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// slots lets a worker take most activities of a queue at a time, and one more for each that waits until it fits beside the
-// running ones, so that an activity that asks for much keeps no slot from others. At most most activities wait; other
-// workers get the rest.
+// slots lets a worker take most activities of a queue at a time, and one more for each that waits until it fits
+// beside the running ones, so that an activity that asks for much keeps no slot from others. At most most activities
+// wait; other workers get the rest.
 type slots struct {
 	most int
 

@@ -48,7 +48,8 @@ type Worker struct {
 	drain   func()
 }
 
-// New registers everything on each queue. Start polls until Stop. Steps that compute get the cores that no other step uses.
+// New registers everything on each queue. Start polls until Stop. Steps that compute get the cores that no other step
+// uses.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	if program := a.Env["revision"]; program != "" { // else the SDK reads all of it for a checksum by which servers know it
 		worker.SetBinaryChecksum(program)
@@ -155,18 +156,18 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 }
 
 // A workflow that this code cannot continue, most likely because another version of redsi began it, fails and says so
-// (FailWorkflow) instead of being retried for ever in silence; workflows.RunAgain restarts it, and it continues from what it
-// finished. A machine that is too busy for the SDK's one second is not a reason for that, so that DeadlockDetectionTimeout
-// is long.
+// (FailWorkflow) instead of being retried for ever in silence; workflows.RunAgain restarts it, and it continues from
+// what it finished. A machine that is too busy for the SDK's one second is not a reason for that, so that
+// DeadlockDetectionTimeout is long.
 
 // controlSlots bounds the activities of workflows.ControlQueue, nearly all of which wait: a run has at most 200 steps in
 // flight, so this is for 50 runs.
 const controlSlots = 10_000
 
-// heartbeatThrottle is the shortest time between heartbeats that reach the server, and so how late progress is shown and a
-// cancellation noticed. The SDK also gives up on a heartbeat after that time and cancels the activity, so that for the sake
-// of busy servers it is as long as the workflows' heartbeat timeout of 15 s allows: two fit. It ends just after a beat of
-// the activity, which is then sent.
+// heartbeatThrottle is the shortest time between heartbeats that reach the server, and so how late progress is shown
+// and a cancellation noticed. The SDK also gives up on a heartbeat after that time and cancels the activity, so that
+// for the sake of busy servers it is as long as the workflows' heartbeat timeout of 15 s allows: two fit. It ends
+// just after a beat of the activity, which is then sent.
 const heartbeatThrottle = 7*time.Second + time.Millisecond
 
 // stopTimeout is how long running activities have to notice a cancellation.
@@ -220,8 +221,8 @@ func (w *Worker) Stop() {
 	all.Wait()
 }
 
-// handBack interrupts the activities of a worker that stops, so that they answer before it has ended, and are not missed by
-// their heartbeats later.
+// handBack interrupts the activities of a worker that stops, so that they answer before it has ended, and are not
+// missed by their heartbeats later.
 type handBack struct {
 	interceptor.WorkerInterceptorBase
 	w *Worker

@@ -10,8 +10,8 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 )
 
-// CancelStepsUpdate asks a run to cancel the steps of an address, or of a block, that have not ended. Steps that need them
-// are cancelled, too; the run does all others. It answers with the addresses of the steps that were asked for.
+// CancelStepsUpdate asks a run to cancel the steps of an address, or of a block, that have not ended. Steps that need
+// them are cancelled, too; the run does all others. It answers with the addresses of the steps that were asked for.
 const CancelStepsUpdate = "cancel-steps"
 
 // stepCancelled is the error of a step that was cancelled, but not with its run.
@@ -53,8 +53,8 @@ func (r *run) updates(ctx workflow.Context) error {
 	})
 }
 
-// cancelStep takes a step from the worker that has it, and notes that it was cancelled. If the step is at work, the others of
-// its batch are asked for again; if it is not, the batch goes on and its outcome is ignored.
+// cancelStep takes a step from the worker that has it, and notes that it was cancelled. If the step is at work, the
+// others of its batch are asked for again; if it is not, the batch goes on and its outcome is ignored.
 func (r *run) cancelStep(i int) {
 	for _, w := range r.given {
 		if !w.left[i] {

@@ -32,9 +32,9 @@ const (
 	ChangesQuery = "changes" // Reproduce: Changes, for programs that follow it
 )
 
-// TaskTimeout is how long the server waits for a worker's answer to one task of a workflow. On a busy machine a long history
-// takes longer than the usual 10 seconds to replay, and a run whose tasks are given up stands still; a worker that is killed
-// during a task is missed after this time.
+// TaskTimeout is how long the server waits for a worker's answer to one task of a workflow. On a busy machine a long
+// history takes longer than the usual 10 seconds to replay, and a run whose tasks are given up stands still; a worker
+// that is killed during a task is missed after this time.
 const TaskTimeout = 45 * time.Second
 
 // GPUQueue returns the queue for steps with queue = "gpu" of runs on a queue.
@@ -43,9 +43,9 @@ func GPUQueue(queue string) string { return queue + gpuSuffix }
 // IsGPUQueue reports whether GPUQueue returns the queue for some other queue.
 func IsGPUQueue(queue string) bool { return strings.HasSuffix(queue, gpuSuffix) }
 
-// ControlQueue returns the queue for the short work of runs on a queue: looking up, recording, and waiting for steps of other
-// runs. It has slots of its own: on the queue of the steps, runs that wait for each other's steps could take every slot that
-// those steps need, and a look-up would wait behind hours of training.
+// ControlQueue returns the queue for the short work of runs on a queue: looking up, recording, and waiting for steps
+// of other runs. It has slots of its own: on the queue of the steps, runs that wait for each other's steps could take
+// every slot that those steps need, and a look-up would wait behind hours of training.
 func ControlQueue(queue string) string { return queue + controlSuffix }
 
 // Names of activities.
@@ -68,8 +68,8 @@ const (
 // SettledSignal tells a run the outcomes of a batch so far, with a Settled, while one of its steps takes long.
 const SettledSignal = "settled"
 
-// A step is short if it is done in ShortStep. A batch begins no step after BatchTime, and reports its outcomes so far when a
-// step has been running for LongStep.
+// A step is short if it is done in ShortStep. A batch begins no step after BatchTime, and reports its outcomes so far
+// when a step has been running for LongStep.
 const (
 	ShortStep = time.Second
 	BatchTime = 2 * time.Second
@@ -171,8 +171,8 @@ type ReproduceResult struct {
 	Released Released `json:"released,omitzero"`
 }
 
-// State is the answer to StateQuery: counts, and running or failed steps. A program that follows a run builds a State with
-// all steps from Changes.
+// State is the answer to StateQuery: counts, and running or failed steps. A program that follows a run builds a State
+// with all steps from Changes.
 type State struct {
 	RunID     string              `json:"run_id"`
 	Plan      artifacts.Digest    `json:"plan"`
@@ -265,22 +265,23 @@ type Head struct {
 	Class string   `json:"class,omitempty"`  // steps of a class are expected to take equally long
 	TookS *float64 `json:"took_s,omitempty"` // the last time that it ran
 
-	// Awaits are the steps, among Deps, whose results decide what the step is, or which steps there are. A step with Awaits
-	// is pending, and never done itself.
+	// Awaits are the steps, among Deps, whose results decide what the step is, or which steps there are. A step with
+	// Awaits is pending, and never done itself.
 	Awaits []int `json:"awaits,omitempty"`
 
 	// Gathers are the steps, among Deps, without which it goes on if they fail.
 	Gathers []Gather `json:"gathers,omitempty"`
 }
 
-// Gather is several steps of one block that a step reads: it goes on without the failed ones if at least Least have results.
+// Gather is several steps of one block that a step reads: it goes on without the failed ones if at least Least have
+// results.
 type Gather struct {
 	Least int   `json:"least"`
 	Of    []int `json:"of"` // ascending
 }
 
-// PrepareRequest asks for the keys of steps whose inputs have results and, as far as there are hits, of steps that follow from
-// them.
+// PrepareRequest asks for the keys of steps whose inputs have results and, as far as there are hits, of steps that
+// follow from them.
 type PrepareRequest struct {
 	Plan  artifacts.Digest `json:"plan"`
 	RunID string           `json:"run,omitempty"`
@@ -295,8 +296,8 @@ type Ready struct {
 	Bytes bool `json:"bytes,omitempty"` // of a temporary step: a result counts only with its bytes
 }
 
-// Outcome is the outcome of a step that a run asked for: Hit, Ran or Failed; Running if it is still at work and others of its
-// batch are reported; Waiting if it has no result and must be asked for, also if it was given out.
+// Outcome is the outcome of a step that a run asked for: Hit, Ran or Failed; Running if it is still at work and
+// others of its batch are reported; Waiting if it has no result and must be asked for, also if it was given out.
 type Outcome struct {
 	Index  int              `json:"i"`
 	Status runs.Status      `json:"status"`
@@ -319,8 +320,8 @@ type NotHere struct {
 	Busy bool   `json:"busy,omitempty"` // somebody else is working on it; else the worker cannot do it
 }
 
-// DoRequest asks for steps, one after the other; steps that follow from others of them are done when their inputs are there. Of
-// several, none begins after BatchTime.
+// DoRequest asks for steps, one after the other; steps that follow from others of them are done when their inputs are
+// there. Of several, none begins after BatchTime.
 type DoRequest struct {
 	Plan   artifacts.Digest `json:"plan"`
 	RunID  string           `json:"run_id"`
@@ -330,7 +331,8 @@ type DoRequest struct {
 
 	FailFast bool `json:"fail_fast,omitempty"` // start nothing after a failure
 
-	// Of a single step: how long it took the last time, if it ran; how often it has failed; whether somebody else was working on it.
+	// Of a single step: how long it took the last time, if it ran; how often it has failed; whether somebody else was
+	// working on it.
 	TookS   *float64 `json:"took_s,omitempty"`
 	Failed  int32    `json:"failed,omitempty"`
 	WasBusy bool     `json:"was_busy,omitempty"`
@@ -389,7 +391,8 @@ type Part struct {
 	OneByOne bool             `json:"one_by_one,omitempty"` // no other part of the step runs meanwhile
 }
 
-// JournalRequest stores a run's record and, if a worker loaded the pipeline from a file, adds the pins to the lock file beside it.
+// JournalRequest stores a run's record and, if a worker loaded the pipeline from a file, adds the pins to the lock
+// file beside it.
 type JournalRequest struct {
 	Run   runs.Record      `json:"run"` // without its steps
 	Steps Pages[runs.Step] `json:"step_pages"`
@@ -397,14 +400,14 @@ type JournalRequest struct {
 	Lock  string           `json:"lock_file,omitempty"`
 }
 
-// StepWorkflowID returns the workflow ID of a step that is cut, by the number of its work in an execution of its run: when a run
-// is restarted, the workflow of its earlier execution may still be open.
+// StepWorkflowID returns the workflow ID of a step that is cut, by the number of its work in an execution of its run:
+// when a run is restarted, the workflow of its earlier execution may still be open.
 func StepWorkflowID(execution string, number int) string {
 	return fmt.Sprintf("step/%s/%d", execution, number)
 }
 
-// NewRunID returns the id of a run. Ids sort by time. Of the eight hexadecimal digits at its end, three say when in the second it
-// began, in 1/4096 s; five are the end of unique, and tell apart runs of one moment.
+// NewRunID returns the id of a run. Ids sort by time. Of the eight hexadecimal digits at its end, three say when in
+// the second it began, in 1/4096 s; five are the end of unique, and tell apart runs of one moment.
 func NewRunID(at time.Time, unique string) string {
 	at = at.UTC()
 	part := at.Nanosecond() * 4096 / int(time.Second)
@@ -413,8 +416,8 @@ func NewRunID(at time.Time, unique string) string {
 
 const runTime = "20060102T150405Z"
 
-// RunBegan returns when a run began, to the second, by its id: its workflow may be in a later execution. ok is false for an id that
-// is not NewRunID's.
+// RunBegan returns when a run began, to the second, by its id: its workflow may be in a later execution. ok is false
+// for an id that is not NewRunID's.
 func RunBegan(id string) (at time.Time, ok bool) {
 	text, _, _ := strings.Cut(id, "-")
 	at, err := time.Parse(runTime, text)
@@ -436,8 +439,9 @@ func searchable(address string) string { return Short(strings.ReplaceAll(address
 // askRetries is how often Ask retries a query: more often than a stopping worker leaves polls behind.
 const askRetries = 10
 
-// Ask puts a query to a run and decodes its answer. The server may hand a query to the poll of a worker that has just stopped; then
-// the query ends as cancelled, or after the SDK's own bound of one call (10 s), and Ask retries it while ctx lives.
+// Ask puts a query to a run and decodes its answer. The server may hand a query to the poll of a worker that has just
+// stopped; then the query ends as cancelled, or after the SDK's own bound of one call (10 s), and Ask retries it
+// while ctx lives.
 func Ask[T any](ctx context.Context, c client.Client, workflow, query string, args ...any) (answer T, err error) {
 	for n := 0; ; n++ {
 		v, err := c.QueryWorkflow(ctx, workflow, "", query, args...)
@@ -451,8 +455,8 @@ func Ask[T any](ctx context.Context, c client.Client, workflow, query string, ar
 	}
 }
 
-// Late reports whether a call to Temporal ended without an answer in time, which is the SDK's bound unless the caller's context
-// ended.
+// Late reports whether a call to Temporal ended without an answer in time, which is the SDK's bound unless the
+// caller's context ended.
 func Late(err error) bool {
 	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
 	return late || errors.Is(err, context.DeadlineExceeded)

@@ -23,8 +23,9 @@ const (
 	describeGap = 5 * time.Second // details are renewed at most this often
 )
 
-// describe sets what the UI shows of a run: counts, the failed steps and the steps that workers have, each block, the longest steps,
-// and the hits with the runs that left them. Details are answers to a query, and so not in the history.
+// describe sets what the UI shows of a run: counts, the failed steps and the steps that workers have, each block, the
+// longest steps, and the hits with the runs that left them. Details are answers to a query, and so not in the
+// history.
 func (r *run) describe(ctx workflow.Context) {
 	r.described = workflow.Now(ctx)
 	info := workflow.GetInfo(ctx)
@@ -125,7 +126,8 @@ func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
 	}
 }
 
-// AddHit counts a hit of a step under its block and the run that left it. A last entry counts the hits that are not shown.
+// AddHit counts a hit of a step under its block and the run that left it. A last entry counts the hits that are not
+// shown.
 func AddHit(list []HitsFrom, step, run string) []HitsFrom {
 	block := address.Of(step).Block()
 	i := slices.IndexFunc(list, func(h HitsFrom) bool { return h.Block == block && h.Run == run })
@@ -142,8 +144,8 @@ func AddHit(list []HitsFrom, step, run string) []HitsFrom {
 	return list
 }
 
-// listed returns the address, on the same server, of the list of workflows that a query finds. The list is there even if the server
-// has forgotten the workflow, or never had it.
+// listed returns the address, on the same server, of the list of workflows that a query finds. The list is there even
+// if the server has forgotten the workflow, or never had it.
 func listed(info *workflow.Info, query string) string {
 	return "/namespaces/" + url.PathEscape(info.Namespace) + "/workflows?query=" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Bounds of a hand-over to another execution: how long running work may delay it; and from how many events and bytes of history
-// the run waits for that without a bound. The server ends a run with 51,200 events or 50 MB.
+// Bounds of a hand-over to another execution: how long running work may delay it; and from how many events and bytes
+// of history the run waits for that without a bound. The server ends a run with 51,200 events or 50 MB.
 const (
 	handOverGrace = 20 * time.Second
 	fullEvents    = 40_000
@@ -29,8 +29,8 @@ const (
 	furtherLine = "    " // begins the further lines of an error, which the CLI leaves out
 )
 
-// grown reports whether the run must continue in another execution: the server says that the history is long, and it has doubled
-// since it was measured, as a large plan is no reason.
+// grown reports whether the run must continue in another execution: the server says that the history is long, and it
+// has doubled since it was measured, as a large plan is no reason.
 func (r *run) grown(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
 	return info.GetContinueAsNewSuggested() && (info.GetCurrentHistoryLength() >= 2*r.events || info.GetCurrentHistorySize() >= 2*r.size || isFull(info))
@@ -45,8 +45,9 @@ func isFull(info *workflow.Info) bool {
 	return info.GetCurrentHistoryLength() >= fullEvents || info.GetCurrentHistorySize() >= fullSize
 }
 
-// handOver starts nothing until running work has ended, and reports whether another execution may continue. If work takes longer,
-// this execution goes on, since work ends with the execution that gave it. Steps that rest are asked for again.
+// handOver starts nothing until running work has ended, and reports whether another execution may continue. If work
+// takes longer, this execution goes on, since work ends with the execution that gave it. Steps that rest are asked
+// for again.
 func (r *run) handOver(ctx workflow.Context) bool {
 	r.stop = true
 	idle := func() bool { return r.flying == r.resting }
@@ -65,8 +66,8 @@ func (r *run) handOver(ctx workflow.Context) bool {
 	return r.long
 }
 
-// continuation returns the error by which the next execution continues with all that this one knows, also failures, what they skip,
-// and pins.
+// continuation returns the error by which the next execution continues with all that this one knows, also failures,
+// what they skip, and pins.
 func (r *run) continuation(ctx workflow.Context) error {
 	next := r.in
 	next.RunID, next.Project, next.Hits, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock, Released: r.released}
@@ -191,7 +192,8 @@ func (r *run) conclude(ctx workflow.Context, err error) {
 	}
 }
 
-// failures returns the text of a run's error: counts, and the first failures. Steps with the same error are reported together.
+// failures returns the text of a run's error: counts, and the first failures. Steps with the same error are reported
+// together.
 func (r *run) failures(out *ReproduceResult) string {
 	var b strings.Builder
 	var sum []string
@@ -246,7 +248,8 @@ func (r *run) failures(out *ReproduceResult) string {
 	return b.String()
 }
 
-// close removes the note that the run is open, if there is one: the run was cancelled while its plan was loaded, and has no record.
+// close removes the note that the run is open, if there is one: the run was cancelled while its plan was loaded, and
+// has no record.
 func (r *run) close(ctx workflow.Context) {
 	dctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()

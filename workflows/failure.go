@@ -15,12 +15,12 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// OtherVersionError is the type of the failure of a workflow that this code cannot continue, since another version of redsi began
-// it: it must be restarted.
+// OtherVersionError is the type of the failure of a workflow that this code cannot continue, since another version of
+// redsi began it: it must be restarted.
 const OtherVersionError = "other-version"
 
-// RunAgain returns the retry policy of runs: the server restarts a run that another version of redsi began, with the same input,
-// and the run finds in the store what is finished. No other failure of a run is retried, see final.
+// RunAgain returns the retry policy of runs: the server restarts a run that another version of redsi began, with the
+// same input, and the run finds in the store what is finished. No other failure of a run is retried, see final.
 func RunAgain() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second, MaximumAttempts: 5}
 }
@@ -42,8 +42,8 @@ const (
 	sdkTooSlow  = "[TMPRL1101]"
 )
 
-// Failures returns a failure converter that tells the server, and whoever asks it, in redsi's words why the SDK gave a workflow up.
-// The SDK's words stay as the cause.
+// Failures returns a failure converter that tells the server, and whoever asks it, in redsi's words why the SDK gave
+// a workflow up. The SDK's words stay as the cause.
 func Failures(c converter.FailureConverter) converter.FailureConverter {
 	return failures{FailureConverter: c}
 }
@@ -90,8 +90,8 @@ func (f failures) told(err error) error {
 	}
 }
 
-// Errors cross Temporal as application errors: the type is the kind of error, the detail has its fields, and the message is only
-// for people. Only ErrorOf turns them back into Go errors.
+// Errors cross Temporal as application errors: the type is the kind of error, the detail has its fields, and the
+// message is only for people. Only ErrorOf turns them back into Go errors.
 
 // PlanLost is the detail of a PlanLostError: which plan a worker's store lacks.
 type PlanLost struct {
@@ -110,8 +110,8 @@ type RunError struct {
 
 func (e *RunError) Error() string { return e.Text }
 
-// ErrorOf returns the application error inside err, nil if there is none. It leaves out details that are not there, or that cannot
-// be read, as another version of redsi wrote them.
+// ErrorOf returns the application error inside err, nil if there is none. It leaves out details that are not there,
+// or that cannot be read, as another version of redsi wrote them.
 func ErrorOf(err error) *RunError {
 	app, ok := errors.AsType[*temporal.ApplicationError](err)
 	if !ok {
@@ -168,8 +168,9 @@ func isLost(err error) bool {
 	return lost
 }
 
-// cancelledWithWorker returns a cancellation, with the details, in place of the error of an activity that was cancelled and then
-// lost, or handed back by a worker that ends: the server gives it no further attempt, and nothing is wrong with its step.
+// cancelledWithWorker returns a cancellation, with the details, in place of the error of an activity that was
+// cancelled and then lost, or handed back by a worker that ends: the server gives it no further attempt, and nothing
+// is wrong with its step.
 func cancelledWithWorker(ctx workflow.Context, err error, details ...any) error {
 	if ctx.Err() != nil && (isLost(err) || errorType(err) == TransientError) {
 		return temporal.NewCanceledError(details...)

@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// progress is the state of a run's steps, and which of them can start. A change costs time in proportion to the steps that depend
-// on the changed step, not to all steps.
+// progress is the state of a run's steps, and which of them can start. A change costs time in proportion to the steps
+// that depend on the changed step, not to all steps.
 type progress struct {
 	heads  []Head
 	steps  []StepState
@@ -121,10 +121,10 @@ func (p *progress) set(i int, to runs.Status) {
 	}
 }
 
-// skip marks all steps that wait, directly or not, for a step that will have no result: as skipped, or as cancelled if the step was.
-// All have the same reason, so that it can be reported once. A step that gathers others goes on without those that failed, or that a
-// failure skipped, while it has enough. A pending step is skipped only for a step that it awaits: the result of that step might leave
-// it out, and then it needs nothing.
+// skip marks all steps that wait, directly or not, for a step that will have no result: as skipped, or as cancelled
+// if the step was. All have the same reason, so that it can be reported once. A step that gathers others goes on
+// without those that failed, or that a failure skipped, while it has enough. A pending step is skipped only for a
+// step that it awaits: the result of that step might leave it out, and then it needs nothing.
 func (p *progress) skip(lost int) {
 	next := []int{lost}
 	for len(next) > 0 {
@@ -181,8 +181,9 @@ func (p *progress) without(u int) (list []int) {
 	return list
 }
 
-// ranks returns how many seconds pass from the beginning of each step to the end of the run, if steps take as long as last time and
-// enough workers are there. A step that has never run counts as the mean of the steps that have, or as a second.
+// ranks returns how many seconds pass from the beginning of each step to the end of the run, if steps take as long as
+// last time and enough workers are there. A step that has never run counts as the mean of the steps that have, or as
+// a second.
 func (p *progress) ranks() []float64 {
 	mean, ran := 0.0, 0
 	for _, h := range p.heads {
@@ -208,8 +209,8 @@ func (p *progress) ranks() []float64 {
 	return rank
 }
 
-// take returns steps that can start, by rank: at most so many short steps, and so many others. A step for which there is no room, or
-// that is for later, is parked, and comes first the next time.
+// take returns steps that can start, by rank: at most so many short steps, and so many others. A step for which there
+// is no room, or that is for later, is parked, and comes first the next time.
 func (p *progress) take(short, others int, isShort, later func(int) bool) (ready []int) {
 	add := func(i int) bool {
 		switch {
@@ -247,8 +248,8 @@ func (p *progress) take(short, others int, isShort, later func(int) bool) (ready
 	return ready
 }
 
-// following returns at most so many steps whose inputs have results, or are among from or among the returned steps, each after its
-// inputs.
+// following returns at most so many steps whose inputs have results, or are among from or among the returned steps,
+// each after its inputs.
 func (p *progress) following(from []int, most int, want func(int) bool) []int {
 	in := make(map[int]bool, len(from))
 	open := map[int]int{} // inputs that are neither there nor in

@@ -12,12 +12,12 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// A step's result may decide which steps there are. Until then these are pending in the plan; when what they await is there, an
-// activity, Grow, builds the plan anew, and the run goes on with the new plan. Steps have other places in it: work that is under way
-// has the places of the plan with which it began, see today.
+// A step's result may decide which steps there are. Until then these are pending in the plan; when what they await is
+// there, an activity, Grow, builds the plan anew, and the run goes on with the new plan. Steps have other places in
+// it: work that is under way has the places of the plan with which it began, see today.
 
-// growRest is how many times as long as the last Grow took a run that has other work waits until the next: steps that await one
-// result each must not cost a plan each.
+// growRest is how many times as long as the last Grow took a run that has other work waits until the next: steps that
+// await one result each must not cost a plan each.
 const growRest = 10
 
 // GrowRequest asks for the plan that follows from a plan with pending steps and the results in the store.
@@ -30,8 +30,8 @@ type GrowRequest struct {
 	Gone    Pages[int]       `json:"gone"` // steps without which steps that gather them go on
 }
 
-// Grown is that plan. Wrong are its pending steps for which others' outputs do not fit the pipeline; Unfit says why the worker left
-// the request to another worker.
+// Grown is that plan. Wrong are its pending steps for which others' outputs do not fit the pipeline; Unfit says why
+// the worker left the request to another worker.
 type Grown struct {
 	Plan  artifacts.Digest `json:"plan"`
 	Steps Pages[Head]      `json:"steps"`
@@ -158,8 +158,8 @@ func moved[V any](of map[int]V, move []int) map[int]V {
 	return to
 }
 
-// today returns the place of a step that had place i when the plan had grown so many times; -1: it has none. A step that is under way
-// may go, too, if what it awaited was lost and has changed.
+// today returns the place of a step that had place i when the plan had grown so many times; -1: it has none. A step
+// that is under way may go, too, if what it awaited was lost and has changed.
 func (r *run) today(grown, i int) int {
 	for _, move := range r.moves[grown:] {
 		if i < 0 || i >= len(move) {

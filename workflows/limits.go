@@ -1,6 +1,7 @@
 package workflows
 
-// A limit bounds how many steps of a run have its name at a time, on any number of workers. A step without room waits in the run.
+// A limit bounds how many steps of a run have its name at a time, on any number of workers. A step without room waits
+// in the run.
 
 // limitsOf returns the names that a step has while it runs.
 func (r *run) limitsOf(i int) []string {

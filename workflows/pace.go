@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// triedEach is how many steps of a class that has never run are given out for each slot of a worker. The others follow when these
-// show whether they are short, or after LongStep, for there may be more workers.
+// triedEach is how many steps of a class that has never run are given out for each slot of a worker. The others
+// follow when these show whether they are short, or after LongStep, for there may be more workers.
 const triedEach = 4
 
-// pace is how long the steps of a class have taken in this run, in seconds. So many steps of a class that had never run must have
-// been short before others count as short.
+// pace is how long the steps of a class have taken in this run, in seconds. So many steps of a class that had never
+// run must have been short before others count as short.
 type pace struct {
 	last  [3]float64
 	n     int
@@ -18,8 +18,8 @@ type pace struct {
 	until time.Time // when the others stop waiting for these
 }
 
-// isShort reports whether a step is done with others in a batch. The first steps of a class that has never run are not: an activity
-// of its own costs the server some milliseconds, and a slow step in a batch costs the others' time.
+// isShort reports whether a step is done with others in a batch. The first steps of a class that has never run are
+// not: an activity of its own costs the server some milliseconds, and a slow step in a batch costs the others' time.
 func (r *run) isShort(i int) bool {
 	h := r.heads[i]
 	p := r.paces[h.Class]
@@ -40,8 +40,8 @@ func (r *run) isSingle(i int) bool {
 	return h.Splits || h.Queue == "gpu" || r.past[i].Singly
 }
 
-// later returns a function that reports whether a step that is not short waits for the first steps of its class, and counts the steps
-// that do not. The run looks again at the time wake.
+// later returns a function that reports whether a step that is not short waits for the first steps of its class, and
+// counts the steps that do not. The run looks again at the time wake.
 func (r *run) later(now time.Time) func(i int) bool {
 	r.wake = time.Time{}
 	taken := map[string]int{}

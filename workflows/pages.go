@@ -15,16 +15,16 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Pages is a list in a payload that grows with a run's steps, inputs or parts: a single page is in the payload, as deflated JSON;
-// several pages are blobs of the store, which activities read themselves and workflow code reads by PageActivity. So nothing that
-// Temporal limits grows with a pipeline.
+// Pages is a list in a payload that grows with a run's steps, inputs or parts: a single page is in the payload, as
+// deflated JSON; several pages are blobs of the store, which activities read themselves and workflow code reads by
+// PageActivity. So nothing that Temporal limits grows with a pipeline.
 type Pages[T any] struct {
 	Page  []byte             `json:"page,omitempty"`
 	Blobs []artifacts.Digest `json:"blobs,omitempty"`
 }
 
-// Bounds of one page, in bytes of JSON before it is deflated: also a page that cannot be deflated is below Temporal's 2 MB, and a blob
-// that is not a page takes little memory.
+// Bounds of one page, in bytes of JSON before it is deflated: also a page that cannot be deflated is below Temporal's
+// 2 MB, and a blob that is not a page takes little memory.
 const (
 	pageBytes    = 1 << 20
 	maxPageBytes = 64 << 20
@@ -127,7 +127,8 @@ func (p Pages[T]) Rows(get func(d artifacts.Digest, n int) ([]byte, error)) ([]T
 	return all, nil
 }
 
-// stash returns rows as Pages. It stores pages one after the other, since all of them would not fit an answer to the server.
+// stash returns rows as Pages. It stores pages one after the other, since all of them would not fit an answer to the
+// server.
 func stash[T any](ctx workflow.Context, rows []T) (Pages[T], error) {
 	p, err := PagesOf(rows, func(page []byte, n int) (d artifacts.Digest, err error) {
 		err = pageActivity(ctx, fmt.Sprintf("store page %d of a list", n+1), StashActivity, page, &d)

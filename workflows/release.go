@@ -10,10 +10,12 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// The bytes of a temporary step are released when all steps of the run that read it have results: soon, since a run may be long and its
-// disk full before it ends, but not one by one, since an activity, Release, reads all records of the store to find what else needs them.
+// The bytes of a temporary step are released when all steps of the run that read it have results: soon, since a run
+// may be long and its disk full before it ends, but not one by one, since an activity, Release, reads all records of
+// the store to find what else needs them.
 
-// releaseRest is how long a run waits at least between two releases, and releaseShare how many times as long as the last one took.
+// releaseRest is how long a run waits at least between two releases, and releaseShare how many times as long as the
+// last one took.
 const (
 	releaseRest  = 30 * time.Second
 	releaseShare = 20

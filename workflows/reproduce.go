@@ -30,9 +30,9 @@ const (
 	targetsMost = artifacts.MaxRecord * 3 / 4 // bytes of JSON
 )
 
-// Reproduce loads a plan and does the steps without results, each as soon as its inputs have results. If a step failed, it returns an
-// error after everything that does not depend on the step is done (or, with FailFast, at once). It refuses a second input, since whoever
-// gives one expects something of it.
+// Reproduce loads a plan and does the steps without results, each as soon as its inputs have results. If a step
+// failed, it returns an error after everything that does not depend on the step is done (or, with FailFast, at once).
+// It refuses a second input, since whoever gives one expects something of it.
 func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage) (*ReproduceResult, error) {
 	targets := 0
 	for _, t := range in.Targets {
@@ -158,8 +158,8 @@ func (r *run) load(ctx workflow.Context) error {
 	return nil
 }
 
-// walk dispatches until nothing is left to start and nothing is running, or until the history is so long that another execution must
-// continue.
+// walk dispatches until nothing is left to start and nothing is running, or until the history is so long that another
+// execution must continue.
 func (r *run) walk(ctx workflow.Context) error {
 	for {
 		if r.changed && workflow.Now(ctx).Sub(r.described) >= describeGap {
@@ -222,7 +222,8 @@ func (r *run) proceed(ctx workflow.Context) (more bool, err error) {
 	return true, r.dispatch(ctx, ready)
 }
 
-// dispatch looks up ready steps and, as far as there are hits, the steps that follow, and gives out the steps without results.
+// dispatch looks up ready steps and, as far as there are hits, the steps that follow, and gives out the steps without
+// results.
 func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 	var follow []int
 	if r.hits { // else the ready steps follow from steps that have just run, and further hits are unlikely
@@ -307,7 +308,8 @@ func (r *run) question(ctx workflow.Context, asked []int) (steps []Ready, pages 
 	return steps, pages, err
 }
 
-// runAgain puts a step back to waiting, together with the inputs whose results may be gone: the next look-up finds what is there.
+// runAgain puts a step back to waiting, together with the inputs whose results may be gone: the next look-up finds
+// what is there.
 func (r *run) runAgain(i int, lost []int) {
 	past := r.past[i]
 	past.Lost++

@@ -16,22 +16,24 @@ import (
 // partsInFlight bounds the parts of one step that are queued at a time; the workers' slots bound how many run.
 const partsInFlight = 64
 
-// silence is how long an activity may go without a heartbeat before the server takes its worker for lost: with the first interval of
-// retries and the way to another worker, a lost attempt of any activity costs less than 20 seconds.
+// silence is how long an activity may go without a heartbeat before the server takes its worker for lost: with the
+// first interval of retries and the way to another worker, a lost attempt of any activity costs less than 20 seconds.
 const silence = 15 * time.Second
 
 // attemptsMost bounds the attempts of an activity.
 const attemptsMost = 200
 
-// retries is the retry policy of every activity. Attempts may be lost with their workers, or each time that a laptop sleeps, and the
-// next one follows at once, however many were lost: with growing intervals, workers that are lost at regular times could meet every
-// attempt. The activity itself decides how often an error is worth a retry, and after which time, and then ends with PermanentError.
+// retries is the retry policy of every activity. Attempts may be lost with their workers, or each time that a laptop
+// sleeps, and the next one follows at once, however many were lost: with growing intervals, workers that are lost at
+// regular times could meet every attempt. The activity itself decides how often an error is worth a retry, and after
+// which time, and then ends with PermanentError.
 func retries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1,
 		MaximumAttempts: attemptsMost, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
 }
 
-// doing returns the options of an activity: how long it may work, as a bound on what hangs and no estimate, and its name in the UI.
+// doing returns the options of an activity: how long it may work, as a bound on what hangs and no estimate, and its
+// name in the UI.
 func doing(queue, summary string, most time.Duration) workflow.ActivityOptions {
 	return workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: most, HeartbeatTimeout: silence,
 		WaitForCancellation: true, RetryPolicy: retries(), Summary: Short(summary)}

@@ -13,10 +13,10 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 )
 
-// A run gives steps to workers as activities: a step that may take long on its own, short steps in batches, with the steps that follow
-// from them. A step that is cut into parts has a workflow, Step. Whoever works on a key holds its lease in the store, for whatever run.
-// A worker that finds the lease taken, or cannot do a step, says so, and the step rests on the control queue until it may be asked for
-// again.
+// A run gives steps to workers as activities: a step that may take long on its own, short steps in batches, with the
+// steps that follow from them. A step that is cut into parts has a workflow, Step. Whoever works on a key holds its
+// lease in the store, for whatever run. A worker that finds the lease taken, or cannot do a step, says so, and the
+// step rests on the control queue until it may be asked for again.
 
 // Bounds of a batch: steps that can begin, and steps that follow from them.
 const (
@@ -229,8 +229,8 @@ func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(wor
 	})
 }
 
-// settlements takes what workers report before their work ends: with FailFast that it has begun, and the outcomes of some steps of a
-// batch.
+// settlements takes what workers report before their work ends: with FailFast that it has begun, and the outcomes of
+// some steps of a batch.
 func (r *run) settlements(ctx workflow.Context) {
 	for {
 		var s Settled
@@ -299,8 +299,8 @@ func (r *run) singly(i int, failed int32) {
 	r.past[i] = past
 }
 
-// end notes what becomes of steps whose outcome their work, which took so many seconds, did not report: an error of the work counts for
-// the steps that could begin.
+// end notes what becomes of steps whose outcome their work, which took so many seconds, did not report: an error of
+// the work counts for the steps that could begin.
 func (r *run) end(ctx workflow.Context, w *work, err error, took float64) {
 	for _, i := range w.steps {
 		if i < 0 || !w.left[i] {

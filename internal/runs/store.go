@@ -186,8 +186,8 @@ func (o Open) IsOf(ctx context.Context, blobs artifacts.BlobReader, plan artifac
 	return o.Plan == plan || firstOf(ctx, blobs, o.Plan) == firstOf(ctx, blobs, plan)
 }
 
-// firstOf returns the stored plan from which a stored plan has grown, or else the plan itself. It is all that this package
-// knows of plans.
+// firstOf returns the stored plan from which a stored plan has grown, or else the plan itself. It is all that this
+// package knows of plans.
 func firstOf(ctx context.Context, blobs artifacts.BlobReader, plan artifacts.Digest) artifacts.Digest {
 	var p struct {
 		Format string
@@ -205,9 +205,9 @@ func Close(ctx context.Context, store artifacts.Store, id string) error {
 	return store.Records.Delete(ctx, artifacts.OpenRunPrefix+id)
 }
 
-// closeKilled removes the open records of killed runs of a plan when the record of a finished run of that plan names all
-// that they did. Open records of other plans stay, also of the same pipeline: nothing else names what those runs did under
-// other keys, such as days of training for another variable.
+// closeKilled removes the open records of killed runs of a plan when the record of a finished run of that plan names
+// all that they did. Open records of other plans stay, also of the same pipeline: nothing else names what those runs
+// did under other keys, such as days of training for another variable.
 func closeKilled(ctx context.Context, store artifacts.Store, plan artifacts.Digest) error {
 	open, err := AllOpen(ctx, store)
 	if err != nil {

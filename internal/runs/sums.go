@@ -39,8 +39,8 @@ func Took(ctx context.Context, store artifacts.Store, log *slog.Logger, project,
 	return seconds
 }
 
-// SpentBy adds up the runs of a pipeline of a project. It reads the records of all runs and failures, and of each result of
-// these runs: its time grows with them, its memory with the number of different results.
+// SpentBy adds up the runs of a pipeline of a project. It reads the records of all runs and failures, and of each
+// result of these runs: its time grows with them, its memory with the number of different results.
 func SpentBy(ctx context.Context, store *artifacts.Resolver, project, pipeline string) (*usage.Spent, error) {
 	s := &usage.Spent{}
 	seen := map[artifacts.Digest]bool{}

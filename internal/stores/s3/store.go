@@ -323,9 +323,9 @@ type Config struct {
 
 const defaultEndpoint = "s3.amazonaws.com"
 
-// ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R&path_style=true&anonymous=true&writers=one. Endpoint
-// and region default to AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, and AWS_REGION or AWS_DEFAULT_REGION, which getenv looks
-// up. Credentials have no place in a URL: it is printed and stored.
+// ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R&path_style=true&anonymous=true&writers=one.
+// Endpoint and region default to AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, and AWS_REGION or AWS_DEFAULT_REGION, which
+// getenv looks up. Credentials have no place in a URL: it is printed and stored.
 func ParseURL(raw string, getenv func(string) string) (Config, error) {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -123,7 +123,7 @@ const heartbeatEvery = time.Second
 
 // attempt does the work of an activity. Until that returns, heartbeats tell the server that the worker lives, the
 // first after heartbeatEvery, as the server counts from the activity's start. A panic, our own bug, is an error, and
-// failure turns errors into those of the server.
+// failure gives errors the types that the server knows.
 func attempt[T any](ctx context.Context, a *Activities, do func(context.Context) (T, error)) (T, error) {
 	p := &pulse{ctx: ctx, quit: make(chan struct{})}
 	var beats sync.WaitGroup

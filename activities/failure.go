@@ -119,7 +119,7 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 	dropped, err := artifacts.DropCorrupt(ctx, a.Store.Own, bad.Want)
 	switch {
 	case err != nil:
-		a.Log.Warn("a corrupt blob could not be looked at again, and stays", "blob", bad.Want, "err", err)
+		a.Log.Warn("a blob that seems corrupt could not be read once more, and stays; redsi verify --repair deletes it if it is", "blob", bad.Want, "err", err)
 		return true
 	case dropped:
 		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
@@ -295,9 +295,9 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 	f := runs.Failure{RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: runs.Failed, Error: errorText(cause),
 		Attempt: attemptOf(ctx), Host: runs.Place(a.Env), Ended: time.Now().UTC(), TookS: took.Seconds()}
 	f.Tries = of.failed
-	if again, ok := errors.AsType[*failedTry](cause); ok {
-		f.Tries = again.failed
-		a.Log.Warn("its program failed; it is tried again", "step", req.Address, "try", again.failed, "of", of.asks.Tries+1)
+	if try, ok := errors.AsType[*failedTry](cause); ok {
+		f.Tries = try.failed
+		a.Log.Warn("its program failed; it is tried again", "step", req.Address, "try", try.failed, "of", of.asks.Tries+1)
 	}
 	if ctx.Err() != nil {
 		f.Outcome = runs.Cancelled

@@ -123,7 +123,7 @@ func (p *progress) set(i int, to runs.Status) {
 
 // skip marks all steps that wait, directly or not, for a step that will have no result: as skipped, or as cancelled
 // if the step was. All have the same reason, so that it can be reported once. A step that gathers others goes on
-// without those that failed, or that a failure skipped, while it has enough. A pending step is skipped only for a
+// without steps that failed, or that a failure skipped, while it has enough. A pending step is skipped only for a
 // step that it awaits: the result of that step might leave it out, and then it needs nothing.
 func (p *progress) skip(lost int) {
 	next := []int{lost}

@@ -150,7 +150,7 @@ func pageActivity(ctx workflow.Context, what, name string, in, out any) error {
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), what, lookUp)), name, in).Get(ctx, out)
 }
 
-// unpageable makes an error of a page itself one that is not retried. An activity's error stays as it is.
+// unpageable keeps an error of a page itself from being retried. An activity's error stays as it is.
 func unpageable(err error) error {
 	if _, activity := errors.AsType[*temporal.ActivityError](err); err == nil || activity || temporal.IsCanceledError(err) {
 		return err

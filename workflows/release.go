@@ -58,7 +58,7 @@ func (r *run) releases(ctx workflow.Context) {
 	}
 }
 
-// releaseAll releases bytes at the end, also those that others needed when it was tried before.
+// releaseAll releases bytes at the end, also bytes that others needed at earlier tries.
 func (r *run) releaseAll(ctx workflow.Context) {
 	if workflow.Await(ctx, func() bool { return !r.releasing }) == nil {
 		r.read = nil

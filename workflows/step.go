@@ -109,7 +109,7 @@ func rest(ctx workflow.Context, id string, req RestRequest) error {
 	return cancelledWithWorker(ctx, workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), RestActivity, req).Get(ctx, nil))
 }
 
-// Step does a step that is cut into parts: each of them, under its own key, and then the whole.
+// Step does a step that is cut into parts: each part under its own key, and then the step itself.
 func Step(ctx workflow.Context, in StepInput) (Outcome, error) {
 	if in.Failed == nil {
 		in.Failed = map[artifacts.Digest]int32{}
@@ -191,7 +191,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 	wg.Wait(ctx)
 	var failed error
 	for _, err := range failures {
-		if failed == nil || errors.Is(failed, errLong) || temporal.IsCanceledError(failed) && begun(err) { // of cancelled parts, one that was running
+		if failed == nil || errors.Is(failed, errLong) || temporal.IsCanceledError(failed) && begun(err) { // a cancelled part that was running goes first
 			failed = err
 		}
 	}

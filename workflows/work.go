@@ -285,7 +285,7 @@ func (r *run) note(i int, x Outcome) {
 	case x.Lost:
 		r.runAgain(i, r.heads[i].Deps)
 	default:
-		if x.NotHere != nil || x.Failed > 0 { // it may rest, and be tried again, by itself
+		if x.NotHere != nil || x.Failed > 0 { // it may rest, and be retried, on its own
 			r.singly(i, r.past[i].Failed+x.Failed)
 		}
 		r.set(i, runs.Waiting)

@@ -89,8 +89,8 @@ func Unchanged(ctx context.Context, path string, d artifacts.Digest, proof Proof
 	if proof.Holds(now) {
 		return true, nil
 	}
-	again, _, err := Digest(ctx, path, nil)
-	return again == d, err
+	is, _, err := Digest(ctx, path, nil)
+	return is == d, err
 }
 
 // Stamp tells a file from every other, and from itself after a change: size and mtime can be set back by anybody

@@ -126,8 +126,10 @@ func (d *driver) List(ctx context.Context, prefix string) iter.Seq2[artifacts.Fi
 				return nil
 			case err != nil:
 				return err
+			case !strings.HasPrefix(f.Path, prefix) && e.IsDir():
+				return fs.SkipDir
 			case !strings.HasPrefix(f.Path, prefix):
-				return skip(e)
+				return nil
 			}
 			found = true
 			if !yield(f, nil) {
@@ -142,14 +144,6 @@ func (d *driver) List(ctx context.Context, prefix string) iter.Seq2[artifacts.Fi
 			yield(artifacts.FileInfo{}, explain(err))
 		}
 	}
-}
-
-// skip leaves a folder out of a walk.
-func skip(e fs.DirEntry) error {
-	if e.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
 }
 
 // info describes an entry of a walk.
@@ -169,7 +163,7 @@ func (d *driver) info(file string, e fs.DirEntry) (artifacts.FileInfo, error) {
 	}
 	f.Size, f.ModTime = info.Size(), info.ModTime()
 	if !info.Mode().IsRegular() {
-		f.What = describe(info)
+		f.What = "a " + filetype.Name(info.Mode())
 		if info.Mode()&fs.ModeSymlink != 0 {
 			to, err := os.Stat(file)
 			f.Linked = err != nil || to.IsDir()
@@ -455,23 +449,13 @@ func makeWay(root, path string) (bool, error) {
 		if last && info.Mode().IsRegular() {
 			return false, nil
 		}
-		if last || !folder(at, info) {
+		to, err := os.Stat(at) // a link to a folder stays: files are opened through it
+		if last || err != nil || !to.IsDir() {
 			_, err := setAside(root, at)
 			return err == nil, err
 		}
 	}
 	return false, nil
-}
-
-// folder reports whether a path is a folder, or a link to a folder, through which files are opened: it stays.
-func folder(path string, info fs.FileInfo) bool {
-	if info.Mode()&fs.ModeSymlink != 0 {
-		var err error
-		if info, err = os.Stat(path); err != nil {
-			return false
-		}
-	}
-	return info.IsDir()
 }
 
 // setAside moves whatever is at path, in a folder of the store at root, below root/aside.
@@ -490,6 +474,3 @@ func setAside(root, path string) (string, error) {
 	}
 	return to, nil
 }
-
-// describe names something that is no regular file.
-func describe(info fs.FileInfo) string { return "a " + filetype.Name(info.Mode()) }

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -199,7 +200,10 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	}
 	did.Env = of.notes(did.Env)
 	res := did.result(key, preimage, parts)
-	res.Origin, res.Log = a.origin(ctx, req), log.keep(ctx, a, req.Address)
+	res.Origin, res.Log = artifacts.Origin{RunID: req.RunID, Step: req.Address}, log.keep(ctx, a, req.Address)
+	if activity.IsActivity(ctx) {
+		res.Origin.WorkflowID = activity.GetInfo(ctx).WorkflowExecution.ID
+	}
 	if stale {
 		if err := artifacts.DropResult(ctx, a.Store.Own, req.Key); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
 			return executed{}, err
@@ -222,18 +226,14 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	return executed{workflows.Outcome{Status: runs.Ran, Key: key, TookS: res.Took.Seconds(), Pins: pins}, won}, nil
 }
 
-func (a *Activities) origin(ctx context.Context, req workflows.ExecuteRequest) artifacts.Origin {
-	o := artifacts.Origin{RunID: req.RunID, Step: req.Address}
-	if activity.IsActivity(ctx) {
-		o.WorkflowID = activity.GetInfo(ctx).WorkflowExecution.ID
-	}
-	return o
-}
-
 // task reads the bound task of a request and finds its kind.
 func (a *Activities) task(ctx context.Context, req workflows.ExecuteRequest) (step.Task, *step.Spec, error) {
 	var t step.Task
-	if err := readJSON(ctx, a.Store, req.Task, &t); err != nil {
+	b, err := artifacts.ReadBlob(ctx, a.Store, req.Task, artifacts.AnySize)
+	if err == nil {
+		err = values.Written(b, &t)
+	}
+	if err != nil {
 		return t, nil, fmt.Errorf("task of %s: %w", req.Address, err)
 	}
 	spec, err := a.kindOf(req, t)

@@ -139,14 +139,6 @@ func retried(ctx context.Context, err error) error {
 		temporal.ApplicationErrorOptions{NextRetryDelay: pause(n)})
 }
 
-// attemptOf returns the number of an attempt, from 1.
-func attemptOf(ctx context.Context) int32 {
-	if !activity.IsActivity(ctx) {
-		return 1
-	}
-	return activity.GetInfo(ctx).Attempt
-}
-
 // ErrEnding is why an activity of a worker that stops is interrupted. It is no cancellation, so that another worker
 // gets the activity at once.
 var ErrEnding = errors.New("the worker is ending")
@@ -293,8 +285,10 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		return
 	}
 	f := runs.Failure{RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: runs.Failed, Error: errorText(cause),
-		Attempt: attemptOf(ctx), Host: runs.Place(a.Env), Ended: time.Now().UTC(), TookS: took.Seconds()}
-	f.Tries = of.failed
+		Attempt: 1, Tries: of.failed, Host: runs.Place(a.Env), Ended: time.Now().UTC(), TookS: took.Seconds()}
+	if activity.IsActivity(ctx) {
+		f.Attempt = activity.GetInfo(ctx).Attempt
+	}
 	if try, ok := errors.AsType[*failedTry](cause); ok {
 		f.Tries = try.failed
 		a.Log.Warn("its program failed; it is tried again", "step", req.Address, "try", try.failed, "of", of.asks.Tries+1)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -69,14 +68,6 @@ func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
 		a.plans, a.kept = map[artifacts.Digest]*plan.Plan{}, size
 	}
 	a.plans[d] = p
-}
-
-func readJSON(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, v any) error {
-	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
-	if err != nil {
-		return err
-	}
-	return values.Written(b, v)
 }
 
 func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artifacts.Digest]) ([]artifacts.Result, error) {

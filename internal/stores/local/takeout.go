@@ -59,7 +59,13 @@ func WriteFiles(ctx context.Context, blobs artifacts.BlobReader, files []artifac
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for _, f := range files {
-		g.Go(func() error { return placeBlob(gctx, blobs, f, tmp, wrote) })
+		g.Go(func() error {
+			r, err := blobs.Open(gctx, f.Digest)
+			if err != nil {
+				return fmt.Errorf("%s: %w", f.Name, err)
+			}
+			return errors.Join(Entry(tmp, f.Name, f, 0o644, readers.Pieces(r, wrote)), r.Close())
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -74,15 +80,6 @@ func WriteFiles(ctx context.Context, blobs artifacts.BlobReader, files []artifac
 		return err
 	}
 	return os.Rename(tmp, dir)
-}
-
-// placeBlob copies a file's blob below folder.
-func placeBlob(ctx context.Context, blobs artifacts.BlobReader, f artifacts.File, folder string, wrote func(n int64)) error {
-	r, err := blobs.Open(ctx, f.Digest)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return errors.Join(Entry(folder, f.Name, f, 0o644, readers.Pieces(r, wrote)), r.Close())
 }
 
 // moveFiles moves files from a folder within dir to dir itself.

@@ -71,11 +71,7 @@ func canonicalLeaf(b *bytes.Buffer, v any) error {
 		b.WriteString(strconv.FormatBool(v))
 	case string:
 		return canonicalString(b, v)
-	case int64:
-		b.WriteString(strconv.FormatInt(v, 10))
-	case float64:
-		return canonicalFloat(b, v)
-	case json.Number:
+	case int64, float64, json.Number:
 		return canonicalNumber(b, v)
 	case Input:
 		return canonicalInput(b, v)
@@ -119,25 +115,14 @@ func canonicalString(b *bytes.Buffer, s string) error {
 	return nil
 }
 
-func canonicalNumber(b *bytes.Buffer, n json.Number) error {
-	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-		b.WriteString(strconv.FormatInt(i, 10))
+func canonicalNumber(b *bytes.Buffer, v any) error {
+	if n, ok := toInt(v); ok {
+		b.WriteString(strconv.FormatInt(n, 10))
 		return nil
 	}
-	f, err := strconv.ParseFloat(string(n), 64)
-	if err != nil {
-		return fmt.Errorf("%q is not a number", string(n))
-	}
-	return canonicalFloat(b, f)
-}
-
-func canonicalFloat(b *bytes.Buffer, f float64) error {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return fmt.Errorf("%v is not a finite number", f)
-	}
-	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		b.WriteString(strconv.FormatInt(int64(f), 10))
-		return nil
+	f, ok := toFloat(v)
+	if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Errorf("%v is not a finite number", v)
 	}
 	b.WriteString(strconv.FormatFloat(f, 'g', -1, 64))
 	return nil

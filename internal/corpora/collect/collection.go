@@ -334,11 +334,7 @@ func (c *Collection) Qrels(split nq.Split) (*trec.Judgments, error) {
 // Targets yields how many train, dev and test queries each document has that judgments name.
 func (c *Collection) Targets(yield func([3]int32) bool) {
 	if c.byNumber != nil {
-		for _, a := range c.byNumber {
-			if !yield(a) {
-				return
-			}
-		}
+		slices.Values(c.byNumber)(yield)
 		return
 	}
 	for i, number := range c.taken {

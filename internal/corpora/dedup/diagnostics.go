@@ -40,8 +40,7 @@ func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
 		Coverage: title.Coverage(), ReferenceCoverage: page.Coverage(),
 		Fragments: t.Fragmented[:min(limit, len(t.Fragmented))], Collisions: t.Colliding[:min(limit, len(t.Colliding))],
 	}
-	train, dev := t.Affected()
-	d.Affected = map[nq.Split]Affected{nq.Train: train, nq.Dev: dev}
+	d.Affected = t.Affected()
 	d.AdditionalQueries = d.ReferenceCoverage.TrainQueries - d.Coverage.TrainQueries
 	return d, nil
 }

@@ -106,7 +106,7 @@ func flatText(b []byte, r *nq.Record, limit int, tags bool) (text []byte, n int)
 		}
 	} else {
 		for token := range strings.SplitSeq(r.Text, " ") {
-			if (tags || !isTag(token)) && !add(token) {
+			if (tags || !IsTag(token)) && !add(token) {
 				break
 			}
 		}
@@ -114,6 +114,7 @@ func flatText(b []byte, r *nq.Record, limit int, tags bool) (text []byte, n int)
 	return b, n
 }
 
-func isTag(token string) bool {
+// IsTag reports whether a token of the simplified format is a tag.
+func IsTag(token string) bool {
 	return len(token) > 2 && token[0] == '<' && token[len(token)-1] == '>' && strings.IndexByte(token[1:], '<') < 0
 }

@@ -124,21 +124,18 @@ type Affected struct {
 }
 
 // Affected counts train and dev. A record without a page is affected if its key collides.
-func (t *Titles) Affected() (train, dev Affected) {
-	r := t.Grouping.Records
-	train, dev = Affected{Of: r.Train()}, Affected{Of: r.Dev()}
+func (t *Titles) Affected() map[nq.Split]Affected {
+	r, queries, all := t.Grouping.Records, map[nq.Split]int{}, map[nq.Split]Affected{}
 	for i, is := range t.AffectedRecords() {
-		if !is {
-			continue
-		}
-		if r.Split(i) == nq.Train {
-			train.Queries++
-		} else {
-			dev.Queries++
+		if is {
+			queries[r.Split(i)]++
 		}
 	}
-	train.Percent, dev.Percent = percent(train.Queries, train.Of), percent(dev.Queries, dev.Of)
-	return train, dev
+	for _, split := range r.splits {
+		n, of := queries[split], r.count(split)
+		all[split] = Affected{n, of, percent(n, of)}
+	}
+	return all
 }
 
 // AffectedRecords says of each record whether Affected counts it.

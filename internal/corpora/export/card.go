@@ -42,15 +42,17 @@ const (
 	Other            Origin = "other"     // another corpus in the same format
 )
 
+const ccBySA3 = "https://creativecommons.org/licenses/by-sa/3.0/"
+
 // words are what the card says about an origin.
-var words = map[Origin]struct{ license, language, subject, licence string }{
-	NaturalQuestions: {"cc-by-sa-3.0", "en", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
-	Generated: {"cc-by-sa-3.0", "en", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
+var words = map[Origin]struct{ license, licenseURL, language, subject, licence string }{
+	NaturalQuestions: {"cc-by-sa-3.0", ccBySA3, "en", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
+	Generated: {"cc-by-sa-3.0", ccBySA3, "en", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
 		"\n## Licence and attribution\n\nQuestions are generated. Pages are, too, or made of articles of English Wikipedia, in which words were\n" +
 			"exchanged: The Walking Dead (season 8), Readability, Color space, Capitol Hill, Ruthenium boride and Seat\n" +
 			"of government, written by the contributors whom their histories list. That text is licensed CC BY-SA 3.0\n" +
 			"(https://creativecommons.org/licenses/by-sa/3.0/), and so is this collection.\n"},
-	Other: {"", "", "Questions, each with the document that answers it, for training and evaluating retrieval",
+	Other: {"", "", "", "Questions, each with the document that answers it, for training and evaluating retrieval",
 		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
 }
 
@@ -102,11 +104,7 @@ func WriteCard(w io.Writer, c Card, s Summary) error {
 	}
 	c.files(&b, s)
 	loading(&b, s)
-	settings(&b, "How it was made", c.Settings)
-	if c.Command != "" {
-		fmt.Fprintf(&b, "\nRebuild it with\n\n    %s\n", inline(c.Command))
-	}
-	settings(&b, "Sources", c.Sources)
+	origins(&b, "How it was made", c.Settings, c.Command, c.Sources)
 	b.WriteString(words[c.Origin].licence)
 	_, err := w.Write(b.Bytes())
 	return err
@@ -211,7 +209,7 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 // splits are the splits with queries.
 func (s Summary) splits() []nq.Split {
 	n := map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}
-	return lists.Filter(splits, func(split nq.Split) bool { return n[split] > 0 })
+	return lists.Filter(nq.Splits, func(split nq.Split) bool { return n[split] > 0 })
 }
 
 // queries counts the queries of each split; few collections have a third.
@@ -302,6 +300,15 @@ func loading(b *bytes.Buffer, s Summary) {
 	if len(lines) > 0 {
 		fmt.Fprintf(b, "\n## Loading\n\n```python\nfrom datasets import load_dataset  # \".\" is this folder or the name of its repository\n\n%s\n```\n", strings.Join(lines, "\n"))
 	}
+}
+
+// origins are the last parts of a card: how its subject was made, by which command and from what.
+func origins(b *bytes.Buffer, how string, made []Setting, command string, sources []Setting) {
+	settings(b, how, made)
+	if command != "" {
+		fmt.Fprintf(b, "\nRebuild it with\n\n    %s\n", inline(command))
+	}
+	settings(b, "Sources", sources)
 }
 
 func settings(b *bytes.Buffer, title string, list []Setting) {

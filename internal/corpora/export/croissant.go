@@ -134,7 +134,7 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 	about := words[c.Origin]
 	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: c.language(),
 		Description: fmt.Sprintf("%s: %s documents, %s queries.", about.subject, thousands(s.Documents), s.queries()),
-		License:     licenseURL[about.license], Distribution: []croissantObject{}, RecordSet: []croissantRecord{}}
+		License:     about.licenseURL, Distribution: []croissantObject{}, RecordSet: []croissantRecord{}}
 	if c.Origin == NaturalQuestions {
 		set.CiteAs = strings.TrimSpace(bibtex)
 	}
@@ -186,12 +186,6 @@ func (set *croissantSet) records(s Summary) {
 	for _, split := range s.splits() {
 		add("qrels-"+string(split), fmt.Sprintf("beir/qrels/%s.tsv", split), fmt.Sprintf("Relevance judgements of the %s split.", split), "", qrelColumns)
 	}
-}
-
-// licenseURL is the address of a licence by its name.
-var licenseURL = map[string]string{
-	"cc-by-sa-3.0": "https://creativecommons.org/licenses/by-sa/3.0/",
-	"apache-2.0":   "https://www.apache.org/licenses/LICENSE-2.0",
 }
 
 // encoding is a file's media type by name, of gzip the content's: readers of Croissant recognize gzip by its bytes.

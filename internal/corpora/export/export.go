@@ -108,9 +108,6 @@ const (
 // Formats lists all formats.
 func Formats() []Format { return []Format{JSONL, Parquet, TREC, BEIR, Redsi} }
 
-// splits are the splits of every format, in this order.
-var splits = []nq.Split{nq.Train, nq.Dev, nq.Test}
-
 // File is one written file.
 type File struct {
 	Name   string `json:"name"`
@@ -258,8 +255,8 @@ func checkQuery(q *Query, sameQuestion bool, ids, asked map[string]struct{}) err
 	if err := checkID(q.ID); err != nil {
 		return fmt.Errorf("query %q: %w", q.ID, err)
 	}
-	if !slices.Contains(splits, q.Split) {
-		return fmt.Errorf("query %q is in the unknown split %q; the splits are %v", q.ID, q.Split, splits)
+	if !slices.Contains(nq.Splits, q.Split) {
+		return fmt.Errorf("query %q is in the unknown split %q; the splits are %v", q.ID, q.Split, nq.Splits)
 	}
 	if _, ok := ids[q.DocID]; !ok {
 		return fmt.Errorf("query %q of %s has the target %q, which is not a document", q.ID, q.Split, q.DocID)

@@ -96,11 +96,7 @@ func WriteModelCard(w io.Writer, c ModelCard) error {
 			b.WriteString("\n")
 		}
 	}
-	settings(&b, "How it was trained", c.Settings)
-	if c.Command != "" {
-		fmt.Fprintf(&b, "\nRebuild it with\n\n    %s\n", inline(c.Command))
-	}
-	settings(&b, "Sources", c.Sources)
+	origins(&b, "How it was trained", c.Settings, c.Command, c.Sources)
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -170,14 +171,7 @@ func (c *Client) allPieces(ctx context.Context, ids []uint64) (Answers, error) {
 }
 
 func join(ids []uint64) string {
-	var b strings.Builder
-	for i, id := range ids {
-		if i > 0 {
-			b.WriteByte('|')
-		}
-		b.WriteString(strconv.FormatUint(id, 10))
-	}
-	return b.String()
+	return strings.Join(lists.Map(ids, func(id uint64) string { return strconv.FormatUint(id, 10) }), "|")
 }
 
 // once sends one request, and reads its answer, and how to go on if that is not all.

@@ -12,6 +12,9 @@ const (
 	Test  Split = "test"
 )
 
+// Splits are the three in the order in which they may learn of each other: a query of a later one in an earlier one is a leak.
+var Splits = []Split{Train, Dev, Test}
+
 // Token is one element of document_tokens in the full format (paper, appendix "NQ Formats").
 type Token struct {
 	Text  string // the stored string; may differ from the HTML bytes it came from

@@ -246,20 +246,19 @@ func (s *scanner) skip(depth int) bool {
 		return false
 	}
 	switch c := s.ws(); {
-	case c == '{':
-		return s.skipObject(depth)
-	case c == '[':
+	case c == '{', c == '[':
+		end := c + 2 // in ASCII
 		s.p++
-		if s.ws() == ']' {
+		if s.ws() == end {
 			s.p++
 			return true
 		}
 		for {
-			if !s.skip(depth + 1) {
+			if c == '{' && (s.ws() != '"' || !s.skipString() || !s.lit(':')) || !s.skip(depth+1) {
 				return false
 			}
 			if !s.more() {
-				return s.lit(']')
+				return s.lit(end)
 			}
 		}
 	case c == '"':
@@ -274,22 +273,6 @@ func (s *scanner) skip(depth int) bool {
 		return s.skipNumber()
 	}
 	return false
-}
-
-func (s *scanner) skipObject(depth int) bool {
-	s.p++
-	if s.ws() == '}' {
-		s.p++
-		return true
-	}
-	for {
-		if s.ws() != '"' || !s.skipString() || !s.lit(':') || !s.skip(depth+1) {
-			return false
-		}
-		if !s.more() {
-			return s.lit('}')
-		}
-	}
 }
 
 // more consumes a comma and reports true, or stays before anything else.

@@ -1,19 +1,18 @@
 package nq320k
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
 )
 
 // digests tell texts apart, with and without regard to their white space.
 type digests struct{ whole, spaced [16]byte }
 
 func digestsOf(text string) *digests {
-	whole, spaced := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
-	return &digests{[16]byte(whole[:16]), [16]byte(spaced[:16])}
+	return &digests{dedup.TextDigest(text, 0, false), dedup.TextDigest(strings.Join(strings.Fields(text), " "), 0, false)}
 }
 
 // texts compares the texts of pairs by their digests, then reads those that it shows.

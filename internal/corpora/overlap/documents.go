@@ -1,8 +1,9 @@
 package overlap
 
 import (
-	"crypto/sha256"
 	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
 )
 
 // DocumentPair is a document and its nearest one before it.
@@ -71,7 +72,7 @@ func (d *Documents) Add(doc int32, text string) {
 	normal := Normal(text)
 	d.buf = appendWords(d.buf[:0], normal)
 	d.look(doc, d.buf)
-	raw, norm := digest(text), digest(normal)
+	raw, norm := dedup.TextDigest(text, 0, false), dedup.TextDigest(normal, 0, false)
 	switch other, ok := d.raw[raw]; {
 	case ok:
 		d.pairs = append(d.pairs, DocumentPair{Doc: doc, Other: other, Class: Exact, Similarity: 1})
@@ -88,11 +89,6 @@ func (d *Documents) Add(doc int32, text string) {
 	d.set = d.sketch.appendSet(d.set[:0], d.buf)
 	d.keys = d.sketch.appendBands(d.keys, d.set)
 	d.lone = append(d.lone, before || len(d.set) == 0)
-}
-
-func digest(s string) [16]byte {
-	sum := sha256.Sum256([]byte(s))
-	return [16]byte(sum[:16])
 }
 
 // look finds the queries that are in a document's words.

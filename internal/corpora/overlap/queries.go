@@ -8,9 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Splits are in the order in which they may learn of each other: a later split's query in an earlier one is a leak.
-var Splits = []nq.Split{nq.Train, nq.Dev, nq.Test}
-
 // Class says how alike two texts are; a class holds what is in no earlier one.
 type Class uint8
 
@@ -45,7 +42,7 @@ type Queries struct {
 	List []Query
 	Left int64 // pairs of normal forms that Pairs left out: too many questions of one pattern
 
-	splits []uint8 // of List, by their place in Splits
+	splits []uint8 // of List, by their place in nq.Splits
 	texts  map[string]int32
 	text   []int32 // of List: which text
 	forms  map[string]int32
@@ -68,15 +65,15 @@ func NewQueries() *Queries {
 
 // Add takes a line of a collection's queries; those of one query stand together.
 func (qs *Queries) Add(q *dedup.Query) error {
-	at := slices.Index(Splits, q.Split)
+	at := slices.Index(nq.Splits, q.Split)
 	if at < 0 {
-		return fmt.Errorf("example %d is of split %q; splits are %v", q.ExampleID, q.Split, Splits)
+		return fmt.Errorf("example %d is of split %q; splits are %v", q.ExampleID, q.Split, nq.Splits)
 	}
 	if n := len(qs.List) - 1; n >= 0 && qs.List[n].ID == q.ExampleID && qs.List[n].Split == q.Split && qs.List[n].Text == q.Question {
 		qs.List[n].Documents = append(qs.List[n].Documents, q.Doc)
 		return nil
 	}
-	qs.List = append(qs.List, Query{Split: Splits[at], ID: q.ExampleID, Name: q.Name, Text: q.Question, Documents: []int32{q.Doc}})
+	qs.List = append(qs.List, Query{Split: nq.Splits[at], ID: q.ExampleID, Name: q.Name, Text: q.Question, Documents: []int32{q.Doc}})
 	qs.splits = append(qs.splits, uint8(at))
 	qs.text = append(qs.text, intern(qs.texts, q.Question))
 	normal := Normal(q.Question)
@@ -128,15 +125,15 @@ func (qs *Queries) members() func(form int32) []int32 {
 // same text, else of the same normal form, else the most similar one. Of several that are
 // as near, it is the first with a relevant document in common, else the first.
 func (qs *Queries) Pairs(near Near) []Pair {
-	best := make([]Pair, len(qs.List)*len(Splits))
+	best := make([]Pair, len(qs.List)*len(nq.Splits))
 	// Queries enter split by split: what is found is of an earlier split, or earlier.
-	for at := range Splits {
+	for at := range nq.Splits {
 		for q, s := range qs.splits {
 			if int(s) != at {
 				continue
 			}
 			for other := range at + 1 {
-				best[q*len(Splits)+other] = qs.same(q, uint8(other))
+				best[q*len(nq.Splits)+other] = qs.same(q, uint8(other))
 			}
 			qs.enter(q)
 		}
@@ -147,7 +144,7 @@ func (qs *Queries) Pairs(near Near) []Pair {
 	qs.Left = s.similar(keys, func(f int32) bool { return len(sets(f)) == 0 }, sets, func(f, g int32, similarity float64) {
 		for _, pair := range [][2]int32{{f, g}, {g, f}} {
 			for _, q := range members(pair[0]) {
-				qs.nearer(best[int(q)*len(Splits):][:qs.splits[q]+1], int(q), pair[1], similarity)
+				qs.nearer(best[int(q)*len(nq.Splits):][:qs.splits[q]+1], int(q), pair[1], similarity)
 			}
 		}
 	})

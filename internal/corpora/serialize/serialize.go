@@ -66,7 +66,7 @@ func (s *Serializer) Document(r *nq.Record) (Text, error) {
 	case s.form != HtmlNorm && !r.Full() && r.Text == "":
 		return Text{}, fmt.Errorf("serialize: example %d has neither document_text nor document_tokens", r.ExampleID)
 	case s.form == SimplifiedTags:
-		text := simplifiedText(r)
+		text := r.SimplifiedText()
 		return Text{Body: text, text: text}, nil
 	case s.form == Simplified:
 		return simplified(r), nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // Entry says which page a revision belongs to.
@@ -29,20 +28,13 @@ type Table struct {
 // NewTable takes over entries, sorts, drops and counts repeats, and refuses a revision assigned to two pages.
 func NewTable(entries []Entry) (*Table, error) {
 	slices.SortFunc(entries, compareEntries)
-	kept, all := entries[:0], len(entries)
-	for i, e := range entries {
-		if i > 0 && len(kept) > 0 {
-			last := kept[len(kept)-1]
-			if last.OldID == e.OldID && last.PageID != e.PageID {
-				return nil, fmt.Errorf("revision %d belongs to page %d and to page %d", e.OldID, last.PageID, e.PageID)
-			}
-			if last.OldID == e.OldID {
-				continue
-			}
+	for i := 1; i < len(entries); i++ {
+		if a, b := entries[i-1], entries[i]; a.OldID == b.OldID && a.PageID != b.PageID {
+			return nil, fmt.Errorf("revision %d belongs to page %d and to page %d", b.OldID, a.PageID, b.PageID)
 		}
-		kept = append(kept, e)
 	}
-	return &Table{kept, all - len(kept)}, nil
+	kept := slices.CompactFunc(entries, func(a, b Entry) bool { return a.OldID == b.OldID })
+	return &Table{kept, len(entries) - len(kept)}, nil
 }
 
 // compareEntries orders by revision, then so that the result does not depend on the order of the parts.
@@ -75,8 +67,8 @@ func (t *Table) Repeated() int { return t.repeated }
 
 // Lookup finds a revision.
 func (t *Table) Lookup(oldID uint64) (Entry, bool) {
-	i := sort.Search(len(t.entries), func(i int) bool { return t.entries[i].OldID >= oldID })
-	if i == len(t.entries) || t.entries[i].OldID != oldID {
+	i, found := slices.BinarySearchFunc(t.entries, oldID, func(e Entry, id uint64) int { return cmp.Compare(e.OldID, id) })
+	if !found {
 		return Entry{}, false
 	}
 	return t.entries[i], true

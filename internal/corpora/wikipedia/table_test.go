@@ -2,7 +2,6 @@ package wikipedia
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 
@@ -56,11 +55,7 @@ func TestURLs(t *testing.T) {
 		{prefix + "A&amp;oldid=1&amp;oldid=2", "several oldids"},
 		{prefix + "A#&amp;oldid=1", "no oldid"},
 	} {
-		_, err := OldID(c.url)
-		var e *URLError
-		if !errors.As(err, &e) || e.URL != c.url || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.url, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(OldID(c.url)), c.want)
 	}
 }
 

@@ -62,12 +62,8 @@ func Places(vector int) (first, second int) {
 func dotsGeneric[T float](x0, x1, packed []T, out *pairDots[T]) {
 	lanes := lanesOf[T]()
 	for j := range group {
-		a, b := dotLanes(x0, packed[j*lanes:]), dotLanes(x1, packed[j*lanes:])
-		if j < 4 {
-			out[j], out[4+j] = a, b
-		} else {
-			out[8], out[9] = a, b
-		}
+		first, second := Places(j)
+		out[first], out[second] = dotLanes(x0, packed[j*lanes:]), dotLanes(x1, packed[j*lanes:])
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Sources are grouping's inputs from other domains. Set those that the keys and options need; PageID, where set, also
-// describes the documents of other keys and feeds the diagnostics.
+// Sources are grouping's inputs from other domains. Set the functions that the keys and options need; PageID, where set,
+// also describes the documents of other keys and feeds the diagnostics.
 type Sources struct {
 	// BertNormalize is NCI's tokenize-and-decode with bert-base-uncased.
 	BertNormalize func(string) string
@@ -26,7 +26,7 @@ type Sources struct {
 // Text identifies a text without holding it.
 type Text struct {
 	Digest [16]byte // see TextDigest
-	Length int      // code points of the whole text
+	Length int      // code points of the text, uncut
 }
 
 func (s *Sources) check(k Key, o Options) error {
@@ -69,7 +69,7 @@ func (e *RecordError) Error() string {
 
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// What can be wrong with a record; each is wrapped in a RecordError.
+// The faults of a record; each is wrapped in a RecordError.
 var (
 	ErrNoTextKey  = errors.New("the header has no text key; extract the records again with text keys")
 	ErrNoTitle    = errors.New("a dev record with neither document_title nor a title in its URL; use nci_h1")
@@ -79,7 +79,7 @@ var (
 	ErrNoPage     = errors.New("the revision has no page and the fallback is \"fail\"")
 )
 
-// derived holds what several keys of one record share, each computed once.
+// derived holds values that several keys of one record share, each computed once.
 type derived struct {
 	h *nq.Header
 	s *Sources
@@ -98,7 +98,7 @@ func (d *derived) reset(h *nq.Header) {
 	d.h, d.titled, d.located = h, false, false
 }
 
-// appendKey derives one key string into a buffer that the next call reuses.
+// appendKey returns a key string in a buffer that the next call reuses.
 func (d *derived) appendKey(k *Key) ([]byte, error) {
 	b, err := k.derive(d.scratch[:0], d)
 	if err == nil && !utf8.Valid(b) {
@@ -158,7 +158,7 @@ func (d *derived) bert(dst []byte, text string) []byte {
 	return append(dst, d.s.BertNormalize(text)...)
 }
 
-// nciTitle is NCI's title, which its train and dev code make differently; without document_title, the URL's title.
+// nciTitle is NCI's title, which its code derives differently in train and dev; without document_title, the URL's title.
 func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	if d.h.Split != nq.Dev {
 		return d.bert(dst, d.h.H1), nil
@@ -169,7 +169,7 @@ func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	return nil, ErrNoTitle
 }
 
-// locate finds revision and page, 0 where the URL has no revision or it no page.
+// locate returns the revision in the URL and its page, 0 where there is none.
 func (d *derived) locate() (oldid, page uint64) {
 	if d.located {
 		return d.oldid, d.page

@@ -25,7 +25,7 @@ type Diagnostics struct {
 	Collisions []Collision `json:"collisions"` // the first few
 }
 
-// Diagnose compares a title-like grouping with that by page, of one pass, and gives at most limit examples of each kind.
+// Diagnose compares a title-like grouping with the grouping by page of the same pass, with at most limit examples of a kind.
 func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
 	if title.Records != page.Records {
 		return Diagnostics{}, errors.New("the groupings to compare come from different passes")

@@ -127,9 +127,9 @@ var qrelColumns = []column{
 	{"score", "sc:Integer", "how relevant the document is"},
 }
 
-// WriteCroissant writes croissant.json, which describes the files of an export with their
-// digests and sizes, and its documents, queries and judgements as record sets, and adds it
-// to the files. Documents and queries are those of Parquet or, without it, of JSON lines.
+// WriteCroissant writes croissant.json, which describes the files of an export with their digests and sizes, and its
+// documents, queries and judgements as record sets, and adds it to the files. Documents and queries are described as in
+// Parquet or, without it, as in JSON lines.
 func WriteCroissant(create Sink, c Card, s *Summary) error {
 	about := words[c.Origin]
 	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: c.language(),
@@ -188,7 +188,7 @@ func (set *croissantSet) records(s Summary) {
 	}
 }
 
-// encoding is a file's media type by name, of gzip the content's: readers of Croissant recognize gzip by its bytes.
+// encoding is a file's media type by its name without .gz: readers of Croissant recognise gzip by its bytes.
 func encoding(name string) string {
 	switch path.Ext(strings.TrimSuffix(name, ".gz")) {
 	case ".parquet":

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Source is a place that a file can be had from.
+// Source is a place of a file.
 type Source struct {
 	Raw  string // as written; printed by Redact only
 	URL  string // http(s) URL; "" for a local file
@@ -31,7 +31,7 @@ func ParseSource(raw string) (Source, error) {
 			return Source{}, fmt.Errorf("%q is not a URL with a host", Redact(raw))
 		}
 		if u.User != nil {
-			return Source{}, fmt.Errorf("the URL for host %s carries a password; sources are written into results; fetch such a file yourself and give its path", u.Host)
+			return Source{}, fmt.Errorf("the URL for host %s carries a password, and sources are written into results: fetch the file yourself and give its path", u.Host)
 		}
 		return Source{Raw: raw, URL: raw}, nil
 	case "gs":
@@ -58,7 +58,7 @@ func ParseSource(raw string) (Source, error) {
 	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path%s", Redact(raw), hint)
 }
 
-// OfFile is a source that is a file of this machine and no pattern, whatever its path has.
+// OfFile returns the source of a local file, which is no pattern whatever characters its path has.
 func OfFile(path string) string {
 	if !IsPattern(path) {
 		return path

@@ -80,7 +80,7 @@ func readError(err error) error {
 	return fmt.Errorf("damaged stream: %w", err)
 }
 
-// entry returns the current block from the next entry on; the caller counts in block and left. io.EOF is the end.
+// entry returns the current block from the next entry on, io.EOF at the end; the caller updates block and left.
 func (br *blockReader) entry() ([]byte, error) {
 	for br.err == nil && br.left == 0 {
 		if len(br.block) > 0 {

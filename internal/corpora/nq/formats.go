@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Key names a record: the splits number their examples apart.
+// Key names a record: an example id is unique within its split.
 type Key struct {
 	Split Split
 	ID    int64
@@ -41,8 +41,8 @@ type Comparison struct {
 	FirstDiff    int  // byte offset of the first difference of the texts, -1 if SameText
 }
 
-// Formats compares full and simplified records of the same examples: add all full ones, then all simplified ones; then, if
-// some differ, show the full ones. Memory is 50 bytes a record, and the examples.
+// Formats compares full and simplified records of the same examples: add all full records, then all simplified records;
+// then, if Differ, call Show for the full records. Memory is 50 bytes a record, and the examples.
 type Formats struct {
 	report FormatReport
 	full   map[Key]formatDigests
@@ -60,7 +60,7 @@ type differing struct {
 // formatDigests are the parts of a record that both formats have.
 type formatDigests struct{ question, url, text [12]byte }
 
-// NewFormats keeps the first so many examples that differ.
+// NewFormats returns a comparison that keeps at most so many differing examples, the first.
 func NewFormats(examples int) *Formats {
 	return &Formats{full: map[Key]formatDigests{}, most: examples, differ: map[Key]*differing{}}
 }
@@ -112,10 +112,10 @@ func (f *Formats) AddSimplified(r *Record) error {
 	return nil
 }
 
-// Differ reports whether examples are to be shown.
+// Differ reports whether there are differing examples to show.
 func (f *Formats) Differ() bool { return len(f.order) > 0 }
 
-// Show looks where a full record differs, if it is one of the examples.
+// Show finds where a full record differs, if it is one of the examples.
 func (f *Formats) Show(full *Record) error {
 	d := f.differ[full.Key()]
 	if d == nil {
@@ -131,7 +131,7 @@ func (f *Formats) Show(full *Record) error {
 	return nil
 }
 
-// Report sums up.
+// Report returns the counts and the examples.
 func (f *Formats) Report() FormatReport {
 	rep := f.report
 	rep.Full, rep.Examples = len(f.full), []FormatExample{}

@@ -26,10 +26,9 @@ type Header struct {
 
 // HeaderOf returns the header of r without its text keys, which the caller sets.
 //
-// The heading is what stands between the first <H1> and the next </H1>, joined by
-// one blank and stripped: the stored tokens of a full record, and the pieces of
-// document_text between single blanks (U+0020) of a simplified one, where "_"
-// stands for a blank inside a token. HasH1 is false without both tags.
+// The heading is the text between the first <H1> and the next </H1>, joined by one blank and stripped: the stored tokens of
+// a full record, and the pieces of a simplified record's document_text between single blanks (U+0020), where "_" stands for
+// a blank inside a token. HasH1 is false without both tags.
 func HeaderOf(r *Record) Header {
 	h := Header{ExampleID: r.ExampleID, Split: r.Split, Question: r.Question, URL: r.URL, Title: r.Title}
 	if r.Full() {

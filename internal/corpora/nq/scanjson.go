@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks one JSON text byte by byte. Each method consumes valid JSON and reports true, or reports false, and
-// decodeLibrary decides on the line. The caller checks that the text is valid UTF-8.
+// scanner walks one JSON text byte by byte. Each method consumes valid JSON and reports true, or reports false to leave the
+// line to decodeLibrary. The caller checks that the text is valid UTF-8.
 type scanner struct {
 	b []byte
 	p int
@@ -180,7 +180,7 @@ func escape(b []byte) (rune, int) {
 	return (r-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 10
 }
 
-// hex4 reads four hexadecimal digits, -1 if they are not.
+// hex4 reads four hexadecimal digits, or returns -1.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1

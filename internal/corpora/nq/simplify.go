@@ -2,7 +2,7 @@ package nq
 
 import "strings"
 
-// SimplifiedText is a record's document_text, of a full record that of its tokens.
+// SimplifiedText returns document_text, computed from the tokens of a full record.
 func (r *Record) SimplifiedText() string {
 	if r.Full() {
 		return SimplifiedText(r.Tokens)

@@ -23,20 +23,18 @@ func simplified(r *nq.Record) Text {
 	return t
 }
 
-// nci follows the published NCI notebook (NQ_dataset_Process.ipynb): string
-// searches in the text of the simplified format, tags and all.
+// nci follows the published NCI notebook (NQ_dataset_Process.ipynb): string searches in the simplified format with its tags.
 //
 //	title     between the first <H1> and the first </H1>, blanks kept; dev: document_title
 //	abstract  between the first <P> and the next </P>, blanks and tags kept
 //	content   after that </P>, to the second-last </Ul> (the last if there is one only),
 //	          tags removed by <[^<]+?>, runs of blanks joined, trimmed
 //
-// SimpleNorm is title + abstract + content, with nothing between them. NciNorm is
-// title + abstract, with the title trimmed; Options can normalize it and add the
-// content.
+// SimpleNorm is title + abstract + content, with nothing between them. NciNorm is title + abstract, with the title trimmed;
+// Options can normalize it and add the content.
 //
-// NOTE: without <P> the notebook reuses the offset of the record before. Here there
-// is not an abstract; SimpleNorm's content starts with the text, NciNorm is the title.
+// NOTE: without <P> the notebook reuses the offset of the record before. Here there is no abstract; SimpleNorm's content
+// starts with the text, NciNorm is the title.
 func (s *Serializer) nci(r *nq.Record) Text {
 	doc := r.SimplifiedText()
 	var t Text
@@ -70,7 +68,7 @@ func (s *Serializer) nci(r *nq.Record) Text {
 	return t
 }
 
-// nciTitle is the title that NCITitle asks for, and whether there was none.
+// nciTitle returns the title that NCITitle asks for, and whether it is missing.
 func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing bool) {
 	if s.o.NCITitle == "document_title" || s.o.NCITitle == "split" && r.Split == nq.Dev {
 		if r.Title != "" {
@@ -86,7 +84,7 @@ func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing b
 	return "", true
 }
 
-// between returns the bounds of the first element's content; without one end is -1.
+// between returns the bounds of the first element's content; end is -1 without an element.
 func between(doc, opening, closing string) (start, end int) {
 	start = strings.Index(doc, opening)
 	if start < 0 {

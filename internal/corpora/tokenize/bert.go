@@ -7,17 +7,15 @@ import (
 	"strings"
 )
 
-// BERT is an uncased WordPiece tokenizer, equal to transformers 4.44.1's slow
-// BertTokenizer with clean_up_tokenization_spaces=True. It is immutable: its methods
-// may be called from several goroutines.
+// BERT is an uncased WordPiece tokenizer, equal to transformers 4.44.1's slow BertTokenizer with
+// clean_up_tokenization_spaces=True. It is immutable: several goroutines may call its methods.
 //
 // Text is read as UTF-8; an invalid byte counts as U+FFFD, which BERT drops.
-// NOTE: characters that are newer than a Python's tables of Unicode (14.0 in 3.11) are
-// dropped there; here they count as Go's tables say.
+// NOTE: Python drops characters newer than its Unicode tables (14.0 in 3.11); here Go's tables decide.
 type BERT struct {
 	words    wordPiece
 	pieces   []string // by id
-	specials []string // texts that are tokens by themselves, "[UNK]" …
+	specials []string // texts that are one token, "[UNK]" …
 	ids      map[string]int32
 	cls      int32
 	sep      int32
@@ -78,7 +76,7 @@ func (b *BERT) EncodeTruncated(text string, limit int) (ids []int32, truncated b
 	return ids, truncated
 }
 
-// Close does nothing: there is nothing native.
+// Close does nothing: BERT has no native memory.
 func (b *BERT) Close() error { return nil }
 
 // Encode returns [CLS], text's pieces and [SEP], at most limit >= 2 ids (transformers: truncation=True, max_length=limit),
@@ -91,8 +89,8 @@ func (b *BERT) Encode(text string, limit int) []int32 {
 	return append(ids, b.sep)
 }
 
-// Normalize is NCI's title key, decode(tokenize(title)): lower case, no accents, blanks around punctuation but those that
-// clean-up takes out. Unknown words are "[UNK]", so different titles may become equal.
+// Normalize returns NCI's title key, decode(tokenize(title)): lower case, no accents, blanks around punctuation except as in
+// CleanUp. Unknown words are "[UNK]", so different titles may become equal.
 func (b *BERT) Normalize(title string) string {
 	var out strings.Builder
 	out.Grow(len(title) + 16)
@@ -110,13 +108,13 @@ func (b *BERT) Normalize(title string) string {
 	return CleanUp(strings.TrimSpace(out.String()))
 }
 
-// cleanUps are transformers' clean_up_tokenization, one after another.
+// cleanUps are the replacements of transformers' clean_up_tokenization, in order.
 var cleanUps = []struct{ from, to string }{
 	{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"},
 	{" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 }
 
-// CleanUp takes out blanks before punctuation and English contractions (transformers: clean_up_tokenization).
+// CleanUp removes blanks before punctuation and English contractions (transformers: clean_up_tokenization).
 func CleanUp(text string) string {
 	for _, c := range cleanUps {
 		text = strings.ReplaceAll(text, c.from, c.to)

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// headBytes are looked at on either side: enough for tar's mark at byte 257.
+// headBytes is how much is looked at on either side of decompression: enough for tar's mark at byte 257.
 const headBytes = 512
 
 // Reader is the decompressed view of an input.
@@ -22,7 +22,7 @@ type Reader struct {
 }
 
 // Open recognises gzip (any number of members, and padding), bzip2 (any number of streams) and zstd by their first bytes;
-// else the input is plain text. No text gives a *ForeignError; except at the first bytes, errors of reading come from
+// other input is plain text. Input that is no text gives a *ForeignError. Errors of reading behind the first bytes come from
 // Read.
 func Open(r io.Reader) (*Reader, error) {
 	br := bufio.NewReaderSize(r, 256<<10)
@@ -64,7 +64,7 @@ func Open(r io.Reader) (*Reader, error) {
 	return u, nil
 }
 
-// members are those of a gzip file. As for gzip(1), zeros behind one are padding.
+// members reads the members of a gzip file. As for gzip(1), zeros behind a member are padding.
 type members struct {
 	gz *gzip.Reader
 	in *bufio.Reader
@@ -87,7 +87,7 @@ func (m members) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Read gives the text.
+// Read reads the text.
 func (u *Reader) Read(p []byte) (int, error) {
 	if u.err != nil && u.r.Buffered() == 0 {
 		return 0, u.err

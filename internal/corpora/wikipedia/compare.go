@@ -1,6 +1,6 @@
 package wikipedia
 
-// Comparison says how far two tables agree on the pages of revisions.
+// Comparison counts how far two tables agree on the pages of revisions.
 type Comparison struct {
 	A         int `json:"a"` // revisions
 	B         int `json:"b"`
@@ -9,7 +9,7 @@ type Comparison struct {
 	OnlyA     int `json:"only_a"`
 	OnlyB     int `json:"only_b"`
 
-	// The first of each, by revision.
+	// The first examples, by revision.
 	DifferentExamples []Disagreement `json:"different_examples"`
 	OnlyAExamples     []Disagreement `json:"only_a_examples"`
 	OnlyBExamples     []Disagreement `json:"only_b_examples"`
@@ -22,7 +22,7 @@ type Disagreement struct {
 	B     uint64 `json:"page_id_b,omitempty"`
 }
 
-// Compare compares two tables and gives at most limit examples of each kind.
+// Compare compares two tables, with at most limit examples of each kind.
 func Compare(a, b *Table, limit int) Comparison {
 	c := Comparison{A: a.Len(), B: b.Len(),
 		DifferentExamples: []Disagreement{}, OnlyAExamples: []Disagreement{}, OnlyBExamples: []Disagreement{}}

@@ -10,10 +10,10 @@ import (
 type Entry struct {
 	OldID    uint64 `json:"oldid"`
 	PageID   uint64 `json:"page_id"`
-	Title    string `json:"title,omitempty"`    // of the page when the dump was made
+	Title    string `json:"title,omitempty"`    // of the page at the time of the dump
 	NS       int32  `json:"ns"`                 // NSUnknown if the source does not say
-	Redirect bool   `json:"redirect,omitempty"` // the page was a redirect then
-	Target   string `json:"target,omitempty"`   // of the redirect; old schemas do not say
+	Redirect bool   `json:"redirect,omitempty"` // the page was a redirect at that time
+	Target   string `json:"target,omitempty"`   // of the redirect; "" in old schemas
 }
 
 // NSUnknown stands for a namespace that neither the page nor the header gives.
@@ -25,7 +25,7 @@ type Table struct {
 	repeated int
 }
 
-// NewTable takes over entries, sorts, drops and counts repeats, and refuses a revision assigned to two pages.
+// NewTable sorts entries in place, drops and counts repeats, and refuses a revision with two pages.
 func NewTable(entries []Entry) (*Table, error) {
 	slices.SortFunc(entries, compareEntries)
 	for i := 1; i < len(entries); i++ {
@@ -62,7 +62,7 @@ func MergeTables(tables ...*Table) (*Table, error) {
 // Len is the number of revisions.
 func (t *Table) Len() int { return len(t.entries) }
 
-// Repeated is the number of entries that said again what another said.
+// Repeated is the number of entries dropped because another had their revision.
 func (t *Table) Repeated() int { return t.repeated }
 
 // Lookup finds a revision.

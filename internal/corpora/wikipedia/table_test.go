@@ -120,7 +120,7 @@ func TestReadTable(t *testing.T) {
 		{`{"oldid":1,"pageid":2}` + "\n\n" + `{"oldid":1,"pageid":3}`, "t: line 3: revision 1 belongs to page 3, in line 1 to page 2"},
 		{`{"oldid":1,"pageid":2,"page_id":2}`, "t: line 1: oldid and page_id must be there, once"},
 		{`{"oldid":1,"pageid":null}`, "t: line 1: oldid and page_id must be there"},
-		{`{"oldid":1,"pageid":2.5}`, "as whole numbers above 0: {\"oldid\":1,\"pageid\":2.5}"},
+		{`{"oldid":1,"pageid":2.5}`, "as integers above 0: {\"oldid\":1,\"pageid\":2.5}"},
 		{`{"oldid":1,"page_id":2}` + "\n" + `{"oldid":1`, "t: line 2:"},
 		{`{"oldid":1}`, "t: line 1: oldid and page_id must be there"},
 		{`{"oldid":-1,"page_id":2}`, "t: line 1:"},

@@ -34,7 +34,7 @@ func QueryTitle(stored string) (string, bool) {
 	return unquote(strings.ReplaceAll(values[0], "+", " ")), true
 }
 
-// URLTitle returns a stored URL's title as people write it: QueryTitle percent-decoded once more, underscores as blanks.
+// URLTitle returns a stored URL's title as people write it: QueryTitle percent-decoded a second time, underscores as blanks.
 // It reports false without a title.
 func URLTitle(stored string) (string, bool) {
 	title, ok := QueryTitle(stored)

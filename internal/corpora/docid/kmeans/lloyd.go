@@ -36,8 +36,8 @@ func (w *fitter[T]) lloyd(ctx context.Context, centres []T, o Options, r *Result
 	return nil
 }
 
-// assign gives every row its nearest centre, of equal ones the first, and reports whether a label changed. With update it
-// also sums each cluster's rows by stripe, while they are in the cache.
+// assign gives every row its nearest centre, the first of equals, and reports whether a label changed. With update it also
+// sums each cluster's rows by stripe, while they are in the cache.
 func (w *fitter[T]) assign(centres []T, k int, labels []int32, update bool) bool {
 	width := w.width()
 	packCentres(w.packed, centres, k, w.chunks)

@@ -108,7 +108,7 @@ func Judges(ctx context.Context, f File) bool {
 }
 
 // Arrange finds the parts of a collection among the files of a tree by PartIn: below folder or, if that is "", below the
-// folder with documents. Documents in two folders are an error, and so are none unless documents were picked.
+// folder with documents. It is an error if two folders have documents, or none and no documents were picked.
 func Arrange(names []string, folder string, picked bool, judges func(name string) bool) (parts map[string]Part, err error) {
 	parts = map[string]Part{}
 	tops := map[string]bool{} // folders with documents

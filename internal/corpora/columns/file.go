@@ -19,6 +19,7 @@ const Mark = "PAR1"
 type File struct {
 	table        *parquet.File
 	names, paths []string
+	leaves       []parquet.LeafColumn
 }
 
 // Open reads the description of the columns at the end of the file.
@@ -33,6 +34,8 @@ func Open(in io.ReaderAt, size int64) (f *File, err error) {
 	}
 	f = &File{table: table}
 	for _, path := range table.Schema().Columns() {
+		leaf, _ := table.Schema().Lookup(path...)
+		f.leaves = append(f.leaves, leaf)
 		f.paths = append(f.paths, strings.Join(path, "."))
 		f.names = append(f.names, plainName(strings.Join(path, ".")))
 	}
@@ -59,9 +62,8 @@ func (f *File) Index(name string) int {
 
 // Type returns the type of a column's values by the library, and by the file, whose logical type the library may not know.
 func (f *File) Type(at int) (parquet.Type, format.SchemaElement) {
-	leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[at]...)
-	leaves := slices.DeleteFunc(slices.Clone(f.table.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
-	return leaf.Node.Type(), leaves[at]
+	stored := slices.DeleteFunc(slices.Clone(f.table.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
+	return f.leaves[at].Node.Type(), stored[at]
 }
 
 // NumRows is the number of rows that the file says it has.

@@ -82,7 +82,7 @@ func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 			r.columns = append(r.columns, nil)
 			continue
 		}
-		leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[w.At]...)
+		leaf := f.leaves[w.At]
 		if t := leaf.Node.Type(); t.Kind() != w.Kind {
 			return nil, fmt.Errorf("column %q is of type %s, want %s", f.names[w.At], t, w.Kind)
 		}

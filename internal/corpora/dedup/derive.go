@@ -111,7 +111,7 @@ func (d *derived) appendKey(k *Key) ([]byte, error) {
 	return b, nil
 }
 
-func (d *derived) digest(dst []byte, key [16]byte) ([]byte, error) {
+func appendDigest(dst []byte, key [16]byte) ([]byte, error) {
 	if key == ([16]byte{}) {
 		return nil, ErrNoTextKey
 	}

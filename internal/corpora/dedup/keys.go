@@ -51,10 +51,10 @@ const (
 var keys = []Key{
 	{Name: "text4k_cased", Label: "Text4K-Cased", Family: TextDerived,
 		Doc:    "first 4,000 code points of the simplified text",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4KCased) }},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return appendDigest(dst, d.h.Text4KCased) }},
 	{Name: "text4k", Label: "Text4K", Family: TextDerived,
 		Doc:    "the same prefix, lower-cased after it was cut (DSI)",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4K) }},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return appendDigest(dst, d.h.Text4K) }},
 	{Name: "url", Label: "URL", Family: URLDerived,
 		Doc:    "document_url as stored, with its oldid (Ultron)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.URL...), nil }},

@@ -57,13 +57,12 @@ func SharedTitles(g *Grouping) []SharedTitle {
 func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 	oldids := g.Records.oldIDs()
 	i, j := slices.Index(oldids, a), slices.Index(oldids, b)
-	if i < 0 {
+	switch {
+	case i < 0:
 		return SharedTitle{}, fmt.Errorf("no record has revision %d", a)
-	}
-	if j < 0 {
+	case j < 0:
 		return SharedTitle{}, fmt.Errorf("no record has revision %d", b)
-	}
-	if g.docOf[i] != g.docOf[j] {
+	case g.docOf[i] != g.docOf[j]:
 		return SharedTitle{}, fmt.Errorf("revisions %d (%s) and %d (%s) do not share a %s key",
 			a, g.Records.At(i).Title, b, g.Records.At(j).Title, g.Key.Name)
 	}

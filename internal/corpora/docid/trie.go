@@ -31,7 +31,7 @@ const Root Node = 0
 // negative tokens are errors that name the indexes.
 func NewTrie(sequences [][]int32) (*Trie, error) {
 	order := make([]int32, len(sequences))
-	total := 1
+	t := &Trie{end: -1}
 	for i, s := range sequences {
 		if len(s) == 0 {
 			return nil, fmt.Errorf("trie: sequence %d is empty", i)
@@ -42,7 +42,11 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 			}
 		}
 		order[i] = int32(i)
-		total += len(s)
+		if end := s[len(s)-1]; i == 0 {
+			t.end = end
+		} else if end != t.end {
+			t.end = -1
+		}
 	}
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(slices.Compare(sequences[a], sequences[b]), int(a-b))
@@ -56,22 +60,7 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 			return nil, fmt.Errorf("trie: sequence %d, %v, is a prefix of sequence %d, %v", order[i-1], a, order[i], b)
 		}
 	}
-	t := &Trie{end: -1}
-	for i, s := range sequences {
-		if end := s[len(s)-1]; i == 0 {
-			t.end = end
-		} else if end != t.end {
-			t.end = -1
-		}
-	}
 	t.fill(sequences, order)
-	for n := 1; n < len(t.firstEdge); n++ {
-		if edges := int(t.firstEdge[n] - t.firstEdge[n-1]); n == 1 {
-			t.root = edges
-		} else {
-			t.most = max(t.most, edges)
-		}
-	}
 	t.firstEdge, t.tokens, t.identifier = slices.Clip(t.firstEdge), slices.Clip(t.tokens), slices.Clip(t.identifier)
 	return t, nil
 }
@@ -98,6 +87,11 @@ func (t *Trie) fill(sequences [][]int32, order []int32) {
 				t.tokens = append(t.tokens, token)
 				next = append(next, span{from, to})
 				from = to
+			}
+			if edges := len(t.tokens) - int(t.firstEdge[len(t.firstEdge)-1]); t.depth == 0 {
+				t.root = edges
+			} else {
+				t.most = max(t.most, edges)
 			}
 		}
 		level = next

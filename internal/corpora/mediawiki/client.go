@@ -187,7 +187,7 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 	res, err := asker.Do(req)
 	if err != nil {
 		var u *url.Error
-		if errors.As(err, &u) { // its text has the whole address
+		if errors.As(err, &u) { // its text has the complete address
 			err = u.Err
 		}
 		return nil, nil, err

@@ -1,10 +1,6 @@
 package nq
 
-import (
-	"encoding/json"
-
-	"github.com/redsi/redsi/internal/system/values"
-)
+import "encoding/json"
 
 // Field is a row of the field table (paper, tab:nq-format-fields).
 type Field string
@@ -88,12 +84,14 @@ func (c *FieldCounts) Count(line []byte) error {
 			note(s, ShortAnswerToken, ShortAnswerBytes)
 		}
 	}
-	one := FieldCounts{Records: 1, With: map[Field]int64{}}
+	c.Records++
+	if c.With == nil {
+		c.With = map[Field]int64{}
+	}
 	for f, ok := range has {
 		if ok {
-			one.With[f] = 1
+			c.With[f]++
 		}
 	}
-	values.Add(c, one)
 	return nil
 }

@@ -67,27 +67,21 @@ func BERTOf(c *File) (_ *BERT, err error) {
 // VocabSize is the number of ids, 30,522 for bert-base-uncased.
 func (b *BERT) VocabSize() int { return len(b.pieces) }
 
-// EncodeTruncated returns [CLS], text's pieces and [SEP], at most limit ids, and whether text has more.
+// EncodeTruncated returns [CLS], text's pieces and [SEP], at most limit >= 2 ids (transformers: truncation=True,
+// max_length=limit), and whether text has more. It reads only as much of text as it needs.
 func (b *BERT) EncodeTruncated(text string, limit int) (ids []int32, truncated bool) {
-	ids = b.Encode(text, limit+1)
-	if truncated = len(ids) > limit; truncated {
-		ids = append(ids[:limit-1], b.sep)
+	if limit < 2 {
+		panic(fmt.Sprintf("tokenize: a limit of %d ids leaves no room for [CLS] and [SEP]", limit))
 	}
-	return ids, truncated
+	ids = b.pieceIDs([]int32{b.cls}, text, limit)
+	if truncated = len(ids) == limit; truncated {
+		ids = ids[:limit-1]
+	}
+	return append(ids, b.sep), truncated
 }
 
 // Close does nothing: BERT has no native memory.
 func (b *BERT) Close() error { return nil }
-
-// Encode returns [CLS], text's pieces and [SEP], at most limit >= 2 ids (transformers: truncation=True, max_length=limit),
-// reading only as much of text as it needs.
-func (b *BERT) Encode(text string, limit int) []int32 {
-	if limit < 2 {
-		panic(fmt.Sprintf("tokenize: a limit of %d ids leaves no room for [CLS] and [SEP]", limit))
-	}
-	ids := b.pieceIDs([]int32{b.cls}, text, limit-1)
-	return append(ids, b.sep)
-}
 
 // Normalize returns NCI's title key, decode(tokenize(title)): lower case, no accents, blanks around punctuation except as in
 // CleanUp. Unknown words are "[UNK]", so different titles may become equal.

@@ -31,9 +31,6 @@ type Stats struct {
 // Add merges the statistics of another part file.
 func (s *Stats) Add(o Stats) {
 	s.Schema, s.Wiki = o.Schema, o.Wiki
-	if s.ByNS == nil {
-		s.ByNS = map[int32]*NSCount{}
-	}
 	values.Add(s, o)
 }
 

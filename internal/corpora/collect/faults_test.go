@@ -251,7 +251,7 @@ func TestGrades(t *testing.T) {
 	}
 }
 
-// TestManyJudgments: those of one query are found again however many there are.
+// TestManyJudgments: a query's judgments are found however many there are.
 func TestManyJudgments(t *testing.T) {
 	var docs, qrels strings.Builder
 	for i := range 200 {

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -87,15 +88,18 @@ type derived struct {
 
 	scratch []byte
 
-	title            string // wikipedia.URLTitle
-	titled, hasTitle bool
-
+	title       string // in the URL
+	titled      bool   // the URL has a title
 	oldid, page uint64 // 0: none
-	located     bool
 }
 
 func (d *derived) reset(h *nq.Header) {
-	d.h, d.titled, d.located = h, false, false
+	d.h, d.page = h, 0
+	d.title, d.titled = wikipedia.URLTitle(h.URL)
+	d.oldid, _ = wikipedia.OldID(h.URL)
+	if d.oldid != 0 && d.s.PageID != nil {
+		d.page, _ = d.s.PageID(d.oldid)
+	}
 }
 
 // appendKey returns a key string in a buffer that the next call reuses.
@@ -126,26 +130,12 @@ func (d *derived) corpusText(dst []byte) ([]byte, error) {
 	return hex.AppendEncode(dst, t.Digest[:]), nil
 }
 
-func (d *derived) readTitle() (string, bool) {
-	if !d.titled {
-		d.titled = true
-		d.title, d.hasTitle = wikipedia.URLTitle(d.h.URL)
-	}
-	return d.title, d.hasTitle
-}
-
 // named is document_title or, in the simplified format, the title in the URL.
-func (d *derived) named() string {
-	if d.h.Title != "" {
-		return d.h.Title
-	}
-	title, _ := d.readTitle()
-	return title
-}
+func (d *derived) named() string { return cmp.Or(d.h.Title, d.title) }
 
 func (d *derived) urlTitle(dst []byte, lower bool) ([]byte, error) {
-	t, ok := d.readTitle()
-	if !ok {
+	t := d.title
+	if !d.titled {
 		return nil, ErrNoURLTitle
 	}
 	if lower {
@@ -169,28 +159,9 @@ func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	return nil, ErrNoTitle
 }
 
-// locate returns the revision in the URL and its page, 0 where there is none.
-func (d *derived) locate() (oldid, page uint64) {
-	if d.located {
-		return d.oldid, d.page
-	}
-	d.located, d.oldid, d.page = true, 0, 0
-	id, err := wikipedia.OldID(d.h.URL)
-	if err != nil {
-		return 0, 0
-	}
-	d.oldid = id
-	if d.s.PageID != nil {
-		if p, ok := d.s.PageID(id); ok {
-			d.page = p
-		}
-	}
-	return d.oldid, d.page
-}
-
 func (d *derived) pageKey(dst []byte) ([]byte, error) {
-	if _, page := d.locate(); page != 0 {
-		return strconv.AppendUint(dst, page, 10), nil
+	if d.page != 0 {
+		return strconv.AppendUint(dst, d.page, 10), nil
 	}
 	dst = append(dst, "t:"...)
 	switch d.o.Fallback {

@@ -61,7 +61,7 @@ func TestTitlesOfThePaper(t *testing.T) {
 	}
 }
 
-// All diagnostics again, by comparing every record with every other.
+// All diagnostics recomputed, by comparing every record with every other.
 func TestDiagnosticsAgainstRecount(t *testing.T) {
 	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 2))

@@ -60,8 +60,7 @@ func (g *Grouper) Add(h *nq.Header) error {
 	}
 	g.d.reset(h)
 	r := g.records
-	l := light{exampleID: h.ExampleID, prefix: h.Text4KCased}
-	l.oldid, l.pageID = g.d.locate()
+	l := light{exampleID: h.ExampleID, oldid: g.d.oldid, pageID: g.d.page, prefix: h.Text4KCased}
 	var err error
 	if l.rank, err = g.rank(h, l.oldid); err != nil {
 		return err

@@ -36,10 +36,8 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 		if len(s) == 0 {
 			return nil, fmt.Errorf("trie: sequence %d is empty", i)
 		}
-		for _, token := range s {
-			if token < 0 {
-				return nil, fmt.Errorf("trie: sequence %d has token %d", i, token)
-			}
+		if least := slices.Min(s); least < 0 {
+			return nil, fmt.Errorf("trie: sequence %d has token %d", i, least)
 		}
 		order[i] = int32(i)
 		if end := s[len(s)-1]; i == 0 {

@@ -51,6 +51,8 @@ type gridRow struct {
 	single   int32 // the cell, where all is 1
 }
 
+func (r gridRow) filled() bool { return r.own > 0 }
+
 type activeSpan struct{ cell, col, rows int32 }
 
 func (g *grid) reset() {
@@ -202,16 +204,11 @@ func (g *grid) header() (first, end int) {
 		}
 		end++
 	}
-	if end == first {
+	if end == first || !slices.ContainsFunc(g.rows[end:], gridRow.filled) {
 		return 0, 0
 	}
-	for i := end; i < len(g.rows); i++ {
-		if g.rows[i].own > 0 {
-			g.headers(first, end)
-			return first, end
-		}
-	}
-	return 0, 0
+	g.headers(first, end)
+	return first, end
 }
 
 // headers notes, for each column, the header cells above it, a cell that spans rows once.

@@ -3,6 +3,8 @@ package serialize
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // keyFirst writes a table, trying layouts in the released code's order: rows of a key and its values, rows below a header,
@@ -52,12 +54,7 @@ func isKey(text []byte) bool {
 
 // heads reports whether enough cells of the first row are th for it to be a header.
 func (g *grid) heads(cells []int32) bool {
-	th := 0
-	for _, c := range cells {
-		if g.cells[c].th {
-			th++
-		}
-	}
+	th := lists.Count(cells, func(c int32) bool { return g.cells[c].th })
 	return th >= max(1, len(cells)/2)
 }
 

@@ -1,5 +1,7 @@
 package serialize
 
+import "slices"
+
 // table writes a caption and a table in its layout's form (paper, "Table Formatting"): header and cell pairs, attribute
 // and value pairs, one line per row, or joined cells.
 func (w *writer) table(id int32, depth int) {
@@ -9,11 +11,7 @@ func (w *writer) table(id int32, depth int) {
 	}
 	g := &w.grid
 	g.read(w, id)
-	filled := len(g.nested) > 0
-	for i := range g.rows {
-		filled = filled || g.rows[i].own > 0
-	}
-	if !filled {
+	if len(g.nested) == 0 && !slices.ContainsFunc(g.rows, gridRow.filled) {
 		w.s.removed.EmptyTables++
 		w.s.removed.DroppedTable += w.s.tokensIn(id)
 		return

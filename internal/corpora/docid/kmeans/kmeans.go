@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except that Clusters must be given.
@@ -32,17 +33,7 @@ type Result struct {
 }
 
 // Distinct counts clusters with rows: fewer than Options.Clusters only if the data has fewer distinct rows.
-func (r *Result) Distinct() int {
-	seen := make([]bool, r.Centres.Rows)
-	n := 0
-	for _, l := range r.Labels {
-		if !seen[l] {
-			seen[l] = true
-			n++
-		}
-	}
-	return n
-}
+func (r *Result) Distinct() int { return len(lists.Set(r.Labels)) }
 
 // Fit clusters all rows of m.
 func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {

@@ -60,12 +60,9 @@ const (
 // NewCollection returns a collection for queries with settled splits.
 func NewCollection(q *Questions) *Collection {
 	n := q.named.Len()
-	c := &Collection{questions: q, taken: make([]int32, n), asking: make([][3]int32, n), wanted: make([]bool, n)}
+	c := &Collection{questions: q, taken: slices.Repeat([]int32{unseen}, n), asking: make([][3]int32, n), wanted: make([]bool, n)}
 	if q.options.Others > 0 {
 		c.others = &sample{n: q.options.Others}
-	}
-	for i := range c.taken {
-		c.taken[i] = unseen
 	}
 	for _, have := range q.list {
 		if have.left {

@@ -166,11 +166,7 @@ func (t *tabs) cut(line string) []string {
 		if t.blank {
 			return trec.Fields(line)
 		}
-		fields := strings.Split(line, "\t")
-		for i, f := range fields {
-			fields[i] = trec.Unquoted(f)
-		}
-		return fields
+		return lists.Map(strings.Split(line, "\t"), trec.Unquoted)
 	}
 	if t.width > 0 {
 		return strings.SplitN(line, "\t", t.width)

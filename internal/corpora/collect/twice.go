@@ -47,10 +47,7 @@ func (c *Collection) Gather(ctx context.Context, f File, how Reading) (FileRepor
 // Number chooses and numbers the documents gathered. The first document of a title represents all of that title.
 func (c *Collection) Number() {
 	byTitle := map[string]int32{}
-	c.numbers = make([]int32, c.names.Len())
-	for i := range c.numbers {
-		c.numbers[i] = unseen
-	}
+	c.numbers = slices.Repeat([]int32{unseen}, c.names.Len())
 	for _, g := range c.found {
 		if !g.wanted && c.others != nil && !c.others.has(g.hash) {
 			continue

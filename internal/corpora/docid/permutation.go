@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mathext/prng"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Generator names a way to turn a seed into a permutation. A seed gives the same permutation for ever.
@@ -59,11 +61,7 @@ func pythonHead(n int, b uint32, seed uint64) []uint64 {
 		}
 		list[i], list[j] = list[j], list[i]
 	}
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = uint64(list[i])
-	}
-	return out
+	return lists.Map(list[:n], func(v uint32) uint64 { return uint64(v) })
 }
 
 // pcgHead is Fisher and Yates's shuffle from the front, without storing untouched elements. Its numbers are the 64-bit

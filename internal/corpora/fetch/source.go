@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Source is a place of a file.
@@ -39,11 +41,8 @@ func ParseSource(raw string) (Source, error) {
 		if !ok || bucket == "" || object == "" {
 			return Source{}, fmt.Errorf("%q is not gs://bucket/object", Redact(raw))
 		}
-		parts := strings.Split(object, "/")
-		for i, p := range parts {
-			parts[i] = url.PathEscape(p)
-		}
-		return Source{Raw: raw, URL: gsHost() + bucket + "/" + strings.Join(parts, "/")}, nil
+		path := strings.Join(lists.Map(strings.Split(object, "/"), url.PathEscape), "/")
+		return Source{Raw: raw, URL: gsHost() + bucket + "/" + path}, nil
 	case "file":
 		p, err := url.PathUnescape(rest)
 		if err != nil || p == "" {

@@ -1,6 +1,7 @@
 package overlap
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -140,10 +141,7 @@ func (d *Documents) Pairs() []DocumentPair {
 			best[j] = DocumentPair{Doc: d.docs[j], Other: other, Class: NearBy, Similarity: similarity}
 		}
 	})
-	all := slices.Clone(d.pairs)
-	for _, p := range best {
-		all = append(all, p)
-	}
+	all := slices.AppendSeq(slices.Clone(d.pairs), maps.Values(best))
 	slices.SortFunc(all, func(a, b DocumentPair) int { return int(a.Doc) - int(b.Doc) })
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"html"
 	"regexp"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // dropped matches references to control characters and to code points that are no characters.
@@ -14,9 +16,6 @@ func Unescape(s string) string {
 	if !strings.Contains(s, "&#") {
 		return html.UnescapeString(s)
 	}
-	parts := dropped.Split(s, -1) // unescaped one by one: joined, they could form new references
-	for i := range parts {
-		parts[i] = html.UnescapeString(parts[i])
-	}
-	return strings.Join(parts, "")
+	// The parts are unescaped one by one: joined, they could form new references.
+	return strings.Join(lists.Map(dropped.Split(s, -1), html.UnescapeString), "")
 }

@@ -121,10 +121,7 @@ func sameClustering(a, b []int32) bool {
 
 // once fits the loaded data once.
 func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rng *mersenne) (*Result, error) {
-	r := &Result{Labels: make([]int32, n)}
-	for i := range r.Labels {
-		r.Labels[i] = -1
-	}
+	r := &Result{Labels: slices.Repeat([]int32{-1}, n)}
 	centres := make([]T, o.Clusters*w.width())
 	if o.Init != nil {
 		for j := range o.Clusters {

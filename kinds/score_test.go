@@ -155,7 +155,7 @@ func TestImportErrors(t *testing.T) {
 		{"import_run", "a.run", "q Q0 d 1 1 t\nq Q0 d 2 0 t\n", "", `query "q" has document "d" on lines 1 and 2; duplicates = "first"`},
 		{"import_run", "a.run", "q Q0 d 1 1 t\nq Q0 e 2\n", "", "a.run: line 2: 4 fields, want 6"},
 		{"import_run", "a.run", "q Q0 d 1 high t\n", "", `a.run: line 1: score "high" is not a number`},
-		{"import_run", "a.run", "q\td\t0\n", "", `a.run: line 1: rank "0" is not a whole number from 1 on`},
+		{"import_run", "a.run", "q\td\t0\n", "", `a.run: line 1: rank "0" is not an integer from 1 on`},
 		{"import_run", "a.run", "one two\n", "", `a.run: line 1: "one two" is not in a format that redsi knows: trec, msmarco, json`},
 		{"import_run", "a.run", "{\"q\":\n{\"d\": \"x\"}}", "", `a.run: line 2: query "q", document "d": "x" is not a number`},
 		{"import_run", "a.run", "{\"q\":\n{\"d\": 1}", "", "a.run: line 2: unexpected EOF"},
@@ -165,7 +165,7 @@ func TestImportErrors(t *testing.T) {
 		{"import_run", "a.run", "# q Q0 d 1 1 t\n", "", "no line of 1 files was used"},
 		{"import_run", "a.run", "q Q0 d 1 1 t\n", `file = "b.run"`, `no file is named "b.run"; there are ["a.run"]`},
 		{"import_qrels", "a.qrels", "q 0 d 1\nq 0 d 2\n", "", "a.qrels: line 2: query \"q\" and document \"d\" are judged twice"},
-		{"import_qrels", "a.qrels", "q 0 d 1.5\n", "", `a.qrels: line 1: grade "1.5" is not a whole number`},
+		{"import_qrels", "a.qrels", "q 0 d 1.5\n", "", `a.qrels: line 1: grade "1.5" is not an integer`},
 		{"import_qrels", "a.qrels", "query-id\tcorpus-id\tscore\nq\td\n", "", "a.qrels: line 2: 2 fields, want 3: query, document and grade"},
 	} {
 		dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Document is one of a collection with the text that a model reads.
+// Document is a document of a collection with the text that a model reads.
 type Document struct {
 	dedup.Document
 	Text  string
@@ -23,13 +23,13 @@ type Document struct {
 // DocumentsReport says what became of the documents that were read.
 type DocumentsReport struct {
 	Lines    Counts `json:"lines"`            // records of the files of documents
-	Empty    int64  `json:"empty"`            // of those that were not left out as unjudged, whose text has no words
-	Dropped  int64  `json:"dropped"`          // of them, those that were left out
+	Empty    int64  `json:"empty"`            // documents whose text has no words, except Unjudged
+	Dropped  int64  `json:"dropped"`          // empty documents that were left out
 	Unjudged int64  `json:"unjudged"`         // left out because no judgment names them
 	Judged   int64  `json:"judged"`           // taken, and named by a judgment
-	Others   int64  `json:"others"`           // taken beside those
-	Untitled int64  `json:"untitled"`         // of those taken
-	Merged   int64  `json:"merged,omitempty"` // one with an earlier document, by their titles
+	Others   int64  `json:"others"`           // taken, and not named by a judgment
+	Untitled int64  `json:"untitled"`         // taken, without a title
+	Merged   int64  `json:"merged,omitempty"` // joined with an earlier document of the same title
 	Union    int64  `json:"union"`            // |D|
 }
 
@@ -37,35 +37,32 @@ type DocumentsReport struct {
 type Collection struct {
 	questions *Questions
 	names     dedup.NameTable
-	taken     []int32    // number of each document that judgments name, or one of the two below
-	asking    [][3]int32 // its queries by split, in the order of Splits
-	wanted    []bool     // of the same
-	others    *sample    // of documents that are not wanted; nil: all of them
-	sifted    bool       // what is read is what Sift kept
-	texts     int64      // documents of the collection that have one
+	taken     []int32    // by judged document: its number, unseen or dropped
+	asking    [][3]int32 // by judged document: queries by split, in the order of Splits
+	wanted    []bool     // by judged document
+	others    *sample    // of unwanted documents; nil: all
+	sifted    bool       // the files read hold what Sift kept
+	texts     int64      // documents of the collection with a text
 
 	found    []gathered // until Number
-	numbers  []int32    // of the documents that represent the collection's, by name
-	byNumber [][3]int32 // queries of each, as asking has them
+	numbers  []int32    // of representing documents, by name
+	byNumber [][3]int32 // asking, by number
 
 	Report DocumentsReport
 }
 
-// What a document that judgments name is before it has a number.
+// The values of taken for judged documents without a number.
 const (
 	unseen  = -1
 	dropped = -2
 )
 
-// NewCollection is made of queries that have their splits.
+// NewCollection returns a collection for queries with settled splits.
 func NewCollection(q *Questions) *Collection {
 	n := q.named.Len()
-	c := &Collection{questions: q, taken: make([]int32, n), asking: make([][3]int32, n), wanted: make([]bool, n)}
+	c := &Collection{questions: q, taken: slices.Repeat([]int32{unseen}, n), asking: make([][3]int32, n), wanted: make([]bool, n)}
 	if q.options.Others > 0 {
 		c.others = &sample{n: q.options.Others}
-	}
-	for i := range c.taken {
-		c.taken[i] = unseen
 	}
 	for _, have := range q.list {
 		if have.left {
@@ -84,7 +81,7 @@ func NewCollection(q *Questions) *Collection {
 	return c
 }
 
-// ReadDocuments reads a file's documents in order and gives put those that belong to the collection.
+// ReadDocuments reads a file's documents in order and gives put the documents of the collection.
 func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put func(*Document) error) (FileReport, error) {
 	return c.eachDocument(ctx, f, how, func(d *Document, _, judged int32) error {
 		if judged >= 0 {
@@ -97,7 +94,7 @@ func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put
 	})
 }
 
-// put gives a document of the collection.
+// put counts and gives a document of the collection.
 func (c *Collection) put(d *Document, put func(*Document) error) error {
 	if !d.empty {
 		c.texts++
@@ -108,7 +105,7 @@ func (c *Collection) put(d *Document, put func(*Document) error) error {
 	return nil
 }
 
-// eachDocument visits the documents of a file that are not left out.
+// eachDocument visits the documents of a file, without those left out.
 func (c *Collection) eachDocument(ctx context.Context, f File, how Reading, visit func(d *Document, name, judged int32) error) (FileReport, error) {
 	p, counts := c.questions.options.Policy, &c.Report.Lines
 	var uncounted Counts
@@ -166,7 +163,7 @@ func (c *Collection) take(d *Document, judged int32) (name, is int32, err error)
 
 func (c *Collection) isWanted(judged int32) bool { return judged >= 0 && c.wanted[judged] }
 
-// count counts a document that is taken.
+// count counts a taken document.
 func (c *Collection) count(wanted, untitled bool) {
 	if wanted {
 		c.Report.Judged++
@@ -178,7 +175,7 @@ func (c *Collection) count(wanted, untitled bool) {
 	}
 }
 
-// document makes a record's document; judged is its number among judged names, or -1.
+// document converts a record; judged is the document's number among judged names, or -1.
 func (c *Collection) document(r *record) (d *Document, judged int32, err error) {
 	name, err := cleanName("document", r.text(docID))
 	if err != nil {
@@ -208,7 +205,7 @@ func (c *Collection) document(r *record) (d *Document, judged int32, err error) 
 	return d, judged, nil
 }
 
-// Finish looks at what judgments name and the documents are not, once all were read.
+// Finish counts judgments with and without their documents, once all documents were read.
 func (c *Collection) Finish() error {
 	q := c.questions
 	if c.Report.Union == 0 {
@@ -268,7 +265,7 @@ func (c *Collection) Finish() error {
 	return nil
 }
 
-// judgments are a query's, by numbers of taken documents; of merged documents the highest grade counts.
+// judgments returns a query's judgments of taken documents, by number; of merged documents the highest grade counts.
 func (c *Collection) judgments(have *question) []judgment {
 	list := make([]judgment, 0, len(have.judged))
 	var place map[int32]int
@@ -281,7 +278,7 @@ func (c *Collection) judgments(have *question) []judgment {
 			continue
 		}
 		if place != nil {
-			if at, again := place[number]; again {
+			if at, merged := place[number]; merged {
 				list[at].grade = max(list[at].grade, j.grade)
 				continue
 			}
@@ -292,8 +289,8 @@ func (c *Collection) judgments(have *question) []judgment {
 	return list
 }
 
-// EachQuery gives the queries that remain, in the order read, one line per relevant document in judgment order; example_id
-// is the query's place among all that were read, from zero.
+// EachQuery gives the remaining queries in the order read, a line per relevant document in judgment order; example_id is the
+// query's place among all queries read, from zero.
 func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 	for i, have := range c.questions.list {
 		if !have.asked() {
@@ -315,7 +312,7 @@ func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 	return nil
 }
 
-// Qrels are all judgments of a split's queries and taken documents, whether relevant or not.
+// Qrels returns all judgments, relevant or not, of a split's queries and taken documents.
 func (c *Collection) Qrels(split nq.Split) (*trec.Judgments, error) {
 	var out trec.Judgments
 	for i, have := range c.questions.list {
@@ -331,14 +328,10 @@ func (c *Collection) Qrels(split nq.Split) (*trec.Judgments, error) {
 	return &out, nil
 }
 
-// Targets yields how many train, dev and test queries each document has that judgments name.
+// Targets yields the number of train, dev and test queries of each judged document.
 func (c *Collection) Targets(yield func([3]int32) bool) {
 	if c.byNumber != nil {
-		for _, a := range c.byNumber {
-			if !yield(a) {
-				return
-			}
-		}
+		slices.Values(c.byNumber)(yield)
 		return
 	}
 	for i, number := range c.taken {

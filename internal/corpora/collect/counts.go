@@ -2,7 +2,7 @@ package collect
 
 import "github.com/redsi/redsi/internal/corpora/nq"
 
-// Counts counts the records of a role's files, each in Records or Skipped; Skipped also counts a file without any.
+// Counts counts the records of a role's files, each in Records or Skipped; Skipped also counts a file without records.
 type Counts struct {
 	Records int64 `json:"records"`
 	Blank   int64 `json:"blank_lines"`
@@ -10,7 +10,7 @@ type Counts struct {
 	Bytes int64 `json:"bytes" unit:"bytes"` // as stored, compressed
 }
 
-// BadRecord names a record that was left out. Line counts from one; of a Parquet table it is the row.
+// BadRecord names a skipped record. Line, or the row of a Parquet table, counts from one.
 type BadRecord struct {
 	File   string    `json:"file"`
 	Line   int64     `json:"line"`

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Settle gives every query a split once all are read: the named one, or one drawn by seed. Queries with the same words are
-// drawn together, whatever their order. A query that still has none is test.
+// Settle gives every query a split once all are read: the named split, else one drawn by seed, else test. Queries with the
+// same words are drawn together, whatever their order.
 func (q *Questions) Settle() {
 	q.draw()
 	words := map[string]bool{} // of train queries
@@ -92,7 +92,7 @@ func (q *Questions) draw() {
 	q.Report.Drawn = int64(total)
 }
 
-// limit draws the queries of splits that have too many.
+// limit draws the queries of splits with more than Options.Limit.
 func (q *Questions) limit() {
 	for _, split := range Splits() {
 		n, limited := q.options.Limit[split]
@@ -115,7 +115,7 @@ func (q *Questions) limit() {
 	}
 }
 
-// wordsOf is a text without case, punctuation, white space and forms of characters; as it is if no word remains.
+// wordsOf returns a text without case, punctuation, white space and variants of characters; unchanged if no word remains.
 func wordsOf(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)

@@ -14,9 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// elements reads TREC's documents, <DOC> with <DOCNO>, and topics, <top> with <num> and
-// <title> or <topic number=…> with <query>, or with nothing but a text. What they contain is SGML at most: tags in a text
-// become blanks, and entities characters. Names of elements may be in any case.
+// elements reads TREC's documents, <DOC> with <DOCNO>, and topics: <top> with <num> and <title>, or <topic number=…> with
+// <query> or only a text. Tags in a text become blanks, and entities characters. Names of elements may be in any case.
 type elements struct {
 	lines  *unpack.Lines
 	role   Role
@@ -69,7 +68,7 @@ func (e *elements) next() (*record, error) {
 	}
 }
 
-// begin finds the next record's first line and gives what follows the tag's name on it.
+// begin finds the next record's first line and returns the text behind the tag's name.
 func (e *elements) begin() (string, error) {
 	for {
 		line, err := e.lines.Next()
@@ -84,7 +83,7 @@ func (e *elements) begin() (string, error) {
 				return text[1+len(outer):], nil
 			}
 		}
-		// Around records there may be an XML declaration and one element of all.
+		// An XML declaration and one element may surround all records.
 		if text != "" && text[0] != '<' {
 			e.start = int64(e.lines.Number())
 			return "", nq.Faultf(nq.Unusable, "%.40q is outside of every <%s>", text, strings.Join(outers[e.role], "> and <"))
@@ -92,7 +91,7 @@ func (e *elements) begin() (string, error) {
 	}
 }
 
-// elementsOf are the elements that columns are read from, the likeliest first.
+// elementsOf lists the elements that columns are read from, the likeliest first.
 var elementsOf = map[Role]map[int][]string{
 	Documents: {docID: {"docno", "docid"}, docTitle: {"title", "headline", "head", "ttl", "ti"}, docText: {"text"}, docURL: {"url", "dochdr.url"}},
 	Queries:   {queryID: {"num", "number"}, queryText: {"title", "query"}},
@@ -141,7 +140,7 @@ func (e *elements) record() (*record, error) {
 
 var numberAttribute = regexp.MustCompile(`(?i)number= *["']*([^"' ]*)`)
 
-// topic takes off what TREC writes before a number and a title, and finds a number that is an attribute.
+// topic removes the labels that TREC writes before a number and a title, and finds a number in an attribute.
 func (e *elements) topic(attributes string) {
 	if number := numberAttribute.FindStringSubmatch(attributes); number != nil && e.rec.values[queryID].texts == nil {
 		e.rec.values[queryID].texts = number[1:]
@@ -157,7 +156,7 @@ func (e *elements) topic(attributes string) {
 	}
 }
 
-// rest is the text of a record without an element for it: all but its name, title and address.
+// rest returns the text of a record without an element for it: everything except its name, title and address.
 func (e *elements) rest(body string, tags []tag) string {
 	var b strings.Builder
 	from := 0
@@ -177,7 +176,7 @@ func (e *elements) rest(body string, tags []tag) string {
 	return strings.TrimSpace(html.UnescapeString(b.String()))
 }
 
-// isHead reports that an element of a document is none of its text.
+// isHead reports whether an element of a document is not part of its text.
 func isHead(name string) bool {
 	for i, names := range elementsOf[Documents] {
 		if i != docText && slices.Contains(names, name) {
@@ -194,7 +193,7 @@ type tag struct {
 	at, after int
 }
 
-// tagForm is a tag: "<" and a letter, or "</" and a letter, to the next ">".
+// tagForm matches a tag: "<" and a letter, or "</" and a letter, to the next ">".
 var tagForm = regexp.MustCompile(`<(/?)([A-Za-z_][\w-]*)[^>]*>`)
 
 func tagsOf(text string) (tags []tag) {
@@ -204,7 +203,7 @@ func tagsOf(text string) (tags []tag) {
 	return tags
 }
 
-// endOf is the place of a tag's end tag, 0 if it has none.
+// endOf returns the place of a tag's end tag, or 0.
 func endOf(tags []tag, at int) int {
 	for i, t := range tags[at+1:] {
 		if t.end && t.name == tags[at].name {
@@ -214,8 +213,8 @@ func endOf(tags []tag, at int) int {
 	return 0
 }
 
-// inside is the text of every element of a name, one after another, without the tags in it.
-// An element ends at its end tag; TREC's topics have none, and theirs end at the next tag.
+// inside joins the texts of every element of a name, without the tags in it. An element ends at its end tag or, without one,
+// as in TREC's topics, at the next tag.
 func inside(body string, tags []tag, name string) (string, bool) {
 	var parts []string
 	for i := 0; i < len(tags); i++ {

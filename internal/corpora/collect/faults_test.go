@@ -43,7 +43,7 @@ func TestFaults(t *testing.T) {
 		{name: "two numbers for one", docs: docs + `{"id":"b","text":"t","oldid":"12 34","page_id":"x"}` + "\n", want: `d:2: oldid "12 34" is not a whole number`, reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
 		{name: "an empty file", docs: "\n\n", want: "d:1: the file has no usable records", reason: nq.EmptyFile, role: Documents},
 		{name: "a short line", docs: "a\tone\nb\n", want: "d:2: 1 columns, want 2", reason: nq.MissingField, role: Documents, documents: 1, stillAsked: 1},
-		{name: "many columns", docs: "a\tb\tc\td\te\n", want: "d:1: 5 columns, which are not named as those of documents: name them in a first line, or by columns (stream)"},
+		{name: "many columns", docs: "a\tb\tc\td\te\n", want: "d:1: 5 columns without names, in which redsi cannot find the fields of documents: name them in a first line, or by columns (stream)"},
 		{name: "a text of another name in the header", docs: "doc_id\tdocument\n1\tone\n", want: `d:1: the first line has "doc_id", a name of a column, but not all names that are needed: its fields are "doc_id", "document"; say which they are by fields, or, if the line is a record, by columns (stream)`},
 		{name: "a name of another name in the header", docs: "paperId,abstract\n1,one\n", docFile: "d.csv", want: `d.csv:1: the first line has "paperId", a name of a column`},
 		{name: "capitals in the header", docs: "PASSAGE_ID\tBODY_TEXT\n1\tone\n", want: `d:1: the first line has "PASSAGE_ID", a name of a column`},
@@ -55,7 +55,7 @@ func TestFaults(t *testing.T) {
 		{name: "half a header of queries", queries: "query_id\tsentence\nq\twhat\n", want: `q:1: the first line has "query_id", a name of a column, but not all names that are needed: its fields are "query_id", "sentence"; say which they are by query_fields, or, if the line is a record, by query_columns (stream)`},
 		{name: "half a header of judgments", qrels: "query_id\tpassage\nq\ta\n", want: `r:1: the first line has "query_id", a name of a column`},
 		{name: "grades of another name", qrels: `{"qid":"q","docid":"a","score":1}` + "\n" + `{"qid":"q","docid":"b","rating":0}` + "\n", want: `r:2: no grade: looked for score, grade, relevance, rel, label, the fields are "qid", "docid", "rating"; say which it is by qrels_fields`, reason: nq.MissingField, role: Judgments, documents: 1, stillAsked: 1},
-		{name: "a grade that is null", qrels: `{"qid":"q","docid":"a","score":1}` + "\n" + `{"qid":"q","docid":"b","score":null}` + "\n", want: `r:2: grade "" is not a whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
+		{name: "a grade that is null", qrels: `{"qid":"q","docid":"a","score":1}` + "\n" + `{"qid":"q","docid":"b","score":null}` + "\n", want: `r:2: grade "" is not an integer`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
 		{name: "no CSV", docs: "id,text\na,one\nb,\"x\" y\n", docFile: "d.csv", want: "d.csv:3: not CSV: line 3, column 5", reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
 		{name: "an open element", docs: "<DOC><DOCNO>a</DOCNO>one</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\n", want: "d:2: the file ends before the end of this <doc> (stream)"},
 		{name: "an element in another", docs: "<DOC>\n<DOCNO>a</DOCNO>\n<DOC>\n<DOCNO>b</DOCNO>\n</DOC>\n", want: "d:1: the <doc> is not closed before the next one in line 3 (stream)"},
@@ -69,8 +69,8 @@ func TestFaults(t *testing.T) {
 		{name: "a split of its own", queries: queries + `{"id":"r","text":"t","split":"third"}` + "\n", want: `q:2: split "third" of query "r" is none of train, dev and test`, reason: nq.BadType, role: Queries, documents: 1, stillAsked: 1},
 		{name: "two queries of a name with documents", queries: `{"id":"q","text":"what","doc_id":"a"}` + "\n" + `{"id":"q","text":"who","doc_id":"a"}` + "\n", want: `q:2: query "q" was there before`, reason: nq.Duplicate, role: Queries, documents: 1, stillAsked: 1},
 
-		{name: "a grade that is none", qrels: qrels + "q\t0\tb\tgood\n", want: `r:2: grade "good" is not a whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
-		{name: "half a grade", qrels: qrels + "q\t0\tb\t0.5\n", want: `r:2: grade "0.5" is not a whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
+		{name: "a grade that is none", qrels: qrels + "q\t0\tb\tgood\n", want: `r:2: grade "good" is not an integer`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
+		{name: "half a grade", qrels: qrels + "q\t0\tb\t0.5\n", want: `r:2: grade "0.5" is not an integer`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
 		{name: "judged twice", qrels: qrels + "q\t0\ta\t2\n", want: `r:2: query "q" and document "a" are judged twice, with grades 1 and 2`, reason: nq.Duplicate, role: Judgments, documents: 1, stillAsked: 1},
 		{name: "three columns of four", qrels: qrels + "q 0 b\n", want: `r:2: 3 columns, want 4`, reason: nq.MissingField, role: Judgments, documents: 1, stillAsked: 1},
 	} {
@@ -251,7 +251,7 @@ func TestGrades(t *testing.T) {
 	}
 }
 
-// TestManyJudgments: those of one query are found again however many there are.
+// TestManyJudgments: a query's judgments are found however many there are.
 func TestManyJudgments(t *testing.T) {
 	var docs, qrels strings.Builder
 	for i := range 200 {

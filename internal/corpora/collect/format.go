@@ -20,13 +20,13 @@ const (
 	Parquet Format = "parquet" // a table
 )
 
-// headBytes of a text tell its format.
+// headBytes is how much of a text is looked at to tell its format.
 const headBytes = 64 << 10
 
 // aRecord begins a record among TREC's elements.
 var aRecord = regexp.MustCompile(`(?i)<(doc|top|topic)[> ]`)
 
-// formatOf tells the format of a text by its first bytes, and where they do not decide by its name.
+// formatOf tells the format of a text by its first bytes or, where they do not decide, by its name.
 func formatOf(name string, head []byte) Format {
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, byteOrderMark))
 	switch {
@@ -41,10 +41,10 @@ func formatOf(name string, head []byte) Format {
 	return TSV
 }
 
-// compressed are the endings that say nothing of what is inside.
+// compressed lists the endings that say nothing about the content.
 var compressed = []string{".gz", ".bz2", ".zst", ".zstd"}
 
-// stem is the last part of a name without its endings, and the ending that tells a format.
+// stem returns the last part of a name without its endings, and the ending that tells a format.
 func stem(name string) (base, ext string) {
 	base = strings.ToLower(path.Base(name))
 	for _, c := range compressed {

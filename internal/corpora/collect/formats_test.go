@@ -30,7 +30,7 @@ func memory(name, text string) File {
 	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
 
-// result is a whole collection as text.
+// result is a collection as text.
 type result struct {
 	text      string
 	questions *Questions

@@ -18,12 +18,12 @@ type jsonLines struct {
 	lines  *unpack.Lines
 	wanted map[string][]want // by the first part of a path
 	rec    record
-	ranks  []int // of the names that the values of rec were found under
+	ranks  []int // by column: rank of the name that its value was found under
 	dec    *jsontext.Decoder
 	buf    bytes.Reader
 }
 
-// want is a column that a field may fill, the rest of the path to it, and how early the name is in the column's list.
+// want is a column that a field may fill, the rest of the path to it, and the rank of the name among the column's.
 type want struct {
 	column, rank int
 	rest         string
@@ -118,7 +118,7 @@ func (j *jsonLines) read() error {
 	return err
 }
 
-// take sets a column from a value, unless a likelier name did.
+// take sets a column from a value, unless a likelier name has set it.
 func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
 	if w.rest != "" {
 		var ok bool

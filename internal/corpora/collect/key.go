@@ -26,7 +26,7 @@ func Keys() []Key {
 	}
 }
 
-// hasWord reports that a normalized title tells documents apart: unknown characters and punctuation do not.
+// hasWord reports whether a normalized title tells documents apart, by more than unknown characters and punctuation.
 func hasWord(title string) bool {
 	return strings.ContainsFunc(strings.ReplaceAll(title, "[UNK]", ""), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }

@@ -28,21 +28,21 @@ func (p Part) Compare(o Part) int {
 	return cmp.Or(slices.Index(roles, p.Role)-slices.Index(roles, o.Role), slices.Index(splits, p.Split)-slices.Index(splits, o.Split))
 }
 
-// roleWords are the parts of a name that say what a file is.
+// roleWords are the parts of a name that tell a file's role.
 var roleWords = map[string]Role{
 	"corpus": Documents, "documents": Documents, "docs": Documents, "collection": Documents, "passages": Documents,
 	"queries": Queries, "topics": Queries, "questions": Queries,
 	"qrels": Judgments, "judgments": Judgments, "judgements": Judgments,
 }
 
-// splitWords are the parts of a name that say of which split it is.
+// splitWords are the parts of a name that tell a file's split.
 var splitWords = map[string]nq.Split{
 	"train": nq.Train, "training": nq.Train, "doctrain": nq.Train,
 	"dev": nq.Dev, "valid": nq.Dev, "validation": nq.Dev, "val": nq.Dev, "docdev": nq.Dev,
 	"test": nq.Test, "eval": nq.Test, "doctest": nq.Test,
 }
 
-// endings are those of files that can be part of a collection.
+// endings lists the endings of files that can be part of a collection.
 var endings = []string{".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".txt", ".trec", ".sgml", ".xml", ".parquet", ".qrels", ""}
 
 // PartOf tells a file's part from its name, in the layouts of BEIR (corpus.jsonl, queries.jsonl, qrels/test.tsv), of MS
@@ -73,7 +73,7 @@ func PartOf(name string) (p Part, ok bool) {
 	return p, p.Role != ""
 }
 
-// PartIn is PartOf for a tree laid out as on the hub: data/test-00000-of-00001.parquet is a file of the split test, with
+// PartIn extends PartOf to trees laid out as on the hub: data/test-00000-of-00001.parquet is a file of the split test, with
 // judgments if judges (such as Judges) finds them in its content.
 func PartIn(name string, judges func(name string) bool) (p Part, ok bool) {
 	p, ok = PartOf(name)
@@ -83,7 +83,7 @@ func PartIn(name string, judges func(name string) bool) (p Part, ok bool) {
 	return p, ok
 }
 
-// Judges reports whether a file begins with a judgment, by names of columns that nothing else has: query-id and corpus-id.
+// Judges reports whether a file begins with a judgment, by its particular names of columns: query-id and corpus-id.
 func Judges(ctx context.Context, f File) bool {
 	s := schemaOf(Judgments, nil)
 	for _, column := range []int{judgedQuery, judgedDocument} {
@@ -107,9 +107,8 @@ func Judges(ctx context.Context, f File) bool {
 	return errors.Is(err, errHeader) // without one, a table's columns may be any
 }
 
-// Arrange sorts the files of a tree by what they are, as PartIn tells: those below the folder
-// that is named or else below the one that has documents. Two folders that have documents are
-// one collection told twice, which is an error, as is none unless documents were picked.
+// Arrange finds the parts of a collection among the files of a tree by PartIn: below folder or, if that is "", below the
+// folder with documents. It is an error if two folders have documents, or none and no documents were picked.
 func Arrange(names []string, folder string, picked bool, judges func(name string) bool) (parts map[string]Part, err error) {
 	parts = map[string]Part{}
 	tops := map[string]bool{} // folders with documents

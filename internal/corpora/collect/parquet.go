@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// parquetRows reads those columns of a Parquet table that a schema wants; its columns are by those of the schema.
+// parquetRows reads the columns of a Parquet table that a schema wants, in the order of the schema.
 type parquetRows struct {
 	*columns.Rows
 	file  *os.File
@@ -45,8 +45,8 @@ func openParquet(path string, role Role, s schema) (p *parquetRows, err error) {
 		at := slices.IndexFunc(c.aliases, func(name string) bool { return table.Index(name) >= 0 })
 		if wanted[i].At = at; at < 0 {
 			for _, name := range names {
-				if whole, _, parts := strings.Cut(name, "."); parts && slices.Contains(c.aliases, whole) {
-					return nil, fmt.Errorf("column %q has parts, want one text or number; say which part is the %s, such as %q, by %s", whole, c.name, name, attributeOf[role])
+				if object, _, parts := strings.Cut(name, "."); parts && slices.Contains(c.aliases, object) {
+					return nil, fmt.Errorf("column %q has parts, want one text or number; say which part is the %s, such as %q, by %s", object, c.name, name, attributeOf[role])
 				}
 			}
 			continue

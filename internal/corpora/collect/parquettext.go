@@ -13,18 +13,18 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// textOf is a value of a column as CSV and JSON of the same table have it; false if it is missing.
+// textOf returns a value of a column as CSV and JSON of the same table have it; false if it is missing.
 type textOf func(parquet.Value) (text string, ok bool, err error)
 
-// mostScale is of digits after the point of a decimal number; known writers have 76 at most.
+// mostScale bounds the digits after the point of a decimal number; writers have 76 at most.
 const mostScale = 1000
 
-// textsOf reads a leaf's values by its logical, else stored type. Types of several text forms, as dates, are errors.
+// textsOf returns the reader for a leaf's logical or else stored type. Types with several text forms, as dates, are errors.
 func textsOf(t parquet.Type, e format.SchemaElement) (textOf, error) {
 	name := t.String()
 	if e.LogicalType.Value == nil {
-		if known := t.LogicalType(); known != nil { // by the annotations that came before
-			e.LogicalType = *known
+		if converted := t.LogicalType(); converted != nil { // from the older annotations
+			e.LogicalType = *converted
 		}
 	} else {
 		name = e.LogicalType.Value.String()
@@ -68,7 +68,7 @@ func validText(v parquet.Value) (string, bool, error) {
 	return s, true, nil
 }
 
-// floatText writes whole numbers, which pandas makes floats of beside gaps (NaN), as integers below most.
+// floatText writes integers, which pandas stores as floats beside gaps (NaN), without a point; NaN is missing.
 func floatText(v float64, bits int, most float64) (string, bool, error) {
 	switch {
 	case math.IsNaN(v):
@@ -83,7 +83,7 @@ func floatText(v float64, bits int, most float64) (string, bool, error) {
 	return strconv.FormatFloat(v, 'f', -1, bits), true, nil
 }
 
-// decimal reads integers with scale digits behind the point: 32 or 64 bits, or big-endian two's complement bytes.
+// decimal returns the reader for numbers with scale digits behind the point: 32 or 64 bits, or big-endian two's complement.
 func decimal(signed bool, scale int) textOf {
 	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	return func(v parquet.Value) (string, bool, error) {

@@ -20,31 +20,31 @@ type Options struct {
 
 	Relevant int32                // the least grade of a relevant document
 	Draw     map[nq.Split]float64 // share of dev and of test that is drawn; the rest is train
-	DrawFrom nq.Split             // which queries are drawn from; "": those of no split
+	DrawFrom nq.Split             // the split whose queries are drawn; "": queries without a split
 	Seed     uint64
 
-	Limit  map[nq.Split]int // queries of a split at most, drawn by Seed; not in it: all
-	Others int              // documents at most that are not wanted, drawn by Seed; 0: all
+	Limit  map[nq.Split]int // most queries of a split, drawn by Seed; absent: all
+	Others int              // most unwanted documents, drawn by Seed; 0: all
 
 	Keep      Keep
-	Normalize func(title string) string // documents are one if their titles are equal then; nil: never
+	Normalize func(title string) string // documents are merged if their normalized titles are equal; nil: never
 
 	Drop   bool // documents whose text has no words are left out
-	Bodies bool // a title is no text: documents without one beside it are empty
+	Bodies bool // documents with only a title are empty
 	Form   Form
 }
 
-// Keep says which documents are taken beside those that are wanted, and which are wanted.
+// Keep says which documents are wanted, and whether others are taken too.
 type Keep string
 
 // The ways to keep documents.
 const (
-	KeepAll      Keep = "all"      // all; those that a judgment names are wanted. "" is the same
-	KeepJudged   Keep = "judged"   // those alone
-	KeepRelevant Keep = "relevant" // those alone that are relevant to a query
+	KeepAll      Keep = "all"      // all are taken; judged documents are wanted. "" is the same
+	KeepJudged   Keep = "judged"   // only judged documents
+	KeepRelevant Keep = "relevant" // only documents that are relevant to a query
 )
 
-// all reports whether documents are taken that are not wanted.
+// all reports whether unwanted documents are taken too.
 func (k Keep) all() bool { return k != KeepJudged && k != KeepRelevant }
 
 // Form says what a model reads of a document.
@@ -52,33 +52,33 @@ type Form string
 
 // The forms.
 const (
-	Content      Form = "content"       // the text as it is
+	Content      Form = "content"       // the unchanged text
 	TitleContent Form = "title_content" // title and text, trimmed, with a blank between them
 )
 
-// question is a query and what is judged for it.
+// question is a query with its judgments.
 type question struct {
 	name, text string
-	split      nq.Split // "": not known yet
-	file       int32    // that it was read from
+	split      nq.Split // "": none so far
+	file       int32    // place in Questions.files
 	judged     []judgment
-	relevant   bool // one of judged is, by its grade
-	inline     bool // its own records have judgments
-	left       bool // not drawn
+	relevant   bool // a judged document is relevant
+	inline     bool // its records have judgments
+	left       bool // not drawn by a limit
 }
 
-// asked reports whether a query is one of the collection's.
+// asked reports whether a query belongs to the collection.
 func (have *question) asked() bool { return have.split != "" && !have.left }
 
-// judgment is a document, by its number among those that judgments name, with its grade.
+// judgment is a document, by its number among judged documents, with its grade.
 type judgment struct{ document, grade int32 }
 
-// Questions are the queries of all splits. Memory is that of their names, texts and judgments.
+// Questions are the queries of all splits. Memory is the size of their names, texts and judgments.
 type Questions struct {
 	options Options
 	list    []*question
 	byName  map[string]int32
-	named   dedup.NameTable    // documents that judgments name
+	named   dedup.NameTable    // judged documents
 	grades  map[[2]int32]int32 // by query and document
 	files   []string
 
@@ -90,36 +90,36 @@ type QuestionsReport struct {
 	Queries   Counts `json:"queries"`
 	Judgments Counts `json:"judgments"` // lines of files of judgments
 
-	Unknown  int64 `json:"judgments_without_query"`  // whose query is in none of the files
-	Repeated int64 `json:"repeated_judgments"`       // of one query and document, with the same grade; they count once
-	Unjudged int64 `json:"queries_without_judgment"` // of no split, with no relevant document
-	Drawn    int64 `json:"queries_drawn"`            // whose split was drawn
-	Assumed  int64 `json:"queries_of_no_split"`      // that became test queries
+	Unknown  int64 `json:"judgments_without_query"`  // judgments whose query is in no file
+	Repeated int64 `json:"repeated_judgments"`       // repeats of a judgment with the same grade; it counts once
+	Unjudged int64 `json:"queries_without_judgment"` // queries without a split and a relevant document
+	Drawn    int64 `json:"queries_drawn"`            // queries whose split was drawn
+	Assumed  int64 `json:"queries_of_no_split"`      // queries without a split that became test queries
 
 	Train SplitReport `json:"train"`
 	Dev   SplitReport `json:"dev"`
 	Test  SplitReport `json:"test"`
 }
 
-// SplitReport is the same of a split.
+// SplitReport says what became of a split.
 type SplitReport struct {
-	Queries      int64 `json:"queries"`                        // of this split
-	Judgments    int64 `json:"judgments"`                      // of them, of documents that are taken
-	Irrelevant   int64 `json:"not_relevant_judgments"`         // of those, below the grade of a relevant one
-	Missing      int64 `json:"judgments_without_document"`     // whose document is in none of the files
-	Dropped      int64 `json:"judgments_of_dropped_documents"` // whose document was left out
-	Unjudged     int64 `json:"queries_without_judgment"`       // with no relevant document
-	Documentless int64 `json:"queries_without_document"`       // all of whose relevant documents are missing or left out
-	Asked        int64 `json:"queries_asked"`                  // those that remain
-	Several      int64 `json:"queries_of_several_documents"`   // of them, those with more than one
-	Targets      int64 `json:"documents"`                      // that are relevant to one of them
-	InTrain      int64 `json:"queries_in_train_too"`           // of dev and test: a train query has the same words
+	Queries      int64 `json:"queries"`
+	Judgments    int64 `json:"judgments"`                      // judgments of taken documents
+	Irrelevant   int64 `json:"not_relevant_judgments"`         // of these, below Options.Relevant
+	Missing      int64 `json:"judgments_without_document"`     // judgments whose document is in no file
+	Dropped      int64 `json:"judgments_of_dropped_documents"` // judgments whose document was left out
+	Unjudged     int64 `json:"queries_without_judgment"`       // queries without a relevant document
+	Documentless int64 `json:"queries_without_document"`       // queries whose relevant documents are all missing or left out
+	Asked        int64 `json:"queries_asked"`                  // remaining queries
+	Several      int64 `json:"queries_of_several_documents"`   // of these, with several relevant documents
+	Targets      int64 `json:"documents"`                      // relevant to a remaining query
+	InTrain      int64 `json:"queries_in_train_too"`           // in dev and test: a train query has the same words
 
 	NotDrawn int64 `json:"queries_not_drawn,omitempty"`             // left out by a limit
-	Merged   int64 `json:"judgments_of_merged_documents,omitempty"` // whose document is one with another of the same query's
+	Merged   int64 `json:"judgments_of_merged_documents,omitempty"` // document merged with another of the same query
 }
 
-// Of is the report of a split.
+// Of returns the report of a split.
 func (r *QuestionsReport) Of(split nq.Split) *SplitReport {
 	switch split {
 	case nq.Train:
@@ -130,12 +130,12 @@ func (r *QuestionsReport) Of(split nq.Split) *SplitReport {
 	return &r.Test
 }
 
-// NewQuestions has none yet.
+// NewQuestions returns an empty list.
 func NewQuestions(o Options) *Questions {
 	return &Questions{options: o, byName: map[string]int32{}, grades: map[[2]int32]int32{}}
 }
 
-// ReadQueries reads a file's queries, of one split or of the split that a record or its judgments name.
+// ReadQueries reads a file's queries, of the given split or of the split that a record or its judgments name.
 func (q *Questions) ReadQueries(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
 	file := int32(len(q.files))
 	q.files = append(q.files, f.Name)
@@ -169,8 +169,8 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 	if err != nil {
 		return err
 	}
-	at, again := q.byName[name]
-	if again {
+	at, ok := q.byName[name]
+	if ok {
 		// A query with several documents may have a record with each.
 		have := q.list[at]
 		if judged == nil || !have.inline || have.text != text || have.split != split || have.file != file {
@@ -224,7 +224,7 @@ func (q *Questions) inline(r *record) ([]namedGrade, error) {
 	return judged, nil
 }
 
-// ReadJudgments reads a file's judgments, after all queries; a split of theirs is their queries' too.
+// ReadJudgments reads a file's judgments, after all queries; split, if given, becomes the queries' split.
 func (q *Questions) ReadJudgments(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
 	report, err := q.options.eachRecord(ctx, f, Judgments, how, &q.Report.Judgments, func(_ int64, r *record) error {
 		return q.addJudgment(r, split)

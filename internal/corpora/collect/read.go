@@ -17,17 +17,17 @@ import (
 type File struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	Path func() (string, error) // of a local copy, for formats that are not read from the front
+	Path func() (string, error) // of a local copy, for formats that need random access
 }
 
 // Reading says how files of a role are read.
 type Reading struct {
 	Format  Format            // Auto: each file by its contents and name
-	Fields  map[string]string // name in the files of each of FieldNames, where it is another than the usual
-	Columns []string          // FieldNames of a table's columns, "" for others, where it has no line of names
+	Fields  map[string]string // names in the files by FieldNames, where they differ from the usual names
+	Columns []string          // FieldNames of the columns of a table without a line of names, "" for others
 }
 
-// FileReport says what a file was read as.
+// FileReport says how a file was read.
 type FileReport struct {
 	Name    string   `json:"name"`
 	Role    Role     `json:"role"`
@@ -37,13 +37,14 @@ type FileReport struct {
 	Records int64    `json:"records"`
 }
 
-// Policy is what becomes of records that cannot be used.
+// Policy says what becomes of unusable records.
 type Policy struct {
-	Skip  bool // they are counted by reason and the first are named; else the first is an error
-	Empty bool // a file may have none that can
+	Skip  bool // they are counted by reason, and the first are named; else the first is an error
+	Empty bool // a file may have no usable records
 }
 
-// stream gives a file's records. Errors: a *nq.Fault ends one record, errBlank and errHeader are none, others end all.
+// stream gives a file's records. A *nq.Fault is about one record, errBlank and errHeader stand for a line without a record;
+// other errors end the stream.
 type stream interface {
 	next() (*record, error) // valid until the next call
 	at() int64              // line or row of the last record, from one
@@ -132,13 +133,13 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 	return report, nil
 }
 
-// Unwritten is an error of what takes records, not of a file.
+// Unwritten is an error of the consumer of records, not of a file.
 type Unwritten struct{ Err error }
 
 func (e *Unwritten) Error() string { return e.Err.Error() }
 func (e *Unwritten) Unwrap() error { return e.Err }
 
-// unreadable is what is in a line and makes the rest of the file senseless.
+// unreadable is an error in a line that makes the rest of the file meaningless.
 type unreadable struct{ detail string }
 
 func (e *unreadable) Error() string { return e.detail }
@@ -169,7 +170,7 @@ func open(f File, stored io.Reader, role Role, how Reading, s schema, report *Fi
 	if err != nil && len(head) == 0 && !errors.Is(err, io.EOF) {
 		z.Close()
 		return nil, nil, err
-	} // of what is damaged behind its head the stream tells the line
+	} // damage behind the head is found by the stream, which names the line
 	if report.Format = how.Format; how.Format == Auto {
 		report.Format = formatOf(f.Name, head)
 	}

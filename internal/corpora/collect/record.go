@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Role is what a file is of.
+// Role says what a file holds.
 type Role string
 
 // The roles.
@@ -21,7 +21,7 @@ const (
 	Judgments Role = "qrels"
 )
 
-// column is a field of a role's records with its names in files, the likeliest first. A dot leads into an object.
+// column is a field of a role's records with its names in files, the likeliest first. A dot enters an object.
 type column struct {
 	name    string
 	aliases []string
@@ -83,7 +83,7 @@ func FieldNames(role Role) []string {
 // schema is the columns of a role with the names that a reading looks for.
 type schema []column
 
-// schemaOf puts the names that the reader of files gave in place of the known ones.
+// schemaOf returns the columns of a role with the user's names, where given, in place of the usual names.
 func schemaOf(role Role, fields map[string]string) schema {
 	s := slices.Clone(columnsOf[role])
 	for i := range s {
@@ -96,19 +96,19 @@ func schemaOf(role Role, fields map[string]string) schema {
 
 // value is what a record has in a column.
 type value struct {
-	texts  []string // one, or those of a list; nil: the record has none
-	grades []string // of texts, if they came with grades
+	texts  []string // one, or the items of a list; nil: the record has no value
+	grades []string // of texts, if the record gives grades
 	list   bool
-	null   bool // the record says that it has none
+	null   bool // the record has an explicit null
 }
 
 // record is one line, element or row of a file.
 type record struct {
 	values []value  // by column
-	names  []string // of the fields that it has, for errors
+	names  []string // of its fields, for errors
 }
 
-// text is a column's only text, "" if it has none.
+// text returns a column's only text, or "".
 func (r *record) text(column int) string {
 	if v := r.values[column]; len(v.texts) == 1 {
 		return v.texts[0]
@@ -138,15 +138,15 @@ func (r *record) check(s schema, role Role) error {
 // mostNames is how many names errors list.
 const mostNames = 12
 
-// attributeOf is how the reader of files names fields of each role.
+// attributeOf is the attribute by which a user names fields of a role.
 var attributeOf = map[Role]string{Documents: "fields", Queries: "query_fields", Judgments: "qrels_fields"}
 
-// parseGrade reads a judgment's grade: a whole number, also when it is written as 1.0.
+// parseGrade reads a judgment's grade: an integer, also if it is written as 1.0.
 func parseGrade(s string) (int32, error) {
 	s = strings.TrimSpace(s)
 	n, err := values.Integer(s)
 	if err != nil || n != int(int32(n)) {
-		return 0, nq.Faultf(nq.BadType, "grade %.40q is not a whole number", s)
+		return 0, nq.Faultf(nq.BadType, "grade %.40q is not an integer", s)
 	}
 	return int32(n), nil
 }

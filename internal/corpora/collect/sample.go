@@ -7,15 +7,15 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// hashOf places a name in an order that seed decides.
+// hashOf places a name in an order given by seed.
 func hashOf(name string, seed uint64) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return splitmix.Finish(h.Sum64() ^ splitmix.Finish(seed+splitmix.Gamma))
 }
 
-// sample keeps the n smallest hashes offered, whatever their order and files: the sample of all files is a sample of the
-// files' samples. Memory is 8n bytes.
+// sample keeps the n smallest hashes offered, in any order: the sample of all files is the sample of the files' samples.
+// Memory is 8n bytes.
 type sample struct {
 	n   int
 	top hashes // the n smallest so far, the largest first
@@ -35,7 +35,7 @@ func (s *sample) offer(h uint64) bool {
 	return true
 }
 
-// has reports whether a hash that was offered is chosen, once all were.
+// has reports whether a hash is chosen, once all were offered.
 func (s *sample) has(h uint64) bool { return len(s.top) > 0 && h <= s.top[0] }
 
 // hashes is a heap.Interface.

@@ -20,18 +20,18 @@ import (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// plainColumns are the columns, by role and number, of the tables without column names that MS MARCO and BEIR publish.
-// Four columns of judgments are TREC's, with any white space between them.
+// plainColumns lists, by role and number, the columns of tables without column names, as MS MARCO and BEIR publish them.
+// Four columns of judgments are TREC's, separated by any white space.
 var plainColumns = map[Role]map[int][]string{
 	Documents: {2: {"id", "text"}, 3: {"id", "title", "text"}, 4: {"id", "url", "title", "text"}},
 	Queries:   {2: {"id", "text"}},
 	Judgments: {2: {"query", "document"}, 3: {"query", "document", "grade"}, 4: {"query", "", "document", "grade"}},
 }
 
-// columnsAttribute is how the reader of files names columns of each role.
+// columnsAttribute is the attribute by which a user names columns of a role.
 var columnsAttribute = map[Role]string{Documents: "columns", Queries: "query_columns", Judgments: "qrels_columns"}
 
-// header pairs a schema's columns with places in a line, which must name every needed column to be one of names.
+// header finds a schema's columns in a line of names; false if the line lacks a needed column.
 func (s schema) header(names []string) (places []int, ok bool) {
 	places = make([]int, len(s))
 	for i, c := range s {
@@ -48,10 +48,10 @@ func (s schema) header(names []string) (places []int, ok bool) {
 	return places, true
 }
 
-// anIdentifier is how columns of identifiers are called, of any role and also within quotes.
+// anIdentifier matches names of columns of identifiers, of any role, also within quotes.
 var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-]|(query|topic|corpus|doc|document|passage) )?id|qid|pid|docid|docno)|\w*[a-z]I[dD])"?$`)
 
-// names reports whether a first line's field is a column's name, not a value: a known one or one of identifiers.
+// names reports whether a field of the first line is the name of a column, not a value.
 func (s schema) names(field string) bool {
 	field = strings.TrimSpace(field)
 	return anIdentifier.MatchString(field) || slices.ContainsFunc(s, func(c column) bool {
@@ -59,16 +59,16 @@ func (s schema) names(field string) bool {
 	})
 }
 
-// named pairs columns that were given by the names of the role, not of files.
+// named finds a schema's columns among columns given by FieldNames.
 func (s schema) named(columns []string) []int {
 	return lists.Map(s, func(c column) int { return slices.Index(columns, c.name) })
 }
 
-// tabular is a table of any separator, once its lines are cut into fields.
+// tabular turns fields of lines into records, for any separator.
 type tabular struct {
 	role    Role
 	schema  schema
-	columns []string // given by the user; none: told by the first line
+	columns []string // given by the user; none: by the first line
 	places  []int
 	width   int // fields of a line; the last takes the rest
 	rec     record
@@ -78,7 +78,7 @@ func newTabular(role Role, s schema, columns []string) tabular {
 	return tabular{role: role, schema: s, columns: columns, width: len(columns), rec: record{values: make([]value, len(s))}}
 }
 
-// begin looks at the first line: names, which is errHeader, or the first record.
+// begin looks at the first line: it returns errHeader for names, nil for the first record.
 func (t *tabular) begin(fields []string) error {
 	if len(t.columns) > 0 {
 		t.places, t.width, t.rec.names = t.schema.named(t.columns), len(t.columns), t.columns
@@ -94,13 +94,13 @@ func (t *tabular) begin(fields []string) error {
 	}
 	columns, ok := plainColumns[t.role][len(fields)]
 	if !ok {
-		return &unreadable{fmt.Sprintf("%d columns, which are not named as those of %s: name them in a first line, or by %s", len(fields), t.role, columnsAttribute[t.role])}
+		return &unreadable{fmt.Sprintf("%d columns without names, in which redsi cannot find the fields of %s: name them in a first line, or by %s", len(fields), t.role, columnsAttribute[t.role])}
 	}
 	t.places, t.width, t.rec.names = t.schema.named(columns), len(fields), columns
 	return nil
 }
 
-// take makes a record of a line's fields.
+// take turns a line's fields into a record.
 func (t *tabular) take(fields []string) (*record, error) {
 	if t.places == nil {
 		if err := t.begin(slices.Clone(fields)); err != nil {
@@ -152,7 +152,7 @@ func (t *tabs) next() (*record, error) {
 	return t.take(t.cut(string(line)))
 }
 
-// isComment tells a comment among judgments from a query such as #2, whose line has tabs or four fields.
+// isComment distinguishes a comment among judgments from a query such as #2, whose line has tabs or four fields.
 func isComment(line string) bool {
 	f := trec.Fields(line)
 	return line[0] == '#' && !strings.Contains(line, "\t") && (f[0] == "#" || len(f) != 4)
@@ -166,11 +166,7 @@ func (t *tabs) cut(line string) []string {
 		if t.blank {
 			return trec.Fields(line)
 		}
-		fields := strings.Split(line, "\t")
-		for i, f := range fields {
-			fields[i] = trec.Unquoted(f)
-		}
-		return fields
+		return lists.Map(strings.Split(line, "\t"), trec.Unquoted)
 	}
 	if t.width > 0 {
 		return strings.SplitN(line, "\t", t.width)
@@ -185,7 +181,7 @@ type quoted struct {
 	line int
 }
 
-// newQuoted takes as separator what the first line has.
+// newQuoted separates at tabs if the first line has one, else at commas.
 func newQuoted(r io.Reader, head []byte, role Role, s schema, columns []string) *quoted {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord, in.ReuseRecord = -1, true

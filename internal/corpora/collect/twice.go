@@ -8,9 +8,9 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Merging documents by title, or drawing them, takes two passes: Gather reads all, Number decides, Rewrite reads again.
+// Merging or drawing documents takes two passes: Gather reads all, Number decides, Rewrite reads them a second time.
 
-// Twice reports whether documents are read so, and not by ReadDocuments.
+// Twice reports whether documents must be read in two passes, not by ReadDocuments.
 func (c *Collection) Twice() bool {
 	return c.questions.options.Normalize != nil || c.others != nil
 }
@@ -19,12 +19,12 @@ func (c *Collection) Twice() bool {
 type gathered struct {
 	name, judged int32
 	wanted       bool
-	hash         uint64 // of those that are not wanted
-	title        string // what is compared; "": nothing
+	hash         uint64 // if it is not wanted
+	title        string // normalized; "": not compared
 	untitled     bool
 }
 
-// Gather takes the documents of a file, in its order.
+// Gather reads the documents of a file, in its order.
 func (c *Collection) Gather(ctx context.Context, f File, how Reading) (FileReport, error) {
 	o := &c.questions.options
 	return c.eachDocument(ctx, f, how, func(d *Document, name, judged int32) error {
@@ -44,20 +44,17 @@ func (c *Collection) Gather(ctx context.Context, f File, how Reading) (FileRepor
 	})
 }
 
-// Number makes the collection of what was gathered. The first of documents with one title represents them all.
+// Number chooses and numbers the documents gathered. The first document of a title represents all of that title.
 func (c *Collection) Number() {
 	byTitle := map[string]int32{}
-	c.numbers = make([]int32, c.names.Len())
-	for i := range c.numbers {
-		c.numbers[i] = unseen
-	}
+	c.numbers = slices.Repeat([]int32{unseen}, c.names.Len())
 	for _, g := range c.found {
 		if !g.wanted && c.others != nil && !c.others.has(g.hash) {
 			continue
 		}
 		c.count(g.wanted, g.untitled)
-		number, again := byTitle[g.title]
-		if again = again && g.title != ""; again {
+		number, merged := byTitle[g.title]
+		if merged = merged && g.title != ""; merged {
 			c.Report.Merged++
 		} else {
 			number = int32(c.Report.Union)
@@ -79,10 +76,10 @@ func (c *Collection) Number() {
 	}
 }
 
-// Rewrite reads a file again and gives the documents that represent the collection's to put.
+// Rewrite reads a file a second time and gives put the representing documents.
 func (c *Collection) Rewrite(ctx context.Context, f File, how Reading, put func(*Document) error) error {
-	again := Policy{Skip: true, Empty: true} // what cannot be used was counted, or failed
-	_, err := again.eachRecord(ctx, f, Documents, how, new(Counts), func(_ int64, r *record) error {
+	counted := Policy{Skip: true, Empty: true} // by Gather, which counted bad records or failed
+	_, err := counted.eachRecord(ctx, f, Documents, how, new(Counts), func(_ int64, r *record) error {
 		d, _, err := c.document(r)
 		if err != nil {
 			return err
@@ -92,7 +89,7 @@ func (c *Collection) Rewrite(ctx context.Context, f File, how Reading, put func(
 		if number < 0 {
 			return nil
 		}
-		c.numbers[name] = unseen // a second record of its name is none
+		c.numbers[name] = unseen // for a second record of the name
 		d.Doc, d.ExampleID = number, int64(number)
 		asked := c.byNumber[number]
 		d.Train, d.Dev, d.Test = asked[0], asked[1], asked[2]
@@ -116,7 +113,7 @@ type Sifted struct {
 	Page     string `json:"page_id,omitempty"`
 }
 
-// Sift gives put what may be taken of a file, whatever the others have: wanted, even if empty, or perhaps drawn.
+// Sift gives put the documents that may be taken, whatever other files have: wanted, even if empty, or possibly drawn.
 func (c *Collection) Sift(ctx context.Context, f File, how Reading, put func(Sifted) error) (FileReport, error) {
 	o := &c.questions.options
 	return o.eachRecord(ctx, f, Documents, how, &c.Report.Lines, func(_ int64, r *record) error {
@@ -138,7 +135,7 @@ func (c *Collection) Sift(ctx context.Context, f File, how Reading, put func(Sif
 	})
 }
 
-// Join takes the report of files that were sifted. What is read after it is what Sift kept.
+// Join adds the report of sifted files. Files read after it hold what Sift kept.
 func (c *Collection) Join(r DocumentsReport) {
 	c.sifted = true
 	values.Add(&c.Report, r)

@@ -115,7 +115,7 @@ func TestMergedTexts(t *testing.T) {
 	}
 }
 
-// TestLimits: a draw depends on seed and names alone, not on the files that documents are in, and
+// TestLimits: a draw depends only on seed and names, not on the files of the documents, and
 // wanted documents stand beside it.
 func TestLimits(t *testing.T) {
 	const queries, qrels = "1\twho\n2\twhat\n3\twhere\n", "1 0 D1 1\n2 0 D2 1\n3 0 D3 1\n"

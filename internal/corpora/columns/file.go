@@ -12,16 +12,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Mark begins a Parquet file, and ends it.
+// Mark begins and ends a Parquet file.
 const Mark = "PAR1"
 
 // File is an open Parquet file.
 type File struct {
 	table        *parquet.File
 	names, paths []string
+	leaves       []parquet.LeafColumn
 }
 
-// Open reads what the end of the file says of its columns.
+// Open reads the description of the columns at the end of the file.
 func Open(in io.ReaderAt, size int64) (f *File, err error) {
 	defer Guard(&err)()
 	table, err := parquet.OpenFile(in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(256<<10))
@@ -33,13 +34,15 @@ func Open(in io.ReaderAt, size int64) (f *File, err error) {
 	}
 	f = &File{table: table}
 	for _, path := range table.Schema().Columns() {
+		leaf, _ := table.Schema().Lookup(path...)
+		f.leaves = append(f.leaves, leaf)
 		f.paths = append(f.paths, strings.Join(path, "."))
 		f.names = append(f.names, plainName(strings.Join(path, ".")))
 	}
 	return f, nil
 }
 
-// plainName is the path of a column without the levels that a list adds.
+// plainName returns the path of a column without the levels that a list adds.
 func plainName(path string) string {
 	for _, levels := range []string{".list.element", ".list.item", ".array"} {
 		if plain, is := strings.CutSuffix(path, levels); is {
@@ -49,37 +52,36 @@ func plainName(path string) string {
 	return path
 }
 
-// Names are those of the columns, in the order of the file: their paths, without the levels of lists.
+// Names returns the names of the columns, in the order of the file: their paths, without the levels of lists.
 func (f *File) Names() []string { return f.names }
 
-// Index is the place in Names of the first column with a name, or a path; -1 if there is none.
+// Index returns the place in Names of the first column with a name or path; -1 if there is none.
 func (f *File) Index(name string) int {
 	return slices.IndexFunc(f.paths, func(path string) bool { return name == path || name == plainName(path) })
 }
 
-// Type is what the values of a column are: by the library, and by the file, whose logical type the library may not know.
+// Type returns the type of a column's values by the library, and by the file, whose logical type the library may not know.
 func (f *File) Type(at int) (parquet.Type, format.SchemaElement) {
-	leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[at]...)
-	leaves := slices.DeleteFunc(slices.Clone(f.table.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
-	return leaf.Node.Type(), leaves[at]
+	stored := slices.DeleteFunc(slices.Clone(f.table.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
+	return f.leaves[at].Node.Type(), stored[at]
 }
 
 // NumRows is the number of rows that the file says it has.
 func (f *File) NumRows() int64 { return f.table.NumRows() }
 
-// Objects reads rows as the library has them: objects by name, lists, texts, numbers and truth values.
+// Objects reads rows in the library's form: objects by name, lists, texts, numbers and truth values.
 type Objects struct {
 	rows *parquet.GenericReader[any]
 	next int64
 }
 
-// Objects begins before the first row.
+// Objects returns a reader before the first row.
 func (f *File) Objects() (o *Objects, err error) {
 	defer Guard(&err)()
 	return &Objects{rows: parquet.NewGenericReader[any](f.table)}, nil
 }
 
-// Row reads a row, counted from one; those in a row are read fastest.
+// Row reads a row, counted from one, fastest in order.
 func (o *Objects) Row(n int64) (row map[string]any, err error) {
 	defer Guard(&err)()
 	if n != o.next+1 {
@@ -96,7 +98,7 @@ func (o *Objects) Row(n int64) (row map[string]any, err error) {
 	return row, nil
 }
 
-// Close releases what is read ahead.
+// Close releases the rows read ahead.
 func (o *Objects) Close() error { return o.rows.Close() }
 
 // Guard turns the Parquet library's panics and false addresses on damaged files into errors: defer Guard(&err)().

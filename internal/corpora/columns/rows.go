@@ -12,23 +12,23 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Kind is what the values of a column are stored as.
+// Kind is the stored type of a column's values.
 type Kind = parquet.Kind
 
-// The kinds with a field of Column each; values of others are as they are stored, in its Text.
+// The kinds with their own field of Column; stored values of other kinds are in its Text.
 const (
 	Texts = parquet.ByteArray
 	Ints  = parquet.Int64
 	Bools = parquet.Boolean
 )
 
-// Wanted is a column to be read: the place of its name in File.Names, and what it must be; below zero there is none.
+// Wanted is a column to read: its place in File.Names, below zero for none, and its kind.
 type Wanted struct {
 	At   int
 	Kind Kind
 }
 
-// Rows reads some columns row by row. A goroutine for each decompresses one page ahead, none of many megabytes.
+// Rows reads some columns row by row. A goroutine for each decompresses one page ahead, except large pages.
 type Rows struct {
 	columns   []*Column
 	row, rows int64
@@ -36,41 +36,41 @@ type Rows struct {
 	wg        sync.WaitGroup
 }
 
-// Column has the values of one row, until the next: as many of Ints or Bools, or in Text, as are no nulls.
-// Reps and Defs are Parquet's levels, one for each value, null and empty list.
+// Column has the values of one row, without nulls, in Ints, Bools or Text, until the next row. Reps and Defs are Parquet's
+// levels, one for each value, null and empty list.
 type Column struct {
 	Name       string
 	Reps, Defs []byte // nil if the column has no lists, and if all its values are required
 	Ints       []int64
 	Bools      []bool
-	Text       []byte // of all texts
-	Ends       []int  // of each in Text
-	Full       byte   // the level in Defs of what is a value
+	Text       []byte // all texts
+	Ends       []int  // of each text in Text
+	Full       byte   // the level in Defs of a value
 	Lists      bool   // a row may have several values
-	nullable   bool   // a value can be null by itself, at the level below Full
+	nullable   bool   // a single value can be null, at the level below Full
 
 	kind  Kind
 	pages chan page
 	freed chan struct{} // of a large page
 	page
-	at, value int // levels and values of page that were taken
+	at, value int // levels and values of page taken so far
 }
 
-// page is what Column takes values from.
+// page is the source of a Column's values.
 type page struct {
 	parquet.Page
 	err        error
 	large      bool // with its dictionary
 	levels     int
 	reps, defs []byte
-	indices    []int32 // in a dictionary, whose values then are the others
+	indices    []int32 // into a dictionary, whose values the next fields then are
 	ints       []int64
 	bits       []byte
 	text       []byte
 	offsets    []uint32
 }
 
-// largePage is of more bytes than two pages of a column may have together.
+// largePage is the size in bytes above which a page is not read ahead.
 const largePage = 16 << 20
 
 // Read begins to read columns; Rows.Columns has them in this order, nil if absent. An error names one of another kind.
@@ -82,7 +82,7 @@ func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 			r.columns = append(r.columns, nil)
 			continue
 		}
-		leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[w.At]...)
+		leaf := f.leaves[w.At]
 		if t := leaf.Node.Type(); t.Kind() != w.Kind {
 			return nil, fmt.Errorf("column %q is of type %s, want %s", f.names[w.At], t, w.Kind)
 		}
@@ -99,13 +99,13 @@ func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 	return r, nil
 }
 
-// Columns are those that were asked for.
+// Columns returns the wanted columns.
 func (r *Rows) Columns() []*Column { return r.columns }
 
 // Row is the number of the last row, from one.
 func (r *Rows) Row() int64 { return r.row }
 
-// Next fills the columns with the next row; io.EOF after the last. Other errors are of the whole file.
+// Next fills the columns with the next row; io.EOF after the last. Other errors end the file.
 func (r *Rows) Next() (err error) {
 	defer Guard(&err)()
 	if r.row == r.rows {
@@ -131,7 +131,7 @@ func (r *Rows) Close() {
 	r.wg.Wait()
 }
 
-// readPages sends a column's pages, of one group of rows after another. The last has an error: io.EOF after all.
+// readPages sends a column's pages, one group of rows after another, up to a page with an error.
 func (c *Column) readPages(groups []parquet.RowGroup, at int, quit <-chan struct{}) {
 	defer close(c.pages)
 	for _, g := range groups {
@@ -196,10 +196,10 @@ func (c *Column) read(pages parquet.Pages) (p page) {
 	return p
 }
 
-// widths are in bytes.
+// widths are the sizes of values in bytes.
 var widths = map[Kind]int{parquet.Int32: 4, parquet.Int96: 12, parquet.Float: 4, parquet.Double: 8}
 
-// cut makes texts of values of a width.
+// cut turns values of a width into texts.
 func (p *page) cut(text []byte, width int) {
 	p.text, p.offsets = text, make([]uint32, len(text)/width+1)
 	for i := range p.offsets {
@@ -223,7 +223,7 @@ func (c *Column) next() error {
 				return nil // the row ends with the column
 			case !ok:
 				return io.EOF
-			case errors.Is(next.err, io.ErrUnexpectedEOF): // io.EOF is none: it ends a group of rows
+			case errors.Is(next.err, io.ErrUnexpectedEOF): // unlike io.EOF, which ends a group of rows
 				return errors.New("a page is cut")
 			case next.err != nil:
 				return next.err
@@ -249,7 +249,7 @@ func (c *Column) next() error {
 	}
 }
 
-// take adds so many levels of the page, with their values.
+// take adds the next n levels of the page, with their values.
 func (c *Column) take(n int) {
 	values := n
 	if c.defs != nil {
@@ -296,10 +296,10 @@ func (c *Column) take(n int) {
 // Len is the number of values of the row.
 func (c *Column) Len() int { return len(c.Ints) + len(c.Bools) + len(c.Ends) }
 
-// Null reports whether one of the row's values is null, other than by a list or object that is.
+// Null reports whether one of the row's values is null, not counting null lists and objects.
 func (c *Column) Null() bool { return c.nullable && bytes.IndexByte(c.Defs, c.Full-1) >= 0 }
 
-// Values are those of the row that are no nulls.
+// Values yields the row's values without nulls.
 func (c *Column) Values() iter.Seq[parquet.Value] {
 	return func(yield func(parquet.Value) bool) {
 		from := 0

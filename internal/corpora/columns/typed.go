@@ -13,11 +13,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// mostFloat32 bounds decimals that a float32 keeps exactly: parquet-go v0.32.0 reads decimals of INT32 as such.
+// mostFloat32 bounds decimals that a float32 keeps exactly: parquet-go v0.32.0 reads decimals of INT32 as float32.
 const mostFloat32 = 4_000_000
 
-// Typed has the values of an object of Objects by their logical types, as JSON of the same table has them: whole numbers are
-// json.Number, other numbers float64, dates and times texts of ISO 8601. An error names the column.
+// Typed converts the values of an object of Objects by their logical types, as JSON of the same table has them: integers to
+// json.Number, other numbers to float64, dates and times to texts of ISO 8601. An error names the column.
 func (f *File) Typed(row map[string]any) (any, error) { return typed(f.table.Schema(), "", row) }
 
 func typed(node parquet.Node, name string, v any) (_ any, err error) {
@@ -51,7 +51,7 @@ func typed(node parquet.Node, name string, v any) (_ any, err error) {
 	return nil, fmt.Errorf("column %q is of type %s, which is not read: write it as a text or a number, in SQL by CAST(… AS VARCHAR)", name[1:], t)
 }
 
-// leaf is a value by the logical type of its column; false if it is not read.
+// leaf converts a value by the logical type of its column; false for a type that is not read.
 func leaf(t parquet.Type, v any) (_ any, ok bool) {
 	var logical any
 	if l := t.LogicalType(); l != nil {

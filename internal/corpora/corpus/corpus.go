@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Document is one document of a collection; a serialization sets parts as it likes, but always the whole Text.
+// Document is one document of a collection. Every serialization sets Text; the other parts are optional.
 type Document struct {
 	Doc       int32  `json:"doc"`                  // number in the collection, from zero
 	Split     string `json:"split,omitempty"`      // of the record, where every record is a document
@@ -33,7 +33,7 @@ type Writer struct {
 	n    int64
 }
 
-// NewWriter starts a stream on w, which stays open after Close, by one encoder thread: bytes depend on no machine.
+// NewWriter starts a stream on w, which stays open after Close. One encoder thread makes the bytes independent of the machine.
 func NewWriter(w io.Writer) (*Writer, error) {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -78,8 +78,8 @@ func (w *Writer) Close() error { return w.z.Close() }
 // Reader reads what Writer wrote.
 type Reader struct {
 	src  io.Reader
-	head bytes.Buffer  // what was taken of src, if the next document is the second and there is no decoder
-	z    *zstd.Decoder // nil: closed, or not needed now
+	head bytes.Buffer  // the bytes read from src by first, until the next call of Next
+	z    *zstd.Decoder // nil: closed, or given up by first
 	in   *unpack.Lines
 	last int32
 	end  bool
@@ -98,7 +98,7 @@ func (r *Reader) open(src io.Reader) (err error) {
 	return err
 }
 
-// first is Next of a stream that was not read yet, which then has no decoder until the next document is asked for.
+// first is Next for an unread stream. It gives up the decoder until the next call of Next.
 func (r *Reader) first() (Document, error) {
 	r.Close()
 	if err := r.open(io.TeeReader(r.src, &r.head)); err != nil {
@@ -109,7 +109,7 @@ func (r *Reader) first() (Document, error) {
 	return d, err
 }
 
-// Next returns the next document, io.EOF after the last, and an error for what is not a whole stream of Writer.
+// Next returns the next document, io.EOF after the last, and an error for anything but a complete stream of Writer.
 func (r *Reader) Next() (Document, error) {
 	switch {
 	case r.end:
@@ -147,7 +147,7 @@ func (r *Reader) Next() (Document, error) {
 	return d, nil
 }
 
-// All are the documents that are left, one after another, and at their end the error that ended reading, if one did.
+// All yields the remaining documents, and at the end the error that ended reading, if any.
 func (r *Reader) All() iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		for {
@@ -167,10 +167,9 @@ func (r *Reader) Close() {
 	}
 }
 
-// Merge writes the documents of all streams, of which none was read yet, in order of their numbers. It holds one
-// document of each in memory, and the window of those that are between their first and their last: of one at a time
-// if each begins where another has ended, as the files of a collection do whose documents are numbered by their first
-// records. A number in two streams is an error.
+// Merge writes the documents of all streams, which must be unread, in order of their numbers. Memory holds one document
+// of each stream, and the decoders of streams between their first and last document: one at a time if each begins where
+// another has ended, as in a collection numbered by first records. A number in two streams is an error.
 func Merge(w *Writer, streams []*Reader) error {
 	heads := make([]*Document, len(streams)) // nil: the stream is at its end
 	advance := func(i int, next func() (Document, error)) error {
@@ -204,7 +203,7 @@ func Merge(w *Writer, streams []*Reader) error {
 	}
 }
 
-// Concatenate writes the documents of all streams one stream after the other, numbered anew from zero.
+// Concatenate writes the documents of all streams one stream after the other, renumbered from zero.
 func Concatenate(w *Writer, streams []*Reader) error {
 	n := int32(0)
 	for _, r := range streams {
@@ -222,7 +221,7 @@ func Concatenate(w *Writer, streams []*Reader) error {
 	return nil
 }
 
-// Zip visits two corpora of one collection side by side. Documents that only one of them has are an error.
+// Zip visits two corpora of one collection side by side. A document in only one of them is an error.
 func Zip(a, b *Reader, visit func(a, b Document) error) error {
 	for {
 		da, errA := a.Next()

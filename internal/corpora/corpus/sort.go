@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/spool"
 )
 
-// Sorter brings documents into the order of their numbers. They wait on disk; memory has 16 bytes of each.
+// Sorter sorts documents by number, on disk; memory holds 16 bytes of each.
 type Sorter struct {
 	lines  spool.List
 	places []place
@@ -17,14 +17,14 @@ type Sorter struct {
 	enc    *json.Encoder // into line
 }
 
-// place is where the line of a document stands.
+// place is the place of a document's line.
 type place struct {
 	doc  int32
 	size uint32
 	at   int64
 }
 
-// NewSorter has no documents; scratch makes a folder for what is more than a few of them.
+// NewSorter returns an empty Sorter; scratch creates a folder for more than a few documents.
 func NewSorter(scratch func() (string, error)) *Sorter {
 	s := &Sorter{lines: spool.New(scratch)}
 	s.enc = encoder(&s.line)

@@ -1,8 +1,8 @@
 package dedup
 
-// Clusters numbers the groups of a pass's records that share a document in any grouping, directly or through others (by
-// page and title: pages, joined by a common title). It returns each record's cluster, from zero in record order, and their
-// count.
+// Clusters numbers the groups of a pass's records that share a document in any grouping, directly or through other records:
+// by page and title, pages joined by a common title. It returns each record's cluster, from zero in record order, and the
+// number of clusters.
 func Clusters(groupings ...*Grouping) (of []int32, n int) {
 	of = make([]int32, groupings[0].Records.Len())
 	for i := range of {

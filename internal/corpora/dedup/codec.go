@@ -44,7 +44,7 @@ func (g *Grouping) WriteAudit(w io.Writer) error {
 	})
 }
 
-// writeEach writes n lines, but for those that are nil.
+// writeEach writes at(0) to at(n-1), a line each, without nil values.
 func (g *Grouping) writeEach(w io.Writer, n int, at func(i int) any) error {
 	err := WriteLines(w, func(put func(any) error) error {
 		for i := range n {
@@ -59,8 +59,7 @@ func (g *Grouping) writeEach(w io.Writer, n int, at func(i int) any) error {
 	return errors.Join(err, g.Records.Err())
 }
 
-// WriteLines compresses JSON lines, such as another package's Documents or Queries. It uses one encoder thread: with more,
-// the bytes would depend on the machine.
+// WriteLines writes JSON lines, compressed. It uses one encoder thread: with more, the bytes would depend on the machine.
 func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow))
@@ -76,13 +75,13 @@ func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 	return zw.Close()
 }
 
-// ReadDocuments yields what WriteDocuments wrote and checks that documents are numbered from zero and have one
-// representative each. It holds the records, unless each has its document's number, as in imported collections, where a
-// document may have no query.
+// ReadDocuments yields WriteDocuments' lines and checks that documents are numbered from zero and have different
+// representatives. It holds the representatives in memory, except records numbered as their document, as in imported
+// collections.
 func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	next := int32(0)
-	represents := map[nq.Key]int32{} // but for documents that are their own record
-	var own []bool                   // which documents are
+	represents := map[nq.Key]int32{} // document of each representative, except own ones
+	var own []bool                   // by document: the representative has its number
 	return ReadLines(r, func(line []byte) error {
 		var d Document
 		if err := decode(line, &d); err != nil {
@@ -95,11 +94,11 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 			return fmt.Errorf("document %d has %d train, %d dev and %d test records", d.Doc, d.Train, d.Dev, d.Test)
 		}
 		record := nq.Key{Split: d.Split, ID: d.ExampleID}
-		before, again := represents[record]
+		before, repeated := represents[record]
 		if d.Split == "" && d.ExampleID >= 0 && d.ExampleID < int64(d.Doc) && own[d.ExampleID] {
-			before, again = int32(d.ExampleID), true
+			before, repeated = int32(d.ExampleID), true
 		}
-		if again {
+		if repeated {
 			return fmt.Errorf("%s example %d represents document %d and document %d", d.Split, d.ExampleID, before, d.Doc)
 		}
 		own = append(own, d.Split == "" && d.ExampleID == int64(d.Doc))
@@ -111,8 +110,8 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	})
 }
 
-// ReadQueries yields what WriteQueries wrote and checks that each target is one of docs documents (docs < 0: unchecked). A
-// query with several relevant documents has successive lines, one for each.
+// ReadQueries yields WriteQueries' lines and checks that each target is below docs, if docs >= 0. A query with several
+// relevant documents has successive lines, one for each.
 func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
 	return ReadLines(r, func(line []byte) error {
 		var q Query
@@ -126,7 +125,7 @@ func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
 	})
 }
 
-// decode takes a line with all fields of its writer and no others.
+// decode reads a line with all fields of its writer and no others.
 func decode(line []byte, v any) error {
 	if err := jsonv2.Unmarshal(line, v, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return err
@@ -134,7 +133,7 @@ func decode(line []byte, v any) error {
 	return values.Lacks(line, v)
 }
 
-const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more
+const maxWindow = 8 << 20 // WriteLines' zstd window; a larger one in a file is refused
 
 // ReadLines yields WriteLines' lines and names the line of the first error, such as an end within a line.
 func ReadLines(r io.Reader, each func([]byte) error) error {

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"path/filepath"
 	"reflect"
@@ -21,17 +22,21 @@ func pageGrouping(t testing.TB) *Grouping {
 	return groupAll(t, paperHeaders(), []Key{k}, Options{}, paperSources())[0]
 }
 
-func TestCodecRoundTrip(t *testing.T) {
+// TestCodec: the lines are an interface, which other tools read, and reading restores documents and queries.
+func TestCodec(t *testing.T) {
 	g := pageGrouping(t)
-	var docs, again, queries bytes.Buffer
-	for _, err := range []error{g.WriteDocuments(&docs), g.WriteDocuments(&again), g.WriteQueries(&queries)} {
-		errtest.None(t, err)
-	}
-	if !bytes.Equal(docs.Bytes(), again.Bytes()) {
-		t.Error("two writes differ")
+	packed := map[string][]byte{}
+	for name, write := range map[string]func(io.Writer) error{"documents": g.WriteDocuments, "queries": g.WriteQueries, "unresolved": g.WriteAudit} {
+		var b, second bytes.Buffer
+		errtest.None(t, errors.Join(write(&b), write(&second)))
+		if !bytes.Equal(b.Bytes(), second.Bytes()) {
+			t.Errorf("two writes of %s differ", name)
+		}
+		packed[name] = b.Bytes()
+		goldens.Same(t, filepath.Join("testdata", name+".jsonl"), string(goldens.Plain(t, b.Bytes())))
 	}
 	var got []Document
-	errtest.None(t, ReadDocuments(&docs, func(d *Document) error {
+	errtest.None(t, ReadDocuments(bytes.NewReader(packed["documents"]), func(d *Document) error {
 		got = append(got, *d)
 		return nil
 	}))
@@ -39,34 +44,15 @@ func TestCodecRoundTrip(t *testing.T) {
 		t.Errorf("documents\n%+v, want\n%+v", got, documents(g))
 	}
 	n := 0
-	if err := ReadQueries(&queries, g.Len(), func(q *Query) error {
+	errtest.None(t, ReadQueries(bytes.NewReader(packed["queries"]), g.Len(), func(q *Query) error {
 		if *q != g.Query(n) {
 			t.Errorf("query %d: %+v", n, *q)
 		}
 		n++
 		return nil
-	}); err != nil || n != g.Records.Len() {
-		t.Fatalf("%d queries, %v", n, err)
-	}
-}
-
-// The lines are an interface: other tools read them.
-func TestCodecGolden(t *testing.T) {
-	g := pageGrouping(t)
-	for _, c := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"documents.jsonl", g.WriteDocuments}, {"queries.jsonl", g.WriteQueries}, {"unresolved.jsonl", g.WriteAudit},
-	} {
-		var b bytes.Buffer
-		errtest.None(t, c.write(&b))
-		zr, err := zstd.NewReader(&b)
-		errtest.None(t, err)
-		got, err := io.ReadAll(zr)
-		zr.Close()
-		errtest.None(t, err)
-		goldens.Same(t, filepath.Join("testdata", c.name), string(got))
+	}))
+	if n != g.Records.Len() {
+		t.Errorf("%d queries of %d", n, g.Records.Len())
 	}
 }
 
@@ -98,8 +84,8 @@ func TestReadersRefuse(t *testing.T) {
 	q := `{"example_id":1,"split":"dev","question":"q","doc":3}` + "\n"
 	errtest.Says(t, ReadQueries(pack(q), 3, func(*Query) error { return nil }), "dev example 1 has target 3 of 3 documents")
 	errtest.None(t, ReadQueries(pack(q), -1, func(*Query) error { return nil }))
-	whole := pack(ok).Bytes()
-	errtest.Says(t, ReadDocuments(bytes.NewReader(whole[:len(whole)-3]), func(*Document) error { return nil }), "line 1: unexpected EOF")
+	complete := pack(ok).Bytes()
+	errtest.Says(t, ReadDocuments(bytes.NewReader(complete[:len(complete)-3]), func(*Document) error { return nil }), "line 1: unexpected EOF")
 }
 
 // Hostile input gives an error or checked values, never a panic.

@@ -2,10 +2,10 @@ package dedup
 
 import "iter"
 
-// Coverage says how far train supervises what dev asks for (section "Qualitative Analysis of NQ320K").
+// Coverage says how far train supervises the targets of dev (section "Qualitative Analysis of NQ320K").
 type Coverage struct {
 	DevTargets   int     `json:"dev_targets"`            // distinct documents of dev queries
-	InTrain      int     `json:"in_train"`               // those that train queries have too
+	InTrain      int     `json:"in_train"`               // of these, documents of train queries too
 	Percent      float64 `json:"percent" unit:"percent"` // InTrain of DevTargets: supervision coverage
 	TrainQueries int     `json:"train_queries"`          // train queries whose target is a dev target
 	DevQueries   int     `json:"dev_queries"`            // dev queries whose target is in train
@@ -14,7 +14,7 @@ type Coverage struct {
 // Coverage counts over the documents.
 func (g *Grouping) Coverage() Coverage { return CoverageOf(g.queries) }
 
-// CoverageOf counts over documents that are given by their train and dev queries.
+// CoverageOf counts over documents, given by their numbers of train and dev queries.
 func CoverageOf(queries iter.Seq2[int32, int32]) Coverage {
 	var c Coverage
 	for train, dev := range queries {

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Sources are grouping's inputs from other domains. Set those that the keys and options need; PageID, where set, also
-// describes the documents of other keys and feeds the diagnostics.
+// Sources are grouping's inputs from other domains. Set the functions that the keys and options need; PageID, where set,
+// also describes the documents of other keys and feeds the diagnostics.
 type Sources struct {
 	// BertNormalize is NCI's tokenize-and-decode with bert-base-uncased.
 	BertNormalize func(string) string
@@ -26,7 +27,7 @@ type Sources struct {
 // Text identifies a text without holding it.
 type Text struct {
 	Digest [16]byte // see TextDigest
-	Length int      // code points of the whole text
+	Length int      // code points of the text, uncut
 }
 
 func (s *Sources) check(k Key, o Options) error {
@@ -69,7 +70,7 @@ func (e *RecordError) Error() string {
 
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// What can be wrong with a record; each is wrapped in a RecordError.
+// The faults of a record; each is wrapped in a RecordError.
 var (
 	ErrNoTextKey  = errors.New("the header has no text key; extract the records again with text keys")
 	ErrNoTitle    = errors.New("a dev record with neither document_title nor a title in its URL; use nci_h1")
@@ -79,7 +80,7 @@ var (
 	ErrNoPage     = errors.New("the revision has no page and the fallback is \"fail\"")
 )
 
-// derived holds what several keys of one record share, each computed once.
+// derived holds values that several keys of one record share, each computed once.
 type derived struct {
 	h *nq.Header
 	s *Sources
@@ -87,18 +88,21 @@ type derived struct {
 
 	scratch []byte
 
-	title            string // wikipedia.URLTitle
-	titled, hasTitle bool
-
+	title       string // in the URL
+	titled      bool   // the URL has a title
 	oldid, page uint64 // 0: none
-	located     bool
 }
 
 func (d *derived) reset(h *nq.Header) {
-	d.h, d.titled, d.located = h, false, false
+	d.h, d.page = h, 0
+	d.title, d.titled = wikipedia.URLTitle(h.URL)
+	d.oldid, _ = wikipedia.OldID(h.URL)
+	if d.oldid != 0 && d.s.PageID != nil {
+		d.page, _ = d.s.PageID(d.oldid)
+	}
 }
 
-// appendKey derives one key string into a buffer that the next call reuses.
+// appendKey returns a key string in a buffer that the next call reuses.
 func (d *derived) appendKey(k *Key) ([]byte, error) {
 	b, err := k.derive(d.scratch[:0], d)
 	if err == nil && !utf8.Valid(b) {
@@ -111,7 +115,7 @@ func (d *derived) appendKey(k *Key) ([]byte, error) {
 	return b, nil
 }
 
-func (d *derived) digest(dst []byte, key [16]byte) ([]byte, error) {
+func appendDigest(dst []byte, key [16]byte) ([]byte, error) {
 	if key == ([16]byte{}) {
 		return nil, ErrNoTextKey
 	}
@@ -126,26 +130,12 @@ func (d *derived) corpusText(dst []byte) ([]byte, error) {
 	return hex.AppendEncode(dst, t.Digest[:]), nil
 }
 
-func (d *derived) readTitle() (string, bool) {
-	if !d.titled {
-		d.titled = true
-		d.title, d.hasTitle = wikipedia.URLTitle(d.h.URL)
-	}
-	return d.title, d.hasTitle
-}
-
 // named is document_title or, in the simplified format, the title in the URL.
-func (d *derived) named() string {
-	if d.h.Title != "" {
-		return d.h.Title
-	}
-	title, _ := d.readTitle()
-	return title
-}
+func (d *derived) named() string { return cmp.Or(d.h.Title, d.title) }
 
 func (d *derived) urlTitle(dst []byte, lower bool) ([]byte, error) {
-	t, ok := d.readTitle()
-	if !ok {
+	t := d.title
+	if !d.titled {
 		return nil, ErrNoURLTitle
 	}
 	if lower {
@@ -158,7 +148,7 @@ func (d *derived) bert(dst []byte, text string) []byte {
 	return append(dst, d.s.BertNormalize(text)...)
 }
 
-// nciTitle is NCI's title, which its train and dev code make differently; without document_title, the URL's title.
+// nciTitle is NCI's title, which its code derives differently in train and dev; without document_title, the URL's title.
 func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	if d.h.Split != nq.Dev {
 		return d.bert(dst, d.h.H1), nil
@@ -169,28 +159,9 @@ func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	return nil, ErrNoTitle
 }
 
-// locate finds revision and page, 0 where the URL has no revision or it no page.
-func (d *derived) locate() (oldid, page uint64) {
-	if d.located {
-		return d.oldid, d.page
-	}
-	d.located, d.oldid, d.page = true, 0, 0
-	id, err := wikipedia.OldID(d.h.URL)
-	if err != nil {
-		return 0, 0
-	}
-	d.oldid = id
-	if d.s.PageID != nil {
-		if p, ok := d.s.PageID(id); ok {
-			d.page = p
-		}
-	}
-	return d.oldid, d.page
-}
-
 func (d *derived) pageKey(dst []byte) ([]byte, error) {
-	if _, page := d.locate(); page != 0 {
-		return strconv.AppendUint(dst, page, 10), nil
+	if d.page != 0 {
+		return strconv.AppendUint(dst, d.page, 10), nil
 	}
 	dst = append(dst, "t:"...)
 	switch d.o.Fallback {

@@ -25,7 +25,7 @@ type Diagnostics struct {
 	Collisions []Collision `json:"collisions"` // the first few
 }
 
-// Diagnose compares a title-like grouping with that by page, of one pass, and gives at most limit examples of each kind.
+// Diagnose compares a title-like grouping with the grouping by page of the same pass, with at most limit examples of a kind.
 func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
 	if title.Records != page.Records {
 		return Diagnostics{}, errors.New("the groupings to compare come from different passes")
@@ -40,8 +40,7 @@ func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
 		Coverage: title.Coverage(), ReferenceCoverage: page.Coverage(),
 		Fragments: t.Fragmented[:min(limit, len(t.Fragmented))], Collisions: t.Colliding[:min(limit, len(t.Colliding))],
 	}
-	train, dev := t.Affected()
-	d.Affected = map[nq.Split]Affected{nq.Train: train, nq.Dev: dev}
+	d.Affected = t.Affected()
 	d.AdditionalQueries = d.ReferenceCoverage.TrainQueries - d.Coverage.TrainQueries
 	return d, nil
 }

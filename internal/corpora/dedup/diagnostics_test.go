@@ -30,9 +30,8 @@ func TestTitlesOfThePaper(t *testing.T) {
 	if len(titles.Fragmented) != 2 || len(titles.Colliding) != 1 || titles.CollidingPages() != 2 {
 		t.Errorf("fragmented %+v, colliding %+v", titles.Fragmented, titles.Colliding)
 	}
-	train, dev := titles.Affected()
-	if train != (Affected{5, 6, 500. / 6}) || dev != (Affected{1, 2, 50}) {
-		t.Errorf("affected %+v %+v", train, dev)
+	if of := titles.Affected(); of[nq.Train] != (Affected{5, 6, 500. / 6}) || of[nq.Dev] != (Affected{1, 2, 50}) {
+		t.Errorf("affected %+v", of)
 	}
 	errtest.Says(t, errtest.Of(titles.Fragment("It takes a village")), "no fragmented page is titled")
 	errtest.Says(t, errtest.Of(titles.Collision("Elsa (Frozen)")), "no title key collides")
@@ -45,7 +44,7 @@ func TestTitlesOfThePaper(t *testing.T) {
 	errtest.None(t, err)
 	if want := (Diagnostics{
 		Operator: "title", Reference: "page_id", FragmentedPages: 2, CollidingKeys: 1, CollidingPages: 2,
-		Affected:          map[nq.Split]Affected{nq.Train: train, nq.Dev: dev},
+		Affected:          titles.Affected(),
 		Coverage:          Coverage{DevTargets: 2, InTrain: 1, Percent: 50, TrainQueries: 1, DevQueries: 1},
 		ReferenceCoverage: Coverage{DevTargets: 2, InTrain: 1, Percent: 50, TrainQueries: 1, DevQueries: 1},
 		Fragments:         titles.Fragmented[:1], Collisions: titles.Colliding,
@@ -62,7 +61,7 @@ func TestTitlesOfThePaper(t *testing.T) {
 	}
 }
 
-// All diagnostics again, by comparing every record with every other.
+// All diagnostics recomputed, by comparing every record with every other.
 func TestDiagnosticsAgainstRecount(t *testing.T) {
 	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -98,11 +97,11 @@ func TestDiagnosticsAgainstRecount(t *testing.T) {
 				affected[hs[i].Split]++
 			}
 		}
-		train, dev := titles.Affected()
+		found := titles.Affected()
 		if len(titles.Fragmented) != len(fragmented) || len(titles.Colliding) != len(colliding) ||
-			titles.CollidingPages() != len(collidingPages) || train.Queries != affected[nq.Train] || dev.Queries != affected[nq.Dev] {
-			t.Fatalf("seed %d: %d %d %d %+v %+v, want %d %d %d %v", seed, len(titles.Fragmented), len(titles.Colliding),
-				titles.CollidingPages(), train, dev, len(fragmented), len(colliding), len(collidingPages), affected)
+			titles.CollidingPages() != len(collidingPages) || found[nq.Train].Queries != affected[nq.Train] || found[nq.Dev].Queries != affected[nq.Dev] {
+			t.Fatalf("seed %d: %d %d %d %+v, want %d %d %d %v", seed, len(titles.Fragmented), len(titles.Colliding),
+				titles.CollidingPages(), found, len(fragmented), len(colliding), len(collidingPages), affected)
 		}
 		var c Coverage
 		inTrain, inDev := map[string]bool{}, map[string]bool{}

@@ -15,18 +15,18 @@ import (
 
 // Grouper groups a stream of headers under any number of operators in one pass.
 //
-// Keys are compared by their whole SHA-256, as stored files are: nobody knows two strings of one sum. Records and sums
-// are on disk; memory is 4 bytes a record and 12 a document of each Grouping that is made and kept.
+// Keys are compared by their SHA-256, as stored files are: no two strings with the same sum are known. Records and sums are
+// on disk; memory is 4 bytes a record and 12 a document of each Grouping that is kept.
 type Grouper struct {
 	d       derived
 	records *Records
 	keys    []Key
 	sums    []spool.List // of each key, sha256.Size bytes a record
-	ids     spool.List   // what makes records unique, as much of each
+	ids     spool.List   // example id and split of each record, padded to as many bytes
 	ended   bool
 }
 
-// NewGrouper prepares a pass. Names may not repeat. scratch makes a folder for larger data, used as long as a Grouping.
+// NewGrouper prepares a pass. Names may not repeat. scratch creates a folder for larger data, used as long as a Grouping.
 func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources) (*Grouper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no deduplication key is given")
@@ -52,16 +52,15 @@ func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources
 	return g, nil
 }
 
-// Add takes the next record in Options.RecordOrder, which numbers the documents. It copies what it keeps of h. After an
-// error the Grouper must not be used.
+// Add takes the next record in Options.RecordOrder, which numbers the documents. It keeps no memory of h. After an error the
+// Grouper must not be used.
 func (g *Grouper) Add(h *nq.Header) error {
 	if err := g.checkOrder(h); err != nil {
 		return err
 	}
 	g.d.reset(h)
 	r := g.records
-	l := light{exampleID: h.ExampleID, prefix: h.Text4KCased}
-	l.oldid, l.pageID = g.d.locate()
+	l := light{exampleID: h.ExampleID, oldid: g.d.oldid, pageID: g.d.page, prefix: h.Text4KCased}
 	var err error
 	if l.rank, err = g.rank(h, l.oldid); err != nil {
 		return err
@@ -100,10 +99,10 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	return nil
 }
 
-// title is how a record's page is shown: document_title, in the simplified format the title in the URL, else the heading.
+// title returns the shown title of a record's page: document_title, or the title in the URL, or the heading.
 func (g *Grouper) title(h *nq.Header) string { return cmp.Or(g.d.named(), h.H1) }
 
-// rank is greatest for the record that Options.Representative prefers, and the same for those that it does not tell apart.
+// rank returns a number that is greatest for the record that Options.Representative prefers, equal for ties.
 func (g *Grouper) rank(h *nq.Header, oldid uint64) (uint64, error) {
 	switch g.d.o.Representative {
 	case Last:
@@ -122,7 +121,7 @@ func (g *Grouper) rank(h *nq.Header, oldid uint64) (uint64, error) {
 	return 0, nil
 }
 
-// ErrRepeated is returned where two records are the same example.
+// ErrRepeated is wrapped by the error about an example that two records have.
 var ErrRepeated = errors.New("occurs twice; remove one of the two files that hold it")
 
 // end checks that no record repeats another, once all are added.
@@ -150,7 +149,7 @@ func (g *Grouper) end() error {
 	return g.records.Err()
 }
 
-// Grouping makes the result of an operator, by its place among those given. No record may be added after it.
+// Grouping returns the result of an operator, by its place in NewGrouper's keys. No record may be added after it.
 func (g *Grouper) Grouping(key int) (*Grouping, error) {
 	if err := g.end(); err != nil {
 		return nil, err
@@ -193,7 +192,7 @@ func (g *Grouper) Grouping(key int) (*Grouping, error) {
 	return p, r.Err()
 }
 
-// Groupings makes the results of all operators, in the order they were given.
+// Groupings returns the results of all operators, in the order of NewGrouper's keys.
 func (g *Grouper) Groupings() (all []*Grouping, err error) {
 	for i := range g.keys {
 		p, err := g.Grouping(i)
@@ -205,14 +204,14 @@ func (g *Grouper) Groupings() (all []*Grouping, err error) {
 	return all, nil
 }
 
-// A table of sums has about tableSums of them; they are read once for each table, of which there are no more than mostTables.
+// firstOf holds about tableSums sums in a table, of at most mostTables, and reads all sums once for each.
 const (
 	tableSums  = 1 << 16
 	mostTables = 16
 	sumsAhead  = 1 << 15 // bytes
 )
 
-// firstOf gives each of n sums its first equal. A table of all would need most memory: each pass takes a part of them.
+// firstOf returns, for each of n sums, the place of the first equal sum. To save memory, a pass looks at a part of them.
 func firstOf(sums *spool.List, n int) ([]int32, error) {
 	firsts := make([]int32, n)
 	tables := uint32(min(n/tableSums+1, mostTables))

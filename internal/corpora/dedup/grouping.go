@@ -7,7 +7,7 @@ type Document struct {
 	Doc int32  `json:"doc"` // from zero, in order of first occurrence
 	Key string `json:"key"`
 
-	ExampleID int64    `json:"example_id"` // of the representative, as the next five
+	ExampleID int64    `json:"example_id"` // of the representative, like the next five fields
 	Split     nq.Split `json:"split"`
 	URL       string   `json:"url"`
 	Title     string   `json:"title"` // see Record.Title
@@ -16,7 +16,7 @@ type Document struct {
 
 	Train int32 `json:"train"` // records, that is queries, in it
 	Dev   int32 `json:"dev"`
-	Test  int32 `json:"test,omitempty"` // of collections that have this split
+	Test  int32 `json:"test,omitempty"` // in collections with this split
 }
 
 // Grouping is a collection under one operator: D and the target of every query.
@@ -25,12 +25,12 @@ type Grouping struct {
 	Options Options
 	Records *Records
 
-	key   int     // which of its pass
+	key   int     // place among the keys of its pass
 	docOf []int32 // of each record
 	docs  []members
 }
 
-// members is a document while and after it grows.
+// members is a document: its representative and the numbers of its records.
 type members struct{ record, train, dev int32 }
 
 // Len is |D|, the number of documents.
@@ -52,13 +52,13 @@ func (g *Grouping) Document(doc int32) Document {
 	}
 }
 
-// Query is a question and its target. One with several relevant documents is a Query for each, one after another.
+// Query is a question and its target. A question with several relevant documents has successive Queries, one for each.
 type Query struct {
 	ExampleID int64    `json:"example_id"`
 	Split     nq.Split `json:"split"`
 	Question  string   `json:"question"`
 	Doc       int32    `json:"doc"`
-	Grade     int32    `json:"grade,omitempty"` // how relevant Doc is, at least 1; 0: not said, which is 1
+	Grade     int32    `json:"grade,omitempty"` // how relevant Doc is, at least 1; 0 means 1
 	Name      string   `json:"name,omitempty"`  // outside of redsi, where ExampleID is only its number here
 }
 
@@ -76,7 +76,7 @@ type Counts struct {
 	Union int `json:"union"`          // over all: |D|
 }
 
-// Counts counts documents by split and of both. Keys depend on the record alone: a split's documents are its records'.
+// Counts counts documents by split and over both. A key depends only on its record, so a split's documents are its records'.
 func (g *Grouping) Counts() (c Counts) {
 	for train, dev := range g.queries {
 		c.Union++

@@ -2,8 +2,8 @@ package dedup
 
 import "hash/maphash"
 
-// NameTable numbers distinct strings from zero, in order of first occurrence. Comparing whole strings, it never collides;
-// without pointers it costs the garbage collector nothing. Ten million names of 8 bytes take about 0.3 GB.
+// NameTable numbers distinct strings from zero, in order of first occurrence. It compares strings, so it never collides, and
+// has no pointers for the garbage collector to follow. Ten million names of 8 bytes take about 0.3 GB.
 type NameTable struct {
 	arena []byte // all strings, one behind another
 	ends  []int  // of each in arena
@@ -41,7 +41,7 @@ func (t *NameTable) Find(b string) (id int32, ok bool) {
 	return max(s.id, 1) - 1, s.id != 0
 }
 
-// slot is that of b or, if it has none, the free one for it, and its hash.
+// slot returns the slot of b or, if b is new, a free slot for it, and the hash of b.
 func (t *NameTable) slot(b string) (s *slot, hash uint32) {
 	hash = uint32(maphash.String(t.seed, b))
 	mask := uint32(len(t.slots) - 1)
@@ -72,10 +72,10 @@ func (t *NameTable) grow() {
 	}
 }
 
-// Len is how many there are.
+// Len is the number of strings.
 func (t *NameTable) Len() int { return len(t.ends) }
 
-// At is the string of a number.
+// At returns a string by its number.
 func (t *NameTable) At(id int32) string { return string(t.bytes(id)) }
 
 func (t *NameTable) bytes(id int32) []byte {

@@ -28,7 +28,7 @@ type Key struct {
 	Name   string // as typed in HCL
 	Label  string // as printed in the paper
 	Family Family
-	Doc    string // what is compared, in one sentence
+	Doc    string // the compared value, in one sentence
 	Needs  Needs  // what Sources must hold
 
 	// derive appends the key string. Equal strings mean equal documents.
@@ -40,7 +40,7 @@ type Key struct {
 // Needs names the functions of Sources that a key calls.
 type Needs uint8
 
-// What a key may need.
+// The functions that keys call.
 const (
 	NeedsBert Needs = 1 << iota
 	NeedsPageID
@@ -51,10 +51,10 @@ const (
 var keys = []Key{
 	{Name: "text4k_cased", Label: "Text4K-Cased", Family: TextDerived,
 		Doc:    "first 4,000 code points of the simplified text",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4KCased) }},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return appendDigest(dst, d.h.Text4KCased) }},
 	{Name: "text4k", Label: "Text4K", Family: TextDerived,
 		Doc:    "the same prefix, lower-cased after it was cut (DSI)",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4K) }},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return appendDigest(dst, d.h.Text4K) }},
 	{Name: "url", Label: "URL", Family: URLDerived,
 		Doc:    "document_url as stored, with its oldid (Ultron)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.URL...), nil }},
@@ -97,10 +97,10 @@ func Lookup(name string) (Key, error) {
 	return Key{}, fmt.Errorf("there is no deduplication key %q; the keys are %s", name, strings.Join(Names(), ", "))
 }
 
-// Fallback is what page_id compares for a revision without a page: the paper names "titles" and the URL title.
+// Fallback is the value that page_id compares for a revision without a page: the paper names "titles" and the URL title.
 type Fallback string
 
-// The fallbacks. All but FallbackFail prefix "t:", so that an unresolved record never merges with a resolved page.
+// The fallbacks. Except FallbackFail they prefix "t:", so that an unresolved record never merges with a resolved page.
 const (
 	FallbackURLTitleCased Fallback = "url_title_cased" // as the query has it: wikipedia.QueryTitle; default
 	FallbackURLTitle      Fallback = "url_title"       // lower-cased
@@ -144,7 +144,7 @@ type Options struct {
 	Fallback       Fallback
 }
 
-// withDefaults puts the default of each in place of zero values.
+// withDefaults replaces zero values by defaults.
 func (o Options) withDefaults() Options {
 	return Options{cmp.Or(o.RecordOrder, DevFirst), cmp.Or(o.Representative, First), cmp.Or(o.Fallback, FallbackURLTitleCased)}
 }

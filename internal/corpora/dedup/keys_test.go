@@ -181,7 +181,7 @@ func TestFlatText(t *testing.T) {
 	if got := FlatText(&simple, 0); got != "A_-_Wikipedia a<b> <> <a<b> x > é" {
 		t.Errorf("simplified: %q", got)
 	}
-	// The prefix that stops early has the digest of the whole.
+	// The prefix that stops early has the digest of the full text.
 	for _, text := range []string{
 		strings.Repeat("é", 2500) + " " + strings.Repeat("İb ", 5000),
 		strings.Repeat("A bc ", TextLimit), strings.Repeat("A", TextLimit), strings.Repeat("Z[@`", TextLimit), "É ab" + strings.Repeat("Σ", 2*TextLimit),

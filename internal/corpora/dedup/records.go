@@ -27,7 +27,7 @@ type Records struct {
 	n      int
 	first  int        // records of the first split
 	lights spool.List // lightSize bytes a record
-	texts  spool.List // of each record its question, URL, title and keys, a length before each
+	texts  spool.List // each record's question, URL, title and keys, with a length before each
 	row    []byte
 }
 
@@ -36,13 +36,13 @@ type light struct {
 	exampleID     int64
 	oldid, pageID uint64
 	rank          uint64   // the first record of the greatest represents a document
-	texts, size   uint64   // where its strings are
+	texts, size   uint64   // offset and size of its strings
 	prefix        [16]byte // nq.Header.Text4KCased: tells texts of one revision apart
 }
 
 const lightSize = 6*8 + 16
 
-// ahead is how many bytes of records are read at once: those of the next records are wanted soon, but not always.
+// ahead is how many bytes are read at once: the next records are often wanted soon.
 const ahead = 1 << 13
 
 // add keeps a record and its strings.
@@ -61,7 +61,7 @@ func (r *Records) add(l light, first bool) {
 	}
 }
 
-// light reads what is kept of record i beside its strings.
+// light reads record i without its strings.
 func (r *Records) light(i int) (l light) {
 	b := r.lights.Read(int64(i)*lightSize, lightSize, ahead)
 	at := func(n int) uint64 { return binary.LittleEndian.Uint64(b[8*n:]) }
@@ -83,7 +83,7 @@ func (r *Records) strings(l light, n int) []string {
 	return out
 }
 
-// Err is the first error of writing records to disk or reading them back: what was read after it is empty.
+// Err is the first error of writing records to disk or reading them back; records read after it are empty.
 func (r *Records) Err() error { return cmp.Or(r.lights.Err(), r.texts.Err()) }
 
 // Len, Train and Dev count records.
@@ -128,11 +128,11 @@ type Resolution struct {
 	Resolved          int     `json:"resolved_revisions"`
 	ResolvedPercent   float64 `json:"resolved_percent" unit:"percent"` // of the revision ids: the paper's 99.95 %
 	Records           int     `json:"records"`
-	UnresolvedRecords int     `json:"unresolved_records"` // those that fall back, with and without revision id
+	UnresolvedRecords int     `json:"unresolved_records"` // records that fall back, with and without revision id
 	NoRevision        int     `json:"records_without_revision"`
 }
 
-// Resolution counts over all records; it is all unresolved if the pass had no Sources.PageID.
+// Resolution counts over all records; without Sources.PageID all are unresolved.
 func (r *Records) Resolution() Resolution {
 	res := Resolution{Records: r.Len()}
 	var all, resolved []uint64
@@ -155,13 +155,13 @@ func (r *Records) Resolution() Resolution {
 	return res
 }
 
-// distinct counts different numbers, which it sorts.
+// distinct sorts numbers and counts the different ones.
 func distinct(all []uint64) int {
 	slices.Sort(all)
 	return len(slices.Compact(all))
 }
 
-// oldIDs are those of all records.
+// oldIDs returns the revisions of all records.
 func (r *Records) oldIDs() []uint64 {
 	out := make([]uint64, r.n)
 	for i := range out {

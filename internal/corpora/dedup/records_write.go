@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// WriteRecords writes next's records up to io.EOF, and their headers with text keys, with those of tags if tags is set.
+// WriteRecords writes next's records up to io.EOF, and their headers with the text keys of TextKeys.
 func WriteRecords(next func(*nq.Record) error, recOut, headOut io.Writer, tags bool) (err error) {
 	records, err := nq.NewRecordWriter(recOut)
 	if err != nil {

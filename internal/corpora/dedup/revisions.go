@@ -16,7 +16,7 @@ type Snapshot struct {
 	OldID     uint64   `json:"oldid"`
 }
 
-// SharedTitle is a row of tab:shared-title-revision-variation: two revisions of one title key, whose texts differ.
+// SharedTitle is a row of tab:shared-title-revision-variation: two revisions of a title key with different texts.
 type SharedTitle struct {
 	Title     string   `json:"title"`
 	Key       string   `json:"key"`
@@ -57,20 +57,19 @@ func SharedTitles(g *Grouping) []SharedTitle {
 func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 	oldids := g.Records.oldIDs()
 	i, j := slices.Index(oldids, a), slices.Index(oldids, b)
-	if i < 0 {
+	switch {
+	case i < 0:
 		return SharedTitle{}, fmt.Errorf("no record has revision %d", a)
-	}
-	if j < 0 {
+	case j < 0:
 		return SharedTitle{}, fmt.Errorf("no record has revision %d", b)
-	}
-	if g.docOf[i] != g.docOf[j] {
+	case g.docOf[i] != g.docOf[j]:
 		return SharedTitle{}, fmt.Errorf("revisions %d (%s) and %d (%s) do not share a %s key",
 			a, g.Records.At(i).Title, b, g.Records.At(j).Title, g.Key.Name)
 	}
 	return g.shared(g.Members()[g.docOf[i]], oldids, i, j), g.Records.Err()
 }
 
-// shared is the row of a document's records, of which two are shown.
+// shared returns the row for a document with two of its records.
 func (g *Grouping) shared(members []int32, oldids []uint64, a, b int) SharedTitle {
 	revisions := lists.Filter(lists.Map(members, func(m int32) uint64 { return oldids[m] }), func(id uint64) bool { return id != 0 })
 	return SharedTitle{
@@ -108,7 +107,7 @@ func NewRevisions() *Revisions {
 	return &Revisions{byRev: map[revision][]variant{}, texts: map[[16]byte]struct{}{}}
 }
 
-// Add counts a record by title, revision (0: title alone) and the TextDigest of its whole flattened text.
+// Add counts a record by title, revision (0: only by title) and the TextDigest of its uncut flattened text.
 func (v *Revisions) Add(title string, s Snapshot, digest [16]byte) {
 	v.records++
 	v.texts[digest] = struct{}{}
@@ -139,7 +138,7 @@ type RevisionTexts struct {
 	Varying   []FixedRevision `json:"varying"`   // by texts, most first, then records, then oldid
 }
 
-// Summary reports what was added.
+// Summary reports on the records added.
 func (v *Revisions) Summary() RevisionTexts {
 	s := RevisionTexts{Records: v.records, Revisions: len(v.byRev), Texts: len(v.texts)}
 	for rev, list := range v.byRev {
@@ -160,7 +159,7 @@ func (v *Revisions) Summary() RevisionTexts {
 	return s
 }
 
-// Of returns the varying revision of that id.
+// Of returns a varying revision by its id.
 func (s *RevisionTexts) Of(oldid uint64) (FixedRevision, error) {
 	return one(s.Varying, func(f FixedRevision) bool { return f.OldID == oldid }, "revision %d is not among the %d whose text varies", oldid, len(s.Varying))
 }

@@ -2,7 +2,7 @@ package dedup
 
 import "strings"
 
-// Contrast shows so many words: of common text before the difference, within its sentence, and in all.
+// The numbers of words that Contrast shows: of common text before the difference, within its sentence, and in total.
 const (
 	contextWords = 5
 	shownWords   = 12
@@ -26,7 +26,7 @@ func Contrast(a, b string) (sa, sb string, ok bool) {
 	return excerpt(wordsA, from), excerpt(wordsB, from), true
 }
 
-// excerpt shows words from one on.
+// excerpt shows words from a place on.
 func excerpt(words []string, from int) string {
 	shown := words[from:min(from+shownWords, len(words))]
 	text := strings.Join(shown, " ")

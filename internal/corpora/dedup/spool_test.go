@@ -67,7 +67,7 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// TestDiskFails: an error of the disk is that of the grouping, or of what is written from it.
+// TestDiskFails: the grouping, or a write from it, returns an error of the disk.
 func TestDiskFails(t *testing.T) {
 	k, err := Lookup("url")
 	errtest.None(t, err)

@@ -12,8 +12,8 @@ import (
 // TextLimit is the prefix of the text keys in code points.
 const TextLimit = 4000
 
-// TextKeys returns nq.Header's Text4KCased and Text4K: digests of the first 4,000 code points of FlatText (with tags: of
-// the whole simplified text), as they are and lower-cased after the cut.
+// TextKeys returns nq.Header's Text4KCased and Text4K: digests of the first 4,000 code points of FlatText, or with tags of
+// the simplified text, cased and lower-cased after the cut.
 func TextKeys(r *nq.Record, tags bool) (cased, lower [16]byte) {
 	var room [TextLimit + TextLimit/8]byte
 	text, n := flatText(room[:0], r, TextLimit, tags)
@@ -73,12 +73,11 @@ func cut(s string, n int) string {
 	return s
 }
 
-// FlatText is the text that the text keys cut: the text tokens of the simplified
-// format joined by one blank, page title line included, tags dropped. It stops
-// after the token that completes limit code points; 0 takes the whole text.
+// FlatText is the text that the text keys cut: the text tokens of the simplified format joined by one blank, page title line
+// included, tags dropped. It stops after the token that completes limit code points; 0: no limit.
 //
-// A tag is an html_token of a full record, and in the simplified format a token
-// that matches <[^<]+> as a whole. Blanks inside a token are "_" in both.
+// A tag is an html_token of a full record, and in the simplified format a token that matches ^<[^<]+>$. Blanks inside a
+// token are "_" in both.
 func FlatText(r *nq.Record, limit int) string {
 	text, _ := flatText(nil, r, limit, false)
 	return string(text)
@@ -106,7 +105,7 @@ func flatText(b []byte, r *nq.Record, limit int, tags bool) (text []byte, n int)
 		}
 	} else {
 		for token := range strings.SplitSeq(r.Text, " ") {
-			if (tags || !isTag(token)) && !add(token) {
+			if (tags || !IsTag(token)) && !add(token) {
 				break
 			}
 		}
@@ -114,6 +113,7 @@ func flatText(b []byte, r *nq.Record, limit int, tags bool) (text []byte, n int)
 	return b, n
 }
 
-func isTag(token string) bool {
+// IsTag reports whether a token of the simplified format is a tag.
+func IsTag(token string) bool {
 	return len(token) > 2 && token[0] == '<' && token[len(token)-1] == '>' && strings.IndexByte(token[1:], '<') < 0
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Titles compares a title-like operator with page identity (section "Qualitative
-// Analysis of NQ320K"). Only resolved pages count as evidence.
+// Titles compares a title-like operator with page identity (section "Qualitative Analysis of NQ320K"). Only resolved pages
+// count as evidence.
 //
-// A page is fragmented if its records, of both splits, have at least two keys; a
-// key collides if its records have at least two pages. Title keys are made
-// differently in train and dev, so a page may be fragmented without a rename; with
-// nci_h1 instead of title only renames remain.
+// A page is fragmented if its records, of both splits, have at least two keys; a key collides if its records have at least
+// two pages. Title keys are derived differently in train and dev, so a page may be fragmented without a rename; with nci_h1
+// instead of title only renames remain.
 type Titles struct {
 	Grouping *Grouping
 
@@ -60,7 +59,7 @@ func DiagnoseTitles(g *Grouping) (*Titles, error) {
 		page uint64
 		doc  int32
 	}
-	first := map[pair]int32{} // record that shows it
+	first := map[pair]int32{} // first record
 	var order []pair          // by first occurrence
 	pageRecords := map[uint64]int{}
 	docRecords := make([]int, len(g.docs))
@@ -116,7 +115,7 @@ func (t *Titles) CollidingPages() int {
 	return len(pages)
 }
 
-// Affected counts the queries of one split that title grouping treats otherwise.
+// Affected counts the queries of a split that title grouping treats differently from page grouping.
 type Affected struct {
 	Queries int     `json:"queries"`                // page fragmented, or key colliding
 	Of      int     `json:"of"`                     // all records of the split
@@ -124,24 +123,21 @@ type Affected struct {
 }
 
 // Affected counts train and dev. A record without a page is affected if its key collides.
-func (t *Titles) Affected() (train, dev Affected) {
-	r := t.Grouping.Records
-	train, dev = Affected{Of: r.Train()}, Affected{Of: r.Dev()}
+func (t *Titles) Affected() map[nq.Split]Affected {
+	r, queries, all := t.Grouping.Records, map[nq.Split]int{}, map[nq.Split]Affected{}
 	for i, is := range t.AffectedRecords() {
-		if !is {
-			continue
-		}
-		if r.Split(i) == nq.Train {
-			train.Queries++
-		} else {
-			dev.Queries++
+		if is {
+			queries[r.Split(i)]++
 		}
 	}
-	train.Percent, dev.Percent = percent(train.Queries, train.Of), percent(dev.Queries, dev.Of)
-	return train, dev
+	for _, split := range r.splits {
+		n, of := queries[split], r.count(split)
+		all[split] = Affected{n, of, percent(n, of)}
+	}
+	return all
 }
 
-// AffectedRecords says of each record whether Affected counts it.
+// AffectedRecords reports, for each record, whether Affected counts it.
 func (t *Titles) AffectedRecords() []bool {
 	g := t.Grouping
 	fragmented := lists.Set(lists.Map(t.Fragmented, func(f Fragment) uint64 { return f.PageID }))
@@ -164,7 +160,7 @@ func (t *Titles) Collision(title string) (Collision, error) {
 	return one(t.Colliding, func(c Collision) bool { return hasTitle(c.Names, title) }, "no title key collides for %q (%d collide)", title, len(t.Colliding))
 }
 
-// one is the first of a list that is meant, or an error that says what there is.
+// one returns the first element that is accepts, or the given error.
 func one[T any](list []T, is func(T) bool, format string, args ...any) (found T, err error) {
 	if i := slices.IndexFunc(list, is); i >= 0 {
 		return list[i], nil

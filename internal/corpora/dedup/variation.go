@@ -11,7 +11,7 @@ type Variation struct {
 	titles    *Grouper
 }
 
-// NewVariation returns an empty count. scratch makes a folder for what memory shall not hold.
+// NewVariation returns an empty count. scratch creates a folder for larger data.
 func NewVariation(scratch func() (string, error)) (*Variation, error) {
 	key, err := Lookup("url_title_cased")
 	if err != nil {
@@ -24,7 +24,7 @@ func NewVariation(scratch func() (string, error)) (*Variation, error) {
 	return &Variation{NewRevisions(), titles}, nil
 }
 
-// Add counts one record, train before dev; one whose URL names no revision counts by title alone.
+// Add counts one record, train before dev; without a revision in its URL it counts only by title.
 func (v *Variation) Add(r *nq.Record) error {
 	oldid, _ := wikipedia.OldID(r.URL) // 0: none
 	title, _ := wikipedia.URLTitle(r.URL)
@@ -35,7 +35,7 @@ func (v *Variation) Add(r *nq.Record) error {
 	return v.titles.Add(&h)
 }
 
-// Revisions sums up what was added, by revision.
+// Revisions summarises the records added, by revision.
 func (v *Variation) Revisions() RevisionTexts { return v.revisions.Summary() }
 
 // Titles groups the records by title, for SharedTitles, once all are added.
@@ -46,7 +46,7 @@ type ShownTexts map[nq.Key]string
 
 func (s Snapshot) record() nq.Key { return nq.Key{Split: s.Split, ID: s.ExampleID} }
 
-// Want asks for the texts of records; those of the zero Snapshot are of none.
+// Want asks for the texts of records; a zero Snapshot matches none.
 func (t ShownTexts) Want(records ...Snapshot) {
 	for _, s := range records {
 		t[s.record()] = ""
@@ -60,7 +60,7 @@ func (t ShownTexts) Add(r *nq.Record) {
 	}
 }
 
-// Contrast returns the place where the texts of two records first differ; see the function of that name.
+// Contrast calls the function Contrast for the texts of two records.
 func (t ShownTexts) Contrast(a, b Snapshot) (string, string) {
 	sa, sb, _ := Contrast(t[a.record()], t[b.record()])
 	return sa, sb

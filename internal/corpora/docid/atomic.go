@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// FirstAtomicToken is the first token beyond T5's tokenizer; 28 documents take unused rows of the 32,128 embeddings.
+// FirstAtomicToken is the first token beyond T5's tokenizer; 28 documents use spare rows of the 32,128 embeddings.
 const FirstAtomicToken = 32_100
 
 // Atomic gives document i the token first+i, named "<doc_000123>" with the last document's digits. Without </s>, one

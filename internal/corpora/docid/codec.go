@@ -114,7 +114,7 @@ func parseIdentifier(line string) (Identifier, error) {
 	return id, nil
 }
 
-// Digest is the hexadecimal SHA-256 of what Write writes, equal for equal documents with equal identifiers.
+// Digest is the hexadecimal SHA-256 of Write's bytes, equal for equal documents with equal identifiers.
 func (s *Set) Digest() (string, error) {
 	h := sha256.New()
 	if err := s.Write(h); err != nil {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Foreign is an identifier that others made, as a file has it.
+// Foreign is an identifier from a file of another program.
 type Foreign struct {
 	Place    string // file and line, for errors
-	Document string // as the file names it
-	Text     string // "" if the file has tokens alone
+	Document string // its name in the file
+	Text     string // "" if the file has only tokens
 	Tokens   []int32
 }
 
@@ -19,16 +19,17 @@ type Foreign struct {
 type Imported struct {
 	kind       Kind
 	set        *Set
-	place      map[string]int    // of documents by the names of the files
-	given      map[string]string // where a document's identifier stands
-	texts      map[string]string // and a text's
+	place      map[string]int    // of documents, by their names in files
+	given      map[string]string // place of a document's identifier
+	texts      map[string]string // place of an identifier's text
 	spell      *speller
 	vocabulary int
 	before     []int32 // special tokens around a text
 	end        int32
 }
 
-// NewImported expects identifiers of documents, as files call them, with tokens below vocabulary or the kind's above it.
+// NewImported expects identifiers of documents under their names in files, with tokens below vocabulary or, if the kind
+// grows the vocabulary, also above it.
 func NewImported(kind Kind, documents, names []string, with Speller, vocabulary int) (*Imported, error) {
 	if len(names) != len(documents) || kind.OneToken() {
 		return nil, fmt.Errorf("%s identifiers of %d documents with %d names cannot be imported", kind, len(documents), len(names))
@@ -69,7 +70,7 @@ func (f *Imported) Add(id Foreign) error {
 	return nil
 }
 
-// spelling completes an identifier.
+// spelling returns the text and tokens of an identifier.
 func (f *Imported) spelling(id Foreign) (string, []int32, error) {
 	if id.Tokens == nil {
 		if f.kind.GrowsVocabulary() {
@@ -113,14 +114,14 @@ func (f *Imported) spelling(id Foreign) (string, []int32, error) {
 	text := f.spell.text(inner)
 	switch given := strings.TrimSpace(id.Text); {
 	case given != "" && given != text:
-		return "", nil, fmt.Errorf("its tokens spell %q, its text is %q: give one of them alone, or the tokenizer that made the tokens", text, id.Text)
+		return "", nil, fmt.Errorf("its tokens spell %q, its text is %q: give only one of them, or the tokenizer of the tokens", text, id.Text)
 	case text == "":
 		return "", nil, errors.New("its tokens spell nothing")
 	}
 	return text, tokens, nil
 }
 
-// Set checks that every document has an identifier, no two the same.
+// Set returns the identifiers, after checks that every document has one and that all differ.
 func (f *Imported) Set() (*Set, error) {
 	var missing []string
 	for name, i := range f.place {

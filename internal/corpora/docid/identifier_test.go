@@ -103,7 +103,7 @@ func TestNaive(t *testing.T) {
 		want      string
 	}{
 		{499, GeneratorPython, "a budget of 499 is too small for 500 documents"},
-		{1 << 32, GeneratorPython, "generator python holds the whole list: at most 4294967295 numbers"},
+		{1 << 32, GeneratorPython, "generator python holds all numbers in memory, at most 4294967295"},
 		{500, "numpy", `generator "numpy", want python or pcg`},
 	} {
 		errtest.Says(t, errtest.Of(Naive(docs, c.budget, 42, c.generator, digits)), c.want)

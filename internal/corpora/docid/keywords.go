@@ -18,12 +18,12 @@ type Keywords struct {
 	n, words  int
 }
 
-// Words are the runs of letters, marks and digits of a text that lower makes lower case.
+// Words returns the runs of letters, marks and digits of a text, after lower.
 func Words(text string, lower func(string) string) []string {
 	return strings.FieldsFunc(lower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
 }
 
-// Add counts a document, and says how many different words there are so far.
+// Add counts a document, and returns the number of different words so far.
 func (k *Keywords) Add(words []string) (vocabulary int) {
 	if k.documents == nil {
 		k.documents = map[string]int{}
@@ -35,7 +35,7 @@ func (k *Keywords) Add(words []string) (vocabulary int) {
 		if !seen[w] {
 			seen[w] = true
 			if _, ok := k.documents[w]; !ok {
-				w = strings.Clone(w) // not the text that it is of
+				w = strings.Clone(w) // without the text around it
 			}
 			k.documents[w]++
 		}
@@ -43,7 +43,7 @@ func (k *Keywords) Add(words []string) (vocabulary int) {
 	return len(k.documents)
 }
 
-// Of are a document's n words of greatest weight, the greatest first; of equal ones the first in it.
+// Of returns a document's n words of greatest weight, the greatest first, equal weights in the order of the document.
 func (k *Keywords) Of(words []string, n int) []string {
 	type word struct {
 		text   string

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Pairing pairs another input's documents with their identifiers by name, the document's number in the collection, never
-// by place in a file.
+// Pairing pairs the documents of another input with their identifiers by name, which is the document's number in the
+// collection, never by place in a file.
 type Pairing struct {
 	set   *Set
 	input string
@@ -23,7 +23,7 @@ func (s *Set) PairWith(input string) *Pairing {
 	return p
 }
 
-// Find returns the place of an input's document among s.Identifiers; its error names one without an identifier.
+// Find returns the place of an input's document among s.Identifiers, or an error that names a document without one.
 func (p *Pairing) Find(document int) (int, error) {
 	i, ok := p.place[strconv.Itoa(document)]
 	if !ok {
@@ -33,7 +33,7 @@ func (p *Pairing) Find(document int) (int, error) {
 	return i, nil
 }
 
-// Complete checks that the input has had every document; the error names the first that it has not.
+// Complete checks that the input had every document; the error names the first missing document.
 func (p *Pairing) Complete() error {
 	for i, met := range p.met {
 		if !met {

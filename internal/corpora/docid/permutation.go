@@ -7,15 +7,17 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mathext/prng"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Generator names how a seed becomes a permutation. Each is fixed: a seed gives the same one for ever.
+// Generator names a way to turn a seed into a permutation. A seed gives the same permutation for ever.
 type Generator string
 
 const (
-	// GeneratorPython is random.Random(seed).shuffle(list(range(b))) of Python. It holds the whole list, 4 bytes a number.
+	// GeneratorPython is random.Random(seed).shuffle(list(range(b))) of Python. It holds all numbers, 4 bytes each.
 	GeneratorPython Generator = "python"
-	// GeneratorPCG holds a permutation's head only; the head of a longer one begins with the same numbers.
+	// GeneratorPCG holds only a permutation's head; a longer head begins with the same numbers.
 	GeneratorPCG Generator = "pcg"
 )
 
@@ -24,7 +26,7 @@ func (g Generator) head(n int, b, seed uint64) ([]uint64, error) {
 	switch g {
 	case GeneratorPython:
 		if b > math.MaxUint32 {
-			return nil, fmt.Errorf("generator %s holds the whole list: at most %d numbers, not %d; generator %s has no bound", g, uint32(math.MaxUint32), b, GeneratorPCG)
+			return nil, fmt.Errorf("generator %s holds all numbers in memory, at most %d, not %d; use generator %s, which has no bound", g, uint32(math.MaxUint32), b, GeneratorPCG)
 		}
 		return pythonHead(n, uint32(b), seed), nil
 	case GeneratorPCG:
@@ -59,11 +61,7 @@ func pythonHead(n int, b uint32, seed uint64) []uint64 {
 		}
 		list[i], list[j] = list[j], list[i]
 	}
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = uint64(list[i])
-	}
-	return out
+	return lists.Map(list[:n], func(v uint32) uint64 { return uint64(v) })
 }
 
 // pcgHead is Fisher and Yates's shuffle from the front, without storing untouched elements. Its numbers are the 64-bit

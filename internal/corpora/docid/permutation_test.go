@@ -13,7 +13,7 @@ import (
 
 func spelled(numbers []uint64) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
 
-// permuted is the head of a permutation that can be made.
+// permuted returns the head of a possible permutation.
 func permuted(t *testing.T, g Generator, n int, b, seed uint64) []uint64 {
 	t.Helper()
 	p, err := g.head(n, b, seed)

@@ -20,26 +20,25 @@ const FirstResidualToken = 32_128
 type ResidualOptions struct {
 	Levels     int             // codes of a document
 	Codes      int             // of a level
-	FirstToken int32           // of the codes: the rows of the model's embedding before it grows
+	FirstToken int32           // of the codes: the rows of the model's embedding before added tokens
 	EOS        int32           // </s>, which ends every identifier
 	Seed       uint32          // random_state of every level's k-means
 	Threads    int             // all processors; no effect on the result
-	Progress   func(level int) // levels that are done; may be nil
+	Progress   func(level int) // levels done; may be nil
 }
 
-// Quantization says how well codes stand for vectors.
+// Quantization says how well codes represent vectors.
 type Quantization struct {
 	Levels []QuantizationLevel `json:"levels"`
 
-	// Documents that have all codes in common with another one.
-	Colliding    int `json:"colliding_documents"`
-	Collisions   int `json:"collisions"`    // distinct sequences of codes that they share
-	LargestGroup int `json:"largest_group"` // documents of one such sequence
+	Colliding    int `json:"colliding_documents"` // documents with the same codes as another
+	Collisions   int `json:"collisions"`          // sequences of codes with several documents
+	LargestGroup int `json:"largest_group"`       // documents of one sequence
 }
 
 // QuantizationLevel is one codebook.
 type QuantizationLevel struct {
-	Codes        int     `json:"codes"`         // that a document has
+	Codes        int     `json:"codes"`         // used by a document
 	SquaredError float64 `json:"squared_error"` // mean |vector - sum of its centres up to this level|²
 }
 

@@ -20,15 +20,15 @@ import (
 // SemanticOptions are the choices of recursive clustering. Zero values mean the paper's.
 type SemanticOptions struct {
 	Clusters      int                   // per node, 2 to 10: one decimal digit; 10
-	LeafSize      int                   // nodes of at most that many documents are not split; 100
+	LeafSize      int                   // documents up to which a node is not split; 100
 	Seed          uint32                // random_state of the root's k-means
-	SameSeed      bool                  // every node has the root's; false: see childSeed
+	SameSeed      bool                  // every node has the root's seed; false: see childSeed
 	Single        bool                  // k-means in float32; false: float64
 	Starts        int                   // of k-means; 1
 	MaxIterations int                   // of k-means; 300
 	Tolerance     float64               // of k-means; 1e-4, negative: 0
 	Threads       int                   // all processors; no effect on the result
-	Progress      func(done, total int) // documents that have their leaf; may be nil, may be called concurrently
+	Progress      func(done, total int) // documents with a leaf; may be nil, may be called concurrently
 }
 
 // Leaf is a cluster whose documents share Prefix.
@@ -41,7 +41,7 @@ type Leaf struct {
 type Tree struct {
 	Leaves []Leaf `json:"leaves"` // by prefix
 	Fits   int    `json:"fits"`   // inner nodes, a k-means each
-	Dealt  int    `json:"dealt"`  // those of them whose vectors k-means could not tell apart
+	Dealt  int    `json:"dealt"`  // of these, nodes whose vectors k-means could not tell apart
 }
 
 // Semantic gives every document the digits of its path through recursive k-means over vectors (row i is document i) and
@@ -54,7 +54,7 @@ func Semantic(ctx context.Context, documents []string, vectors npy.Matrix, o Sem
 		return nil, nil, err
 	}
 	g := &grower{vectors: vectors, o: o, texts: make([]string, len(documents))}
-	if err := g.all(ctx); err != nil {
+	if err := g.grow(ctx); err != nil {
 		return nil, nil, fmt.Errorf("semantic identifiers: %w", err)
 	}
 	slices.SortFunc(g.tree.Leaves, func(a, b Leaf) int { return strings.Compare(a.Prefix, b.Prefix) })
@@ -95,7 +95,7 @@ type node struct {
 // smallNode is the size up to which a node is clustered on one thread.
 const smallNode = 8192
 
-func (g *grower) all(ctx context.Context) error {
+func (g *grower) grow(ctx context.Context) error {
 	if len(g.texts) == 0 {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (g *grower) all(ctx context.Context) error {
 	return group.Wait()
 }
 
-// childSeed is the seed of a node's cluster.
+// childSeed returns the seed of a cluster of a node.
 func childSeed(seed uint32, cluster int) uint32 { return seed*1_000_003 + uint32(cluster) + 97 }
 
 // split returns the node's children, or makes it a leaf and returns none.
@@ -196,13 +196,13 @@ func (g *grower) leaf(n node) {
 	}
 }
 
-// checkVectors says whether there is one finite embedding per document.
+// checkVectors checks that there is one finite embedding per document.
 func checkVectors(kind Kind, documents []string, vectors npy.Matrix) error {
 	if err := vectors.Check(); err != nil {
 		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
 	}
 	if vectors.Rows != len(documents) {
-		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; make both from the same collection", kind, vectors.Rows, len(documents))
+		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; compute both from the same collection", kind, vectors.Rows, len(documents))
 	}
 	if err := kmeans.CheckFinite(vectors); err != nil {
 		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)

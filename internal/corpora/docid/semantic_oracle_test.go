@@ -58,7 +58,7 @@ func (s *semanticSet) matrix() npy.Matrix {
 	return m
 }
 
-// TestSemanticEqualsScikitLearn: whole identifiers, of trees with a seed for every node
+// TestSemanticEqualsScikitLearn: full identifiers, of trees with a seed for every node
 // and of equal vectors that are dealt in turn.
 func TestSemanticEqualsScikitLearn(t *testing.T) {
 	var sets []semanticSet

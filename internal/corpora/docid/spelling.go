@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Speller is what identifiers that are words need of the model's tokenizer.
+// Speller is the part of the model's tokenizer that identifiers of words need.
 type Speller interface {
-	Pieces(text string) []int32 // tokens without special ones
+	Pieces(text string) []int32 // tokens without special tokens
 	WithSpecialTokens(pieces []int32) []int32
 	Decode(tokens []int32, skipSpecial bool) string
 }
 
-// speller spells texts as their tokens do: then searches valid by text and by tokens name the same documents.
+// speller replaces texts by the spelling of their tokens: then searches valid by text and by tokens name the same documents.
 type speller struct {
 	Speller
 	special map[int32]bool
@@ -20,22 +20,22 @@ type speller struct {
 
 func newSpeller(s Speller) *speller { return &speller{s, map[int32]bool{}} }
 
-// pieces are a text's tokens without those that have no text, such as <unk>.
+// pieces returns a text's tokens, without tokens that have no text, such as <unk>.
 func (s *speller) pieces(text string) []int32 {
 	text = strings.Join(strings.Fields(text), " ")
 	tokens := s.Pieces(text)
-	if plain := s.text(tokens); plain != text { // normalized, or without what has no token
+	if plain := s.text(tokens); plain != text { // normalized, or without characters that have no token
 		tokens = s.Pieces(plain)
 	}
 	return slices.DeleteFunc(tokens, s.isSpecial)
 }
 
-// text is what tokens spell, without white space around it.
+// text returns the spelling of tokens, without white space around it.
 func (s *speller) text(tokens []int32) string { return strings.TrimSpace(s.Decode(tokens, true)) }
 
 func (s *speller) isSpecial(t int32) bool {
-	is, known := s.special[t]
-	if !known {
+	is, ok := s.special[t]
+	if !ok {
 		one := []int32{t}
 		is = s.Decode(one, true) == "" && s.Decode(one, false) != ""
 		s.special[t] = is

@@ -4,7 +4,7 @@ package docid
 type Statistics struct {
 	Kind        Kind    `json:"kind"`
 	Identifiers int     `json:"identifiers"`
-	MinTokens   int     `json:"min_tokens"` // </s> counted
+	MinTokens   int     `json:"min_tokens"` // with </s>
 	MaxTokens   int     `json:"max_tokens"`
 	MeanTokens  float64 `json:"mean_tokens"`
 	Lengths     []int   `json:"lengths"`      // identifiers by their number of tokens, from zero

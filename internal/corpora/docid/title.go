@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Untitled is the title of documents that have none that the tokenizer can spell.
+// Untitled stands for a title that the tokenizer cannot spell.
 const Untitled = "untitled"
 
 // Spells reports whether the tokenizer can spell any of a text.
@@ -16,19 +16,16 @@ func Spells(with Speller, text string) bool {
 
 // TitleCounts say how titles became identifiers.
 type TitleCounts struct {
-	Unspelled    int `json:"unspelled_documents"` // of whose titles the tokenizer can spell nothing: "untitled"
-	Cut          int `json:"cut_documents"`       // whose titles have more tokens than an identifier may have
-	Numbered     int `json:"numbered_documents"`  // that have a number after their titles
-	LargestGroup int `json:"largest_group"`       // documents of one title, once it is cut
+	Unspelled    int `json:"unspelled_documents"` // documents whose title the tokenizer cannot spell: "untitled"
+	Cut          int `json:"cut_documents"`       // documents whose title has more tokens than an identifier may have
+	Numbered     int `json:"numbered_documents"`  // documents with a number after their title
+	LargestGroup int `json:"largest_group"`       // documents of one title, after the cut
 }
 
-// Title gives every document its title, as GENRE names entities (De Cao et al., 2021): at
-// most maxTokens first tokens, the special ones around them not counted. Of equal titles
-// the first document's stays as it is; the next ones have the first number that makes them
-// unique after it, " (2)", " (3)" and so on, for which a title is cut further where there
-// is no room. An identifier's text is what its tokens spell.
-//
-// Keywords become identifiers of another kind in the same way.
+// Title gives every document its title, as GENRE names entities (De Cao et al., 2021): at most maxTokens first tokens, not
+// counting the special tokens around them. A repeated title gets the first number that makes it unique, " (2)", " (3)" and
+// so on, and is cut further where there is no room. An identifier's text is the spelling of its tokens. Keywords become
+// identifiers of another kind in the same way.
 func Title(kind Kind, documents, titles []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
 	if len(titles) != len(documents) {
 		return nil, nil, fmt.Errorf("%s identifiers: %d titles of %d documents", kind, len(titles), len(documents))
@@ -54,16 +51,16 @@ func Title(kind Kind, documents, titles []string, maxTokens int, with Speller) (
 	return set, &t.counts, nil
 }
 
-// titling is a collection whose first documents have their identifiers.
+// titling is the state of Title after some documents.
 type titling struct {
 	*speller
 	most    int
-	texts   map[string]int  // documents by their titles, as they are cut
+	texts   map[string]int  // documents by their cut titles
 	spelled map[string]bool // identifiers' texts
 	counts  TitleCounts
 }
 
-// next are the tokens of the next document's identifier.
+// next returns the tokens of the next document's identifier.
 func (t *titling) next(title string) ([]int32, error) {
 	pieces := t.pieces(title)
 	if t.text(pieces) == "" {
@@ -91,7 +88,7 @@ func (t *titling) next(title string) ([]int32, error) {
 	}
 }
 
-// free takes an identifier that no document has.
+// free reports whether no document has an identifier, and takes it.
 func (t *titling) free(pieces []int32) bool {
 	text := t.text(pieces)
 	if text == "" || t.spelled[text] {
@@ -101,7 +98,7 @@ func (t *titling) free(pieces []int32) bool {
 	return true
 }
 
-// numbered is a title with a number, without the last tokens of the title for which there is no room.
+// numbered returns a title with a number, without as many last tokens of the title as there is no room for.
 func (t *titling) numbered(title []int32, n int) ([]int32, error) {
 	number := fmt.Sprintf("(%d)", n)
 	for keep := len(title); keep >= 0; keep-- {

@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// Trie is the set of prefixes of a collection's token sequences (paper, appendix
-// "Decoding Procedures"). It is over token ids, because string prefixes are no token
-// prefixes: "0" is [3, 632] and "305" is [3, 26724]. It is immutable and
-// may be read concurrently.
+// Trie is the set of prefixes of a collection's token sequences (paper, appendix "Decoding Procedures"). It is over token
+// ids, because string prefixes are no token prefixes: "0" is [3, 632] and "305" is [3, 26724]. It is immutable and may be
+// read concurrently.
 //
-// Nodes are numbered breadth first, so the edge that leads to node n is edge n-1
-// and a node's children are consecutive: 12 bytes per node and nothing else.
+// Nodes are numbered breadth first, so the edge to node n is edge n-1 and a node's children are consecutive: 12 bytes per
+// node and nothing else.
 type Trie struct {
 	firstEdge  []int32 // [nodes+1]: node n has edges firstEdge[n] to firstEdge[n+1]-1
 	tokens     []int32 // [nodes-1]: by edge, increasing within a node
@@ -22,7 +21,7 @@ type Trie struct {
 	end        int32
 }
 
-// Node is a prefix. Root is the empty one.
+// Node is a prefix.
 type Node int32
 
 // Root is the empty prefix.
@@ -32,18 +31,20 @@ const Root Node = 0
 // negative tokens are errors that name the indexes.
 func NewTrie(sequences [][]int32) (*Trie, error) {
 	order := make([]int32, len(sequences))
-	total := 1
+	t := &Trie{end: -1}
 	for i, s := range sequences {
 		if len(s) == 0 {
 			return nil, fmt.Errorf("trie: sequence %d is empty", i)
 		}
-		for _, token := range s {
-			if token < 0 {
-				return nil, fmt.Errorf("trie: sequence %d has token %d", i, token)
-			}
+		if least := slices.Min(s); least < 0 {
+			return nil, fmt.Errorf("trie: sequence %d has token %d", i, least)
 		}
 		order[i] = int32(i)
-		total += len(s)
+		if end := s[len(s)-1]; i == 0 {
+			t.end = end
+		} else if end != t.end {
+			t.end = -1
+		}
 	}
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(slices.Compare(sequences[a], sequences[b]), int(a-b))
@@ -57,22 +58,7 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 			return nil, fmt.Errorf("trie: sequence %d, %v, is a prefix of sequence %d, %v", order[i-1], a, order[i], b)
 		}
 	}
-	t := &Trie{end: -1}
-	for i, s := range sequences {
-		if end := s[len(s)-1]; i == 0 {
-			t.end = end
-		} else if end != t.end {
-			t.end = -1
-		}
-	}
 	t.fill(sequences, order)
-	for n := 1; n < len(t.firstEdge); n++ {
-		if edges := int(t.firstEdge[n] - t.firstEdge[n-1]); n == 1 {
-			t.root = edges
-		} else {
-			t.most = max(t.most, edges)
-		}
-	}
 	t.firstEdge, t.tokens, t.identifier = slices.Clip(t.firstEdge), slices.Clip(t.tokens), slices.Clip(t.identifier)
 	return t, nil
 }
@@ -100,6 +86,11 @@ func (t *Trie) fill(sequences [][]int32, order []int32) {
 				next = append(next, span{from, to})
 				from = to
 			}
+			if edges := len(t.tokens) - int(t.firstEdge[len(t.firstEdge)-1]); t.depth == 0 {
+				t.root = edges
+			} else {
+				t.most = max(t.most, edges)
+			}
 		}
 		level = next
 	}
@@ -113,10 +104,10 @@ func (t *Trie) Next(n Node) (tokens []int32, complete bool) {
 	return t.tokens[from:to:to], t.identifier[n] >= 0
 }
 
-// Tokens are all edges' tokens, a node's in succession; edge i leads to node i+1. The slice is the trie's own.
+// Tokens returns all edges' tokens, a node's in succession; edge i leads to node i+1. The slice is the trie's.
 func (t *Trie) Tokens() []int32 { return t.tokens[:len(t.tokens):len(t.tokens)] }
 
-// Widest is how many tokens may follow the root, and at most any other prefix.
+// Widest returns how many tokens may follow the root, and at most any other prefix.
 func (t *Trie) Widest() (root, other int) { return t.root, t.most }
 
 // FirstChild returns the node that the first token of Next(n) leads to; the i-th token leads to FirstChild(n)+i.
@@ -149,10 +140,10 @@ func (t *Trie) Find(sequence []int32) (int, bool) {
 	return t.Identifier(n)
 }
 
-// End is the last token of all sequences, or -1 where they end with several, or there are none.
+// End is the last token of all sequences, or -1 if they end differently or there are none.
 func (t *Trie) End() int32 { return t.end }
 
-// Nodes is the number of prefixes, the empty one included.
+// Nodes is the number of prefixes, with the empty prefix.
 func (t *Trie) Nodes() int { return len(t.identifier) }
 
 // Depth is the length of the longest sequence.

@@ -2,7 +2,7 @@ package docid
 
 import "strings"
 
-// words is a tokenizer of whole words, numbered as they come from 10 on. Its </s> is 1;
+// words is a tokenizer of words, numbered as they come from 10 on. Its </s> is 1;
 // words with a "?" have no token of their own, which is <unk>, 2.
 type words struct {
 	ids   map[string]int32

@@ -11,7 +11,7 @@ func (d *Numbers) Below(n int) int {
 	return int(*d>>33) % n
 }
 
-// Sequences are n sequences of low to high tokens.
+// Sequences returns n sequences of low to high tokens.
 func (d *Numbers) Sequences(n, low, high int) [][]int32 {
 	all := make([][]int32, n)
 	for i := range all {
@@ -22,7 +22,7 @@ func (d *Numbers) Sequences(n, low, high int) [][]int32 {
 	return all
 }
 
-// Identifiers are n different sequences of three tokens and </s>.
+// Identifiers returns n different sequences of three tokens and </s>.
 func (d *Numbers) Identifiers(n int) [][]int32 {
 	seen := make(map[[3]int32]bool, n)
 	var out [][]int32
@@ -39,7 +39,7 @@ func (d *Numbers) Identifiers(n int) [][]int32 {
 	return out
 }
 
-// Examples are n inputs and labels in training's mix: a quarter documents of 32 tokens, else queries of 8 to 16.
+// Examples returns n inputs and labels in training's mix: a quarter documents of 32 tokens, else queries of 8 to 16.
 func (d *Numbers) Examples(n int) (inputs, labels [][]int32) {
 	for range n {
 		low, high := 8, 16
@@ -52,7 +52,7 @@ func (d *Numbers) Examples(n int) (inputs, labels [][]int32) {
 	return inputs, labels
 }
 
-// Texts are n documents for BERT: two thirds are as long as it reads, the others have 100 tokens and more.
+// Texts returns n documents for BERT: two thirds of its maximal length, the others of at least 100 tokens.
 func (d *Numbers) Texts(n int) (texts [][]int32) {
 	for i := range n {
 		low := 512
@@ -64,8 +64,8 @@ func (d *Numbers) Texts(n int) (texts [][]int32) {
 	return texts
 }
 
-// Batch is a training's 128 inputs and labels: "full" has documents of 32 tokens, "real" a quarter of them and queries of
-// 8 to 16, "atomic" longer documents with one-token labels.
+// Batch returns a training's 128 inputs and labels: "full" has documents of 32 tokens, "real" a quarter of them and
+// queries of 8 to 16, "atomic" longer documents with one-token labels.
 func Batch(lengths string) (inputs, labels [][]int32) {
 	d := Numbers(1)
 	switch lengths {
@@ -76,5 +76,5 @@ func Batch(lengths string) (inputs, labels [][]int32) {
 	case "atomic":
 		return append(d.Sequences(32, 64, 64), d.Sequences(96, 8, 16)...), d.Sequences(128, 1, 1)
 	}
-	panic(fmt.Sprintf("lengths %q; full, real and atomic are known", lengths))
+	panic(fmt.Sprintf("lengths %q; want full, real or atomic", lengths))
 }

@@ -17,22 +17,22 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Card is what a dataset card says beyond the Summary of an export.
+// Card is the content of a dataset card beyond the Summary of an export.
 type Card struct {
 	Name       string     // such as "NQ320K-PageID"
-	Origin     Origin     // whose questions and texts they are
-	Language   string     // of them, such as "de"; "": the origin's, if that is known
+	Origin     Origin     // of the questions and texts
+	Language   string     // of the questions and texts, such as "de"; "": the origin's
 	Key        string     // label of the deduplication key
-	KeyDoc     string     // what it compares
+	KeyDoc     string     // the value that the key compares
 	Serializer string     // name of the text's form; "" without text
-	Settings   []Setting  // how it was made, in order: options with their values
+	Settings   []Setting  // options with their values, in order
 	Sources    []Setting  // input files and their digests
 	Counts     []KeyCount // documents under every key, as tab:dedup-counts
 	Unresolved int        // records whose revision has no PageID
-	Command    string     // that rebuilds it; "" to leave it out
+	Command    string     // rebuilds the collection; "" to leave it out
 }
 
-// Origin says where a collection's questions and texts are from: it decides the card's words on licence and attribution.
+// Origin is the source of a collection's questions and texts. It decides the card's words on licence and attribution.
 type Origin string
 
 // The origins.
@@ -42,15 +42,17 @@ const (
 	Other            Origin = "other"     // another corpus in the same format
 )
 
-// words are what the card says about an origin.
-var words = map[Origin]struct{ license, language, subject, licence string }{
-	NaturalQuestions: {"cc-by-sa-3.0", "en", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
-	Generated: {"cc-by-sa-3.0", "en", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
+const ccBySA3 = "https://creativecommons.org/licenses/by-sa/3.0/"
+
+// words are the card's words about an origin.
+var words = map[Origin]struct{ license, licenseURL, language, subject, licence string }{
+	NaturalQuestions: {"cc-by-sa-3.0", ccBySA3, "en", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
+	Generated: {"cc-by-sa-3.0", ccBySA3, "en", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
 		"\n## Licence and attribution\n\nQuestions are generated. Pages are, too, or made of articles of English Wikipedia, in which words were\n" +
 			"exchanged: The Walking Dead (season 8), Readability, Color space, Capitol Hill, Ruthenium boride and Seat\n" +
 			"of government, written by the contributors whom their histories list. That text is licensed CC BY-SA 3.0\n" +
 			"(https://creativecommons.org/licenses/by-sa/3.0/), and so is this collection.\n"},
-	Other: {"", "", "Questions, each with the document that answers it, for training and evaluating retrieval",
+	Other: {"", "", "", "Questions, each with the document that answers it, for training and evaluating retrieval",
 		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
 }
 
@@ -63,7 +65,7 @@ type KeyCount struct {
 	Train, Dev, Union int
 }
 
-// WriteCard writes README.md: hosts' metadata, counts, files, making and licence. Equal arguments give equal bytes.
+// WriteCard writes README.md: hosts' metadata, counts, files, provenance and licence. Equal arguments give equal bytes.
 func WriteCard(w io.Writer, c Card, s Summary) error {
 	var b bytes.Buffer
 	c.header(&b, s)
@@ -102,11 +104,7 @@ func WriteCard(w io.Writer, c Card, s Summary) error {
 	}
 	c.files(&b, s)
 	loading(&b, s)
-	settings(&b, "How it was made", c.Settings)
-	if c.Command != "" {
-		fmt.Fprintf(&b, "\nRebuild it with\n\n    %s\n", inline(c.Command))
-	}
-	settings(&b, "Sources", c.Sources)
+	provenance(&b, "How it was made", c.Settings, c.Command, c.Sources)
 	b.WriteString(words[c.Origin].licence)
 	_, err := w.Write(b.Bytes())
 	return err
@@ -157,10 +155,10 @@ type config struct {
 	parts []part
 }
 
-// part is a split with its file; without a split it is the config's only one.
+// part is a split with its file; split is "" for the config's only part.
 type part struct{ split, path string }
 
-// configs are the existing files' documents, queries by split, identifiers by type and the released layout's variant.
+// configs lists the existing files: documents, queries by split, identifiers by type and the released layout's variant.
 // Python's datasets has one reader per repository: all are Parquet or, in an export without it, JSON lines.
 func (s Summary) configs() []config {
 	documents, queries, identifiers := "parquet/documents.parquet", named("parquet/queries-", ".parquet"), [2]string{"parquet/identifiers-", ".parquet"}
@@ -182,7 +180,7 @@ func (s Summary) configs() []config {
 	})
 }
 
-// released are the splits of the released layout, if it was written.
+// released returns the splits of the released layout, if it was written.
 func (s Summary) released() []part {
 	if s.Variant == (nq320k.Variant{}) {
 		return nil
@@ -208,13 +206,13 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 	}
 }
 
-// splits are the splits with queries.
+// splits returns the splits with queries.
 func (s Summary) splits() []nq.Split {
 	n := map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}
-	return lists.Filter(splits, func(split nq.Split) bool { return n[split] > 0 })
+	return lists.Filter(nq.Splits, func(split nq.Split) bool { return n[split] > 0 })
 }
 
-// queries counts the queries of each split; few collections have a third.
+// queries says how many queries each split has; few collections have a test split.
 func (s Summary) queries() string {
 	if s.Test == 0 {
 		return fmt.Sprintf("%s train and %s dev", thousands(s.Train), thousands(s.Dev))
@@ -226,7 +224,7 @@ func has(s Summary, name string) bool {
 	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == name })
 }
 
-// what describes a file by its name, the released layout's by the last part; of several splits it names train.
+// what describes a file by its name, a file of the released layout by the last part; train stands for every split.
 var what = map[string]string{
 	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train, dev and, if there are any, test (its queries)",
 	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",
@@ -288,7 +286,7 @@ func (c Card) files(b *bytes.Buffer, s Summary) {
 	}
 }
 
-// loading shows how to load it with Python's datasets.
+// loading shows how to load the collection with Python's datasets.
 func loading(b *bytes.Buffer, s Summary) {
 	var lines []string
 	configs := s.configs()
@@ -302,6 +300,15 @@ func loading(b *bytes.Buffer, s Summary) {
 	if len(lines) > 0 {
 		fmt.Fprintf(b, "\n## Loading\n\n```python\nfrom datasets import load_dataset  # \".\" is this folder or the name of its repository\n\n%s\n```\n", strings.Join(lines, "\n"))
 	}
+}
+
+// provenance writes the last parts of a card: settings under a title, the command, and the sources.
+func provenance(b *bytes.Buffer, title string, options []Setting, command string, sources []Setting) {
+	settings(b, title, options)
+	if command != "" {
+		fmt.Fprintf(b, "\nRebuild it with\n\n    %s\n", inline(command))
+	}
+	settings(b, "Sources", sources)
 }
 
 func settings(b *bytes.Buffer, title string, list []Setting) {

@@ -127,14 +127,14 @@ var qrelColumns = []column{
 	{"score", "sc:Integer", "how relevant the document is"},
 }
 
-// WriteCroissant writes croissant.json, which describes the files of an export with their
-// digests and sizes, and its documents, queries and judgements as record sets, and adds it
-// to the files. Documents and queries are those of Parquet or, without it, of JSON lines.
+// WriteCroissant writes croissant.json, which describes the files of an export with their digests and sizes, and its
+// documents, queries and judgements as record sets, and adds it to the files. Documents and queries are described as in
+// Parquet or, without it, as in JSON lines.
 func WriteCroissant(create Sink, c Card, s *Summary) error {
 	about := words[c.Origin]
 	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: c.language(),
 		Description: fmt.Sprintf("%s: %s documents, %s queries.", about.subject, thousands(s.Documents), s.queries()),
-		License:     licenseURL[about.license], Distribution: []croissantObject{}, RecordSet: []croissantRecord{}}
+		License:     about.licenseURL, Distribution: []croissantObject{}, RecordSet: []croissantRecord{}}
 	if c.Origin == NaturalQuestions {
 		set.CiteAs = strings.TrimSpace(bibtex)
 	}
@@ -188,13 +188,7 @@ func (set *croissantSet) records(s Summary) {
 	}
 }
 
-// licenseURL is the address of a licence by its name.
-var licenseURL = map[string]string{
-	"cc-by-sa-3.0": "https://creativecommons.org/licenses/by-sa/3.0/",
-	"apache-2.0":   "https://www.apache.org/licenses/LICENSE-2.0",
-}
-
-// encoding is a file's media type by name, of gzip the content's: readers of Croissant recognize gzip by its bytes.
+// encoding is a file's media type by its name without .gz: readers of Croissant recognise gzip by its bytes.
 func encoding(name string) string {
 	switch path.Ext(strings.TrimSuffix(name, ".gz")) {
 	case ".parquet":

@@ -45,7 +45,7 @@ type Query struct {
 	Grade int32    `json:"grade,omitempty"` // relevance of the document; 0: not given, means 1
 
 	Graded bool       `json:"-"` // the collection has grades
-	Judged []Judgment `json:"-"` // on a question's first line, all judgments of it, if there are more than its documents
+	Judged []Judgment `json:"-"` // on a question's first line: all its judgments, if they name more than its documents
 }
 
 // Judgment is a document of a question with its grade.
@@ -54,7 +54,7 @@ type Judgment struct {
 	Grade int32
 }
 
-// judgments are the lines in files of judgments for a line of queries.
+// judgments returns the judgments to write for a line of queries.
 func (q *Query) judgments(sameQuestion bool) []Judgment {
 	switch {
 	case q.Judged == nil:
@@ -65,7 +65,7 @@ func (q *Query) judgments(sameQuestion bool) []Judgment {
 	return q.Judged
 }
 
-// Identifier is what a model generates for a document.
+// Identifier is the name that a model generates for a document.
 type Identifier struct {
 	DocID  string  `json:"doc_id" parquet:"doc_id"`
 	Text   string  `json:"identifier" parquet:"identifier"`
@@ -84,13 +84,13 @@ type Collection struct {
 	Queries     iter.Seq2[*Query, error]
 	Identifiers []Identifiers
 	Variant     nq320k.Variant // for Redsi
-	Renamed     func() int     // how many names are others than in redsi, once all was read; nil: none
+	Renamed     func() int     // number of names that differ from redsi's, once all was read; nil: none
 }
 
 // Sink creates a file by its slash-separated name.
 type Sink func(name string) (io.WriteCloser, error)
 
-// Format is a way to write a collection, into files in a folder of its name; those of Redsi are in data.
+// Format is a way to write a collection, into files in a folder of its name; Redsi's files are in data.
 type Format string
 
 // The formats.
@@ -101,15 +101,12 @@ const (
 	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev,test}.tsv
 	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
 
-	// Croissant is not a format of the collection but describes the others: WriteCroissant writes it after them.
+	// Croissant describes the other formats: WriteCroissant writes it after them.
 	Croissant Format = "croissant"
 )
 
 // Formats lists all formats.
 func Formats() []Format { return []Format{JSONL, Parquet, TREC, BEIR, Redsi} }
-
-// splits are the splits of every format, in this order.
-var splits = []nq.Split{nq.Train, nq.Dev, nq.Test}
 
 // File is one written file.
 type File struct {
@@ -118,14 +115,14 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Summary says what was written.
+// Summary says what Write has written.
 type Summary struct {
 	Documents   int            `json:"documents"`
 	Texts       int            `json:"texts"` // documents with a text
 	Train       int            `json:"train"` // queries
 	Dev         int            `json:"dev"`
 	Test        int            `json:"test,omitempty"`
-	Graded      bool           `json:"graded,omitempty"` // judgments have grades
+	Graded      bool           `json:"graded,omitempty"` // the judgments have grades
 	Identifiers []string       `json:"identifiers"`      // types
 	Variant     nq320k.Variant `json:"variant"`          // of Redsi, if that was written
 	Files       []File         `json:"files"`            // by name
@@ -136,7 +133,7 @@ type Summary struct {
 	Renamed int `json:"renamed,omitempty"` // names whose white space or control characters are "_"
 }
 
-// writer is one format being written; documents come before queries.
+// writer writes one format; documents come before queries.
 type writer interface {
 	document(*Document) error
 	query(q *Query, sameQuestion bool) error // sameQuestion: another document of the previous question
@@ -258,8 +255,8 @@ func checkQuery(q *Query, sameQuestion bool, ids, asked map[string]struct{}) err
 	if err := checkID(q.ID); err != nil {
 		return fmt.Errorf("query %q: %w", q.ID, err)
 	}
-	if !slices.Contains(splits, q.Split) {
-		return fmt.Errorf("query %q is in the unknown split %q; the splits are %v", q.ID, q.Split, splits)
+	if !slices.Contains(nq.Splits, q.Split) {
+		return fmt.Errorf("query %q is in the unknown split %q; the splits are %v", q.ID, q.Split, nq.Splits)
 	}
 	if _, ok := ids[q.DocID]; !ok {
 		return fmt.Errorf("query %q of %s has the target %q, which is not a document", q.ID, q.Split, q.DocID)
@@ -287,7 +284,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// files creates files and remembers their sizes and digests, and what finishes them.
+// files creates files, and keeps their sizes, digests and closers.
 type files struct {
 	create  Sink
 	closers []func() error

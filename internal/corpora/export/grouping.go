@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// IDs says how documents, and queries with names, are named in an export.
+// IDs is the naming of documents, and of queries with names, in an export.
 type IDs string
 
 // The names of documents.
@@ -27,18 +27,18 @@ const (
 	ByKey    IDs = "key"    // deduplication key, or names outside of redsi: trec.Outside
 )
 
-// Grouping is a collection stored by dedup, with what belongs to it.
+// Grouping is a collection stored by dedup, with its texts, identifiers and judgments.
 type Grouping struct {
 	Documents, Queries io.Reader
 	IDs                IDs
-	Text               func(*dedup.Document) (string, error) // of a document, "" for none; nil: export without text
-	Examples           func(doc int32) []int64               // of ExamplesOf, for Redsi; else nil
+	Text               func(*dedup.Document) (string, error) // "" for a document without text; nil: export without texts
+	Examples           func(doc int32) []int64               // from ExamplesOf, for Redsi; else nil
 	Identifiers        map[string]*docid.Set                 // by type; their documents are numbers
 	Variant            nq320k.Variant                        // for Redsi
-	Judgments          *trec.Judgments                       // by number, instead of those in the queries; nil: none
+	Judgments          *trec.Judgments                       // by number, in place of the queries' grades; nil: none
 }
 
-// FromGrouping is the collection of a grouping, to be read once.
+// FromGrouping returns the collection of a grouping, to be read once.
 func FromGrouping(g Grouping) Collection {
 	var names []string // of documents, for the targets of queries
 	var documents trec.Outside
@@ -111,7 +111,7 @@ func FromGrouping(g Grouping) Collection {
 	return c
 }
 
-// judged are a query's judgments with the names of their documents instead of numbers.
+// judged returns a query's judgments with names of documents in place of numbers.
 func judged(q *trec.Judgments, query string, names []string) ([]Judgment, error) {
 	out := []Judgment{}
 	for document, grade := range q.Of(query) {
@@ -122,12 +122,13 @@ func judged(q *trec.Judgments, query string, names []string) ([]Judgment, error)
 		out = append(out, Judgment{names[doc], int32(grade)})
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("qrels: query %s has no judgments: give those of all splits of the collection", query)
+		return nil, fmt.Errorf("qrels: query %s has no judgments: give the judgments of all splits of the collection", query)
 	}
 	return out, nil
 }
 
-// ExamplesOf returns each document's example ids, dev's first, once each: 50 bytes a document and 8 a query.
+// ExamplesOf returns a function for a document's example ids, dev first, without repeats. Memory: 50 bytes a document and 8
+// a query.
 func ExamplesOf(queries io.Reader) (func(doc int32) []int64, error) {
 	dev, train := map[int32][]int64{}, map[int32][]int64{} // by document
 	err := dedup.ReadQueries(queries, -1, func(q *dedup.Query) error {

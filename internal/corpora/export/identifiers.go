@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// typeName is the form of a type's name, for files and for the splits of a data set.
+// typeName matches the name of a type, for files and for the splits of a data set.
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // CheckIdentifiers checks a name of identifiers.
@@ -16,7 +16,7 @@ func CheckIdentifiers(name string) error {
 	return nil
 }
 
-// LanguageTag is the form of a card's language, "" for none.
+// LanguageTag matches a card's language, and "" for none.
 var LanguageTag = regexp.MustCompile(`^([a-zA-Z]{2,3}(-[a-zA-Z0-9]+)*)?$`)
 
 // writeIdentifiers writes one type's identifiers as JSON lines and perhaps Parquet; every document in ids has one.

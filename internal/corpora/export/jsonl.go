@@ -78,7 +78,7 @@ func (w *beir) query(q *Query, sameQuestion bool) error {
 	return nil
 }
 
-// tsvField quotes a name with a quote: loaders read CSV with tabs. Names have no tabs or line breaks (checkID).
+// tsvField quotes a name that holds a quote: loaders read CSV with tabs. Names have no tabs or line breaks (checkID).
 func tsvField(s string) string {
 	if !strings.Contains(s, `"`) {
 		return s

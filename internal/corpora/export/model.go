@@ -13,21 +13,21 @@ import (
 type ModelCard struct {
 	Name        string // such as "NQ320K-Title/NciNorm, T5-Base, naive"
 	License     string // of the weights, as the hub writes it: "apache-2.0"
-	Language    string // of questions and identifiers, such as "de"; "" if not known
-	Base        string // repository of the model that it was trained from; "" if none
+	Language    string // of questions and identifiers, such as "de"; "" to leave it out
+	Base        string // repository of the pretrained model; "" if none
 	Dataset     string // repository of the collection; "" if none
 	Identifiers string // type of the identifiers
-	OneToken    bool   // an identifier is one token, ranked by one step of the decoder
+	OneToken    bool   // identifiers are one token each, ranked by one step of the decoder
 	Documents   int
 	Parameters  int64
 	Query       QueryInput
-	Valid       string    // "tokens" or "text": what makes a hypothesis valid
-	Ends        string    // "full", "heuristic" or "never": when the search ends
+	Valid       string    // "tokens" or "text": the part of a hypothesis that must be an identifier's
+	Ends        string    // "full", "heuristic" or "never": the end of the search
 	OwnHead     bool      // of a T5: the output matrix is not the embedding
 	Results     []Result  // of evaluations
-	Settings    []Setting // how it was trained
+	Settings    []Setting // of the training
 	Sources     []Setting // inputs and their digests
-	Command     string    // what rebuilds it; "" to leave it out
+	Command     string    // rebuilds the model; "" to leave it out
 }
 
 // QueryInput is how the model reads a query.
@@ -49,8 +49,8 @@ type Score struct {
 	Value  float64
 }
 
-// WriteModelCard writes a model's README.md: the hub's metadata with the results, how to use it
-// with only transformers, how it was trained and from what. Equal arguments give equal bytes.
+// WriteModelCard writes a model's README.md: the hub's metadata with the results, how to use it with only transformers, its
+// training and its sources. Equal arguments give equal bytes.
 func WriteModelCard(w io.Writer, c ModelCard) error {
 	var b bytes.Buffer
 	if err := c.header(&b); err != nil {
@@ -96,11 +96,7 @@ func WriteModelCard(w io.Writer, c ModelCard) error {
 			b.WriteString("\n")
 		}
 	}
-	settings(&b, "How it was trained", c.Settings)
-	if c.Command != "" {
-		fmt.Fprintf(&b, "\nRebuild it with\n\n    %s\n", inline(c.Command))
-	}
-	settings(&b, "Sources", c.Sources)
+	provenance(&b, "How it was trained", c.Settings, c.Command, c.Sources)
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// documentRow and queryRow are the Parquet schemas, by their names too; an optional zero value is null.
+// documentRow and queryRow are the Parquet schemas, also by name; an optional zero value is null.
 type documentRow Document
 
 type queryRow struct {
@@ -24,7 +24,7 @@ type gradedRow struct {
 	Grade int32 `parquet:"grade"`
 }
 
-// queryTable adds to the table of a split: of queryRow, or of gradedRow.
+// queryTable adds a row to the table of a split, as queryRow or as gradedRow.
 type queryTable func(row queryRow, grade int32, size int) error
 
 func openQueries(f *files, name string, graded bool) (queryTable, error) {
@@ -73,7 +73,7 @@ func (t *table[T]) add(row T, size int) error {
 type parquetFiles struct {
 	files     *files
 	documents *table[documentRow]
-	queries   map[nq.Split]queryTable // made when a split has its first query
+	queries   map[nq.Split]queryTable // created with the first query of a split
 }
 
 func openParquet(f *files) (writer, error) {

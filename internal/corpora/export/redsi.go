@@ -29,7 +29,7 @@ func openRedsi(f *files, v nq320k.Variant) (writer, error) {
 		}
 		w.texts = append(w.texts, t)
 	}
-	f.closers = append(f.closers, func() error { // which knows the numbers of rows
+	f.closers = append(f.closers, func() error { // when the numbers of rows are complete
 		m, err := f.open(v.Folder() + "/" + nq320k.MetadataFile)
 		if err != nil {
 			return err

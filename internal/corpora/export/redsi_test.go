@@ -45,7 +45,7 @@ func numbered(t *testing.T) Collection {
 		Variant: nq320k.Variant{Style: s.Style, Key: s.Key}}
 }
 
-// TestRedsiGolden: the bytes are those that Python writes: tools/golden/exports.py.
+// TestRedsiGolden: the bytes are as Python writes them: tools/golden/exports.py.
 func TestRedsiGolden(t *testing.T) {
 	m := memory{}
 	s, err := Write(numbered(t), []Format{Redsi}, m.create)

@@ -31,7 +31,7 @@ func (f *files) text(name string) (*text, error) {
 	var dst io.Writer = w
 	if strings.HasSuffix(name, ".gz") {
 		t.gz = gzip.NewWriter(w)
-		t.gz.ModTime = time.Unix(0, 0) // which means none
+		t.gz.ModTime = time.Unix(0, 0) // no time
 		dst = t.gz
 	}
 	t.Writer = bufio.NewWriterSize(dst, 64<<10)
@@ -49,7 +49,7 @@ func (t *text) close() error {
 	return errors.Join(err, t.file.Close())
 }
 
-// bySplit are one kind's files by split, created with the split's first query, so that the card lists none without.
+// bySplit holds the files of one kind by split, each created with the split's first query, so that no file is empty.
 type bySplit struct {
 	files *files
 	name  func(nq.Split) string

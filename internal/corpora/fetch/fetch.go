@@ -19,28 +19,28 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// Request is one file to bring.
+// Request is one file to download.
 type Request struct {
 	Sources  []Source                // tried in order; the first that works wins
-	SHA256   string                  // hex; "" if not known yet
+	SHA256   string                  // hex; "" if it is not pinned
 	Partials string                  // folder for partial files; they survive the process
 	Progress func(done, total int64) // total 0 if the server does not say
 	Log      func(msg string, args ...any)
 
-	// Wait is the first pause after a failure, doubled up to 64 times of it; 0 means a second.
+	// Wait is the first pause after a failure, doubled up to 64 times Wait; 0 means a second.
 	Wait time.Duration
 
 	pace readers.Pace // 0: usual
 }
 
-// Fetched is a file that was brought, as a local file.
+// Fetched is a downloaded or local file.
 type Fetched struct {
 	Path   string
 	Size   int64
 	SHA256 string
 	Source Source
 	temp   bool
-	lock   *flock.Flock // held until Close: the file is this Fetched's alone
+	lock   *flock.Flock // held until Close, to own the file alone
 }
 
 // Close removes the file if it was a partial one.
@@ -55,21 +55,20 @@ func (f *Fetched) Close() error {
 	return err
 }
 
-// Permanent is an error that trying again cannot mend: the source does not exist, or its bytes are not the pinned ones.
+// Permanent is an error that a retry cannot mend: the source does not exist, or its bytes differ from the pinned bytes.
 type Permanent struct{ Err error }
 
 func (p *Permanent) Error() string { return p.Err.Error() }
 func (p *Permanent) Unwrap() error { return p.Err }
 
-// attempts without readers.Progress between them before a source is given up: half a minute. For
-// one that has brought a part of the file and cannot be reached, patience of them, an hour, unless
-// there is another to ask. Steps that fail are tried ten times, which makes that a night.
+// A source is given up after so many attempts without readers.Progress between them, half a minute; after patience, an hour,
+// if it has sent a part of the file, cannot be reached, and is the last. Failed steps are retried ten times, a night.
 const (
 	attempts = 6
 	patience = 60
 )
 
-// Get brings a file. Errors say why each source failed; the error is Permanent if all of them are.
+// Get downloads a file. Errors say why each source failed; the error is Permanent if all of them are.
 func Get(ctx context.Context, r Request) (*Fetched, error) {
 	r.Wait = cmp.Or(r.Wait, time.Second)
 	if r.pace == (readers.Pace{}) {
@@ -113,7 +112,7 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 	}
 	sum := sha256.Sum256([]byte(s.URL))
 	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
-	// One process transfers a source; others wait and continue with what a failed or killed one has left, or start over.
+	// One process at a time transfers a source; the next continues the transfer of a failed or killed process, or starts over.
 	lock := flock.New(part + ".lock")
 	free, err := lock.TryLock()
 	if err == nil && !free {
@@ -131,7 +130,7 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 	return f, nil
 }
 
-// lockPoll is how often a transfer that waits for another looks whether that is done.
+// lockPoll is how often a blocked transfer tries to take the lock.
 const lockPoll = 100 * time.Millisecond
 
 func (r *Request) fetch(ctx context.Context, s Source, part string, last bool) (*Fetched, error) {
@@ -151,7 +150,7 @@ func (r *Request) fetch(ctx context.Context, s Source, part string, last bool) (
 		}
 		most, says := attempts, "transfer interrupted; continuing"
 		if _, have := readPartial(part, Redact(s.URL)); have > 0 && last && readers.Unreachable(err) {
-			most, says = patience, fmt.Sprintf("out of reach since %s; it is tried again, and continues. If you stop, the next run does", since.Format("15:04"))
+			most, says = patience, fmt.Sprintf("out of reach since %s; the transfer is retried, and continues. If you stop, the next run continues it", since.Format("15:04"))
 		}
 		if try >= most {
 			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", try, err)
@@ -203,7 +202,7 @@ func (r *Request) check(ctx context.Context, f *Fetched) error {
 	return nil
 }
 
-// MismatchError says that a source has other bytes than were asked for.
+// MismatchError says that a source's bytes differ from the pinned bytes.
 type MismatchError struct {
 	Source    Source
 	Size      int64
@@ -233,7 +232,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// permanentStatus reports whether a status without a file stays: 202 and 204, too, wait for a person.
+// permanentStatus reports whether no retry changes a status without a file; 202 and 204, too, need a person.
 func permanentStatus(code int) bool {
 	return code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }

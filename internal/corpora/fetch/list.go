@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	marks     = "*?{"       // what makes a pattern of a name; brackets alone do not
-	metas     = marks + "[" // what has a meaning in one
+	marks     = "*?{"       // turn a name into a pattern; brackets do not
+	metas     = marks + "[" // have a meaning in a pattern
 	maxListed = 50_000      // objects that a pattern may stand for: as many as a plan may have steps
 )
 
-// gsHost is Google Cloud Storage's server of public objects, or the one that the variable of Google's clients names.
+// gsHost returns Google Cloud Storage's server of public objects, or the server in the variable of Google's clients.
 func gsHost() string {
 	host := cmp.Or(os.Getenv("STORAGE_EMULATOR_HOST"), "https://storage.googleapis.com")
 	if !strings.Contains(host, "://") {
@@ -29,13 +29,13 @@ func gsHost() string {
 	return strings.TrimSuffix(host, "/") + "/"
 }
 
-// IsPattern reports whether a source is several listed files: a folder (final slash) or pattern, local or of gs://.
+// IsPattern reports whether a source stands for several files: a folder (final slash) or pattern, local or of gs://.
 func IsPattern(raw string) bool {
 	scheme, _, isURL := strings.Cut(raw, "://")
 	return (!isURL || scheme == "gs" || scheme == "file") && (strings.ContainsAny(raw, marks) || strings.HasSuffix(raw, "/"))
 }
 
-// SplitPattern gives a gs:// pattern's folder, slash included, and the pattern below it, all names if there is none.
+// SplitPattern returns a gs:// pattern's folder, with its slash, and the pattern below it, by default all names.
 func SplitPattern(pattern string) (folder, names string) {
 	at := strings.LastIndex(pattern, "/")
 	if i := strings.IndexAny(pattern, metas); i >= 0 {
@@ -44,7 +44,7 @@ func SplitPattern(pattern string) (folder, names string) {
 	return pattern[:at+1], cmp.Or(pattern[at+1:], "**")
 }
 
-// CheckPattern says what is wrong with a source that IsPattern.
+// CheckPattern checks a source that IsPattern.
 func CheckPattern(pattern string) error {
 	folder, names := SplitPattern(pattern)
 	bucket, inGS := strings.CutPrefix(folder, "gs://")
@@ -57,7 +57,7 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// List names a gs:// pattern's objects, sorted, by one request per 1,000 objects with the pattern's beginning.
+// List returns a gs:// pattern's objects, sorted, by one request per 1,000 objects with the pattern's beginning.
 func List(ctx context.Context, pattern string) (found []string, err error) {
 	folder, names := SplitPattern(pattern)
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(folder, "gs://"), "/")
@@ -74,7 +74,7 @@ func List(ctx context.Context, pattern string) (found []string, err error) {
 		for _, o := range got.Items {
 			name := strings.TrimPrefix(o.Name, prefix)
 			switch {
-			case strings.HasSuffix(o.Name, "/") || !doublestar.MatchUnvalidated(names, name): // a console's mark of a folder, or another file
+			case strings.HasSuffix(o.Name, "/") || !doublestar.MatchUnvalidated(names, name): // a console's mark of a folder, or a file outside the pattern
 			case strings.ContainsAny(name, marks):
 				return nil, &Permanent{fmt.Errorf("%s%s has a character of patterns in its name, and cannot be taken", folder, name)}
 			default:
@@ -94,7 +94,7 @@ func List(ctx context.Context, pattern string) (found []string, err error) {
 	}
 }
 
-// page reads a document as a file is brought: again while the server is busy.
+// page downloads and decodes a JSON document, with Get's retries.
 func page(ctx context.Context, address string, to any) error {
 	dir, err := os.MkdirTemp("", "redsi-list-")
 	if err != nil {

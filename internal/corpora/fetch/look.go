@@ -12,7 +12,7 @@ import (
 // lookTime bounds one look at a source.
 const lookTime = 30 * time.Second
 
-// Look asks whether a source can be had, without fetching it, and returns its bytes, -1 if the server is silent.
+// Look asks whether a source is available, without fetching it, and returns its size in bytes, -1 if the server gives none.
 func Look(ctx context.Context, s Source) (size int64, err error) {
 	if s.Path != "" {
 		info, err := os.Stat(s.Path)

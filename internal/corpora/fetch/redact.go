@@ -18,8 +18,8 @@ var (
 	secretArg = regexp.MustCompile(`token|sig|secret|key|passw|pwd|auth|credential|session|jwt|^x-(amz|goog|ms)-|^(code|policy)$`)
 )
 
-// Redact makes a text, such as a source or an error about one, printable: its URLs lose passwords and the values of
-// arguments that grant access.
+// Redact returns a text, such as a source or an error about a source, for printing: its URLs lose passwords and the
+// values of arguments that grant access.
 func Redact(text string) string {
 	text = userInfo.ReplaceAllString(text, "${1}"+hidden+"@")
 	return queryArg.ReplaceAllStringFunc(text, func(arg string) string {

@@ -62,7 +62,7 @@ func TestTransfersOfOneURL(t *testing.T) {
 func TestTransferOfAKilledProcess(t *testing.T) {
 	body, sum := content(10_000)
 	const half = 5_000
-	if to := os.Getenv("REDSI_TEST_PARTIALS"); to != "" { // the one that is killed
+	if to := os.Getenv("REDSI_TEST_PARTIALS"); to != "" { // the process to kill
 		source, err := ParseSource(os.Getenv("REDSI_TEST_URL"))
 		errtest.None(t, err)
 		Get(context.Background(), Request{Sources: []Source{source}, SHA256: sum, Partials: to, Progress: func(done, _ int64) {

@@ -6,9 +6,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Source is a place that a file can be had from.
+// Source is a place of a file.
 type Source struct {
 	Raw  string // as written; printed by Redact only
 	URL  string // http(s) URL; "" for a local file
@@ -31,7 +33,7 @@ func ParseSource(raw string) (Source, error) {
 			return Source{}, fmt.Errorf("%q is not a URL with a host", Redact(raw))
 		}
 		if u.User != nil {
-			return Source{}, fmt.Errorf("the URL for host %s carries a password; sources are written into results; fetch such a file yourself and give its path", u.Host)
+			return Source{}, fmt.Errorf("the URL for host %s carries a password, and sources are written into results: fetch the file yourself and give its path", u.Host)
 		}
 		return Source{Raw: raw, URL: raw}, nil
 	case "gs":
@@ -39,11 +41,8 @@ func ParseSource(raw string) (Source, error) {
 		if !ok || bucket == "" || object == "" {
 			return Source{}, fmt.Errorf("%q is not gs://bucket/object", Redact(raw))
 		}
-		parts := strings.Split(object, "/")
-		for i, p := range parts {
-			parts[i] = url.PathEscape(p)
-		}
-		return Source{Raw: raw, URL: gsHost() + bucket + "/" + strings.Join(parts, "/")}, nil
+		path := strings.Join(lists.Map(strings.Split(object, "/"), url.PathEscape), "/")
+		return Source{Raw: raw, URL: gsHost() + bucket + "/" + path}, nil
 	case "file":
 		p, err := url.PathUnescape(rest)
 		if err != nil || p == "" {
@@ -58,7 +57,7 @@ func ParseSource(raw string) (Source, error) {
 	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path%s", Redact(raw), hint)
 }
 
-// OfFile is a source that is a file of this machine and no pattern, whatever its path has.
+// OfFile returns the source of a local file, which is no pattern whatever characters its path has.
 func OfFile(path string) string {
 	if !IsPattern(path) {
 		return path

@@ -19,13 +19,13 @@ var httpClient = &http.Client{Transport: &http.Transport{
 	DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 	TLSHandshakeTimeout:   30 * time.Second,
 	ResponseHeaderTimeout: time.Minute,
-	DisableCompression:    true, // the bytes as they are published
+	DisableCompression:    true, // to get the published bytes
 }, CheckRedirect: StayEncrypted}
 
 // mostRedirects is net/http's own bound.
 const mostRedirects = 10
 
-// StayEncrypted is a CheckRedirect that refuses, for good, to leave https, where anybody could change the bytes.
+// StayEncrypted is a CheckRedirect that permanently refuses to leave https, since anybody could change the bytes.
 func StayEncrypted(req *http.Request, via []*http.Request) error {
 	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return &Permanent{fmt.Errorf("%s redirects from https to %s, where anybody on the network could change the bytes: give a source that stays on https", via[len(via)-1].URL.Host, req.URL.Scheme)}
@@ -38,9 +38,9 @@ func StayEncrypted(req *http.Request, via []*http.Request) error {
 
 // partial is stored beside a partial file: a range must come from the object that the first bytes came from.
 type partial struct {
-	URL       string `json:"url"`       // redacted; the file's name is a digest of the whole one
+	URL       string `json:"url"`       // redacted; the file's name is a digest of the unredacted URL
 	Validator string `json:"validator"` // strong ETag or Last-Modified
-	Size      int64  `json:"size"`      // of the whole file; -1 if not told
+	Size      int64  `json:"size"`      // of the complete file; -1 if the server gives none
 }
 
 func metaPath(part string) string { return part + ".json" }
@@ -57,9 +57,9 @@ func readPartial(part, url string) (p partial, have int64) {
 func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	known, have := readPartial(part, Redact(s.URL))
-	if have > 0 && have == known.Size {
-		return nil // complete, and not yet taken over when the process ended
+	meta, have := readPartial(part, Redact(s.URL))
+	if have > 0 && have == meta.Size {
+		return nil // a process ended between the transfer and the use of the file
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 	}
 	if have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
-		req.Header.Set("If-Range", known.Validator)
+		req.Header.Set("If-Range", meta.Validator)
 	}
 	res, err := httpClient.Do(req)
 	if err != nil {
@@ -76,12 +76,12 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusPartialContent && have > 0:
-		if err := readers.CheckRest(res, have, known.Size); err != nil {
+		if err := readers.CheckRest(res, have, meta.Size); err != nil {
 			return errors.Join(err, removeIfThere(metaPath(part))) // start over
 		}
 	case res.StatusCode == http.StatusOK:
 		have = 0
-		known = partial{URL: Redact(s.URL), Validator: readers.Validator(res), Size: res.ContentLength}
+		meta = partial{URL: Redact(s.URL), Validator: readers.Validator(res), Size: res.ContentLength}
 	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		return errors.Join(errors.New("the partial file no longer matches the source; starting over"), removeIfThere(metaPath(part)))
 	case permanentStatus(res.StatusCode):
@@ -90,9 +90,9 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 		return errors.New(res.Status)
 	}
 	if res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && r.SHA256 == "" {
-		return &Permanent{errors.New("the server does not say how long the file is, so a cut transfer looks like a whole one: give its sha256")}
+		return &Permanent{errors.New("the server does not say how long the file is, so a cut transfer looks complete: give its sha256")}
 	}
-	return r.append(r.pace.Watch(ctx, cancel, res.Body), part, known, have)
+	return r.append(r.pace.Watch(ctx, cancel, res.Body), part, meta, have)
 }
 
 func (r *Request) append(body io.Reader, part string, p partial, have int64) error {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -24,44 +25,44 @@ import (
 type Client struct {
 	API      string                        // address of its api.php
 	Wiki     string                        // its id, such as "enwiki"; answers of another wiki are refused
-	Contact  string                        // how whoever runs the wiki reaches whoever asks: an e-mail address or a web page
+	Contact  string                        // e-mail address or web page by which the wiki's operators reach the user
 	Kept     string                        // file of the answers so far
 	Progress func(done, total int64)       // in revisions
-	Log      func(msg string, args ...any) // of what is tried again
-	Wait     time.Duration                 // the first pause where the wiki names none, doubled up to 64 times of it; 0: 5 s
+	Log      func(msg string, args ...any) // of retries
+	Wait     time.Duration                 // the first pause where the wiki names none, doubled up to 64 times Wait; 0: 5 s
 
 	Requests int64 // sent
-	Repeats  int64 // of these, those that repeated another
-	checked  bool  // it is the wiki
+	Repeats  int64 // retries among Requests
+	checked  bool  // an answer had the right Wiki
 }
 
 const (
 	tries     = 10               // of one request
-	patience  = 17               // of one to a wiki that has answered before and cannot be reached: an hour, and a step has ten of them
-	maxlag    = 5                // seconds that copies of the wiki's database may be behind: else others go first
-	longest   = 20 * time.Minute // that a wiki is waited for as it asks
+	patience  = 17               // tries of a request to a wiki that has answered before and cannot be reached: an hour; a step has ten
+	maxlag    = 5                // seconds that copies of the wiki's database may be behind before we yield to others
+	longest   = 20 * time.Minute // of a pause that the wiki asks for
 	mostBytes = 8 << 20          // of an answer
 )
 
-// refused is about an answer that cannot be taken, and would not be at another try.
+// refused returns the error about an answer that a retry would not change.
 func refused(format string, args ...any) error {
 	return &fetch.Permanent{Err: fmt.Errorf(format, args...)}
 }
 
-// asker follows redirects as transfers of files do. It asks for gzip, and unpacks it.
+// asker follows redirects as transfers of files do, and accepts gzip.
 var asker = &http.Client{CheckRedirect: fetch.StayEncrypted}
 
-// CheckContact says what is wrong with a contact. Wikimedia asks for one of all programs
+// CheckContact checks the contact, which Wikimedia demands of all programs
 // (https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy).
 func (c *Client) CheckContact() error {
 	ok := strings.Contains(c.Contact, "@") || strings.HasPrefix(c.Contact, "https://") || strings.HasPrefix(c.Contact, "http://")
 	if !ok || strings.ContainsFunc(c.Contact, func(r rune) bool { return r <= ' ' || r == '(' || r == ')' || r == ';' || r > '~' }) {
-		return refused("contact is %q, and has to be an e-mail address or a web page by which whoever runs the wiki reaches you", c.Contact)
+		return refused("contact is %q, and has to be an e-mail address or a web page by which the wiki's operators reach you", c.Contact)
 	}
 	return nil
 }
 
-// query is what an answer has.
+// query is the content of an answer.
 type query struct {
 	General struct {
 		Wiki string `json:"wikiid"`
@@ -93,21 +94,21 @@ func (r *revisions) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// busy is an error that the wiki asks to wait for.
+// busy is an error after which the wiki asks for a pause.
 type busy struct {
 	error
-	wait time.Duration // 0: it does not say
+	wait time.Duration // 0: of no given length
 }
 
-// ask asks for up to 50 revisions, sorted, until the wiki answers whole.
+// ask requests up to 50 revisions, sorted, until the wiki answers for all of them.
 func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	pause := cmp.Or(c.Wait, 5*time.Second)
 	longer, since := 64*pause, time.Now()
 	for try := 1; ; try++ {
 		all, err := c.allPieces(ctx, ids)
-		most, says := tries, "the wiki is asked again"
+		most, says := tries, "the request is retried"
 		if c.checked && readers.Unreachable(err) {
-			most, says = patience, fmt.Sprintf("the wiki is out of reach since %s; it is asked again. If you stop, the next run goes on from here", since.Format("15:04"))
+			most, says = patience, fmt.Sprintf("the wiki is out of reach since %s; the request is retried. If you stop, the next run continues from here", since.Format("15:04"))
 		}
 		var no *fetch.Permanent
 		switch {
@@ -136,7 +137,7 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	}
 }
 
-// allPieces puts the answers to a request together, where the wiki gives it in pieces.
+// allPieces joins the pieces of an answer.
 func (c *Client) allPieces(ctx context.Context, ids []uint64) (Answers, error) {
 	ask := url.Values{"action": {"query"}, "format": {"json"}, "formatversion": {"2"}, "prop": {"info|revisions"}, "rvprop": {"ids"},
 		"revids": {join(ids)}, "maxlag": {strconv.Itoa(maxlag)}}
@@ -170,17 +171,10 @@ func (c *Client) allPieces(ctx context.Context, ids []uint64) (Answers, error) {
 }
 
 func join(ids []uint64) string {
-	var b strings.Builder
-	for i, id := range ids {
-		if i > 0 {
-			b.WriteByte('|')
-		}
-		b.WriteString(strconv.FormatUint(id, 10))
-	}
-	return b.String()
+	return strings.Join(lists.Map(ids, func(id uint64) string { return strconv.FormatUint(id, 10) }), "|")
 }
 
-// once sends one request, and reads its answer, and how to go on if that is not all.
+// once sends one request, and returns its answer and the parameters of the next piece, if there is one.
 func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]string, error) {
 	ctx, cancel := readers.Within(ctx, 2*time.Minute)
 	defer cancel()
@@ -193,7 +187,7 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 	res, err := asker.Do(req)
 	if err != nil {
 		var u *url.Error
-		if errors.As(err, &u) { // its text has the whole address
+		if errors.As(err, &u) { // its text has the complete address
 			err = u.Err
 		}
 		return nil, nil, err
@@ -237,10 +231,10 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 	return answer.Query, answer.Continue, nil
 }
 
-// beginning is that of an answer, for errors.
+// beginning quotes the beginning of an answer, for errors.
 func beginning(body []byte) string { return fmt.Sprintf("%.80q", body) }
 
-// retryAfter is how long an answer asks to wait: seconds, or until a date.
+// retryAfter returns the pause that an answer asks for, in seconds or until a date.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {

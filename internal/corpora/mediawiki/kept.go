@@ -11,21 +11,21 @@ import (
 	"path/filepath"
 )
 
-// kept is a file of a question's answers, a line per request behind the question's; an unended line does not count.
+// kept is a file with a question and its answers, a line for each request; an unended line does not count.
 type kept struct{ *os.File }
 
-// question is the first line: what is asked, and whom.
+// question is the first line: the wiki and the revisions.
 func (c *Client) question(revisions []uint64) string {
 	return fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions))))
 }
 
-// openKept opens the file behind the answers that it has, if they are to the same question; else it begins anew.
+// openKept opens the file behind its answers, if it has the same question; else it empties the file.
 func openKept(path, question string) (k kept, all Answers, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return k, all, err
 	}
-	at := 0 // what counts of the file ends there
+	at := 0 // end of the valid part of the file
 	if answers, same := bytes.CutPrefix(text, []byte(question)); same {
 		at = len(question)
 		for line := range bytes.Lines(answers) {
@@ -61,7 +61,7 @@ func (k kept) add(a Answers) error {
 	return errors.Join(err, k.Sync())
 }
 
-// Forget removes the file of answers, once they are somewhere else.
+// Forget removes the file of answers, once they are stored elsewhere.
 func (c *Client) Forget() error {
 	err := os.Remove(c.Kept)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -115,7 +115,7 @@ func TestBusy(t *testing.T) {
 			continue
 		}
 		check(t, k, got, 120)
-		if name != "cut" && (c.Requests != 6 || c.Repeats != 3) { // net/http itself repeats one that was cut
+		if name != "cut" && (c.Requests != 6 || c.Repeats != 3) { // net/http itself repeats a cut request
 			t.Errorf("%s: %d requests, %d again", name, c.Requests, c.Repeats)
 		}
 	}

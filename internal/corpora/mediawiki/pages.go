@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// batch is how many revisions one request may name: the API's limit for those who are nobody special there.
+// batch is how many revisions one request may name: the API's limit for clients without rights.
 const batch = 50
 
 // Answers are the pages of revisions, by revision.
@@ -25,8 +25,8 @@ func (a *Answers) add(more Answers) {
 	a.Pages, a.Missing = append(a.Pages, more.Pages...), append(a.Missing, more.Missing...)
 }
 
-// Pages asks once for each revision's page and returns them sorted. Answers that the client's file keeps from an earlier
-// call for the same revisions are not asked for. An error that a later try may mend is no *fetch.Permanent.
+// Pages asks once for each revision's page and returns the answers sorted by revision. It does not ask for answers that the
+// client's file keeps from an earlier call with the same revisions. An error is *fetch.Permanent if no retry can mend it.
 func (c *Client) Pages(ctx context.Context, revisions []uint64) (all Answers, err error) {
 	revisions = slices.Compact(slices.Sorted(slices.Values(revisions)))
 	if err := c.CheckContact(); err != nil {
@@ -37,7 +37,7 @@ func (c *Client) Pages(ctx context.Context, revisions []uint64) (all Answers, er
 		return all, err
 	}
 	defer kept.Close()
-	for part := range slices.Chunk(revisions[all.len():], batch) { // what is kept came in this order
+	for part := range slices.Chunk(revisions[all.len():], batch) { // answers are kept in this order
 		c.progress(all.len(), len(revisions))
 		got, err := c.ask(ctx, part)
 		if err == nil {
@@ -58,9 +58,9 @@ func (c *Client) progress(done, total int) {
 	}
 }
 
-// pagesOf are an answer's pages, or that there is none, for each revision asked for, in their order.
+// pagesOf returns an answer's page for each revision asked for, or that it is missing, in their order.
 func pagesOf(q *query, asked []uint64) (a Answers, err error) {
-	said := map[uint64]wikipedia.Entry{} // without a page where there is none
+	said := map[uint64]wikipedia.Entry{} // with page 0 for a missing revision
 	say := func(e wikipedia.Entry) error {
 		if _, found := slices.BinarySearch(asked, e.OldID); !found {
 			return refused("it speaks of revision %d, which was not asked for", e.OldID)

@@ -38,7 +38,7 @@ func Write(w io.Writer, m Matrix) error {
 
 var headerForm = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d+), (\d+)\), *\} *\n$`)
 
-// Read reads a two-dimensional float32 .npy. Memory grows with the data that is there, whatever the header promises.
+// Read reads a two-dimensional float32 .npy. Memory grows with the data read, whatever the header promises.
 func Read(r io.Reader) (Matrix, error) {
 	v, err := Open(r)
 	if err != nil {
@@ -56,7 +56,7 @@ func Read(r io.Reader) (Matrix, error) {
 	return m, v.End()
 }
 
-// Vectors is the numbers of an .npy, row by row.
+// Vectors reads the numbers of an .npy.
 type Vectors struct {
 	Rows, Cols int
 
@@ -68,7 +68,7 @@ type Vectors struct {
 // Open reads the header of a two-dimensional float32 .npy.
 func Open(r io.Reader) (*Vectors, error) { return open(r, "<f4") }
 
-// OpenAny reads that of foreign two-dimensional .npy, of float16, float32 or float64, whose numbers are read as float32.
+// OpenAny reads the header of a foreign two-dimensional .npy of float16, float32 or float64, to read its numbers as float32.
 func OpenAny(r io.Reader) (*Vectors, error) { return open(r, "<f2", "<f4", "<f8") }
 
 func open(r io.Reader, dtypes ...string) (*Vectors, error) {
@@ -77,8 +77,8 @@ func open(r io.Reader, dtypes ...string) (*Vectors, error) {
 	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != magic {
 		return nil, fmt.Errorf("embeddings: not a .npy file; write them with numpy.save or a step of kind embed")
 	}
-	width, known := map[byte]int{1: 2, 2: 4, 3: 4}[fixed[6]] // of the header's length
-	if !known {
+	width := map[byte]int{1: 2, 2: 4, 3: 4}[fixed[6]] // of the header's length
+	if width == 0 {
 		return nil, fmt.Errorf("embeddings: version %d of .npy is unknown", fixed[6])
 	}
 	var length [4]byte
@@ -128,16 +128,16 @@ func (v *Vectors) Read(to []float32) error {
 	return nil
 }
 
-// halfFloat is the float16 of those bits.
+// halfFloat returns the float16 of bits.
 func halfFloat(bits uint16) float32 {
 	sign, exponent, fraction := uint32(bits>>15)<<31, uint32(bits>>10&31), uint32(bits&1023)<<13
 	if exponent == 31 { // infinite, or no number
 		return math.Float32frombits(sign | 0xff<<23 | fraction)
 	}
-	return math.Float32frombits(sign|exponent<<23|fraction) * 0x1p112 // from the bias of one to that of the other
+	return math.Float32frombits(sign|exponent<<23|fraction) * 0x1p112 // the difference of the exponents' biases
 }
 
-// End says what stands behind the last number: nothing may.
+// End checks that nothing follows the last number.
 func (v *Vectors) End() error {
 	if _, err := v.b.ReadByte(); err != io.EOF {
 		return fmt.Errorf("embeddings: more bytes than %d by %d numbers", v.Rows, v.Cols)

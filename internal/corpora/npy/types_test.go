@@ -21,7 +21,7 @@ func npy(dtype string, rows, cols int, numbers any) []byte {
 	return b.Bytes()
 }
 
-// TestOpenAny reads the numbers of the three types, and of float16 those that numpy gives for its bits.
+// TestOpenAny reads the numbers of the three types, of float16 as numpy converts its bits.
 func TestOpenAny(t *testing.T) {
 	half := []uint16{0x0000, 0x3c00, 0xc000, 0x7bff, 0x0001, 0x03ff, 0x0400, 0x3555, 0x7c00, 0xfc00}
 	inf := float32(math.Inf(1))

@@ -11,10 +11,10 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Abridged shows one record as people print it (paper, fig:nq-format-example): indented, fields in order, of lists the
-// first items, of texts the first characters, "..." for the rest.
+// Abridged prints one record for people (paper, fig:nq-format-example): indented, fields in order, the first items of lists
+// and the first characters of texts, "..." for the rest.
 type Abridged struct {
-	Items      int // of each list of objects; lists of strings are kept whole up to ten times as many
+	Items      int // of each list of objects; of each list of strings ten times as many
 	Characters int // code points of each string
 }
 
@@ -56,7 +56,7 @@ func (p *printer) value(depth int) error {
 	return nil
 }
 
-// members prints an object or a list, whose words stand on one line.
+// members prints an object or a list, a list of words on one line.
 func (p *printer) members(depth int, end jsontext.Kind, words bool, limit int) error {
 	line := func(depth int) { p.b.WriteString("\n" + strings.Repeat("  ", depth)) }
 	begin := byte('[')
@@ -104,7 +104,7 @@ func (p *printer) members(depth int, end jsontext.Kind, words bool, limit int) e
 	return err
 }
 
-// cut gives the first characters of a text.
+// cut returns the first characters of a text.
 func (p *printer) cut(text string) string {
 	n := 0
 	for i := range text {

@@ -80,7 +80,7 @@ func readError(err error) error {
 	return fmt.Errorf("damaged stream: %w", err)
 }
 
-// entry returns the current block from the next entry on; the caller counts in block and left. io.EOF is the end.
+// entry returns the current block from the next entry on, io.EOF at the end; the caller updates block and left.
 func (br *blockReader) entry() ([]byte, error) {
 	for br.err == nil && br.left == 0 {
 		if len(br.block) > 0 {
@@ -136,21 +136,13 @@ func (br *blockReader) checkEnd() error {
 
 // parseEnd reads the number of entries of each block.
 func parseEnd(b []byte) ([]uint64, error) {
-	bad := errors.New("damaged stream: bad end block")
-	blocks, n := binary.Uvarint(b)
-	if n <= 0 || blocks > uint64(len(b)) {
-		return nil, bad
-	}
-	b = b[n:]
-	entries := make([]uint64, blocks)
+	f := fieldReader{b: b}
+	entries := make([]uint64, min(f.uvarint(), uint64(len(b)))) // at most a block a byte
 	for i := range entries {
-		if entries[i], n = binary.Uvarint(b); n <= 0 {
-			return nil, bad
-		}
-		b = b[n:]
+		entries[i] = f.uvarint()
 	}
-	if len(b) > 0 {
-		return nil, bad
+	if f.failed || len(f.b) > 0 {
+		return nil, errors.New("damaged stream: bad end block")
 	}
 	return entries, nil
 }

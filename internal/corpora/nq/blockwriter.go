@@ -10,8 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A compact stream is a sequence of zstd frames, so that `zstd -d` reads it and
-// every frame can be read alone:
+// A compact stream is a sequence of zstd frames, so that `zstd -d` reads it and every frame can be read on its own:
 //
 //	stream = frame(magic) frame(block)* frame(end) table
 //	magic  = 'M' u32(length) "redsi.records@1" or "redsi.headers@1"
@@ -20,8 +19,8 @@ import (
 //	table  = the skippable frame of the zstd seekable format: size and
 //	         decompressed size of each frame above
 //
-// Integers are little-endian. Frames carry their content's checksum. A stream
-// without its end block is truncated. Equal entries give equal bytes.
+// Integers are little-endian. Frames carry their content's checksum. A stream without its end block is truncated. Equal
+// entries give equal bytes.
 const (
 	kindMagic = 'M'
 	kindBlock = 'B'
@@ -63,7 +62,7 @@ type frameSize struct{ packed, plain uint32 }
 // outBlocks are blocks of finished streams, for later ones.
 var outBlocks = sync.Pool{New: func() any { return &outBlock{done: make(chan struct{}, 1)} }}
 
-// encoder serves all streams, since each block at once takes a window's memory; no output depends on earlier ones.
+// encoder serves all streams, since each concurrent block takes a window's memory; no output depends on earlier blocks.
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2), zstd.WithLowerEncoderMem(true),
@@ -200,7 +199,7 @@ func (bw *blockWriter) close() error {
 	return err
 }
 
-// recycle gives up what a later stream can use; the current block is free again.
+// recycle puts the blocks into the pool for later streams.
 func (bw *blockWriter) recycle() {
 	outBlocks.Put(bw.cur)
 	for len(bw.free) > 0 {

@@ -71,7 +71,7 @@ func checkOffsets(r *Record) error {
 	return nil
 }
 
-// checkAligned verifies that the file has offsets: if every span is empty, zeros stand in their place.
+// checkAligned refuses a record in which every span is empty: its file has zeros for offsets.
 func checkAligned(r *Record) error {
 	if len(r.Tokens) == 0 || slices.ContainsFunc(r.Tokens, func(t Token) bool { return t.End > t.Start || t.Text == "" }) {
 		return nil
@@ -80,8 +80,8 @@ func checkAligned(r *Record) error {
 		len(r.Tokens), r.Tokens[0].Start, r.Tokens[0].End)
 }
 
-// checkUsable verifies what later steps need of a record: words in its question and
-// its text, a URL, and, since NCI's key of dev records is document_title, that.
+// checkUsable verifies what later steps need of a record: words in its question and text, a URL and, in dev, a
+// document_title, which NCI's key is derived from.
 func checkUsable(r *Record) error {
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
 	switch {

@@ -54,16 +54,15 @@ const (
 	recHTML    = 1 << iota // title, HTML and tokens follow
 	recText                // document_text follows
 	recDerived             // document_text is SimplifiedText of the tokens
-	recKnown   = recHTML | recText | recDerived
+	recAll     = recHTML | recText | recDerived
 )
 
 // recordCodec encodes records. A token is
 //
 //	uvarint(gap<<2 | html<<1 | literal) uvarint(length)
 //
-// where gap is the distance from the previous token's end; its text is the span
-// of HTML, unless literal: then it is in the run of literals behind all
-// tokens.
+// where gap is the distance from the previous token's end; its text is the span of HTML or, if literal is set, the next
+// string in the run of literals behind all tokens.
 type recordCodec struct {
 	literals []byte
 	arena    []byte
@@ -102,7 +101,7 @@ func (c *recordCodec) append(b []byte, r *Record) ([]byte, error) {
 	return b, nil
 }
 
-// appendTokens reports false at a token that does not fit.
+// appendTokens reports false for a token that does not fit.
 func (c *recordCodec) appendTokens(b []byte, r *Record) ([]byte, bool) {
 	literals := c.literals[:0]
 	b = binary.AppendUvarint(b, uint64(len(r.Tokens)))
@@ -137,7 +136,7 @@ func (c *recordCodec) decode(b []byte, r *Record) (int, error) {
 	r.Reset()
 	f := fieldReader{b: b}
 	flags := f.take(1)
-	if f.failed || flags[0]&^recKnown != 0 {
+	if f.failed || flags[0]&^recAll != 0 {
 		return 0, errEntry
 	}
 	r.ExampleID = f.varint()
@@ -196,7 +195,7 @@ func (c *recordCodec) decodeTokens(f *fieldReader, r *Record) error {
 	return nil
 }
 
-// splitOf avoids an allocation for the two known splits.
+// splitOf avoids an allocation for train and dev.
 func splitOf(b []byte) Split {
 	switch string(b) {
 	case string(Train):

@@ -88,7 +88,7 @@ func TestStreamsMemory(t *testing.T) {
 func TestRecordStreamRoundTrip(t *testing.T) {
 	records := append(realRecords(t), &Record{ExampleID: -1 << 63}, &Record{Split: "other", Text: "a  b"})
 	packed := compact(t, records)
-	compact(t, records[:3]) // buffers and encoders are used again
+	compact(t, records[:3]) // buffers and encoders are reused
 	if !bytes.Equal(packed, compact(t, records)) {
 		t.Error("two writers gave different bytes")
 	}

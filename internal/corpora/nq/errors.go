@@ -23,7 +23,7 @@ const (
 	BadOffset    Reason = "offset"     // a token's span lies outside document_html or cuts a code point
 	Overlap      Reason = "overlap"    // a token's span starts before the previous one ends
 	Unusable     Reason = "unusable"   // no later step can use the record: no question, text, URL or title
-	Duplicate    Reason = "duplicate"  // its example_id was there before
+	Duplicate    Reason = "duplicate"  // its example_id occurred before
 )
 
 // RecordError says which record could not be read and why. Line counts from one; of BadStream, one past the last.
@@ -49,7 +49,7 @@ func (e *RecordError) Error() string {
 	return b.String()
 }
 
-// maxNamed bounds how many skipped records Skips names; the others are counted.
+// maxNamed is how many skipped records Skips names.
 const maxNamed = 20
 
 // Skips counts the records that a reader left out, by reason, and names the first of them.
@@ -67,7 +67,7 @@ func (s *Skips[T]) Skip(reason Reason, record T) {
 	s.Name(record)
 }
 
-// Name adds records to those that are named, if there is room.
+// Name adds records to Named while there is room.
 func (s *Skips[T]) Name(more ...T) {
 	s.Named = append(slices.Clip(s.Named), more[:min(len(more), maxNamed-len(s.Named))]...)
 }

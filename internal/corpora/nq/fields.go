@@ -1,15 +1,11 @@
 package nq
 
-import (
-	"encoding/json"
-
-	"github.com/redsi/redsi/internal/system/values"
-)
+import "encoding/json"
 
 // Field is a row of the field table (paper, tab:nq-format-fields).
 type Field string
 
-// The rows that are no fields: the alignment information that the paper compares.
+// The other rows: the alignment information that the paper compares.
 const (
 	TokenBytes       Field = "Document-token HTML byte offsets"
 	LongAnswerToken  Field = "Long-answer token offsets"
@@ -30,7 +26,7 @@ type FieldCounts struct {
 	With    map[Field]int64 `json:"with"`
 }
 
-// Marks has a tick for each of AllFields that a record has, a dash for the others; of no records, nothing.
+// Marks returns a tick for each of AllFields that a record has and a dash for the others; nothing without records.
 func (c *FieldCounts) Marks() map[Field]string {
 	marks := map[Field]string{}
 	for _, f := range AllFields {
@@ -44,7 +40,7 @@ func (c *FieldCounts) Marks() map[Field]string {
 }
 
 // Count adds the fields of one NQ line. A nested field counts if any element has it: a record without a short answer has
-// no short-answer offsets. It decodes the whole line; callers sample some hundreds.
+// no short-answer offsets. It decodes the complete line; callers sample some hundreds.
 func (c *FieldCounts) Count(line []byte) error {
 	if err := checkSyntax(line); err != nil {
 		return err
@@ -88,12 +84,14 @@ func (c *FieldCounts) Count(line []byte) error {
 			note(s, ShortAnswerToken, ShortAnswerBytes)
 		}
 	}
-	one := FieldCounts{Records: 1, With: map[Field]int64{}}
+	c.Records++
+	if c.With == nil {
+		c.With = map[Field]int64{}
+	}
 	for f, ok := range has {
 		if ok {
-			one.With[f] = 1
+			c.With[f]++
 		}
 	}
-	values.Add(c, one)
 	return nil
 }

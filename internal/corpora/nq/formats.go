@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Key names a record: the splits number their examples apart.
+// Key names a record: an example id is unique within its split.
 type Key struct {
 	Split Split
 	ID    int64
@@ -41,23 +41,28 @@ type Comparison struct {
 	FirstDiff    int  // byte offset of the first difference of the texts, -1 if SameText
 }
 
-// Formats compares full and simplified records of the same examples: add all full ones, then all simplified ones; then, if
-// some differ, show the full ones. Memory is 50 bytes a record, and the examples.
+// Formats compares full and simplified records of the same examples: add all full records, then all simplified records;
+// then, if Differ, call Show for the full records. Memory is 50 bytes a record, and the examples.
 type Formats struct {
-	report   FormatReport
-	full     map[Key]formatDigests
-	examples int
-	order    []Key // of the examples
-	differ   map[Key]*Record
-	found    map[Key]Comparison
+	report FormatReport
+	full   map[Key]formatDigests
+	most   int                // examples
+	differ map[Key]*differing // the examples
+	order  []*differing
+}
+
+// differing is a simplified record that differs from the full one, and how, once that is shown.
+type differing struct {
+	simplified *Record
+	Comparison
 }
 
 // formatDigests are the parts of a record that both formats have.
 type formatDigests struct{ question, url, text [12]byte }
 
-// NewFormats keeps the first so many examples that differ.
+// NewFormats returns a comparison that keeps at most so many differing examples, the first.
 func NewFormats(examples int) *Formats {
-	return &Formats{full: map[Key]formatDigests{}, examples: examples, differ: map[Key]*Record{}, found: map[Key]Comparison{}}
+	return &Formats{full: map[Key]formatDigests{}, most: examples, differ: map[Key]*differing{}}
 }
 
 func digestsOf(r *Record) formatDigests {
@@ -65,11 +70,7 @@ func digestsOf(r *Record) formatDigests {
 		sum := sha256.Sum256([]byte(s))
 		return [12]byte(sum[:12])
 	}
-	text := r.Text
-	if r.Full() {
-		text = SimplifiedText(r.Tokens)
-	}
-	return formatDigests{digest(r.Question), digest(r.URL), digest(text)}
+	return formatDigests{digest(r.Question), digest(r.URL), digest(r.SimplifiedText())}
 }
 
 // AddFull adds a record of the full format.
@@ -104,39 +105,38 @@ func (f *Formats) AddSimplified(r *Record) error {
 			*n++
 		}
 	}
-	if len(f.order) < f.examples {
-		f.order = append(f.order, r.Key())
-		f.differ[r.Key()] = r.Clone()
+	if len(f.order) < f.most {
+		f.differ[r.Key()] = &differing{simplified: r.Clone()}
+		f.order = append(f.order, f.differ[r.Key()])
 	}
 	return nil
 }
 
-// Differ reports whether examples are to be shown.
+// Differ reports whether there are differing examples to show.
 func (f *Formats) Differ() bool { return len(f.order) > 0 }
 
-// Show looks where a full record differs, if it is one of the examples.
+// Show finds where a full record differs, if it is one of the examples.
 func (f *Formats) Show(full *Record) error {
-	s, ok := f.differ[full.Key()]
-	if !ok {
+	d := f.differ[full.Key()]
+	if d == nil {
 		return nil
 	}
-	text := SimplifiedText(full.Tokens)
-	c := Comparison{SameQuestion: full.Question == s.Question, SameURL: full.URL == s.URL, SameText: text == s.Text, FirstDiff: -1}
-	if !c.SameText {
-		for c.FirstDiff = 0; c.FirstDiff < min(len(text), len(s.Text)) && text[c.FirstDiff] == s.Text[c.FirstDiff]; {
-			c.FirstDiff++
+	s, text := d.simplified, SimplifiedText(full.Tokens)
+	d.Comparison = Comparison{SameQuestion: full.Question == s.Question, SameURL: full.URL == s.URL, SameText: text == s.Text, FirstDiff: -1}
+	if !d.SameText {
+		for d.FirstDiff = 0; d.FirstDiff < min(len(text), len(s.Text)) && text[d.FirstDiff] == s.Text[d.FirstDiff]; {
+			d.FirstDiff++
 		}
 	}
-	f.found[full.Key()] = c
 	return nil
 }
 
-// Report sums up.
+// Report returns the counts and the examples.
 func (f *Formats) Report() FormatReport {
 	rep := f.report
 	rep.Full, rep.Examples = len(f.full), []FormatExample{}
-	for _, k := range f.order {
-		rep.Examples = append(rep.Examples, FormatExample{k.ID, f.found[k]})
+	for _, d := range f.order {
+		rep.Examples = append(rep.Examples, FormatExample{d.simplified.ExampleID, d.Comparison})
 	}
 	return rep
 }

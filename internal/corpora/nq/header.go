@@ -26,10 +26,9 @@ type Header struct {
 
 // HeaderOf returns the header of r without its text keys, which the caller sets.
 //
-// The heading is what stands between the first <H1> and the next </H1>, joined by
-// one blank and stripped: the stored tokens of a full record, and the pieces of
-// document_text between single blanks (U+0020) of a simplified one, where "_"
-// stands for a blank inside a token. HasH1 is false without both tags.
+// The heading is the text between the first <H1> and the next </H1>, joined by one blank and stripped: the stored tokens of
+// a full record, and the pieces of a simplified record's document_text between single blanks (U+0020), where "_" stands for
+// a blank inside a token. HasH1 is false without both tags.
 func HeaderOf(r *Record) Header {
 	h := Header{ExampleID: r.ExampleID, Split: r.Split, Question: r.Question, URL: r.URL, Title: r.Title}
 	if r.Full() {
@@ -53,28 +52,12 @@ func headingOfTokens(tokens []Token) (string, bool) {
 	return strings.TrimSpace(strings.Join(words, " ")), true
 }
 
-// headingOfText finds tags as whole pieces: "a<H1>" is a word.
+// headingOfText finds tags between blanks: "a<H1>" is a word.
 func headingOfText(text string) (string, bool) {
-	_, after, ok := cutPiece(text, "<H1>")
+	_, after, _ := strings.Cut(" "+text+" ", " <H1> ")
+	heading, _, ok := strings.Cut(" "+after, " </H1> ")
 	if !ok {
 		return "", false
 	}
-	heading, _, ok := cutPiece(after, "</H1>")
-	return strings.TrimSpace(heading), ok
-}
-
-// cutPiece splits text around the first piece, between single blanks, that equals tag.
-func cutPiece(text, tag string) (before, after string, ok bool) {
-	for from := 0; ; {
-		i := strings.Index(text[from:], tag)
-		if i < 0 {
-			return "", "", false
-		}
-		i += from
-		end := i + len(tag)
-		if (i == 0 || text[i-1] == ' ') && (end == len(text) || text[end] == ' ') {
-			return text[:i], text[end:], true
-		}
-		from = end
-	}
+	return strings.TrimSpace(heading), true
 }

@@ -43,11 +43,11 @@ const (
 	hubEnd
 )
 
-// NewHubReader reads a Parquet file as the Hugging Face hub has Natural Questions: the records, counts and faults are those
-// of NewReader of the original lines, whose fields the columns are. Lines are rows here, and Counts.BytesOut are those of the
-// columns that were read. Format Simplified reads what of the columns the simplified format has; files from before there were
-// byte offsets have no more. Memory is bounded by two pages of each column, or by one of many megabytes with its dictionary: of
-// files that have the HTML of a group of rows in one page, as pyarrow writes 1,000 rows, some five times that HTML.
+// NewHubReader reads a Parquet file of the Hugging Face hub's Natural Questions. It gives the same records, counts and
+// faults as NewReader does for the original lines, with rows for lines and the bytes of the columns read as
+// Counts.BytesOut. Format Simplified reads only the columns that the simplified format has, for files from before there
+// were byte offsets. Memory is bounded by two pages of each column, or one large page with its dictionary: some five
+// times the HTML of a group of rows if it is in one page, as pyarrow writes 1,000 rows.
 func NewHubReader(in io.ReaderAt, size int64, name string, o Options) *Reader {
 	rd := newReader(name, o)
 	rd.hub = &hubRows{size: size, simplified: o.Format == Simplified}
@@ -59,7 +59,7 @@ func NewHubReader(in io.ReaderAt, size int64, name string, o Options) *Reader {
 	return rd
 }
 
-// hubRows makes records of rows, whose columns are by place in hubColumns; nil: not read.
+// hubRows turns rows into records. Its columns are in the order of hubColumns, nil if not read.
 type hubRows struct {
 	*columns.Rows
 	size       int64
@@ -82,7 +82,7 @@ func (h *hubRows) open(in io.ReaderAt) error {
 		at := f.Index(c.name)
 		switch {
 		case at < 0 && (i == hubStart || i == hubEnd):
-			return fmt.Errorf(`there is no column %q: the file is of a revision from before there were byte offsets; download a later one, or read the text alone by format = "simplified"`, c.name)
+			return fmt.Errorf(`there is no column %q: the file is of a revision from before there were byte offsets; download a later one, or read only the text by format = "simplified"`, c.name)
 		case at < 0:
 			return fmt.Errorf("there is no column %q: the Parquet file is not Natural Questions as google-research-datasets/natural_questions has it; its columns are %s", c.name, strings.Join(f.Names(), ", "))
 		}
@@ -92,7 +92,7 @@ func (h *hubRows) open(in io.ReaderAt) error {
 	return err
 }
 
-// record fills r from the present row, and reports whether it has an id. Its errors are faults.
+// record fills r from the current row, and reports whether the row has an id. Its errors are faults.
 func (h *hubRows) record(r *Record) (hasID bool, err error) {
 	r.Reset()
 	id := h.Columns()[hubID]
@@ -102,7 +102,7 @@ func (h *hubRows) record(r *Record) (hasID bool, err error) {
 	return err == nil, h.fields(r)
 }
 
-// fields fills what is beside the id.
+// fields fills the fields other than the id.
 func (h *hubRows) fields(r *Record) error {
 	texts := h.Columns()[hubToken]
 	for i, c := range h.Columns() {
@@ -143,7 +143,7 @@ func (h *hubRows) fields(r *Record) error {
 	return nil
 }
 
-// fill makes a batch of records.
+// fill reads the next batch of records.
 func (h *hubRows) fill(b *batch) {
 	b.ends, b.buf, b.n, b.bytes, b.err = b.ends[:0], b.buf[:0], 0, 0, nil
 	for size := 0; size < batchBytes && b.n < batchRecords; {
@@ -162,7 +162,7 @@ func (h *hubRows) fill(b *batch) {
 	}
 }
 
-// hubError is of the whole file.
+// hubError describes an error that ends the file.
 func (rd *Reader) hubError(err error) *RecordError {
 	e := &RecordError{File: rd.name, Line: 1, Reason: BadStream, Detail: err.Error()}
 	if rd.hub.Rows != nil {

@@ -31,7 +31,7 @@ func readHub(in io.ReaderAt, size int64, o Options) ([]*Record, Counts, error) {
 	return drain(NewHubReader(in, size, "hub.parquet", o))
 }
 
-// originals are the lines that a file of the hub was made from.
+// originals are the lines that a file of the hub was converted from.
 func originals(t *testing.T, name string) (lines []string) {
 	t.Helper()
 	f, _ := hubFile(t, name)

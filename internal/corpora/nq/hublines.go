@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/columns"
 )
 
-// HubLines visits a hub file's rows (NewHubReader), all or those of wanted ids, as lines of the original format with the
-// fields that the file has columns for. Rows are counted from one.
+// HubLines visits a hub file's rows (NewHubReader), all or only wanted ids, as lines of the original format with the fields
+// that the file has columns for. Rows are counted from one.
 func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
 	f, err := columns.Open(in, size)
 	if err != nil {
@@ -55,7 +55,7 @@ func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit fun
 	}
 }
 
-// original is a row as a line has it: ids are numbers, and lists have objects where the hub's objects have lists.
+// original turns a row into a line: ids become numbers, and objects of lists become lists of objects.
 func original(row map[string]any) map[string]any {
 	document, _ := row["document"].(map[string]any)
 	question, _ := row["question"].(map[string]any)
@@ -97,7 +97,7 @@ func numeral(id any) any {
 	return id
 }
 
-// transposed makes a list of objects of an object of lists, nil of anything else.
+// transposed turns an object of lists into a list of objects; nil for anything else.
 func transposed(of any) []map[string]any {
 	columns, ok := of.(map[string]any)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Fault is what is wrong with one record, before its file and line are known.
+// Fault says what is wrong with a record; its file and line are added later.
 type Fault struct {
 	Reason Reason
 	Detail string
@@ -20,17 +20,17 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Detail }
 
-// Faultf makes a Fault.
+// Faultf returns a Fault.
 func Faultf(r Reason, format string, args ...any) *Fault {
 	return &Fault{r, fmt.Sprintf(format, args...)}
 }
 
-// lenient is for values that no record needs: valid JSON, with repeated names and any escapes.
+// lenient accepts, in values that no record needs, repeated names and any escapes.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // decodeLibrary decodes line with encoding/json/v2, strictly: names are case-sensitive, needed fields occur once, integers
-// are written as such and fit, half a surrogate pair is an error. It is lineScanner's reference, and decodes what that
-// refuses at 11 times the processor time.
+// are written as such and fit, half a surrogate pair is an error. It is lineScanner's reference, and decodes the lines that
+// lineScanner refuses, at 11 times the processor time.
 func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 	r.Reset()
 	if err := checkSyntax(line); err != nil {
@@ -66,14 +66,14 @@ func checkSyntax(line []byte) error {
 	return nil
 }
 
-// field is one that is needed of an object; read takes its value from the decoder.
+// field is a needed field of an object; read takes its value from the decoder.
 type field struct {
 	name string
 	bit  fieldSet
 	read func(d *jsontext.Decoder, name string) error
 }
 
-// into stores what read gives.
+// into stores the result of read.
 func into[T any](to *T, read func(*jsontext.Decoder, string) (T, error)) func(*jsontext.Decoder, string) error {
 	return func(d *jsontext.Decoder, name string) (err error) {
 		*to, err = read(d, name)
@@ -81,7 +81,7 @@ func into[T any](to *T, read func(*jsontext.Decoder, string) (T, error)) func(*j
 	}
 }
 
-// readObject reads an object and returns its fields. Its syntax was checked, so no reader here has errors to tell.
+// readObject reads an object and returns its fields. The syntax was checked before, so the decoder gives no errors.
 func readObject(d *jsontext.Decoder, fields []field) (have fieldSet, err error) {
 	if d.PeekKind() != jsontext.KindBeginObject {
 		return 0, Faultf(BadType, "an object was expected")
@@ -152,7 +152,7 @@ func readBytes(d *jsontext.Decoder, name string) ([]byte, error) {
 		return nil, Faultf(BadType, "%s is not a string", name)
 	}
 	b, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil { // that of its syntax which lenient lets pass
+	if err != nil { // the one fault of syntax that lenient lets pass
 		return nil, Faultf(BadUTF8, "%s has an escape that is half a surrogate pair", name)
 	}
 	return b, nil
@@ -175,7 +175,7 @@ func readInt(d *jsontext.Decoder, name string) (int64, error) {
 	return v, nil
 }
 
-// readOffset reads an offset; one beyond 32 bits cannot lie in a document.
+// readOffset reads an offset, which must fit 32 bits to lie in a document.
 func readOffset(d *jsontext.Decoder, name string) (int32, error) {
 	v, err := readInt(d, name)
 	if err == nil && v != int64(int32(v)) {

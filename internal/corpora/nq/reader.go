@@ -23,9 +23,9 @@ type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
 	OnError  Policy               // for records; a damaged or truncated file is never skipped
-	Strict   bool                 // also refuse what no later step can use: see Unusable, Duplicate and EmptyFile
-	Check    func(*Record) error  // what the caller demands beyond that; for several goroutines; reason Unusable
-	Workers  int                  // decoding goroutines; 0: one per processor beside the one that decompresses
+	Strict   bool                 // also refuse records that no later step can use: Unusable, Duplicate, EmptyFile
+	Check    func(*Record) error  // refuses further records as Unusable; called by several goroutines
+	Workers  int                  // decoding goroutines; 0: the number of processors less one, which decompresses
 	MaxLine  int                  // bytes; 0: 256 MiB
 	Progress func(storedIn int64) // called from Next once per one to two MiB of text
 }
@@ -61,7 +61,7 @@ const (
 	keepBytes    = 8 << 20 // larger buffers are given back to the collector
 )
 
-// batch is a run of complete lines and what became of them.
+// batch is a run of complete lines with their records.
 type batch struct {
 	buf   []byte
 	open  bool   // the last line has no newline
@@ -73,7 +73,7 @@ type batch struct {
 	done  chan struct{}
 }
 
-// batches keeps finished Readers' buffers: files come in turn, and fresh memory costs more than what is done with it.
+// batches keeps finished Readers' buffers for the next file: fresh memory costs more than the work on it.
 var batches = sync.Pool{New: func() any { return &batch{done: make(chan struct{}, 1)} }}
 
 type item struct {
@@ -100,7 +100,7 @@ func NewReader(r io.Reader, name string, o Options) *Reader {
 	return rd
 }
 
-// newReader has no source yet.
+// newReader returns a Reader without a source.
 func newReader(name string, o Options) *Reader {
 	if o.Workers <= 0 {
 		o.Workers = max(1, min(8, runtime.GOMAXPROCS(0)-1))
@@ -123,7 +123,7 @@ func newReader(name string, o Options) *Reader {
 	return rd
 }
 
-// start begins to cut the source into batches, by fill, and to decode them.
+// start starts the goroutines that cut the source into batches, by fill, and decode them.
 func (rd *Reader) start(fill func(*batch)) {
 	rd.wg.Go(func() { rd.fill(fill) })
 	for range rd.opt.Workers {
@@ -150,7 +150,7 @@ func (rd *Reader) fill(fill func(*batch)) {
 	}
 }
 
-// fill reads a complete line at least behind rest and returns the incomplete one after, valid until b's next fill.
+// fill reads at least one complete line behind rest and returns the incomplete line after it, valid until b's next fill.
 func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	if cap(b.buf) > keepBytes && len(rest) < batchBytes {
 		b.buf = nil
@@ -221,7 +221,7 @@ func (rd *Reader) decode() {
 	}
 }
 
-// item is the next of a batch, for what is on a line.
+// item returns the next item of a batch, for a line.
 func (b *batch) item(line int) *item {
 	if b.n == len(b.items) {
 		b.items = append(b.items, item{})
@@ -249,7 +249,7 @@ func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
 	}
 }
 
-// examine looks for faults of what was decoded without any.
+// examine checks a record that was decoded without a fault.
 func (rd *Reader) examine(it *item) {
 	it.rec.Split = rd.opt.Split
 	for _, check := range []func(*Record) error{checkOffsets, checkAligned, rd.usable} {

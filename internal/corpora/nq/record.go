@@ -5,12 +5,15 @@ import "slices"
 // Split names one side of the data set.
 type Split string
 
-// The two splits of Natural Questions, and the third that other collections may have.
+// The two splits of Natural Questions, and the third split of other collections.
 const (
 	Train Split = "train"
 	Dev   Split = "dev"
 	Test  Split = "test"
 )
+
+// Splits lists the splits so that a query of a later split in an earlier one is a leak.
+var Splits = []Split{Train, Dev, Test}
 
 // Token is one element of document_tokens in the full format (paper, appendix "NQ Formats").
 type Token struct {
@@ -20,7 +23,7 @@ type Token struct {
 	End   int32  // end_byte, exclusive
 }
 
-// Record is what retrieval needs of an NQ example: full ones have Title, HTML and Tokens, simplified ones Text.
+// Record is what retrieval needs of an NQ example: Title, HTML and Tokens if it is full, Text if it is simplified.
 type Record struct {
 	ExampleID int64  // may be negative
 	Split     Split  // which side of the data set the record came from

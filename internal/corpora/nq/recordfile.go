@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// RecordAt reads a record of a records@1 stream by number, from zero: the seek table, the end block and its own block.
+// RecordAt returns a record of a records@1 stream by number, from zero. It reads the seek table, the end block and one block.
 func RecordAt(r io.ReaderAt, size, at int64) (*Record, error) {
 	frames, err := readSeekTable(r, size)
 	if err != nil {

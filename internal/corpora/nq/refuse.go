@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// usable applies what the caller asked for.
+// usable applies Options.Strict and Options.Check.
 func (rd *Reader) usable(r *Record) error {
 	if rd.opt.Strict {
 		if err := checkUsable(r); err != nil {
@@ -22,7 +22,7 @@ func (rd *Reader) usable(r *Record) error {
 	return nil
 }
 
-// unique notes where a record stands, and refuses a second one of its id.
+// unique notes the line of a record, and refuses a second record of its id.
 func (rd *Reader) unique(it *item) {
 	if rd.lines == nil || it.fault != nil {
 		return
@@ -35,7 +35,7 @@ func (rd *Reader) unique(it *item) {
 	rd.lines[id] = line
 }
 
-// nothing says why a whole file has no records. One in which no line is JSON is none of records, even with Skip.
+// nothing says why a file has no records. A file without a line of JSON is refused as foreign, even with Skip.
 func (rd *Reader) nothing() *RecordError {
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: EmptyFile, Detail: "the file has no records"}
 	skipped := rd.counts.SkippedTotal()
@@ -57,7 +57,7 @@ func (rd *Reader) refuse(e *RecordError) bool {
 	return true
 }
 
-// streamError is of the whole file.
+// streamError describes an error that ends the file.
 func (rd *Reader) streamError(err error) *RecordError {
 	if rd.hub != nil {
 		return rd.hubError(err)

@@ -49,8 +49,8 @@ const (
 	nameEnd            = "end_byte"
 )
 
-// scan decodes line into r, with a result equal to the library's (FuzzScan). It reports false, r in any state, if the line
-// is not just what it expects; the library then decodes it.
+// scan decodes line into r, with a result equal to the library's (FuzzScan). It reports false, with r in any state, for a
+// line of an unexpected form, which the library then decodes.
 func (l *lineScanner) scan(line []byte, r *Record) (fieldSet, bool) {
 	if !utf8.Valid(line) {
 		return 0, false

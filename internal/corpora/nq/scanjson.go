@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks one JSON text byte by byte. Each method consumes valid JSON and reports true, or reports false, and
-// decodeLibrary decides on the line. The caller checks that the text is valid UTF-8.
+// scanner walks one JSON text byte by byte. Each method consumes valid JSON and reports true, or reports false to leave the
+// line to decodeLibrary. The caller checks that the text is valid UTF-8.
 type scanner struct {
 	b []byte
 	p int
@@ -180,7 +180,7 @@ func escape(b []byte) (rune, int) {
 	return (r-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 10
 }
 
-// hex4 reads four hexadecimal digits, -1 if they are not.
+// hex4 reads four hexadecimal digits, or returns -1.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1
@@ -246,20 +246,19 @@ func (s *scanner) skip(depth int) bool {
 		return false
 	}
 	switch c := s.ws(); {
-	case c == '{':
-		return s.skipObject(depth)
-	case c == '[':
+	case c == '{', c == '[':
+		end := c + 2 // in ASCII
 		s.p++
-		if s.ws() == ']' {
+		if s.ws() == end {
 			s.p++
 			return true
 		}
 		for {
-			if !s.skip(depth + 1) {
+			if c == '{' && (s.ws() != '"' || !s.skipString() || !s.lit(':')) || !s.skip(depth+1) {
 				return false
 			}
 			if !s.more() {
-				return s.lit(']')
+				return s.lit(end)
 			}
 		}
 	case c == '"':
@@ -274,22 +273,6 @@ func (s *scanner) skip(depth int) bool {
 		return s.skipNumber()
 	}
 	return false
-}
-
-func (s *scanner) skipObject(depth int) bool {
-	s.p++
-	if s.ws() == '}' {
-		s.p++
-		return true
-	}
-	for {
-		if s.ws() != '"' || !s.skipString() || !s.lit(':') || !s.skip(depth+1) {
-			return false
-		}
-		if !s.more() {
-			return s.lit('}')
-		}
-	}
 }
 
 // more consumes a comma and reports true, or stays before anything else.

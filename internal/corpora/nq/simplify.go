@@ -2,6 +2,14 @@ package nq
 
 import "strings"
 
+// SimplifiedText returns document_text, computed from the tokens of a full record.
+func (r *Record) SimplifiedText() string {
+	if r.Full() {
+		return SimplifiedText(r.Tokens)
+	}
+	return r.Text
+}
+
 // SimplifiedText is the simplified format's document_text for the full format's tokens: blanks (U+0020) in a token become
 // "_", one blank joins tokens (Google's published text_utils.simplify_nq_example).
 func SimplifiedText(tokens []Token) string {

@@ -22,9 +22,9 @@ type SubstitutionCount struct {
 	Records int64 `json:"records"` // records with at least one of them
 }
 
-// Substitutions compares stored tokens with their byte-aligned spans (paper, appendix "Character Substitutions"), HTML
-// tags aside. A token matches if, in lower case, it or its entity-resolved form equals the entity-resolved span; markup
-// inside a span makes a difference. Pairs keep their case. Memory grows with distinct pairs only.
+// Substitutions compares stored tokens, except HTML tags, with their byte-aligned spans (paper, appendix "Character
+// Substitutions"). A token matches if, in lower case, it or its entity-resolved form equals the entity-resolved span; markup
+// inside a span is a difference. Pairs keep their case. Memory grows only with distinct pairs.
 type Substitutions struct {
 	Compared   int64 // tokens
 	Mismatches int64 // tokens
@@ -113,7 +113,7 @@ type SubstitutionRow struct {
 	StoredUnknown bool `json:"stored_unk"`
 }
 
-// Report tables the n most frequent pairs; unknown says whether the model's tokenizer makes <unk> of a string.
+// Report lists the n most frequent pairs; unknown says whether the model's tokenizer gives <unk> for a string.
 func (s *Substitutions) Report(n int, unknown func(string) bool) SubstitutionReport {
 	pairs := s.Pairs()
 	rep := SubstitutionReport{

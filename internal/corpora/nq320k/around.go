@@ -6,13 +6,13 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Code points that around shows before and from a difference.
+// The code points that around shows before and from a difference.
 const (
 	before = 40
 	after  = 80
 )
 
-// around is the first place at which two texts differ, in code points, and what stands around it in each.
+// around returns the first place where two texts differ, in code points, and each text around it.
 func around(a, b string) (at int, ofA, ofB string) {
 	equal := 0
 	for equal < len(a) && equal < len(b) {

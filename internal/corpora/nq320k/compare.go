@@ -10,7 +10,7 @@ import (
 // Collection is one side of a comparison.
 type Collection struct {
 	Documents, Queries func() (io.ReadCloser, error)
-	Corpus             func() (*corpus.Reader, func(), error) // opened twice, if texts differ
+	Corpus             func() (*corpus.Reader, func(), error) // opened twice if texts differ
 }
 
 // Comparison compares two collections. Documents are a pair if one's first record, dev first, belongs to the other.
@@ -22,9 +22,9 @@ type Comparison struct {
 		Pairs            int `json:"pairs"`
 		SameRecords      int `json:"same_records"`      // pairs that have the same records
 		SameNumber       int `json:"same_number"`       // pairs
-		OnlyOurs         int `json:"only_ours"`         // no record of it is in the package
-		OnlyPackage      int `json:"only_package"`      // no record of it is in ours
-		RegroupedOurs    int `json:"regrouped_ours"`    // its records are in documents that pair with others
+		OnlyOurs         int `json:"only_ours"`         // documents without a record in the package
+		OnlyPackage      int `json:"only_package"`      // documents without a record in ours
+		RegroupedOurs    int `json:"regrouped_ours"`    // documents whose records are in documents that pair with others
 		RegroupedPackage int `json:"regrouped_package"` // the same, of the package
 	} `json:"documents"`
 	Titles struct {
@@ -33,7 +33,7 @@ type Comparison struct {
 	} `json:"titles"` // of pairs
 	Texts struct {
 		Same            int `json:"same"`
-		OnlyWhiteSpace  int `json:"only_white_space"` // differ in white space alone
+		OnlyWhiteSpace  int `json:"only_white_space"` // differ only in white space
 		Differ          int `json:"differ"`
 		OnlyOneHasAText int `json:"only_one_has_a_text"`
 	} `json:"texts"` // of pairs
@@ -50,7 +50,7 @@ type Comparison struct {
 	Differences []Difference `json:"differences"` // the first of each kind
 }
 
-// Difference is one of them, with what surrounds it.
+// Difference is a difference with its context.
 type Difference struct {
 	What            string `json:"what"`                       // such as "text"
 	ExampleID       int64  `json:"example_id"`                 // of a query, or of a document's first record
@@ -61,8 +61,8 @@ type Difference struct {
 	Package         string `json:"package"`
 }
 
-// Compare compares a collection of ours with a package. It streams texts and holds 150 bytes of each document and query,
-// titles and questions. It shows at most limit differences of a kind.
+// Compare compares a collection of ours with a package. It streams texts and holds in memory 150 bytes of each document and
+// query, titles and questions. It shows at most limit differences of a kind.
 func Compare(ours, theirs Collection, limit int) (*Comparison, error) {
 	c := comparison{limit: limit, shown: map[string]int{}, Comparison: &Comparison{Differences: []Difference{}}}
 	var err error
@@ -86,16 +86,16 @@ type comparison struct {
 	*Comparison
 	a, b  *side // ours, the package's
 	limit int
-	shown map[string]int // differences by kind, also those beyond the limit
+	shown map[string]int // differences by kind, also beyond the limit
 }
 
-// room reports whether one more difference of that kind is to be shown.
+// room counts a difference of a kind, and reports whether to show it.
 func (c *comparison) room(what string) bool {
 	c.shown[what]++
 	return c.shown[what] <= c.limit
 }
 
-// show notes what a difference is between, and shows it if there is room.
+// show completes a difference, and shows it if there is room.
 func (c *comparison) show(d Difference, what, ours, theirs string) {
 	d.What, d.Ours, d.Package = what, ours, theirs
 	if c.room(what) {
@@ -156,11 +156,11 @@ func (c *comparison) documents() {
 	d.OnlyPackage, d.RegroupedPackage = c.unpaired(c.b, c.a, "package")
 }
 
-// unpaired counts a side's documents without a pair: whose record the other lacks, or groups otherwise.
+// unpaired counts a side's documents without a pair: documents whose records the other side lacks, or groups differently.
 func (c *comparison) unpaired(s, other *side, name string) (only, regrouped int) {
-	known := make([]bool, len(s.titles))
+	shared := make([]bool, len(s.titles)) // a record of the document is on the other side
 	for _, q := range s.queries {
-		known[q.doc] = known[q.doc] || other.find(q.Key) >= 0
+		shared[q.doc] = shared[q.doc] || other.find(q.Key) >= 0
 	}
 	for i, pair := range s.pair {
 		doc := int32(i)
@@ -168,7 +168,7 @@ func (c *comparison) unpaired(s, other *side, name string) (only, regrouped int)
 			continue
 		}
 		what := "only in " + name
-		if known[doc] {
+		if shared[doc] {
 			regrouped++
 			what = "regrouped in " + name
 		} else {

@@ -1,22 +1,21 @@
 package nq320k
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
 )
 
 // digests tell texts apart, with and without regard to their white space.
-type digests struct{ whole, spaced [16]byte }
+type digests struct{ exact, spaced [16]byte }
 
 func digestsOf(text string) *digests {
-	whole, spaced := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
-	return &digests{[16]byte(whole[:16]), [16]byte(spaced[:16])}
+	return &digests{dedup.TextDigest(text, 0, false), dedup.TextDigest(strings.Join(strings.Fields(text), " "), 0, false)}
 }
 
-// texts compares the texts of pairs by their digests, then reads those that it shows.
+// texts compares the texts of pairs by their digests, then reads the texts to show.
 func (c *comparison) texts(ours, other Collection) error {
 	theirs := make([]*digests, len(c.b.titles)) // nil: no text
 	err := each(other, len(theirs), func(d *corpus.Document) {
@@ -27,7 +26,7 @@ func (c *comparison) texts(ours, other Collection) error {
 	if err != nil {
 		return fmt.Errorf("the package: %w", err)
 	}
-	show := map[int32]int{}    // place among Differences, by document of the package
+	show := map[int32]int{}    // place in Differences, by document of the package
 	mine := map[int32]string{} // text by document of ours
 	have := make([]bool, len(c.a.titles))
 	compare := func(o int32, text string) {
@@ -45,7 +44,7 @@ func (c *comparison) texts(ours, other Collection) error {
 			what = "text of one only"
 		default:
 			switch own := digestsOf(text); {
-			case own.whole == theirs[p].whole:
+			case own.exact == theirs[p].exact:
 				c.Texts.Same++
 				return
 			case own.spaced == theirs[p].spaced:
@@ -75,7 +74,7 @@ func (c *comparison) texts(ours, other Collection) error {
 	if len(show) == 0 {
 		return nil
 	}
-	for _, at := range show { // a document without a text is not met
+	for _, at := range show { // also for documents without a text, which are not read below
 		d := &c.Differences[at]
 		d.At, d.Ours, d.Package = around(mine[*d.OursDocument], "")
 	}
@@ -87,7 +86,7 @@ func (c *comparison) texts(ours, other Collection) error {
 	})
 }
 
-// each reads a corpus of a collection of so many documents.
+// each visits a corpus of a collection with so many documents.
 func each(c Collection, documents int, visit func(*corpus.Document)) error {
 	r, done, err := c.Corpus()
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A Variant is one folder of the layout: which texts, and when two records are one document.
+// A Variant is one folder of the layout: a form of texts and a grouping of records.
 type Variant struct {
 	Style string // of the texts: simplified, simplenorm, ncinorm or htmlnorm
 	Key   string // of the grouping: none, pageid, ncititle, url or text4k
 }
 
-// Folder is where the variant's files are.
+// Folder is the folder of the variant's files.
 func (v Variant) Folder() string { return "data/" + v.Style + "/" + v.Key }
 
 // Config is the variant's name for a program that loads data sets.
@@ -31,7 +31,7 @@ var keys = []struct{ ours, theirs string }{
 	{"page_id", "pageid"}, {"title", "ncititle"}, {"url", "url"}, {"text4k", "text4k"},
 }
 
-// VariantOf is the layout's variant for a form and a key of ours. What has no name there is an error.
+// VariantOf returns the layout's variant for our form and key, or an error if it has no name for them.
 func VariantOf(form, key string) (Variant, error) {
 	var v Variant
 	why := "the layout does not know it"
@@ -45,7 +45,7 @@ func VariantOf(form, key string) (Variant, error) {
 		}
 	}
 	if v.Style == "" {
-		return v, fmt.Errorf("form %q has no style in the released layout (%s); those that have one are %s", form, why, strings.Join(forms, ", "))
+		return v, fmt.Errorf("form %q has no style in the released layout (%s); the forms with a style are %s", form, why, strings.Join(forms, ", "))
 	}
 	for _, k := range keys {
 		named = append(named, k.ours)
@@ -54,7 +54,7 @@ func VariantOf(form, key string) (Variant, error) {
 		}
 	}
 	if v.Key == "" {
-		return v, fmt.Errorf("key %q has no name in the released layout; those that have one are %s", key, strings.Join(named, ", "))
+		return v, fmt.Errorf("key %q has no name in the released layout; the keys with a name are %s", key, strings.Join(named, ", "))
 	}
 	return v, nil
 }

@@ -14,7 +14,7 @@ func TestVariantOf(t *testing.T) {
 		{"htmlnorm", "text4k", "data/htmlnorm/text4k", ""},
 		{"simplenorm", "url", "", "the layout's simplenorm is the form simplified"},
 		{"", "url", "", "the layout does not know it"},
-		{"htmlnorm", "h1", "", `key "h1" has no name in the released layout; those that have one are page_id, title, url, text4k`},
+		{"htmlnorm", "h1", "", `key "h1" has no name in the released layout; the keys with a name are page_id, title, url, text4k`},
 	} {
 		v, err := VariantOf(c.form, c.key)
 		if c.err == "" && (err != nil || v.Folder() != c.folder) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {

@@ -16,13 +16,13 @@ import (
 // Open opens a file of a folder by its name.
 type Open func(name string) (io.ReadCloser, error)
 
-// Visitor takes what a folder holds. What it is given is valid during the call.
+// Visitor takes the content of a folder. Arguments are valid during the call.
 type Visitor struct {
 	Query    func(*dedup.Query) error                   // train, then dev; all before the first document
 	Document func(d *dedup.Document, text string) error // by number
 }
 
-// Contents says what Read has read.
+// Contents describes a folder.
 type Contents struct {
 	TextStyle    string `json:"text_style"`
 	DedupMethod  string `json:"dedup_method"`
@@ -33,7 +33,7 @@ type Contents struct {
 	OtherSources int    `json:"other_sources"` // documents whose source_ids are not the examples of their queries
 }
 
-// Read reads a whole folder. Errors name the file and the line. Memory: about 100 bytes a query.
+// Read reads a folder. Errors name the file and the line. Memory: about 100 bytes a query.
 func Read(open Open, visit Visitor) (Contents, error) {
 	m, err := readMetadata(open)
 	if err != nil {
@@ -97,7 +97,7 @@ func readMetadata(open Open) (Metadata, error) {
 // members are the records of a document.
 type members struct {
 	train, dev int32
-	first      int64 // its first, dev before train: the one that its text is of
+	first      int64 // the first, dev before train, which the text is of
 	examples   []int64
 }
 
@@ -106,7 +106,7 @@ type reader struct {
 	Contents
 	open  Open
 	visit Visitor
-	due   int              // documents, as the metadata has it
+	due   int              // number of documents by the metadata
 	of    map[int]*members // by document
 }
 
@@ -206,7 +206,7 @@ func example(source string) (int64, error) {
 	return id, nil
 }
 
-// rows visits the lines of a data file, which must all be of a kind, and counts them.
+// rows visits the lines of a data file, all of one kind, and counts them.
 func (r *reader) rows(name, kind string, visit func(*Row) error) (int, error) {
 	in, err := r.open(name)
 	if err != nil {

@@ -51,14 +51,14 @@ func (r *Row) Append(b []byte) []byte {
 	return append(b, "]}\n"...)
 }
 
-// appendString writes a string as Python's json module does: encoding/json escapes U+2028
-// and U+2029 too, whatever it is told. Bytes that are not UTF-8 become U+FFFD.
+// appendString writes a string as Python's json module does: encoding/json always escapes U+2028 and U+2029 too. Bytes that
+// are not UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b, _ = jsontext.AppendQuote(b, s)
 	return b
 }
 
-// TitleOf is a document's title in the layout: the title in its URL or, without one, the title that is shown.
+// TitleOf returns a document's title in the layout: the title in its URL or, without one, the shown title.
 func TitleOf(d *dedup.Document) string {
 	if t, ok := wikipedia.URLTitle(d.URL); ok {
 		return t
@@ -66,7 +66,7 @@ func TitleOf(d *dedup.Document) string {
 	return d.Title
 }
 
-// Metadata is what a folder says of itself.
+// Metadata is the metadata of a folder.
 type Metadata struct {
 	DedupMethod   *string          `json:"dedup_method"`
 	DocIDScope    string           `json:"docid_scope"`
@@ -76,7 +76,7 @@ type Metadata struct {
 	TextStyle     *string          `json:"text_style"`
 }
 
-// Split is what it says of a data file.
+// Split is the metadata of a data file.
 type Split struct {
 	Columns  []string          `json:"columns"`
 	DataFile string            `json:"data_file"`
@@ -95,7 +95,7 @@ var splits = []struct{ name, file string }{
 	{"documents", Documents}, {"train_queries", TrainQueries}, {"validation_queries", ValidationQueries},
 }
 
-// WriteMetadata writes metadata.json of a variant with so many rows in documents, train and validation queries.
+// WriteMetadata writes metadata.json of a variant; rows are the numbers of documents, train and validation queries.
 func WriteMetadata(w io.Writer, v Variant, rows [3]int) error {
 	m := Metadata{DedupMethod: &v.Key, DocIDScope: docIDScope, Format: format, FormatVersion: formatVersion, TextStyle: &v.Style, Splits: map[string]Split{}}
 	for i, s := range splits {

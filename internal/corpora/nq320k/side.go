@@ -76,7 +76,7 @@ func (s *side) add(q *dedup.Query) error {
 	return nil
 }
 
-// find is a record's query, of the other split if its own has none; -1 if there is none.
+// find returns the place of a record's query, in the other split if its own has none; -1: nowhere.
 func (s *side) find(key nq.Key) int32 {
 	for _, split := range []nq.Split{key.Split, nq.Dev, nq.Train} {
 		if n, ok := s.at[nq.Key{Split: split, ID: key.ID}]; ok {
@@ -86,7 +86,7 @@ func (s *side) find(key nq.Key) int32 {
 	return -1
 }
 
-// target is the document of a record; -1 if it is not there.
+// target returns the document of a record; -1 if the side lacks the record.
 func (s *side) target(key nq.Key) int32 {
 	if n := s.find(key); n >= 0 {
 		return s.queries[n].doc
@@ -94,5 +94,5 @@ func (s *side) target(key nq.Key) int32 {
 	return -1
 }
 
-// head is a document's first record.
+// head returns a document's first record.
 func (s *side) head(doc int32) nq.Key { return s.queries[s.first[doc]].Key }

@@ -1,48 +1,50 @@
 package overlap
 
 import (
-	"crypto/sha256"
+	"maps"
 	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/dedup"
 )
 
-// DocumentPair is a document and its nearest one before it.
+// DocumentPair is a document and the nearest document before it.
 type DocumentPair struct {
 	Doc, Other int32
 	Class      Class
 	Similarity float64
 }
 
-// Standing says in which documents a query stands word for word.
+// Standing names a document in which a query stands word for word.
 type Standing struct {
 	Query      int   // place in Queries.List
-	Doc        int32 // the first that is relevant for it, else the first
+	Doc        int32 // the first relevant document, else the first
 	SameTarget bool  // Doc is relevant
-	Documents  int   // how many
+	Documents  int   // number of such documents
 }
 
-// Documents are compared with each other and with queries, in two reads: Add all, then Load those Wanted.
+// Documents compares documents with each other and with queries, in two reads: Add all, then Load the Wanted documents.
 type Documents struct {
 	Count int
 	Left  int64 // pairs that Pairs left out
 
 	sketch   *sketch
-	words    int // of the shortest query that is looked for
+	words    int // fewest words of a query to look for
 	queries  *Queries
 	asked    map[uint64][]int32 // normal forms of queries, by their first words
 	sequence map[int32][]uint64 // the words of such a form
 	members  func(form int32) []int32
-	standing []Standing // of Queries.List; Documents 0 if a query is in none
+	standing []Standing // by Queries.List; Documents is 0 for a query in no document
 
 	docs        []int32 // by place
 	raw, normal map[[16]byte]int32
 	pairs       []DocumentPair
 	keys        []uint32 // of all documents, by place
-	lone        []bool   // by place: is not looked at for near duplicates
+	lone        []bool   // by place: not compared for near duplicates
 	sets        map[int32][]uint64
 	buf, set    []uint64
 }
 
-// NewDocuments compares documents with queries of at least so many words, too; 0: with none.
+// NewDocuments also compares documents with queries of at least so many words; 0: with no queries.
 func NewDocuments(near Near, queries *Queries, words int) *Documents {
 	d := &Documents{sketch: newSketch(near), words: words, queries: queries, members: queries.members(), standing: make([]Standing, len(queries.List)),
 		asked: map[uint64][]int32{}, sequence: map[int32][]uint64{}, raw: map[[16]byte]int32{}, normal: map[[16]byte]int32{}, sets: map[int32][]uint64{}}
@@ -56,7 +58,7 @@ func NewDocuments(near Near, queries *Queries, words int) *Documents {
 	return d
 }
 
-// Sought is how many queries are long enough to be looked for.
+// Sought is the number of queries that are long enough to look for.
 func (d *Documents) Sought() (n int) {
 	for f := range d.sequence {
 		n += len(d.members(f))
@@ -64,14 +66,14 @@ func (d *Documents) Sought() (n int) {
 	return n
 }
 
-// Add takes a document; their numbers ascend.
+// Add takes a document; numbers must ascend.
 func (d *Documents) Add(doc int32, text string) {
 	d.Count++
 	d.docs = append(d.docs, doc)
 	normal := Normal(text)
 	d.buf = appendWords(d.buf[:0], normal)
 	d.look(doc, d.buf)
-	raw, norm := digest(text), digest(normal)
+	raw, norm := dedup.TextDigest(text, 0, false), dedup.TextDigest(normal, 0, false)
 	switch other, ok := d.raw[raw]; {
 	case ok:
 		d.pairs = append(d.pairs, DocumentPair{Doc: doc, Other: other, Class: Exact, Similarity: 1})
@@ -90,12 +92,7 @@ func (d *Documents) Add(doc int32, text string) {
 	d.lone = append(d.lone, before || len(d.set) == 0)
 }
 
-func digest(s string) [16]byte {
-	sum := sha256.Sum256([]byte(s))
-	return [16]byte(sum[:16])
-}
-
-// look finds the queries that are in a document's words.
+// look finds the queries in a document's words.
 func (d *Documents) look(doc int32, words []uint64) {
 	var found []int32
 	for i := 0; len(d.asked) > 0 && i+d.words <= len(words); i++ {
@@ -118,7 +115,7 @@ func (d *Documents) look(doc int32, words []uint64) {
 	}
 }
 
-// Wanted says which documents Load must have: those that sketches propose.
+// Wanted returns the documents to Load: the near duplicates that sketches propose.
 func (d *Documents) Wanted() map[int32]bool {
 	wanted := map[int32]bool{}
 	d.sketch.each(d.keys, func(i int32) bool { return d.lone[i] }, func(_ int, group []uint64) {
@@ -135,7 +132,7 @@ func (d *Documents) Load(doc int32, text string) {
 	d.sets[doc] = d.sketch.appendSet(nil, d.buf)
 }
 
-// Pairs are those of documents of which an earlier one is alike, by number.
+// Pairs returns the documents that are like an earlier document, by number.
 func (d *Documents) Pairs() []DocumentPair {
 	best := map[int32]DocumentPair{}
 	d.Left = d.sketch.similar(d.keys, func(i int32) bool { return d.lone[i] }, func(i int32) []uint64 { return d.sets[d.docs[i]] }, func(i, j int32, similarity float64) {
@@ -144,15 +141,12 @@ func (d *Documents) Pairs() []DocumentPair {
 			best[j] = DocumentPair{Doc: d.docs[j], Other: other, Class: NearBy, Similarity: similarity}
 		}
 	})
-	all := slices.Clone(d.pairs)
-	for _, p := range best {
-		all = append(all, p)
-	}
+	all := slices.AppendSeq(slices.Clone(d.pairs), maps.Values(best))
 	slices.SortFunc(all, func(a, b DocumentPair) int { return int(a.Doc) - int(b.Doc) })
 	return all
 }
 
-// Standing are the queries that are in documents, in order.
+// Standing returns the queries that stand in documents, in order.
 func (d *Documents) Standing() []Standing {
 	return slices.DeleteFunc(slices.Clone(d.standing), func(s Standing) bool { return s.Documents == 0 })
 }

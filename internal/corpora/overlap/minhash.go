@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// Near makes texts near duplicates by the Jaccard index of their shingles, runs of so many words, or all of fewer.
+// Near defines near duplicates, by the Jaccard index of their shingles: runs of so many words, or a shorter text.
 type Near struct {
 	Threshold float64 // above 0, at most 1
 	Shingle   int     // words, at least 1
@@ -21,8 +21,8 @@ const (
 	missed = 1e-4
 )
 
-// sketch cuts the MinHash values of a set into bands. Two sets that agree in all rows of a
-// band are candidates. Bands are as long as missed allows: long ones propose less.
+// sketch cuts the MinHash values of a set into bands. Two sets that agree in all rows of a band are candidates. Bands are as
+// long as missed allows: longer bands propose fewer candidates.
 type sketch struct {
 	Near
 	bands, rows int
@@ -84,7 +84,7 @@ func (s *sketch) appendBands(keys []uint32, set []uint64) []uint32 {
 	return keys
 }
 
-// each visits, ascending, each group's members that share a band's key, without skipped ones; keys are item by item.
+// each visits the groups of items that share a band's key, ascending, without skipped items; keys are item by item.
 func (s *sketch) each(keys []uint32, skip func(i int32) bool, visit func(band int, group []uint64)) {
 	n := len(keys) / s.bands
 	order := make([]uint64, 0, n)
@@ -112,8 +112,8 @@ func (s *sketch) each(keys []uint32, skip func(i int32) bool, visit func(band in
 // item is a member of a group.
 func item(member uint64) int32 { return int32(uint32(member)) }
 
-// similar finds the near-duplicate pairs i < j among items that share a band; set is an item's set of shingles. It visits
-// each pair once and counts the pairs of large groups that it did not compare.
+// similar visits, once, each near-duplicate pair i < j of items that share a band; set returns an item's shingles. It
+// returns the number of pairs of large groups that it did not compare.
 func (s *sketch) similar(keys []uint32, skip func(i int32) bool, set func(i int32) []uint64, visit func(i, j int32, similarity float64)) (left int64) {
 	var in index
 	s.each(keys, skip, func(band int, group []uint64) {
@@ -149,7 +149,7 @@ func (s *sketch) shared(keys []uint32, band int, i, j int32) bool {
 	return false
 }
 
-// jaccard is the index of two sorted sets, or less than threshold if it is.
+// jaccard returns the Jaccard index of two sorted sets, or any number below threshold for an index below it.
 func jaccard(a, b []uint64, threshold float64) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -171,18 +171,17 @@ func jaccard(a, b []uint64, threshold float64) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// largeGroup is the size from which a group's pairs are not all compared.
+// largeGroup is the size above which not all pairs of a group are compared.
 const largeGroup = 64
 
-// manyPairs is how many earlier sets with an element in common a set of a large group is
-// compared with: all pairs of a hundred thousand questions of one pattern are five billion.
+// manyPairs is how many earlier sets with a common element a set of a large group is compared with: a hundred thousand
+// questions of one pattern have five billion pairs.
 const manyPairs = 1000
 
-// index finds the pairs of a large group, such as questions of one pattern, without looking
-// at all of them: of two sets that are similar enough, the rarest elements of one, so many
-// as it may lack of the other and one more, and those of the other have one in common.
+// index finds the pairs of a large group, such as questions of one pattern, without looking at all of them: if two sets are
+// similar enough, their rarest elements, one more than either may lack of the other, have one in common.
 type index struct {
-	left  int64 // pairs that were left out because there are too many
+	left  int64 // pairs left out by manyPairs
 	often map[uint64]int32
 	by    map[uint64][]int32
 	seen  map[int32]bool

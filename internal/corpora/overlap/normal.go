@@ -10,12 +10,12 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// Normal keeps what tells questions apart: NFKC, case folded, without apostrophes, other punctuation as white space, one
-// blank between words. It may be empty.
+// Normal returns a text in the form that tells questions apart: NFKC, case folded, without apostrophes, other punctuation as
+// white space, one blank between words. It may be empty.
 func Normal(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		text = cases.Fold().String(norm.NFKC.String(text))
-		text = norm.NFKC.String(text) // folding may leave what has another form
+		text = norm.NFKC.String(text) // folding may undo it
 	}
 	var b strings.Builder
 	b.Grow(len(text))
@@ -49,7 +49,7 @@ func appendWords(list []uint64, normal string) []uint64 {
 	return list
 }
 
-// hash is FNV-1a, mixed. What is the same by it is taken for the same.
+// hash is FNV-1a, mixed. Words of equal hash are taken for equal.
 func hash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {

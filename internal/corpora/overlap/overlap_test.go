@@ -93,7 +93,7 @@ func bruteJaccard(a, b map[string]bool) float64 {
 
 // brutePairs compares every query with every one.
 func brutePairs(list []Query, near Near) []Pair {
-	order := func(q Query) int { return slices.Index(Splits, q.Split) }
+	order := func(q Query) int { return slices.Index(nq.Splits, q.Split) }
 	var sets []map[string]bool
 	var normals []string
 	for _, q := range list {
@@ -101,7 +101,7 @@ func brutePairs(list []Query, near Near) []Pair {
 	}
 	var out []Pair
 	for i, q := range list {
-		for _, split := range Splits {
+		for _, split := range nq.Splits {
 			var best Pair
 			for j, o := range list {
 				if i == j || o.Split != split || order(o) > order(q) || o.Split == q.Split && j > i {
@@ -143,7 +143,7 @@ func TestPairs(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(near.Seed), 0))
 			qs := NewQueries()
 			for i, text := range patterned(r, 900) {
-				q := dedup.Query{ExampleID: int64(i), Split: Splits[r.IntN(3)], Question: text, Doc: int32(r.IntN(40))}
+				q := dedup.Query{ExampleID: int64(i), Split: nq.Splits[r.IntN(3)], Question: text, Doc: int32(r.IntN(40))}
 				for range 1 + r.IntN(2) {
 					errtest.None(t, qs.Add(&q))
 					q.Doc = int32(40 + r.IntN(40))

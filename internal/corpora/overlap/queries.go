@@ -8,10 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Splits are in the order in which they may learn of each other: a later split's query in an earlier one is a leak.
-var Splits = []nq.Split{nq.Train, nq.Dev, nq.Test}
-
-// Class says how alike two texts are; a class holds what is in no earlier one.
+// Class says how alike two texts are; a pair has the first class that applies.
 type Class uint8
 
 // The classes.
@@ -23,37 +20,37 @@ const (
 
 func (c Class) String() string { return [...]string{"", "exact", "normalised", "near"}[c] }
 
-// Query is a query with the documents that are relevant for it.
+// Query is a query with its relevant documents.
 type Query struct {
 	Split     nq.Split
 	ID        int64
-	Name      string // outside; "" if it has none but its number
+	Name      string // outside of redsi; "" if it has only its number
 	Text      string
 	Documents []int32
 }
 
-// Pair is a query and its nearest one in an earlier split, or earlier in its own.
+// Pair is a query and the nearest query in an earlier split, or earlier in its own.
 type Pair struct {
 	Query, Other int // places in Queries.List
 	Class        Class
 	Similarity   float64
-	SameTarget   bool // a document is relevant for both
+	SameTarget   bool // a document is relevant to both
 }
 
-// Queries are compared with each other.
+// Queries compares queries with each other.
 type Queries struct {
 	List []Query
 	Left int64 // pairs of normal forms that Pairs left out: too many questions of one pattern
 
-	splits []uint8 // of List, by their place in Splits
+	splits []uint8 // of List, by their place in nq.Splits
 	texts  map[string]int32
-	text   []int32 // of List: which text
+	text   []int32 // of List: number of the text
 	forms  map[string]int32
-	form   []int32 // of List: which normal form
+	form   []int32 // of List: number of the normal form
 	first  map[firstOf]int32
 }
 
-// firstOf asks for the first query of a split with a text or normal form, and with a relevant document or (-1) any.
+// firstOf is the key of the first query of a split with a text or normal form, and with a relevant document (-1: any).
 type firstOf struct {
 	id       int32
 	exact    bool
@@ -61,22 +58,22 @@ type firstOf struct {
 	document int32
 }
 
-// NewQueries has none.
+// NewQueries returns an empty list.
 func NewQueries() *Queries {
 	return &Queries{texts: map[string]int32{}, forms: map[string]int32{}, first: map[firstOf]int32{}}
 }
 
-// Add takes a line of a collection's queries; those of one query stand together.
+// Add takes a line of a collection's queries; the lines of one query must be successive.
 func (qs *Queries) Add(q *dedup.Query) error {
-	at := slices.Index(Splits, q.Split)
+	at := slices.Index(nq.Splits, q.Split)
 	if at < 0 {
-		return fmt.Errorf("example %d is of split %q; splits are %v", q.ExampleID, q.Split, Splits)
+		return fmt.Errorf("example %d is of split %q; splits are %v", q.ExampleID, q.Split, nq.Splits)
 	}
 	if n := len(qs.List) - 1; n >= 0 && qs.List[n].ID == q.ExampleID && qs.List[n].Split == q.Split && qs.List[n].Text == q.Question {
 		qs.List[n].Documents = append(qs.List[n].Documents, q.Doc)
 		return nil
 	}
-	qs.List = append(qs.List, Query{Split: Splits[at], ID: q.ExampleID, Name: q.Name, Text: q.Question, Documents: []int32{q.Doc}})
+	qs.List = append(qs.List, Query{Split: nq.Splits[at], ID: q.ExampleID, Name: q.Name, Text: q.Question, Documents: []int32{q.Doc}})
 	qs.splits = append(qs.splits, uint8(at))
 	qs.text = append(qs.text, intern(qs.texts, q.Question))
 	normal := Normal(q.Question)
@@ -96,7 +93,7 @@ func intern(ids map[string]int32, s string) int32 {
 	return id
 }
 
-// normals are the normal forms, by number; "" for those of texts that have none.
+// normals returns the normal forms, by number; "" for texts without a normal form.
 func (qs *Queries) normals() []string {
 	list := make([]string, len(qs.forms))
 	for f, id := range qs.forms {
@@ -107,7 +104,7 @@ func (qs *Queries) normals() []string {
 	return list
 }
 
-// members are the queries of each normal form, in order.
+// members returns a function for the queries of a normal form, in order.
 func (qs *Queries) members() func(form int32) []int32 {
 	starts := make([]int32, len(qs.forms)+1)
 	for _, f := range qs.form {
@@ -124,19 +121,18 @@ func (qs *Queries) members() func(form int32) []int32 {
 	return func(f int32) []int32 { return list[starts[f]:starts[f+1]] }
 }
 
-// Pairs finds, for each query and each split up to its own, the nearest query: one with the
-// same text, else of the same normal form, else the most similar one. Of several that are
-// as near, it is the first with a relevant document in common, else the first.
+// Pairs finds, for each query and each split up to its own, the nearest query: with the same text, else with the same normal
+// form, else the most similar. Of several equally near, it is the first with a common relevant document, else the first.
 func (qs *Queries) Pairs(near Near) []Pair {
-	best := make([]Pair, len(qs.List)*len(Splits))
-	// Queries enter split by split: what is found is of an earlier split, or earlier.
-	for at := range Splits {
+	best := make([]Pair, len(qs.List)*len(nq.Splits))
+	// Queries enter split by split, so that only earlier queries are found.
+	for at := range nq.Splits {
 		for q, s := range qs.splits {
 			if int(s) != at {
 				continue
 			}
 			for other := range at + 1 {
-				best[q*len(Splits)+other] = qs.same(q, uint8(other))
+				best[q*len(nq.Splits)+other] = qs.same(q, uint8(other))
 			}
 			qs.enter(q)
 		}
@@ -147,14 +143,14 @@ func (qs *Queries) Pairs(near Near) []Pair {
 	qs.Left = s.similar(keys, func(f int32) bool { return len(sets(f)) == 0 }, sets, func(f, g int32, similarity float64) {
 		for _, pair := range [][2]int32{{f, g}, {g, f}} {
 			for _, q := range members(pair[0]) {
-				qs.nearer(best[int(q)*len(Splits):][:qs.splits[q]+1], int(q), pair[1], similarity)
+				qs.nearer(best[int(q)*len(nq.Splits):][:qs.splits[q]+1], int(q), pair[1], similarity)
 			}
 		}
 	})
 	return slices.DeleteFunc(best, func(p Pair) bool { return p.Class == 0 })
 }
 
-// same finds the query of a split with the text or normal form of q.
+// same returns the pair of q with a query of a split that has its text or normal form.
 func (qs *Queries) same(q int, split uint8) Pair {
 	if other, same, ok := qs.find(q, qs.text[q], true, split); ok {
 		return Pair{Query: q, Other: other, Class: Exact, Similarity: 1, SameTarget: same}
@@ -165,7 +161,7 @@ func (qs *Queries) same(q int, split uint8) Pair {
 	return Pair{}
 }
 
-// find is the first query of a split with a text or normal form: with a relevant document of q, else any.
+// find returns the first query of a split with a text or normal form: with a relevant document of q, else any.
 func (qs *Queries) find(q int, id int32, exact bool, split uint8) (other int, same, ok bool) {
 	first := int32(-1)
 	for _, d := range qs.List[q].Documents {
@@ -190,7 +186,7 @@ func (qs *Queries) enter(q int) {
 	}
 }
 
-// nearer improves the pairs of q, one for each split, by the queries of a normal form.
+// nearer improves the pairs of q, one for each split, with the queries of a normal form.
 func (qs *Queries) nearer(pairs []Pair, q int, form int32, similarity float64) {
 	for split := range pairs {
 		p := &pairs[split]
@@ -213,7 +209,7 @@ func (qs *Queries) nearer(pairs []Pair, q int, form int32, similarity float64) {
 	}
 }
 
-// sketches are the sets of shingles of the normal forms, and the keys of their bands.
+// sketches returns the sets of shingles of the normal forms, and the keys of their bands.
 func (qs *Queries) sketches(s *sketch) (set func(form int32) []uint64, keys []uint32) {
 	normals := qs.normals()
 	var all, words []uint64

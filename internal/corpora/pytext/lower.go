@@ -1,5 +1,5 @@
-// Package pytext does to texts what Python does, where Go's own functions do something else: the
-// code that the paper describes is Python. It must not know what the texts are.
+// Package pytext has Python's functions of texts that differ from Go's: the code that the paper describes is Python. It must
+// not know what the texts are.
 package pytext
 
 import (
@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Lower is Python's str.lower. Unlike strings.ToLower it applies Unicode's SpecialCasing: "İ"
-// becomes "i̇" (two code points), and "Σ" ending a word becomes "ς" (CPython's
-// handle_capital_sigma).
+// Lower is Python's str.lower. Unlike strings.ToLower it applies Unicode's SpecialCasing: "İ" becomes "i̇" (two code
+// points), and "Σ" ending a word becomes "ς" (CPython's handle_capital_sigma).
 //
 // NOTE: characters newer than Python's Unicode tables (14.0 in 3.11) follow Go's.
 func Lower(s string) string {
@@ -36,8 +35,7 @@ func Lower(s string) string {
 	return b.String()
 }
 
-// endsWord is SpecialCasing's Final_Sigma: a cased letter before, none after,
-// both looked for past case-ignorable characters.
+// endsWord is SpecialCasing's Final_Sigma: a cased letter before and none after, past case-ignorable characters.
 func endsWord(before, after string) bool {
 	for before != "" {
 		r, n := utf8.DecodeLastRuneInString(before)
@@ -58,7 +56,7 @@ func endsWord(before, after string) bool {
 	return false
 }
 
-// cased is the property; U+0295 is a lower-case letter in Python's tables, up to Unicode 15.
+// cased is the property Cased; U+0295 is a lower-case letter in Python's tables, up to Unicode 15.
 func cased(r rune) bool {
 	return r == 0x295 || unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Uppercase, unicode.Other_Lowercase)
 }

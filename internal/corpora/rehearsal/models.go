@@ -15,13 +15,13 @@ import (
 // Shape is the size of a model.
 type Shape struct{ Layers, Width, Inner, Heads, PerHead int }
 
-// EfficientTiny is the shape of google/t5-efficient-tiny, SmallBERT that of the next to smallest of Google's small BERTs.
+// EfficientTiny is the shape of google/t5-efficient-tiny, SmallBERT the shape of the second smallest of Google's small BERTs.
 var (
 	EfficientTiny = Shape{Layers: 4, Width: 256, Inner: 1024, Heads: 4, PerHead: 64}
 	SmallBERT     = Shape{Layers: 2, Width: 256, Inner: 1024, Heads: 4}
 )
 
-// tensor has random numbers or, if it scales a norm, ones.
+// tensor has random numbers, or ones in a norm.
 type tensor struct {
 	name  string
 	shape []int
@@ -66,7 +66,7 @@ func (s Shape) bert() (config map[string]any, all []tensor) {
 	const tokens, positions = 30522, 512
 	config = map[string]any{"model_type": "bert", "vocab_size": tokens, "hidden_size": s.Width, "num_hidden_layers": s.Layers, "num_attention_heads": s.Heads,
 		"intermediate_size": s.Inner, "max_position_embeddings": positions, "type_vocab_size": 2, "hidden_act": "gelu", "layer_norm_eps": 1e-12}
-	// add adds a matrix, of a norm that is one row, and what is added to its products.
+	// add adds a matrix, which in a norm is one row, and its bias.
 	add := func(name string, shape ...int) {
 		all = append(all, tensor{"bert." + name + ".weight", shape})
 		if !strings.HasSuffix(name, "_embeddings") {
@@ -90,7 +90,7 @@ func (s Shape) bert() (config map[string]any, all []tensor) {
 	return config, all
 }
 
-// file is a file of the model's folder on the hub: config.json or, as torch.save writes it, pytorch_model.bin.
+// file returns a file of the model's folder on the hub: config.json or, as torch.save writes it, pytorch_model.bin.
 func file(name string, config map[string]any, all []tensor) ([]byte, error) {
 	if name == "config.json" {
 		return json.Marshal(config)
@@ -137,8 +137,8 @@ func (t tensor) write(w io.Writer, draw *rand.Rand) error {
 	return err
 }
 
-// pickle is the dictionary of a file of torch.save, in protocol 2: of each tensor its name, and the
-// call that makes it of a storage.
+// pickle returns the dictionary of a file of torch.save, in protocol 2: each tensor's name, and the call that creates it
+// from a storage.
 func pickle(all []tensor) []byte {
 	b := []byte("\x80\x02}(")
 	text := func(s string) {

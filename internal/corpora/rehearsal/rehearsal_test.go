@@ -80,7 +80,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestModels: the files of models are those of torch.save, and the same each time.
+// TestModels: the files of models are as torch.save writes them, and the same each time.
 func TestModels(t *testing.T) {
 	_, get := served(t)
 	for name, first := range map[string]string{"google/t5-efficient-tiny/resolve/main": "shared.weight", "google/bert_uncased_L-8_H-512_A-8/resolve/main": "bert.embeddings.word_embeddings.weight"} {

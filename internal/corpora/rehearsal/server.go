@@ -17,16 +17,16 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Size is how much is served.
+// Size is the size of the served data.
 type Size struct {
-	Dev, Train int // records of each of the five files of dev, and of the first file of train, the only one
+	Dev, Train int // records of each of the five files of dev, and of the only file of train
 	T5, BERT   Shape
 }
 
 // Server answers under /nq/v1.0, /hub and /w/api.php as Google's bucket, the hub and the English Wikipedia do.
 type Server struct {
 	Wiki *wikitest.Wiki
-	Sent func(r *http.Request, n int64) // if set, is told of each piece of an answer how much has been sent before it, and may break off: panic(http.ErrAbortHandler)
+	Sent func(r *http.Request, n int64) // if set, called before each piece of an answer with the bytes already sent; may break off by panic(http.ErrAbortHandler)
 
 	size    Size
 	records func() (map[string]*buffer, error) // by the name of the file
@@ -34,13 +34,13 @@ type Server struct {
 	served  map[string]*Served
 }
 
-// Served is what was asked of one path, and how many bytes of answers were sent.
+// Served counts the requests for a path and the bytes of their answers.
 type Served struct {
 	Requests, Sent atomic.Int64
-	File           func() ([]byte, error) // nil if there is none of that name
+	File           func() ([]byte, error) // nil if there is no such file
 }
 
-// New has records of that size; they are made when the first is asked for.
+// New returns a server, which generates its records at the first request for one.
 func New(size Size) *Server {
 	c := synth.Default()
 	c.Whole, c.TrainQuestions, c.TrainShards, c.DevQuestions, c.DevShards = true, size.Train, 1, 5*size.Dev, 5
@@ -65,7 +65,7 @@ type buffer struct{ bytes.Buffer }
 
 func (*buffer) Close() error { return nil }
 
-// Variables are those of the pipeline under which a server at base is asked, for --var.
+// Variables returns the pipeline's variables, for --var, that lead to a server at base.
 func Variables(base string) []string {
 	return []string{"nq_bucket=" + base + "/nq/v1.0", "hub=" + base + "/hub", "wikipedia_api=" + base + "/w/api.php", "contact=rehearsal@example.org"}
 }
@@ -116,7 +116,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Served is what was asked so far, by path.
+// Served returns the counts so far, by path.
 func (s *Server) Served() map[string]*Served {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ var (
 	hubFile = regexp.MustCompile(`^/hub/google/(t5-efficient-tiny|bert_uncased_[^/]+)/resolve/[^/]+/(config\.json|pytorch_model\.bin)$`)
 )
 
-// make makes a file; nil if there is none of that name.
+// make generates a file; nil if there is no file of that name.
 func (s *Server) make(path string) ([]byte, error) {
 	if m := hubFile.FindStringSubmatch(path); m != nil {
 		config, all := s.size.BERT.bert()

@@ -11,7 +11,7 @@ import (
 // WeightFiles are a model folder's weight files, of any format, in the order in which transformers looks for them.
 var WeightFiles = []string{"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}
 
-// Files are those of a model folder's files that its weights are read from.
+// Files returns the files of a model folder that its weights are read from.
 func Files(names []string) (used []string) {
 	for _, first := range WeightFiles {
 		if !slices.Contains(names, first) {

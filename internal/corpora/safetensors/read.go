@@ -75,7 +75,7 @@ type entry struct {
 	Offsets []int64 `json:"data_offsets"`
 }
 
-// parse reads the header, in which no name may stand twice.
+// parse reads the header, in which names must not repeat.
 func (f *File) parse(header []byte) error {
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(header, &all); err != nil {
@@ -103,16 +103,16 @@ func (f *File) parse(header []byte) error {
 	return nil
 }
 
-// check proves that the tensors fill the data section without overlap, and that those of known types are as long as
-// their shapes say.
+// check proves that the tensors fill the data section without overlap, and are as long as their shapes say, if their type is
+// in sizes.
 func (f *File) check(size int64) error {
-	slices.SortStableFunc(f.Tensors, func(a, b Info) int { // those of one place stay in the order of their names
+	slices.SortStableFunc(f.Tensors, func(a, b Info) int { // equal places stay in the order of names
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	at := int64(0)
 	for _, t := range f.Tensors {
 		want, err := t.Bytes(), error(nil)
-		if _, known := sizes[t.DType]; known { // of other types a reader may leave out what it does not need
+		if _, sized := sizes[t.DType]; sized { // a reader may leave out tensors of other types
 			want, err = Size(t.DType, t.Shape)
 		}
 		switch {
@@ -133,7 +133,7 @@ func (f *File) check(size int64) error {
 	return nil
 }
 
-// Size is the number of bytes of a tensor, with errors for what does not exist or does not fit.
+// Size returns the number of bytes of a tensor, with errors for unknown types and sizes that do not fit.
 func Size(dtype string, shape []int64) (int64, error) {
 	n, ok := sizes[dtype]
 	if !ok {
@@ -154,7 +154,7 @@ func Size(dtype string, shape []int64) (int64, error) {
 	return n, nil
 }
 
-// Open is a tensor's bytes, in row order and little endian.
+// Open returns a tensor's bytes, in row order and little endian.
 func (f *File) Open(t Info) io.Reader {
 	return io.NewSectionReader(f.r, f.data+t.begin, t.Bytes())
 }

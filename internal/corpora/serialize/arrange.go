@@ -1,15 +1,14 @@
 package serialize
 
-// arranger applies the section rules to a finished tree: the lead's content and order (Options.Lead), and which sections
-// go (Options.Footer). A section ends at the next heading up to h3; frames such as div neither hold nor end one.
+// arranger applies the section rules to a finished tree: it orders the lead (Options.Lead) and removes footer sections
+// (Options.Footer). A section ends at the next heading up to h3; frames such as div neither hold nor end a section.
 type arranger struct {
 	s                  *scanner
 	at                 place
 	paragraphs, others []int32 // the lead's
 }
 
-// deepestSection is the deepest heading that NQ's tokens mark: to the released
-// code, which reads only these, h4 to h6 are text of the section they are in.
+// deepestSection is the deepest heading that NQ's tokens mark: the released code reads h4 to h6 as text of their section.
 const deepestSection = 3
 
 type place uint8
@@ -17,14 +16,14 @@ type place uint8
 const (
 	inLead place = iota // before the first section heading
 	inBody
-	inFooter // in a section that goes
+	inFooter // in a removed section
 )
 
 func (s *scanner) arrange() {
 	a := arranger{s: s}
 	switch {
 	case s.rules.Footer == "section" && s.title == 0:
-		a.at = inFooter // it has no heading
+		a.at = inFooter // the document has no heading
 	case s.rules.Lead != "paragraphs_first":
 		a.at = inBody
 	}
@@ -37,7 +36,7 @@ func (s *scanner) arrange() {
 	}
 }
 
-// walk takes the children of a frame in order. It reports false once no rule applies to what is left.
+// walk visits the children of a frame in order. It reports false once no rule applies to the rest.
 func (a *arranger) walk(id int32) bool {
 	s := a.s
 	for c := s.nodes[id].first; c != none; {
@@ -105,5 +104,5 @@ func (s *scanner) cut(id int32) int {
 	return s.tokensIn(id)
 }
 
-// prepend puts a node that was cut before all others.
+// prepend puts a node that was cut in front of all others.
 func (s *scanner) prepend(id int32) { s.link(id, root, s.nodes[root].first) }

@@ -8,8 +8,8 @@ import (
 )
 
 // dropPronunciations removes balanced parentheses that T5 has no piece for, with the blank before them (paper,
-// "Pronunciation Cleanup"): the first to begin within the window, or all outermost ones within it (PronunciationSpans). It
-// returns the text, the removed part, and whether that was all of the title's line. An unclosed parenthesis stays.
+// "Pronunciation Cleanup"): the first that begins within the window, or every outermost one within it (PronunciationSpans).
+// It returns the text, the removed parts, and whether nothing is left of the title's line. An unclosed parenthesis stays.
 func (s *Serializer) dropPronunciations(text, title string) (left, removed string, titleGone bool) {
 	from := 0
 	if s.o.PronunciationScope == "body" && title != "" {
@@ -47,7 +47,7 @@ func (s *Serializer) dropPronunciations(text, title string) (left, removed strin
 	return text, strings.Join(all, " "), titleGone
 }
 
-// parenthesis is the first balanced one that begins at or after from.
+// parenthesis returns the first balanced parenthesis that begins at or after from.
 func parenthesis(text string, from int) (span [2]int, ok bool) {
 	i := strings.IndexByte(text[from:], '(')
 	if i < 0 {

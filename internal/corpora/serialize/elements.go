@@ -25,7 +25,7 @@ const (
 	definitions
 	term
 	definition
-	table // what may hold the next one comes first
+	table // each of these may hold the next
 	caption
 	rowGroup
 	row
@@ -79,8 +79,7 @@ func elementOf(a atom.Atom) element {
 	return inline
 }
 
-// inTable reports whether an element may hold table structure only; other
-// content in it stands before the table ("foster parenting").
+// inTable reports whether an element may hold only table structure; other content goes before the table ("foster parenting").
 func (e element) inTable() bool { return e == table || e == rowGroup || e == row }
 
 // level is 1 to 6 for h1 to h6.

@@ -2,8 +2,8 @@ package serialize
 
 import "golang.org/x/net/html/atom"
 
-// endTag closes what an end tag closes; one without an opener in scope is
-// ignored (HTML Living Standard, 13.2.6.4.7 and the table modes).
+// endTag closes the element that an end tag names; without an opener in scope the tag is ignored (HTML Living Standard,
+// 13.2.6.4.7 and the table modes).
 func (s *scanner) endTag(a atom.Atom, el element) {
 	switch el {
 	case lineBreak: // "</br>" is a <br>
@@ -29,8 +29,7 @@ func (s *scanner) endTag(a atom.Atom, el element) {
 	}
 }
 
-// close ends the innermost open element that match accepts, if none that stop accepts comes first, and reports whether there was
-// one.
+// close ends the innermost open element that match accepts, unless stop accepts an inner one, and reports whether it did.
 func (s *scanner) close(match, stop func(open) bool) bool {
 	i := s.last(match, stop)
 	if i >= 0 {
@@ -47,8 +46,7 @@ func (s *scanner) closeParagraph() bool {
 	return s.close(func(o open) bool { return o.el == paragraph }, bounds)
 }
 
-// closeItem ends an open item (of either of two kinds) that the start of another
-// one ends: the search stops at any block but address, div and p.
+// closeItem ends an open item of either kind, as the start of another does: only address, div and p may lie between.
 func (s *scanner) closeItem(one, other element) {
 	s.close(func(o open) bool { return o.el == one || o.el == other },
 		func(o open) bool {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What lines are made of (paper, "List Formatting" and "Table Formatting").
+// The parts of lines (paper, "List Formatting" and "Table Formatting").
 const (
 	bullet        = "- "  // before an item of an unordered list
 	indent        = "  "  // per level of nesting
@@ -22,7 +22,7 @@ type writer struct {
 	gap  int    // newlines due before the next line
 	one  line   // scratch of flat
 
-	// The section of which only the heading was written so far: what buf and gap were before it.
+	// The section with a heading and no text so far: size of buf, and gap, before the heading.
 	section struct {
 		open      bool
 		size, gap int
@@ -63,7 +63,7 @@ func (w *writer) reset() {
 	w.line.reset()
 }
 
-// title is the text of the first h1; stored stands in where there is none.
+// title returns the text of the first h1, or stored in its absence.
 func (w *writer) title(stored string) string {
 	for id := range w.s.nodes {
 		if w.s.nodes[id].kind == titleNode {
@@ -90,13 +90,13 @@ func (w *writer) emit(level int, marker string, text []byte) bool {
 	return true
 }
 
-// emitLine is emit on a line of its own.
+// emitLine calls emit on a new line.
 func (w *writer) emitLine(level int, text []byte) {
 	w.need(1)
 	w.emit(level, "", text)
 }
 
-// write is emit for lines that need no text.
+// write writes a line that may have no text.
 func (w *writer) write(level int, marker string, text []byte) {
 	if len(w.buf) >= w.s.rules.MaxBytes {
 		w.s.removed.Truncated = true
@@ -160,7 +160,7 @@ func (w *writer) element(id int32, n *node) {
 	w.need(1)
 }
 
-// heading writes the heading of a section, or of a part of it.
+// heading writes the heading of a section or subsection.
 func (w *writer) heading(id int32) {
 	section := w.s.nodes[id].headerLevel <= deepestSection
 	if section {
@@ -197,17 +197,17 @@ func (w *writer) apart(write func()) {
 	}
 }
 
-// own is the text below a node on one line, without what apart accepts, see collect; it lives until the next call.
+// own returns the text below a node on one line, without the elements that apart accepts (collect), until the next call.
 func (w *writer) own(id int32, apart func(element) bool) []byte {
 	w.one.reset()
 	w.collect(&w.one, id, apart)
 	return w.clean(w.one.text)
 }
 
-// structured are the elements that an item of a list writes below its own line.
+// structured reports whether an item of a list writes the element below its own line.
 func structured(el element) bool { return el == list || el == definitions || el == table }
 
-// collect adds the text below a node to l, but notes in w.nest the elements that apart, if given, accepts.
+// collect adds the text below a node to l, and to w.nest the elements that apart, if given, accepts.
 func (w *writer) collect(l *line, id int32, apart func(element) bool) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		switch n := &w.s.nodes[c]; n.kind {
@@ -228,8 +228,7 @@ func (w *writer) collect(l *line, id int32, apart func(element) bool) {
 	}
 }
 
-// clean trims a line and removes interface artifacts: a word of Options.Artifacts
-// alone in square brackets. It works in place.
+// clean trims a line in place and removes interface artifacts: a word of Options.Artifacts in square brackets.
 func (w *writer) clean(text []byte) []byte {
 	text = bytes.TrimSpace(text)
 	if bytes.IndexByte(text, '[') < 0 {
@@ -252,7 +251,7 @@ func (w *writer) clean(text []byte) []byte {
 	return bytes.TrimSpace(out)
 }
 
-// artifact is the length of the artifact that text begins with, or 0.
+// artifact returns the length of the artifact that text begins with, or 0.
 func (w *writer) artifact(text []byte) int {
 	const longest = 64
 	end := bytes.IndexByte(text[:min(len(text), longest)], ']')

@@ -23,7 +23,7 @@ type grid struct {
 	active []activeSpan
 	seen   []bool // scratch: columns with text
 
-	nested []int32 // tables in cells that stand apart from their text
+	nested []int32 // tables in cells, apart from their text
 	shown  []int32 // scratch: cells of a row
 
 	headerOf [][]int32 // per column: header cells from top to bottom
@@ -36,7 +36,7 @@ type gridCell struct {
 	width int32 // columns
 }
 
-// slot is a cell at its place in a row, or one repeated from a row above.
+// slot is a cell at its place in a row, its own or repeated from a row above.
 type slot struct {
 	cell, col int32
 	repeated  bool
@@ -50,6 +50,8 @@ type gridRow struct {
 	th       int32 // of them, header cells
 	single   int32 // the cell, where all is 1
 }
+
+func (r gridRow) filled() bool { return r.own > 0 }
 
 type activeSpan struct{ cell, col, rows int32 }
 
@@ -79,7 +81,7 @@ func (g *grid) read(w *writer, id int32) {
 	}
 }
 
-// row appends one row: its own cells in the columns that spans from above leave free, between the repeated ones.
+// row appends a row: its own cells in the columns that spans from above leave free, among the repeated cells.
 func (g *grid) row(w *writer, id int32) {
 	r := gridRow{from: int32(len(g.slots))}
 	old, kept := g.active, 0
@@ -128,7 +130,7 @@ func (g *grid) row(w *writer, id int32) {
 	}
 }
 
-// cell reads one cell. Tables in it are text of it, unless rows of keys and values are looked for first.
+// cell reads a cell. Tables in it count as its text, unless rows of keys and values are looked for first.
 func (g *grid) cell(w *writer, id int32) gridCell {
 	n := &w.s.nodes[id]
 	r := gridCell{a: int32(len(g.text)), c: int32(len(g.nested)), th: n.atom == atom.Th, width: n.colspan}
@@ -161,7 +163,7 @@ func (g *grid) count(r *gridRow) {
 // bare reports whether a row is one cell that spans columns.
 func (g *grid) bare(r *gridRow) bool { return r.all == 1 && g.cells[r.single].width > 1 }
 
-// columns counts those in which a cell with text begins, rows of one spanning cell aside.
+// columns counts the columns in which a cell with text begins, without rows of one spanning cell.
 func (g *grid) columns() int {
 	g.seen = g.seen[:0]
 	n := 0
@@ -202,19 +204,14 @@ func (g *grid) header() (first, end int) {
 		}
 		end++
 	}
-	if end == first {
+	if end == first || !slices.ContainsFunc(g.rows[end:], gridRow.filled) {
 		return 0, 0
 	}
-	for i := end; i < len(g.rows); i++ {
-		if g.rows[i].own > 0 {
-			g.headers(first, end)
-			return first, end
-		}
-	}
-	return 0, 0
+	g.headers(first, end)
+	return first, end
 }
 
-// headers notes, for each column, the header cells above it. A cell that spans rows is there once.
+// headers notes, for each column, the header cells above it, a cell that spans rows once.
 func (g *grid) headers(first, end int) {
 	for i := range g.headerOf {
 		g.headerOf[i] = g.headerOf[i][:0]
@@ -235,7 +232,7 @@ func (g *grid) headers(first, end int) {
 	}
 }
 
-// repeats reports whether row i has the texts of one of the header rows.
+// repeats reports whether row i has the texts of a header row.
 func (g *grid) repeats(i, first, end int) bool {
 	slots := func(r *gridRow) []slot { return g.slots[r.from:r.to] }
 	r := &g.rows[i]

@@ -3,6 +3,8 @@ package serialize
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // keyFirst writes a table, trying layouts in the released code's order: rows of a key and its values, rows below a header,
@@ -35,7 +37,7 @@ func (w *writer) keyFirst(depth int) {
 	}
 }
 
-// shown are the non-empty cells of a row, repeated ones included. They live until the next call.
+// shown returns the non-empty cells of a row, with repeated cells, until the next call.
 func (w *writer) shown(r *gridRow) []int32 {
 	g := &w.grid
 	g.shown = g.shown[:0]
@@ -52,45 +54,40 @@ func isKey(text []byte) bool {
 
 // heads reports whether enough cells of the first row are th for it to be a header.
 func (g *grid) heads(cells []int32) bool {
-	th := 0
-	for _, c := range cells {
-		if g.cells[c].th {
-			th++
-		}
-	}
+	th := lists.Count(cells, func(c int32) bool { return g.cells[c].th })
 	return th >= max(1, len(cells)/2)
 }
 
-// keyValues writes each row as its first cell and the others. A th that is alone is
-// the key of the next td that is alone; another td that is alone is a line.
+// keyValues writes each row as its first cell and the others. A single th is the key of a single td in the next row; another
+// single td is a line.
 func (w *writer) keyValues(depth int) {
 	g := &w.grid
-	waiting := none
+	pending := none
 	w.rows(depth, 0, func(r *gridRow) {
 		cells := w.shown(r)
 		single := len(cells) == 1
-		if waiting != none && !(single && !g.cells[cells[0]].th) {
-			w.emitLine(depth, g.textOf(waiting))
-			waiting = none
+		if pending != none && !(single && !g.cells[cells[0]].th) {
+			w.emitLine(depth, g.textOf(pending))
+			pending = none
 		}
 		switch {
 		case single && g.cells[cells[0]].th:
-			waiting = cells[0]
-		case single && waiting != none:
-			w.keyed(waiting, cells)
-			waiting = none
+			pending = cells[0]
+		case single && pending != none:
+			w.keyed(pending, cells)
+			pending = none
 		case single:
 			w.one.text = append(w.one.text, g.textOf(cells[0])...)
 		default:
 			w.keyed(cells[0], cells[1:])
 		}
 	})
-	if waiting != none {
-		w.emitLine(depth, g.textOf(waiting))
+	if pending != none {
+		w.emitLine(depth, g.textOf(pending))
 	}
 }
 
-// keyed puts values behind their key, which loses its colon.
+// keyed writes a key, without its own colon, and its values.
 func (w *writer) keyed(key int32, values []int32) {
 	g := &w.grid
 	if text := bytes.TrimRight(g.textOf(key), ": "); len(text) > 0 {
@@ -108,7 +105,7 @@ func (w *writer) keyed(key int32, values []int32) {
 	}
 }
 
-// rows writes the rows from one on that have text, as line puts it into w.one, each with its cells' tables.
+// rows writes the rows with text from a number on, as line puts it into w.one, each followed by its cells' tables.
 func (w *writer) rows(depth, from int, line func(r *gridRow)) {
 	g := &w.grid
 	for i := range g.rows {

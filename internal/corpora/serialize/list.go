@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// list writes ul, ol and dl, one line per item, nested ones indented (paper, "List Formatting").
+// list writes ul, ol and dl, one line per item, nested items indented (paper, "List Formatting").
 func (w *writer) list(id int32, depth int) {
 	n := &w.s.nodes[id]
 	if n.el == definitions {
@@ -42,7 +42,7 @@ func (w *writer) list(id int32, depth int) {
 	}
 }
 
-// loose writes text that is in a list outside its items.
+// loose writes text of a list outside its items.
 func (w *writer) loose(id int32, depth int) {
 	if n := &w.s.nodes[id]; n.kind == textNode {
 		w.one.reset()
@@ -51,8 +51,7 @@ func (w *writer) loose(id int32, depth int) {
 	}
 }
 
-// item writes an item's own text on one line, then the lists and tables in it,
-// one level deeper. It reports whether there was text at all.
+// item writes an item's own text on one line, then its lists and tables one level deeper. It reports whether it wrote text.
 func (w *writer) item(id int32, marker string, depth int) bool {
 	from := len(w.nest)
 	text := w.own(id, structured)
@@ -84,7 +83,7 @@ func (w *writer) nested(from, depth int) {
 	w.nest = w.nest[:from]
 }
 
-// pending are the dt that wait for their dd.
+// pending are the dt without a dd so far.
 type pending []string
 
 // definitions writes "term: definition" lines. The first definition behind successive terms goes to each of them; others,

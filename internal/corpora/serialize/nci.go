@@ -7,44 +7,36 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // simplified is the simplified format's text without tags, as the keys Text4K and Text4K-Cased cut it.
 func simplified(r *nq.Record) Text {
 	t := Text{Body: dedup.FlatText(r, 0)}
 	t.text = t.Body
-	if r.Full() {
-		for i := range r.Tokens {
-			if r.Tokens[i].HTML {
-				t.Removed.Tags++
-			}
-		}
-		return t
-	}
+	t.Removed.Tags = lists.Count(r.Tokens, func(t nq.Token) bool { return t.HTML })
 	for token := range strings.SplitSeq(r.Text, " ") {
-		if len(token) > 2 && token[0] == '<' && token[len(token)-1] == '>' && !strings.Contains(token[1:], "<") {
+		if !r.Full() && dedup.IsTag(token) {
 			t.Removed.Tags++
 		}
 	}
 	return t
 }
 
-// nci follows the published NCI notebook (NQ_dataset_Process.ipynb): string
-// searches in the text of the simplified format, tags and all.
+// nci follows the published NCI notebook (NQ_dataset_Process.ipynb): string searches in the simplified format with its tags.
 //
 //	title     between the first <H1> and the first </H1>, blanks kept; dev: document_title
 //	abstract  between the first <P> and the next </P>, blanks and tags kept
 //	content   after that </P>, to the second-last </Ul> (the last if there is one only),
 //	          tags removed by <[^<]+?>, runs of blanks joined, trimmed
 //
-// SimpleNorm is title + abstract + content, with nothing between them. NciNorm is
-// title + abstract, with the title trimmed; Options can normalize it and add the
-// content.
+// SimpleNorm is title + abstract + content, with nothing between them. NciNorm is title + abstract, with the title trimmed;
+// Options can normalize it and add the content.
 //
-// NOTE: without <P> the notebook reuses the offset of the record before. Here there
-// is not an abstract; SimpleNorm's content starts with the text, NciNorm is the title.
+// NOTE: without <P> the notebook reuses the offset of the record before. Here there is no abstract; SimpleNorm's content
+// starts with the text, NciNorm is the title.
 func (s *Serializer) nci(r *nq.Record) Text {
-	doc := simplifiedText(r)
+	doc := r.SimplifiedText()
 	var t Text
 	t.Title, t.Removed.NoTitle = s.nciTitle(r, doc)
 	if s.form == NciNorm {
@@ -76,7 +68,7 @@ func (s *Serializer) nci(r *nq.Record) Text {
 	return t
 }
 
-// nciTitle is the title that NCITitle asks for, and whether there was none.
+// nciTitle returns the title that NCITitle asks for, and whether it is missing.
 func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing bool) {
 	if s.o.NCITitle == "document_title" || s.o.NCITitle == "split" && r.Split == nq.Dev {
 		if r.Title != "" {
@@ -92,15 +84,7 @@ func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing b
 	return "", true
 }
 
-// simplifiedText is the text of the simplified format: all tokens joined by one blank, blanks inside a token "_".
-func simplifiedText(r *nq.Record) string {
-	if r.Full() {
-		return nq.SimplifiedText(r.Tokens)
-	}
-	return r.Text
-}
-
-// between returns the bounds of the first element's content; without one end is -1.
+// between returns the bounds of the first element's content; end is -1 without an element.
 func between(doc, opening, closing string) (start, end int) {
 	start = strings.Index(doc, opening)
 	if start < 0 {
@@ -142,15 +126,7 @@ func nciContent(s string) string {
 		s = s[2+closing+1:]
 	}
 	text := strings.TrimFunc(strings.ReplaceAll(b.String(), "\n", ""), isPythonSpace)
-	b.Reset()
-	blank := false
-	for i := range len(text) {
-		if c := text[i]; c != ' ' || !blank {
-			b.WriteByte(c)
-			blank = c == ' '
-		}
-	}
-	return b.String()
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' }), " ")
 }
 
 // isPythonSpace is Python's str.isspace for one character.

@@ -3,7 +3,7 @@ package serialize
 // Form names one of the paper's serializations.
 type Form string
 
-// The paper's four forms, and the simplified format as it is.
+// The paper's four forms, and the unchanged simplified format.
 const (
 	SimplifiedTags Form = "simplified_tags" // all stored tokens, tags kept: document_text of NQ's simplified format
 	Simplified     Form = "simplified"      // stored text tokens, tags dropped
@@ -12,11 +12,11 @@ const (
 	HtmlNorm       Form = "htmlnorm"        // surface text recovered from the HTML
 )
 
-// Forms lists the forms, those of the paper in the order of its figure.
+// Forms lists the forms, the paper's in the order of its figure.
 var Forms = []Form{SimplifiedTags, Simplified, SimpleNorm, NciNorm, HtmlNorm}
 
 // Options are the rules of the forms. Start from Defaults: the paper's configuration and, where the paper is silent, its
-// released code's (docs/reproduction.md). NCI's aside, all concern HtmlNorm.
+// released code's (docs/reproduction.md). Except for NCI's, all concern HtmlNorm.
 type Options struct {
 	// NCI takes titles from <H1> in train and document_title in dev (paper, section "Document Serialization").
 	NCITitle          string `hcl:"nci_title,optional" json:"nci_title" enum:"split,h1,document_title" help:"where the NCI forms take a title from; split: <H1> in train, document_title in dev; the title in the URL, then <H1>, stand in for a document_title that is missing"`

@@ -35,7 +35,7 @@ func TestPaperFirstTokens(t *testing.T) {
 			r := page(tt.html)
 			for form, want := range map[Form]string{NciNorm: tt.nci, HtmlNorm: tt.html32} {
 				got := strings.ToLower(strings.Join(strings.Fields(document(t, newSerializer(t, form, nil), r).String()), " "))
-				if form == NciNorm { // NQ keeps the word within slashes whole; the test's tokens do not
+				if form == NciNorm { // NQ keeps the word within slashes as one token; the test does not
 					got = strings.NewReplacer("s ᵻ ˈ l iː n ə ˈ ɡ oʊ m ɛ z", "sᵻˈliːnə ˈɡoʊmɛz").Replace(got)
 				}
 				if !strings.HasPrefix(got, want) {

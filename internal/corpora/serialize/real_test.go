@@ -13,13 +13,13 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// The pages that are kept as goldens: one revision each of the seven real pages in NQ format (testdata/README.md). Those
-// marked whole are short enough to keep in all forms.
+// The pages that are kept as goldens: one revision each of the seven real pages in NQ format (testdata/README.md). Pages with
+// all set are short enough to keep in all forms.
 var realPages = []struct {
 	file, title string
 	split       nq.Split
 	id          int64
-	whole       bool
+	all         bool
 }{
 	{"nq-full-walking-dead.jsonl.gz", "The Walking Dead (season 8)", nq.Train, 4549465242785278785, false},
 	{"real-pages-train-full.jsonl.gz", "Ruthenium boride", nq.Train, -2692360962974527758, true},
@@ -49,7 +49,7 @@ func TestReal(t *testing.T) {
 			t.Fatalf("example %d is %q", p.id, r.Title)
 		}
 		for _, form := range Forms {
-			if !p.whole && form != NciNorm && form != HtmlNorm {
+			if !p.all && form != NciNorm && form != HtmlNorm {
 				continue
 			}
 			got := document(t, newSerializer(t, form, nil), r)

@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestReleasedHtmlNorm(t *testing.T) {
 			if tt.option == "" {
 				return
 			}
-			// The option alone makes the difference.
+			// The option on its own makes the difference.
 			one := newSerializer(t, HtmlNorm, func(o *Options) { only(o, tt.option) })
 			if got := document(t, one, r).String(); got != tt.released {
 				t.Errorf("%s: got\n%s\nwant\n%s", tt.option, got, tt.released)
@@ -125,20 +126,14 @@ func TestReleasedNciNorm(t *testing.T) {
 	}
 }
 
-// only takes the released code's value of one option, and the contents box, which footers find.
+// only sets one option, by its name in HCL, to the released code's value.
 func only(o *Options, name string) {
 	all := Defaults()
 	released(&all)
-	switch name {
-	case "gap":
-		o.Gap = all.Gap
-	case "empty_items":
-		o.EmptyItems = all.EmptyItems
-	case "table_first":
-		o.TableFirst = all.TableFirst
-	case "footer":
-		o.Footer = all.Footer
-	case "pronunciation_spans":
-		o.PronunciationSpans = all.PronunciationSpans
+	from, to := reflect.ValueOf(all), reflect.ValueOf(o).Elem()
+	for field, value := range to.Fields() {
+		if strings.HasPrefix(field.Tag.Get("hcl"), name+",") {
+			value.Set(from.FieldByIndex(field.Index))
+		}
 	}
 }

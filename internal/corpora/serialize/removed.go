@@ -2,8 +2,8 @@ package serialize
 
 import "github.com/redsi/redsi/internal/system/values"
 
-// Removed counts, by rule, what HtmlNorm left out of a document; other forms set Tags only. Each text token is in the
-// text, in one count marked "tokens", or in an empty section's heading.
+// Removed counts by rule the parts of a document that HtmlNorm left out; other forms set only Tags. Each text token is in
+// the text, in a count marked "tokens", or in an empty section's heading.
 type Removed struct {
 	Tags int `json:"tags,omitempty"` // simplified: HTML tokens dropped
 

@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// dropRule names why an element is not in the text.
+// dropRule says why an element is not in the text.
 type dropRule uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	dropBeforeTitle
 )
 
-// rules are Options made ready for looking up.
+// rules are Options with sets for look-ups.
 type rules struct {
 	*Options
 	ids, classes map[string]bool
@@ -32,14 +32,14 @@ func compile(o Options) *rules {
 		footers: lists.Set(lists.Map(o.FooterHeadings, normalizeHeading)), infobox: []byte(o.InfoboxPrefix)}
 }
 
-// attributes are those of a tag that some rule reads; the slices live until the next tag.
+// attributes are the attributes that rules read of a tag; the slices live until the next tag.
 type attributes struct {
 	id, class        []byte
 	rowspan, colspan int32 // at least 1
 	start            int32 // of ol
 }
 
-// hasClass reports whether f is true of a class of an element.
+// hasClass reports whether f accepts a class of an element.
 func (a *attributes) hasClass(f func(class []byte) bool) bool {
 	for class := range bytes.FieldsFuncSeq(a.class, isBlank) {
 		if f(class) {

@@ -23,12 +23,12 @@ type scanner struct {
 	arena []byte // recovered text of all text nodes
 	stack []open
 
-	drop    dropRule // why what is open is removed
-	dropAt  int      // position of the element that is
+	drop    dropRule // why the open elements are removed
+	dropAt  int      // position of the removed element
 	rawText bool     // in script, style, title, …
 	stopped bool     // a footer's heading has ended
 
-	title                                         int32 // its node; nodes before it hold it; 0 if there is none
+	title                                         int32 // its node, inside the nodes before it; 0: there is none
 	titleSeen, sawSection, sawTable, sawParagraph bool
 
 	span    partial
@@ -36,7 +36,7 @@ type scanner struct {
 	removed Removed
 }
 
-// partial is a token whose span goes on behind a tag.
+// partial is a token whose span continues behind a tag.
 type partial struct {
 	open  bool
 	token int // its place among the record's
@@ -63,7 +63,7 @@ func (s *scanner) scan(r *nq.Record) {
 	s.arrange()
 }
 
-// once reads the record; titleSeen says that there is no title to wait for.
+// once reads the record; titleSeen says that no title follows.
 func (s *scanner) once(r *nq.Record, titleSeen bool) {
 	s.html, s.toks, s.ti = r.HTML, r.Tokens, 0
 	s.nodes = append(s.nodes[:0], rootNode)
@@ -134,7 +134,7 @@ func (s *scanner) finish(why dropRule) {
 	}
 }
 
-// attributes reads what some rule asks for.
+// attributes reads the attributes that rules ask for.
 func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attributes {
 	at := attributes{rowspan: 1, colspan: 1, start: 1}
 	if s.drop != keep || !s.readsAny(z.Raw(), el) {
@@ -162,7 +162,7 @@ func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attribute
 	return at
 }
 
-// readsAny reports whether a tag may have an attribute in attributes: most, as href, are not worth two allocations.
+// readsAny reports whether a tag may have one of attributes: others, such as href, are not worth two allocations.
 func (s *scanner) readsAny(tag []byte, el element) bool {
 	for {
 		i := bytes.IndexByte(tag, '=')
@@ -188,7 +188,7 @@ func endsIn(b []byte, word string) bool {
 	return bytes.EqualFold(b[at:], []byte(word))
 }
 
-// number reads an integer as HTML does (leading blanks, sign, trailing rubbish); fallback stands for what is none or below low.
+// number reads an integer as HTML does (leading blanks, sign, trailing rubbish). Without one, or below low, it is fallback.
 func number(value []byte, fallback, low, high int32) int32 {
 	value = bytes.TrimLeft(value, " \t\n\f\r")
 	digits, positive := bytes.CutPrefix(value, []byte("+"))

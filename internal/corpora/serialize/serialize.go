@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Tools are the tokenizers' answers that the forms need.
+// Tools are the functions of tokenizers that the forms need.
 type Tools struct {
 	// HasUnknown reports <unk> in T5's tokens of s, special ones aside; HtmlNorm needs it unless Pronunciation is "keep".
 	HasUnknown func(s string) bool
@@ -57,16 +57,16 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 	return s, nil
 }
 
-// NeedsUnknown reports whether a form asks what T5's tokenizer does not know.
+// NeedsUnknown reports whether a form needs Tools.HasUnknown.
 func (f Form) NeedsUnknown(o Options) bool { return f == HtmlNorm && o.Pronunciation == "remove" }
 
-// Document serializes a record, for HtmlNorm a full one, else of either format. The result shares no memory with r.
+// Document serializes a record of either format, for HtmlNorm a full one. The result shares no memory with r.
 func (s *Serializer) Document(r *nq.Record) (Text, error) {
 	switch {
 	case s.form != HtmlNorm && !r.Full() && r.Text == "":
 		return Text{}, fmt.Errorf("serialize: example %d has neither document_text nor document_tokens", r.ExampleID)
 	case s.form == SimplifiedTags:
-		text := simplifiedText(r)
+		text := r.SimplifiedText()
 		return Text{Body: text, text: text}, nil
 	case s.form == Simplified:
 		return simplified(r), nil
@@ -80,7 +80,7 @@ func (s *Serializer) Document(r *nq.Record) (Text, error) {
 	return s.htmlNorm(r), nil
 }
 
-// htmlNorm is the paper's appendix, whole.
+// htmlNorm follows the paper's appendix.
 func (s *Serializer) htmlNorm(r *nq.Record) Text {
 	sc := s.pool.Get().(*scanner)
 	defer s.pool.Put(sc)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// next is the unused token whose span begins first, or nil. It counts and passes over spans outside the HTML.
+// next returns the span of the next unused text token. It counts and passes over spans outside the HTML.
 func (s *scanner) next() (from, to int, ok bool) {
 	for ; s.ti < len(s.toks); s.ti++ {
 		t := &s.toks[s.ti]
@@ -120,7 +120,7 @@ func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	return bytes.ContainsFunc(gap, unicode.IsSpace)
 }
 
-// endSpan places, without the tag, a token whose span went on behind one: 's spans '</SPAN>s in the public record.
+// endSpan places a token whose span holds a tag, without the tag: 's spans '</SPAN>s in the public record.
 func (s *scanner) endSpan() {
 	if !s.span.open {
 		return
@@ -129,7 +129,7 @@ func (s *scanner) endSpan() {
 	s.place(s.span.leaf, s.span.space, s.span.raw, s.span.token)
 }
 
-// leaf is the text node that text at this place goes to: the last one, if nothing came in between.
+// leaf returns the text node for text at this place: the last node, if nothing came in between.
 func (s *scanner) leaf() int32 {
 	if !s.top().inTable() {
 		if last := s.nodes[s.parent()].last; last != none {
@@ -190,11 +190,11 @@ func (s *scanner) tokensIn(id int32) int {
 	return n
 }
 
-// normalizer recovers a span's surface form: entities resolved, Unicode normalized, white space joined. White space is
-// Unicode's: no-break and hair space count, zero-width space does not.
+// normalizer recovers a span's surface form: entities resolved, Unicode normalized, Unicode's white space joined, which
+// includes no-break and hair spaces and excludes zero-width spaces.
 type normalizer struct{ buf []byte }
 
-// append adds the text of raw to dst. No two blanks in a row come to stand behind dst[from:].
+// append adds the text of raw to dst, whose end from dst[from:] on gets no two blanks in a row.
 func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte {
 	if plain(raw) {
 		return append(dst, raw...)

@@ -1,5 +1,7 @@
 package serialize
 
+import "slices"
+
 // table writes a caption and a table in its layout's form (paper, "Table Formatting"): header and cell pairs, attribute
 // and value pairs, one line per row, or joined cells.
 func (w *writer) table(id int32, depth int) {
@@ -9,11 +11,7 @@ func (w *writer) table(id int32, depth int) {
 	}
 	g := &w.grid
 	g.read(w, id)
-	filled := len(g.nested) > 0
-	for i := range g.rows {
-		filled = filled || g.rows[i].own > 0
-	}
-	if !filled {
+	if len(g.nested) == 0 && !slices.ContainsFunc(g.rows, gridRow.filled) {
 		w.s.removed.EmptyTables++
 		w.s.removed.DroppedTable += w.s.tokensIn(id)
 		return
@@ -48,12 +46,12 @@ func (w *writer) table(id int32, depth int) {
 	}
 }
 
-// joined puts the cells of a row beside each other.
+// joined joins the cells of a row.
 func (w *writer) joined(r *gridRow) {
 	w.cells(r, func(s slot, text []byte) { w.separate(cellSeparator, text) })
 }
 
-// pairs puts each cell behind its header, or the second of two columns behind the first. What has no header stands alone.
+// pairs puts each cell behind its header, if it has one, or the second of two columns behind the first.
 func (w *writer) pairs(r *gridRow, headed bool) {
 	n := 0
 	w.cells(r, func(s slot, text []byte) {
@@ -88,7 +86,7 @@ func (w *writer) separate(separator string, text []byte) {
 	w.one.text = append(w.one.text, text...)
 }
 
-// cells calls f with the non-empty cells that a row shows.
+// cells calls f for the non-empty cells that a row shows.
 func (w *writer) cells(r *gridRow, f func(s slot, text []byte)) {
 	g := &w.grid
 	for _, s := range g.slots[r.from:r.to] {

@@ -34,7 +34,7 @@ const (
 	maxDepth = 512
 )
 
-// open is an unended element; inline ones only where their end matters: being removed, or nested in such a one.
+// open is an unended element; an inline one only if it is removed, or nested in a removed element of its name.
 type open struct {
 	atom atom.Atom
 	el   element
@@ -56,7 +56,7 @@ func (s *scanner) parent() int32 {
 	return root
 }
 
-// add appends a node to the element that is open. Content that table structure cannot hold goes before the table.
+// add appends a node to the open element. Content that table structure cannot hold goes before the table.
 func (s *scanner) add(n node) int32 {
 	parent, before := s.parent(), none
 	if s.top().inTable() && !tableContent(n) {
@@ -91,7 +91,7 @@ func tableContent(n node) bool {
 	return n.kind == elementNode && (n.el == caption || n.el == rowGroup || n.el == row || n.el == cell)
 }
 
-// last is the innermost open element that match accepts, -1 for none or if one that stop accepts comes first.
+// last returns the innermost open element that match accepts, or -1 if there is none or stop accepts an inner element.
 func (s *scanner) last(match, stop func(open) bool) int {
 	for i := len(s.stack) - 1; i >= 0; i-- {
 		if match(s.stack[i]) {
@@ -158,7 +158,7 @@ func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
 	s.push(a, el, at, why)
 }
 
-// whyDrop decides whether the element that starts is removed, and notes what later decisions ask for.
+// whyDrop decides whether a starting element is removed, and keeps the state for later decisions.
 func (s *scanner) whyDrop(el element, at *attributes) dropRule {
 	if el == hidden {
 		return dropInvisible
@@ -193,7 +193,7 @@ func (s *scanner) whyDrop(el element, at *attributes) dropRule {
 	return keep
 }
 
-// push opens an element. Its node is none inside removed elements.
+// push opens an element, inside removed elements without a node.
 func (s *scanner) push(a atom.Atom, el element, at *attributes, why dropRule) {
 	if len(s.stack) >= maxDepth {
 		return
@@ -236,7 +236,7 @@ func (s *scanner) startHeading(a atom.Atom, n *node) {
 	n.kind = titleNode
 }
 
-// restartTree keeps the open elements and nothing else.
+// restartTree keeps only the open elements.
 func (s *scanner) restartTree() {
 	kept := make([]node, 0, len(s.stack))
 	for _, o := range s.stack {
@@ -254,7 +254,7 @@ func (s *scanner) restartTree() {
 	}
 }
 
-// enclosed reports an open table cell, caption or list item, in which headings neither end nor begin a section.
+// enclosed reports whether a table cell, caption or list item is open, in which headings neither end nor begin a section.
 func (s *scanner) enclosed() bool {
 	for _, o := range s.stack {
 		switch o.el {
@@ -265,7 +265,7 @@ func (s *scanner) enclosed() bool {
 	return false
 }
 
-// boundary marks the edge of a block that leaves no node.
+// boundary marks the edge of a block without a node.
 func (s *scanner) boundary() {
 	if s.drop == keep && !s.top().inTable() {
 		s.add(node{kind: breakNode})

@@ -22,10 +22,10 @@ type article struct {
 	Title         string
 	Opening       string // its first paragraph, as HtmlNorm has it
 	Pronunciation string // what HtmlNorm drops of it
-	// Edited are pieces that edits change, and those of a template's value: two among the first
-	// 4,000 characters and, of a page that is long, two behind them.
+	// Edited are the pieces that edits change and that show a template's value: two among the first 4,000 characters and, in
+	// a long page, two behind them.
 	Edited     []int
-	Rest       *struct{ From, To, Skip int } // pieces of its later sections, and the bytes of those in the gap behind them
+	Rest       *struct{ From, To, Skip int } // pieces of its later sections, and their bytes in the gap behind them
 	Pieces     []piece
 	Tail       string // of the HTML
 	Candidates []candidate
@@ -33,7 +33,7 @@ type article struct {
 	name       string   // the word of its title that becomes the page's own
 	h1, endH1  int      // the tags of its heading
 	words      []string // of its opening
-	compared   int      // tokens that are neither tags nor of its title
+	compared   int      // tokens except tags and its title
 	mismatches map[pair]int64
 }
 
@@ -51,14 +51,14 @@ type candidate struct {
 	Top        bool
 }
 
-// pair is a token in the HTML, entities resolved, and as it is stored.
+// pair is a token as in the HTML, entities resolved, and as stored.
 type pair struct{ html, stored string }
 
 //go:embed articles.jsonl.zst
 var packedArticles []byte
 
-// articles are all of them, short and whole; the first three are the large ones.
-var articles = sync.OnceValue(func() (all struct{ short, whole []*article }) {
+// articles returns all articles, cut and complete, the three large articles first.
+var articles = sync.OnceValue(func() (all struct{ short, full []*article }) {
 	z, err := zstd.NewReader(bytes.NewReader(packedArticles))
 	if err != nil {
 		panic(err)
@@ -72,14 +72,14 @@ var articles = sync.OnceValue(func() (all struct{ short, whole []*article }) {
 			panic(err)
 		}
 		short := a.short()
-		all.short, all.whole = append(all.short, short.index()), append(all.whole, a.index())
+		all.short, all.full = append(all.short, short.index()), append(all.full, a.index())
 	}
 })
 
-// style is half of the HTML of some.
+// style is half of the HTML of some articles.
 var style = regexp.MustCompile(`(?s)<STYLE>.*?</STYLE>`)
 
-// short is the article without its later sections and style sheets.
+// short returns the article without its later sections and style sheets.
 func (a article) short() *article {
 	if a.Rest == nil {
 		a.Pieces = slices.Clone(a.Pieces)
@@ -105,7 +105,7 @@ func (a article) short() *article {
 	return &a
 }
 
-// index fills in what follows from the pieces.
+// index fills in the fields that follow from the pieces.
 func (a *article) index() *article {
 	a.mismatches = map[pair]int64{}
 	for i := range a.Pieces {
@@ -136,10 +136,10 @@ func (a *article) index() *article {
 	return a
 }
 
-// titled is the number of tokens of its title, which are its first and those of its heading.
+// titled is the number of tokens of its title, in the first tokens and in the heading.
 func (a *article) titled() int { return a.endH1 - a.h1 - 1 }
 
-// compare counts the token if it is no tag, and among the mismatches if it is stored in another form.
+// compare returns 1 for a token that is not a tag, and counts it among the mismatches if it is stored in another form.
 func (p piece) compare(mismatches map[pair]int64) int {
 	if p.Tag {
 		return 0
@@ -150,7 +150,7 @@ func (p piece) compare(mismatches map[pair]int64) int {
 	return 1
 }
 
-// words are what may be exchanged, and where: runs of five letters or more.
+// words yields the places and words that may be exchanged: runs of five letters or more.
 func words(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for i := 0; i < len(text); {
@@ -163,7 +163,7 @@ func words(text string) iter.Seq2[int, string] {
 	}
 }
 
-// letters is the number of letters of ASCII that a text begins with.
+// letters returns the number of ASCII letters that a text begins with.
 func letters(text string) int {
 	for i := range len(text) {
 		if c := text[i] | 0x20; c < 'a' || c > 'z' {

@@ -15,7 +15,7 @@ type Config struct {
 	TrainShards    int `hcl:"train_shards,optional" json:"train_shards" help:"files of the train split"`
 	DevShards      int `hcl:"dev_shards,optional" json:"dev_shards" help:"files of the dev split"`
 
-	// Whole articles are as large as those of Natural Questions: 150,000 bytes of HTML on average.
+	// Whole articles are as large as in Natural Questions: 150,000 bytes of HTML on average.
 	Whole bool `hcl:"whole,optional" json:"whole" help:"whole articles, of 24,000 to 200,000 bytes of HTML; else they end after their first sections"`
 
 	StubParts            int `hcl:"stub_parts,optional" json:"stub_parts" help:"files of the dump"`
@@ -48,7 +48,7 @@ const (
 	maxOldIDs  = 400_000_000 // revision ids to hand out
 )
 
-// problems are values that cannot be used.
+// problems lists unusable values.
 type problems []error
 
 func (p *problems) within(name string, v, lo, hi int) {
@@ -57,7 +57,7 @@ func (p *problems) within(name string, v, lo, hi int) {
 	}
 }
 
-// Validate reports every value that cannot be used.
+// Validate reports every unusable value.
 func (c Config) Validate() error {
 	var errs problems
 	errs.within("pages", c.Pages, 1, maxPages)
@@ -76,8 +76,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// lanes counts what has its own revision ids: per page the article, its talk page and a redirect; then the filler.
+// lanes counts the pages with their own revision ids: for each page the article, its talk page and a redirect; then filler.
 func (c Config) lanes() int { return 3*c.Pages + c.StubFillerPages }
 
-// slots is the number of revision ids that each of them may use.
+// slots is the number of revision ids of a lane.
 func (c Config) slots() int { return maxRevisions + c.StubRevisionsPerPage }

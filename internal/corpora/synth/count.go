@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// truth derives from the plan all but the sizes of files and what the dump holds.
+// truth derives the Truth from the plan, without the sizes of files and the counts of the dump.
 func (p *plan) truth() *Truth {
 	t := &Truth{
 		Config:    p.cfg,
@@ -60,7 +60,7 @@ func (p *plan) all() []record { return append(slices.Clip(p.train), p.dev...) }
 
 func (p *plan) isDev(index int) bool { return index >= len(p.train) }
 
-// columns computes n symbols of every record.
+// columns computes n symbols for every record.
 func (p *plan) columns(fill func(*page, look, bool, []symbol), n int) [][]symbol {
 	total := len(p.train) + len(p.dev)
 	columns := make([][]symbol, n)
@@ -107,7 +107,7 @@ func (p *plan) coverage(column []symbol) Coverage {
 	return c
 }
 
-// isResolved reads the mark that page symbols carry.
+// isResolved reads the mark in a page symbol.
 func isResolved(page symbol) bool { return page&1 == 0 }
 
 // conflicts counts pages with several titles and titles with several pages.
@@ -146,7 +146,7 @@ func (p *plan) conflicts(titles, pages []symbol) Titles {
 	return t
 }
 
-// shared counts the values of one column that have several values of the other.
+// shared counts the values of one column with several values in the other.
 func shared(of, by []symbol) int {
 	first, several := map[symbol]symbol{}, map[symbol]struct{}{}
 	for i, s := range of {
@@ -159,7 +159,7 @@ func shared(of, by []symbol) int {
 	return len(several)
 }
 
-// countTexts counts what follows from the articles and titles of the records.
+// countTexts computes the counts that follow from the articles and titles of the records.
 func (p *plan) countTexts(t *Truth) {
 	pairs := map[pair]*Substitution{}
 	for i, rec := range p.all() {

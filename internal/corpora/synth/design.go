@@ -1,6 +1,6 @@
 package synth
 
-// design is what a page is there to show. It decides the titles of its revisions and which of them the dump lacks.
+// design is what a page is to show. It decides the titles of its revisions and which revisions the dump lacks.
 type design uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	designCount         //
 )
 
-// group is pages that belong together, side by side.
+// group is a run of pages that belong together.
 type group struct {
 	design design
 	next   design // of the second page, where it differs
@@ -42,7 +42,7 @@ var groups = []group{
 	{design: quoted, pages: 1},
 }
 
-// needs are the records without which a design shows nothing.
+// needs are the records that a design needs to show.
 var needs = [designCount]struct{ train, dev, revisions int }{
 	plain:        {1, 0, 1},
 	renamed:      {2, 1, 2},
@@ -57,7 +57,7 @@ var needs = [designCount]struct{ train, dev, revisions int }{
 	quoted:       {1, 1, 1},
 }
 
-// place is where a page is in the pattern.
+// place is the place of a page in the pattern.
 type place struct {
 	design design
 	first  int // index of the first page of its group
@@ -65,7 +65,7 @@ type place struct {
 }
 
 func (c Config) place(index int) place {
-	alone := place{design: plain, first: index}
+	single := place{design: plain, first: index}
 	slot := index % blockPages
 	for _, g := range groups {
 		if slot >= g.pages {
@@ -74,7 +74,7 @@ func (c Config) place(index int) place {
 		}
 		first := index - slot
 		if first+g.pages > c.Pages {
-			return alone // the group is cut off
+			return single // the group is cut off
 		}
 		p := place{design: g.design, first: first, part: slot}
 		if g.next != plain && slot > 0 {
@@ -82,10 +82,10 @@ func (c Config) place(index int) place {
 		}
 		return p
 	}
-	return alone
+	return single
 }
 
-// shown is the number of titles that the page has over time.
+// shown is the number of titles of the page over time.
 func (d design) shown() int {
 	if d == renamed || d == titleGiver {
 		return 2

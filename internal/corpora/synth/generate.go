@@ -59,8 +59,8 @@ func (c Config) jobs() (all []job) {
 }
 
 // Generate writes the corpus, each file through a writer from create, as many at a time as there are processors. It closes
-// every writer once; after an error the caller discards what create made. One goroutine at a time calls create and
-// progress (may be nil; records and dump lanes done, of a fixed total). Memory: some 150 bytes per record.
+// every writer once; after an error the caller discards the files. One goroutine at a time calls create and progress (may be
+// nil; records and dump lanes done, of a fixed total). Memory: some 150 bytes per record.
 func Generate(cfg Config, create func(name string) (io.WriteCloser, error), progress func(done, total int64)) (*Truth, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -82,10 +82,10 @@ func Generate(cfg Config, create func(name string) (io.WriteCloser, error), prog
 	return g.truth, nil
 }
 
-// generation is what the files have in common.
+// generation is the state shared by the files.
 type generation struct {
 	plan   *plan
-	failed func() bool // another file has: what is written is thrown away
+	failed func() bool // whether another file has failed, so that all are discarded
 
 	mu       sync.Mutex
 	truth    *Truth
@@ -134,7 +134,7 @@ func (g *generation) records(j *job, f *file) {
 	}
 }
 
-// stub writes a part of the dump as so many members of gzip.
+// stub writes a part of the dump as several gzip members.
 func (g *generation) stub(j *job, f *file) {
 	var t Stub
 	var b []byte

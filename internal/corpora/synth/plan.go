@@ -5,11 +5,11 @@ import "slices"
 // maxRevisions is the number of revisions of a page that records may have.
 const maxRevisions = 8
 
-// record is one example: which page, which of its revisions, how it was rendered.
+// record is one example: its page, revision and rendering.
 type record struct {
 	page    int32
-	ordinal int32 // which question of its page, over both splits
-	index   int32 // which record, over both splits
+	ordinal int32 // number of the question of its page, over both splits
+	index   int32 // number of the record, over both splits
 	look    look
 }
 
@@ -28,15 +28,15 @@ const (
 	headingNoise                   // one word of the heading
 )
 
-// plan is the whole corpus as a list of small values.
+// plan is the corpus as a list of small values.
 type plan struct {
 	cfg        Config
 	train, dev []record
 	questions  []int32 // per page, over both splits
 }
 
-// newPlan deals the questions out to pages: first what each design needs, then
-// the rest, some pages being asked about far more often than others.
+// newPlan deals the questions out to pages: first the questions that each design needs, then the rest, far more for some
+// pages than for others.
 func newPlan(cfg Config) *plan {
 	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages)}
 	r := &rng{mix(uint64(cfg.Seed), forPlan)}
@@ -97,8 +97,8 @@ func (p *plan) records(pages, seen []int32, first int) []record {
 	return list
 }
 
-// look decides the snapshot of a record. The first records of a page take its
-// revisions in turn, so that a design shows as soon as it has the records it needs.
+// look decides the snapshot of a record. The first records of a page take its revisions in turn, so that a design shows as
+// soon as it has the records it needs.
 func (p *plan) look(pg *page, rec record) look {
 	r := &rng{mix(uint64(p.cfg.Seed), forRecord, uint64(rec.index))}
 	l := look{revision: uint8(int(rec.ordinal) % pg.revisions)}
@@ -118,7 +118,7 @@ func (p *plan) look(pg *page, rec record) look {
 	return l
 }
 
-// where in a page a difference stands: within the 4,000 characters that Text4K compares, or after them.
+// where is the place of a difference in a page: within the 4,000 characters that Text4K compares, or after them.
 type where uint8
 
 const (
@@ -127,17 +127,17 @@ const (
 	nowhere
 )
 
-// page is everything about a page of the corpus.
+// page is a page of the corpus.
 type page struct {
 	place
 	cfg       Config
 	index     int
 	article   *article
-	key       string // the made-up word of its titles
+	key       string // the invented word of its titles
 	seed      uint64 // of its words
 	revisions int
 	volatile  where
-	edits     [maxRevisions][2]uint8 // per revision: edits so far at that place
+	edits     [maxRevisions][2]uint8 // edits so far, by revision and place
 }
 
 func (p *plan) page(index int) *page {
@@ -146,9 +146,9 @@ func (p *plan) page(index int) *page {
 	r := &rng{mix(uint64(p.cfg.Seed), forPage, uint64(index))}
 	all := articles().short
 	if p.cfg.Whole {
-		all = articles().whole
+		all = articles().full
 		if r.chance(60) {
-			all = all[:3] // for a mean as that of real records
+			all = all[:3] // for the mean size of real records
 		}
 	}
 	pg.article = pick(r, all)
@@ -172,7 +172,7 @@ func (p *plan) page(index int) *page {
 	return pg
 }
 
-// variant is the number of the title that a revision has.
+// variant is the number of a revision's title.
 func (p *page) variant(revision uint8) uint64 {
 	if revision > 0 && p.design.shown() > 1 {
 		return 1
@@ -180,7 +180,7 @@ func (p *page) variant(revision uint8) uint64 {
 	return 0
 }
 
-// missing says that the dump lacks the revision.
+// missing reports whether the dump lacks the revision.
 func (p *page) missing(revision int) bool {
 	return p.design == unresolved || p.design == halfResolved && revision == p.revisions-1
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Train and dev ask the same, with a title and a word of the page, in other words: models can learn one for the other.
+// Train and dev ask the same in different words, with a title and a word of the page, so that models can learn from train.
 var (
 	trainAsks = []string{
 		"what is %[1]s known for", "what is the %[2]s of %[1]s", "when did %[1]s become %[2]s", "who wrote about %[1]s and the %[2]s",

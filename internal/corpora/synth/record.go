@@ -64,7 +64,7 @@ type (
 	}
 )
 
-// render makes the line of a record in a file of that kind.
+// render returns the line of a record in a file of a kind.
 func (r *renderer) render(rec record, kind string) ([]byte, error) {
 	dev, full := kind == KindDev, kind != KindSimplified
 	pg := r.plan.page(int(rec.page))
@@ -88,7 +88,7 @@ func (r *renderer) render(rec record, kind string) ([]byte, error) {
 	return r.line, err
 }
 
-// appendASCII appends JSON in which all but printable ASCII is escaped, as the published files have it.
+// appendASCII appends JSON with everything except printable ASCII escaped, as in the published files.
 func appendASCII(line, text []byte) []byte {
 	plain := 0
 	for i := 0; i < len(text); {
@@ -112,7 +112,7 @@ func exampleID(cfg Config, rec record) int64 {
 	return int64(splitmix.Finish(mix(uint64(cfg.Seed), forExample) + uint64(rec.index)*splitmix.Gamma))
 }
 
-// annotate makes the answers: one annotator in train, five in dev, half of them finding nothing.
+// annotate draws the answers: one annotator in train, five in dev, half of whom find nothing.
 func (r *renderer) annotate(rec record, candidates []longAnswer, dev, bytes bool) []annotation {
 	rnd := &rng{mix(uint64(r.plan.cfg.Seed), forAnnotation, uint64(rec.index))}
 	list := make([]annotation, 1)
@@ -143,7 +143,7 @@ func (r *renderer) annotate(rec record, candidates []longAnswer, dev, bytes bool
 	return list
 }
 
-// span has the tokens [start, end), or -1 for none.
+// span returns the range of tokens [start, end), -1 for none.
 func (r *renderer) span(start, end int, bytes bool) span {
 	s := span{StartToken: start, EndToken: end}
 	if bytes {

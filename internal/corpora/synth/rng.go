@@ -32,7 +32,7 @@ func mix(words ...uint64) uint64 {
 	return h
 }
 
-// Purposes separate the decisions that are made for one page or record.
+// The purposes separate the decisions about one page or record.
 const (
 	forPage uint64 = iota + 1
 	forBody

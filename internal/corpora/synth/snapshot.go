@@ -81,7 +81,7 @@ func (s *snapshot) title(title []piece, gap string) {
 	}
 }
 
-// number is what stands in place of an edited word: the page and its edits so far, or the value of a template.
+// number replaces an edited word: the page and its edits so far, or the value of a template.
 func (p *page) number(edited int, l look) string {
 	at := early + where(edited/2)
 	if edited%2 == 0 {
@@ -100,8 +100,8 @@ func changeCase(tokens []token) {
 	}
 }
 
-// exchange writes a text of the article as the page has it: with the page's keyword for the word
-// of the title, and another word, as long and always the same, for a third of all words.
+// exchange appends a text of the article in the page's words: its keyword for the word of the title, and for a third of all
+// words another word, as long and always the same.
 func (p *page) exchange(dst []byte, text string) []byte {
 	at := 0
 	for i, word := range words(text) {
@@ -125,7 +125,7 @@ func (p *page) exchange(dst []byte, text string) []byte {
 	return append(dst, text[at:]...)
 }
 
-// appendLike writes a made-up word as long as another, with capitals where that has them.
+// appendLike appends an invented word as long as word, with its capitals.
 func appendLike(dst []byte, h uint64, word string) []byte {
 	for i := range len(word) {
 		set := [2]string{consonants, vowels}[i%2]
@@ -135,8 +135,8 @@ func appendLike(dst []byte, h uint64, word string) []byte {
 	return dst
 }
 
-// opening is how the HtmlNorm text of the page begins: heading and first paragraph. HtmlNorm
-// looks for a pronunciation in the first parenthesis, which may be one of the title.
+// opening is the beginning of the page's HtmlNorm text: heading and first paragraph. HtmlNorm looks for a pronunciation in
+// the first parenthesis, which may be in the title.
 func (p *page) opening(revision int) string {
 	text := p.article.Opening
 	if p.pronounced(revision) {
@@ -145,7 +145,7 @@ func (p *page) opening(revision int) string {
 	return p.titleAt(revision) + "\n" + string(p.exchange(nil, text))
 }
 
-// pronounced says that HtmlNorm drops a pronunciation.
+// pronounced reports whether HtmlNorm drops a pronunciation.
 func (p *page) pronounced(revision int) bool {
 	return p.article.Pronunciation != "" && !strings.Contains(p.titleAt(revision), "(")
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// deflateLevel is klauspost's; the compressed bytes are fixed by go.mod's version of that package and by nothing else.
+// deflateLevel is a level of klauspost's gzip, whose version in go.mod fixes the compressed bytes.
 const deflateLevel = 5
 
-// file is a gzip file that is being written.
+// file is a gzip file while it is written.
 type file struct {
 	name string
 	w    io.WriteCloser
@@ -38,7 +38,7 @@ func (f *file) write(b []byte) {
 	}
 }
 
-// member ends the member of gzip and begins another.
+// member ends the gzip member and begins another.
 func (f *file) member() {
 	if f.err == nil {
 		f.err = f.z.Close()

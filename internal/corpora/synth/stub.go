@@ -20,14 +20,14 @@ func (c Config) revisionID(lane, slot int) int {
 	return 100_000_000 + n*stride + int(mix(uint64(c.Seed), forStub, uint64(lane), uint64(slot))%uint64(stride))
 }
 
-// slot is where one of the revisions that records have stands among all.
+// slot returns the place of a revision that records may have among all revisions.
 func (p *page) slot(revision int) int {
 	return revision + (revision+1)*p.cfg.StubRevisionsPerPage/(p.revisions+1)
 }
 
 func (p *page) oldID(revision int) int { return p.cfg.revisionID(3*p.index, p.slot(revision)) }
 
-// Revisions are those that records may have and the dump has, each with its page and that page's latest title.
+// Revisions gives the revisions that records may have and the dump has, with their page and its latest title.
 func (c Config) Revisions(each func(revision, page int, title string)) {
 	p := newPlan(c)
 	for i := range c.Pages {
@@ -47,10 +47,10 @@ type stubPage struct {
 	ns        int
 	redirect  string
 	revisions int // slots
-	skip      int // slot that the dump lacks, or -1
+	skip      int // the slot that the dump lacks, or -1
 }
 
-// stubPage is the page at a lane, false if there is none.
+// stubPage returns the page at a lane, false if there is none.
 func (p *plan) stubPage(lane int) (stubPage, bool) {
 	cfg := p.cfg
 	r := &rng{mix(uint64(cfg.Seed), forStub, uint64(lane), 1)}
@@ -120,14 +120,14 @@ const stubHeader = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/"
 
 const stubFooter = "</mediawiki>\n"
 
-// comments are what editors wrote, as the dump escapes it; some look like the elements around them.
+// comments are comments of editors, as the dump escapes them; some look like the elements around them.
 var comments = []string{
 	"rv", "copyedit", "/* History */ typo", "fixed &lt;ref&gt; tags", "&lt;id&gt;12345&lt;/id&gt;",
 	"Reverted edits by [[Special:Contributions/10.1.2.3|10.1.2.3]] ([[User talk:10.1.2.3|talk]]) to last version by Bob &amp; Co",
 	"&lt;/revision&gt;&lt;/page&gt;", "+ &quot;source&quot; – see talk", "ссылка 😀", "Created page with &quot;{{Infobox\n| name = x\n}}&quot;",
 }
 
-// append writes the page as MediaWiki does and counts it.
+// append writes the page as MediaWiki does, and counts it in t.
 func (s stubPage) append(b []byte, cfg Config, t *Stub) []byte {
 	t.Pages++
 	if t.Namespaces == nil {

@@ -1,6 +1,6 @@
 package synth
 
-// Equal symbols mean the same document under a key: tab:dedup-counts told of designs instead of strings.
+// Equal symbols mean the same document under a key: tab:dedup-counts is computed from designs instead of strings.
 
 // Key names a comparison operator of tab:dedup-counts as pipelines do.
 type Key string
@@ -24,10 +24,10 @@ func Keys() []Key {
 	return []Key{Text4KCased, Text4K, URL, URLTitleCased, URLTitle, H1Cased, H1, NciH1, Title, PageID}
 }
 
-// symbol of a record under each key.
+// symbol is the value of a record under a key.
 type symbol uint64
 
-// A symbol is a page in the upper bits and what the key sees of it in the lower ones.
+// sym returns a symbol with the page in the upper bits and the parts that the key sees in the lower bits.
 func sym(page int, parts ...uint64) symbol {
 	s := uint64(page)
 	for _, part := range parts {
@@ -93,7 +93,7 @@ func (p *page) symbol(k Key, l look, dev bool) symbol {
 	panic("synth: no key " + string(k))
 }
 
-// rendered is the record's template value if the page shows it at that place.
+// rendered is the record's template value if the page shows it at a place.
 func (p *page) rendered(l look, at where) uint64 {
 	if p.volatile == at {
 		return uint64(l.render)
@@ -101,7 +101,7 @@ func (p *page) rendered(l look, at where) uint64 {
 	return 0
 }
 
-// textSymbol tells whole flattened texts apart; each revision has an edit of its own.
+// textSymbol tells uncut flattened texts apart; each revision has its own edit.
 func (p *page) textSymbol(l look) symbol {
 	return sym(p.index, uint64(l.revision), uint64(l.render), uint64(l.noise))
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// titleAt is a page revision's title. Each holds the keyword of its page, or of its group's first page: under every key,
+// titleAt returns a revision's title, which holds the keyword of its page or of its group's first page: under every key,
 // titles of different pages differ unless their design says otherwise.
 func (p *page) titleAt(revision int) string {
 	second := p.variant(uint8(revision)) > 0
@@ -44,7 +44,7 @@ var plainTitles = []string{
 	"Who Is %s?", "%s, Ohio", "%s; or, the Voyage", "100%% %s", "List of %s museums",
 }
 
-// titlePieces are a title's tokens with Natural Questions' Penn Treebank replacements of quotation marks and dashes.
+// titlePieces returns a title's tokens with Natural Questions' Penn Treebank replacements of quotation marks and dashes.
 func titlePieces(title string) (list []piece) {
 	quotes := [2]string{"``", "''"}
 	for field := range strings.FieldsSeq(title) {
@@ -81,7 +81,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // escaped writes text as the HTML of Natural Questions has it.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
-// urlTitle is a title in MediaWiki's URLs: blanks as "_", percent-encoded but for letters, digits and -_.;@$!*(),/:
+// urlTitle is a title in MediaWiki's URLs: blanks as "_", all except letters, digits and -_.;@$!*(),/: percent-encoded.
 func urlTitle(title string) string {
 	const safe = "-_.;@$!*(),/:"
 	var b strings.Builder

@@ -33,7 +33,7 @@ type File struct {
 	Bytes   int64  `json:"bytes" unit:"bytes"` // before compression
 }
 
-// Counts of the splits, each by itself, and of both together.
+// Counts counts the splits, each on its own, and both together.
 type Counts struct {
 	Train int `json:"train"`
 	Dev   int `json:"dev"`
@@ -43,13 +43,13 @@ type Counts struct {
 // Coverage says how far train records reach the targets of dev.
 type Coverage struct {
 	DevTargets   int `json:"dev_targets"`
-	InTrain      int `json:"in_train"`      // dev targets that train records have too
+	InTrain      int `json:"in_train"`      // of these, targets of train records too
 	TrainQueries int `json:"train_queries"` // train records whose target is a dev target
 	DevQueries   int `json:"dev_queries"`   // dev records whose target is in train
 }
 
-// Titles are a title key's conflicts with resolved pages: a page with several keys is fragmented, a key with several pages
-// collides; either affects a record.
+// Titles counts a title key's conflicts with resolved pages: a page with several keys is fragmented, a key with several
+// pages collides; both affect records.
 type Titles struct {
 	Fragmented     int `json:"fragmented"`
 	Collisions     int `json:"collisions"`
@@ -94,11 +94,11 @@ type HTMLNorm struct {
 	PronunciationRemoved Counts `json:"pronunciation_removed"`
 }
 
-// Opening is how the HtmlNorm text of one record begins: heading and first paragraph, a line each.
+// Opening is the beginning of a record's HtmlNorm text: heading and first paragraph, a line each.
 type Opening struct {
 	ExampleID int64  `json:"example_id"`
 	Text      string `json:"text"`
 }
 
-// maxOpenings bounds Truth.Openings: those of the first train records.
+// maxOpenings is the number of Truth.Openings, of the first train records.
 const maxOpenings = 64

@@ -7,7 +7,7 @@ const (
 	syllables  = len(consonants) * len(vowels) // 70
 )
 
-// keyword is a made-up word of three syllables, distinct for i below 70^3, ending in a vowel; neighbours look unlike.
+// keyword returns an invented word of three syllables, distinct for i below 70^3, ending in a vowel; neighbours look unlike.
 func keyword(seed uint64, i int) string {
 	const space = syllables * syllables * syllables // 343,000
 	const stride = 120_121                          // has no factor in common with 343,000 = 2^3 5^3 7^3
@@ -26,7 +26,7 @@ func keyword(seed uint64, i int) string {
 	return string(w)
 }
 
-// name is a made-up word that ends in a consonant, so it is never a keyword.
+// name returns an invented word that ends in a consonant, so it is never a keyword.
 func name(r *rng) string {
 	w := make([]byte, 0, 8)
 	for range 2 + r.n(2) {

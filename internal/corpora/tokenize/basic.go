@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// basicWords yields text's words, split at white space and punctuation, lower-cased and without accents, until yield
-// returns false, and reports whether all were taken (transformers: BasicTokenizer of an uncased BertTokenizer behind
-// PreTrainedTokenizer.tokenize, which first lower-cases each character). The caller has split text at blanks, which
-// changes nothing.
+// basicWords yields text's words, split at white space and punctuation, lower-cased and without accents, until yield returns
+// false, and reports whether it yielded all (transformers: BasicTokenizer of an uncased BertTokenizer behind
+// PreTrainedTokenizer.tokenize, which first lower-cases each character). The caller has split text at blanks, which changes
+// nothing.
 func basicWords(text string, yield func(word string) bool) bool {
 	if isPlain(text) {
 		return splitPunctuation(strings.ToLower(text), yield)
@@ -35,8 +35,8 @@ func isPlain(text string) bool {
 	return true
 }
 
-// cleaned lower-cases, drops control characters, makes white space blanks and puts blanks around CJK ideographs. ToLower
-// is Python's lower() per character, but for the dot of "İ", which goes with the accents.
+// cleaned lower-cases, drops control characters, turns white space into blanks and puts blanks around CJK ideographs.
+// ToLower is Python's lower() per character, except for the dot of "İ", which is removed with the accents.
 func cleaned(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 8)
@@ -46,7 +46,7 @@ func cleaned(text string) string {
 		case r == 0, r == utf8.RuneError:
 		case r == ' ', r == '\t', r == '\n', r == '\r', unicode.Is(unicode.Zs, r):
 			b.WriteByte(' ')
-		case unicode.Is(unicode.C, r): // unassigned ones too
+		case unicode.Is(unicode.C, r): // unassigned characters too
 		case isIdeograph(r):
 			b.WriteByte(' ')
 			b.WriteRune(r)
@@ -58,11 +58,11 @@ func cleaned(text string) string {
 	return b.String()
 }
 
-// pythonSpace is str.isspace of what cleaned leaves: the line and paragraph separators are not in Zs and survive it.
+// pythonSpace is str.isspace for the characters that cleaned leaves, with the line and paragraph separators, not in Zs.
 func pythonSpace(r rune) bool { return r == ' ' || r == '\u2028' || r == '\u2029' }
 
-// withoutAccents removes the nonspacing marks of the canonical decomposition; U+1171E is one
-// in Python's tables, up to Unicode 15.
+// withoutAccents removes the nonspacing marks of the canonical decomposition, with U+1171E as in Python's tables, up to
+// Unicode 15.
 func withoutAccents(token string) string {
 	if isPlain(token) {
 		return token
@@ -75,7 +75,7 @@ func withoutAccents(token string) string {
 	}, norm.NFD.String(token))
 }
 
-// splitPunctuation yields each punctuation character and what stands between.
+// splitPunctuation yields each punctuation character and the texts between them.
 func splitPunctuation(token string, yield func(string) bool) bool {
 	start := 0
 	for i, r := range token {
@@ -91,7 +91,7 @@ func splitPunctuation(token string, yield func(string) bool) bool {
 	return start == len(token) || yield(token[start:])
 }
 
-// isPunctuation counts all ASCII characters that are no letter or digit ("$", "+", "^", …) and Unicode's category P.
+// isPunctuation reports ASCII characters except letters, digits and blanks ("$", "+", "^", …), and Unicode's category P.
 func isPunctuation(r rune) bool {
 	if r < utf8.RuneSelf {
 		return '!' <= r && r <= '/' || ':' <= r && r <= '@' || '[' <= r && r <= '`' || '{' <= r && r <= '~'

@@ -7,17 +7,15 @@ import (
 	"strings"
 )
 
-// BERT is an uncased WordPiece tokenizer, equal to transformers 4.44.1's slow
-// BertTokenizer with clean_up_tokenization_spaces=True. It is immutable: its methods
-// may be called from several goroutines.
+// BERT is an uncased WordPiece tokenizer, equal to transformers 4.44.1's slow BertTokenizer with
+// clean_up_tokenization_spaces=True. It is immutable: several goroutines may call its methods.
 //
 // Text is read as UTF-8; an invalid byte counts as U+FFFD, which BERT drops.
-// NOTE: characters that are newer than a Python's tables of Unicode (14.0 in 3.11) are
-// dropped there; here they count as Go's tables say.
+// NOTE: Python drops characters newer than its Unicode tables (14.0 in 3.11); here Go's tables decide.
 type BERT struct {
 	words    wordPiece
 	pieces   []string // by id
-	specials []string // texts that are tokens by themselves, "[UNK]" …
+	specials []string // texts that are one token, "[UNK]" …
 	ids      map[string]int32
 	cls      int32
 	sep      int32
@@ -69,30 +67,24 @@ func BERTOf(c *File) (_ *BERT, err error) {
 // VocabSize is the number of ids, 30,522 for bert-base-uncased.
 func (b *BERT) VocabSize() int { return len(b.pieces) }
 
-// EncodeTruncated returns [CLS], text's pieces and [SEP], at most limit ids, and whether text has more.
+// EncodeTruncated returns [CLS], text's pieces and [SEP], at most limit >= 2 ids (transformers: truncation=True,
+// max_length=limit), and whether text has more. It reads only as much of text as it needs.
 func (b *BERT) EncodeTruncated(text string, limit int) (ids []int32, truncated bool) {
-	ids = b.Encode(text, limit+1)
-	if truncated = len(ids) > limit; truncated {
-		ids = append(ids[:limit-1], b.sep)
-	}
-	return ids, truncated
-}
-
-// Close does nothing: there is nothing native.
-func (b *BERT) Close() error { return nil }
-
-// Encode returns [CLS], text's pieces and [SEP], at most limit >= 2 ids (transformers: truncation=True, max_length=limit),
-// reading only as much of text as it needs.
-func (b *BERT) Encode(text string, limit int) []int32 {
 	if limit < 2 {
 		panic(fmt.Sprintf("tokenize: a limit of %d ids leaves no room for [CLS] and [SEP]", limit))
 	}
-	ids := b.pieceIDs([]int32{b.cls}, text, limit-1)
-	return append(ids, b.sep)
+	ids = b.pieceIDs([]int32{b.cls}, text, limit)
+	if truncated = len(ids) == limit; truncated {
+		ids = ids[:limit-1]
+	}
+	return append(ids, b.sep), truncated
 }
 
-// Normalize is NCI's title key, decode(tokenize(title)): lower case, no accents, blanks around punctuation but those that
-// clean-up takes out. Unknown words are "[UNK]", so different titles may become equal.
+// Close does nothing: BERT has no native memory.
+func (b *BERT) Close() error { return nil }
+
+// Normalize returns NCI's title key, decode(tokenize(title)): lower case, no accents, blanks around punctuation except as in
+// CleanUp. Unknown words are "[UNK]", so different titles may become equal.
 func (b *BERT) Normalize(title string) string {
 	var out strings.Builder
 	out.Grow(len(title) + 16)
@@ -110,13 +102,13 @@ func (b *BERT) Normalize(title string) string {
 	return CleanUp(strings.TrimSpace(out.String()))
 }
 
-// cleanUps are transformers' clean_up_tokenization, one after another.
+// cleanUps are the replacements of transformers' clean_up_tokenization, in order.
 var cleanUps = []struct{ from, to string }{
 	{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"},
 	{" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 }
 
-// CleanUp takes out blanks before punctuation and English contractions (transformers: clean_up_tokenization).
+// CleanUp removes blanks before punctuation and English contractions (transformers: clean_up_tokenization).
 func CleanUp(text string) string {
 	for _, c := range cleanUps {
 		text = strings.ReplaceAll(text, c.from, c.to)

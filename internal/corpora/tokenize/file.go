@@ -16,7 +16,7 @@ import (
 // maxFile bounds what a compressed tokenizer file may unpack to.
 const maxFile = 256 << 20
 
-// File is what is read of a tokenizer.json.
+// File is the part of a tokenizer.json that redsi reads.
 type File struct {
 	Truncation   jsontext.Value `json:"truncation"`
 	Padding      jsontext.Value `json:"padding"`
@@ -39,7 +39,7 @@ type File struct {
 	} `json:"model"`
 }
 
-// preTokenizer says how a file has texts cut into words.
+// preTokenizer says how a tokenizer cuts texts into words.
 type preTokenizer struct {
 	Type     string         `json:"type"`
 	UseRegex *bool          `json:"use_regex"` // of ByteLevel
@@ -47,7 +47,7 @@ type preTokenizer struct {
 	Parts    []preTokenizer `json:"pretokenizers"`
 }
 
-// AtBlanks says whether words end at blanks at least.
+// AtBlanks reports whether words end at blanks, at least.
 func (p preTokenizer) AtBlanks() bool {
 	switch p.Type {
 	case "BertPreTokenizer", "Whitespace", "WhitespaceSplit":

@@ -32,7 +32,7 @@ func FuzzTokenizerFile(f *testing.F) {
 			return
 		}
 		for _, text := range []string{"", "a", "ab abc é 日本", "\xff"} {
-			_ = tok.Encode(text, 8)
+			_ = encode(tok, text, 8)
 		}
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// wordPiece splits one word into the longest known pieces from left to right (transformers: WordpieceTokenizer).
+// wordPiece splits a word into the longest pieces of the vocabulary from left to right (transformers: WordpieceTokenizer).
 type wordPiece struct {
 	initial   map[string]int32 // pieces that may begin a word
-	continued map[string]int32 // pieces that go on, without their "##"
+	continued map[string]int32 // pieces that continue a word, without "##"
 	longest   int              // bytes of the longest piece
 	maxChars  int              // longer words are unknown
 	unk       int32
@@ -53,19 +53,19 @@ func newWordPiece(c *File) (wordPiece, []string, error) {
 	return w, pieces, nil
 }
 
-// split appends the ids of word; the one unknown id if any part is unknown.
+// split appends the ids of word, or only the unknown id if a part is unknown.
 func (w *wordPiece) split(dst []int32, word string) []int32 {
 	if utf8.RuneCountInString(word) > w.maxChars {
 		return append(dst, w.unk)
 	}
-	known, start := w.initial, len(dst)
-	for rest := word; rest != ""; known = w.continued {
+	pieces, start := w.initial, len(dst)
+	for rest := word; rest != ""; pieces = w.continued {
 		end := min(len(rest), w.longest)
 		for end > 0 && end < len(rest) && !utf8.RuneStart(rest[end]) {
 			end--
 		}
 		for end > 0 {
-			if id, ok := known[rest[:end]]; ok {
+			if id, ok := pieces[rest[:end]]; ok {
 				dst = append(dst, id)
 				break
 			}

@@ -35,7 +35,7 @@ func TestReadQrels(t *testing.T) {
 	}
 }
 
-// FuzzQrels reads anybody's judgments: what is read and written reads the same again.
+// FuzzQrels reads anybody's judgments: judgments that were read and written read the same.
 func FuzzQrels(f *testing.F) {
 	for _, s := range []string{"q1 0 d1 1", "", "q 0 d x", "q%20a 0 d%0A 1", "a\t0\tb\t1\r\n# c\na 0 c 2", "! 0 !a 1", "q 0 %00 9", "%23 0 #a 1\n%23 0 %2523 0"} {
 		f.Add(s)
@@ -55,7 +55,7 @@ func FuzzQrels(f *testing.F) {
 	})
 }
 
-// FuzzReadRun: what is read and written reads the same again.
+// FuzzReadRun: a run that was read and written reads the same.
 func FuzzReadRun(f *testing.F) {
 	f.Add("q Q0 p:1 1 -0.125 t\nq Q0 !2:14%209 2 -0.25 t\nq Q0 !3=p:1 3 -0.5 t\n")
 	f.Add("q\u00a0Q0 %21x 4 -Inf t\r\n\nr Q0 %FF 0 1e300 t")

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// startsJSON reports whether the first byte that is not white space is a brace. Nothing is read.
+// startsJSON reports whether the first byte that is not white space is a brace, without reading.
 func startsJSON(r *bufio.Reader) bool {
 	head, _ := r.Peek(r.Size())
 	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
@@ -35,7 +35,7 @@ func (c Content) readJSON(in io.Reader, yield func(Row) error) error {
 		}
 		return fmt.Errorf("line %d: %w", here(), err)
 	}
-	var path []string // names that were read: a query, a document
+	var path []string // the current query and document
 	for depth, done := 0, false; ; {
 		token, err := d.Token()
 		number, isNumber := token.(json.Number)

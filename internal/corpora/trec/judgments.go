@@ -15,7 +15,7 @@ type Judgment struct {
 	Grade           int // how relevant the document is; 0 or less: not relevant
 }
 
-// Judgments are documents' grades by query, in the order added. The zero value is empty.
+// Judgments holds documents' grades by query, in the order added. The zero value is empty.
 type Judgments struct {
 	of    map[string]*Query
 	order []string // queries with a judgment
@@ -29,7 +29,7 @@ type Query struct {
 	places    map[string]int // of documents, once there are many
 }
 
-// manyJudgments is how many judgments of a query are better looked up than looked through.
+// manyJudgments is the number of judgments of a query from which a map is faster than a search.
 const manyJudgments = 16
 
 func (j *Query) find(document string) int {
@@ -42,13 +42,13 @@ func (j *Query) find(document string) int {
 	return -1
 }
 
-// Relevant is how many documents have a grade of at least 1.
+// Relevant is the number of documents with a grade of at least 1.
 func (j *Query) Relevant() int { return j.relevant }
 
-// Grades are those of all judgments, in their order.
+// Grades returns the grades of all judgments, in their order.
 func (j *Query) Grades() []int { return j.grades }
 
-// Grade is how relevant a document is, and whether anybody judged that.
+// Grade returns how relevant a document is, and whether it was judged.
 func (j *Query) Grade(document string) (grade int, judged bool) {
 	if at := j.find(document); at >= 0 {
 		return j.grades[at], true
@@ -56,7 +56,7 @@ func (j *Query) Grade(document string) (grade int, judged bool) {
 	return 0, false
 }
 
-// Judge adds a judgment. A grade of 0 or less says that the document was looked at and is not relevant.
+// Judge adds a judgment. A grade of 0 or less means that the document is not relevant.
 func (q *Judgments) Judge(query, document string, grade int) error {
 	if query == "" || document == "" {
 		return fmt.Errorf("a judgment of query %q and document %q lacks a name", query, document)
@@ -89,7 +89,7 @@ func (q *Judgments) Judge(query, document string, grade int) error {
 	return nil
 }
 
-// Query is a query's judgments; nil if it has none.
+// Query returns a query's judgments, or nil.
 func (q *Judgments) Query(query string) *Query { return q.of[query] }
 
 // Judged lists the queries with a judgment, in order.
@@ -122,7 +122,7 @@ func (q *Judgments) Each(yield func(Judgment) bool) {
 // Write writes TREC qrels as they stand between steps, one "query 0 document grade" a line.
 func (q *Judgments) Write(w io.Writer) error { return q.WriteAs(w, EncodeName) }
 
-// WriteAs writes them with other spellings of names.
+// WriteAs writes TREC qrels with names spelled by name.
 func (q *Judgments) WriteAs(w io.Writer, name func(string) string) error {
 	b := bufio.NewWriter(w)
 	for j := range q.Each {
@@ -131,13 +131,13 @@ func (q *Judgments) WriteAs(w io.Writer, name func(string) string) error {
 	return b.Flush()
 }
 
-// ReadQrels reads Write's or a program's lines in any order. Errors, as for a pair judged twice, name the line.
+// ReadQrels reads lines of Write or of a program, in any order. Errors, as for a pair judged twice, name the line.
 func ReadQrels(r io.Reader) (*Judgments, error) {
 	q := &Judgments{}
 	return q, q.Read(r)
 }
 
-// Read adds what a file has, as ReadQrels reads it.
+// Read adds the judgments of a file, as ReadQrels reads it.
 func (q *Judgments) Read(r io.Reader) error {
 	format := TREC
 	err := Qrels.lines(r, &format, func(row Row) error {

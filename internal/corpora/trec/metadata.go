@@ -10,19 +10,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The lines that begin and end ir_metadata's header (https://www.ir-metadata.org).
+// The first and last line of ir_metadata's header (https://www.ir-metadata.org).
 const (
 	metadataStart = "# ir_metadata.start"
 	metadataEnd   = "# ir_metadata.end"
 )
 
-// Components are those of a run that ir_metadata's version 0.1 describes, in its order.
+// Components lists the components of a run in ir_metadata 0.1, in its order.
 var Components = []string{"platform", "research goal", "implementation", "method", "actor", "data"}
 
-// Metadata is what is known of a run, by component.
+// Metadata describes a run by component.
 type Metadata map[string]*yaml.Node
 
-// ParseMetadata reads components from YAML, of which JSON is a part.
+// ParseMetadata reads components from YAML or JSON.
 func ParseMetadata(text string) (Metadata, error) {
 	var m map[string]yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
@@ -43,7 +43,7 @@ func ParseMetadata(text string) (Metadata, error) {
 	return out, nil
 }
 
-// plain writes JSON's braces and quotes as YAML's lines.
+// plain removes comments, and styles such as JSON's braces and quotes.
 func plain(n *yaml.Node) {
 	n.Style = 0
 	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
@@ -52,14 +52,14 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// With takes the components of o in place of m's.
+// With returns m with the components of o in place of its own.
 func (m Metadata) With(o Metadata) Metadata {
 	out := maps.Clone(m)
 	maps.Copy(out, o)
 	return out
 }
 
-// Header is the comment above a run's first line, with all six components, which readers look for, known or not.
+// Header returns the comment above a run's first line. It has all six components, null if absent, since readers expect them.
 func (m Metadata) Header(tag string) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	add := func(name string, value *yaml.Node) {

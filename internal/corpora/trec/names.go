@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// EncodeName is a name in runs, judgments and tables between steps. It percent-encodes white space, control characters,
-// "%", bytes that are not UTF-8 and, at the beginning, "!" (a run's line that names no document) and "#" (a comment).
-// Others, such as "p:41312390", stay.
+// EncodeName returns a name for runs, judgments and tables between steps. It percent-encodes white space, control
+// characters, "%", bytes that are not UTF-8 and, at the beginning, "!" (a run's line without a document) and "#" (a
+// comment). Other characters, as in "p:41312390", stay.
 func EncodeName(name string) string {
-	if !strings.ContainsFunc(name, unusual) { // most names, and faster to see
+	if !strings.ContainsFunc(name, unusual) { // a fast path for most names
 		return name
 	}
 	return encoded.ReplaceAllStringFunc(name, func(s string) string { return strings.ReplaceAll(fmt.Sprintf(" % X", s), " ", "%") })
@@ -21,22 +21,21 @@ var encoded = regexp.MustCompile(`^[!#]|[%\p{Z}\p{Cc}\x{FFFD}]`)
 
 func unusual(r rune) bool { return r < '-' || r > 'z' }
 
-// Outside is a collection's name in files for other programs, with "_" for ASCII white space and control characters, at
-// which TREC's and tabular readers cut, and for "#" at a query's beginning, a comment to trec_eval 10. All else stays, "%"
-// too.
+// Outside gives names in files for other programs: "_" replaces ASCII white space and control characters, at which TREC's
+// and tabular readers cut, and "#" at a query's beginning, a comment to trec_eval 10. Other characters stay, also "%".
 type Outside struct {
 	Queries bool // names begin lines
-	Renamed int  // names that are others outside
+	Renamed int  // names that changed
 	of      map[string]string
 }
 
-// AsItIs spells names that Outside gave.
+// AsItIs returns a name from Outside unchanged.
 func AsItIs(name string) string { return name }
 
-// Cuts reports whether a character cannot be in a field of TREC's or of tabular files.
+// Cuts reports whether a field of TREC's or tabular files cannot hold a character.
 func Cuts(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// Name is the name of what has the number. It is an error if another number has it already.
+// Name returns the outside name for a number's name, or an error if another number has it.
 func (o *Outside) Name(number, name string) (string, error) {
 	out := strings.Map(func(r rune) rune {
 		if Cuts(r) {
@@ -64,7 +63,7 @@ func (o *Outside) Name(number, name string) (string, error) {
 
 // DecodeName reads what EncodeName wrote.
 func DecodeName(field string) (string, error) {
-	if strings.IndexByte(field, '%') < 0 { // most names, and faster to see
+	if strings.IndexByte(field, '%') < 0 { // a fast path for most names
 		return field, nil
 	}
 	name, err := url.PathUnescape(field)

@@ -10,7 +10,7 @@ import (
 // Reader yields rankings, each valid until the next one.
 type Reader func(yield func(*Ranking) error) error
 
-// Rankings reads a run of WriteRun or a step's program, grouped by query, ordered by rank. Errors name the line.
+// Rankings reads a run from WriteRun or a step's program, grouped by query, ordered by rank. Errors name the line.
 func Rankings(r io.Reader) Reader {
 	return func(yield func(*Ranking) error) error {
 		g, format := grouping{began: map[string]int{}, documents: map[string]int{}}, TREC
@@ -38,7 +38,7 @@ func Rankings(r io.Reader) Reader {
 	}
 }
 
-// Held yields rankings that are in memory.
+// Held yields rankings in memory.
 func Held(rankings []Ranking) Reader {
 	return func(yield func(*Ranking) error) error {
 		for i := range rankings {
@@ -59,7 +59,7 @@ func ReadRun(r io.Reader) (all []Ranking, err error) {
 	return all, err
 }
 
-// grouping is a query's lines, as far as they were read.
+// grouping collects a query's lines.
 type grouping struct {
 	Ranking
 	began     map[string]int // queries, by the line where they begin
@@ -93,13 +93,13 @@ func (g *grouping) add(row Row) error {
 	if err != nil {
 		return err
 	}
-	at, known := g.documents[h.Document]
+	at, named := g.documents[h.Document]
 	switch {
-	case repeated && !known:
+	case repeated && !named:
 		return fmt.Errorf("document %q does not appear above, where it should be named first", h.Document)
-	case known && !repeated:
+	case named && !repeated:
 		return fmt.Errorf("document %q is on line %d already", h.Document, at)
-	case h.Document != "" && !known:
+	case h.Document != "" && !named:
 		g.documents[h.Document] = row.Line
 	}
 	h.Score = row.Score

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Row is a line of a run or of judgments. Names are as the file has them.
+// Row is a line of a run or of judgments, with the file's names.
 type Row struct {
 	Query, Document string
 	Rank            int     // of a run; 0 where the format has none
@@ -21,25 +21,25 @@ type Row struct {
 	Line            int
 }
 
-// Format is how a file is laid out.
+// Format is the layout of a file.
 type Format string
 
 const (
-	Auto    Format = ""        // told by the first line
+	Auto    Format = ""        // recognised by the first line
 	TREC    Format = "trec"    // query Q0 document rank score tag; query 0 document grade
 	MSMarco Format = "msmarco" // query document rank
 	BEIR    Format = "beir"    // query, document, grade with tabs between them, after a header
 	JSON    Format = "json"    // {query: {document: score or grade}}
 )
 
-// layout is where the fields of a line stand; the query is the first one.
+// layout gives the places of the fields of a line; the query is the first field.
 type layout struct {
 	names                        string
 	fields                       int
 	document, rank, score, grade int // 0: there is none
 }
 
-// Content is what lines are about, in the formats that are known for it.
+// Content is a kind of lines, runs or judgments, with its formats.
 type Content struct {
 	formats string
 	layouts map[Format]layout
@@ -58,7 +58,7 @@ var (
 	}}
 )
 
-// Rows yields the lines of a file of any program, plain or compressed, and says which format it has. Errors name the line.
+// Rows yields the lines of a file of any program, plain or compressed, and returns its format. Errors name the line.
 func (c Content) Rows(r io.Reader, format Format, yield func(Row) error) (Format, error) {
 	z, err := unpack.Open(r)
 	if err != nil {
@@ -76,20 +76,20 @@ func (c Content) Rows(r io.Reader, format Format, yield func(Row) error) (Format
 	return format, err
 }
 
-// comment begins a line that says something about the others, such as ir_metadata's header.
+// comment begins a comment line, such as ir_metadata's header.
 const comment = "#"
 
-// lines yields the rows of a file that is not JSON. An unknown format is told by the first one.
+// lines yields the rows of a file that is not JSON. It recognises an Auto format by the first row, and sets it.
 func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error {
 	lines := unpack.NewLines(r)
 	first := true
 	var f []string
-	var at layout // of the format of
+	var at layout // of format of
 	var of Format
-	var text strings.Builder // of many lines, so that not every one takes memory of its own
+	var text strings.Builder // holds many lines, to allocate less often
 	return lines.Each(func(bytes []byte) error {
 		if text.Cap()-text.Len() < len(bytes) {
-			text.Reset() // names hold what they stand in
+			text.Reset() // names keep the old text
 			text.Grow(max(32<<10, len(bytes)))
 		}
 		from := text.Len()
@@ -135,7 +135,7 @@ func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error
 	})
 }
 
-// told is the format of a line; Auto if none.
+// told returns the format of a line; Auto if it is in none.
 func (c Content) told(line string, fields int) Format {
 	if strings.Count(line, "\t") == 2 { // with tabs between names that may have blanks
 		fields = 3
@@ -148,10 +148,10 @@ func (c Content) told(line string, fields int) Format {
 	return Auto
 }
 
-// isSpace is white space of ASCII, at which trec_eval cuts: a no-break space is part of a name.
+// isSpace reports ASCII white space, at which trec_eval cuts: a no-break space is part of a name.
 func isSpace(c byte) bool { return c == ' ' || c-'\t' <= '\r'-'\t' }
 
-// Fields are the parts of a line of TREC's files.
+// Fields returns the fields of a line of TREC's files.
 func Fields(line string) []string { return appendFields(nil, line) }
 
 func appendFields(f []string, line string) []string {
@@ -170,7 +170,7 @@ func appendFields(f []string, line string) []string {
 	return f
 }
 
-// Unquoted takes the quotes of CSV off a name: BEIR's judgments are read as CSV with tabs.
+// Unquoted removes CSV's quotes from a name: programs read BEIR's judgments as CSV with tabs.
 func Unquoted(s string) string {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return s
@@ -178,7 +178,7 @@ func Unquoted(s string) string {
 	return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
 }
 
-// isHeader reports whether a line names columns: its last field is not a number, and the first is a name of queries.
+// isHeader reports whether a line names columns: its last field is not a number, and the first names queries.
 func isHeader(f []string) bool {
 	_, err := values.Float(f[len(f)-1])
 	query := strings.ToLower(f[0])
@@ -196,10 +196,10 @@ func (c Content) row(f []string, format Format, l layout) (row Row, err error) {
 	row.Query, row.Document = f[0], f[l.document]
 	if l.rank > 0 {
 		if row.Rank, err = values.Integer(f[l.rank]); err != nil {
-			return row, fmt.Errorf("rank %.20q is not a whole number", f[l.rank])
+			return row, fmt.Errorf("rank %.20q is not an integer", f[l.rank])
 		}
 		if row.Score = -float64(row.Rank); l.score == 0 && row.Rank < 1 {
-			return row, fmt.Errorf("rank %.20q is not a whole number from 1 on", f[l.rank])
+			return row, fmt.Errorf("rank %.20q is not an integer from 1 on", f[l.rank])
 		}
 	}
 	if l.score > 0 {
@@ -209,7 +209,7 @@ func (c Content) row(f []string, format Format, l layout) (row Row, err error) {
 	}
 	if l.grade > 0 {
 		if row.Grade, err = values.Integer(f[l.grade]); err != nil {
-			return row, fmt.Errorf("grade %.20q is not a whole number", f[l.grade])
+			return row, fmt.Errorf("grade %.20q is not an integer", f[l.grade])
 		}
 	}
 	if row.Query == "" || row.Document == "" {

@@ -12,29 +12,29 @@ import (
 
 // Hypothesis is one entry of a ranking.
 type Hypothesis struct {
-	Document string  // "" if what was generated is no document's identifier
-	Text     string  // what was generated, if its tokens are not an identifier's
+	Document string  // "" if the generated text is no document's identifier
+	Text     string  // the generated text, if its tokens are not an identifier's
 	Score    float64 // larger is better; a beam's length-normalized log-probability
 }
 
-// Ranking is what was found for a query, best first.
+// Ranking is the result of a query, best first.
 type Ranking struct {
 	Query      string
 	Hypotheses []Hypothesis
 }
 
-// Without takes a document out of the ranking, and says how often it was there.
+// Without removes a document from the ranking, and returns how often it was there.
 func (r *Ranking) Without(document string) int {
 	before := len(r.Hypotheses)
 	r.Hypotheses = slices.DeleteFunc(r.Hypotheses, func(h Hypothesis) bool { return h.Document == document && document != "" })
 	return before - len(r.Hypotheses)
 }
 
-// mark begins the name of a hypothesis that is no document, or that names one again.
+// mark begins the name of a hypothesis without a document, or with a document named before.
 const mark = "!"
 
-// Names are a run's names of hypotheses, once name has spelled the documents: no document is "!POSITION:TEXT", a document
-// named twice "!POSITION=DOCUMENT", which no judgment names.
+// Names returns the names of a run's hypotheses, with documents spelled by name. A hypothesis without a document is
+// "!POSITION:TEXT", a repeated document "!POSITION=DOCUMENT": no judgment has such names.
 func (r *Ranking) Names(name func(string) string) []string {
 	names := make([]string, len(r.Hypotheses))
 	seen := make(map[string]struct{}, len(r.Hypotheses))
@@ -52,7 +52,7 @@ func (r *Ranking) Names(name func(string) string) []string {
 	return names
 }
 
-// parseName reads what a line calls a hypothesis, and whether it names a document again.
+// parseName reads a hypothesis from its name, and whether its document is repeated.
 func parseName(name string) (h Hypothesis, repeated bool, err error) {
 	marked, ok := strings.CutPrefix(name, mark)
 	if !ok {
@@ -71,9 +71,9 @@ func parseName(name string) (h Hypothesis, repeated bool, err error) {
 	return h, true, err
 }
 
-// WriteRun writes rankings as a TREC run, "query Q0 document rank score tag" a line: trec_eval ranks it as metrics.Raw
-// does, and ReadRun loses nothing if names are EncodeName's. Scores must not rise within a ranking; trec_eval orders equal
-// ones by name, not rank (Untie helps).
+// WriteRun writes rankings as a TREC run, "query Q0 document rank score tag" a line: trec_eval ranks it as metrics.Raw does,
+// and ReadRun restores it if names are EncodeName's. Scores must not rise within a ranking; trec_eval orders equal scores by
+// name, not rank (see Untie).
 func WriteRun(w io.Writer, tag string, rankings []Ranking, name func(string) string) error {
 	if tag == "" || EncodeName(tag) != tag {
 		return fmt.Errorf("run tag %q: want one word", tag)

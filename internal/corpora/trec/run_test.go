@@ -39,7 +39,7 @@ who%20sings?%20100%25 Q0 %FF%EF%BF%BD 1 3 redsi
 func TestRunErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"q Q0 a 1 0.5\n":                             "line 1: 5 fields, want 6",
-		"q Q0 a one 0.5 t\n":                         `line 1: rank "one" is not a whole number`,
+		"q Q0 a one 0.5 t\n":                         `line 1: rank "one" is not an integer`,
 		"q Q0 a 1 0.5 t\nq Q0 b 1 0.4 t\n":           `line 2: rank "1"; ranks of a query must rise`,
 		"q Q0 a 1 x t\n":                             `score "x" is not a number`,
 		"q Q0 a 1 NaN t\n":                           `score "NaN" is not a number`,

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Untie returns rankings that trec_eval, which orders equal float32 scores by document name, ranks as given: a score not
-// below the one before it, as float32, becomes the greatest one that is. A ranking with a score beyond float32 is scored
-// by position. The second result counts changed scores.
+// Untie returns rankings that trec_eval, which orders equal float32 scores by document name, ranks as given: a score that is
+// not below its predecessor, as float32, becomes the greatest float32 below it. A ranking with a score beyond float32 is
+// scored by position. The second result counts changed scores.
 func Untie(rankings []Ranking) ([]Ranking, int) {
 	out := make([]Ranking, len(rankings))
 	moved := 0

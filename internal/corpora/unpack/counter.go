@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Counter counts the stored bytes that Open's Reader has taken, for another goroutine to show. It keeps the underlying
-// reader's error, which tells a failed read from damaged data.
+// Counter counts the stored bytes that Open's Reader has read, for another goroutine to show. It keeps the underlying
+// reader's error, which distinguishes a failed read from damaged data.
 type Counter struct {
 	r   io.Reader
 	n   atomic.Int64

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// ForeignError says that an input is not text, compressed or not, that a reader of records could take.
+// ForeignError says that an input is not the text, compressed or not, of a file of records.
 type ForeignError struct {
 	Format string // "a 7z archive"
 	Advice string // what to do
@@ -20,12 +20,12 @@ var (
 	zstdMark = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// isZstd knows a frame that is skipped, too, with which pzstd begins.
+// isZstd also recognises a skippable frame, with which pzstd begins.
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, zstdMark) || len(head) > 3 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "*M\x18"
 }
 
-// isBzip2 wants the level too: a text may begin with "BZh".
+// isBzip2 checks the level too: a text may begin with "BZh".
 func isBzip2(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("BZh")) && (len(head) < bzMarkLen || head[3] >= '1' && head[3] <= '9')
 }
@@ -33,7 +33,7 @@ func isBzip2(head []byte) bool {
 // bzMarkLen is the length of "BZh", the level and one of bzMarks.
 const bzMarkLen = 10
 
-// bzMarks begin the first block of a bzip2 stream, or end one that is empty.
+// bzMarks begin the first block of a bzip2 stream, or end an empty stream.
 var bzMarks = [2][]byte{[]byte("1AY&SY"), {0x17, 0x72, 0x45, 0x38, 0x50, 0x90}}
 
 const (
@@ -42,7 +42,7 @@ const (
 	fetchAgain  = "a server sent it instead of the file; look at it, and download the file again"
 )
 
-// marks are the formats that people put in place of a file of records.
+// marks lists formats that people give in place of a file of records.
 var marks = []struct {
 	at     int
 	mark   []byte
@@ -62,11 +62,11 @@ var marks = []struct {
 	{0, []byte("version https://git-lfs.github.com/spec/"), "a pointer of Git LFS, not the file itself", fetchFile},
 }
 
-// Page is what a web page is called.
+// Page is the Format of a web page.
 const Page = "an HTML page"
 
-// Instead names, by first bytes, what came in place of a file: "empty", a server's page or error, a pointer (of Git LFS,
-// for example); "" if they may be the file's.
+// Instead names, by its first bytes, the content that came in place of a file: "empty", a server's page or error, a pointer
+// (of Git LFS, for example); "" for any other.
 func Instead(head []byte) string {
 	if len(head) == 0 {
 		return "empty"
@@ -95,7 +95,7 @@ func foreign(head []byte) error {
 	return nil
 }
 
-// inner looks at the first bytes behind decompression.
+// inner looks at the first bytes of decompressed text.
 func inner(head []byte) error {
 	bz := len(head) >= bzMarkLen && isBzip2(head) && (bytes.HasPrefix(head[4:], bzMarks[0]) || bytes.HasPrefix(head[4:], bzMarks[1]))
 	if bytes.HasPrefix(head, gzipMark) || isZstd(head) || bz {

@@ -7,21 +7,21 @@ import (
 	"io"
 )
 
-// Lines reads lines of any length: what a writer of ours could hold, a reader can.
+// Lines reads lines of any length.
 type Lines struct {
-	br        *bufio.Reader
-	line      []byte
-	unbounded bool
-	n         int
+	br       *bufio.Reader
+	line     []byte
+	complete bool // every line has an end
+	n        int
 }
 
 // NewLines reads from r.
 func NewLines(r io.Reader) *Lines { return &Lines{br: bufio.NewReaderSize(r, 64<<10)} }
 
-// WholeLines is NewLines of a text in which each line has an end: without that of the last it is cut.
+// WholeLines reads from a text in which every line has an end: io.ErrUnexpectedEOF if the last line lacks it.
 func WholeLines(r io.Reader) *Lines {
 	l := NewLines(r)
-	l.unbounded = true
+	l.complete = true
 	return l
 }
 
@@ -44,7 +44,7 @@ func (l *Lines) Next() ([]byte, error) {
 			l.line = l.line[:len(l.line)-1]
 		case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || len(l.line) == 0:
 			return nil, err
-		case l.unbounded:
+		case l.complete:
 			return nil, io.ErrUnexpectedEOF
 		}
 		l.n++
@@ -52,7 +52,7 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// Each visits the lines. What goes wrong in one, in visit too, names it.
+// Each visits the lines. Errors, also of visit, name the line.
 func (l *Lines) Each(visit func(line []byte) error) error {
 	for {
 		line, err := l.Next()
@@ -67,5 +67,5 @@ func (l *Lines) Each(visit func(line []byte) error) error {
 	}
 }
 
-// Number is that of the last line, from one; 0 before the first.
+// Number is the number of the last line, from one; 0 before the first.
 func (l *Lines) Number() int { return l.n }

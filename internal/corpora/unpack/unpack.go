@@ -11,19 +11,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// headBytes are looked at on either side: enough for tar's mark at byte 257.
+// headBytes is how much is looked at on either side of decompression: enough for tar's mark at byte 257.
 const headBytes = 512
 
 // Reader is the decompressed view of an input.
 type Reader struct {
-	head []byte // not yet taken
-	err  error  // behind head: of reading it
-	r    io.Reader
+	r    *bufio.Reader
+	err  error // behind what r has buffered
 	stop func()
 }
 
 // Open recognises gzip (any number of members, and padding), bzip2 (any number of streams) and zstd by their first bytes;
-// else the input is plain text. No text gives a *ForeignError; except at the first bytes, errors of reading come from
+// other input is plain text. Input that is no text gives a *ForeignError. Errors of reading behind the first bytes come from
 // Read.
 func Open(r io.Reader) (*Reader, error) {
 	br := bufio.NewReaderSize(r, 256<<10)
@@ -34,21 +33,8 @@ func Open(r io.Reader) (*Reader, error) {
 	if err := foreign(head); err != nil {
 		return nil, err
 	}
-	u, err := decompressor(br, head)
-	if err != nil || u.r == io.Reader(br) {
-		return u, err
-	}
-	head = make([]byte, headBytes)
-	n, err := fill(u.r, head)
-	u.head, u.err = head[:n], err
-	if err := inner(u.head); err != nil {
-		u.Close()
-		return nil, err
-	}
-	return u, nil
-}
-
-func decompressor(br *bufio.Reader, head []byte) (*Reader, error) {
+	var text io.Reader
+	stop := func() {}
 	switch {
 	case bytes.HasPrefix(head, gzipMark):
 		gz, err := gzip.NewReader(br)
@@ -56,21 +42,29 @@ func decompressor(br *bufio.Reader, head []byte) (*Reader, error) {
 			return nil, err
 		}
 		gz.Multistream(false)
-		return &Reader{r: members{gz, br}, stop: func() {}}, nil
+		text = members{gz, br}
 	case isBzip2(head):
-		return &Reader{r: bzip2.NewReader(br), stop: func() {}}, nil
+		text = bzip2.NewReader(br)
 	case isZstd(head):
-		// The zstd program too reads windows of up to 128 MiB by itself.
+		// The zstd program too reads windows of up to 128 MiB without an option.
 		zr, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{r: zr, stop: zr.Close}, nil
+		text, stop = zr, zr.Close
+	default:
+		return &Reader{r: br, stop: stop}, nil
 	}
-	return &Reader{r: br, stop: func() {}}, nil
+	u := &Reader{r: bufio.NewReaderSize(text, headBytes), stop: stop}
+	head, u.err = u.r.Peek(headBytes)
+	if err := inner(head); err != nil {
+		u.Close()
+		return nil, err
+	}
+	return u, nil
 }
 
-// members are those of a gzip file. As for gzip(1), zeros behind one are padding.
+// members reads the members of a gzip file. As for gzip(1), zeros behind a member are padding.
 type members struct {
 	gz *gzip.Reader
 	in *bufio.Reader
@@ -93,14 +87,9 @@ func (m members) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Read gives the text.
+// Read reads the text.
 func (u *Reader) Read(p []byte) (int, error) {
-	if len(u.head) > 0 {
-		n := copy(p, u.head)
-		u.head = u.head[n:]
-		return n, nil
-	}
-	if u.err != nil {
+	if u.err != nil && u.r.Buffered() == 0 {
 		return 0, u.err
 	}
 	return u.r.Read(p)
@@ -108,13 +97,3 @@ func (u *Reader) Read(p []byte) (int, error) {
 
 // Close frees the decompressor; it does not close what Open was given.
 func (u *Reader) Close() { u.stop() }
-
-// fill reads until b is full or the source ends, and, unlike io.ReadFull, returns the source's own error.
-func fill(src io.Reader, b []byte) (n int, err error) {
-	for n < len(b) && err == nil {
-		var k int
-		k, err = src.Read(b[n:])
-		n += k
-	}
-	return n, err
-}

@@ -95,7 +95,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestDamage: an input that ends early is told from one that ends.
+// TestDamage: an input that ends early gives an error.
 func TestDamage(t *testing.T) {
 	whole := gz(t, strings.Repeat("a line of text\n", 1000))
 	for _, in := range []string{whole[:len(whole)-1], whole[:12], bzHello[:len(bzHello)-3], whole + "x"} {

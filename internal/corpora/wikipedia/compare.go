@@ -1,6 +1,6 @@
 package wikipedia
 
-// Comparison says how far two tables agree on the pages of revisions.
+// Comparison counts how far two tables agree on the pages of revisions.
 type Comparison struct {
 	A         int `json:"a"` // revisions
 	B         int `json:"b"`
@@ -9,7 +9,7 @@ type Comparison struct {
 	OnlyA     int `json:"only_a"`
 	OnlyB     int `json:"only_b"`
 
-	// The first of each, by revision.
+	// The first examples, by revision.
 	DifferentExamples []Disagreement `json:"different_examples"`
 	OnlyAExamples     []Disagreement `json:"only_a_examples"`
 	OnlyBExamples     []Disagreement `json:"only_b_examples"`
@@ -22,7 +22,7 @@ type Disagreement struct {
 	B     uint64 `json:"page_id_b,omitempty"`
 }
 
-// Compare compares two tables and gives at most limit examples of each kind.
+// Compare compares two tables, with at most limit examples of each kind.
 func Compare(a, b *Table, limit int) Comparison {
 	c := Comparison{A: a.Len(), B: b.Len(),
 		DifferentExamples: []Disagreement{}, OnlyAExamples: []Disagreement{}, OnlyBExamples: []Disagreement{}}
@@ -31,23 +31,20 @@ func Compare(a, b *Table, limit int) Comparison {
 			*examples = append(*examples, d)
 		}
 	}
-	restA, restB := a.entries, b.entries
-	for len(restA) > 0 || len(restB) > 0 {
-		switch {
-		case len(restB) == 0 || len(restA) > 0 && restA[0].OldID < restB[0].OldID:
-			note(&c.OnlyA, &c.OnlyAExamples, Disagreement{restA[0].OldID, restA[0].PageID, 0})
-			restA = restA[1:]
-			continue
-		case len(restA) == 0 || restB[0].OldID < restA[0].OldID:
-			note(&c.OnlyB, &c.OnlyBExamples, Disagreement{restB[0].OldID, 0, restB[0].PageID})
-			restB = restB[1:]
-			continue
-		case restA[0].PageID == restB[0].PageID:
+	for _, e := range a.entries {
+		switch other, ok := b.Lookup(e.OldID); {
+		case !ok:
+			note(&c.OnlyA, &c.OnlyAExamples, Disagreement{e.OldID, e.PageID, 0})
+		case e.PageID == other.PageID:
 			c.Same++
 		default:
-			note(&c.Different, &c.DifferentExamples, Disagreement{restA[0].OldID, restA[0].PageID, restB[0].PageID})
+			note(&c.Different, &c.DifferentExamples, Disagreement{e.OldID, e.PageID, other.PageID})
 		}
-		restA, restB = restA[1:], restB[1:]
+	}
+	for _, e := range b.entries {
+		if _, ok := a.Lookup(e.OldID); !ok {
+			note(&c.OnlyB, &c.OnlyBExamples, Disagreement{e.OldID, 0, e.PageID})
+		}
 	}
 	return c
 }

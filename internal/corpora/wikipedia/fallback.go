@@ -59,7 +59,7 @@ func (s *stub) decode(end string) (e *element, ended bool, err error) {
 	return e, false, s.eof(dec.DecodeElement(e, &start))
 }
 
-// eof makes an end of the text inside an element an unexpected one.
+// eof turns an end of the text inside an element into io.ErrUnexpectedEOF.
 func (s *stub) eof(err error) error {
 	if err != nil && s.w.err != nil && len(s.w.rest()) == 0 {
 		if s.w.err == io.EOF {
@@ -70,7 +70,7 @@ func (s *stub) eof(err error) error {
 	return err
 }
 
-// root reads what is before the first page or header.
+// root reads the text before the first page or header.
 func (s *stub) root() error {
 	if _, err := s.at("\xef\xbb\xbf"); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *stub) root() error {
 	}
 }
 
-// oddTopLevel reads what is no plain page between pages: the header, for its namespaces, or anything else.
+// oddTopLevel reads an element beside plain pages: the header, for its namespaces, or any other.
 func (s *stub) oddTopLevel() (ended bool, err error) {
 	if tag := s.w.rest(); bytes.HasPrefix(tag, []byte("<page")) && len(tag) > 5 && !nameByte[tag[5]] {
 		return false, s.oddPage()
@@ -140,14 +140,14 @@ func (s *stub) oddPage() error {
 	return s.readPage(offset)
 }
 
-// raw is text as a dump has it, for resolved.
+// raw escapes text as in a dump, for resolved.
 func raw(text string) []byte {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes all
 	return b.Bytes()
 }
 
-// oddChild reads a child of a page that does not have its usual form. It reports whether it was the page's end tag.
+// oddChild reads a child of a page in an unusual form. It reports whether it was the page's end tag.
 func (s *stub) oddChild() (ended bool, err error) {
 	at := s.w.offset()
 	e, ended, err := s.decode("page")

@@ -8,7 +8,7 @@ type status int
 const (
 	done status = iota
 	more        // the text here ends too early to say
-	odd         // not the usual form: encoding/xml has the say
+	odd         // not the usual form: encoding/xml decides
 )
 
 // literal looks for want at the beginning of b.
@@ -25,7 +25,7 @@ func literal(b []byte, want string) status {
 	return odd
 }
 
-// leaf reads an element that holds text only, without attributes: the raw text and the length with both tags.
+// leaf reads an element of only text, without attributes: it returns the raw text and the length with both tags.
 func leaf(b []byte, openTag, closeTag string) (text []byte, n int, st status) {
 	if st := literal(b, openTag); st != done {
 		return nil, 0, st
@@ -71,8 +71,8 @@ const (
 	maxNesting    = 8
 )
 
-// revision reads one revision: b begins with openRevision. The id must come first; every other element is walked tag by
-// tag, so that nested ids do not count and end tags match. Comments, CDATA sections and quotes in unusual places are odd.
+// revision reads one revision: b begins with openRevision. The id must come first; every other element is walked tag by tag,
+// so that nested ids do not count and end tags match. Comments, CDATA sections and quotes in unusual places are odd.
 func revision(b []byte) (id uint64, n int, st status) {
 	p := len(openRevision)
 	p += blanks(b[p:])

@@ -25,7 +25,7 @@ type stub struct {
 	names    map[string]int32 // namespaces of the header, nil without header
 }
 
-// page is what is known of the page being read.
+// page is the page being read, as far as it was read.
 type page struct {
 	id        uint64
 	title     []byte // raw
@@ -46,7 +46,7 @@ func (m *malformed) Error() string { return m.detail }
 
 func malformedf(format string, args ...any) error { return &malformed{fmt.Sprintf(format, args...)} }
 
-// explain gives err its place.
+// explain returns err with its place.
 func (s *stub) explain(name string, err error) error {
 	e := &StubError{File: name, Offset: s.w.offset()}
 	var m *malformed
@@ -85,7 +85,7 @@ func (s *stub) account() {
 	}
 }
 
-// need gets more text, io.ErrUnexpectedEOF at its end.
+// need reads more text; io.ErrUnexpectedEOF at the end.
 func (s *stub) need() error {
 	if len(s.w.rest()) > maxUnit {
 		return malformedf("one element has more than %d bytes", maxUnit)
@@ -100,7 +100,7 @@ func (s *stub) need() error {
 	return nil
 }
 
-// skipBlanks moves to the next byte that is not white space and returns the text from there: io.EOF at the end.
+// skipBlanks moves to the next byte that is not white space and returns the text from there; io.EOF at the end.
 func (s *stub) skipBlanks() ([]byte, error) {
 	for {
 		s.w.pos += blanks(s.w.rest())
@@ -130,7 +130,7 @@ func (s *stub) at(want string) (bool, error) {
 	}
 }
 
-// documents reads one document after another: files that were joined are fine.
+// documents reads one document after another, as in joined files.
 func (s *stub) documents() error {
 	for n := 0; ; n++ {
 		if _, err := s.skipBlanks(); err == io.EOF && n > 0 {
@@ -228,7 +228,7 @@ func (s *stub) readPage(offset int64) error {
 	}
 }
 
-// set takes the text of a child, as the dump has it; it reports false for a second one, and for one that cannot be.
+// set takes the raw text of a child; it reports false for a second child of the name, and for an impossible text.
 func (p *page) set(name string, text []byte) (ok bool) {
 	switch name {
 	case "id":
@@ -255,7 +255,7 @@ func (s *stub) revision(id uint64) {
 	}
 }
 
-// endPage counts the page and files its wanted revisions.
+// endPage counts the page and keeps its wanted revisions.
 func (s *stub) endPage() error {
 	p := &s.page
 	if p.id == 0 || !p.hasTitle {

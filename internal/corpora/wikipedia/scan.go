@@ -34,15 +34,13 @@ var ErrTruncated = errors.New("the dump is truncated")
 // Wanted is a set of revision ids: about 20 bytes each, 5 MB for all of NQ.
 type Wanted = map[uint64]bool
 
-// ScanStub reads one stub-meta-history dump (or any MediaWiki export of schema 0.3
-// to 0.11), plain or compressed, and returns the wanted revisions it holds, with
-// the page each belongs to. Decompression runs beside the scan; memory is a few
-// MiB, the wanted set and the result, whatever the dump's size.
+// ScanStub reads one stub-meta-history dump (or any MediaWiki export of schema 0.3 to 0.11), plain or compressed, and
+// returns its wanted revisions with their pages. Decompression runs beside the scan; memory is a few MiB, the wanted set
+// and the result, whatever the dump's size.
 //
-// A page without <ns>, as in schemas up to 0.5, gets the namespace of its title's
-// prefix by the header's list; without that list it is NSUnknown. Input that ends
-// early or is not a dump gives a *StubError and no result. progress, if not nil, is called about
-// once per MiB of text.
+// A page without <ns>, as in schemas up to 0.5, gets the namespace of its title's prefix by the header's list, or NSUnknown
+// without such a list. Input that ends early or is not a dump gives a *StubError and no result. progress, if not nil, is
+// called about once per MiB of text.
 func ScanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, progress func(storedIn int64)) (*Table, Stats, error) {
 	return scanStub(ctx, r, name, wanted, progress, chunkBytes)
 }

@@ -67,7 +67,7 @@ func TestRealStubs(t *testing.T) {
 	}
 }
 
-// TestPartsConcatenate: four parts, scanned one by one or joined, give the whole.
+// TestPartsConcatenate: four parts, scanned one by one or joined, give the complete table.
 func TestPartsConcatenate(t *testing.T) {
 	var wanted []uint64
 	var joined []byte
@@ -127,7 +127,7 @@ type refPage struct {
 	} `xml:"revision"`
 }
 
-// reference reads a dump with encoding/xml alone.
+// reference reads a dump with only encoding/xml.
 func reference(tb testing.TB, text []byte) []refPage {
 	tb.Helper()
 	var doc struct {

@@ -9,11 +9,11 @@ type NSCount struct {
 	Redirects int64 `json:"redirects"` // pages
 }
 
-// contentExport begins the generator of a MediaWiki Content File Export, by which Wikimedia replaces its XML dumps. It has no
-// <redirect>, so that Redirects say nothing of it, and may have a page in several files, which Pages counts in each.
+// contentExport begins the generator of a MediaWiki Content File Export, which replaces Wikimedia's XML dumps. It has no
+// <redirect>, so that Redirects counts none, and may have a page in several files, which Pages counts in each.
 const contentExport = "MediaWiki Content File Export"
 
-// Stats reports what a scan saw: every page and revision of the file.
+// Stats counts every page and revision of a file.
 type Stats struct {
 	Schema    string             `json:"schema"` // of the last document
 	Wiki      string             `json:"wiki,omitempty"`
@@ -31,9 +31,6 @@ type Stats struct {
 // Add merges the statistics of another part file.
 func (s *Stats) Add(o Stats) {
 	s.Schema, s.Wiki = o.Schema, o.Wiki
-	if s.ByNS == nil {
-		s.ByNS = map[int32]*NSCount{}
-	}
 	values.Add(s, o)
 }
 

@@ -4,17 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // Entry says which page a revision belongs to.
 type Entry struct {
 	OldID    uint64 `json:"oldid"`
 	PageID   uint64 `json:"page_id"`
-	Title    string `json:"title,omitempty"`    // of the page when the dump was made
+	Title    string `json:"title,omitempty"`    // of the page at the time of the dump
 	NS       int32  `json:"ns"`                 // NSUnknown if the source does not say
-	Redirect bool   `json:"redirect,omitempty"` // the page was a redirect then
-	Target   string `json:"target,omitempty"`   // of the redirect; old schemas do not say
+	Redirect bool   `json:"redirect,omitempty"` // the page was a redirect at that time
+	Target   string `json:"target,omitempty"`   // of the redirect; "" in old schemas
 }
 
 // NSUnknown stands for a namespace that neither the page nor the header gives.
@@ -26,23 +25,16 @@ type Table struct {
 	repeated int
 }
 
-// NewTable takes over entries, sorts, drops and counts repeats, and refuses a revision assigned to two pages.
+// NewTable sorts entries in place, drops and counts repeats, and refuses a revision with two pages.
 func NewTable(entries []Entry) (*Table, error) {
 	slices.SortFunc(entries, compareEntries)
-	kept, all := entries[:0], len(entries)
-	for i, e := range entries {
-		if i > 0 && len(kept) > 0 {
-			last := kept[len(kept)-1]
-			if last.OldID == e.OldID && last.PageID != e.PageID {
-				return nil, fmt.Errorf("revision %d belongs to page %d and to page %d", e.OldID, last.PageID, e.PageID)
-			}
-			if last.OldID == e.OldID {
-				continue
-			}
+	for i := 1; i < len(entries); i++ {
+		if a, b := entries[i-1], entries[i]; a.OldID == b.OldID && a.PageID != b.PageID {
+			return nil, fmt.Errorf("revision %d belongs to page %d and to page %d", b.OldID, a.PageID, b.PageID)
 		}
-		kept = append(kept, e)
 	}
-	return &Table{kept, all - len(kept)}, nil
+	kept := slices.CompactFunc(entries, func(a, b Entry) bool { return a.OldID == b.OldID })
+	return &Table{kept, len(entries) - len(kept)}, nil
 }
 
 // compareEntries orders by revision, then so that the result does not depend on the order of the parts.
@@ -70,13 +62,13 @@ func MergeTables(tables ...*Table) (*Table, error) {
 // Len is the number of revisions.
 func (t *Table) Len() int { return len(t.entries) }
 
-// Repeated is the number of entries that said again what another said.
+// Repeated is the number of entries dropped because another had their revision.
 func (t *Table) Repeated() int { return t.repeated }
 
 // Lookup finds a revision.
 func (t *Table) Lookup(oldID uint64) (Entry, bool) {
-	i := sort.Search(len(t.entries), func(i int) bool { return t.entries[i].OldID >= oldID })
-	if i == len(t.entries) || t.entries[i].OldID != oldID {
+	i, found := slices.BinarySearchFunc(t.entries, oldID, func(e Entry, id uint64) int { return cmp.Compare(e.OldID, id) })
+	if !found {
 		return Entry{}, false
 	}
 	return t.entries[i], true

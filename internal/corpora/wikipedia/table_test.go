@@ -2,7 +2,6 @@ package wikipedia
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 
@@ -56,11 +55,7 @@ func TestURLs(t *testing.T) {
 		{prefix + "A&amp;oldid=1&amp;oldid=2", "several oldids"},
 		{prefix + "A#&amp;oldid=1", "no oldid"},
 	} {
-		_, err := OldID(c.url)
-		var e *URLError
-		if !errors.As(err, &e) || e.URL != c.url || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.url, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(OldID(c.url)), c.want)
 	}
 }
 
@@ -125,7 +120,7 @@ func TestReadTable(t *testing.T) {
 		{`{"oldid":1,"pageid":2}` + "\n\n" + `{"oldid":1,"pageid":3}`, "t: line 3: revision 1 belongs to page 3, in line 1 to page 2"},
 		{`{"oldid":1,"pageid":2,"page_id":2}`, "t: line 1: oldid and page_id must be there, once"},
 		{`{"oldid":1,"pageid":null}`, "t: line 1: oldid and page_id must be there"},
-		{`{"oldid":1,"pageid":2.5}`, "as whole numbers above 0: {\"oldid\":1,\"pageid\":2.5}"},
+		{`{"oldid":1,"pageid":2.5}`, "as integers above 0: {\"oldid\":1,\"pageid\":2.5}"},
 		{`{"oldid":1,"page_id":2}` + "\n" + `{"oldid":1`, "t: line 2:"},
 		{`{"oldid":1}`, "t: line 1: oldid and page_id must be there"},
 		{`{"oldid":-1,"page_id":2}`, "t: line 1:"},

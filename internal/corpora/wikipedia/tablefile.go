@@ -31,9 +31,9 @@ func WriteTable(w io.Writer, t *Table) error {
 	return bw.Flush()
 }
 
-// ReadTable reads a table of revisions: WriteTable's, or a user's JSON lines or CSV with a header that names oldid,
-// page_id (or pageid, as in the paper's released table) and perhaps title, ns, redirect (true or false) and target, in any
-// order. gzip, bzip2 and zstd are recognised; errors have name and line. An empty file is a table without entries.
+// ReadTable reads a table of revisions: WriteTable's, or a user's JSON lines or CSV with a header that names oldid, page_id
+// (or pageid, as in the paper's released table) and perhaps title, ns, redirect (true or false) and target, in any order.
+// gzip, bzip2 and zstd are recognised; errors have name and line. An empty file is a table without entries.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	src, err := unpack.Open(r)
 	if err != nil {
@@ -65,7 +65,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// rows are the entries of a file, and where each revision stands first.
+// rows holds the entries of a file, and the first line of each revision.
 type rows struct {
 	entries []Entry
 	first   map[uint64]row
@@ -76,7 +76,7 @@ type row struct {
 	page uint64
 }
 
-// add takes the entry of a line, and refuses one of another page than before.
+// add takes the entry of a line, and refuses a second page for a revision.
 func (r *rows) add(line int, e Entry) error {
 	first, ok := r.first[e.OldID]
 	if !ok {
@@ -111,7 +111,7 @@ func readJSONL(r *bufio.Reader, to *rows) error {
 		oldid, errOldID := parseID(string(e.OldID))
 		page, errPage := parseID(string(cmp.Or(e.PageID, e.Page)))
 		if errOldID != nil || errPage != nil || e.PageID != "" && e.Page != "" {
-			return fmt.Errorf("oldid and page_id must be there, once, as whole numbers above 0: %.100s", line)
+			return fmt.Errorf("oldid and page_id must be there, once, as integers above 0: %.100s", line)
 		}
 		e.Entry.OldID, e.Entry.PageID, e.Entry.NS = oldid, page, NSUnknown
 		if e.NS != nil {
@@ -143,7 +143,7 @@ func readCSV(r *bufio.Reader, to *rows) error {
 			return nil
 		}
 		if err != nil {
-			return err // which names its line
+			return err // with its line
 		}
 		line, _ := cr.FieldPos(0)
 		if i := slices.IndexFunc(row, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// FuzzReadTable reads tables of revisions in both forms: what is read and written reads the same again.
+// FuzzReadTable reads tables of revisions in both forms: a table that was read and written reads the same.
 func FuzzReadTable(f *testing.F) {
 	for _, s := range []string{
 		"{\"oldid\":1,\"page_id\":2,\"title\":\"A\"}\n{\"oldid\":3,\"page_id\":2,\"ns\":0,\"redirect\":true,\"target\":\"B\"}\n",
@@ -24,7 +24,7 @@ func FuzzReadTable(f *testing.F) {
 		var out, again bytes.Buffer
 		errtest.None(t, WriteTable(&out, table))
 		if out.Len() == 0 {
-			return // a header alone
+			return // only a header
 		}
 		written := bytes.Clone(out.Bytes())
 		back, err := ReadTable(&out, "t")

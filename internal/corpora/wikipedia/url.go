@@ -8,27 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// URLError says why a stored URL names no revision.
-type URLError struct {
-	URL    string
-	Reason string
-}
-
-func (e *URLError) Error() string { return fmt.Sprintf("%s: %q", e.Reason, e.URL) }
-
-// OldID returns the revision id of a URL as NQ stores it, HTML-escaped: "…&amp;oldid=828222625". Errors: *URLError.
+// OldID returns the revision id of a URL as NQ stores it, HTML-escaped: "…&amp;oldid=828222625".
 func OldID(stored string) (uint64, error) {
 	values := parameter(stored, "oldid")
-	switch len(values) {
-	case 0:
-		return 0, &URLError{stored, "the URL has no oldid"}
-	case 1:
-	default:
-		return 0, &URLError{stored, "the URL has several oldids"}
+	if len(values) == 0 {
+		return 0, fmt.Errorf("the URL has no oldid: %q", stored)
+	}
+	if len(values) > 1 {
+		return 0, fmt.Errorf("the URL has several oldids: %q", stored)
 	}
 	id, err := strconv.ParseUint(values[0], 10, 64)
 	if err != nil || id == 0 {
-		return 0, &URLError{stored, "oldid is not a positive number"}
+		return 0, fmt.Errorf("oldid is not a positive number: %q", stored)
 	}
 	return id, nil
 }
@@ -43,7 +34,7 @@ func QueryTitle(stored string) (string, bool) {
 	return unquote(strings.ReplaceAll(values[0], "+", " ")), true
 }
 
-// URLTitle returns a stored URL's title as people write it: QueryTitle percent-decoded once more, underscores as blanks.
+// URLTitle returns a stored URL's title as people write it: QueryTitle percent-decoded a second time, underscores as blanks.
 // It reports false without a title.
 func URLTitle(stored string) (string, bool) {
 	title, ok := QueryTitle(stored)

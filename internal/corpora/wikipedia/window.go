@@ -12,12 +12,12 @@ const (
 	maxUnit    = 64 << 20 // bytes of one element, beyond which input is refused
 )
 
-// window is the part of the text that the scanner looks at. A goroutine decompresses the chunk behind it.
+// window is the part of the text that the scanner looks at. A goroutine decompresses the next chunk.
 type window struct {
 	buf  []byte
 	pos  int   // next byte
 	base int64 // offset of buf[0] in the text
-	err  error // io.EOF or why the text ended
+	err  error // of reading, io.EOF at the end
 
 	ctx   context.Context
 	text  *io.PipeReader
@@ -62,13 +62,13 @@ func (w *window) more() bool {
 	return n > 0
 }
 
-// rest is the text from pos on, as far as it is here.
+// rest is the text in the window from pos on.
 func (w *window) rest() []byte { return w.buf[w.pos:] }
 
 // offset is the position of the next byte in the text.
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
 
-// ReadByte and Read feed encoding/xml, which takes single bytes and so consumes no more than the element it decodes.
+// ReadByte and Read feed encoding/xml, which reads single bytes and so consumes only the element that it decodes.
 func (w *window) ReadByte() (byte, error) {
 	for w.pos == len(w.buf) {
 		if !w.more() {

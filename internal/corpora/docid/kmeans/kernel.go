@@ -5,7 +5,7 @@ import "unsafe"
 // float is the precision of a fit.
 type float interface{ float32 | float64 }
 
-// Rows are zero-padded to whole chunks of 32 bytes (8 or 4 lanes). A dot product keeps one sum per lane, rounds every
+// Rows are zero-padded to full chunks of 32 bytes (8 or 4 lanes). A dot product keeps one sum per lane, rounds every
 // product and sum, and adds lanes as ((0+1)+(2+3))+((4+5)+(6+7)). Assembly and Go give the same bits.
 const (
 	maxLanes = 8
@@ -15,7 +15,7 @@ const (
 // lanesOf is the number of lanes of a chunk.
 func lanesOf[T float]() int { return 32 / int(unsafe.Sizeof(T(0))) }
 
-// kernels are the loops that take the time.
+// kernels are the inner loops.
 type kernels[T float] struct {
 	dots      func(x0, x1, packed []T, out *pairDots[T])                         // two rows with the centres of a packed group
 	four      func(rows []T, numbers *[4]int, packed []T, chunks int, out *[4]T) // four rows with the vector of a group that begins there
@@ -50,7 +50,7 @@ type pairDots[T float] [2 * group]T
 func (p *pairDots[T]) first() [group]T  { return [group]T{p[0], p[1], p[2], p[3], p[8]} }
 func (p *pairDots[T]) second() [group]T { return [group]T{p[4], p[5], p[6], p[7], p[9]} }
 
-// Places are where a pair has the products of its first and its second row with a vector of the group.
+// Places returns the places in a pair of its first and second row's products with a vector of the group.
 func Places(vector int) (first, second int) {
 	if vector == group-1 {
 		return 2*group - 2, 2*group - 1
@@ -62,12 +62,8 @@ func Places(vector int) (first, second int) {
 func dotsGeneric[T float](x0, x1, packed []T, out *pairDots[T]) {
 	lanes := lanesOf[T]()
 	for j := range group {
-		a, b := dotLanes(x0, packed[j*lanes:]), dotLanes(x1, packed[j*lanes:])
-		if j < 4 {
-			out[j], out[4+j] = a, b
-		} else {
-			out[8], out[9] = a, b
-		}
+		first, second := Places(j)
+		out[first], out[second] = dotLanes(x0, packed[j*lanes:]), dotLanes(x1, packed[j*lanes:])
 	}
 }
 
@@ -91,7 +87,7 @@ func dotLanes[T float](x, c []T) T {
 	return addLanes(&sum)
 }
 
-// addLanes adds the lanes; those that a chunk does not have are zero.
+// addLanes adds the lanes; lanes beyond a chunk are zero.
 func addLanes[T float](l *[maxLanes]T) T {
 	return ((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7]))
 }

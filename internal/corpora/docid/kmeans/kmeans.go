@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except that Clusters must be given.
@@ -19,7 +20,7 @@ type Options struct {
 	Starts        int         // n_init: the fit of least inertia counts; 1
 	MaxIterations int         // 300
 	Tolerance     float64     // 1e-4, relative to the mean variance of the columns; negative: 0
-	Double        bool        // compute in float64, as scikit-learn does with float64 data; false: float32
+	Double        bool        // compute in float64, as scikit-learn with float64 data; false: float32
 	Threads       int         // all processors; no effect on the result
 }
 
@@ -32,17 +33,7 @@ type Result struct {
 }
 
 // Distinct counts clusters with rows: fewer than Options.Clusters only if the data has fewer distinct rows.
-func (r *Result) Distinct() int {
-	seen := make([]bool, r.Centres.Rows)
-	n := 0
-	for _, l := range r.Labels {
-		if !seen[l] {
-			seen[l] = true
-			n++
-		}
-	}
-	return n
-}
+func (r *Result) Distinct() int { return len(lists.Set(r.Labels)) }
 
 // Fit clusters all rows of m.
 func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {
@@ -100,7 +91,7 @@ type fitter[T float] struct {
 	upTo    []float64 // [rows] of k-means++
 }
 
-// fit is the best of o.Starts fits on successive random numbers, the first of equals (scikit-learn: KMeans.fit).
+// fit returns the best of o.Starts fits on successive random numbers, the first of equals (scikit-learn: KMeans.fit).
 func (w *fitter[T]) fit(ctx context.Context, m npy.Matrix, index []int32, n int, o Options) (best *Result, err error) {
 	w.load(m, index, n, o.Threads)
 	rng := newMersenne(o.Seed)
@@ -116,7 +107,7 @@ func (w *fitter[T]) fit(ctx context.Context, m npy.Matrix, index []int32, n int,
 	return best, nil
 }
 
-// sameClustering says whether each cluster of a is within one of b.
+// sameClustering reports whether each cluster of a lies within a cluster of b.
 func sameClustering(a, b []int32) bool {
 	of := map[int32]int32{}
 	for i, l := range a {
@@ -128,12 +119,9 @@ func sameClustering(a, b []int32) bool {
 	return true
 }
 
-// once is a fit of the loaded data.
+// once fits the loaded data once.
 func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rng *mersenne) (*Result, error) {
-	r := &Result{Labels: make([]int32, n)}
-	for i := range r.Labels {
-		r.Labels[i] = -1
-	}
+	r := &Result{Labels: slices.Repeat([]int32{-1}, n)}
 	centres := make([]T, o.Clusters*w.width())
 	if o.Init != nil {
 		for j := range o.Clusters {

@@ -36,8 +36,8 @@ func (w *fitter[T]) lloyd(ctx context.Context, centres []T, o Options, r *Result
 	return nil
 }
 
-// assign gives every row its nearest centre, of equal ones the first, and reports whether a label changed. With update it
-// also sums each cluster's rows by stripe, while they are in the cache.
+// assign gives every row its nearest centre, the first of equals, and reports whether a label changed. With update it also
+// sums each cluster's rows by stripe, while they are in the cache.
 func (w *fitter[T]) assign(centres []T, k int, labels []int32, update bool) bool {
 	width := w.width()
 	packCentres(w.packed, centres, k, w.chunks)
@@ -143,13 +143,10 @@ func (w *fitter[T]) fillEmpty(sums, centres []T, counts []int, labels []int32) {
 	if slices.Max(distances) == 0 {
 		return // fewer distinct rows than clusters
 	}
-	var empty []int
-	for j, n := range counts {
-		if n == 0 {
-			empty = append(empty, j)
+	for j, n := range slices.Clone(counts) { // without clusters that this empties
+		if n > 0 {
+			continue
 		}
-	}
-	for _, j := range empty {
 		far := slices.Index(distances, slices.Max(distances))
 		distances[far] = -1
 		row, to, from := w.row(far), sums[j*width:(j+1)*width], sums[int(labels[far])*width:][:width]

@@ -61,7 +61,7 @@ func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *m
 	return nil
 }
 
-// nearestWith sets out[t] to the squared distances to the nearest centre with row candidates[t] as one more, and returns
+// nearestWith sets out[t] to the squared distances to the nearest centre if row candidates[t] becomes a centre, and returns
 // their sums. nearest [rows]: the distances without it; out: [len(candidates)][rows].
 func (w *fitter[T]) nearestWith(candidates []int, nearest, out []T) []float64 {
 	k, width := len(candidates), w.width()

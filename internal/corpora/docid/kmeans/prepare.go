@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
-// stripe is the number of rows summed in one go, fixed so that no sum depends on the number of threads.
+// stripe is the number of rows in a partial sum, fixed so that no sum depends on the number of threads.
 const stripe = 1024
 
 func stripesOf(rows int) int { return (rows + stripe - 1) / stripe }
@@ -72,7 +72,7 @@ func (w *fitter[T]) load(m npy.Matrix, index []int32, n, threads int) {
 	})
 }
 
-// meanVariance is the mean over the columns of their variance: the centred rows' squared norms over all numbers.
+// meanVariance is the mean variance of the columns: the centred rows' squared norms over all numbers.
 func (w *fitter[T]) meanVariance() float64 {
 	var sum float64
 	for _, v := range w.norms {

@@ -10,7 +10,7 @@ type Products struct {
 	rows   int
 }
 
-// NewProducts packs the vectors that others are multiplied with.
+// NewProducts packs vectors to multiply others with.
 func NewProducts(m npy.Matrix) *Products {
 	p := &Products{kernel: singleKernels(), chunks: (m.Cols + maxLanes - 1) / maxLanes, rows: m.Rows}
 	p.packed = make([]float32, groupsOf(m.Rows)*p.chunks*group*maxLanes)
@@ -26,16 +26,16 @@ func NewProducts(m npy.Matrix) *Products {
 	return p
 }
 
-// Width is the length of a row to multiply: the vectors' with zeros behind it.
+// Width is the length of a row to multiply: a vector with zeros behind it.
 func (p *Products) Width() int { return p.chunks * maxLanes }
 
-// Groups is how many groups of vectors there are; all but the last have Group.
+// Groups is the number of groups of vectors; each except the last has Group vectors.
 func (p *Products) Groups() int { return groupsOf(p.rows) }
 
 // Group is how many vectors are multiplied at once.
 const Group = group
 
-// Pair are the products of two rows with the vectors of a group.
+// Pair holds the products of two rows with the vectors of a group.
 type Pair = pairDots[float32]
 
 // Of multiplies pairs of rows, each row of Width numbers and one behind the other, with the vectors of a group.

@@ -19,7 +19,7 @@ type sklearnSet struct {
 	Single, Double                          sklearnResults
 }
 
-// sklearnResults are those of one precision.
+// sklearnResults are the results in one precision.
 type sklearnResults struct {
 	Given, Far sklearnResult
 	Seeds      []sklearnResult

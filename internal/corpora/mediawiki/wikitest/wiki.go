@@ -1,5 +1,5 @@
-// Package wikitest is a wiki to try programs on: it answers action=query for revisions as
-// MediaWiki does, in JSON of formatversion 2. It must not be used outside of tests and tools.
+// Package wikitest is a wiki for tests: it answers action=query for revisions as MediaWiki does, in JSON of formatversion 2.
+// It must not be used outside of tests and tools.
 package wikitest
 
 import (
@@ -18,11 +18,11 @@ import (
 // Wiki has the pages of some revisions.
 type Wiki struct {
 	Name  string                                    // its id, such as "enwiki"
-	Pages map[uint64]wikipedia.Entry                // by revision; of others it says that they are bad
+	Pages map[uint64]wikipedia.Entry                // by revision; other revisions are bad
 	Fault func(n int64, w http.ResponseWriter) bool // if set, may answer the nth request, from 1, in its own way
 
 	Requests atomic.Int64
-	Wrong    atomic.Pointer[string] // what a client did that it must not do, the last of it
+	Wrong    atomic.Pointer[string] // the last fault of a client
 	at       atomic.Int64
 }
 
@@ -64,8 +64,8 @@ func (k *Wiki) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			bad[text] = map[string]any{"revid": id, "missing": true}
 			continue
 		}
-		i, known := index[e.PageID]
-		if !known {
+		i, ok := index[e.PageID]
+		if !ok {
 			i = len(pages)
 			index[e.PageID] = i
 			page := map[string]any{"pageid": e.PageID, "ns": e.NS, "title": e.Title, "contentmodel": "wikitext", "lastrevid": id, "revisions": []any{}}

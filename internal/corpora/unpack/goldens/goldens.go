@@ -17,10 +17,10 @@ import (
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
-// Update says that goldens are written: the flag -update.
+// Update is the flag -update: goldens are written.
 var Update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
-// Of is a file's text, which with -update is got.
+// Of returns a file's text; with -update it writes got first.
 func Of(t testing.TB, path, got string) string {
 	t.Helper()
 	if *Update {
@@ -29,7 +29,7 @@ func Of(t testing.TB, path, got string) string {
 	return string(Text(t, path))
 }
 
-// OfJSON reads a file of one value into want, which with -update is got.
+// OfJSON reads a file of one value into want; with -update it writes got first.
 func OfJSON(t testing.TB, path string, got, want any) {
 	t.Helper()
 	b, err := json.MarshalIndent(got, "", "  ")
@@ -39,7 +39,7 @@ func OfJSON(t testing.TB, path string, got, want any) {
 	}
 }
 
-// OfTree are the texts of a folder's files by their names, which with -update are got.
+// OfTree returns the texts of a folder's files by their names; with -update it writes got first.
 func OfTree(t testing.TB, folder string, got map[string]string) map[string]string {
 	t.Helper()
 	if *Update {
@@ -51,7 +51,7 @@ func OfTree(t testing.TB, folder string, got map[string]string) map[string]strin
 	return Tree(t, folder)
 }
 
-// Tree are the texts of a folder's files by their names, as they stand there.
+// Tree returns the texts of a folder's files by their names.
 func Tree(t testing.TB, folder string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -66,7 +66,7 @@ func Tree(t testing.TB, folder string) map[string]string {
 	return files
 }
 
-// Same fails a test whose text is not the file's.
+// Same fails the test if got differs from the file's text.
 func Same(t testing.TB, path, got string) {
 	t.Helper()
 	if d := cmp.Diff(Of(t, path, got), got); d != "" {
@@ -74,7 +74,7 @@ func Same(t testing.TB, path, got string) {
 	}
 }
 
-// Text is a file's, decompressed.
+// Text returns a file's text, decompressed.
 func Text(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -82,7 +82,7 @@ func Text(t testing.TB, path string) []byte {
 	return Plain(t, b)
 }
 
-// Plain is what may be compressed, decompressed.
+// Plain returns bytes that may be compressed, decompressed.
 func Plain(t testing.TB, packed []byte) []byte {
 	t.Helper()
 	r, err := unpack.Open(bytes.NewReader(packed))

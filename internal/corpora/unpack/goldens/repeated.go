@@ -2,7 +2,7 @@ package goldens
 
 import "io"
 
-// Repeated reads a text so many times, and calls Before, if there is one, before each with how many are left.
+// Repeated reads a text Times times, and calls Before, if set, before each time with the number left.
 type Repeated struct {
 	Text   []byte
 	Times  int

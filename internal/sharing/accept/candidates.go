@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// acceptables are the steps of a target that must run and have an earlier result, and, in
-// words, why the others do not qualify.
+// acceptables returns the steps of a target that must run and have an earlier result, and why the others do not qualify.
 func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string, err error) {
 	store, pl, target := ac.store, ac.plan, ac.target
 	meant := func(i int) bool { return plan.Matches(target, pl.Steps[i].Address) }
@@ -66,8 +65,8 @@ func keyOf(of string) (artifacts.Digest, error) {
 	return artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
 }
 
-// namedResult finds the key of the result that is meant for a step, or says why there is none; last has those of earlier
-// runs here.
+// namedResult returns a function that finds the key of the result meant for a step, or says why there is none. last has
+// the keys of earlier runs' results.
 func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.Digest) (func(address string) (artifacts.Digest, string), error) {
 	if key, err := keyOf(ac.Of); err == nil {
 		return func(string) (artifacts.Digest, string) { return key, "" }, nil
@@ -100,7 +99,7 @@ func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.D
 // fits fills in the result to accept for a step, or says why it cannot be used.
 func (ac *accepter) fits(ctx context.Context, s plan.Step, x *Step) (why string, err error) {
 	if x.Of == x.Key {
-		return fmt.Sprintf("nothing has changed for %s: its result is incomplete in the store and must be made again", s.Address), nil
+		return fmt.Sprintf("nothing has changed for %s: its result is incomplete in the store and must be rebuilt", s.Address), nil
 	}
 	entries, err := artifacts.Inspect(ctx, ac.store, []artifacts.Digest{x.Of})
 	if err != nil {
@@ -120,19 +119,19 @@ func (ac *accepter) fits(ctx context.Context, s plan.Step, x *Step) (why string,
 		}
 	}
 	spec := ac.Registry.Lookup(s.Task.Kind)
-	known := len(spec.Outputs)
+	expected := len(spec.Outputs)
 	for _, out := range spec.Outputs {
 		have, ok := e.Result.Outputs[out.Name]
 		if !ok && out.Optional {
-			known--
+			expected--
 			continue
 		}
 		if !ok || have.Type != out.Type || out.Tree != (have.Files != nil) {
 			return fmt.Sprintf("the earlier result of %s has no output %s of type %s, which kind %s has today", s.Address, out.Name, out.Type, spec.Name), nil
 		}
 	}
-	if len(e.Result.Outputs) != known {
-		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, words.Count(len(e.Result.Outputs), "output"), spec.Name, known), nil
+	if len(e.Result.Outputs) != expected {
+		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, words.Count(len(e.Result.Outputs), "output"), spec.Name, expected), nil
 	}
 	return "", nil
 }

@@ -17,13 +17,12 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// Reader is an archive whose table of contents has been checked: every name is where it
-// belongs and means the same file on every system, and nothing exceeds the limits. The bytes
-// of a file are verified when they are read.
+// Reader is an archive whose table of contents has been checked: every name is where it belongs and means the same file
+// on every system, and nothing exceeds the limits. Reading a file verifies its bytes.
 type Reader struct {
 	Manifest Manifest
 	Signer   signature.Public // of the manifest; zero: not signed
-	Others   []string         // files that do not belong in an archive; not read
+	Others   []string         // files that do not belong in an archive; never read
 
 	where   string
 	project map[string]*zip.File
@@ -34,8 +33,7 @@ type Reader struct {
 	people  map[string]*zip.File
 }
 
-// NewReader reads the table of contents and the manifest of an archive of size bytes; where
-// is its name for messages.
+// NewReader reads the table of contents and the manifest of an archive of size bytes; where is its name in messages.
 func NewReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, error) {
 	a, err := newReader(r, size, l, where)
 	if err != nil {
@@ -61,14 +59,14 @@ func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, erro
 	}
 	f := a.people[ManifestName]
 	if f == nil {
-		return nil, bad("", "it has no %s: archives are made by redsi export --archive", ManifestName)
+		return nil, bad("", "it has no %s: archives are written by redsi export --archive", ManifestName)
 	}
 	b, err := readAll(f, l.File)
 	if err != nil {
 		return nil, err
 	}
 	if a.Manifest, a.Signer, err = parseManifest(b); err != nil {
-		return nil, &Error{ManifestName, err}
+		return nil, bad(ManifestName, "%w", err)
 	}
 	if err := a.complete(l); err != nil {
 		return nil, err
@@ -220,8 +218,8 @@ func (a *Reader) complete(l Limits) error {
 	return nil
 }
 
-// Verify reads all records and all files for people, and compares them with the manifest.
-// Files of the project and blobs are verified when they are read.
+// Verify reads all records and all files for people, and compares them with the manifest. Files of the project and blobs
+// are verified when they are read.
 func (a *Reader) Verify(ctx context.Context) error {
 	sum := sha256.New()
 	for _, name := range a.names {
@@ -238,33 +236,20 @@ func (a *Reader) Verify(ctx context.Context) error {
 		return fmt.Errorf("%s: its records do not match its manifest: their digest is %s, not %s", a.where, got, a.Manifest.Records.Digest)
 	}
 	for _, f := range a.Manifest.Others {
-		if err := a.verified(ctx, f, a.people[f.Name], io.Discard); err != nil {
-			return err
+		r, err := a.verified(f, a.people[f.Name])
+		if err == nil {
+			_, err = io.Copy(io.Discard, readers.WithContext(ctx, r))
+			err = errors.Join(err, r.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.where, err)
 		}
 	}
 	return nil
 }
 
-// verified copies an entry with a known digest.
-func (a *Reader) verified(ctx context.Context, f artifacts.File, z *zip.File, to io.Writer) error {
-	r, err := open(z)
-	if err != nil {
-		return fmt.Errorf("%s: %w", a.where, err)
-	}
-	_, err = io.Copy(to, readers.WithContext(ctx, artifacts.VerifyReader(r, f.Digest, a.where+", "+z.Name)))
-	if err = errors.Join(err, r.Close()); err != nil {
-		return fmt.Errorf("%s: %w", a.where, err)
-	}
-	return nil
-}
-
-// Project opens a file of the project; a read that reaches io.EOF has delivered what the
-// manifest says.
-func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {
-	z := a.project[f.Name]
-	if z == nil {
-		return nil, bad(ProjectDir+f.Name, "the archive lacks this file")
-	}
+// verified opens the entry of a file that the manifest lists; a read that reaches io.EOF has delivered what the manifest says.
+func (a *Reader) verified(f artifacts.File, z *zip.File) (io.ReadCloser, error) {
 	r, err := open(z)
 	if err != nil {
 		return nil, err
@@ -276,7 +261,7 @@ func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {
 func open(f *zip.File) (io.ReadCloser, error) {
 	r, err := f.Open()
 	if err != nil {
-		return nil, &Error{f.Name, err}
+		return nil, bad(f.Name, "%w", err)
 	}
 	return &entry{r, f}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Reader is the archive as a store that can only be read.
+// Reader returns the archive as a read-only store.
 func (a *Reader) Reader() artifacts.Reader { return artifacts.ReadOn(driver{a}, a.where) }
 
 // driver reads the files of an archive's store.

@@ -18,14 +18,14 @@ type Output struct {
 	Address string `json:"address"`
 	Output  string `json:"output"`
 	artifacts.Artifact
-	Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
+	Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was computed under another key
 	Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // who rebuilt the step
 	Count    int          `json:"-"`                  // of its files
 	Last     bool         `json:"-"`                  // of its step
 }
 
-// List lists the outputs of a step, or the one that is named STEP.OUTPUT, or of all steps; with
-// trees, each with the list of its files, of which a tree may have many.
+// List lists the outputs of a step, the output named STEP.OUTPUT, or the outputs of all steps; trees says whether a tree
+// comes with the list of its files, which may be long.
 func List(ctx context.Context, se *session.Session, name string, trees bool) ([]Output, error) {
 	address, only, _ := split(name)
 	if name != "" {

@@ -73,7 +73,7 @@ type Exported struct {
 	Notes   []string          `json:"notes"`
 }
 
-// export is an archive that is being made: begin, then note for each hit, choose, and finish.
+// export is an archive that is being written: begin, then note for each hit, choose, and finish.
 type export struct {
 	se *session.Session
 	of session.Seen
@@ -87,7 +87,7 @@ type export struct {
 	names    files.Names
 	rendered []renderedBlob
 	newest   time.Time
-	zenodo   []byte // metadata; nil: none is asked for
+	zenodo   []byte // metadata; nil: no deposit is asked for
 	done     Exported
 }
 
@@ -97,8 +97,7 @@ type renderedBlob struct {
 	artifacts.File
 }
 
-// Export writes the pipeline of a session and its results as an archive, signed with the
-// user's key, if there is one.
+// Export writes the pipeline of a session and its results as an archive, signed with the user's key, if there is one.
 func Export(ctx context.Context, se *session.Session, o Options) (*Exported, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -208,8 +207,7 @@ func (x *export) noteRendered(item string, r *artifacts.Result) {
 	}
 }
 
-// choose decides which blobs the archive has. All hits are noted, and what other stores have
-// of them was brought here.
+// choose decides which blobs the archive has, once all hits are noted and copied here from other stores.
 func (x *export) choose(ctx context.Context, run string) error {
 	for i, s := range x.of.Plan.Steps {
 		if x.keys[i].IsZero() {
@@ -235,8 +233,7 @@ func (x *export) choose(ctx context.Context, run string) error {
 	return nil
 }
 
-// necessary records the blobs that an archive cannot do without, and drops logs that have
-// gone.
+// necessary records the blobs that an archive cannot do without, and drops the blobs that have gone.
 func (x *export) necessary(ctx context.Context) error {
 	for _, key := range x.distinct() {
 		b, err := x.of.Store.Own.Records.Get(ctx, artifacts.ResultName(key))
@@ -255,7 +252,7 @@ func (x *export) necessary(ctx context.Context) error {
 		return err
 	}
 	lost := map[artifacts.Digest]bool{}
-	for _, d := range gone { // of a hit, only its log can be
+	for _, d := range gone { // a hit may lack only its log
 		delete(x.blobs, d)
 		lost[d] = true
 	}
@@ -263,7 +260,7 @@ func (x *export) necessary(ctx context.Context) error {
 	return nil
 }
 
-// distinct are the keys of the results, sorted, each once.
+// distinct returns the keys of the results, sorted, each once.
 func (x *export) distinct() []artifacts.Digest {
 	keys := slices.SortedFunc(slices.Values(x.keys), artifacts.Digest.Compare)
 	return slices.Compact(slices.DeleteFunc(keys, artifacts.Digest.IsZero))
@@ -291,7 +288,7 @@ func (x *export) leftOut() {
 	}
 }
 
-// hint is a command line that works where the archive was imported.
+// hint returns a command line that works where the archive was imported.
 func (x *export) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	words = append(words, args...)
@@ -304,8 +301,8 @@ func (x *export) hint(verb string, args ...string) string {
 	return shellwords.Line(words)
 }
 
-// finish writes the archive with its report, signed by a key unless that is nil, and the
-// metadata of a deposit beside it; sent is told of bytes as they are written.
+// finish writes the archive with its report, signed by a key unless that is nil, and the metadata of a deposit beside it;
+// sent is told of bytes as they are written.
 func (x *export) finish(ctx context.Context, page []byte, by *signature.Private, sent func(n int64)) (*Exported, error) {
 	var sum *archive.Summed
 	err := atomicfile.Write(x.o.File, 0o644, func(out io.Writer) error {

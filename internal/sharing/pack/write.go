@@ -22,7 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// write writes the archive: what people read, the pipeline, the store, the manifest.
+// write writes the archive: files for people, the pipeline, the store, the manifest.
 func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
 	w := archive.NewWriter(out)
 	files := []describedFile{{archive.ReadmeName, "How to use this archive", x.readme()}}
@@ -80,13 +80,13 @@ type describedFile struct {
 	data       []byte
 }
 
-// writeRecords adds results, their signatures and attestations, and the addresses of blobs
-// that were left out, in the order of the records' names.
+// writeRecords adds results, their signatures and attestations, and the addresses of blobs that were left out, in the
+// order of the records' names.
 func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
 	r := w.Records()
 	keys := x.distinct()
 	x.done.Results = len(keys)
-	mine := lists.Set(lists.Map(keys, artifacts.Digest.Hex))
+	exported := lists.Set(lists.Map(keys, artifacts.Digest.Hex))
 	x.signed = map[string]bool{}
 	add := func(prefix string) error { // one listing is cheaper than one for each key
 		for info, err := range x.of.Store.Own.Records.List(ctx, prefix) {
@@ -94,7 +94,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 				return err
 			}
 			key, _, _ := strings.Cut(strings.TrimPrefix(info.Name, prefix), "/")
-			if !mine[key] {
+			if !exported[key] {
 				continue
 			}
 			b, err := x.of.Store.Own.Records.Get(ctx, info.Name)

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// readers are the steps of a kind that read an output and whose other inputs exist.
+// readers returns the steps of a kind that read an output and whose other inputs exist.
 func (r *runner) readers(ctx context.Context, address, output, kind string) (list []activities.Reader, err error) {
 	if err := r.around(ctx); err != nil {
 		return nil, err
@@ -22,8 +22,7 @@ func (r *runner) readers(ctx context.Context, address, output, kind string) (lis
 	return list, nil
 }
 
-// around looks up the whole pipeline, once: the steps that evaluate a model are not among
-// those that it needs.
+// around looks up the whole pipeline, once: no target needs the steps that evaluate a model.
 func (r *runner) around(ctx context.Context) error {
 	if r.everything != nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String is the place, both values and how far they are apart, in one line.
+// String returns the place, both values and how far they are apart, in one line.
 func (d *Difference) String() string {
 	s := d.Path
 	if d.File != "" {

@@ -23,20 +23,20 @@ const Format = "redsi-attestation/1"
 // idLength is how many hex digits of a document's digest name it.
 const idLength = 32
 
-// Attestation is the outcome of running a step again. If it is signed, the members signer and signature follow.
+// Attestation is the outcome of rebuilding a step. If it is signed, the members signer and signature follow.
 type Attestation struct {
 	Format    string            `json:"format"`
 	Key       artifacts.Digest  `json:"key"`
 	Step      string            `json:"step,omitempty"` // its address then
-	Stands    artifacts.Digest  `json:"stands"`         // artifacts.Result.OutputsDigest of the result that stood
-	Made      artifacts.Digest  `json:"made"`           // and of what was made
+	Stands    artifacts.Digest  `json:"stands"`         // artifacts.Result.OutputsDigest of the existing result
+	Made      artifacts.Digest  `json:"made"`           // and of the rebuilt one
 	Verdict   alike.Verdict     `json:"verdict"`
 	Outputs   []alike.Found     `json:"outputs,omitempty"` // outputs that differ
 	TookS     float64           `json:"took_s"`
 	Machine   Machine           `json:"machine"`
 	Libraries map[string]string `json:"libraries,omitempty"` // libtorch, redsi, go
 	When      time.Time         `json:"when"`
-	By        string            `json:"by,omitempty"` // who made it, in their words; if signed, the key's name
+	By        string            `json:"by,omitempty"` // a self-declared name; if signed, the key's name
 }
 
 // Read is an attestation as a store has it.
@@ -46,7 +46,7 @@ type Read struct {
 	Signer signature.Public `json:"-"` // zero: not signed
 }
 
-// Worst is the greatest difference; nil: none.
+// Worst returns the greatest difference; nil if there is none.
 func (a Attestation) Worst() *alike.Difference {
 	return alike.Comparison{Verdict: a.Verdict, Outputs: a.Outputs}.Worst()
 }
@@ -114,7 +114,7 @@ func (a *Attestation) check() error {
 // mostOf bounds the attestations of one key that are read.
 const mostOf = 1000
 
-// Of reads the attestations of a key, oldest first, and in bad why others are invalid, changed or of another key.
+// Of reads the attestations of a key, oldest first; bad says why others are invalid, changed or of another key.
 func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
 	prefix := artifacts.AttestationsPrefix + key.Hex() + "/"
 	n := 0

@@ -84,7 +84,7 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 	}
 	r, err := g.Build(t.Context(), v, store.Blobs.Open, report.Options{Paper: pipeline.Paper{Title: "A *study*", Authors: []string{"A", "B"}}})
 	errtest.None(t, err)
-	models, err := sizes.Read(t.Context(), store.Blobs.Open)
+	models, _, err := sizes.Read(t.Context(), store.Blobs)
 	errtest.None(t, err)
 	l, ok := questions.Of(list)
 	if !ok {

@@ -33,7 +33,7 @@ type facts struct {
 	commands []Command
 }
 
-// about is what is known about a topic. What is missing becomes a blank answer.
+// about returns the answers about a topic. A missing one becomes a blank answer.
 func (f *facts) about(t questions.Topic) []Answer {
 	if answer := map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
@@ -77,7 +77,7 @@ func (f *facts) code() (out []Answer) {
 		f.Report.Pipeline, counted(len(f.Plan.Steps), "step"), strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")), From: f.Report.Pipeline})
 }
 
-// data is what each block brings in, and what the pipeline says about datasets and models.
+// data says which files each block downloads, and what the pipeline says about datasets and models.
 func (f *facts) data() (out []Answer) {
 	type brought struct {
 		files, unsized int
@@ -143,7 +143,7 @@ func (f *facts) data() (out []Answer) {
 	return out
 }
 
-// hostOf says where a file comes from: a host, or local files.
+// hostOf returns the host of a file, or "local files".
 func hostOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		host, _, _ := strings.Cut(rest, "/")
@@ -153,22 +153,13 @@ func hostOf(url string) string {
 }
 
 func (f *facts) sizes() (out []Answer) {
-	blocks := slices.Clone(f.Report.Blocks)
+	blocks := lists.Filter(f.Report.Blocks, func(b report.Block) bool { return len(b.Counts) > 0 && !address.Of(b.Address).IsRendered() })
 	slices.SortFunc(blocks, func(a, b report.Block) int { return cmp.Compare(a.Address, b.Address) })
-	left := 0
-	for _, b := range blocks {
-		if len(b.Counts) == 0 || address.Of(b.Address).IsRendered() {
-			continue
-		}
-		if len(out) == mostShown {
-			left++
-			continue
-		}
+	for _, b := range words.First(blocks, mostShown, func(n int) {
+		out = append(out, Answer{Text: fmt.Sprintf("And the counts of %s more.", counted(n, "block")), From: f.Command("report")})
+	}) {
 		list := lists.Map(slices.Sorted(maps.Keys(b.Counts)), func(what string) string { return what + " " + humanize.Comma(b.Counts[what]) })
 		out = append(out, Answer{Text: fmt.Sprintf("%s (%s): %s.", b.Address, counted(b.Done, "step"), strings.Join(list[:min(len(list), mostShown)], ", ")), From: "counts in " + ofResults})
-	}
-	if left > 0 {
-		out = append(out, Answer{Text: fmt.Sprintf("And the counts of %s more.", counted(left, "block")), From: f.Command("report")})
 	}
 	if len(out) == 0 {
 		out = append(out, blank("numbers of examples and splits: no result counts any"))
@@ -198,7 +189,7 @@ func (f *facts) compute() (out []Answer) {
 		hours(s.Took().Seconds()), hours(s.Results.Took.Seconds()), counted(s.Results.Steps, "result"), counted(s.Runs, "run"),
 		hours(s.Failed.TookS), counted(s.Failed.Steps, "step"), hours(s.Cancelled.TookS), counted(s.Cancelled.Steps, "step")), From: from})
 	if s.Results.CardMemory == 0 {
-		out = append(out, blank("hours on cards: no result was recorded as made on one"))
+		out = append(out, blank("hours on cards: no result has a record of one"))
 	}
 	for _, r := range s.Results.Rows()[1:] {
 		out = append(out, Answer{Text: upper(r.What) + ": " + r.Value + ".", From: ofResults})

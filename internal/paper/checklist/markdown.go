@@ -54,7 +54,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 		return
 	}
 	p("\n## One command for each table and figure\n\nTimes are for steps run one after another on the machines of these runs, sizes those of their results; steps that several need count in each. " +
-		"“of” says for how many of the steps they are known.\n\n")
+		"“of” says for how many of the steps they are recorded.\n\n")
 	p("| result | command | steps | time | on cards | disk | download | expected | allowed |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for i := range c.Commands {
 		k := &c.Commands[i]
@@ -77,7 +77,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	}
 }
 
-// plain is a text escaped for Markdown, on one line.
+// plain escapes a text for Markdown, on one line.
 func plain(s string) string {
 	text := []rune(strings.Join(strings.Fields(escape.Line(strings.Join(strings.Fields(s), " "))), " "))
 	word := func(i int) bool {

@@ -14,16 +14,16 @@ type TypedTable struct {
 	Place   Place  `json:"place"` // of the first number
 	Address string `json:"address"`
 	File    string `json:"file"`    // that redsi report --latex writes
-	Cells   int    `json:"cells"`   // numbers that are its cells
-	Numbers int    `json:"numbers"` // of these
+	Cells   int    `json:"cells"`   // typed numbers that are its cells
+	Numbers int    `json:"numbers"` // typed numbers
 }
 
-// Sentences lists the numbers that match a cell and are not in a table of it.
+// Sentences returns the numbers that match a cell outside of a table of it.
 func (r *Result) Sentences() []Finding {
 	return lists.Filter(r.Typed, func(f Finding) bool { return f.Scope != InFloat })
 }
 
-// texFile is the file that has a table or figure, in the folder of redsi report --latex.
+// texFile returns the file of a table or figure in the folder of redsi report --latex.
 func texFile(address string) string {
 	folder := "tables/"
 	if strings.HasPrefix(address, "figure.") {
@@ -35,7 +35,7 @@ func texFile(address string) string {
 // mostLines bounds a list in Markdown, for a comment on a pull request.
 const mostLines = 100
 
-// Markdown writes what was found for a pull request.
+// Markdown writes the result for a pull request.
 func (r *Result) Markdown(w io.Writer) error {
 	var b strings.Builder
 	verdict := "The paper agrees with the results"
@@ -92,5 +92,5 @@ func list[T any](b *strings.Builder, title string, all []T, line func(T) string)
 	}
 }
 
-// code is a text as code in one line.
+// code returns a text as code in one line.
 func code(s string) string { return markdown.Code(oneLine(s)) }

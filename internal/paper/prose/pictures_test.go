@@ -27,7 +27,7 @@ func TestPictures(t *testing.T) {
 % \includegraphics{comment.pdf}
 \end{document}`
 	p, err := Read(fstest.MapFS{"p.tex": {Data: []byte(paper)}, "img/logo.png": {Data: []byte("ours")},
-		"gen/figures/same.pdf": {Data: []byte("new")}, "gen/figures/old.png": {Data: []byte("old")}}, "p.tex")
+		"gen/figures/same.pdf": {Data: []byte("new")}, "gen/figures/old.png": {Data: []byte("old")}}, "", "p.tex")
 	errtest.None(t, err)
 	r := Check(p, &Numbers{NotRun: []string{"figure.waits"}, Pictures: []Picture{{"figure.same", "figures/same.pdf", sum("new")},
 		{"figure.old", "figures/old.png", sum("new")}, {"figure.notyet", "figures/notyet.pdf", sum("x")}}}, nil)

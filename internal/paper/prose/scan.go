@@ -75,7 +75,7 @@ func (s *scan) run(i, end int) error {
 			s.emit(" ", i)
 			i++
 		case c < ' ' && c != '\n' && c != '\t' && c != '\r':
-			i++ // ours are set only by commands
+			i++ // only commands set rowEnd and the like
 		default:
 			_, size := utf8.DecodeRuneInString(s.src[i:end])
 			if s.src[i:i+size] == string(thin) {
@@ -112,7 +112,7 @@ func (s *scan) afterLine(i, end int) int {
 // blank reports whether a text begins with an empty line.
 func blank(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t\r"), "\n") }
 
-// script drops an index or exponent, but for a deviation set as one. It marks a number that has an exponent.
+// script drops an index or exponent, except a deviation set as one, and marks a number that has an exponent.
 func (s *scan) script(i, end int) (int, error) {
 	sign := s.src[i]
 	at := i
@@ -141,10 +141,10 @@ func (s *scan) script(i, end int) (int, error) {
 
 func (s *scan) skipSpace(i, end int) int { return end - len(strings.TrimLeft(s.src[i:end], " \t\r\n")) }
 
-// mostArgument bounds the search for the end of an argument.
+// mostArgument bounds the search for the end of an argument, in bytes.
 const mostArgument = 1 << 18
 
-// past is the last byte of the escaped character or comment that begins at k.
+// past returns the last byte of the escaped character or comment that begins at k.
 func (s *scan) past(k, end int) int {
 	if s.src[k] == '\\' {
 		return k + 1
@@ -155,7 +155,7 @@ func (s *scan) past(k, end int) int {
 	return k
 }
 
-// group is the text between the braces that begin at i, after blanks.
+// group returns the text between the braces that begin at i, after blanks.
 func (s *scan) group(i, end int) (from, to int, ok bool) {
 	i = s.skipSpace(i, end)
 	if i >= end || s.src[i] != '{' {
@@ -178,7 +178,7 @@ func (s *scan) group(i, end int) (from, to int, ok bool) {
 	return i, i, false
 }
 
-// option is the end of an argument in brackets that begins at i, or i.
+// option returns the end of an argument in brackets that begins at i, or i.
 func (s *scan) option(i, end int) int {
 	if i >= end || s.src[i] != '[' {
 		return i
@@ -226,7 +226,7 @@ func (s *scan) skip(signature string, i, end int) int {
 	return i
 }
 
-// commandEnd is where the command that begins at i ends, without arguments.
+// commandEnd returns where the command that begins at i ends, without arguments.
 func (s *scan) commandEnd(i, end int) int {
 	k := i + 1
 	for k < end && (s.src[k] >= 'a' && s.src[k] <= 'z' || s.src[k] >= 'A' && s.src[k] <= 'Z' || s.src[k] == '@') {

@@ -23,7 +23,7 @@ func Attested(ctx context.Context, book *attest.Book, nodes []Node) error {
 	return nil
 }
 
-// attested counts the attestations of all results, also of those that are not shown.
+// attested counts the attestations of all results, also of results that are not shown.
 func (r *Report) attested(ctx context.Context, stands map[int]artifacts.Digest) error {
 	for i := range r.Nodes {
 		outputs, ok := stands[i]

@@ -37,7 +37,7 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 			left = append(left, s.Address+isHit)
 			continue
 		case it.Outcome == plan.Maybe:
-			left = append(left, fmt.Sprintf("the key of %s is not known until %s has run or is accepted", s.Address, pl.Steps[it.Snags().Waits[0]].Address))
+			left = append(left, fmt.Sprintf("the key of %s is not determined until %s has run or is accepted", s.Address, pl.Steps[it.Snags().Waits[0]].Address))
 			continue
 		}
 		x := Step{Address: s.Address, Key: it.Key, preimage: it.Preimage}

@@ -68,7 +68,7 @@ type LeftOut struct {
 	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
-// Fetched says where a reader gets the blobs from; "" if the step has to run again.
+// Fetched says where a reader gets the blobs from; "" if the step has to be rerun.
 func (l LeftOut) Fetched() string {
 	switch {
 	case l.Elsewhere == 0 || l.Elsewhere < l.Blobs:

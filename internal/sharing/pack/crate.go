@@ -25,7 +25,7 @@ const crateSteps = 256
 // writeCrate adds ro-crate-metadata.json.
 func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
 	work := x.work()
-	work.Title, work.Abstract = cmp.Or(work.Title, x.project.pipeline), cmp.Or(work.Abstract, "A redsi pipeline with its results and how they were made.")
+	work.Title, work.Abstract = cmp.Or(work.Title, x.project.pipeline), cmp.Or(work.Abstract, "A redsi pipeline with its results and how they were computed.")
 	about := crate.About{Work: work, Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Variables: x.of.Pipeline.Vars, Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
 		Blob: func(d artifacts.Digest) (string, string) {
 			if x.blobs.Has(d) {

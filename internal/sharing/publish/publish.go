@@ -214,7 +214,7 @@ func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v
 		for n, i := range some {
 			r, s := found[n], &v.Plan.Steps[i]
 			if r == nil {
-				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", s.Address)
+				return fmt.Errorf("%s: its result has gone since it was looked up; repeat the command", s.Address)
 			}
 			for _, place := range []string{r.Env["host"], r.Env["job"]} {
 				if place != "" {

@@ -155,18 +155,8 @@ func arguments(s string) (args []string, rest string, ok bool) {
 
 // Group cuts the group in braces that a text begins with; false if it has no end.
 func Group(s string) (inner, rest string, ok bool) {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return s[1:i], s[i+1:], true
-			}
-		}
+	if k := (&scan{src: s}).until('}', 1, len(s)); k > 0 {
+		return s[1:k], s[k+1:], true
 	}
 	return "", s, false
 }

@@ -144,64 +144,48 @@ func (s *scan) skipSpace(i, end int) int { return end - len(strings.TrimLeft(s.s
 // mostArgument bounds the search for the end of an argument, in bytes.
 const mostArgument = 1 << 18
 
-// past returns the last byte of the escaped character or comment that begins at k.
-func (s *scan) past(k, end int) int {
-	if s.src[k] == '\\' {
-		return k + 1
-	}
-	for k < end && s.src[k] != '\n' {
-		k++
-	}
-	return k
-}
-
 // group returns the text between the braces that begin at i, after blanks.
 func (s *scan) group(i, end int) (from, to int, ok bool) {
 	i = s.skipSpace(i, end)
-	if i >= end || s.src[i] != '{' {
-		return i, i, false
-	}
-	depth := 0
-	end = min(end, i+mostArgument)
-	for k := i; k < end; k++ {
-		switch s.src[k] {
-		case '\\', '%':
-			k = s.past(k, end)
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return i + 1, k, true
-			}
+	if i < end && s.src[i] == '{' {
+		if k := s.until('}', i+1, min(end, i+mostArgument)); k >= 0 {
+			return i + 1, k, true
 		}
 	}
 	return i, i, false
 }
 
+// until returns where a brace or bracket that was opened before k ends, -1 if nowhere. A bracket ends in its paragraph and group.
+func (s *scan) until(closing byte, k, end int) int {
+	depth := 0
+	for ; k < end; k++ {
+		c := s.src[k]
+		switch {
+		case c == '\\':
+			k++
+		case c == '%':
+			for k < end && s.src[k] != '\n' {
+				k++
+			}
+		case c == closing && depth == 0:
+			return k
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		}
+		if depth < 0 || closing == ']' && c == '\n' && blank(s.src[k+1:end]) {
+			return -1
+		}
+	}
+	return -1
+}
+
 // option returns the end of an argument in brackets that begins at i, or i.
 func (s *scan) option(i, end int) int {
-	if i >= end || s.src[i] != '[' {
-		return i
-	}
-	depth := 0
-	for k := i + 1; k < end; k++ {
-		switch s.src[k] {
-		case '\\', '%':
-			k = s.past(k, end)
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth < 0 {
-				return i
-			}
-		case ']':
-			if depth == 0 {
-				return k + 1
-			}
-		case '\n':
-			if blank(s.src[k+1 : end]) {
-				return i
-			}
+	if i < end && s.src[i] == '[' {
+		if k := s.until(']', i+1, end); k >= 0 {
+			return k + 1
 		}
 	}
 	return i

@@ -38,7 +38,6 @@ type projectFiles struct {
 	programs map[string][]string // blocks whose keys have a program of this machine
 
 	root string // absolute: the folder that becomes the archive's
-	abs  map[string]bool
 }
 
 type projectFile struct {
@@ -57,7 +56,7 @@ func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	pr := &projectFiles{root: base, abs: map[string]bool{}, programs: map[string][]string{}}
+	pr := &projectFiles{root: base, programs: map[string][]string{}}
 	texts := map[string][]byte{}
 	modules := map[string]bool{} // checkouts
 	cache, err := filepath.Abs(filepath.Join(se.StateDir, "modules"))
@@ -103,7 +102,7 @@ func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 		pr.sources[i].Name = pr.name(pr.sources[i].Name)
 	}
 	for at, b := range texts {
-		pr.add(pr.name(at), b)
+		pr.files = append(pr.files, projectFile{pr.name(at), b})
 	}
 	for _, m := range slices.Sorted(maps.Keys(modules)) {
 		if err := pr.checkout(cache, m); err != nil {
@@ -149,13 +148,6 @@ func (pr *projectFiles) name(at string) string {
 		return at
 	}
 	return filepath.ToSlash(inside)
-}
-
-func (pr *projectFiles) add(name string, b []byte) {
-	if !pr.abs[name] {
-		pr.abs[name] = true
-		pr.files = append(pr.files, projectFile{name, b})
-	}
 }
 
 // besides are the files for people next to a pipeline.
@@ -347,7 +339,7 @@ func (pr *projectFiles) checkout(cache, folder string) error {
 		if err != nil {
 			return err
 		}
-		pr.add(archive.ModulesDir+filepath.ToSlash(inside), b)
+		pr.files = append(pr.files, projectFile{archive.ModulesDir + filepath.ToSlash(inside), b})
 		return nil
 	})
 }

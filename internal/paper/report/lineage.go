@@ -257,24 +257,20 @@ type Source struct {
 func sources(nodes []Node, i int, digests []string) []Source {
 	type producer struct{ digest, step, output string }
 	var out []Source
-	seen, found := map[producer]bool{}, map[string]bool{}
-	edges := map[string][]Edge{}
+	edges, seen := map[string][]Edge{}, map[producer]bool{}
 	for _, e := range nodes[i].Inputs {
 		edges[e.Digest] = append(edges[e.Digest], e)
 	}
-	for _, d := range digests {
-		if found[d] {
-			continue
-		}
+	for _, d := range lists.Unique(digests) {
+		first := len(out)
 		for _, e := range edges[d] {
 			if p := (producer{d, e.Step, e.Output}); !seen[p] {
-				out = append(out, Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Same: found[d], Index: e.Index})
-				seen[p], found[d] = true, true
+				out = append(out, Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Same: len(out) > first, Index: e.Index})
+				seen[p] = true
 			}
 		}
-		if !found[d] {
+		if len(out) == first {
 			out = append(out, Source{Digest: d, Index: -1})
-			found[d] = true
 		}
 	}
 	return out

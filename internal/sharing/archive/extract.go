@@ -14,7 +14,7 @@ import (
 // its store from store. Names were checked on opening, and no link leads out of the folder.
 func (a *Reader) WriteProject(ctx context.Context, folder string, store artifacts.BlobReader) error {
 	for _, f := range a.Manifest.Files {
-		r, err := a.verified(f, a.project[f.Name])
+		r, err := a.verified(f, a.entries[ProjectDir+f.Name])
 		if err != nil {
 			return err
 		}

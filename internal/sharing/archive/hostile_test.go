@@ -95,7 +95,7 @@ var hostile = []struct {
 	{"project/device", "device", func(h *zip.FileHeader) { h.SetMode(fs.ModeDevice | 0o666) }},
 	{"project/pipe", "pipe", func(h *zip.FileHeader) { h.SetMode(fs.ModeNamedPipe | 0o666) }},
 	{"project/secret", "encrypted", func(h *zip.FileHeader) { h.Flags |= 1 }},
-	{"project/more", "manifest lists 2", nil},
+	{"project/more", "manifest says 2", nil},
 	{"store/blobs/xx/yy", "not the path of a blob", nil},
 	{"store/blobs/00/" + strings.Repeat("0", 62), "its manifest says", nil},
 	{"store/records/runs/x.json", "not have such a record", nil},
@@ -295,8 +295,8 @@ func FuzzArchive(f *testing.F) {
 			return
 		}
 		_ = a.Verify(t.Context())
-		for path := range a.stored {
-			d, err := artifacts.ParseHex(strings.ReplaceAll(strings.TrimPrefix(path, "blobs/"), "/", ""))
+		for name := range a.entries {
+			d, err := artifacts.ParseHex(strings.ReplaceAll(strings.TrimPrefix(name, BlobsDir), "/", ""))
 			if err != nil {
 				continue
 			}

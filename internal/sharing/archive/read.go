@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -24,13 +23,13 @@ type Reader struct {
 	Signer   signature.Public // of the manifest; zero: not signed
 	Others   []string         // files that do not belong in an archive; never read
 
-	where   string
-	project map[string]*zip.File
-	blobs   map[artifacts.Digest]*zip.File
-	records map[string]*zip.File
-	names   []string             // of records, sorted
-	stored  map[string]*zip.File // blobs and records, by their paths in the store
-	people  map[string]*zip.File
+	where    string
+	entries  map[string]*zip.File // that belong in an archive, by name
+	records  []string             // their names, sorted
+	projects int                  // files of the project
+	people   int                  // files for people, with the manifest
+	blobs    int
+	unpacked int64 // bytes of blobs
 }
 
 // NewReader reads the table of contents and the manifest of an archive of size bytes; where is its name in messages.
@@ -53,11 +52,11 @@ func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, erro
 	if err := check(z.File, size, l); err != nil {
 		return nil, err
 	}
-	a := &Reader{where: where, project: map[string]*zip.File{}, blobs: map[artifacts.Digest]*zip.File{}, records: map[string]*zip.File{}, stored: map[string]*zip.File{}, people: map[string]*zip.File{}}
+	a := &Reader{where: where, entries: map[string]*zip.File{}}
 	if err := a.sort(z.File, l); err != nil {
 		return nil, err
 	}
-	f := a.people[ManifestName]
+	f := a.entries[ManifestName]
 	if f == nil {
 		return nil, bad("", "it has no %s: archives are written by redsi export --archive", ManifestName)
 	}
@@ -102,22 +101,22 @@ func (a *Reader) sort(files []*zip.File, l Limits) error {
 			}
 		}
 	}
-	a.names = slices.Sorted(maps.Keys(a.records))
+	slices.Sort(a.records)
 	return nil
 }
 
 func (a *Reader) put(f *zip.File, l Limits) error {
+	a.entries[f.Name] = f
 	if name, ok := strings.CutPrefix(f.Name, ProjectDir); ok {
 		if err := CheckProjectFile(name); err != nil {
 			return err
 		}
-		if len(a.project) == l.Files {
+		if a.projects++; a.projects > l.Files {
 			return bad(f.Name, "the project has more than %d files", l.Files)
 		}
 		if f.UncompressedSize64 > uint64(l.File) {
 			return bad(f.Name, "a file of the project may have at most %d bytes, but this one has %d", l.File, f.UncompressedSize64)
 		}
-		a.project[name] = f
 		return nil
 	}
 	if at, ok := strings.CutPrefix(f.Name, BlobsDir); ok {
@@ -125,7 +124,8 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 		if err != nil || artifacts.BlobPath(d) != at {
 			return bad(f.Name, "this is not the path of a blob")
 		}
-		a.blobs[d], a.stored[strings.TrimPrefix(f.Name, storeDir)] = f, f
+		a.blobs++
+		a.unpacked += int64(f.UncompressedSize64)
 		return nil
 	}
 	if at, ok := strings.CutPrefix(f.Name, RecordsDir); ok {
@@ -136,20 +136,20 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 		if f.UncompressedSize64 > artifacts.MaxRecord {
 			return bad(f.Name, "a record may have at most %d bytes, but this one has %d", artifacts.MaxRecord, f.UncompressedSize64)
 		}
-		a.records[name], a.stored[strings.TrimPrefix(f.Name, storeDir)] = f, f
+		a.records = append(a.records, name)
 		return nil
 	}
-	switch f.Name {
-	case ManifestName, ReadmeName, CitationName, CrateName, ReportName:
-		a.people[f.Name] = f
-	default:
-		if strings.HasPrefix(f.Name, ResultsDir) {
-			a.people[f.Name] = f
-		} else {
-			a.Others = append(a.Others, f.Name)
-		}
+	if isForPeople(f.Name) {
+		a.people++
+	} else {
+		delete(a.entries, f.Name)
+		a.Others = append(a.Others, f.Name)
 	}
 	return nil
+}
+
+func isForPeople(name string) bool {
+	return slices.Contains([]string{ManifestName, ReadmeName, CitationName, CrateName, ReportName}, name) || strings.HasPrefix(name, ResultsDir)
 }
 
 // complete compares the table of contents with the manifest.
@@ -175,12 +175,9 @@ func (a *Reader) complete(l Limits) error {
 	if len(named) > l.Files {
 		return bad("", "the project has %d files, more than %d", len(named), l.Files)
 	}
-	left := l.Size // one blob may be many files: each is written
-	for _, f := range a.blobs {
-		left -= int64(f.UncompressedSize64)
-	}
+	left := l.Size - a.unpacked // one blob may be many files: each is written
 	for _, f := range m.Sources {
-		b := a.blobs[f.Digest]
+		b := a.entries[BlobsDir+artifacts.BlobPath(f.Digest)]
 		switch leads := artifacts.CheckLink(f.Name, f.Link); {
 		case f.Mode == artifacts.Link && leads != nil:
 			return bad(f.Name, "%w", leads)
@@ -194,26 +191,22 @@ func (a *Reader) complete(l Limits) error {
 		}
 	}
 	for _, f := range m.Files {
-		if a.project[f.Name] == nil {
+		if a.entries[ProjectDir+f.Name] == nil {
 			return bad(ProjectDir+f.Name, "the archive lacks this file")
 		}
 	}
-	if len(a.project) != len(m.Files) {
-		return bad("", "it has %d files of the project, but its manifest lists %d", len(a.project), len(m.Files))
-	}
-	if len(a.people) != len(m.Others)+1 { // and the manifest
-		return bad("", "it has %d files for people, but its manifest says %d", len(a.people)-1, len(m.Others))
-	}
 	for _, f := range m.Others {
-		if a.people[f.Name] == nil || f.Name == ManifestName {
+		if a.entries[f.Name] == nil || f.Name == ManifestName || !isForPeople(f.Name) {
 			return bad(f.Name, "the archive lacks this file")
 		}
 	}
-	if len(a.names) != m.Records.Count {
-		return bad("", "it has %d records, but its manifest says %d", len(a.names), m.Records.Count)
-	}
-	if len(a.blobs) != m.Blobs {
-		return bad("", "it has %d blobs, but its manifest says %d", len(a.blobs), m.Blobs)
+	for _, c := range []struct {
+		of      string
+		have, m int
+	}{{"files of the project", a.projects, len(m.Files)}, {"files for people", a.people - 1, len(m.Others)}, {"records", len(a.records), m.Records.Count}, {"blobs", a.blobs, m.Blobs}} {
+		if c.have != c.m {
+			return bad("", "it has %d %s, but its manifest says %d", c.have, c.of, c.m)
+		}
 	}
 	return nil
 }
@@ -222,11 +215,11 @@ func (a *Reader) complete(l Limits) error {
 // are verified when they are read.
 func (a *Reader) Verify(ctx context.Context) error {
 	sum := sha256.New()
-	for _, name := range a.names {
+	for _, name := range a.records {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		b, err := readAll(a.records[name], artifacts.MaxRecord)
+		b, err := readAll(a.entries[RecordsDir+artifacts.RecordPath(name)], artifacts.MaxRecord)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.where, err)
 		}
@@ -236,7 +229,7 @@ func (a *Reader) Verify(ctx context.Context) error {
 		return fmt.Errorf("%s: its records do not match its manifest: their digest is %s, not %s", a.where, got, a.Manifest.Records.Digest)
 	}
 	for _, f := range a.Manifest.Others {
-		r, err := a.verified(f, a.people[f.Name])
+		r, err := a.verified(f, a.entries[f.Name])
 		if err == nil {
 			_, err = io.Copy(io.Discard, readers.WithContext(ctx, r))
 			err = errors.Join(err, r.Close())

@@ -100,7 +100,6 @@ func Compare(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Out
 	return all, nil
 }
 
-// union returns the keys of two maps, sorted.
 func union[V any](a, b map[string]V) []string {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(keys)

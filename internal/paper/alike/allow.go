@@ -19,7 +19,6 @@ type allowance struct {
 	other    bool               // something differs that only skip allows
 }
 
-// mostFields bounds the fields that a rule names.
 const mostFields = 8
 
 // number takes a difference of two numbers that are not integers.
@@ -51,7 +50,6 @@ func (a *allowance) field(x *Difference) {
 	a.other = a.other || len(a.fields) > mostFields
 }
 
-// line takes two lines of text that differ.
 func (a *allowance) line(p, q []byte) {
 	m := &meter{each: func(x *Difference) {
 		if x.By != nil && strings.ContainsAny(x.Stands+x.Made, ".eE") {

@@ -17,7 +17,6 @@ type cells struct {
 	rule step.Cells
 }
 
-// mostRendered bounds the JSON of a table or figure.
 const mostRendered = 64 << 20
 
 func (c cells) compare(a, b io.Reader) error {
@@ -46,8 +45,7 @@ func (c cells) compare(a, b io.Reader) error {
 	return nil
 }
 
-// printed is the rounding of numbers that are printed as they are.
-const printed = 1e-9
+const printed = 1e-9 // the rounding of numbers that are printed as they are
 
 type cell struct {
 	name, shown, text string

@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// mostReport bounds an evaluation's report, in bytes.
 const mostReport = 64 << 20
 
 // CompareEvaluated compares a step's reports on two models.

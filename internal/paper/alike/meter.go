@@ -32,7 +32,6 @@ func (m *meter) verdict() Verdict {
 	return Within
 }
 
-// number notes that two numbers differ.
 func (m *meter) number(path, stands, rebuilt string, by, allowed float64) {
 	of := by / allowed
 	if math.IsNaN(of) { // both are 0, written differently
@@ -61,7 +60,6 @@ func (m *meter) note(d *Difference) {
 	}
 }
 
-// clip bounds a text that is kept.
 func clip(s string) string { return words.Fit(s, 120) }
 
 func float(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

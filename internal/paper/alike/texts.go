@@ -18,7 +18,6 @@ type texts struct {
 	rule step.Texts
 }
 
-// longestWord bounds a word, in bytes.
 const longestWord = 1 << 20
 
 var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)

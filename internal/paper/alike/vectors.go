@@ -15,8 +15,7 @@ type vectors struct {
 	rule step.Vectors
 }
 
-// mostColumns bounds a row in memory.
-const mostColumns = 1 << 24
+const mostColumns = 1 << 24 // bounds a row in memory
 
 func (v vectors) compare(a, b io.Reader) error {
 	x, err := npy.Open(a)

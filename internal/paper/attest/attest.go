@@ -20,8 +20,7 @@ import (
 // Format is the version of the document.
 const Format = "redsi-attestation/1"
 
-// idLength is how many hex digits of a document's digest name it.
-const idLength = 32
+const idLength = 32 // how many hex digits of a document's digest name it
 
 // Attestation is the outcome of rebuilding a step. If it is signed, the members signer and signature follow.
 type Attestation struct {
@@ -111,8 +110,7 @@ func (a *Attestation) check() error {
 	return nil
 }
 
-// mostOf bounds the attestations of one key that are read.
-const mostOf = 1000
+const mostOf = 1000 // bounds the attestations of one key that are read
 
 // Of reads the attestations of a key, oldest first; bad says why others are invalid, changed or of another key.
 func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
@@ -147,7 +145,6 @@ func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Rea
 	return all, bad, nil
 }
 
-// parse reads a document, and checks its signature.
 func parse(doc []byte) (r Read, err error) {
 	if err = json.Unmarshal(doc, &r.Attestation); err != nil {
 		return r, err

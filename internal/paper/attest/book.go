@@ -55,8 +55,7 @@ type Shown struct {
 	Worst   *alike.Difference `json:"worst,omitempty"`
 }
 
-// mostShown bounds the attestations of one result that are shown; all are counted.
-const mostShown = 20
+const mostShown = 20 // bounds the attestations of one result that are shown; all are counted
 
 // Of returns the attestations of a result whose outputs have the digest stands; nil if there are none.
 func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, error) {

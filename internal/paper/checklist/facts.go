@@ -22,11 +22,8 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// mostPackages bounds the packages that an answer lists.
-const mostPackages = 200
-
-// mostShown bounds the items that an answer lists.
-const mostShown = 20
+// Bounds of the packages and of other items that an answer lists.
+const mostPackages, mostShown = 200, 20
 
 type facts struct {
 	Input
@@ -47,8 +44,7 @@ func (f *facts) about(t questions.Topic) []Answer {
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }
 
-// ofResults names the origin of recorded figures.
-const ofResults = "records of results"
+const ofResults = "records of results" // names the origin of recorded figures
 
 func (f *facts) code() (out []Answer) {
 	revisions := map[string]int{}
@@ -143,7 +139,6 @@ func (f *facts) data() (out []Answer) {
 	return out
 }
 
-// hostOf returns the host of a file, or "local files".
 func hostOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		host, _, _ := strings.Cut(rest, "/")

@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// unanswered marks questions that people must answer.
 const unanswered = "**[to be answered by the authors]**"
 
 // Markdown writes the checklist for people to complete.

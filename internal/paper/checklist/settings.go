@@ -14,11 +14,10 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// seedName matches the names of attributes, variables and arguments with a seed.
-var seedName = regexp.MustCompile(`(?i)(^|[._-])seed$`)
-
-// seedArgument matches a program's argument with a seed.
-var seedArgument = regexp.MustCompile(`(?i)^-{0,2}seed=(.+)$`)
+var (
+	seedName     = regexp.MustCompile(`(?i)(^|[._-])seed$`)    // of an attribute, variable or argument
+	seedArgument = regexp.MustCompile(`(?i)^-{0,2}seed=(.+)$`) // of a program
+)
 
 // Bounds of one block's settings in an answer.
 const (

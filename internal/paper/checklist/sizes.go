@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// parametersField is the name of a report's field or a count with the size of a model.
-const parametersField = "parameters"
+const parametersField = "parameters" // the name of a report's field or a count with the size of a model
 
 // Bounds of the reports that are read to find the sizes of models.
 const (

@@ -96,7 +96,6 @@ func (j *Judged) JUnit(w io.Writer) error {
 	return err
 }
 
-// nameOf tells the expectations of one cell apart.
 func nameOf(c Check) string {
 	if c.Scale != "" {
 		return c.Cell + " at " + c.Scale

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// textKept bounds the texts that Values writes: the beginning of a longer text stands for all of it.
-const textKept = 120
+const textKept = 120 // bounds the texts that Values writes: the beginning of a longer text stands for all of it
 
 // Values writes the cells of a preview's tables and figures as CSV: the address, the cell, and its number as it is
 // printed or its text, in the form that expect takes. It writes only cells that were read from artifacts, since a

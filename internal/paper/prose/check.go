@@ -74,7 +74,6 @@ func (r *Result) Failed() bool {
 	return len(r.Unknown)+len(r.Stale)+len(r.NoPicture)+len(r.OldPicture) > 0
 }
 
-// mostCandidates bounds the cells that are named for a number.
 const mostCandidates = 3
 
 // Check compares a paper with the cells, and with earlier cells unless before is nil.
@@ -284,7 +283,6 @@ func (x *index) nearest(name string) string {
 	return near
 }
 
-// clip bounds the texts whose distance is computed.
 func clip(s string) string { return s[:min(len(s), 200)] }
 
 // absent lists the tables and figures that the paper neither includes nor labels.
@@ -307,8 +305,7 @@ func (r *Result) absent(p *Paper, now *Numbers) {
 	}
 }
 
-// mostName bounds a file's name, far below the limits of file systems.
-const mostName = 100
+const mostName = 100 // bounds a file's name, far below the limits of file systems
 
 // FileName returns the file name, without extension, of a table or figure in a folder written by redsi report --latex:
 // the characters that LaTeX can read of its name, which may contain an instance's key.

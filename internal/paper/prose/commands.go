@@ -22,7 +22,6 @@ var dropped = map[string]string{
 	"DeclareUnicodeCharacter": "mm", "hyphenation": "m", "stepcounter": "m", "refstepcounter": "m", "value": "m", "arabic": "m", "tag": "m", "fbox": "", "index": "m", "gls": "om",
 }
 
-// said are commands for characters.
 var said = map[string]string{
 	"%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": " ", "}": " ", " ": " ", "\n": " ", "\t": " ",
 	",": string(thin), "thinspace": string(thin), ";": " ", ":": " ", "quad": " ", "qquad": " ", "!": "", "-": "", "/": "", "@": "",
@@ -35,7 +34,6 @@ var fonts = map[string]bool{"textbf": true, "textit": true, "texttt": true, "tex
 	"mathrm": true, "mathbf": true, "mathit": true, "mathsf": true, "mathtt": true, "mathnormal": true, "boldsymbol": true, "bm": true, "text": true, "mbox": true, "hbox": true,
 	"textnormal": true, "ensuremath": true, "num": true, "redsitext": true}
 
-// refs are commands that refer to labels.
 var refs = map[string]bool{"ref": true, "autoref": true, "cref": true, "Cref": true, "vref": true, "eqref": true, "subref": true, "labelcref": true}
 
 func (s *scan) command(i, end int) (int, error) {

@@ -56,7 +56,6 @@ func (s *scan) begin(i, k, end int) (int, error) {
 	return s.option(k, end), nil
 }
 
-// closes reads the end of an environment.
 func (s *scan) closes(name string, i int) {
 	if _, ok := tabulars[name]; ok {
 		s.emit(string(rowEnd), i)

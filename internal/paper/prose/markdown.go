@@ -32,8 +32,7 @@ func texFile(address string) string {
 	return folder + FileName(address) + ".tex"
 }
 
-// mostLines bounds a list in Markdown, for a comment on a pull request.
-const mostLines = 100
+const mostLines = 100 // bounds a list in Markdown, for a comment on a pull request
 
 // Markdown writes the result for a pull request.
 func (r *Result) Markdown(w io.Writer) error {
@@ -92,5 +91,4 @@ func list[T any](b *strings.Builder, title string, all []T, line func(T) string)
 	}
 }
 
-// code returns a text as code in one line.
 func code(s string) string { return markdown.Code(oneLine(s)) }

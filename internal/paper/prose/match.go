@@ -31,7 +31,6 @@ type index struct {
 	labels  map[string][]int32 // entries of a table, by its label
 }
 
-// newIndex parses the printed forms of all cells.
 func newIndex(n *Numbers) *index {
 	x := &index{names: map[string]int{}, words: map[string]int32{}, labels: map[string][]int32{}}
 	for i := range n.Tables {

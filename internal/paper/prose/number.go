@@ -20,8 +20,7 @@ type Number struct {
 	digits   string // without separators and sign
 }
 
-// thin is the space that \, leaves between digits.
-const thin = '\u2009'
+const thin = '\u2009' // the space that \, leaves between digits
 
 // numberAt reads the number that begins at i in a plain text, and returns its end. A part of a word, an identifier, a
 // ratio or a power is not a number.
@@ -168,7 +167,6 @@ func (n Number) zeros() float64 {
 	return math.Pow(10, float64(len(n.digits)-len(strings.TrimRight(n.digits, "0"))))
 }
 
-// year reports whether the number may be a year.
 func (n Number) year() bool {
 	return n.Decimals == 0 && !n.Signed && n.Unit == 0 && !n.Percent && len(n.digits) == 4 && len(n.Text) == 4 && n.Value >= 1900 && n.Value <= 2100
 }

@@ -141,8 +141,7 @@ func (s *scan) script(i, end int) (int, error) {
 
 func (s *scan) skipSpace(i, end int) int { return end - len(strings.TrimLeft(s.src[i:end], " \t\r\n")) }
 
-// mostArgument bounds the search for the end of an argument, in bytes.
-const mostArgument = 1 << 18
+const mostArgument = 1 << 18 // bounds the search for the end of an argument, in bytes
 
 // group returns the text between the braces that begin at i, after blanks.
 func (s *scan) group(i, end int) (from, to int, ok bool) {

@@ -28,7 +28,6 @@ type Place struct {
 // String is FILE:LINE:COLUMN.
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-// spot is a byte of a file.
 type spot struct {
 	file int32
 	at   int32
@@ -102,7 +101,6 @@ func Read(folder fs.FS, shown string, files ...string) (*Paper, error) {
 	return p, nil
 }
 
-// reader extracts the text of LaTeX.
 type reader struct {
 	folder fs.FS
 	shown  string // folder's name in places
@@ -119,8 +117,7 @@ type reader struct {
 	graphics []string // folders of \graphicspath
 }
 
-// mostDepth bounds how deep files nest, and groups that are read separately.
-const mostDepth = 200
+const mostDepth = 200 // bounds how deep files nest, and groups that are read separately
 
 var errTooDeep = errors.New("files and arguments nest too deep")
 

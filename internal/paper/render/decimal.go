@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// atPoint is the Align of columns whose decimal points are one below the other.
-const atPoint = "decimal"
+const atPoint = "decimal" // the Align of columns whose decimal points are one below the other
 
 // siunitx are the settings with which a column S of siunitx 3 prints numbers as other columns do.
 const siunitx = `\sisetup{mode=text,reset-text-series=false,text-series-to-math=true,retain-explicit-plus=true,group-minimum-digits=4,group-separator={,},table-align-text-after=false}` + "\n"

@@ -237,8 +237,7 @@ func (f *Figure) Notes() (notes []string) {
 	return notes
 }
 
-// mostNamed bounds the points that a note names.
-const mostNamed = 6
+const mostNamed = 6 // bounds the points that a note names
 
 // Expect compares the figure with the paper: a cell is SERIES.POINT.x or SERIES.POINT.y, or the text of panels.N or
 // flow.N, counted from 0. An unknown name is an error, except for points of the series in curves: they come with the

@@ -22,8 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// pngDPI is the resolution of PNG files, in dots per inch.
-const pngDPI = 220
+const pngDPI = 220 // the resolution of PNG files, in dots per inch
 
 // size returns the picture's size; text decides the height of panels and flows.
 func (f *Figure) size() (w, h vg.Length) {
@@ -41,7 +40,6 @@ func (f *Figure) size() (w, h vg.Length) {
 	return w, h
 }
 
-// draw draws the picture on a canvas of its size, on white.
 func (f *Figure) draw(cs vg.CanvasSizer) error {
 	c := draw.New(cs)
 	c.SetColor(color.White)

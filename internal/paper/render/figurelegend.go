@@ -59,7 +59,6 @@ func (k Key) sample() vg.Length {
 	return legendSample
 }
 
-// drawLegend draws a row of entries, centred, at height y.
 func drawLegend(c draw.Canvas, row []Key, y vg.Length) {
 	total := -legendGap
 	for _, k := range row {

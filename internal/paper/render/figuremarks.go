@@ -71,7 +71,6 @@ func (a *Axis) check(below bool) error {
 	return nil
 }
 
-// checkDraw reports a series that cannot be drawn.
 func (f *Figure) checkDraw(s Series) error {
 	switch {
 	case f.Heat != nil && (s.Draw != "" || f.Y2 != nil || len(f.X.Categories) == 0):

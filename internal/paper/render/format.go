@@ -76,7 +76,6 @@ func (f Format) digits(v float64) string {
 	return f.sign(v, fixed(abs, f.Decimals))
 }
 
-// kilo is the unit of style kilo.
 const kilo = " K"
 
 // sign puts the sign of v before its digits; a number that is printed as 0 is not negative.
@@ -106,8 +105,7 @@ func (f Format) unsigned() string {
 	return f.Style
 }
 
-// none is shown in a cell without a value.
-const none = "–"
+const none = "–" // shown in a cell without a value
 
 // Plain returns a cell's text as its column prints it, without styles.
 func (c Cell) Plain(f Format) string {
@@ -184,7 +182,6 @@ func (c Cell) latex(f Format) (s string) {
 	return s + c.superscript()
 }
 
-// superscript returns the LaTeX of the cell's marks.
 func (c Cell) superscript() string {
 	if c.Marks == "" {
 		return ""

@@ -85,7 +85,6 @@ func Absent(why string) Cell { return Cell{Text: AbsentText, Data: true, Absent:
 // Missing reports whether the cell has nothing to show.
 func (c Cell) Missing() bool { return c.Value == nil && c.Text == "" }
 
-// format returns how the cell's number is printed in a column.
 func (c Cell) format(column Format) Format { return *cmp.Or(c.Format, &column) }
 
 // Number returns a cell of one value.

@@ -9,8 +9,7 @@ import (
 // TeXData returns data, which has no markup, as LaTeX.
 func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 
-// widestColumn is the width, in cm, of the widest figure in one of two columns.
-const widestColumn = 10
+const widestColumn = 10 // the width, in cm, of the widest figure in one of two columns
 
 // LaTeX writes the figure as a float that includes a PDF or PNG file, or with "" a box that says there is none. It needs
 // graphicx.
@@ -31,7 +30,6 @@ func (f *Figure) LaTeX(w io.Writer, file string) error {
 	return err
 }
 
-// endFloat writes the end of a float, with its caption and label if it has them.
 func endFloat(b *strings.Builder, env, caption, label string) {
 	if caption != "" {
 		fmt.Fprintf(b, "\\caption{%s}\n", TeX(caption))

@@ -268,8 +268,7 @@ func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 	return s
 }
 
-// downloadKind is the kind of the steps that download files.
-const downloadKind = "download"
+const downloadKind = "download" // the kind of the steps that download files
 
 // folderOf returns the tree of a source block, in one row.
 func folderOf(i int, n Node) SourceFile {

@@ -145,7 +145,6 @@ func withLeftOut(items []*Item, pl *plan.Plan) []*Item {
 	return items
 }
 
-// fill reads the item from a result.
 func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) error {
 	it.State, it.result = Done, r
 	b, err := expect.ReadOutput(ctx, r, "json", read)

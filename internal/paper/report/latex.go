@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// mostPasses bounds the passes of LaTeX: references and long tables settle in two to four.
-const mostPasses = 5
+const mostPasses = 5 // bounds the passes of LaTeX: references and long tables settle in two to four
 
 // WriteBundle writes the report's LaTeX document, compiled if pdf is set, and returns its main files; nothing without
 // dir.

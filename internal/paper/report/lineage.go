@@ -149,7 +149,6 @@ func notesOf(all map[string]string) (env, notes map[string]string) {
 	return env, notes
 }
 
-// edgesOf lists the inputs of a task with the attributes that read them.
 func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error) {
 	tree, err := t.Tree()
 	if err != nil {

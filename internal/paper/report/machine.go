@@ -26,7 +26,6 @@ func FileOf(name string) string {
 	return name
 }
 
-// storeOf returns a store's name on the page.
 func storeOf(url string) string {
 	if strings.HasPrefix(url, "file:") || filepath.IsAbs(url) {
 		return "a folder"

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// mostTimed bounds the rows of a timeline; the shortest blocks share the last one.
-const mostTimed = 30
+const mostTimed = 30 // bounds the rows of a timeline; the shortest blocks share the last one
 
 // runWork is when the steps of a run were running, by row of its timeline.
 type runWork struct {

@@ -40,7 +40,6 @@ type Options struct {
 	Confirm func(todo []Step) error
 }
 
-// accepter accepts results of one target.
 type accepter struct {
 	*session.Session
 	Options
@@ -91,10 +90,8 @@ func Results(ctx context.Context, se *session.Session, target string, o Options)
 	}
 }
 
-// isHit ends the sentence about a step that needs no acceptance.
-const isHit = " is a HIT"
+const isHit = " is a HIT" // ends the sentence about a step that needs no acceptance
 
-// accept records one acceptance, and returns its id.
 func (ac *accepter) accept(ctx context.Context, x Step) (string, error) {
 	decl := artifacts.Acceptance{Key: x.Key, Of: x.Of, Step: x.Address, Outputs: x.result.OutputsDigest(), Reason: ac.Reason, By: ac.By, When: time.Now().UTC(),
 		Changes: []artifacts.AcceptedChange{}}

@@ -100,8 +100,7 @@ func CheckProjectFile(name string) error {
 // ModulesDir is where the commits of modules' repositories are, below project/.
 const ModulesDir = ".redsi/modules/"
 
-// localSettings is syntax.LocalFile.
-const localSettings = "redsi.local.hcl"
+const localSettings = "redsi.local.hcl" // syntax.LocalFile
 
 // fold returns a name as file systems may compare it: regardless of case and composition.
 func fold(name string) string {
@@ -111,7 +110,6 @@ func fold(name string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
 }
 
-// parseManifest reads and checks a manifest, and returns who signed it.
 func parseManifest(b []byte) (m Manifest, by signature.Public, err error) {
 	if err := values.Written(b, &m); err != nil {
 		return m, by, err

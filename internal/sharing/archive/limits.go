@@ -91,8 +91,7 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 	return nil
 }
 
-// deflateMost is how many bytes one byte of deflate can stand for.
-const deflateMost = 1032
+const deflateMost = 1032 // how many bytes one byte of deflate can stand for
 
 // check refuses suspicious entries that no archive needs: links, devices, encryption, impossible sizes, data shared by
 // two entries.

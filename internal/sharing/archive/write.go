@@ -106,8 +106,7 @@ func (w *Writer) Project(name string, b []byte) error {
 	return nil
 }
 
-// sample is how much of a blob is compressed to see whether compression is worth the time.
-const sample = 64 << 10
+const sample = 64 << 10 // how much of a blob is compressed to see whether compression is worth the time
 
 // Blob adds a blob, whose bytes are verified.
 func (w *Writer) Blob(ctx context.Context, from artifacts.BlobReader, d artifacts.Digest) (err error) {

@@ -146,7 +146,6 @@ func (c *Writer) action(s Step, id, tool string, results []string) {
 		with("agent", refs(agents)).with("resourceUsage", refs(used)))
 }
 
-// signer describes the holder of a key.
 func (c *Writer) signer(key string) string {
 	name, _, _ := strings.Cut(key, ":")
 	sum := sha256.Sum256([]byte(key))
@@ -187,7 +186,6 @@ func (c *Writer) input(d artifacts.Digest) string {
 	return c.blob(artifacts.File{Digest: d, Size: -1}, "input", "")
 }
 
-// outputs describes the artifacts that a step has left.
 func (c *Writer) outputs(s Step) (ids []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Result.Outputs)) {
 		a := s.Result.Outputs[name]

@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// related is something that a deposition refers to.
 type related struct {
 	Identifier string `json:"identifier"`
 	Relation   string `json:"relation"`

@@ -74,7 +74,6 @@ func split(arg string) (step, output, file string) {
 	return step, output, file
 }
 
-// resultOf finds the result of one step.
 func resultOf(ctx context.Context, se *session.Session, address string) (*artifacts.Resolver, *artifacts.Result, error) {
 	se.Targets = []string{address}
 	v, err := se.Preview(ctx, session.Everything)

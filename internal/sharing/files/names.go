@@ -57,10 +57,8 @@ func nameOf(item string) string {
 	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
 
-// longestName leaves room for a digest and an extension, in bytes: file systems take 255.
-const longestName = 200
+const longestName = 200 // leaves room for a digest and an extension, in bytes: file systems take 255
 
-// extension is the file extension of a rendered output.
 func extension(output string) string {
 	switch output {
 	case "markdown":

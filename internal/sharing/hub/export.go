@@ -95,8 +95,7 @@ func Export(ctx context.Context, se *session.Session, folder, namespace string) 
 	return list, nil
 }
 
-// cardMost bounds a repository's README.md.
-const cardMost = 16 << 20
+const cardMost = 16 << 20 // bounds a repository's README.md
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 

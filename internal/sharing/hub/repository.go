@@ -52,7 +52,6 @@ type config struct {
 	DataFiles yaml.Node `yaml:"data_files"`
 }
 
-// modelFiles are the files that transformers needs to open a model.
 var modelFiles = []string{"config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
 
 // Check reports everything that the hub, or libraries that load from it, would refuse.

@@ -19,10 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// crateSteps is how many results are held while a crate is written.
-const crateSteps = 256
+const crateSteps = 256 // how many results are held while a crate is written
 
-// writeCrate adds ro-crate-metadata.json.
 func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
 	work := x.work()
 	work.Title, work.Abstract = cmp.Or(work.Title, x.project.pipeline), cmp.Or(work.Abstract, "A redsi pipeline with its results and how they were computed.")

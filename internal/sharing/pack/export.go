@@ -38,7 +38,6 @@ type Options struct {
 	DOI, Deposit string // Deposit: "" or "zenodo"
 }
 
-// check reports what is wrong with the options.
 func (o Options) check() error {
 	if !slices.Contains([]string{choose.All, choose.Tables, choose.None}, o.Choice.Which) {
 		return fault.Input(fmt.Errorf("--blobs %s: want all, tables or none", o.Choice.Which))
@@ -91,7 +90,6 @@ type export struct {
 	done     Exported
 }
 
-// renderedBlob is a file of a table or figure.
 type renderedBlob struct {
 	name string // in the archive
 	artifacts.File
@@ -161,7 +159,6 @@ func begin(se *session.Session, of session.Seen, o Options) (x *export, err erro
 	return x, nil
 }
 
-// work describes the archive for citations.
 func (x *export) work() crate.Work {
 	p := x.of.Pipeline.Paper
 	w := crate.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Released: x.newest}

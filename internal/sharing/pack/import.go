@@ -60,7 +60,6 @@ type Imported struct {
 	Apart bool   `json:"-"` // the results are in a store elsewhere
 }
 
-// ownStore is the store's path in the new folder.
 var ownStore = filepath.Join(".redsi", "store")
 
 // Import reads an archive into a new folder, which appears once it is complete.

@@ -45,8 +45,7 @@ type projectFile struct {
 	data []byte
 }
 
-// mostUp bounds how many folders above the pipeline's the files that it reads may be.
-const mostUp = 5
+const mostUp = 5 // bounds how many folders above the pipeline's the files that it reads may be
 
 // projectOf collects the pipeline's files, the files that it reads, its modules, its lock file and the files for people
 // next to it, and local sources by their digests.
@@ -150,12 +149,12 @@ func (pr *projectFiles) name(at string) string {
 	return filepath.ToSlash(inside)
 }
 
-// besides are the files for people next to a pipeline.
-var besides = append([]string{"CITATION.cff", "README.md"}, licenses...)
+// Files for people next to a pipeline, and their most bytes.
+var (
+	licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
+	besides  = append([]string{"CITATION.cff", "README.md"}, licenses...)
+)
 
-var licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
-
-// mostBeside bounds such a file.
 const mostBeside = 4 << 20
 
 // beside adds lock files, tests and files for people. A file that cannot be read is left out: the pipeline does not need

@@ -74,7 +74,6 @@ func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *sign
 	return w.Close(m, by)
 }
 
-// describedFile is a short file of an archive.
 type describedFile struct {
 	name, says string
 	data       []byte

@@ -16,12 +16,8 @@ import (
 
 // publicationFormat is the format of index.json, in which readers without the pipeline, such as python/redsi, find the
 // result of a step: a static host lists nothing.
-const publicationFormat = "redsi-publication/1"
+const publicationFormat, publicationName = "redsi-publication/1", "index.json"
 
-// publicationName is the index's file name.
-const publicationName = "index.json"
-
-// publicationIndex has the key of each step's result.
 type publicationIndex struct {
 	Format string                      `json:"format"`
 	Steps  []publishedStep             `json:"steps"` // by address

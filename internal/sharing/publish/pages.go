@@ -50,7 +50,6 @@ func marked(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// indexData is the data of index.html.
 type indexData struct {
 	*Publication
 	Title    string

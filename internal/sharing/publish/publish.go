@@ -184,8 +184,7 @@ func needed(pl *plan.Plan, targets []string) ([]bool, error) {
 	return needed, nil
 }
 
-// chunk bounds the results in memory.
-const chunk = 1024
+const chunk = 1024 // bounds the results in memory
 
 // choose decides what is published: each hit of a preview, except a hit with a blob left out that readers cannot fetch.
 func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {

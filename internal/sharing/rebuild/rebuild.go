@@ -73,7 +73,6 @@ type All struct {
 	Signer string `json:"signer,omitempty"` // public key; "" for attestations that are not signed
 }
 
-// runner rebuilds steps.
 type runner struct {
 	*session.Session
 	Options

@@ -29,8 +29,7 @@ type Signed struct {
 	Damaged int `json:"damaged"`
 }
 
-// chunk bounds the results in memory.
-const chunk = 1024
+const chunk = 1024 // bounds the results in memory
 
 // Sign signs results of a store.
 func (o Signing) Sign(ctx context.Context, store *artifacts.Resolver, keys []artifacts.Digest) (n Signed, err error) {

@@ -124,7 +124,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestUndeclared: what no fields are declared of is whole as it is written, line by line.
+// TestUndeclared: without declared fields, numbers are integers as they are written, line by line.
 func TestUndeclared(t *testing.T) {
 	s := newStore(t)
 	o := step.Output{Alike: step.Numbers{Margin: step.Margin{Rel: 1e-3}}}
@@ -277,7 +277,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestFollows: what is made of another output is judged by that one.
+// TestFollows: an output that is computed from another is judged by the other.
 func TestFollows(t *testing.T) {
 	s := newStore(t)
 	rules := map[string]step.Alike{"svg": step.Follows{Output: "json"}, "json": step.Numbers{Margin: step.Margin{Abs: 1}}}

@@ -246,7 +246,7 @@ func text(v any) string {
 	if v == nil {
 		return ""
 	}
-	b, _ := json.Marshal(v) // of what came from JSON
+	b, _ := json.Marshal(v) // v came from JSON
 	return string(b)
 }
 

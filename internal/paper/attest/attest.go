@@ -94,7 +94,7 @@ func (a *Attestation) check() error {
 	case a.Format != Format:
 		return fmt.Errorf("its format is %q, not %q", a.Format, Format)
 	case a.Key.IsZero() || a.Stands.IsZero() || a.Made.IsZero():
-		return errors.New("it does not say what it is about")
+		return errors.New("it lacks the key of its step, or the digest of outputs")
 	case a.Verdict != alike.Same && a.Verdict != alike.Within && a.Verdict != alike.Differs:
 		return fmt.Errorf("%.100q is not a verdict", a.Verdict)
 	}

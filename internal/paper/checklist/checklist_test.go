@@ -122,7 +122,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNothingKnown: where nothing has run or was said, all that is not in the pipeline is blank, and nothing is made up.
+// TestNothingKnown: where nothing has run or was said, everything outside of the pipeline is blank.
 func TestNothingKnown(t *testing.T) {
 	in := study(t, 0, pipeline.Checklist{}, "acl")
 	in.Spent = &usage.Spent{Results: usage.Sum{}}

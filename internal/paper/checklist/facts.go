@@ -269,11 +269,7 @@ func (f *facts) parameters() (out []Answer) {
 	if len(list) == 0 {
 		return nil
 	}
-	left := ""
-	if n := len(list) - mostShown; n > 0 {
-		list, left = list[:mostShown], fmt.Sprintf(", and %d more", n)
-	}
-	return []Answer{{Text: "Variables of the pipeline: " + strings.Join(list, ", ") + left + ".", From: f.Report.Pipeline}}
+	return []Answer{{Text: "Variables of the pipeline: " + words.And(list, mostShown) + ".", From: f.Report.Pipeline}}
 }
 
 func (f *facts) placeOf(address string) string {

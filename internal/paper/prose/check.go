@@ -18,7 +18,7 @@ type Finding struct {
 	Place      Place       `json:"place"`
 	Text       string      `json:"text"`   // as typed
 	Scope      Scope       `json:"scope"`  // where cells were searched
-	Chance     float64     `json:"chance"` // of a coincidence, among those cells
+	Chance     float64     `json:"chance"` // of a coincidence, among the searched cells
 	Candidates []Candidate `json:"candidates"`
 	Now        string      `json:"now,omitempty"` // if stale: the first candidate as it prints now
 }

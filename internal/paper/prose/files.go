@@ -97,7 +97,7 @@ func numbersAt(ctx context.Context, folder, commit, file string) (string, error)
 	return "", fmt.Errorf("that revision has %s: say which with --numbers", strings.Join(found, " and "))
 }
 
-// gitIn runs git in a folder and returns what it prints, without trailing line breaks.
+// gitIn runs git in a folder and returns its output, without trailing line breaks.
 func gitIn(ctx context.Context, folder string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := git.To(ctx, &out, []string{"GIT_OPTIONAL_LOCKS=0"}, append([]string{"-C", folder}, args...)...)

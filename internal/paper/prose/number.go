@@ -150,7 +150,7 @@ func same(a, b float64, decimals int) bool {
 	return math.Abs(a-b) < 0.25*math.Pow(10, -float64(decimals))
 }
 
-// significant counts a number's significant digits: for an integer, those before trailing zeros.
+// significant counts a number's significant digits; the trailing zeros of an integer are not.
 func (n Number) significant() int {
 	d := strings.TrimLeft(strings.Replace(n.digits, ".", "", 1), "0")
 	if n.Decimals == 0 {

@@ -34,7 +34,7 @@ type Figure struct {
 
 	Image map[string]ImageFile `json:"image,omitempty"` // files that a step drew, by format, which is the output's name
 
-	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them, runs of none are.
+	// PaperScale is the scale of the paper's numbers: runs at another scale are not compared with them, runs without one are.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate

@@ -9,9 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Titles, captions and text cells are written with a little markup: <b>, <i>,
-// <tt>, <sc>, <sub> and <sup>, closed by </b> and so on, nested or not. A "<"
-// that begins none of these is itself.
+// Titles, captions and text cells are written with a little markup: <b>, <i>, <tt>, <sc>, <sub> and <sup>, closed by </b>
+// and so on, nested or not. Any other "<" is itself.
 
 var tag = regexp.MustCompile(`</?(?:b|i|tt|sc|sub|sup)>`)
 

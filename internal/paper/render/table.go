@@ -26,7 +26,7 @@ type Table struct {
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
 	Checks  []Check  `json:"-"`               // see Expect
 
-	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them, runs of none are.
+	// PaperScale is the scale of the paper's numbers: runs at another scale are not compared with them, runs without one are.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate

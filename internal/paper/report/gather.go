@@ -69,7 +69,7 @@ type Gatherer struct {
 	stands    map[int]artifacts.Digest // the outputs of steps that were rebuilt
 }
 
-// spent is what a step with a result took and used.
+// spent is the time and the resources of a step with a result.
 type spent struct {
 	done bool
 	took time.Duration
@@ -216,7 +216,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		}
 	}
 	r.Book = g.book
-	if err := r.attested(ctx, g.stands); err != nil {
+	if r.Rebuilt, err = attested(ctx, g.book, nodes, g.stands); err != nil {
 		return nil, err
 	}
 	r.Picture = g.picture(r.Items)

@@ -172,7 +172,7 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 	return nil
 }
 
-// planned fills in what the configuration says, also before a run.
+// planned fills in the data of the configuration, also before a run.
 func (it *Item) planned(config []byte) error {
 	var c struct {
 		Paper, Caption, Scale string

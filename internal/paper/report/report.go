@@ -118,7 +118,7 @@ func (r *Report) load(ctx context.Context, items []int, read Reader) error {
 	return nil
 }
 
-// complete adds what the page shows of a table or figure apart from its result.
+// complete adds the files and pictures of a table or figure to its result.
 func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	if it.State != Done {
 		return nil
@@ -144,7 +144,7 @@ func (r *Report) Apart() string { return r.Judged.Summary().Apart }
 // Compared reports whether any number was compared with the paper's.
 func (r *Report) Compared() bool { return !r.Other && r.Checked() }
 
-// Checked reports whether anything was compared with what is expected.
+// Checked reports whether anything was compared with an expectation.
 func (r *Report) Checked() bool { return r.Judged.Summary().Judged > 0 }
 
 // Said sums up the verdicts on all expectations, in a sentence.

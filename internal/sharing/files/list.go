@@ -68,14 +68,14 @@ func List(ctx context.Context, se *session.Session, name string, trees bool) ([]
 	return slices.Concat(of...), errors.Join(err, untold)
 }
 
-// Used is what a step used of its machine.
+// Used is the use of its machine by a step.
 type Used struct {
 	Address string          `json:"address"`
 	TookS   float64         `json:"took_s"`
 	Used    *artifacts.Used `json:"used,omitempty"` // nil: not measured
 }
 
-// ListUsed lists what the steps of a session's targets used, and the sum.
+// ListUsed lists how the steps of a session's targets used their machines, and the sum.
 func ListUsed(ctx context.Context, se *session.Session) (list []Used, sum usage.Sum, err error) {
 	var of [][]Used
 	_, err = se.Preview(ctx, func(v session.Seen) (plan.Keep, error) {

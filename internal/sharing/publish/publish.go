@@ -36,7 +36,7 @@ type Options struct {
 	URL        string // where readers will find it
 }
 
-// Publication is what is published and what is left out.
+// Publication lists what is published and what is left out.
 type Publication struct {
 	Folder  string                `json:"folder"`
 	Tables  int                   `json:"tables"`
@@ -349,7 +349,7 @@ func (pub *Publication) copy(ctx context.Context, from artifacts.Reader, to arti
 		return fmt.Errorf("%w; the same command continues from there", err)
 	}
 	if n := len(pub.Done.Differs); n > 0 {
-		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, and readers would get those: publish into a new folder", pub.Folder, words.Count(n, "step"), pub.Done.Differs[0].Hex())
+		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, which readers would get: publish into a new folder", pub.Folder, words.Count(n, "step"), pub.Done.Differs[0].Hex())
 	}
 	return nil
 }

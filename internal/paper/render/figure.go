@@ -255,7 +255,7 @@ func (f *Figure) CellAt(curves []string, name string) (Cell, Format, error) {
 	if text, ok := f.text(name); ok {
 		return text, format, nil
 	}
-	cell, axis, err := f.find(name)
+	cell, axis, err := f.Find(name)
 	if axis != nil {
 		format.Decimals = axis.Decimals
 	}
@@ -289,7 +289,8 @@ func (f *Figure) text(name string) (Cell, bool) {
 	return cell, true
 }
 
-func (f *Figure) find(name string) (Cell, *Axis, error) {
+// Find returns the number with a name such as SERIES.POINT.y, and its axis.
+func (f *Figure) Find(name string) (Cell, *Axis, error) {
 	series, rest, _ := strings.Cut(name, ".")
 	point, axis, ok := strings.CutLast(rest, ".")
 	if !ok || !slices.Contains(coordinates, axis) {

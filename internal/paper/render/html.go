@@ -51,15 +51,3 @@ func (t *Table) HeadRows() (rows [][]Span) {
 	}
 	return rows
 }
-
-// Find returns the cell named ROW.COLUMN.
-func (t *Table) Find(name string) (Cell, error) {
-	_, c, err := t.find(name)
-	return c, err
-}
-
-// Find returns the number named SERIES.POINT.x or SERIES.POINT.y.
-func (f *Figure) Find(name string) (Cell, error) {
-	c, _, err := f.find(name)
-	return c, err
-}

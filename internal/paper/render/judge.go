@@ -70,9 +70,9 @@ func (t *Table) Expect(es ...Expectation) error {
 
 // CellAt finds a cell by its name, and how its number is printed.
 func (t *Table) CellAt(name string) (Cell, Format, error) {
-	col, cell, err := t.find(name)
+	col, cell, err := t.Find(name)
 	if of, isStd := strings.CutSuffix(name, StdSuffix); isStd && err != nil {
-		col, cell, err = t.find(of)
+		col, cell, err = t.Find(of)
 		f := cell.format(col.Format)
 		f.Style = f.unsigned()
 		return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs, isPending: cell.Value != nil && cell.Std == nil}, f, err // for more seeds
@@ -339,7 +339,8 @@ func (e Expectation) asked(form Form, cells []string) string {
 	return s
 }
 
-func (t *Table) find(name string) (Column, Cell, error) {
+// Find returns the cell named ROW.COLUMN, and its column.
+func (t *Table) Find(name string) (Column, Cell, error) {
 	row, col, ok := strings.CutLast(name, ".")
 	if !ok {
 		return Column{}, Cell{}, fmt.Errorf("%q: a cell is ROW.COLUMN", name)

@@ -46,11 +46,12 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 	if err != nil {
 		return nil, err
 	}
-	find := it.Figure.Find
+	var c render.Cell
 	if it.Table != nil {
-		find = it.Table.Find
+		_, c, err = it.Table.Find(cell)
+	} else {
+		c, _, err = it.Figure.Find(cell)
 	}
-	c, err := find(cell)
 	if err != nil {
 		return nil, &UnknownCell{name, err.Error()}
 	}

@@ -87,10 +87,7 @@ func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resol
 // compareOther compares the result of a step with theirs, and attests the outcome if this machine computed the result.
 func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, theirs *artifacts.Result) (Compared, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
-	found, err := r.acts.Compare(ctx, it.Task(), *theirs, *it.Result, activities.RebuildOptions{
-		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
-			return r.readers(ctx, address, output, kind)
-		}})
+	found, err := r.acts.Compare(ctx, it.Task(), *theirs, *it.Result, activities.RebuildOptions{Readers: r.readers(address)})
 	if err != nil {
 		return Compared{}, err
 	}

@@ -186,10 +186,7 @@ func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *Al
 func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
 	done := Step{Address: address, StoodS: it.Took.Seconds()}
-	rebuilt, err := r.acts.Rebuild(ctx, address, it.Key, it.Task(), activities.RebuildOptions{Threads: r.Threads,
-		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
-			return r.readers(ctx, address, output, kind)
-		}})
+	rebuilt, err := r.acts.Rebuild(ctx, address, it.Key, it.Task(), activities.RebuildOptions{Threads: r.Threads, Readers: r.readers(address)})
 	if err != nil {
 		for _, d := range v.Plan.Steps[i].Deps {
 			if input := v.Plan.Steps[d].Address; v.Items[d].Released && errors.Is(err, artifacts.ErrNotExist) {

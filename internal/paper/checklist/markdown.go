@@ -24,7 +24,7 @@ func (c *Checklist) Markdown() string {
 		"Questions that neither records nor the pipeline answer are marked %s: %s.\n",
 		plain(c.Pipeline), counted(c.Done, "step"), counted(c.Steps, "step"), c.Source, unanswered, counted(c.Blank, "question"))
 	if c.Apart != "" {
-		p("\n**This is %s.** Sizes, hours and results below are those of these runs, not of the paper.\n", plain(c.Apart))
+		p("\n**This is %s.** Sizes, hours and results below are of these runs, not of the paper.\n", plain(c.Apart))
 	}
 	section := ""
 	for _, q := range c.Questions {
@@ -52,7 +52,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	if len(c.Commands) == 0 {
 		return
 	}
-	p("\n## One command for each table and figure\n\nTimes are for steps run one after another on the machines of these runs, sizes those of their results; steps that several need count in each. " +
+	p("\n## One command for each table and figure\n\nTimes are for steps run one after another on the machines of these runs, sizes are of their results; steps that several need count in each. " +
 		"“of” says for how many of the steps they are recorded.\n\n")
 	p("| result | command | steps | time | on cards | disk | download | expected | allowed |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for i := range c.Commands {

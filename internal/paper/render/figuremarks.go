@@ -95,7 +95,7 @@ func (f *Figure) Complete(lacks bool) error {
 				if lacks || mark == "" {
 					continue
 				}
-				bad = mark + " need a number, and there is none, or one that is NaN or infinite"
+				bad = mark + " need a number, and it is missing, NaN or infinite"
 			case p.Low != nil && (*p.Low > *p.Y.Value || *p.High < *p.Y.Value):
 				bad = fmt.Sprintf("its interval from %v to %v does not hold its value %v", *p.Low, *p.High, *p.Y.Value)
 			case mark == "":

@@ -271,8 +271,8 @@ func (pub *Publication) leaveOut(ctx context.Context, store *artifacts.Resolver,
 // publishes reports whether the result of a step, which is a hit, is published.
 func (pub *Publication) publishes(i int) bool { return !pub.skipped[i] }
 
-// check refuses an empty publication, and one that readers could not use in full, unless it may be incomplete; run is the
-// command that computes results.
+// check refuses an empty publication, and, unless it may be incomplete, a publication that readers could not use in full.
+// run is the command that computes results.
 func (pub *Publication) check(v *plan.Preview, run string) error {
 	if pub.o.Incomplete {
 		if len(pub.keys) == 0 {

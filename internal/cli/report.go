@@ -155,11 +155,7 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 	if err != nil {
 		return nil, err
 	}
-	models, err := sizes.Read(ctx, v.Store.Open)
-	if err != nil {
-		return nil, err
-	}
-	packages, err := sizes.Packages(ctx, v.Store.Open)
+	models, packages, err := sizes.Read(ctx, v.Store)
 	if err != nil {
 		return nil, err
 	}

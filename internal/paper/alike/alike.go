@@ -24,7 +24,7 @@ const (
 	Differs Verdict = "differs"
 )
 
-// Worse is the worse of two verdicts.
+// Worse returns the worse of two verdicts.
 func Worse(a, b Verdict) Verdict {
 	if a == Differs || b == Same {
 		return a
@@ -41,28 +41,28 @@ type Difference struct {
 	Made    string   `json:"made,omitempty"`
 	By      *float64 `json:"difference,omitempty"` // of numbers
 	Allowed *float64 `json:"allowed,omitempty"`
-	What    string   `json:"what,omitempty"` // in words, where it is no two numbers
+	What    string   `json:"what,omitempty"` // in words, where numbers do not say it
 
 	of float64 // difference over allowed
 	at place   // of a field
 }
 
-// Found is how one output compares whose bytes are not the same.
+// Found is how an output whose bytes differ compares.
 type Found struct {
 	Output  string      `json:"output"`
-	Verdict Verdict     `json:"verdict"` // Same where nothing but what tells of the run is another
+	Verdict Verdict     `json:"verdict"` // Same if the output differs only in what tells of its run
 	Rule    string      `json:"compared_by"`
 	Worst   *Difference `json:"worst,omitempty"`
-	By      []string    `json:"evaluated_by,omitempty"` // of a model: the steps that were run on both
+	By      []string    `json:"evaluated_by,omitempty"` // of a model: the steps that evaluated both
 }
 
 // Comparison is how two results compare.
 type Comparison struct {
 	Verdict Verdict `json:"verdict"`
-	Outputs []Found `json:"outputs,omitempty"` // those with other bytes, by name
+	Outputs []Found `json:"outputs,omitempty"` // outputs whose bytes differ, by name
 }
 
-// Worst is the greatest difference, of those outputs whose verdict is the whole's; nil if there is none.
+// Worst returns the greatest difference among the outputs that have the comparison's verdict; nil if there is none.
 func (c Comparison) Worst() (worst *Difference) {
 	for _, f := range c.Outputs {
 		if f.Verdict == c.Verdict && f.Worst != nil && (worst == nil || f.Worst.of > worst.of) {
@@ -72,22 +72,22 @@ func (c Comparison) Worst() (worst *Difference) {
 	return worst
 }
 
-// OfTheRun names the outputs that differ in nothing but what they tell of their run.
+// OfTheRun names the outputs that differ only in what tells of their run.
 func (c Comparison) OfTheRun() []string {
 	same := lists.Filter(c.Outputs, func(f Found) bool { return f.Verdict == Same })
 	return lists.Map(same, func(f Found) string { return f.Output })
 }
 
-// Evaluate judges a model by what is evaluated from it.
+// Evaluate judges a model by the steps that evaluate it.
 type Evaluate func(ctx context.Context, output string, rule step.Evaluated) (Found, error)
 
-// Compare judges what was made by what stands, with the kind's outputs and the rule of each by name.
+// Compare judges rebuilt outputs by the outputs that stand, with the kind's outputs and the rule of each by name.
 func Compare(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
-	stands, made map[string]artifacts.Artifact, evaluate Evaluate) (Comparison, error) {
-	c := comparer{ctx, blobs, outputs, rules, stands, made, evaluate}
+	stands, rebuilt map[string]artifacts.Artifact, evaluate Evaluate) (Comparison, error) {
+	c := comparer{ctx, blobs, outputs, rules, stands, rebuilt, evaluate}
 	all := Comparison{Verdict: Same}
-	for _, name := range union(stands, made) {
-		if reflect.DeepEqual(stands[name], made[name]) {
+	for _, name := range union(stands, rebuilt) {
+		if reflect.DeepEqual(stands[name], rebuilt[name]) {
 			continue
 		}
 		f, err := c.output(name)
@@ -100,7 +100,6 @@ func Compare(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Out
 	return all, nil
 }
 
-// union is the keys of two maps, sorted.
 func union[V any](a, b map[string]V) []string {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(keys)
@@ -108,15 +107,15 @@ func union[V any](a, b map[string]V) []string {
 }
 
 type comparer struct {
-	ctx          context.Context
-	blobs        artifacts.BlobReader
-	outputs      []step.Output
-	rules        map[string]step.Alike
-	stands, made map[string]artifacts.Artifact
-	evaluate     Evaluate
+	ctx             context.Context
+	blobs           artifacts.BlobReader
+	outputs         []step.Output
+	rules           map[string]step.Alike
+	stands, rebuilt map[string]artifacts.Artifact
+	evaluate        Evaluate
 }
 
-// output compares an output whose bytes are not the same.
+// output compares an output whose bytes differ.
 func (c *comparer) output(name string) (Found, error) {
 	rule := c.rules[name]
 	if rule == nil {
@@ -124,7 +123,7 @@ func (c *comparer) output(name string) (Found, error) {
 	}
 	f := Found{Output: name, Rule: rule.String()}
 	x, there := c.stands[name]
-	y, here := c.made[name]
+	y, here := c.rebuilt[name]
 	evaluated, isEvaluated := rule.(step.Evaluated)
 	follows, isFollower := rule.(step.Follows)
 	m := &meter{}
@@ -143,7 +142,7 @@ func (c *comparer) output(name string) (Found, error) {
 		}
 		return g, err
 	case x.Type != y.Type:
-		m.unlike("", x.Type, y.Type, "it is of another type")
+		m.unlike("", x.Type, y.Type, "its type differs")
 	case (x.Files == nil) != (y.Files == nil):
 		m.unlike("", "", "", "one is a tree of files")
 	case x.Files != nil:
@@ -162,16 +161,16 @@ func (c *comparer) output(name string) (Found, error) {
 	return f, nil
 }
 
-// follow judges an output by another one of which it is made.
+// follow judges an output by the output that it is computed from.
 func (c *comparer) follow(f Found, r step.Follows) (Found, error) {
-	if reflect.DeepEqual(c.stands[r.Output], c.made[r.Output]) {
+	if reflect.DeepEqual(c.stands[r.Output], c.rebuilt[r.Output]) {
 		f.Verdict = Differs
-		f.Worst = &Difference{Output: f.Output, What: "its bytes differ, and those of " + r.Output + ", of which it is made, do not", of: math.Inf(1)}
+		f.Worst = &Difference{Output: f.Output, What: "its bytes differ, and the bytes of " + r.Output + ", from which it is computed, do not", of: math.Inf(1)}
 		return f, nil
 	}
 	g, err := c.output(r.Output)
 	f.Verdict, f.Worst = g.Verdict, g.Worst
-	if f.Verdict == Same { // of the run alone
+	if f.Verdict == Same { // only in what tells of the run
 		f.Verdict = Within
 	}
 	return f, err
@@ -243,7 +242,7 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 	return nil
 }
 
-// both opens two blobs. An error of the store comes before that of what compares.
+// both opens two blobs. An error of the store comes before an error of compare.
 func (c *comparer) both(x, y artifacts.Digest, compare func(a, b io.Reader) error) error {
 	a, err := openBlob(c.ctx, c.blobs, x)
 	if err != nil {
@@ -256,7 +255,7 @@ func (c *comparer) both(x, y artifacts.Digest, compare func(a, b io.Reader) erro
 	}
 	defer b.Close()
 	err = compare(a, b)
-	// What ends early was perhaps not read to the end that proves its bytes.
+	// A comparison that ended early may not have read the end, where the bytes are verified.
 	for _, r := range []*blobReader{a, b} {
 		if failed := r.verify(); failed != nil {
 			return failed

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,17 +67,38 @@ func (s store) one(o step.Output, x, y artifacts.Artifact) Found {
 	return c.Outputs[0]
 }
 
+// change is how an output with other text in place of was compares, and the path of its worst difference.
+type change struct {
+	was, is string
+	verdict Verdict
+	path    string
+}
+
+// changed compares a text with the same text after a change.
+func (s store) changed(name string, o step.Output, text string, c change) {
+	s.t.Helper()
+	rebuilt := strings.Replace(text, c.was, c.is, 1)
+	if rebuilt == text && c.was != "" {
+		s.t.Fatalf("%s changes nothing", name)
+	}
+	s.judged(name, s.one(o, s.blob(text), s.blob(rebuilt)), c.verdict, c.path)
+}
+
+// judged checks a verdict, and the path of the worst difference, if there is one.
+func (s store) judged(name string, f Found, verdict Verdict, path string) {
+	s.t.Helper()
+	if f.Verdict != verdict || f.Worst == nil && path != "" || f.Worst != nil && f.Worst.Path != path {
+		s.t.Errorf("%s: %s, %+v", name, f.Verdict, f.Worst)
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	s := newStore(t)
 	o := step.Output{Fields: step.FieldsOf[report](), Alike: step.Numbers{Margin: step.Margin{Rel: 0.01}, Fields: map[string]step.Margin{
 		"points[].seconds": {Skip: true}, "best": {Abs: 25}, "metrics.*": {Abs: 0.1},
 	}}}
 	const first = `{"queries": 60, "loss": 1, "best": 75, "metrics": {"MRR@10": 0.5}, "points": [{"seconds": 3, "loss": 2.5}], "name": "x"}`
-	for name, c := range map[string]struct {
-		was, is string
-		verdict Verdict
-		path    string
-	}{
+	for name, c := range map[string]change{
 		"the same":                 {"", "", Same, ""},
 		"white space":              {`"loss": 1,`, `"loss":1,`, Within, ""},
 		"another time":             {`"seconds": 3`, `"seconds": 4.5`, Same, ""},
@@ -94,14 +116,7 @@ func TestNumbers(t *testing.T) {
 		"cut off":                  {`}], "name": "x"}`, `}`, Differs, ""},
 		"a document more":          {`"name": "x"}`, `"name": "x"} {}`, Differs, "line 2"},
 	} {
-		made := strings.Replace(first, c.was, c.is, 1)
-		if made == first && c.was != "" {
-			t.Fatalf("%s changes nothing", name)
-		}
-		f := s.one(o, s.blob(first), s.blob(made))
-		if f.Verdict != c.verdict || c.path != "" && (f.Worst == nil || f.Worst.Path != c.path) {
-			t.Errorf("%s: %s, %+v", name, f.Verdict, f.Worst)
-		}
+		s.changed(name, o, first, c)
 	}
 	f := s.one(o, s.blob(first), s.blob(strings.Replace(strings.Replace(first, `"loss": 1,`, `"loss": 1.005,`, 1), "75", "99", 1)))
 	if f.Worst.Path != "best" || f.Worst.Stands != "75" || f.Worst.Made != "99" || *f.Worst.By != 24 || *f.Worst.Allowed != 25 || f.Worst.Output != "o" {
@@ -109,7 +124,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestUndeclared: what no fields are declared of is whole as it is written, line by line.
+// TestUndeclared: without declared fields, numbers are integers as they are written, line by line.
 func TestUndeclared(t *testing.T) {
 	s := newStore(t)
 	o := step.Output{Alike: step.Numbers{Margin: step.Margin{Rel: 1e-3}}}
@@ -120,11 +135,7 @@ func TestUndeclared(t *testing.T) {
 		w.Close()
 		return b.String()
 	}
-	for _, c := range []struct {
-		was, is string
-		verdict Verdict
-		path    string
-	}{
+	for _, c := range []change{
 		{"{\"a\":1.5}\n{\"a\":2.5}\n", "{\"a\":1.5}\n{\"a\":2.5001}\n", Within, "line 2: a"},
 		{"{\"a\":1.5}\n{\"a\":2.5}\n", zipped("{\"a\":1.5}\n{\"a\":2.5001}\n"), Within, "line 2: a"},
 		{"[1, 2]", "[1, 3]", Differs, "1"},
@@ -133,21 +144,14 @@ func TestUndeclared(t *testing.T) {
 		{"[1e400]", "[1e401]", Differs, "0"},
 		{"not JSON", "nor this", Differs, ""},
 	} {
-		f := s.one(o, s.blob(c.was), s.blob(c.is))
-		if f.Verdict != c.verdict || f.Worst.Path != c.path {
-			t.Errorf("%q, %q: %s %+v", c.was, c.is, f.Verdict, f.Worst)
-		}
+		s.judged(c.was+", "+c.is, s.one(o, s.blob(c.was), s.blob(c.is)), c.verdict, c.path)
 	}
 }
 
 func TestTexts(t *testing.T) {
 	s := newStore(t)
 	o := step.Output{Alike: step.Texts{Margin: step.Margin{Abs: 0.01}}}
-	for _, c := range []struct {
-		was, is string
-		verdict Verdict
-		path    string
-	}{
+	for _, c := range []change{
 		{"a, 0.5\nb, 0.7\n", "a,  0.5\nb, 0.705\n", Within, "line 2"},
 		{"a, 0.5\nb, 0.7\n", "a, 0.5\nb, 0.72", Differs, "line 2"},
 		{"a,0.5", "a;0.5", Differs, "line 1"},
@@ -158,10 +162,7 @@ func TestTexts(t *testing.T) {
 		{"a b\n", "a b", Within, ""},
 		{strings.Repeat("x", longestWord+1), "x", Differs, ""},
 	} {
-		f := s.one(o, s.blob(c.was), s.blob(c.is))
-		if f.Verdict != c.verdict || c.path != "" && f.Worst.Path != c.path {
-			t.Errorf("%.20q, %.20q: %s %+v", c.was, c.is, f.Verdict, f.Worst)
-		}
+		s.judged(fmt.Sprintf("%.20q, %.20q", c.was, c.is), s.one(o, s.blob(c.was), s.blob(c.is)), c.verdict, c.path)
 	}
 }
 
@@ -214,10 +215,7 @@ func TestVectors(t *testing.T) {
 		"a row less":    {matrix(2, 1, 0), Differs, "shape"},
 		"no vectors":    {s.blob("x"), Differs, ""},
 	} {
-		f := s.one(o, first, c.made)
-		if f.Verdict != c.verdict || f.Worst.Path != c.path {
-			t.Errorf("%s: %s %+v", name, f.Verdict, f.Worst)
-		}
+		s.judged(name, s.one(o, first, c.made), c.verdict, c.path)
 	}
 }
 
@@ -232,31 +230,26 @@ func TestCells(t *testing.T) {
 	const box = `{"width": 8, "x": {"title": "", "categories": ["a"]}, "y": {"title": "MRR"}, "series": [{"id": "s", "color": "blue", "line": "solid", "draw": "box",
  "points": [{"id": "p", "x": {"value": 0, "typed": "a"}, "y": {"value": 62.2}, "low": 61.5, "high": 64, "q1": 62, "q3": 63, "outside": [90]}]}]}`
 	for name, c := range map[string]struct {
-		of, was, is string
-		verdict     Verdict
-		path        string
+		of string
+		change
 	}{
-		"a whisker":          {box, "61.5", "61.50000000001", Within, "s.p.low"},
-		"another whisker":    {box, "61.5", "60.5", Differs, "s.p.low"},
-		"another quartile":   {box, `"q3": 63`, `"q3": 63.5`, Differs, "s.p.q3"},
-		"another category":   {box, `"typed": "a"`, `"typed": "b"`, Differs, "s.p.x"},
-		"one digit":          {table, "62.21", "62.31", Within, "tiny.mrr"},
-		"two digits":         {table, "62.21", "62.42", Differs, "tiny.mrr"},
-		"the deviation":      {table, "0.3", "0.5", Differs, "tiny.mrr.std"},
-		"where it came from": {table, "sha256:ab", "sha256:cd", Within, ""},
-		"a verdict":          {table, "match", "differs", Within, ""},
-		"a title":            {table, `["tiny"]`, `["base"]`, Differs, ""},
-		"another row":        {table, `"id": "tiny"`, `"id": "base"`, Differs, ""},
-		"a point":            {figure, "62.2", "62.20000000001", Within, "s.p.y"},
-		"a point elsewhere":  {figure, "62.2", "62.3", Differs, "s.p.y"},
-		"an axis":            {figure, "hours", "days", Differs, ""},
-		"nothing":            {figure, figure, "[]", Differs, ""},
+		"a whisker":          {box, change{"61.5", "61.50000000001", Within, "s.p.low"}},
+		"another whisker":    {box, change{"61.5", "60.5", Differs, "s.p.low"}},
+		"another quartile":   {box, change{`"q3": 63`, `"q3": 63.5`, Differs, "s.p.q3"}},
+		"another category":   {box, change{`"typed": "a"`, `"typed": "b"`, Differs, "s.p.x"}},
+		"one digit":          {table, change{"62.21", "62.31", Within, "tiny.mrr"}},
+		"two digits":         {table, change{"62.21", "62.42", Differs, "tiny.mrr"}},
+		"the deviation":      {table, change{"0.3", "0.5", Differs, "tiny.mrr.std"}},
+		"where it came from": {table, change{"sha256:ab", "sha256:cd", Within, ""}},
+		"a verdict":          {table, change{"match", "differs", Within, ""}},
+		"a title":            {table, change{`["tiny"]`, `["base"]`, Differs, ""}},
+		"another row":        {table, change{`"id": "tiny"`, `"id": "base"`, Differs, ""}},
+		"a point":            {figure, change{"62.2", "62.20000000001", Within, "s.p.y"}},
+		"a point elsewhere":  {figure, change{"62.2", "62.3", Differs, "s.p.y"}},
+		"an axis":            {figure, change{"hours", "days", Differs, ""}},
+		"nothing":            {figure, change{figure, "[]", Differs, ""}},
 	} {
-		made := strings.Replace(c.of, c.was, c.is, 1)
-		f := s.one(o, s.blob(c.of), s.blob(made))
-		if made == c.of || f.Verdict != c.verdict || c.path != "" && f.Worst.Path != c.path {
-			t.Errorf("%s: %s %+v", name, f.Verdict, f.Worst)
-		}
+		s.changed(name, o, c.of, c.change)
 	}
 }
 
@@ -284,7 +277,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestFollows: what is made of another output is judged by that one.
+// TestFollows: an output that is computed from another is judged by the other.
 func TestFollows(t *testing.T) {
 	s := newStore(t)
 	rules := map[string]step.Alike{"svg": step.Follows{Output: "json"}, "json": step.Numbers{Margin: step.Margin{Abs: 1}}}

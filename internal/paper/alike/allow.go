@@ -12,17 +12,16 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// allowance gathers what a rule of a command's compare would have to allow.
+// allowance gathers the differences that a rule of a command's compare would have to allow.
 type allowance struct {
-	abs, rel float64            // of numbers that are not whole
-	fields   map[string]float64 // whole numbers, by path; below 0: what is not a number
-	other    bool               // something that only skip allows
+	abs, rel float64            // of numbers that are not integers
+	fields   map[string]float64 // of integers, by path; below 0: not a number
+	other    bool               // something differs that only skip allows
 }
 
-// mostFields bounds the fields that a rule names.
 const mostFields = 8
 
-// number takes a difference of two numbers that are not whole.
+// number takes a difference of two numbers that are not integers.
 func (a *allowance) number(x *Difference) {
 	p, _ := strconv.ParseFloat(x.Stands, 64)
 	q, _ := strconv.ParseFloat(x.Made, 64)
@@ -51,7 +50,6 @@ func (a *allowance) field(x *Difference) {
 	a.other = a.other || len(a.fields) > mostFields
 }
 
-// line takes two lines of text that are not the same.
 func (a *allowance) line(p, q []byte) {
 	m := &meter{each: func(x *Difference) {
 		if x.By != nil && strings.ContainsAny(x.Stands+x.Made, ".eE") {
@@ -67,7 +65,7 @@ func (a *allowance) line(p, q []byte) {
 	}
 }
 
-// rule is the rule as HCL, for a file without one.
+// rule returns the rule as HCL, for a file without a rule.
 func (a *allowance) rule(as string, has step.Alike) string {
 	if _, none := has.(step.Bytes); !none && has != nil {
 		return ""
@@ -97,12 +95,12 @@ func (a *allowance) rule(as string, has step.Alike) string {
 		list = append(list, "fields = { "+strings.Join(fields, ", ")+" }")
 	}
 	if len(list) == 0 {
-		return "" // white space alone
+		return "" // only white space differs
 	}
 	return "{ " + strings.Join(list, ", ") + " }"
 }
 
-// above is the next power of ten, as people type it.
+// above returns the next power of ten, as people type it.
 func above(x float64) string {
 	return strconv.FormatFloat(math.Pow(10, math.Ceil(math.Log10(x))), 'g', 1, 64)
 }

@@ -17,7 +17,6 @@ type cells struct {
 	rule step.Cells
 }
 
-// mostRendered bounds the JSON of a table or figure.
 const mostRendered = 64 << 20
 
 func (c cells) compare(a, b io.Reader) error {
@@ -46,8 +45,7 @@ func (c cells) compare(a, b io.Reader) error {
 	return nil
 }
 
-// printed is the rounding of numbers that are printed as they are.
-const printed = 1e-9
+const printed = 1e-9 // the rounding of numbers that are printed as they are
 
 type cell struct {
 	name, shown, text string
@@ -55,7 +53,7 @@ type cell struct {
 	unit              float64 // of the last digit that is printed
 }
 
-// readCells reads the cells, and what stands around them.
+// readCells reads the cells, and the document around them.
 func readCells(r io.Reader) (list []cell, frame any, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, mostRendered+1))
 	if err != nil {
@@ -80,7 +78,7 @@ func readCells(r io.Reader) (list []cell, frame any, err error) {
 		}
 		add := func(name string, value *float64) {
 			c := cell{name: name, shown: n.Text, value: value, unit: unit}
-			if value == n.Cell.Value && n.Cell.Typed != "" { // the float64 is not all of it
+			if value == n.Cell.Value && n.Cell.Typed != "" { // the float64 has not all digits
 				c.value, c.text = nil, n.Cell.Typed
 			} else if value == nil {
 				c.text = n.Cell.Text + n.Cell.Absent
@@ -97,7 +95,7 @@ func readCells(r io.Reader) (list []cell, frame any, err error) {
 	return list, parts, nil
 }
 
-// blank takes the numbers of cells, and where they come from, out of a document.
+// blank removes the numbers of cells and their origins from a document.
 func blank(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -107,7 +105,7 @@ func blank(v any) {
 			}
 		}
 		delete(v, "inputs")
-		if named(v) { // of a point: its other numbers, which have names too, and what is drawn of them
+		if named(v) { // a point: its other numbers, which have names too, and how they are drawn
 			for _, at := range []string{"low", "high", "q1", "q3", "outside", "width"} {
 				delete(v, at)
 			}

@@ -18,36 +18,36 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Detail is where a file is not the same, beyond what its rule allows.
+// Detail is where a file differs by more than its rule allows.
 type Detail struct {
 	Output string           `json:"output"`
 	File   string           `json:"file,omitempty"` // of a tree
 	Stands artifacts.Digest `json:"stands"`
 	Made   artifacts.Digest `json:"made"`
-	Places []string         `json:"places"`          // the first: fields, lines, or a byte
-	More   int              `json:"more,omitempty"`  // that are not among Places
-	Allow  string           `json:"allow,omitempty"` // rule, as compare of a command has it, that would allow all
+	Places []string         `json:"places"`          // the first few: fields, lines, or a byte
+	More   int              `json:"more,omitempty"`  // places beyond these
+	Allow  string           `json:"allow,omitempty"` // the rule of a command's compare that would allow all
 }
 
-// What is told and held of files that differ.
+// Bounds of the details.
 const (
-	mostDetails = 10       // files
+	mostDetails = 10       // files that are described
 	mostPlaces  = 4        // of each
 	mostJSON    = 16 << 20 // bytes of a file that is compared field by field: larger ones by lines
 	longestLine = 64 << 10 // bytes of a line that are held
-	headBytes   = 4 << 10  // by which it is told what a file is
+	headBytes   = 4 << 10  // that decide what a file is
 	shownLine   = 80       // characters
 )
 
-// Details looks, in outputs that were found to differ, for the files that do and where:
-// fields of JSON, lines of text, the first byte of others. Files stream; more counts those
-// beyond the first ones. Models and what follows another output have none.
+// Details finds the differing files of outputs that were found to differ, and where they differ: fields of JSON, lines of
+// text, the first byte of others. Files stream; more counts the files beyond the first. Models and outputs that follow
+// another output have no details.
 func Details(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
-	stands, made map[string]artifacts.Artifact, found []Found) (list []Detail, more int, err error) {
-	c := &comparer{ctx: ctx, blobs: blobs, outputs: outputs, rules: rules, stands: stands, made: made}
+	stands, rebuilt map[string]artifacts.Artifact, found []Found) (list []Detail, more int, err error) {
+	c := &comparer{ctx: ctx, blobs: blobs, outputs: outputs, rules: rules, stands: stands, rebuilt: rebuilt}
 	for _, f := range found {
 		x, there := stands[f.Output]
-		y, here := made[f.Output]
+		y, here := rebuilt[f.Output]
 		if f.Verdict != Differs || !there || !here || (x.Files == nil) != (y.Files == nil) {
 			continue
 		}
@@ -77,7 +77,7 @@ func Details(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Out
 	return list, more, nil
 }
 
-// detail finds the places of one file; false if its rule allows what was made.
+// detail finds the places of one file; false if its rule allows the new bytes.
 func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, error) {
 	numeric, isNumbers := rule.(step.Numbers)
 	_, isTexts := rule.(step.Texts)
@@ -93,7 +93,7 @@ func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, 
 	a, as := &allowance{}, ""
 	compare := func(x, y io.Reader) error {
 		v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
-		p, _ := v.Peek(headBytes) // an error comes again
+		p, _ := v.Peek(headBytes) // an error recurs
 		q, _ := w.Peek(headBytes)
 		if isBinary(p) || isBinary(q) {
 			a.other = true
@@ -135,7 +135,7 @@ func (d *Detail) add(place string) {
 	d.More++
 }
 
-// shown is a difference with its field as programs write it: points[3].loss.
+// shown returns a difference with its field as programs write it: points[3].loss.
 func (x *Difference) shown() string {
 	s := cmp.Or(x.at.indexed(), x.Path)
 	if x.Stands != "" || x.Made != "" {
@@ -150,7 +150,7 @@ func (x *Difference) shown() string {
 	return s
 }
 
-// cut is what is shown of a line, from a little before a byte of it.
+// cut returns the part of a line that is shown, from a little before a byte of it.
 func cut(s string, at int) string {
 	before := ""
 	if from := at - shownLine/4; from > 0 {
@@ -187,7 +187,7 @@ func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 		for i < min(len(p), len(q)) && p[i] == q[i] {
 			i++
 		}
-		if i == len(p) && i == len(q) { // what is held
+		if i == len(p) && i == len(q) { // as far as they are held
 			d.add(fmt.Sprintf("line %d: its line end differs", n))
 		} else {
 			d.add(fmt.Sprintf("line %d: %s → %s", n, cut(string(p[:len(p)-1]), i), cut(string(q[:len(q)-1]), i)))
@@ -196,7 +196,8 @@ func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 	}
 }
 
-// line reads a line with a newline at its end, of a very long one the beginning; nil at the end. The sum is of all of it.
+// line reads a line with a newline at its end, of a very long line only the beginning; nil at the end of the file. sum is
+// of the complete line.
 func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err error) {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -221,7 +222,7 @@ func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err erro
 	}
 }
 
-// bytes finds the first byte that is another one.
+// bytes finds the first byte that differs.
 func (d *Detail) bytes(v, w *bufio.Reader, size, other int64) error {
 	for at := int64(0); ; at++ {
 		p, err := v.ReadByte()

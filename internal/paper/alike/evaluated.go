@@ -12,15 +12,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// mostReport bounds what an evaluation says.
 const mostReport = 64 << 20
 
-// CompareEvaluated compares what one step says of two models.
-func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address string, rule step.Evaluated, stands, made artifacts.Artifact) (f Found, err error) {
-	f.Verdict = Within // the models' bytes are others
+// CompareEvaluated compares a step's reports on two models.
+func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address string, rule step.Evaluated, stands, rebuilt artifacts.Artifact) (f Found, err error) {
+	f.Verdict = Within // the models' bytes differ
 	m := &meter{}
 	var docs [2]any
-	for i, x := range []artifacts.Artifact{stands, made} {
+	for i, x := range []artifacts.Artifact{stands, rebuilt} {
 		b, err := artifacts.ReadBlob(ctx, blobs, x.Digest, mostReport)
 		if err != nil {
 			return f, err
@@ -30,7 +29,7 @@ func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address s
 		}
 	}
 	var all [2]map[string]float64       // numbers by their places
-	margins := map[string]step.Margin{} // of those that are compared
+	margins := map[string]step.Margin{} // of the compared numbers
 	for i := range docs {
 		all[i] = map[string]float64{}
 		leaves(place{}, docs[i], func(p place, v any) {
@@ -70,7 +69,7 @@ func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address s
 	return f, nil
 }
 
-// leaves visits what is neither object nor list.
+// leaves visits every value that is neither object nor list.
 func leaves(p place, v any, each func(place, any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -86,7 +85,7 @@ func leaves(p place, v any, each func(place, any)) {
 	}
 }
 
-// Add takes over what another evaluation of the same models found.
+// Add takes over the finding of another evaluation of the same models.
 func (f *Found) Add(g Found) {
 	f.Verdict = Worse(f.Verdict, g.Verdict)
 	if g.Worst != nil && (f.Worst == nil || g.Worst.of > f.Worst.of) {
@@ -94,7 +93,7 @@ func (f *Found) Add(g Found) {
 	}
 }
 
-// Unjudged says of two models that no step of the pipeline evaluates them: only their bytes can be compared.
+// Unjudged says, if is, that no step of the pipeline evaluates two models, so that only their bytes can be compared.
 func (f *Found) Unjudged(is bool, output string, rule step.Evaluated) {
 	if is {
 		f.Verdict = Differs

@@ -11,17 +11,17 @@ import (
 )
 
 type meter struct {
-	file  string // that is compared
+	file  string // the compared one
 	worst *Difference
-	each  func(*Difference) // if set, is called with each
+	each  func(*Difference) // is called with each difference, unless nil
 
-	// Of the present blob.
+	// Of the current blob.
 	at       place // in JSON
 	notes    int
-	ofTheRun bool // something that tells of the run is another
+	ofTheRun bool // something that tells of the run differs
 }
 
-// verdict is that of all that was found; Same if nothing was.
+// verdict returns the verdict on all differences so far; Same if there are none.
 func (m *meter) verdict() Verdict {
 	switch {
 	case m.worst == nil:
@@ -32,22 +32,21 @@ func (m *meter) verdict() Verdict {
 	return Within
 }
 
-// number notes that two numbers are not the same.
-func (m *meter) number(path, stands, made string, by, allowed float64) {
+func (m *meter) number(path, stands, rebuilt string, by, allowed float64) {
 	of := by / allowed
-	if math.IsNaN(of) { // both are 0: written otherwise
+	if math.IsNaN(of) { // both are 0, written differently
 		of = 0
 	}
 	if math.IsInf(by, 0) || math.IsNaN(by) {
-		m.unlike(path, stands, made, "")
+		m.unlike(path, stands, rebuilt, "")
 		return
 	}
-	m.note(&Difference{Path: path, Stands: clip(stands), Made: clip(made), By: &by, Allowed: &allowed, of: of})
+	m.note(&Difference{Path: path, Stands: clip(stands), Made: clip(rebuilt), By: &by, Allowed: &allowed, of: of})
 }
 
-// unlike notes what no margin allows.
-func (m *meter) unlike(path, stands, made, what string) {
-	m.note(&Difference{Path: path, Stands: clip(stands), Made: clip(made), What: what, of: math.Inf(1)})
+// unlike notes a difference that no margin allows.
+func (m *meter) unlike(path, stands, rebuilt, what string) {
+	m.note(&Difference{Path: path, Stands: clip(stands), Made: clip(rebuilt), What: what, of: math.Inf(1)})
 }
 
 func (m *meter) note(d *Difference) {
@@ -61,12 +60,11 @@ func (m *meter) note(d *Difference) {
 	}
 }
 
-// clip bounds what is kept of a text.
 func clip(s string) string { return words.Fit(s, 120) }
 
 func float(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// blobReader tells an error of the store from one of what is read.
+// blobReader tells an error of the store from an error of the format.
 type blobReader struct {
 	io.ReadCloser
 	failed error
@@ -88,7 +86,7 @@ func (b *blobReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// verify reads to the end, where the bytes are proven.
+// verify reads to the end, where the bytes are verified.
 func (b *blobReader) verify() error {
 	if b.failed == nil && !b.ended {
 		_, b.failed = io.Copy(io.Discard, b.ReadCloser)

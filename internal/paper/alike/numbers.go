@@ -22,23 +22,34 @@ type numbers struct {
 	fields *step.Fields
 }
 
-func (n numbers) compare(a, b io.Reader) error {
-	x, err := documents(a)
+func (n numbers) compare(a, b io.Reader) error { return unpacked(a, b, n.documents) }
+
+// unpacked compares two files that are compressed or not.
+func unpacked(a, b io.Reader, compare func(a, b io.Reader) error) error {
+	x, err := unpack.Open(a)
 	if err != nil {
 		return fmt.Errorf("the stored result: %w", err)
 	}
-	defer x.close()
-	y, err := documents(b)
+	defer x.Close()
+	y, err := unpack.Open(b)
 	if err != nil {
 		return fmt.Errorf("the new result: %w", err)
 	}
-	defer y.close()
+	defer y.Close()
+	return compare(x, y)
+}
+
+// documents compares JSON documents, one after another.
+func (n numbers) documents(a, b io.Reader) error {
+	x, y := json.NewDecoder(a), json.NewDecoder(b)
+	x.UseNumber()
+	y.UseNumber()
 	for line := 1; ; line++ {
-		v, more, err := x.next()
+		v, more, err := next(x)
 		if err != nil {
 			return fmt.Errorf("the stored result is not JSON: %w", err)
 		}
-		w, too, err := y.next()
+		w, too, err := next(y)
 		if err != nil {
 			return fmt.Errorf("the new result is not JSON: %w", err)
 		}
@@ -75,7 +86,7 @@ func (p place) element(i int) place {
 
 func (p place) String() string { return p.inLine(strings.Join(p.parts, ".")) }
 
-// inLine says of a path which of several documents it is in.
+// inLine returns a path with the line of its document, if there are several.
 func (p place) inLine(path string) string {
 	if p.line == 0 {
 		return path
@@ -83,7 +94,7 @@ func (p place) inLine(path string) string {
 	return strings.TrimSuffix(fmt.Sprintf("line %d: %s", p.line, path), ": ")
 }
 
-// indexed is the path as programs write it: points[3].loss.
+// indexed returns the path as programs write it: points[3].loss.
 func (p place) indexed() string {
 	var b strings.Builder
 	for i, part := range p.parts {
@@ -98,7 +109,7 @@ func (p place) indexed() string {
 	return p.inLine(b.String())
 }
 
-// margin is the one of its own that a place has.
+// margin returns the margin of the field at a place, if it has its own.
 func margin(fields map[string]step.Margin, p place) (step.Margin, bool) {
 	for _, pattern := range slices.Sorted(maps.Keys(fields)) {
 		if matches(pattern, p.names) {
@@ -108,8 +119,8 @@ func margin(fields map[string]step.Margin, p place) (step.Margin, bool) {
 	return step.Margin{}, false
 }
 
-// matches compares a pattern such as "points[].metrics.*" with the parts of a path. A name
-// may have dots of its own, so that a pattern without stars is its path word for word.
+// matches compares a pattern such as "points[].metrics.*" with the parts of a path. A name may contain dots, so that a
+// pattern without stars also matches its path word for word.
 func matches(pattern string, names []string) bool {
 	if pattern == strings.ReplaceAll(strings.Join(names, "."), ".[]", "[]") {
 		return true
@@ -127,7 +138,7 @@ func matches(pattern string, names []string) bool {
 	return slices.EqualFunc(parts, names, func(part, name string) bool { return part == name || part == "*" && name != "[]" })
 }
 
-// value compares what is at a place, declared by f or nil.
+// value compares the values at a place that f declares, unless it is nil.
 func (n numbers) value(p place, v, w any, f *step.Fields) {
 	if reflect.DeepEqual(v, w) {
 		return
@@ -164,7 +175,7 @@ func (n numbers) value(p place, v, w any, f *step.Fields) {
 	n.unlike(p.String(), text(v), text(w), "")
 }
 
-// areIntegers reports whether numbers are whole ones by what is declared, or else as they are written.
+// areIntegers reports whether numbers are integers as declared, or else as they are written.
 func areIntegers(f *step.Fields, v, w json.Number) bool {
 	if f != nil && f.Type != step.Any {
 		return f.Type == step.Int
@@ -180,7 +191,7 @@ func (m *meter) numbers(path string, v, w json.Number, by step.Margin) {
 		return
 	}
 	d := math.Abs(x - y)
-	if d == 0 && by == (step.Margin{}) && v != w && len(v)+len(w) > 30 { // whole numbers that no float tells apart
+	if d == 0 && by == (step.Margin{}) && v != w && len(v)+len(w) > 30 { // integers that no float64 tells apart
 		m.unlike(path, string(v), string(w), "")
 		return
 	}
@@ -230,35 +241,17 @@ func (n numbers) list(p place, v, w []any, f *step.Fields) {
 	}
 }
 
-// text is JSON for people; nothing for what is not there.
+// text returns JSON for people; "" for an absent value.
 func text(v any) string {
 	if v == nil {
 		return ""
 	}
-	b, _ := json.Marshal(v) // of what came from JSON
+	b, _ := json.Marshal(v) // v came from JSON
 	return string(b)
 }
 
-// stream is JSON documents, one after another, as they are or compressed.
-type stream struct {
-	*json.Decoder
-	in *unpack.Reader
-}
-
-func documents(r io.Reader) (*stream, error) {
-	in, err := unpack.Open(r)
-	if err != nil {
-		return nil, err
-	}
-	d := json.NewDecoder(in)
-	d.UseNumber()
-	return &stream{d, in}, nil
-}
-
-func (s *stream) close() { s.in.Close() }
-
-func (s *stream) next() (v any, more bool, err error) {
-	err = s.Decode(&v)
+func next(d *json.Decoder) (v any, more bool, err error) {
+	err = d.Decode(&v)
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, false, nil
 	}

@@ -46,7 +46,7 @@ func (r runs) compare(a, b io.Reader) (err error) {
 	return nil
 }
 
-// names are the first documents of a ranking, and texts of hypotheses that are none.
+// names returns the first documents of a ranking, and the texts of hypotheses that are no document.
 func (r runs) names(of trec.Ranking) []string {
 	names := make([]string, min(r.rule.Depth, len(of.Hypotheses)))
 	for i := range names {
@@ -57,7 +57,7 @@ func (r runs) names(of trec.Ranking) []string {
 	return names
 }
 
-// overlap is how great a part of two rankings both have.
+// overlap returns the part of two rankings that both have.
 func overlap(a, b []string) float64 {
 	most := max(len(a), len(b))
 	if most == 0 {

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/step"
 )
 
@@ -19,23 +18,14 @@ type texts struct {
 	rule step.Texts
 }
 
-// longestWord bounds a word that is read.
 const longestWord = 1 << 20
 
 var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-func (t texts) compare(a, b io.Reader) error {
-	x, err := unpack.Open(a)
-	if err != nil {
-		return fmt.Errorf("the stored result: %w", err)
-	}
-	defer x.Close()
-	y, err := unpack.Open(b)
-	if err != nil {
-		return fmt.Errorf("the new result: %w", err)
-	}
-	defer y.Close()
-	v, w := newWordReader(x), newWordReader(y)
+func (t texts) compare(a, b io.Reader) error { return unpacked(a, b, t.words) }
+
+func (t texts) words(a, b io.Reader) error {
+	v, w := newWordReader(a), newWordReader(b)
 	for {
 		more, too := v.Scan(), w.Scan()
 		if err := cmp.Or(v.Err(), w.Err()); err != nil {
@@ -65,10 +55,10 @@ func (t texts) compare(a, b io.Reader) error {
 	}
 }
 
-// wordReader gives the words of a text; each mark between them, such as a comma, is a word.
+// wordReader scans the words of a text; each mark between them, such as a comma, is a word.
 type wordReader struct {
 	*bufio.Scanner
-	line int // of the present word, from 1
+	line int // of the current word, from 1
 }
 
 func newWordReader(r io.Reader) *wordReader {

@@ -15,8 +15,7 @@ type vectors struct {
 	rule step.Vectors
 }
 
-// mostColumns bounds a row that is held.
-const mostColumns = 1 << 24
+const mostColumns = 1 << 24 // bounds a row in memory
 
 func (v vectors) compare(a, b io.Reader) error {
 	x, err := npy.Open(a)
@@ -55,7 +54,7 @@ func (v vectors) row(at string, p, q []float32) {
 	m, n := math.Sqrt(pp), math.Sqrt(qq)
 	v.number(at+", length", float(m), float(n), math.Abs(m-n), v.rule.Allows(m, n))
 	if m == 0 || n == 0 {
-		return // which the lengths tell
+		return // the lengths tell it
 	}
 	cosine := min(pq/(m*n), 1)
 	v.number(at+", cosine", "1", float(cosine), 1-cosine, 1-v.rule.Cosine)

@@ -20,23 +20,22 @@ import (
 // Format is the version of the document.
 const Format = "redsi-attestation/1"
 
-// idLength is how many hex digits of a document's digest name it.
-const idLength = 32
+const idLength = 32 // how many hex digits of a document's digest name it
 
-// Attestation is the outcome of running a step again. If it is signed, the members signer and signature follow.
+// Attestation is the outcome of rebuilding a step. If it is signed, the members signer and signature follow.
 type Attestation struct {
 	Format    string            `json:"format"`
 	Key       artifacts.Digest  `json:"key"`
 	Step      string            `json:"step,omitempty"` // its address then
-	Stands    artifacts.Digest  `json:"stands"`         // artifacts.Result.OutputsDigest of the result that stood
-	Made      artifacts.Digest  `json:"made"`           // and of what was made
+	Stands    artifacts.Digest  `json:"stands"`         // artifacts.Result.OutputsDigest of the existing result
+	Made      artifacts.Digest  `json:"made"`           // and of the rebuilt one
 	Verdict   alike.Verdict     `json:"verdict"`
 	Outputs   []alike.Found     `json:"outputs,omitempty"` // outputs that differ
 	TookS     float64           `json:"took_s"`
 	Machine   Machine           `json:"machine"`
 	Libraries map[string]string `json:"libraries,omitempty"` // libtorch, redsi, go
 	When      time.Time         `json:"when"`
-	By        string            `json:"by,omitempty"` // who made it, in their words; if signed, the key's name
+	By        string            `json:"by,omitempty"` // a self-declared name; if signed, the key's name
 }
 
 // Read is an attestation as a store has it.
@@ -46,7 +45,7 @@ type Read struct {
 	Signer signature.Public `json:"-"` // zero: not signed
 }
 
-// Worst is the greatest difference; nil: none.
+// Worst returns the greatest difference; nil if there is none.
 func (a Attestation) Worst() *alike.Difference {
 	return alike.Comparison{Verdict: a.Verdict, Outputs: a.Outputs}.Worst()
 }
@@ -95,7 +94,7 @@ func (a *Attestation) check() error {
 	case a.Format != Format:
 		return fmt.Errorf("its format is %q, not %q", a.Format, Format)
 	case a.Key.IsZero() || a.Stands.IsZero() || a.Made.IsZero():
-		return errors.New("it does not say what it is about")
+		return errors.New("it lacks the key of its step, or the digest of outputs")
 	case a.Verdict != alike.Same && a.Verdict != alike.Within && a.Verdict != alike.Differs:
 		return fmt.Errorf("%.100q is not a verdict", a.Verdict)
 	}
@@ -111,10 +110,9 @@ func (a *Attestation) check() error {
 	return nil
 }
 
-// mostOf bounds the attestations of one key that are read.
-const mostOf = 1000
+const mostOf = 1000 // bounds the attestations of one key that are read
 
-// Of reads the attestations of a key, oldest first, and in bad why others are invalid, changed or of another key.
+// Of reads the attestations of a key, oldest first; bad says why others are invalid, changed or of another key.
 func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
 	prefix := artifacts.AttestationsPrefix + key.Hex() + "/"
 	n := 0
@@ -147,7 +145,6 @@ func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Rea
 	return all, bad, nil
 }
 
-// parse reads a document, and checks its signature.
 func parse(doc []byte) (r Read, err error) {
 	if err = json.Unmarshal(doc, &r.Attestation); err != nil {
 		return r, err

@@ -66,7 +66,7 @@ func TestCount(t *testing.T) {
 	file(t, s, attestation(alike.Same, "X", 3), bob)
 	file(t, s, attestation(alike.Same, "X", 4), eve)
 	file(t, s, attestation(alike.Same, "X", 5), nil)
-	file(t, s, attestation(alike.Same, "X", 6), nil) // nobody, again
+	file(t, s, attestation(alike.Same, "X", 6), nil) // unsigned a second time
 	named := attestation(alike.Differs, "X", 6)
 	named.By = "bob" // who did not sign
 	file(t, s, named, nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// Book is the attestations of a store. One listing says which steps have some.
+// Book is the attestations of a store. One listing tells which steps have some.
 type Book struct {
 	store artifacts.Store
 	ring  signature.Ring
@@ -55,10 +55,9 @@ type Shown struct {
 	Worst   *alike.Difference `json:"worst,omitempty"`
 }
 
-// mostShown bounds the attestations of one result that are shown; all are counted.
-const mostShown = 20
+const mostShown = 20 // bounds the attestations of one result that are shown; all are counted
 
-// Of is the attestations of a result whose outputs have the digest stands; nil if there are none.
+// Of returns the attestations of a result whose outputs have the digest stands; nil if there are none.
 func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, error) {
 	if !b.Has(key) {
 		return nil, nil
@@ -84,7 +83,7 @@ func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, err
 	return t, nil
 }
 
-// String is the summary, and what does not count.
+// String returns the summary, and how many attestations do not count.
 func (t *Told) String() string {
 	s := t.Summary.String()
 	if t.Damaged > 0 {
@@ -95,7 +94,7 @@ func (t *Told) String() string {
 
 // Total counts the attestations of many results.
 type Total struct {
-	Steps            int // that were rebuilt
+	Steps            int // rebuilt
 	Signed, Unsigned Verdicts
 
 	people, platforms map[string]bool
@@ -115,7 +114,7 @@ func (t *Total) Add(of *Told) {
 	maps.Copy(t.platforms, of.platforms)
 }
 
-// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was rebuilt.
+// Words returns "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was rebuilt.
 func (t *Total) Words() string {
 	return Summary{People: len(t.people), Platforms: len(t.platforms), Signed: t.Signed, Unsigned: t.Unsigned}.String()
 }

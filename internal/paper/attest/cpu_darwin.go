@@ -2,8 +2,8 @@ package attest
 
 import "golang.org/x/sys/unix"
 
-// cpuModel is the kernel's name for the processor.
+// cpuModel returns the kernel's name for the processor; "" if it has none.
 func cpuModel() string {
-	s, _ := unix.Sysctl("machdep.cpu.brand_string") // "" where there is none
+	s, _ := unix.Sysctl("machdep.cpu.brand_string")
 	return s
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// cpuModel is the kernel's name for the processor; "" if it has none.
+// cpuModel returns the kernel's name for the processor; "" if it has none.
 func cpuModel() string {
 	b, _ := os.ReadFile("/proc/cpuinfo")
 	text := string(b)

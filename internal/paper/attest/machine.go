@@ -15,23 +15,23 @@ type Machine struct {
 	OS           string `json:"os"`
 	Arch         string `json:"arch"`
 	CPU          string `json:"cpu,omitempty"`          // model
-	Instructions string `json:"instructions,omitempty"` // in use, such as AVX2; "" if none are chosen
+	Instructions string `json:"instructions,omitempty"` // in use, such as AVX2; "" if the kind chooses none
 	Processors   int    `json:"processors"`
 	Threads      int    `json:"threads,omitempty"` // per operation
 	Card         string `json:"card,omitempty"`    // in use
 }
 
-// ThisMachine is where this process runs.
+// ThisMachine returns the machine of this process.
 func ThisMachine() Machine {
 	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), Processors: runtime.NumCPU()}
 }
 
-// CPU is the name of this machine's processors, with how many redsi uses.
+// CPU returns the name of this machine's processors, with how many redsi uses.
 func CPU() string {
 	return fmt.Sprintf("%s, %s", cmp.Or(cpuModel(), runtime.GOARCH), words.Count(runtime.GOMAXPROCS(0), "core"))
 }
 
-// Platform distinguishes machines whose results may differ.
+// Platform returns a text that distinguishes machines whose results may differ.
 func (m Machine) Platform() string {
 	return strings.Join([]string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card}, "|")
 }
@@ -47,7 +47,7 @@ func (m Machine) String() string {
 	return strings.Join(list, ", ")
 }
 
-// fieldOf is the value of the first line "name : value".
+// fieldOf returns the value of the first line "name : value".
 func fieldOf(text, name string) string {
 	for line := range strings.Lines(text) {
 		at, value, ok := strings.Cut(line, ":")

@@ -13,8 +13,8 @@ import (
 // Summary counts a result's attestations: each key once a platform, by its newest one; unsigned ones separately.
 type Summary struct {
 	People    int      `json:"people"`            // keys that signed
-	Trusted   int      `json:"trusted,omitempty"` // of them
-	Platforms int      `json:"platforms"`         // that they used
+	Trusted   int      `json:"trusted,omitempty"` // of these keys
+	Platforms int      `json:"platforms"`         // of signed attestations
 	Signed    Verdicts `json:"signed"`
 	Unsigned  Verdicts `json:"unsigned"`
 	Revoked   int      `json:"revoked,omitempty"` // signed by revoked keys
@@ -30,15 +30,15 @@ type Verdicts struct {
 	Differs int `json:"differs"`
 }
 
-// All is the total.
+// All returns the total.
 func (v Verdicts) All() int { return v.Same + v.Within + v.Differs }
 
-// Sum adds two counts.
+// Sum returns the sum of two counts.
 func (v Verdicts) Sum(w Verdicts) Verdicts {
 	return Verdicts{v.Same + w.Same, v.Within + w.Within, v.Differs + w.Differs}
 }
 
-// Add counts one.
+// Add counts a verdict.
 func (v *Verdicts) Add(verdict alike.Verdict) {
 	switch verdict {
 	case alike.Same:
@@ -99,7 +99,7 @@ func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary)
 	return s
 }
 
-// String is "rebuilt by 3 people on 2 platforms: 2 same bytes, 1 within"; "" without any.
+// String returns "rebuilt by 3 people on 2 platforms: 2 same bytes, 1 within"; "" without any.
 func (s Summary) String() string {
 	var list []string
 	if s.People > 0 {

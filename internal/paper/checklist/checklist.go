@@ -15,10 +15,10 @@ import (
 // Format names the form of a checklist in JSON.
 const Format = "redsi-checklist/1"
 
-// Input is what answers are made from.
+// Input is the data that answers are written from.
 type Input struct {
 	List       questions.List
-	Said       pipeline.Checklist         // what people said
+	Said       pipeline.Checklist         // people's own answers
 	Vars       map[string]json.RawMessage // of the pipeline
 	Plan       *plan.Plan
 	Report     *report.Report
@@ -37,7 +37,7 @@ type Checklist struct {
 	Paper     string       `json:"paper,omitempty"`
 	Pipeline  string       `json:"pipeline"`
 	Scales    []string     `json:"scales"`
-	Other     bool         `json:"other_scale"`     // a scale is not the paper's
+	Other     bool         `json:"other_scale"`     // a scale differs from the paper's
 	Apart     string       `json:"apart,omitempty"` // what keeps this from being a reproduction, in a sentence
 	Steps     int          `json:"steps"`
 	Done      int          `json:"steps_with_results"`
@@ -59,7 +59,7 @@ type Question struct {
 // Answer is a part of an answer. A blank one says what is unknown.
 type Answer struct {
 	Text  string `json:"text"`
-	From  string `json:"from,omitempty"` // where it comes from
+	From  string `json:"from,omitempty"` // its origin
 	Blank bool   `json:"blank,omitempty"`
 }
 
@@ -69,7 +69,7 @@ func Fill(in Input) *Checklist {
 	c := &Checklist{Format: Format, Name: in.List.Name, Title: in.List.Title, Source: in.List.Source, Paper: r.Paper.Title, Pipeline: r.Pipeline,
 		Scales: append([]string{}, r.Scales...), Other: r.Other, Apart: r.Apart(), Steps: len(r.Nodes), Done: r.Summary.Hit, Spent: in.Spent, Commands: commands(in)}
 	f := facts{Input: in, commands: c.Commands}
-	known := map[questions.Topic][]Answer{}
+	topics := map[questions.Topic][]Answer{}
 	for _, q := range in.List.Questions {
 		x := Question{Number: q.Number, Section: q.Section, Title: q.Title, Answers: []Answer{}}
 		s, said := in.Said.Answers[in.List.Name][q.Number]
@@ -77,10 +77,10 @@ func Fill(in Input) *Checklist {
 			x.Answers = append(x.Answers, Answer{Text: s.Text, From: place(s.Pos)})
 		}
 		for _, t := range q.About {
-			if _, ok := known[t]; !ok {
-				known[t] = f.about(t)
+			if _, ok := topics[t]; !ok {
+				topics[t] = f.about(t)
 			}
-			x.Answers = append(x.Answers, known[t]...)
+			x.Answers = append(x.Answers, topics[t]...)
 		}
 		if q.Ask != "" && !said {
 			x.Answers = append(x.Answers, blank(q.Ask))

@@ -13,8 +13,8 @@ type Command struct {
 	Address     string  `json:"address"`
 	Paper       string  `json:"paper,omitempty"`
 	Command     string  `json:"command"`
-	Steps       int     `json:"steps"`              // that it needs, including itself
-	WithResults int     `json:"steps_with_results"` // which the time and bytes are for
+	Steps       int     `json:"steps"`              // of the table or figure, including itself
+	WithResults int     `json:"steps_with_results"` // these have the time and bytes
 	TookS       float64 `json:"took_s"`             // one step after another
 	CardS       float64 `json:"card_s"`
 	Disk        int64   `json:"disk"` // bytes of results
@@ -39,7 +39,7 @@ func commands(in Input) []Command {
 	out := []Command{}
 	for _, it := range in.Report.Items {
 		if it.State == report.LeftOut {
-			continue // no command makes it
+			continue // no command rebuilds it
 		}
 		c := Command{Address: it.Address, Paper: it.Paper, Command: in.Command("run", "--target", it.Address), WithResults: it.Used.Steps, TookS: it.Used.Took.Seconds(), CardS: it.Used.CardS,
 			Expected: len(it.Checks), Place: place(in.Plan.Steps[it.Index].Pos)}

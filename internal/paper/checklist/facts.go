@@ -22,18 +22,15 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// mostPackages bounds the packages that an answer lists.
-const mostPackages = 200
-
-// mostShown bounds the items that an answer lists.
-const mostShown = 20
+// Bounds of the packages and of other items that an answer lists.
+const mostPackages, mostShown = 200, 20
 
 type facts struct {
 	Input
 	commands []Command
 }
 
-// about is what is known about a topic. What is missing becomes a blank answer.
+// about returns the answers about a topic. A missing one becomes a blank answer.
 func (f *facts) about(t questions.Topic) []Answer {
 	if answer := map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
@@ -47,8 +44,7 @@ func (f *facts) about(t questions.Topic) []Answer {
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }
 
-// ofResults names the origin of recorded figures.
-const ofResults = "records of results"
+const ofResults = "records of results" // names the origin of recorded figures
 
 func (f *facts) code() (out []Answer) {
 	revisions := map[string]int{}
@@ -77,7 +73,7 @@ func (f *facts) code() (out []Answer) {
 		f.Report.Pipeline, counted(len(f.Plan.Steps), "step"), strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")), From: f.Report.Pipeline})
 }
 
-// data is what each block brings in, and what the pipeline says about datasets and models.
+// data says which files each block downloads, and what the pipeline says about datasets and models.
 func (f *facts) data() (out []Answer) {
 	type brought struct {
 		files, unsized int
@@ -143,7 +139,6 @@ func (f *facts) data() (out []Answer) {
 	return out
 }
 
-// hostOf says where a file comes from: a host, or local files.
 func hostOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		host, _, _ := strings.Cut(rest, "/")
@@ -153,22 +148,13 @@ func hostOf(url string) string {
 }
 
 func (f *facts) sizes() (out []Answer) {
-	blocks := slices.Clone(f.Report.Blocks)
+	blocks := lists.Filter(f.Report.Blocks, func(b report.Block) bool { return len(b.Counts) > 0 && !address.Of(b.Address).IsRendered() })
 	slices.SortFunc(blocks, func(a, b report.Block) int { return cmp.Compare(a.Address, b.Address) })
-	left := 0
-	for _, b := range blocks {
-		if len(b.Counts) == 0 || address.Of(b.Address).IsRendered() {
-			continue
-		}
-		if len(out) == mostShown {
-			left++
-			continue
-		}
+	for _, b := range words.First(blocks, mostShown, func(n int) {
+		out = append(out, Answer{Text: fmt.Sprintf("And the counts of %s more.", counted(n, "block")), From: f.Command("report")})
+	}) {
 		list := lists.Map(slices.Sorted(maps.Keys(b.Counts)), func(what string) string { return what + " " + humanize.Comma(b.Counts[what]) })
 		out = append(out, Answer{Text: fmt.Sprintf("%s (%s): %s.", b.Address, counted(b.Done, "step"), strings.Join(list[:min(len(list), mostShown)], ", ")), From: "counts in " + ofResults})
-	}
-	if left > 0 {
-		out = append(out, Answer{Text: fmt.Sprintf("And the counts of %s more.", counted(left, "block")), From: f.Command("report")})
 	}
 	if len(out) == 0 {
 		out = append(out, blank("numbers of examples and splits: no result counts any"))
@@ -198,7 +184,7 @@ func (f *facts) compute() (out []Answer) {
 		hours(s.Took().Seconds()), hours(s.Results.Took.Seconds()), counted(s.Results.Steps, "result"), counted(s.Runs, "run"),
 		hours(s.Failed.TookS), counted(s.Failed.Steps, "step"), hours(s.Cancelled.TookS), counted(s.Cancelled.Steps, "step")), From: from})
 	if s.Results.CardMemory == 0 {
-		out = append(out, blank("hours on cards: no result was recorded as made on one"))
+		out = append(out, blank("hours on cards: no result has a record of one"))
 	}
 	for _, r := range s.Results.Rows()[1:] {
 		out = append(out, Answer{Text: upper(r.What) + ": " + r.Value + ".", From: ofResults})
@@ -283,11 +269,7 @@ func (f *facts) parameters() (out []Answer) {
 	if len(list) == 0 {
 		return nil
 	}
-	left := ""
-	if n := len(list) - mostShown; n > 0 {
-		list, left = list[:mostShown], fmt.Sprintf(", and %d more", n)
-	}
-	return []Answer{{Text: "Variables of the pipeline: " + strings.Join(list, ", ") + left + ".", From: f.Report.Pipeline}}
+	return []Answer{{Text: "Variables of the pipeline: " + words.And(list, mostShown) + ".", From: f.Report.Pipeline}}
 }
 
 func (f *facts) placeOf(address string) string {

@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// unanswered marks questions that people must answer.
 const unanswered = "**[to be answered by the authors]**"
 
 // Markdown writes the checklist for people to complete.
@@ -25,7 +24,7 @@ func (c *Checklist) Markdown() string {
 		"Questions that neither records nor the pipeline answer are marked %s: %s.\n",
 		plain(c.Pipeline), counted(c.Done, "step"), counted(c.Steps, "step"), c.Source, unanswered, counted(c.Blank, "question"))
 	if c.Apart != "" {
-		p("\n**This is %s.** Sizes, hours and results below are those of these runs, not of the paper.\n", plain(c.Apart))
+		p("\n**This is %s.** Sizes, hours and results below are of these runs, not of the paper.\n", plain(c.Apart))
 	}
 	section := ""
 	for _, q := range c.Questions {
@@ -53,8 +52,8 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	if len(c.Commands) == 0 {
 		return
 	}
-	p("\n## One command for each table and figure\n\nTimes are for steps run one after another on the machines of these runs, sizes those of their results; steps that several need count in each. " +
-		"“of” says for how many of the steps they are known.\n\n")
+	p("\n## One command for each table and figure\n\nTimes are for steps run one after another on the machines of these runs, sizes are of their results; steps that several need count in each. " +
+		"“of” says for how many of the steps they are recorded.\n\n")
 	p("| result | command | steps | time | on cards | disk | download | expected | allowed |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for i := range c.Commands {
 		k := &c.Commands[i]
@@ -77,7 +76,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	}
 }
 
-// plain is a text escaped for Markdown, on one line.
+// plain escapes a text for Markdown, on one line.
 func plain(s string) string {
 	text := []rune(strings.Join(strings.Fields(escape.Line(strings.Join(strings.Fields(s), " "))), " "))
 	word := func(i int) bool {

@@ -14,13 +14,12 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// seedName matches the names of attributes, variables and arguments with a seed.
-var seedName = regexp.MustCompile(`(?i)(^|[._-])seed$`)
+var (
+	seedName     = regexp.MustCompile(`(?i)(^|[._-])seed$`)    // of an attribute, variable or argument
+	seedArgument = regexp.MustCompile(`(?i)^-{0,2}seed=(.+)$`) // of a program
+)
 
-// seedArgument matches a program's argument with a seed.
-var seedArgument = regexp.MustCompile(`(?i)^-{0,2}seed=(.+)$`)
-
-// Bounds of what is shown of one block's settings.
+// Bounds of one block's settings in an answer.
 const (
 	mostValues = 12 // of one attribute
 	mostLeaves = 60
@@ -127,7 +126,7 @@ func (e *experiment) arguments(list []any) []any {
 	return others
 }
 
-// settings says what was varied, what was not, and how results were chosen.
+// settings says what was varied and what was not, and how results were chosen.
 func (f *facts) settings() (out []Answer) {
 	list := f.experiments()
 	for _, e := range words.First(list, mostShown, func(n int) {
@@ -153,7 +152,7 @@ func (f *facts) settings() (out []Answer) {
 		}
 	}
 	if len(list) == 0 {
-		out = append(out, blank("hyperparameters: no step's configuration has a seed, so no step is known to be an experiment"))
+		out = append(out, blank("hyperparameters: no step's configuration has a seed, so no step counts as an experiment"))
 	}
 	for _, b := range f.Said.Search {
 		out = append(out, Answer{Text: fmt.Sprintf("Search, %s: %s.", b.Name, strings.TrimSuffix(b.Text, ".")), From: place(b.Pos)})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,16 +16,16 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// parametersField is the name of a report's field or a count with the size of a model.
-const parametersField = "parameters"
+const parametersField = "parameters" // the name of a report's field or a count with the size of a model
 
-// Bounds of what is read to find the sizes of models.
+// Bounds of the reports that are read to find the sizes of models.
 const (
 	mostReports = 2000
 	mostReport  = 64 << 10 // bytes
 )
 
-// Sizes finds out how large models are, from counts of results and from reports that declare a field for it.
+// Sizes finds out how large models are, from counts of results and from reports that declare a field for it, and which
+// packages steps ran with.
 type Sizes struct {
 	reg     *step.Registry
 	plan    *plan.Plan
@@ -40,7 +39,7 @@ type sized struct {
 	digest artifacts.Digest
 }
 
-// NewSizes begins for a plan.
+// NewSizes returns the empty Sizes of a plan.
 func NewSizes(reg *step.Registry, p *plan.Plan) *Sizes {
 	return &Sizes{reg: reg, plan: p, found: map[string]map[int64]bool{}, lists: map[artifacts.Digest]artifacts.File{}}
 }
@@ -74,11 +73,11 @@ func (s *Sizes) add(block string, n int64) {
 	s.found[block][n] = true
 }
 
-// Packages are those of all environments that steps were run in, by name and version.
-func (s *Sizes) Packages(ctx context.Context, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) ([]environment.Package, error) {
+// packages returns the packages of all environments that steps ran in, by name and version.
+func (s *Sizes) packages(ctx context.Context, blobs artifacts.BlobReader) ([]environment.Package, error) {
 	all := map[environment.Package]bool{}
 	for _, f := range s.lists {
-		list, err := environment.ReadList(ctx, f, open)
+		list, err := environment.ReadList(ctx, f, blobs.Open)
 		if err != nil {
 			return nil, err
 		}
@@ -89,19 +88,14 @@ func (s *Sizes) Packages(ctx context.Context, open func(context.Context, artifac
 	return slices.SortedFunc(maps.Keys(all), func(a, b environment.Package) int { return strings.Compare(a.String(), b.String()) }), nil
 }
 
-// Read returns the sizes of models by block, smallest first.
-func (s *Sizes) Read(ctx context.Context, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (map[string][]int64, error) {
+// Read returns the sizes of models by block, smallest first, and the packages that steps ran with.
+func (s *Sizes) Read(ctx context.Context, blobs artifacts.BlobReader) (map[string][]int64, []environment.Package, error) {
 	counts := make([]int64, len(s.reports))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for i, x := range s.reports {
 		g.Go(func() error {
-			r, err := open(gctx, x.digest)
-			if err != nil {
-				return fmt.Errorf("a report of %s: %w", x.block, err)
-			}
-			defer r.Close()
-			b, err := io.ReadAll(r)
+			b, err := artifacts.ReadBlob(gctx, blobs, x.digest, mostReport)
 			if err != nil {
 				return fmt.Errorf("a report of %s: %w", x.block, err)
 			}
@@ -113,7 +107,7 @@ func (s *Sizes) Read(ctx context.Context, open func(context.Context, artifacts.D
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, n := range counts {
 		if n > 0 {
@@ -124,5 +118,6 @@ func (s *Sizes) Read(ctx context.Context, open func(context.Context, artifacts.D
 	for block, set := range s.found {
 		out[block] = slices.Sorted(maps.Keys(set))
 	}
-	return out, nil
+	packages, err := s.packages(ctx, blobs)
+	return out, packages, err
 }

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -19,7 +20,7 @@ type asked struct {
 	}
 }
 
-// curves are the series whose points come with the data.
+// curves returns the series whose points come with the data.
 func (a asked) curves() (ids []string) {
 	for _, s := range a.Series {
 		if len(s.Curve) > 0 {
@@ -29,13 +30,7 @@ func (a asked) curves() (ids []string) {
 	return ids
 }
 
-// placeOf is where the expectation with a number is written: its block, or the attribute that lists them.
+// placeOf returns where expectation i is written: its block, or the attribute that lists all.
 func placeOf(at map[string]pipeline.Pos, block pipeline.Pos, i int) pipeline.Pos {
-	if pos, ok := at[fmt.Sprintf("expect[%d]", i)]; ok {
-		return pos
-	}
-	if pos, ok := at["expect"]; ok {
-		return pos
-	}
-	return block
+	return cmp.Or(at[fmt.Sprintf("expect[%d]", i)], at["expect"], block)
 }

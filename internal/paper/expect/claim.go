@@ -3,6 +3,7 @@ package expect
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -10,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Claim is a sentence of the paper, and what came of it.
+// Claim is a sentence of the paper, and the verdict on it.
 type Claim struct {
 	Name     string          `json:"name"`
 	Text     string          `json:"text"`
@@ -19,15 +20,15 @@ type Claim struct {
 	Verdict  render.Verdict  `json:"verdict"`
 	Scale    string          `json:"scale,omitempty"` // of the results
 	Items    []string        `json:"items"`           // addresses of the tables and figures that it is about
-	Checks   []Check         `json:"checks"`          // what must hold, all of it
-	Why      string          `json:"why,omitempty"`   // it is not judged: a table or figure that it is about is left out
+	Checks   []Check         `json:"checks"`          // all of them must hold
+	Why      string          `json:"why,omitempty"`   // why it is not judged: a table or figure that it is about is left out
 	Pos      pipeline.Pos    `json:"at"`
 }
 
-// Fails reports whether a check of the whole fails by the claim.
+// Fails reports whether redsi check fails by the claim.
 func (c Claim) Fails() bool { return c.Verdict == render.Broken && c.Severity == render.Error }
 
-// Unmet are the checks that make the claim broken, or only nearly hold.
+// Unmet returns the checks that break the claim, or only nearly hold.
 func (c Claim) Unmet() []Check {
 	return lists.Filter(c.Checks, func(k Check) bool {
 		return k.Verdict == c.Verdict && (k.Verdict == render.Broken || k.Verdict == render.IsNear)
@@ -55,7 +56,7 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 	var paperScale string
 	for n, address := range j.Items {
 		it := items[address]
-		if it == nil { // no part of this plan: not run
+		if it == nil { // not in this plan, so not run
 			continue
 		}
 		if n == 0 || it.Other {
@@ -86,22 +87,13 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 	return j, nil
 }
 
-// verdictOf is the worst verdict of what must hold; what is not said of the run's scale counts if nothing else is there.
+// verdictOf returns the worst verdict of checks as a claim's verdict; NotComparable counts only if there is no other.
 func verdictOf(checks []Check) render.Verdict {
-	of := map[render.Verdict]bool{}
-	for _, c := range checks {
-		of[c.Verdict] = true
-	}
-	for _, v := range []render.Verdict{render.Differs, render.Broken, render.NotRun, render.NotHere, render.IsNear} {
-		if of[v] {
-			if v == render.Differs {
-				return render.Broken
-			}
-			return v
+	asClaim := map[render.Verdict]render.Verdict{render.Differs: render.Broken, render.Matches: render.Holds}
+	for _, v := range []render.Verdict{render.Differs, render.Broken, render.NotRun, render.NotHere, render.IsNear, render.Holds, render.Matches} {
+		if slices.ContainsFunc(checks, func(c Check) bool { return c.Verdict == v }) {
+			return cmp.Or(asClaim[v], v)
 		}
-	}
-	if of[render.Holds] || of[render.Matches] {
-		return render.Holds
 	}
 	return render.NotComparable
 }

@@ -27,7 +27,7 @@ func ReadOutput(ctx context.Context, r *artifacts.Result, output string, read Re
 	if !ok || a.Files != nil {
 		return nil, fmt.Errorf("its result has no output %q", output)
 	}
-	if a.Size > MostRead { // what opens it may bring it whole from another store
+	if a.Size > MostRead { // opening it may copy all of it from another store
 		return nil, fmt.Errorf("its output %q has %d bytes; at most %d are read", output, a.Size, MostRead)
 	}
 	rc, err := read(ctx, a.Digest)
@@ -42,37 +42,38 @@ func ReadOutput(ctx context.Context, r *artifacts.Result, output string, read Re
 	return b, err
 }
 
-// Check is a comparison, and where what is compared is written.
+// Check is a comparison, and where its expectation is written.
 type Check struct {
 	render.Check
 	Pos pipeline.Pos `json:"at"`
 }
 
-// Item is a table or figure and what came of what is expected of its cells.
+// Item is a table or figure with the checks of its cells.
 type Item struct {
 	Address string  `json:"address"`
 	Paper   string  `json:"paper,omitempty"`
 	Scale   string  `json:"scale,omitempty"`
-	Other   bool    `json:"-"` // its scale is not the paper's
+	Other   bool    `json:"-"` // its scale differs from the paper's
 	Done    bool    `json:"done"`
 	Checks  []Check `json:"checks"`
 
 	asked  asked
-	table  *render.Table // of one that claims name
+	table  *render.Table // until claims about it are judged
 	figure *render.Figure
 }
 
-// Judged is what came of all that a plan's tables, figures and claims say is to be expected.
+// Judged has the verdicts on all expectations of a plan's tables, figures and claims.
 type Judged struct {
 	Items  []Item  `json:"items"`
 	Claims []Claim `json:"claims"`
-	Part   string  `json:"-"` // of the paper that this is, as its block says; "": all
+	Part   string  `json:"-"` // the part of the paper that this is, as its block says; "": all
 
 	index map[int]int     // of Items by place in the plan
 	left  map[string]bool // addresses of tables and figures that the plan leaves out
 }
 
-// Judge compares the results of a preview with what is expected; it holds those that claims name until the end.
+// Judge compares the results of a preview with the expectations; it holds the tables and figures that claims name until
+// the end.
 func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader) (*Judged, error) {
 	named := map[string]bool{}
 	for _, c := range claims {
@@ -111,7 +112,7 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 	return j, nil
 }
 
-// Of are the checks of the table or figure at a place of the plan.
+// Of returns the checks of the table or figure at a place of the plan.
 func (j *Judged) Of(index int) []render.Check {
 	n, ok := j.index[index]
 	if !ok {
@@ -139,9 +140,8 @@ func judgeItem(ctx context.Context, v *plan.Preview, i int, read Reader) (*Item,
 	return it, nil
 }
 
-// Result compares one result of a table or figure with what a configuration expects, which
-// need not be the one that it was made by: what is expected of cells that it does not have is
-// left out.
+// Result compares a result of a table or figure with the expectations of a configuration, which need not be its own:
+// expectations of cells that the result lacks are left out.
 func Result(ctx context.Context, address string, config []byte, r *artifacts.Result, read Reader) (checks []render.Check, err error) {
 	it := &Item{Address: address}
 	if err := it.load(ctx, config, r, read); err != nil {
@@ -155,17 +155,16 @@ func Result(ctx context.Context, address string, config []byte, r *artifacts.Res
 	return checks, nil
 }
 
-// load reads what an item's configuration expects and, if it has one, its result.
+// load reads an item's expectations and, if there is one, its result.
 func (it *Item) load(ctx context.Context, config []byte, r *artifacts.Result, read Reader) error {
 	if err := json.Unmarshal(config, &it.asked); err != nil {
 		return err
 	}
 	it.Paper, it.Scale, it.Other = it.asked.Paper, it.asked.Scale, !render.AtPaperScale(it.asked.Scale, it.asked.PaperScale)
-	if r == nil {
-		return nil
+	if it.Done = r != nil; it.Done {
+		return it.read(ctx, r, read)
 	}
-	it.Done = true
-	return it.read(ctx, r, read)
+	return nil
 }
 
 func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) error {
@@ -181,7 +180,7 @@ func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) erro
 	return json.Unmarshal(b, it.figure)
 }
 
-// judge compares an item with an expectation; of one that has not run, it says what will be compared.
+// judge compares an item with an expectation; for an item that has not run, it says what will be compared.
 func (it *Item) judge(e render.Expectation) (checks []render.Check, err error) {
 	switch {
 	case it.table != nil:
@@ -196,7 +195,7 @@ func (it *Item) judge(e render.Expectation) (checks []render.Check, err error) {
 	return e.Planned(it.asked.Paper, it.asked.Scale, it.asked.PaperScale), nil
 }
 
-// cell finds a cell of the item; of one that has not run it has no value.
+// cell finds a cell of the item; a cell of an item that has not run has no value.
 func (it *Item) cell(name string) (render.Cell, render.Format, error) {
 	switch {
 	case it.table != nil:
@@ -207,7 +206,7 @@ func (it *Item) cell(name string) (render.Cell, render.Format, error) {
 	return render.Waiting(name)
 }
 
-// Touched are the claims that are about cells of any of the tables and figures.
+// Touched returns the claims about cells of any of the tables and figures.
 func Touched(claims []pipeline.Claim, addresses ...string) []pipeline.Claim {
 	return lists.Filter(claims, func(c pipeline.Claim) bool {
 		return slices.ContainsFunc(c.Items(), func(address string) bool { return slices.Contains(addresses, address) })

@@ -41,10 +41,9 @@ type (
 	}
 )
 
-// JUnit writes what was judged as JUnit's XML: a suite for each table and figure of which
-// something is expected, with a case for each number and text, and one for the claims. What
-// fails a check is a failure; what has not run or cannot be compared is skipped; what is
-// near, or of a lesser severity, passes and says so.
+// JUnit writes the verdicts as JUnit's XML: a suite for each table and figure with expectations, with a case for each
+// number and text, and a suite for the claims. What fails a check is a failure; what has not run or cannot be compared is
+// skipped; what is near, or of a lesser severity, passes and says so.
 func (j *Judged) JUnit(w io.Writer) error {
 	all := junitSuites{Name: "redsi check"}
 	add := func(s junitSuite) {
@@ -97,7 +96,6 @@ func (j *Judged) JUnit(w io.Writer) error {
 	return err
 }
 
-// nameOf tells the expectations of one cell apart.
 func nameOf(c Check) string {
 	if c.Scale != "" {
 		return c.Cell + " at " + c.Scale
@@ -119,7 +117,7 @@ func junitOf(class, name string, v render.Verdict, fails bool, message, text str
 	return c
 }
 
-// details are what a check found, a line each.
+// details returns the findings of a check, a line each.
 func details(c Check) string {
 	lines := []string{c.Whose() + ": " + c.PaperSays(), "rebuilt: " + c.RebuiltSays()}
 	if !c.Worded() {

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 )
 
-// Markdown writes what was judged for people: counts, what does not hold, and a line for each table, figure and claim.
+// Markdown writes the verdicts for people: counts, what does not hold, and a line for each table, figure and claim.
 func (j *Judged) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Expectations\n\n%s.\n", render.MarkdownText(j.Summary().Sentence()))

@@ -10,11 +10,11 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Summary counts expectations: those of cells and, each as one, claims.
+// Summary counts expectations of cells, and claims, each as one.
 type Summary struct {
 	Scales        []string `json:"scales,omitempty"` // that the tables and figures declare
 	Apart         string   `json:"apart,omitempty"`  // what keeps this from being a reproduction, in a sentence
-	Judged        int      `json:"judged"`           // compared with something
+	Judged        int      `json:"judged"`           // compared
 	Hold          int      `json:"hold"`
 	Near          int      `json:"near"`
 	Fail          int      `json:"fail"`     // of severity error
@@ -22,13 +22,13 @@ type Summary struct {
 	NotRun        int      `json:"not_run"`
 	NotHere       int      `json:"not_in_these_files"`
 	NotComparable int      `json:"not_comparable"` // at this scale
-	Shown         int      `json:"shown"`          // and not compared
+	Shown         int      `json:"shown"`          // shown and not compared
 
 	others   []string // scales that are not the paper's
-	judgedAt bool     // one of them, too
+	judgedAt bool     // expectations at one of them, too
 }
 
-// Ok reports whether nothing fails; strict, whether all that can be compared was, too.
+// Ok reports whether nothing fails and, if strict, everything has run.
 func (s Summary) Ok(strict bool) bool { return s.Fail == 0 && (!strict || s.NotRun == 0) }
 
 // Sentence says how many expectations hold, and what became of the others.
@@ -76,7 +76,7 @@ func (s *Summary) add(v render.Verdict, fails bool) {
 	}
 }
 
-// Summary counts what came of everything.
+// Summary counts all verdicts.
 func (j *Judged) Summary() (s Summary) {
 	scales, others := map[string]bool{}, map[string]bool{}
 	for _, it := range j.Items {
@@ -109,7 +109,7 @@ func (j *Judged) Summary() (s Summary) {
 	return s
 }
 
-// Tally is the count of verdicts, of cells and of claims.
+// Tally counts the verdicts of cells and of claims.
 func (j *Judged) Tally() render.Tally {
 	t := render.Tally{Cells: map[render.Verdict]int{}, Claims: map[render.Verdict]int{}}
 	for _, it := range j.Items {
@@ -123,7 +123,7 @@ func (j *Judged) Tally() render.Tally {
 	return t
 }
 
-// Only leaves out claims about tables and figures that are not in the plan, such as one with a target.
+// Only leaves out claims about tables and figures that the plan, such as one with a target, does not have.
 func (j *Judged) Only() *Judged {
 	in := maps.Clone(j.left)
 	for _, it := range j.Items {

@@ -11,13 +11,11 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// textKept bounds the texts that Values writes: the beginning of a longer one stands for all.
-const textKept = 120
+const textKept = 120 // bounds the texts that Values writes: the beginning of a longer text stands for all of it
 
-// Values writes what the cells of a preview's tables and figures are, as CSV: the address,
-// the cell, and its number as it is printed or its text, in the form that expect takes.
-// Only what was read from artifacts is written: a constant of the pipeline is evidence of
-// nothing. What is not in the data is left out.
+// Values writes the cells of a preview's tables and figures as CSV: the address, the cell, and its number as it is
+// printed or its text, in the form that expect takes. It writes only cells that were read from artifacts, since a
+// constant of the pipeline is evidence of nothing, and leaves out what the data do not have.
 func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"block", "cell", "value", "text"}) // Error tells

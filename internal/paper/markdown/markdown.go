@@ -1,5 +1,5 @@
-// Package markdown writes texts from outside into documents in Markdown, where they stay
-// what they are. It must not know the documents.
+// Package markdown writes texts from outside into Markdown documents, where they stay texts. It must not know the
+// documents.
 package markdown
 
 import (
@@ -8,28 +8,13 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Text is a text for a line or cell in which nothing has a meaning: no emphasis, link or mention of somebody.
-func Text(s string) string {
-	var b strings.Builder
-	for _, r := range escape.Line(s) {
-		switch r {
-		case '&':
-			b.WriteString("&amp;")
-		case '<':
-			b.WriteString("&lt;")
-		case '>':
-			b.WriteString("&gt;")
-		case '\\', '`', '*', '_', '[', ']', '|', '~', '#', '!', '@':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+var special = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`,
+	"[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "#", `\#`, "!", `\!`, "@", `\@`)
 
-// Code is a text as code on a line.
+// Text escapes a text for a line or cell, so that it has no emphasis, no link and mentions nobody.
+func Text(s string) string { return special.Replace(escape.Line(s)) }
+
+// Code returns a text as code on a line.
 func Code(s string) string {
 	s = escape.Line(s)
 	if s == "" {

@@ -18,9 +18,9 @@ type Finding struct {
 	Place      Place       `json:"place"`
 	Text       string      `json:"text"`   // as typed
 	Scope      Scope       `json:"scope"`  // where cells were searched
-	Chance     float64     `json:"chance"` // of a coincidence, among those cells
+	Chance     float64     `json:"chance"` // of a coincidence, among the searched cells
 	Candidates []Candidate `json:"candidates"`
-	Now        string      `json:"now,omitempty"` // if stale: what the first candidate prints now
+	Now        string      `json:"now,omitempty"` // if stale: the first candidate as it prints now
 }
 
 // Candidate is a cell that a number may be.
@@ -37,7 +37,7 @@ type Use struct {
 	Place Place  `json:"place"`
 	Name  string `json:"name"`           // as typed
 	Near  string `json:"near,omitempty"` // if unknown: the nearest cell
-	Was   string `json:"was,omitempty"`  // if changed: what it printed
+	Was   string `json:"was,omitempty"`  // if changed: as it printed before
 	Now   string `json:"now,omitempty"`
 }
 
@@ -53,20 +53,20 @@ type Result struct {
 	Missing []Missed     `json:"missing"` // files that the paper reads but that do not exist
 	Cells   int          `json:"cells"`   // of the pipeline
 	Numbers int          `json:"numbers"` // typed by hand
-	Typed   []Finding    `json:"typed"`   // those that match a cell
+	Typed   []Finding    `json:"typed"`   // typed numbers that match a cell
 	Tables  []TypedTable `json:"tables"`  // of the pipeline, typed by hand
-	Vague   int          `json:"vague"`   // that match a cell but say too little: 2, 40
+	Vague   int          `json:"vague"`   // typed numbers that match a cell but say too little: 2, 40
 	Uses    int          `json:"uses"`    // \redsi{…}
 	Unknown []Use        `json:"unknown"`
 	Waiting []Use        `json:"waiting"` // \redsi{…} of tables that have not run
-	NotRun  []string     `json:"not_run"` // these tables and figures
+	NotRun  []string     `json:"not_run"` // tables and figures
 	Stale   []Finding    `json:"stale"`   // typed numbers that matched a cell before
 	Changed []Use        `json:"changed"` // \redsi{…} whose cell has changed
 	Absent  []Absent     `json:"absent"`
 
 	Pictures   int        `json:"pictures,omitempty"`    // \includegraphics{…}
-	NoPicture  []Included `json:"no_picture,omitempty"`  // that do not exist
-	OldPicture []Included `json:"old_picture,omitempty"` // of a figure that has another picture now
+	NoPicture  []Included `json:"no_picture,omitempty"`  // pictures that do not exist
+	OldPicture []Included `json:"old_picture,omitempty"` // pictures that their figures no longer have
 }
 
 // Failed reports whether the paper disagrees with the results.
@@ -74,10 +74,9 @@ func (r *Result) Failed() bool {
 	return len(r.Unknown)+len(r.Stale)+len(r.NoPicture)+len(r.OldPicture) > 0
 }
 
-// mostCandidates is how many cells are named for a number.
 const mostCandidates = 3
 
-// Check compares a paper with the cells, and with earlier ones if given.
+// Check compares a paper with the cells, and with earlier cells unless before is nil.
 func Check(p *Paper, now, before *Numbers) *Result {
 	r := &Result{Files: p.Files, Missing: append([]Missed{}, p.Missing...), Typed: []Finding{}, Tables: []TypedTable{}, Unknown: []Use{}, Waiting: []Use{}, NotRun: append([]string{}, now.NotRun...), Stale: []Finding{}, Changed: []Use{}, Absent: []Absent{}}
 	var was *index
@@ -153,7 +152,7 @@ func (r *Result) inTable(p *Paper, x *index, t typed, m match) {
 	}
 }
 
-// now is what an earlier cell prints now.
+// now returns what an earlier cell prints now.
 func (x *index) now(old *entry) string {
 	if id, ok := x.names[old.table.Address+":"+old.cell.Name]; ok {
 		return Plain(x.entries[id].cell.TeX)
@@ -171,7 +170,7 @@ func (x *index) finding(p *Paper, t typed, m match) Finding {
 	return f
 }
 
-// write is the command that prints a cell in the form of a typed number; a percent sign stays where it is.
+// write returns the command that prints a cell in the form of a typed number; a percent sign stays where it is.
 func write(n Number, e *entry) string {
 	var options []string
 	v := math.Abs(e.value)
@@ -208,7 +207,7 @@ func write(n Number, e *entry) string {
 	return `\redsi` + o + "{" + texName(bare(e.table.Address)+":"+e.cell.Name) + "}"
 }
 
-// bare is an address in the form that \redsi takes.
+// bare returns an address in the form that \redsi takes.
 func bare(address string) string { return strings.TrimPrefix(address, "table.") }
 
 func (r *Result) uses(p *Paper, x, was *index) {
@@ -253,7 +252,7 @@ func (x *index) named(name string) (int, bool) {
 	return 0, false
 }
 
-// nearest is the cell that a mistyped name most likely means: of the nearest table.
+// nearest returns the cell that a mistyped name most likely means, of the nearest table.
 func (x *index) nearest(name string) string {
 	item, cell, _ := address.Cell(name)
 	item = bare(item)
@@ -284,7 +283,6 @@ func (x *index) nearest(name string) string {
 	return near
 }
 
-// clip bounds the texts whose distance is computed.
 func clip(s string) string { return s[:min(len(s), 200)] }
 
 // absent lists the tables and figures that the paper neither includes nor labels.
@@ -307,17 +305,16 @@ func (r *Result) absent(p *Paper, now *Numbers) {
 	}
 }
 
-// mostName bounds a file's name, far below what file systems take.
-const mostName = 100
+const mostName = 100 // bounds a file's name, far below the limits of file systems
 
-// FileName is the file name, without extension, of a table or figure in a folder written by
-// redsi report --latex: what LaTeX can read of its name, which may contain an instance's key.
+// FileName returns the file name, without extension, of a table or figure in a folder written by redsi report --latex:
+// the characters that LaTeX can read of its name, which may contain an instance's key.
 func FileName(address string) string {
 	name := strings.Trim(Slug(strings.TrimPrefix(strings.TrimPrefix(address, "table."), "figure.")), "-")
 	return name[:min(len(name), mostName)]
 }
 
-// Slug is a text with - in the place of all but letters, digits and _.
+// Slug returns a text with - in place of all characters except letters, digits and _.
 func Slug(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' {
@@ -327,7 +324,7 @@ func Slug(s string) string {
 	}, s)
 }
 
-// Plain is the LaTeX of a cell for people.
+// Plain returns the LaTeX of a cell for people.
 func Plain(tex string) string {
 	text, err := shown(tex)
 	if err != nil {

@@ -2,8 +2,8 @@ package prose
 
 import "strings"
 
-// dropped are commands whose arguments are not text, with their arguments: m in braces, o in
-// brackets. For all other commands, arguments in braces are text.
+// dropped are commands whose arguments are not text, with their arguments: m in braces, o in brackets. Arguments in
+// braces of all other commands are text.
 var dropped = map[string]string{
 	"cite": "oom", "citep": "oom", "citet": "oom", "citealp": "oom", "citealt": "oom", "citeauthor": "oom", "citeyear": "oom",
 	"citeyearpar": "oom", "Citet": "oom", "Citep": "oom", "parencite": "oom", "textcite": "oom", "footcite": "oom", "autocite": "oom",
@@ -22,7 +22,6 @@ var dropped = map[string]string{
 	"DeclareUnicodeCharacter": "mm", "hyphenation": "m", "stepcounter": "m", "refstepcounter": "m", "value": "m", "arabic": "m", "tag": "m", "fbox": "", "index": "m", "gls": "om",
 }
 
-// said are commands for characters.
 var said = map[string]string{
 	"%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": " ", "}": " ", " ": " ", "\n": " ", "\t": " ",
 	",": string(thin), "thinspace": string(thin), ";": " ", ":": " ", "quad": " ", "qquad": " ", "!": "", "-": "", "/": "", "@": "",
@@ -30,12 +29,11 @@ var said = map[string]string{
 	"textpm": "±", "texttimes": "×", "percent": "%",
 }
 
-// fonts are commands that show only their argument, without separating it from what precedes it.
+// fonts are commands that show only their argument, without separating it from the text before it.
 var fonts = map[string]bool{"textbf": true, "textit": true, "texttt": true, "textsc": true, "textrm": true, "textsf": true, "textup": true, "emph": true, "underline": true,
 	"mathrm": true, "mathbf": true, "mathit": true, "mathsf": true, "mathtt": true, "mathnormal": true, "boldsymbol": true, "bm": true, "text": true, "mbox": true, "hbox": true,
 	"textnormal": true, "ensuremath": true, "num": true, "redsitext": true}
 
-// refs are commands that refer to labels.
 var refs = map[string]bool{"ref": true, "autoref": true, "cref": true, "Cref": true, "vref": true, "eqref": true, "subref": true, "labelcref": true}
 
 func (s *scan) command(i, end int) (int, error) {
@@ -152,7 +150,7 @@ func (s *scan) command(i, end int) (int, error) {
 	return s.option(k, end), nil
 }
 
-// skipBlanks skips what TeX skips after the name of a command.
+// skipBlanks skips the blanks that TeX skips after the name of a command.
 func (s *scan) skipBlanks(k, end int) int { return end - len(strings.TrimLeft(s.src[k:end], " \t")) }
 
 func (s *scan) includes(i, k, end int) (int, error) {
@@ -172,7 +170,7 @@ func (s *scan) includes(i, k, end int) (int, error) {
 	return next, s.input(name, spot{s.file, int32(i)})
 }
 
-// ifExists reads the branch that LaTeX takes of \IfFileExists or \InputIfFileExists, and the file for the second.
+// ifExists reads the branch of \IfFileExists or \InputIfFileExists that LaTeX takes, and for the latter also the file.
 func (s *scan) ifExists(name string, i, k, end int) (int, error) {
 	from, to, ok := s.group(k, end)
 	if !ok {
@@ -198,7 +196,7 @@ func (s *scan) ifExists(name string, i, k, end int) (int, error) {
 	return next, err
 }
 
-// afterFi is the end of what \iffalse leaves out.
+// afterFi returns the end of the text that \iffalse leaves out.
 func (s *scan) afterFi(k, end int) int {
 	depth := 1
 	for k < end {

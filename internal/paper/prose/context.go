@@ -123,7 +123,7 @@ func sentences(text string, par span) (out []span) {
 	return append(out, span{from, par.to})
 }
 
-// cellWords gives the numbers of a table the words of their row and column in place of their line's.
+// cellWords gives the numbers of a table the words of their row and column in place of the words of their line.
 func (p *Paper) cellWords(table span, numbers []typed) {
 	var heads [][]string // words above a column
 	var stubs []string   // last text of columns without numbers: a title for several rows
@@ -186,7 +186,7 @@ type setting struct {
 	words []string
 }
 
-// countsOf are the integers between separators as words, or a text that is one: a row's name may be a number.
+// countsOf returns the integers between separators as words, or a text that is an integer: a row's name may be a number.
 func countsOf(text, separators string) (out []string) {
 	for _, f := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(separators, c) }) {
 		if f = strings.TrimSpace(f); f != "" && len(f) < 8 && strings.Trim(f, "0123456789") == "" {
@@ -248,7 +248,7 @@ func (p *Paper) rows(table span) (out []tableRow) {
 var stop = map[string]bool{"the": true, "of": true, "and": true, "to": true, "in": true, "for": true, "with": true, "is": true, "are": true,
 	"on": true, "by": true, "at": true, "from": true, "we": true, "a": true, "an": true, "as": true, "or": true, "that": true, "than": true, "x": true, "y": true}
 
-// wordsOf are the words of a text in lower case without a plural s; compound names, such as nci_norm, also in parts.
+// wordsOf returns the words of a text in lower case without a plural s; compound names, such as nci_norm, also in parts.
 func wordsOf(text string) (out []string) {
 	add := func(w string) {
 		w = strings.Trim(w, ":@")

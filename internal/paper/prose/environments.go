@@ -15,7 +15,7 @@ var tabulars = map[string]string{"tabular": "om", "tabularx": "mom", "tabulary":
 // pictures are environments in which only coordinates are data.
 var pictures = map[string]bool{"tikzpicture": true, "pgfpicture": true, "picture": true}
 
-// arguments of other environments.
+// environments are the arguments of other environments.
 var environments = map[string]string{"minipage": "oom", "wraptable": "omm", "wrapfigure": "omm", "multicols": "m", "adjustbox": "m", "subfigure": "om", "subtable": "om",
 	"tcolorbox": "o", "thebibliography": "m", "spacing": "m", "list": "mm", "scope": "o", "axis": "o", "tablenotes": "o"}
 
@@ -56,7 +56,6 @@ func (s *scan) begin(i, k, end int) (int, error) {
 	return s.option(k, end), nil
 }
 
-// closes reads the end of an environment.
 func (s *scan) closes(name string, i int) {
 	if _, ok := tabulars[name]; ok {
 		s.emit(string(rowEnd), i)

@@ -14,7 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/host/git"
 )
 
-// ReadFiles reads LaTeX files with what they read, all in the first one's folder or below it. Names are shown as given.
+// ReadFiles reads LaTeX files and the files that they read, all in the first file's folder or below it. Names are shown
+// as given.
 func ReadFiles(files []string) (*Paper, error) {
 	dir := filepath.Dir(files[0])
 	var names []string
@@ -33,12 +34,9 @@ func ReadFiles(files []string) (*Paper, error) {
 		return nil, err
 	}
 	defer root.Close()
-	p, err := Read(root.FS(), names...)
+	p, err := Read(root.FS(), filepath.ToSlash(dir), names...)
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, filepath.FromSlash(failed.Path)), failed.Err)
-	}
-	if err == nil {
-		p.In(dir)
+		err = fmt.Errorf("%s: %w", filepath.Join(dir, filepath.FromSlash(failed.Path)), failed.Err)
 	}
 	return p, err
 }
@@ -60,7 +58,7 @@ func Since(ctx context.Context, folder, revision, file string) (*Numbers, error)
 	return ReadTeX(revision+":"+name, text)
 }
 
-// numbersAt is the path of a commit's file of numbers, from the top of its tree.
+// numbersAt returns the path of a commit's file of numbers, from the top of its tree.
 func numbersAt(ctx context.Context, folder, commit, file string) (string, error) {
 	if file != "" {
 		absolute, err := filepath.Abs(file)
@@ -99,7 +97,7 @@ func numbersAt(ctx context.Context, folder, commit, file string) (string, error)
 	return "", fmt.Errorf("that revision has %s: say which with --numbers", strings.Join(found, " and "))
 }
 
-// gitIn runs git in a folder and returns what it prints, without trailing line breaks.
+// gitIn runs git in a folder and returns its output, without trailing line breaks.
 func gitIn(ctx context.Context, folder string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := git.To(ctx, &out, []string{"GIT_OPTIONAL_LOCKS=0"}, append([]string{"-C", folder}, args...)...)

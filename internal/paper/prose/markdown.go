@@ -14,16 +14,16 @@ type TypedTable struct {
 	Place   Place  `json:"place"` // of the first number
 	Address string `json:"address"`
 	File    string `json:"file"`    // that redsi report --latex writes
-	Cells   int    `json:"cells"`   // numbers that are its cells
-	Numbers int    `json:"numbers"` // of these
+	Cells   int    `json:"cells"`   // typed numbers that are its cells
+	Numbers int    `json:"numbers"` // typed numbers
 }
 
-// Sentences lists the numbers that match a cell and are not in a table of it.
+// Sentences returns the numbers that match a cell outside of a table of it.
 func (r *Result) Sentences() []Finding {
 	return lists.Filter(r.Typed, func(f Finding) bool { return f.Scope != InFloat })
 }
 
-// texFile is the file that has a table or figure, in the folder of redsi report --latex.
+// texFile returns the file of a table or figure in the folder of redsi report --latex.
 func texFile(address string) string {
 	folder := "tables/"
 	if strings.HasPrefix(address, "figure.") {
@@ -32,10 +32,9 @@ func texFile(address string) string {
 	return folder + FileName(address) + ".tex"
 }
 
-// mostLines bounds a list in Markdown, for a comment on a pull request.
-const mostLines = 100
+const mostLines = 100 // bounds a list in Markdown, for a comment on a pull request
 
-// Markdown writes what was found for a pull request.
+// Markdown writes the result for a pull request.
 func (r *Result) Markdown(w io.Writer) error {
 	var b strings.Builder
 	verdict := "The paper agrees with the results"
@@ -46,35 +45,28 @@ func (r *Result) Markdown(w io.Writer) error {
 		verdict += fmt.Sprintf("; pictures that are missing or old: %d", n)
 	}
 	fmt.Fprintf(&b, "### Numbers in the paper\n\n%s. Cells: %d; `\\redsi`: %d; typed numbers: %d, of which %d are a cell's and %d say too little.\n", verdict, r.Cells, r.Uses, r.Numbers, len(r.Typed), r.Vague)
+	at := func(p Place, name string) string { return code(p.String()) + ": " + code(name) }
 	list(&b, "Unknown cells", r.Unknown, func(u Use) string {
 		if u.Near == "" {
-			return fmt.Sprintf("%s: %s", code(u.Place.String()), code(u.Name))
+			return at(u.Place, u.Name)
 		}
-		return fmt.Sprintf("%s: %s; did you mean %s?", code(u.Place.String()), code(u.Name), code(u.Near))
+		return fmt.Sprintf("%s; did you mean %s?", at(u.Place, u.Name), code(u.Near))
 	})
-	list(&b, "Pictures that are not there", r.NoPicture, func(p Included) string {
-		return fmt.Sprintf("%s: %s", code(p.Place.String()), code(p.Name))
-	})
-	list(&b, "Pictures that are older than their figures", r.OldPicture, func(p Included) string {
-		return fmt.Sprintf("%s: %s, %s", code(p.Place.String()), code(p.Name), code(p.Of))
-	})
+	list(&b, "Pictures that are not there", r.NoPicture, func(p Included) string { return at(p.Place, p.Name) })
+	list(&b, "Pictures that are older than their figures", r.OldPicture, func(p Included) string { return at(p.Place, p.Name) + ", " + code(p.Of) })
 	list(&b, "Numbers that have changed", r.Stale, func(f Finding) string {
-		return fmt.Sprintf("%s: %s is now %s, %s", code(f.Place.String()), code(f.Text), code(f.Now), code(f.Candidates[0].Cell))
+		return fmt.Sprintf("%s is now %s, %s", at(f.Place, f.Text), code(f.Now), code(f.Candidates[0].Cell))
 	})
 	list(&b, "Sentences to read again", r.Changed, func(u Use) string {
-		return fmt.Sprintf("%s: %s prints %s, and printed %s", code(u.Place.String()), code(u.Name), code(u.Now), code(u.Was))
+		return fmt.Sprintf("%s prints %s, and printed %s", at(u.Place, u.Name), code(u.Now), code(u.Was))
 	})
-	list(&b, "Typed by hand", r.Sentences(), func(f Finding) string {
-		return fmt.Sprintf("%s: %s, write %s", code(f.Place.String()), code(f.Text), code(f.Candidates[0].Write))
-	})
+	list(&b, "Typed by hand", r.Sentences(), func(f Finding) string { return at(f.Place, f.Text) + ", write " + code(f.Candidates[0].Write) })
 	list(&b, "Tables typed by hand", r.Tables, func(t TypedTable) string {
-		return fmt.Sprintf("%s: %s, %d of %d numbers are its cells; write `\\input` of %s", code(t.Place.String()), code(t.Address), t.Cells, t.Numbers, code(t.File))
+		return fmt.Sprintf("%s, %d of %d numbers are its cells; write `\\input` of %s", at(t.Place, t.Address), t.Cells, t.Numbers, code(t.File))
 	})
 	list(&b, "Not run", r.NotRun, code)
 	list(&b, "Not in the paper", r.Absent, func(a Absent) string { return code(a.Address) })
-	list(&b, "Files that are not there", r.Missing, func(m Missed) string {
-		return fmt.Sprintf("%s: %s", code(m.Place.String()), code(m.Name))
-	})
+	list(&b, "Files that are not there", r.Missing, func(m Missed) string { return at(m.Place, m.Name) })
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -92,5 +84,4 @@ func list[T any](b *strings.Builder, title string, all []T, line func(T) string)
 	}
 }
 
-// code is a text as code in one line.
 func code(s string) string { return markdown.Code(oneLine(s)) }

@@ -2,7 +2,7 @@ package prose
 
 import (
 	"cmp"
-	"io/fs"
+	"embed"
 	"math"
 	"slices"
 	"strconv"
@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// entry is a cell in the form for comparing numbers with it.
+// entry is a cell with the data for comparing numbers with it.
 type entry struct {
 	table   *Table
 	cell    *Cell
@@ -26,12 +26,11 @@ type index struct {
 	entries []entry
 	names   map[string]int // by ADDRESS:CELL
 	words   map[string]int32
-	weight  []float64          // of a word: rare words weigh more
-	with    [][]int32          // entries that have a word
+	weight  []float64          // of each word: rare words weigh more
+	with    [][]int32          // the entries of each word
 	labels  map[string][]int32 // entries of a table, by its label
 }
 
-// newIndex parses what the cells print.
 func newIndex(n *Numbers) *index {
 	x := &index{names: map[string]int{}, words: map[string]int32{}, labels: map[string][]int32{}}
 	for i := range n.Tables {
@@ -75,7 +74,7 @@ func (x *index) add(t *Table, c *Cell, about []string) {
 	}
 }
 
-// printed parses the number that a cell prints; a text with more than a number is not one.
+// printed parses the number that a cell prints; false for a text with more than a number.
 func printed(tex string) (Number, bool) {
 	text, err := shown(tex)
 	if err != nil {
@@ -89,32 +88,25 @@ func printed(tex string) (Number, bool) {
 	return n, ok && end == len(text)
 }
 
-// shown is what the LaTeX of a cell shows.
+// shown returns the text that the LaTeX of a cell shows.
 func shown(tex string) (string, error) {
-	r := &reader{paper: &Paper{sources: []source{{text: tex}}}, folder: nowhere{}, read: map[string]bool{}}
+	r := &reader{paper: &Paper{sources: []source{{text: tex}}}, folder: embed.FS{}, read: map[string]bool{}} // a cell includes no files
 	err := (&scan{reader: r, src: tex}).run(0, len(tex))
 	return r.out.String(), err
-}
-
-// nowhere is a folder without files: a cell includes none.
-type nowhere struct{}
-
-func (nowhere) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
 // How a number matches a cell.
 type likeness int
 
 const (
-	unlike  likeness = iota
-	rounded          // with fewer digits
-	whole            // without a zero fraction: 60 for 60.0
-	exact            // as printed
+	unlike   likeness = iota
+	rounded           // with fewer digits
+	integral          // without a zero fraction: 60 for 60.0
+	exact             // as printed
 )
 
-// compare says whether a number is what a cell prints, or that with fewer digits. A number typed
-// without a sign may be the size of a negative one: "decreases by 6.6".
+// compare says whether a number is what a cell prints, or the same with fewer digits. A number typed without a sign may
+// be the size of a negative one: "decreases by 6.6".
 func compare(n Number, e *entry) likeness {
 	if math.IsNaN(e.value) || n.Signed && n.Value != 0 && (n.Value < 0) != (e.value < 0) {
 		return unlike
@@ -134,7 +126,7 @@ func compare(n Number, e *entry) likeness {
 		has := p.Decimals + int(math.Round(math.Log10(unit/max(1, multiple(p.Unit)))))
 		if (n.Decimals < has || n.Decimals == has && unit != 1) && same(v, values.Round(math.Abs(e.value)/unit, n.Decimals), n.Decimals) && v != 0 {
 			if same(v, math.Abs(e.value)/unit, has+2) {
-				return whole
+				return integral
 			}
 			return rounded
 		}
@@ -142,7 +134,7 @@ func compare(n Number, e *entry) likeness {
 	return unlike
 }
 
-// units are a number's possible units: its own, or the table's, whose header may say millions; of a percentage 0.01.
+// units returns a number's possible units: its own, or the table's, whose header may say millions; of a percentage 0.01.
 func units(n Number, e *entry) []float64 {
 	out := []float64{max(1, multiple(n.Unit))}
 	if n.Unit > 'K' && e.cell.Style != "signed" {
@@ -154,7 +146,7 @@ func units(n Number, e *entry) []float64 {
 	return out
 }
 
-// grid is how many numbers have n's form: its digits before and after the point, or its significant digits.
+// grid returns how many numbers have n's form: its digits before and after the point, or its significant digits.
 func grid(n Number) float64 {
 	digits := n.significant()
 	if n.Decimals > 0 {
@@ -167,7 +159,8 @@ func grid(n Number) float64 {
 	return 9 * math.Pow(10, float64(digits-1))
 }
 
-// chance is the part of the numbers of n's form that match a cell of a set: the probability that an unrelated one does.
+// chance returns the part of the numbers of n's form that match a cell of a set: the probability that an unrelated one
+// does.
 func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	seen := map[int64]bool{}
 	shift := math.Pow(10, float64(n.Decimals))
@@ -189,7 +182,7 @@ func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	return min(1, float64(max(1, len(seen)))/grid(n))
 }
 
-// magnitude is how many digits are before the point.
+// magnitude returns how many digits are before the point.
 func magnitude(v float64) int {
 	if v < 1 {
 		return 0
@@ -275,7 +268,7 @@ func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 	return match{}, any
 }
 
-// scope lists the cells in which a number is searched.
+// scope returns the cells in which a number is searched.
 func (x *index) scope(s Scope, t typed) (out []int32) {
 	labels := t.label
 	switch s {
@@ -292,7 +285,7 @@ func (x *index) scope(s Scope, t typed) (out []int32) {
 	return out
 }
 
-// hits are the cells of a set that match a number, best first: by the words around it, then by how they print it.
+// hits returns the cells of a set that match a number, best first: by the words around it, then by how they print it.
 func (x *index) hits(n Number, set []int32, scores map[int32]float64) (out []hit) {
 	for _, id := range set {
 		if how := compare(n, &x.entries[id]); how != unlike {

@@ -20,11 +20,10 @@ type Number struct {
 	digits   string // without separators and sign
 }
 
-// thin is what \, leaves between digits.
-const thin = '\u2009'
+const thin = '\u2009' // the space that \, leaves between digits
 
-// numberAt reads the number that begins at i in a plain text, and where it ends. A part of a
-// word, an identifier, a ratio or a power does not count.
+// numberAt reads the number that begins at i in a plain text, and returns its end. A part of a word, an identifier, a
+// ratio or a power is not a number.
 func numberAt(s string, i int) (n Number, end int, ok bool) {
 	start := i
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
@@ -76,7 +75,7 @@ func numberAt(s string, i int) (n Number, end int, ok bool) {
 	return n, i, ok
 }
 
-// tail reads what belongs to a number after its digits.
+// tail reads the deviation, unit or percent sign after a number's digits.
 func (n *Number) tail(s string, i int) (int, bool) {
 	if j, digits := deviation(s, i); digits != "" {
 		n.Std, i = digits, j
@@ -141,7 +140,7 @@ func afterDigits(s string, i int) int { return len(s) - len(strings.TrimLeft(s[i
 
 func threeDigits(s string) bool { return afterDigits(s, 0) == 3 }
 
-// multiple is what a unit stands for.
+// multiple returns the number that a unit stands for.
 func multiple(unit rune) float64 {
 	return map[rune]float64{'K': 1e3, 'M': 1e6, 'B': 1e9}[unit]
 }
@@ -151,7 +150,7 @@ func same(a, b float64, decimals int) bool {
 	return math.Abs(a-b) < 0.25*math.Pow(10, -float64(decimals))
 }
 
-// significant counts a number's significant digits: for an integer, those before trailing zeros.
+// significant counts a number's significant digits; the trailing zeros of an integer are not.
 func (n Number) significant() int {
 	d := strings.TrimLeft(strings.Replace(n.digits, ".", "", 1), "0")
 	if n.Decimals == 0 {
@@ -160,7 +159,7 @@ func (n Number) significant() int {
 	return max(len(d), 1)
 }
 
-// zeros is the power of ten that an integer with trailing zeros is a multiple of; for other numbers, nearly zero.
+// zeros returns the power of ten that an integer with trailing zeros is a multiple of; for other numbers, nearly zero.
 func (n Number) zeros() float64 {
 	if n.Decimals > 0 || n.Value == 0 {
 		return math.SmallestNonzeroFloat64
@@ -168,7 +167,6 @@ func (n Number) zeros() float64 {
 	return math.Pow(10, float64(len(n.digits)-len(strings.TrimRight(n.digits, "0"))))
 }
 
-// year reports whether the number may be a year.
 func (n Number) year() bool {
 	return n.Decimals == 0 && !n.Signed && n.Unit == 0 && !n.Percent && len(n.digits) == 4 && len(n.Text) == 4 && n.Value >= 1900 && n.Value <= 2100
 }

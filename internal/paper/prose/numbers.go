@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/redsi/redsi/internal/paper/render"
 )
 
 // Style is redsi.sty, the LaTeX package that prints cells in prose.
@@ -40,36 +42,24 @@ type Table struct {
 	Cells   []Cell
 }
 
-// Cell is a number or text with what LaTeX needs to print it in other forms.
+// Cell is a number or text of a table or figure.
 type Cell struct {
-	Name     string // ROW.COLUMN, or of a figure SERIES.POINT.AXIS
-	TeX      string // as its table prints it, for text and for mathematics
-	Value    string // as a decimal, in the printed unit; "" for a text
-	Std      string // standard deviation, likewise; "": none
-	Style    string // integer, fixed, kilo, signed or text
-	Decimals int
-	ShowsStd bool   // TeX includes the deviation
-	Words    string // row and column, for people
+	Name string // ROW.COLUMN, or of a figure SERIES.POINT.AXIS
+	render.Inline
+	Words string // row and column, for people
 }
 
-// texName is a name in \redsi{…}, with TeX's special characters escaped.
+// texName returns a name in \redsi{…}, with TeX's special characters escaped.
 func texName(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `#`, `\#`, `{`, `\{`, `}`, `\}`, `^`, `\^`).Replace(printable(name))
 }
 
-// plainName is a name from \redsi{…}, without those escapes.
+// plainName returns a name from \redsi{…}, without texName's escapes.
 func plainName(tex string) string {
-	var b strings.Builder
-	for i := 0; i < len(tex); i++ {
-		if tex[i] == '\\' && i+1 < len(tex) && strings.IndexByte(`\%#{}^`, tex[i+1]) >= 0 {
-			i++
-		}
-		b.WriteByte(tex[i])
-	}
-	return b.String()
+	return strings.NewReplacer(`\\`, `\`, `\%`, `%`, `\#`, `#`, `\{`, `{`, `\}`, `}`, `\^`, `^`).Replace(tex)
 }
 
-// oneLine keeps a comment on one line.
+// oneLine returns a text on one line, for a comment.
 func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
 
 // printable replaces characters that TeX refuses with blanks.
@@ -137,12 +127,12 @@ func (n *Numbers) line(line string) error {
 	case command == `\redsitable` && len(args) == 2:
 		n.Tables = append(n.Tables, Table{Address: plainName(args[0]), Label: plainName(args[1])})
 	case command == `\redsicell` && len(args) == 7 && len(n.Tables) > 0:
-		c := Cell{Name: plainName(args[0]), TeX: args[1], Value: args[2], Std: args[3], Style: args[4], ShowsStd: args[6] != ""}
+		c := Cell{Name: plainName(args[0]), Words: strings.TrimPrefix(rest, "% "),
+			Inline: render.Inline{TeX: args[1], Value: args[2], Std: args[3], Style: args[4], ShowsStd: args[6] != ""}}
 		var err error
 		if c.Decimals, err = strconv.Atoi(args[5]); err != nil || c.Decimals < 0 || c.Decimals > 30 {
 			return fmt.Errorf("%q is not a number of decimals", args[5])
 		}
-		c.Words = strings.TrimPrefix(rest, "% ")
 		t := &n.Tables[len(n.Tables)-1]
 		t.Cells = append(t.Cells, c)
 	default:
@@ -165,18 +155,8 @@ func arguments(s string) (args []string, rest string, ok bool) {
 
 // Group cuts the group in braces that a text begins with; false if it has no end.
 func Group(s string) (inner, rest string, ok bool) {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return s[1:i], s[i+1:], true
-			}
-		}
+	if k := (&scan{src: s}).until('}', 1, len(s)); k > 0 {
+		return s[1:k], s[k+1:], true
 	}
 	return "", s, false
 }

@@ -22,15 +22,15 @@ type Picture struct {
 type Included struct {
 	Place Place  `json:"place"`
 	Name  string `json:"name"`
-	Of    string `json:"of,omitempty"` // the figure that has another picture now
+	Of    string `json:"of,omitempty"` // the figure, if it has a different picture now
 
-	file   string // what LaTeX takes; "" if there is none
+	file   string // the file that LaTeX takes; "" if there is none
 	digest string
 }
 
 var graphicsPath = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
 
-// graphicsIn notes the folders that a file says pictures are in.
+// graphicsIn notes the folders of pictures that a file declares.
 func (r *reader) graphicsIn(text string) {
 	for _, m := range graphicsPath.FindAllStringSubmatch(text, -1) {
 		for _, p := range strings.Split(m[1], "{")[1:] {
@@ -40,7 +40,7 @@ func (r *reader) graphicsIn(text string) {
 	}
 }
 
-// picture finds and hashes a picture, as LaTeX finds it. Names that macros make are not followed.
+// picture finds and hashes a picture, as LaTeX finds it. Names that contain macros are not followed.
 func (r *reader) picture(name string, at spot) error {
 	name = strings.Trim(strings.TrimSpace(name), `"`)
 	if name == "" || strings.ContainsAny(name, `\#{}`) {
@@ -65,22 +65,23 @@ func (r *reader) picture(name string, at spot) error {
 	return nil
 }
 
-// pictures compares what a paper includes from a folder figures with the figures; other pictures are the authors' own.
+// pictures compares the pictures that a paper includes from a folder figures with the figures; other pictures are the
+// authors' own.
 func (r *Result) pictures(p *Paper, now *Numbers) {
 	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 	for _, in := range p.pictures {
 		r.Pictures++
 		file := stem(path.Join("/", cmp.Or(in.file, in.Name)))
 		of := func(name string) bool { return strings.HasSuffix(file, "/figures/"+name) }
-		made := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
+		drawn := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
 		isPending := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
 		switch {
-		case in.file == "" && (made >= 0 || isPending):
+		case in.file == "" && (drawn >= 0 || isPending):
 			r.Missing = append(r.Missing, Missed{in.Place, in.Name})
 		case in.file == "":
 			r.NoPicture = append(r.NoPicture, in)
-		case made >= 0 && now.Pictures[made].Digest != in.digest:
-			in.Of = now.Pictures[made].Address
+		case drawn >= 0 && now.Pictures[drawn].Digest != in.digest:
+			in.Of = now.Pictures[drawn].Address
 			r.OldPicture = append(r.OldPicture, in)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// TestPictures: a picture of a figure is the one that the figure has now; one that does not exist and
-// that no figure has is an error; the authors' own are theirs.
+// TestPictures: a figure's picture must be the figure's current one; a picture that does not exist and that no figure has
+// is an error; the authors' own pictures are theirs.
 func TestPictures(t *testing.T) {
 	sum := func(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
 	paper := `\documentclass{article}\graphicspath{{img/}{plots/}}
@@ -27,7 +27,7 @@ func TestPictures(t *testing.T) {
 % \includegraphics{comment.pdf}
 \end{document}`
 	p, err := Read(fstest.MapFS{"p.tex": {Data: []byte(paper)}, "img/logo.png": {Data: []byte("ours")},
-		"gen/figures/same.pdf": {Data: []byte("new")}, "gen/figures/old.png": {Data: []byte("old")}}, "p.tex")
+		"gen/figures/same.pdf": {Data: []byte("new")}, "gen/figures/old.png": {Data: []byte("old")}}, "", "p.tex")
 	errtest.None(t, err)
 	r := Check(p, &Numbers{NotRun: []string{"figure.waits"}, Pictures: []Picture{{"figure.same", "figures/same.pdf", sum("new")},
 		{"figure.old", "figures/old.png", sum("new")}, {"figure.notyet", "figures/notyet.pdf", sum("x")}}}, nil)

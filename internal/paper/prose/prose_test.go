@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 )
@@ -15,7 +16,7 @@ import (
 // cells are a small pipeline's: two tables and a figure.
 func cells() *prose.Numbers {
 	number := func(name, tex, value, style string, decimals int, words string) prose.Cell {
-		return prose.Cell{Name: name, TeX: tex, Value: value, Style: style, Decimals: decimals, Words: words}
+		return prose.Cell{Name: name, Inline: render.Inline{TeX: tex, Value: value, Style: style, Decimals: decimals}, Words: words}
 	}
 	return &prose.Numbers{Scale: "full", Tables: []prose.Table{
 		{Address: "table.dedup_counts", Label: "tab:dedup-counts", Cells: []prose.Cell{
@@ -29,12 +30,12 @@ func cells() *prose.Numbers {
 			number("atomic.hits", "62.2", "62.2134", "fixed", 1, "Atomic | Hits@1"),
 			number("naive.hits", "55.3", "55.31", "fixed", 1, "Naive | Hits@1"),
 			number("atomic.gain", `\ensuremath{-6.6}`, "-6.61", "signed", 1, "Atomic | Lost"),
-			{Name: "seeds.mean", TeX: `\ensuremath{62.09 \pm 0.10}`, Value: "62.0912", Std: "0.1021", Style: "fixed", Decimals: 2, ShowsStd: true, Words: "Seeds | Mean"},
+			{Name: "seeds.mean", Inline: render.Inline{TeX: `\ensuremath{62.09 \pm 0.10}`, Value: "62.0912", Std: "0.1021", Style: "fixed", Decimals: 2, ShowsStd: true}, Words: "Seeds | Mean"},
 			number("seeds.docs", `109.7\,\mbox{K}`, "109739", "kilo", 1, "Seeds | Documents"),
 			number("share.part", "0.6007", "0.60071", "text", 0, "Share | Part"),
 			number(`odd 50%_#{x}\^.n`, "31", "31", "integer", 0, "Odd | n"),
-			{Name: "note.text", TeX: `\redsitext{Some \textbf{bold} text}`, Style: "text", Words: "Note | Text"},
-			{Name: "none.text", TeX: `\redsitext{\textendash{}}`, Style: "text", Words: "None | Text"},
+			number("note.text", `\redsitext{Some \textbf{bold} text}`, "", "text", 0, "Note | Text"),
+			number("none.text", `\redsitext{\textendash{}}`, "", "text", 0, "None | Text"),
 		}},
 		{Address: "figure.model_scaling", Label: "fig:model-scaling", Cells: []prose.Cell{
 			number("atomic.tiny.x", "44.1", "44.1", "fixed", 1, "Atomic | x"),
@@ -82,7 +83,7 @@ func read(t *testing.T, files map[string]string) *prose.Paper {
 	for name, text := range files {
 		folder[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	p, err := prose.Read(folder, "paper.tex")
+	p, err := prose.Read(folder, "", "paper.tex")
 	errtest.None(t, err)
 	return p
 }
@@ -230,7 +231,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("\\verb|\\iffalse $^{\\pm 1}_{2} \\input{paper} 1,234.5\\,K")
 	f.Fuzz(func(t *testing.T, text string) {
 		folder := fstest.MapFS{"paper.tex": {Data: []byte(text)}}
-		p, err := prose.Read(folder, "paper.tex")
+		p, err := prose.Read(folder, "", "paper.tex")
 		if err != nil {
 			return
 		}

@@ -75,7 +75,7 @@ func (s *scan) run(i, end int) error {
 			s.emit(" ", i)
 			i++
 		case c < ' ' && c != '\n' && c != '\t' && c != '\r':
-			i++ // ours are set only by commands
+			i++ // only commands set rowEnd and the like
 		default:
 			_, size := utf8.DecodeRuneInString(s.src[i:end])
 			if s.src[i:i+size] == string(thin) {
@@ -112,7 +112,7 @@ func (s *scan) afterLine(i, end int) int {
 // blank reports whether a text begins with an empty line.
 func blank(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t\r"), "\n") }
 
-// script drops an index or exponent, but for a deviation set as one. It marks a number that has an exponent.
+// script drops an index or exponent, except a deviation set as one, and marks a number that has an exponent.
 func (s *scan) script(i, end int) (int, error) {
 	sign := s.src[i]
 	at := i
@@ -141,67 +141,50 @@ func (s *scan) script(i, end int) (int, error) {
 
 func (s *scan) skipSpace(i, end int) int { return end - len(strings.TrimLeft(s.src[i:end], " \t\r\n")) }
 
-// mostArgument bounds the search for the end of an argument.
-const mostArgument = 1 << 18
+const mostArgument = 1 << 18 // bounds the search for the end of an argument, in bytes
 
-// past is the last byte of the escaped character or comment that begins at k.
-func (s *scan) past(k, end int) int {
-	if s.src[k] == '\\' {
-		return k + 1
-	}
-	for k < end && s.src[k] != '\n' {
-		k++
-	}
-	return k
-}
-
-// group is the text between the braces that begin at i, after blanks.
+// group returns the text between the braces that begin at i, after blanks.
 func (s *scan) group(i, end int) (from, to int, ok bool) {
 	i = s.skipSpace(i, end)
-	if i >= end || s.src[i] != '{' {
-		return i, i, false
-	}
-	depth := 0
-	end = min(end, i+mostArgument)
-	for k := i; k < end; k++ {
-		switch s.src[k] {
-		case '\\', '%':
-			k = s.past(k, end)
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return i + 1, k, true
-			}
+	if i < end && s.src[i] == '{' {
+		if k := s.until('}', i+1, min(end, i+mostArgument)); k >= 0 {
+			return i + 1, k, true
 		}
 	}
 	return i, i, false
 }
 
-// option is the end of an argument in brackets that begins at i, or i.
-func (s *scan) option(i, end int) int {
-	if i >= end || s.src[i] != '[' {
-		return i
-	}
+// until returns where a brace or bracket that was opened before k ends, -1 if nowhere. A bracket ends in its paragraph and group.
+func (s *scan) until(closing byte, k, end int) int {
 	depth := 0
-	for k := i + 1; k < end; k++ {
-		switch s.src[k] {
-		case '\\', '%':
-			k = s.past(k, end)
-		case '{':
+	for ; k < end; k++ {
+		c := s.src[k]
+		switch {
+		case c == '\\':
+			k++
+		case c == '%':
+			for k < end && s.src[k] != '\n' {
+				k++
+			}
+		case c == closing && depth == 0:
+			return k
+		case c == '{':
 			depth++
-		case '}':
-			if depth--; depth < 0 {
-				return i
-			}
-		case ']':
-			if depth == 0 {
-				return k + 1
-			}
-		case '\n':
-			if blank(s.src[k+1 : end]) {
-				return i
-			}
+		case c == '}':
+			depth--
+		}
+		if depth < 0 || closing == ']' && c == '\n' && blank(s.src[k+1:end]) {
+			return -1
+		}
+	}
+	return -1
+}
+
+// option returns the end of an argument in brackets that begins at i, or i.
+func (s *scan) option(i, end int) int {
+	if i < end && s.src[i] == '[' {
+		if k := s.until(']', i+1, end); k >= 0 {
+			return k + 1
 		}
 	}
 	return i
@@ -226,7 +209,7 @@ func (s *scan) skip(signature string, i, end int) int {
 	return i
 }
 
-// commandEnd is where the command that begins at i ends, without arguments.
+// commandEnd returns where the command that begins at i ends, without arguments.
 func (s *scan) commandEnd(i, end int) int {
 	k := i + 1
 	for k < end && (s.src[k] >= 'a' && s.src[k] <= 'z' || s.src[k] >= 'A' && s.src[k] <= 'Z' || s.src[k] == '@') {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,24 +28,6 @@ type Place struct {
 // String is FILE:LINE:COLUMN.
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-// In sets the folder that the paper was read from: places are relative to it.
-func (p *Paper) In(folder string) {
-	name := func(file string) string { return path.Join(filepath.ToSlash(folder), file) }
-	for i := range p.sources {
-		p.sources[i].name = name(p.sources[i].name)
-	}
-	for i := range p.Files {
-		p.Files[i] = name(p.Files[i])
-	}
-	for i := range p.pictures {
-		p.pictures[i].Place.File = name(p.pictures[i].Place.File)
-	}
-	for i := range p.Missing {
-		p.Missing[i].Place.File = name(p.Missing[i].Place.File)
-	}
-}
-
-// spot is a byte of a file.
 type spot struct {
 	file int32
 	at   int32
@@ -55,7 +36,7 @@ type spot struct {
 type source struct {
 	name  string
 	text  string
-	lines []int32 // where lines begin; made on first use
+	lines []int32 // where lines begin; computed on first use
 }
 
 // Paper is a paper as read: its text without commands, and the marks in it.
@@ -63,7 +44,7 @@ type Paper struct {
 	Files   []string // in the order of reading
 	Missing []Missed // files that the paper reads but that do not exist
 	sources []source
-	text    string // what a reader sees, with the characters below between its parts
+	text    string // as a reader sees it, with the characters below between its parts
 	spots   []spot // of each byte of text
 	marks   []mark // in the order of the text
 
@@ -106,10 +87,10 @@ type mark struct {
 	text string
 }
 
-// Read reads LaTeX files and the files that they read, only from within a folder.
-func Read(folder fs.FS, files ...string) (*Paper, error) {
+// Read reads LaTeX files and the files that they read, only from within a folder. shown precedes their names in places.
+func Read(folder fs.FS, shown string, files ...string) (*Paper, error) {
 	p := &Paper{}
-	r := &reader{folder: folder, paper: p, read: map[string]bool{}}
+	r := &reader{folder: folder, shown: shown, paper: p, read: map[string]bool{}}
 	for _, f := range files {
 		r.root, r.ended = path.Dir(f), false
 		if err := r.file(f); err != nil {
@@ -120,9 +101,9 @@ func Read(folder fs.FS, files ...string) (*Paper, error) {
 	return p, nil
 }
 
-// reader extracts the text of LaTeX.
 type reader struct {
 	folder fs.FS
+	shown  string // folder's name in places
 	root   string // folder of the main file: LaTeX's names of files are relative to it
 	paper  *Paper
 	read   map[string]bool
@@ -136,12 +117,11 @@ type reader struct {
 	graphics []string // folders of \graphicspath
 }
 
-// mostDepth bounds how deep groups that are read apart and files nest.
-const mostDepth = 200
+const mostDepth = 200 // bounds how deep files nest, and groups that are read separately
 
 var errTooDeep = errors.New("files and arguments nest too deep")
 
-// file reads a whole file, each only once.
+// file reads a complete file, each only once.
 func (r *reader) file(name string) error {
 	if r.read[name] {
 		return nil
@@ -166,6 +146,7 @@ func (r *reader) file(name string) error {
 		return fmt.Errorf("%s is not UTF-8 text", name)
 	}
 	text := strings.ReplaceAll(string(b), "\x00", " ")
+	name = path.Join(r.shown, name)
 	r.paper.sources = append(r.paper.sources, source{name: name, text: text})
 	r.paper.Files = append(r.paper.Files, name)
 	s := &scan{reader: r, file: int32(len(r.paper.sources) - 1), src: text}
@@ -180,7 +161,7 @@ func (r *reader) file(name string) error {
 // documentBegin ends where a document begins, after its preamble, not in a comment.
 var documentBegin = regexp.MustCompile(`(?m)^(?:[^\\%\n]|\\.)*?\\begin\{document\}`)
 
-// found is the file that LaTeX takes for a name; if there is none, the name and false.
+// found returns the file that LaTeX takes for a name; if there is none, the name and false.
 func (r *reader) found(name string) (full string, ok bool) {
 	name = strings.TrimSpace(strings.Trim(strings.TrimSpace(name), `"`))
 	full = path.Join(r.root, name)
@@ -200,10 +181,9 @@ func (r *reader) found(name string) (full string, ok bool) {
 func (r *reader) input(name string, at spot) error {
 	full, ok := r.found(name)
 	if !ok {
-		r.paper.miss(full, at)
-		return nil
+		r.paper.Missing = append(r.paper.Missing, Missed{r.paper.place(at), full})
 	}
-	if r.generated(full) {
+	if !ok || r.generated(full) {
 		return nil
 	}
 	if r.depth++; r.depth > mostDepth {
@@ -235,11 +215,7 @@ func (r *reader) beginsNumbers(name string) bool {
 	return IsNumbers(string(head[:n]))
 }
 
-func (p *Paper) miss(name string, at spot) {
-	p.Missing = append(p.Missing, Missed{p.place(at), name})
-}
-
-// place is the position of a byte, for people.
+// place returns the position of a byte, for people.
 func (p *Paper) place(at spot) Place {
 	s := &p.sources[at.file]
 	if s.lines == nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Tally counts what comparisons came to.
+// Tally counts the verdicts of comparisons.
 type Tally struct {
-	Cells  map[Verdict]int // of numbers, deviations and texts
+	Cells  map[Verdict]int // on numbers, deviations and texts
 	Claims map[Verdict]int // each claim once
 }
 
-// Count is the tally of checks of cells.
+// Count returns the tally of checks of cells.
 func Count(checks []Check) Tally {
 	t := Tally{map[Verdict]int{}, map[Verdict]int{}}
 	for _, c := range checks {
@@ -56,15 +56,16 @@ func (t Tally) Sentence(what string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Comparable reports whether anything was or could be compared; at another scale, only what is said of that.
+// Comparable reports whether anything was or could be compared; at another scale, whether something is expected of that
+// scale.
 func (t Tally) Comparable() bool {
 	return t.Cells[NotComparable]+t.Claims[NotComparable] < total(t.Cells)+total(t.Claims) || total(t.Cells)+total(t.Claims) == 0
 }
 
-// Worded reports whether the check is one of words: of a claim, or of a text.
+// Worded reports whether the check is about words: of a claim, or of a text.
 func (c Check) Worded() bool { return c.Form.Claim() || c.Paper == nil || c.RebuiltText != "" }
 
-// PaperSays is what the paper says, or what is expected at another scale, in words.
+// PaperSays returns the paper's number or text, or what is expected at another scale, in words.
 func (c Check) PaperSays() string {
 	switch {
 	case c.Form.Claim():
@@ -75,7 +76,7 @@ func (c Check) PaperSays() string {
 	return c.Text
 }
 
-// Whose says of whom what is expected is: of the paper, or of a scale.
+// Whose names the origin of an expectation: the paper, or a scale.
 func (c Check) Whose() string {
 	if c.Scale != "" {
 		return "at " + c.Scale
@@ -83,7 +84,7 @@ func (c Check) Whose() string {
 	return "paper"
 }
 
-// RebuiltSays is what was rebuilt of that, in words.
+// RebuiltSays returns the rebuilt number or text, in words.
 func (c Check) RebuiltSays() string {
 	switch {
 	case len(c.Cells) > 0:
@@ -94,7 +95,7 @@ func (c Check) RebuiltSays() string {
 	return short(c.Rebuilt)
 }
 
-// numbers are a claim's cells with what was rebuilt of them, and what follows of these.
+// numbers returns a claim's cells with their rebuilt numbers, and the number that follows from them.
 func (c Check) numbers() string {
 	parts := lists.Map(c.Cells, func(f Found) string { return f.Cell + " " + short(f.Rebuilt) })
 	of := ""
@@ -111,7 +112,7 @@ func short(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', 6, 64)
 }
 
-// Said is what was asked and what was found, in a line.
+// Said returns what was asked and what was found, in a line.
 func (c Check) Said() string {
 	switch {
 	case c.Form.Claim():

@@ -13,7 +13,8 @@ type csvWriter struct {
 	quote bool
 }
 
-// text is a cell's text, with an apostrophe before what a spreadsheet would take for a formula. Numbers are not texts.
+// text returns a cell's text, with an apostrophe before what a spreadsheet would take for a formula. Numbers are not
+// texts.
 func (c csvWriter) text(s string) string {
 	if c.quote && s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
 		return "'" + s

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// atPoint is the Align of columns whose numbers have their decimal points one below the other.
-const atPoint = "decimal"
+const atPoint = "decimal" // the Align of columns whose decimal points are one below the other
 
 // siunitx are the settings with which a column S of siunitx 3 prints numbers as other columns do.
 const siunitx = `\sisetup{mode=text,reset-text-series=false,text-series-to-math=true,retain-explicit-plus=true,group-minimum-digits=4,group-separator={,},table-align-text-after=false}` + "\n"
 
-// split is a number with its sign, and in LaTeX what stands behind it, of a cell that can be
-// aligned; siunitx groups digits of all numbers of a column, or of none.
+// split returns a cell's number with its sign, and the LaTeX behind it, if the cell can be aligned; siunitx groups the
+// digits of all numbers of a column, or of none.
 func (c Cell) split(column Format) (number, behind string, ok bool) {
 	f := c.format(column)
 	if c.Value == nil || f.Prefix != "" || f.Style == "text" {
@@ -29,13 +28,13 @@ func (c Cell) split(column Format) (number, behind string, ok bool) {
 	return number, behind, f.Style == "integer" || column.Style != "integer" && !strings.Contains(number, ",")
 }
 
-// fill gives a column's cells room as wide as what other numbers have more from their decimal points on.
+// fill pads a column's cells to the width of the longest part from a decimal point on.
 func (t *Table) fill(c Column) {
 	longest, after := []rune{}, map[int][]rune{}
 	for i, r := range t.Rows {
 		if number, _, ok := r.Cells[c.ID].split(c.Format); ok {
-			whole, _, _ := strings.Cut(number, ".")
-			after[i] = []rune(strings.TrimPrefix(r.Cells[c.ID].Plain(c.Format), whole))
+			integer, _, _ := strings.Cut(number, ".")
+			after[i] = []rune(strings.TrimPrefix(r.Cells[c.ID].Plain(c.Format), integer))
 			if len(after[i]) > len(longest) {
 				longest = after[i]
 			}
@@ -53,10 +52,10 @@ func (t *Table) fill(c Column) {
 	}
 }
 
-// toRead is a number as siunitx reads it.
+// toRead writes a number as siunitx reads it.
 var toRead = strings.NewReplacer("−", "-", ",", "")
 
-// aligned is a cell for a column S; what is no number that siunitx could align stands in the middle.
+// aligned returns a cell for a column S; a cell that siunitx cannot align stands in the middle.
 func (c Cell) aligned(column Format) string {
 	number, behind, ok := c.split(column)
 	if !ok {
@@ -75,9 +74,9 @@ func (c Cell) aligned(column Format) string {
 	return s
 }
 
-// alignedSpec is the column S with room for its longest number and text behind one.
+// alignedSpec returns the column S with room for its longest number and the text behind it.
 func (t *Table) alignedSpec(c Column) string {
-	group, sign, whole, decimals, longest, chars := "none", "", 1, 0, "", 0
+	group, sign, digits, decimals, longest, chars := "none", "", 1, 0, "", 0
 	if c.Format.Style == "integer" {
 		group = "integer"
 	}
@@ -88,13 +87,13 @@ func (t *Table) alignedSpec(c Column) string {
 			continue
 		}
 		before, after, _ := strings.Cut(toRead.Replace(number), ".")
-		if digits := strings.TrimLeft(before, "-+"); digits != before {
-			before, sign = digits, "-"
+		if unsigned := strings.TrimLeft(before, "-+"); unsigned != before {
+			before, sign = unsigned, "-"
 		}
-		whole, decimals = max(whole, len(before)), max(decimals, len(after))
+		digits, decimals = max(digits, len(before)), max(decimals, len(after))
 		if n := utf8.RuneCountInString(cell.Plain(c.Format)+cell.Marks) - utf8.RuneCountInString(number); n > chars {
 			longest, chars = ",table-space-text-post={"+behind+cell.superscript()+"}", n
 		}
 	}
-	return fmt.Sprintf("S[group-digits=%s,table-format=%s%d.%d%s]", group, sign, whole, decimals, longest)
+	return fmt.Sprintf("S[group-digits=%s,table-format=%s%d.%d%s]", group, sign, digits, decimals, longest)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// scaled is a cell's number as a format scales it; exact is set of a whole number that float64 cannot hold.
+// scaled is a cell's number as a format scales it; exact is set for an integer that float64 cannot hold.
 type scaled struct {
 	float float64
 	exact *big.Rat
@@ -26,24 +26,24 @@ func (c Cell) scaled(f Format) scaled {
 	return n
 }
 
-// minus is the difference of two numbers, of all their digits.
+// minus returns the difference of two numbers, from all their digits.
 func (n scaled) minus(o scaled) float64 {
 	if n.exact == nil && o.exact == nil {
 		return n.float - o.float
 	}
-	rat := func(n scaled) *big.Rat { // 0 of an infinite one
+	rat := func(n scaled) *big.Rat { // 0 if it is infinite
 		return cmp.Or(n.exact, new(big.Rat).SetFloat64(n.float), new(big.Rat))
 	}
 	d, _ := new(big.Rat).Sub(rat(n), rat(o)).Float64()
 	return d
 }
 
-// Minus is the difference of two cells' numbers, of all their digits.
+// Minus returns the difference of two cells' numbers, from all their digits.
 func (c Cell) Minus(o Cell) float64 { return c.scaled(Format{}).minus(o.scaled(Format{})) }
 
 func (c Cell) number(f Format) string { return f.Prefix + c.digits(f) }
 
-// digits is a cell's number as a format prints it, with all its digits; of style text, as its file has it.
+// digits returns a cell's number as a format prints it, with all its digits; in style text, as its file has it.
 func (c Cell) digits(f Format) string {
 	n := c.scaled(f)
 	switch {

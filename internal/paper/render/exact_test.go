@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// integerCell is a cell with a whole number as a file has it.
+// integerCell is a cell with an integer as a file has it.
 func integerCell(text string, v float64) Cell {
 	c := Number(v)
 	c.Typed = text
 	return c
 }
 
-// TestExactNumbers: whole numbers beyond 2^53 are printed and compared with all their digits.
+// TestExactNumbers: integers beyond 2^53 are printed and compared with all their digits.
 func TestExactNumbers(t *testing.T) {
 	a, b := integerCell("9007199254740993", 1<<53), Number(1<<53)
 	for _, c := range []struct {

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Expectation is what is expected of cells, in exactly one form: a number, a text, a sign,
-// a place above or below others, an order, or a number that follows from several. Numbers
-// are as the paper prints them: after scale and rounding. Of a table or figure it is about
-// one cell; of a claim, about cells of any, whose names have their addresses before them.
+// Expectation is what is expected of cells, in exactly one form: a number, a text, a sign, a place above or below others,
+// an order, or a number that follows from several. Numbers are as the paper prints them: after scale and rounding. The
+// expectation of a table or figure is about one of its cells; the expectation of a claim, about cells of any, whose names
+// begin with their addresses.
 type Expectation struct {
-	Cell      string   // ROW.COLUMN by their ids; of an order or a derived number, a name for it or ""
+	Cell      string   // ROW.COLUMN by their ids; for an order or a derived number, its name or ""
 	Value     *float64 // the number
 	Tolerance float64  // absolute
 	Relative  float64  // fraction of Value
 	Stds      float64  // multiples of the rebuilt standard deviation
-	Source    string   // where the paper says so; default its label
+	Source    string   // where the paper says so; by default its label
 	Std       *float64 // the standard deviation that is printed after ±
 	StdFactor float64  `json:"std_factor"` // how many times more or less the rebuilt one may be; 0 is 1
-	Text      string   // what the cell says; see SameText
+	Text      string   // the cell's text; see SameText
 	Sign      string   // "positive" or "negative"
 	Above     []string // cells that this one is above
 	Below     []string // cells that this one is below
@@ -33,13 +33,13 @@ type Expectation struct {
 	Max       []string // cells whose greatest number Value is
 	Mean      []string // cells whose mean Value is
 	Sum       []string // cells whose sum Value is
-	Margin    float64  // by how much at least, for Sign, Above, Below and Order; 0: by anything
+	Margin    float64  // the least distance for Sign, Above, Below and Order; 0: any
 	Shown     bool     // Value is shown beside the cell and not compared
 
 	At       map[string]float64 // the number by scale of the run, instead of or beside Value, which is the paper's
-	Scale    string             // the scale that it is about; "" is the paper's
+	Scale    string             // the scale of the runs that it is about; "" is the paper's
 	Near     *float64           // how far a number may be off and still be near; see Expectation.near
-	Severity Severity           // what it means if it does not hold; "" is Error
+	Severity Severity           // if it does not hold; "" is Error
 }
 
 // Severity is how bad it is that an expectation does not hold.
@@ -52,7 +52,7 @@ const (
 	Info    Severity = "info"
 )
 
-// Lesser is a severity that fails nothing, as it is after a verdict and a space.
+// Lesser returns a severity that fails nothing in the form that follows a verdict, after space; "" for an error.
 func (s Severity) Lesser(space string) string {
 	if s == "" || s == Error {
 		return ""
@@ -60,12 +60,12 @@ func (s Severity) Lesser(space string) string {
 	return space + "(" + string(s) + ")"
 }
 
-// about reports whether the expectation is about runs of a scale; what it says of the paper's alone is about all.
+// about reports whether the expectation is about runs of a scale; an expectation at the paper's scale is about all runs.
 func (e Expectation) about(scale, paper string) bool {
 	return e.Scale == "" || scale == e.Scale || scale == "" && e.Scale == paper
 }
 
-// at is the expectation as it is at a scale, and whether it says something of that.
+// at returns the expectation for a scale, and whether it expects something at that scale.
 func (e Expectation) at(scale, paper string) (Expectation, bool) {
 	scale = cmp.Or(scale, paper)
 	if v, ok := e.At[scale]; ok {
@@ -78,9 +78,8 @@ func (e Expectation) at(scale, paper string) (Expectation, bool) {
 	return e, scale == paper && (e.Value != nil || e.At == nil) || e.Scale != "" && e.Scale == scale
 }
 
-// near is how far a number may be off and still be near: what is written, or half a unit of
-// the last printed digit beyond what matches. Of a count only the same one matches, and
-// none is near.
+// near returns how far a number may be off and still be near: Near, or half a unit of the last printed digit beyond
+// matches. A count is never near: only the same count matches.
 func (e Expectation) near(matches, rounding float64) float64 {
 	if e.Near != nil {
 		return math.Max(*e.Near, matches) * (1 + 1e-9)
@@ -123,7 +122,7 @@ func (f Form) OfCell() bool {
 // Word is the form's name for people.
 func (f Form) Word() string { return cmp.Or(string(f), "value") }
 
-// derived forms follow by a function from numbers of cells.
+// derived has the forms that follow by a function from numbers of cells.
 var derived = map[Form]func([]float64) float64{
 	IsMinus: func(v []float64) float64 { return v[0] - v[1] },
 	IsRatio: func(v []float64) float64 { return v[0] / v[1] },
@@ -140,13 +139,13 @@ func sum(v []float64) (s float64) {
 	return s
 }
 
-// Lists are the cells of the forms that name some.
+// Lists returns the cells that forms list.
 func (e Expectation) Lists() map[Form][]string {
 	return map[Form][]string{IsAbove: e.Above, IsBelow: e.Below, InOrder: e.Order,
 		IsMinus: e.Minus, IsRatio: e.Ratio, IsMin: e.Min, IsMax: e.Max, IsMean: e.Mean, IsSum: e.Sum}
 }
 
-// Form says which form the expectation has, and what is wrong with it.
+// Form returns the form of the expectation, and what is wrong with it.
 func (e Expectation) Form() (Form, error) {
 	var forms []Form
 	for form, cells := range e.Lists() {
@@ -171,7 +170,7 @@ func (e Expectation) Form() (Form, error) {
 	}
 	form := forms[0]
 	if e.Value == nil && len(e.At) > 0 {
-		e.Value = new(0.0) // there is one
+		e.Value = new(0.0) // stands for the values of At
 	}
 	_, isDerived := derived[form]
 	cells := e.Lists()[form]

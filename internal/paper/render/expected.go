@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Expected is what an Expectation says of a cell that is as this one is: the number as it
-// is printed, or the text, of which at most that many characters and … for the rest. Both
-// are "" where no expectation would say that, as of a text that looks like markup.
+// Expected returns what an Expectation of this cell says: its number as it is printed, or its text, of which at most that
+// many characters and … for the rest. Both are "" where no expectation can say that, such as for a text that looks like
+// markup.
 func (c Cell) Expected(column Format, most int) (value, text string) {
 	f := c.format(column)
 	if c.Value != nil && c.scaled(f).exact == nil {
@@ -24,7 +24,7 @@ func (c Cell) Expected(column Format, most int) (value, text string) {
 	return "", text
 }
 
-// expected is a number with the digits that are printed of it.
+// expected returns a number with the digits that are printed of it.
 func (f Format) expected(v float64) string {
 	v = f.scaled(v) + 0 // no -0
 	switch f.Style {

@@ -14,8 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Figure is a picture with the data behind it, in exactly one of four forms:
-// series over axes, columns of text, a flow of stages, or files that a step made.
+// Figure is a picture with the data behind it, in exactly one of four forms: series over axes, columns of text, a flow of
+// stages, or files that a step drew.
 type Figure struct {
 	Paper   string   `json:"paper,omitempty"`   // label in the paper, such as fig:model-scaling
 	Caption string   `json:"caption,omitempty"` // with markup
@@ -32,15 +32,15 @@ type Figure struct {
 	Heat    *Heat    `json:"heat,omitempty"` // series are rows of a heat map: categories over colors, which y measures
 	Checks  []Check  `json:"-"`              // see Expect
 
-	Image map[string]ImageFile `json:"image,omitempty"` // that a step made, by format, which is the output's name
+	Image map[string]ImageFile `json:"image,omitempty"` // files that a step drew, by format, which is the output's name
 
-	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them, runs of none are.
+	// PaperScale is the scale of the paper's numbers: runs at another scale are not compared with them, runs without one are.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
 }
 
-// Axis is one axis. Min and Max are what it shows at least: data outside widen it.
+// Axis is an axis. Min and Max are what it shows at least: data outside widen it.
 type Axis struct {
 	Title    string   `json:"title"`
 	Min      *float64 `json:"min,omitempty"`
@@ -59,7 +59,7 @@ type Tick struct {
 	Label string  `json:"label"`
 }
 
-// Heat is what a heat map has beside its rows, the series.
+// Heat is the data of a heat map apart from its rows, the series.
 type Heat struct {
 	Rows   string `json:"rows,omitempty"`   // title of the rows
 	Labels bool   `json:"labels,omitempty"` // each cell has its number
@@ -77,7 +77,7 @@ type Series struct {
 	Points []Point `json:"points"`
 }
 
-// Point is one place of a series; a point without a value is not drawn.
+// Point is a place of a series; a point without a value is not drawn.
 type Point struct {
 	ID     string `json:"id"`
 	X      Cell   `json:"x"`
@@ -93,7 +93,7 @@ type Point struct {
 	Width   float64   `json:"width,omitempty"`   // of a bar, in numbers of x; 0 leaves it to the picture
 }
 
-// Key is an entry of the legend that no series has: what a marker means.
+// Key is an entry of the legend that no series has: the meaning of a marker.
 type Key struct {
 	Title  string `json:"title"`
 	Color  string `json:"color"`
@@ -215,7 +215,7 @@ func (a *Axis) IsLog() bool { return a != nil && (a.Log2 || a.Log10) }
 // reaches reports whether the axis has a place for a number.
 func (a *Axis) reaches(v float64) bool { return math.Abs(v) < 1e300 && (v > 0 || !a.IsLog()) }
 
-// Notes says which points are not drawn, though they have numbers, and which whiskers are none.
+// Notes says which points are not drawn, though they have numbers, and which whiskers are not deviations.
 func (f *Figure) Notes() (notes []string) {
 	var undrawn, one []string
 	for _, s := range f.Series {
@@ -237,12 +237,11 @@ func (f *Figure) Notes() (notes []string) {
 	return notes
 }
 
-// mostNamed is how many points a note names.
-const mostNamed = 6
+const mostNamed = 6 // bounds the points that a note names
 
-// Expect compares the figure with the paper: a cell is SERIES.POINT.x or SERIES.POINT.y,
-// or the text of panels.N or flow.N, counted from 0. What does not exist is an error, but
-// for points of the series that are curves: they come with the data.
+// Expect compares the figure with the paper: a cell is SERIES.POINT.x or SERIES.POINT.y, or the text of panels.N or
+// flow.N, counted from 0. An unknown name is an error, except for points of the series in curves: they come with the
+// data.
 func (f *Figure) Expect(curves []string, es ...Expectation) error {
 	j := judge{paper: f.Paper, scale: f.Scale, paperScale: f.PaperScale, find: func(name string) (Cell, Format, error) {
 		return f.CellAt(curves, name)
@@ -256,7 +255,7 @@ func (f *Figure) CellAt(curves []string, name string) (Cell, Format, error) {
 	if text, ok := f.text(name); ok {
 		return text, format, nil
 	}
-	cell, axis, err := f.find(name)
+	cell, axis, err := f.Find(name)
 	if axis != nil {
 		format.Decimals = axis.Decimals
 	}
@@ -266,7 +265,7 @@ func (f *Figure) CellAt(curves []string, name string) (Cell, Format, error) {
 	return cell, format, err
 }
 
-// text is the text of a panel or a stage; the items of a stage with blanks between them.
+// text returns the text of a panel or a stage; the items of a stage with blanks between them.
 func (f *Figure) text(name string) (Cell, bool) {
 	kind, number, _ := strings.Cut(name, ".")
 	i, err := strconv.Atoi(number)
@@ -290,7 +289,8 @@ func (f *Figure) text(name string) (Cell, bool) {
 	return cell, true
 }
 
-func (f *Figure) find(name string) (Cell, *Axis, error) {
+// Find returns the number with a name such as SERIES.POINT.y, and its axis.
+func (f *Figure) Find(name string) (Cell, *Axis, error) {
 	series, rest, _ := strings.Cut(name, ".")
 	point, axis, ok := strings.CutLast(rest, ".")
 	if !ok || !slices.Contains(coordinates, axis) {
@@ -362,7 +362,7 @@ func (f *Figure) CSV(w io.Writer) error {
 	return c.Error()
 }
 
-// number prints a value in full; nil is nothing.
+// number prints a value in full; nil as "".
 func number(v *float64) string {
 	if v == nil {
 		return ""

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func num(v float64) *float64 { return &v }
@@ -144,11 +145,7 @@ func TestSmallCaps(t *testing.T) {
 	f := &Figure{Width: 8, Panels: []Panel{{Heading: "a <sc>Title</sc> <b>x</b>", Text: "<sc>t</sc>"}}}
 	var b strings.Builder
 	errtest.None(t, errors.Join(f.Finish(), f.SVG(&b)))
-	for _, want := range []string{">a TITLE x<", "&lt;sc&gt;t&lt;"} { // a panel's text is data
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the picture does not say %q:\n%s", want, b.String())
-		}
-	}
+	valuetest.Says(t, b.String(), ">a TITLE x<", "&lt;sc&gt;t&lt;") // a panel's text is data
 }
 
 // TestMissingGlyphs: a character that the font lacks is seen in the PNG.
@@ -249,28 +246,6 @@ func TestFigureFinishRefuses(t *testing.T) {
 		change(f)
 		if f.Finish() == nil {
 			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-// TestFigureShowsAll: data outside the axis' limits widen it, and a figure of one point or none is drawn.
-func TestFigureShowsAll(t *testing.T) {
-	for name, points := range map[string][]Point{
-		"none":    nil,
-		"one":     {at("a", 1, 1, "circle", false)},
-		"outside": {at("a", -50, 3, "circle", false), at("b", 5000, 99, "circle", true)},
-		"missing": {{ID: "a", Marker: "none"}},
-	} {
-		f := figures()["scaling"]
-		f.Series = f.Series[:1]
-		f.Series[0].Points = points
-		var b bytes.Buffer
-		if err := errors.Join(f.Finish(), f.SVG(&b)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		checkSVG(t, b.Bytes())
-		if n := strings.Count(b.String(), "fill:#009E73"); name == "outside" && n < 1 {
-			t.Errorf("%s: %d filled marks", name, n)
 		}
 	}
 }

@@ -22,10 +22,9 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// pngDPI is the resolution of PNG files, in dots per inch.
-const pngDPI = 220
+const pngDPI = 220 // the resolution of PNG files, in dots per inch
 
-// size is the picture's size; text decides the height of panels and flows.
+// size returns the picture's size; text decides the height of panels and flows.
 func (f *Figure) size() (w, h vg.Length) {
 	w = vg.Length(f.Width) * vg.Centimeter
 	switch {
@@ -41,7 +40,6 @@ func (f *Figure) size() (w, h vg.Length) {
 	return w, h
 }
 
-// draw draws the picture on a canvas of its size, on white.
 func (f *Figure) draw(cs vg.CanvasSizer) error {
 	c := draw.New(cs)
 	c.SetColor(color.White)
@@ -73,7 +71,7 @@ func (f *Figure) SVG(w io.Writer) error {
 	})
 }
 
-// rewritten writes a file with what is found in it in another form.
+// rewritten writes a file with the matches of find in another form.
 func rewritten(w io.Writer, file io.WriterTo, find *regexp.Regexp, as func([]byte) []byte) error {
 	var b bytes.Buffer
 	if _, err := file.WriteTo(&b); err != nil {
@@ -133,9 +131,8 @@ func (f *Figure) PDF(w io.Writer) error {
 	})
 }
 
-// pdfCanvas draws as outlines what the PDF library cannot write as text: bold, a
-// second font, whose widths it mixes up with the first, and characters that its
-// code page has no room for, such as IPA.
+// pdfCanvas draws as outlines the texts that the PDF library cannot write: bold, a second font, whose widths it mixes up
+// with the first, and characters outside of its code page, such as IPA.
 type pdfCanvas struct {
 	*vgpdf.Canvas
 	first font.Variant // the font that is written as text
@@ -165,12 +162,12 @@ func (c *pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	}
 }
 
-// SetColor sets the color of what is drawn next. Alpha is multiplied into Go's colors, and PDF multiplies it once more.
+// SetColor sets the color of what is drawn next. Go's colors are multiplied by alpha, and PDF multiplies by it once more.
 func (c *pdfCanvas) SetColor(to color.Color) {
 	c.Canvas.SetColor(color.RGBA(color.NRGBAModel.Convert(to).(color.NRGBA)))
 }
 
-// outline is the path of a glyph whose origin is at pt.
+// outline returns the path of a glyph whose origin is at pt.
 func outline(buf *sfnt.Buffer, f font.Face, glyph sfnt.GlyphIndex, pt vg.Point) vg.Path {
 	const em = 1000 // pixels that outlines are asked for at
 	segments, err := f.Face.LoadGlyph(buf, glyph, fixedpoint.I(em), nil)

@@ -31,7 +31,7 @@ func (f *Figure) legend(width vg.Length) (rows [][]Key) {
 	return rows
 }
 
-// key is a series' own entry: its marker only where all its points have it.
+// key returns a series' own entry: its marker only if all its points have it.
 func (s Series) key() Key {
 	k := Key{Title: s.Title, Color: s.Color, Line: s.Line, Marker: "none"}
 	if s.Draw != "" {
@@ -59,7 +59,6 @@ func (k Key) sample() vg.Length {
 	return legendSample
 }
 
-// drawLegend draws a row of entries, centred, at height y.
 func drawLegend(c draw.Canvas, row []Key, y vg.Length) {
 	total := -legendGap
 	for _, k := range row {

@@ -19,10 +19,10 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// coordinates are the numbers of a point by their names. Those after y are of boxes and intervals.
+// coordinates are the names of a point's numbers. Those after y belong to boxes and intervals.
 var coordinates = []string{"x", "y", "low", "high", "q1", "q3"}
 
-// number is one of coordinates; it has no value if the point does not.
+// number returns one of coordinates; it has no value if the point does not.
 func (p Point) number(name string) Cell {
 	switch name {
 	case "x":
@@ -33,7 +33,7 @@ func (p Point) number(name string) Cell {
 	return Cell{Value: map[string]*float64{"low": p.Low, "high": p.High, "q1": p.Q1, "q3": p.Q3}[name], N: p.Y.N, Inputs: p.Y.Inputs}
 }
 
-// whisker is where the whisker of a drawn point ends: at its value if the point has none.
+// whisker returns the ends of a drawn point's whisker: its value if the point has no whisker.
 func (p Point) whisker() (low, high float64) {
 	low, high = *p.Y.Value, *p.Y.Value
 	if p.Low != nil {
@@ -44,7 +44,7 @@ func (p Point) whisker() (low, high float64) {
 	return low, high
 }
 
-// spread are the numbers that a drawn point has on its axis.
+// spread returns the numbers that a drawn point has on its axis.
 func (p Point) spread() []float64 {
 	low, high := p.whisker()
 	return append([]float64{low, *p.Y.Value, high}, p.Outside...)
@@ -71,7 +71,6 @@ func (a *Axis) check(below bool) error {
 	return nil
 }
 
-// checkDraw says what a series cannot be drawn by.
 func (f *Figure) checkDraw(s Series) error {
 	switch {
 	case f.Heat != nil && (s.Draw != "" || f.Y2 != nil || len(f.X.Categories) == 0):
@@ -82,7 +81,7 @@ func (f *Figure) checkDraw(s Series) error {
 	return nil
 }
 
-// Complete says which numbers bars, boxes, heat maps and intervals lack. A figure that lacks steps may have gaps.
+// Complete reports the numbers that bars, boxes, heat maps and intervals lack. A figure that lacks steps may have gaps.
 func (f *Figure) Complete(lacks bool) error {
 	for _, s := range f.Series {
 		mark, at := s.Draw, map[string]string{}
@@ -96,7 +95,7 @@ func (f *Figure) Complete(lacks bool) error {
 				if lacks || mark == "" {
 					continue
 				}
-				bad = mark + " need a number, and there is none, or one that is NaN or infinite"
+				bad = mark + " need a number, and it is missing, NaN or infinite"
 			case p.Low != nil && (*p.Low > *p.Y.Value || *p.High < *p.Y.Value):
 				bad = fmt.Sprintf("its interval from %v to %v does not hold its value %v", *p.Low, *p.High, *p.Y.Value)
 			case mark == "":
@@ -122,13 +121,14 @@ func (f *Figure) Complete(lacks bool) error {
 	return nil
 }
 
-// spot is a point as it is drawn: where its middle is on x, and how wide its bar or box is.
+// spot is a drawn point: its middle on x, and the width of its bar or box.
 type spot struct {
 	Point
 	x, wide float64
 }
 
-// spots are each series' drawn points. Bars and boxes share the room around a place; what is over a series stands on it.
+// spots returns each series' drawn points. Bars and boxes share the room around a place; points over a series stand on
+// it.
 func (f *Figure) spots() [][]spot {
 	all := make([][]spot, len(f.Series))
 	var sharing []string
@@ -167,7 +167,8 @@ func (f *Figure) spots() [][]spot {
 	return all
 }
 
-// bars are one area, so that no seam is between neighbours. Those of several histograms let each other be seen.
+// bars returns bars as one area, so that there is no seam between neighbours. Several histograms shine through each
+// other.
 func (f *Figure) bars(spots []spot, place func(float64) float64, c color.RGBA) *plotter.Polygon {
 	paint := color.NRGBA{c.R, c.G, c.B, 255}
 	if spots[0].Width > 0 && len(f.Series) > 1 {
@@ -181,7 +182,7 @@ func (f *Figure) bars(spots []spot, place func(float64) float64, c color.RGBA) *
 	return &plotter.Polygon{XYs: []plotter.XYs{area}, Color: paint, LineStyle: draw.LineStyle{Color: paint}}
 }
 
-// box is a box of a width on the canvas.
+// box returns a box of a width on the canvas.
 func (q spot) box(place func(float64) float64, c color.RGBA, width vg.Length) *plotter.BoxPlot {
 	line := draw.LineStyle{Color: ink, Width: vg.Points(0.7)}
 	b := &plotter.BoxPlot{Width: width, CapWidth: width / 2, BoxStyle: line, WhiskerStyle: line,
@@ -204,7 +205,7 @@ const colorBar, colorBarGap = vg.Length(15), vg.Length(7) // width with the gap 
 var viridis = []color.RGBA{{68, 1, 84, 255}, {71, 45, 123, 255}, {59, 82, 139, 255}, {44, 114, 142, 255}, {33, 145, 140, 255},
 	{40, 174, 128, 255}, {94, 201, 98, 255}, {173, 220, 48, 255}, {253, 231, 37, 255}}
 
-// colorAt is the color between those of viridis at a place from 0 to 1.
+// colorAt returns the color of viridis at a place from 0 to 1.
 func colorAt(at float64) color.RGBA {
 	at = min(max(at, 0), 1) * float64(len(viridis)-1)
 	i := min(int(at), len(viridis)-2)
@@ -241,12 +242,12 @@ func (f *Figure) addCells(p *plot.Plot, rows [][]spot, size vg.Point, scale *plo
 	}
 }
 
-// drawColors draws the bar of colors beside the data; the axis goes at the right edge of what it returns.
+// drawColors draws the bar of colors beside the data; the axis goes at the right edge of the canvas that it returns.
 func drawColors(c draw.Canvas) draw.Canvas {
 	left := c.Max.X + colorBarGap
 	c.Max.X += colorBar
 	const steps = 128
-	for i := range steps { // each over all that is above, so that there are no seams
+	for i := range steps { // each up to the top, so that there are no seams
 		y := c.Y(float64(i) / steps)
 		c.FillPolygon(colorAt(float64(i)/(steps-1)), []vg.Point{{X: left, Y: y}, {X: c.Max.X, Y: y}, {X: c.Max.X, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
 	}
@@ -260,7 +261,7 @@ func categoryTicks(categories []string) (ticks []plot.Tick) {
 	return ticks
 }
 
-// fitCategories breaks names of categories that are wider than their room at blanks, and turns them if a word is.
+// fitCategories breaks names of categories that are wider than their room at blanks, and turns them if a word is wider.
 func fitCategories(p *plot.Plot, names []string, body draw.Canvas) {
 	room := 0.95 * p.DataCanvas(body).Size().X / vg.Length(len(names))
 	fits := func(text string) bool { return p.X.Tick.Label.Width(text) <= room }
@@ -281,14 +282,14 @@ func fitCategories(p *plot.Plot, names []string, body draw.Canvas) {
 		}
 		most = max(most, len(rows[i]))
 	}
-	for i := range ticks { // of as many lines each: they begin at one height
+	for i := range ticks { // with as many lines each, so that they begin at one height
 		ticks[i].Label = strings.Join(rows[i], "\n") + strings.Repeat("\n ", most-len(rows[i]))
 	}
 	p.X.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// takeTitles takes the titles of the axes from a plot, which leaves room for them around their middle
-// number, on a logarithmic axis near its end. It returns what is left of the canvas, and what draws them.
+// takeTitles removes the titles of the axes from a plot, which would put them around the axes' middle number: near its
+// end on a logarithmic axis. It returns the rest of the canvas, and a function that draws the titles.
 func takeTitles(p *plot.Plot, c draw.Canvas) (body draw.Canvas, titles func(data draw.Canvas)) {
 	below, beside := p.X.Label, p.Y.Label
 	p.X.Label.Text, p.Y.Label.Text = "", ""
@@ -305,9 +306,8 @@ func takeTitles(p *plot.Plot, c draw.Canvas) (body draw.Canvas, titles func(data
 	}
 }
 
-// powersOfTen are the ticks of a logarithmic axis: at most eight with labels, and where each power
-// has one, small ticks between them, of which 2 and 5 have labels where there are few powers. An
-// axis that is shorter than that has round numbers.
+// powersOfTen returns the ticks of a logarithmic axis: at most eight with labels and, where each power has one, small
+// ticks between them, of which 2 and 5 have labels if there are few powers. A shorter axis has round numbers.
 func powersOfTen(low, high float64) (out []plot.Tick) {
 	first, last := math.Ceil(math.Log10(low)-1e-9), math.Floor(math.Log10(high)+1e-9)
 	every, labels := max(1, math.Ceil((last-first+1)/8)), 0
@@ -331,5 +331,5 @@ func powersOfTen(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// minus writes a number with the sign that print has for less than zero.
+// minus writes a number with the minus sign of print.
 func minus(number string) string { return strings.ReplaceAll(number, "-", "−") }

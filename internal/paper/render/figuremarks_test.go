@@ -61,7 +61,7 @@ func TestMarksStand(t *testing.T) {
 	}
 }
 
-// TestMarksAtLimits: marks of few numbers, of equal ones and of many are pictures too.
+// TestMarksAtLimits: marks of few numbers, of equal ones and of many are pictures too; data outside of an axis widen it.
 func TestMarksAtLimits(t *testing.T) {
 	var names []string
 	var wide []Point
@@ -71,6 +71,12 @@ func TestMarksAtLimits(t *testing.T) {
 	}
 	box := Point{ID: "p", X: Number(3), Y: Number(2), Marker: "none", Low: num(2), Q1: num(2), Q3: num(2), High: num(2)}
 	for name, change := range map[string]func(f *Figure, s *Series){
+		"no points":  func(f *Figure, s *Series) { s.Points = nil },
+		"one point":  func(*Figure, *Series) {},
+		"no numbers": func(f *Figure, s *Series) { s.Points = []Point{{ID: "a", Marker: "none"}} },
+		"beyond its axes": func(f *Figure, s *Series) {
+			f.X.Max, f.Y.Min, s.Points = num(320), num(45), []Point{at("a", -50, 3, "circle", false), at("b", 5000, 99, "circle", true)}
+		},
 		"no bars":         func(f *Figure, s *Series) { s.Draw, s.Points = "bars", nil },
 		"bars of 0":       func(f *Figure, s *Series) { s.Draw, s.Points = "bars", []Point{at("p", 1, 0, "none", false)} },
 		"bars below 0":    func(f *Figure, s *Series) { s.Draw, s.Points = "bars", []Point{at("p", 1, -2, "none", false)} },
@@ -82,11 +88,11 @@ func TestMarksAtLimits(t *testing.T) {
 		"many categories": func(f *Figure, s *Series) { s.Draw, f.X.Categories, s.Points = "bars", names, wide },
 		"no categories":   func(f *Figure, s *Series) { f.Heat, f.X.Categories, s.Points = &Heat{}, []string{"a"}, nil },
 	} {
-		f := &Figure{Width: 8.5, X: &Axis{Title: "x"}, Y: &Axis{Title: "y"}, Series: []Series{{ID: "s", Color: "black", Line: "solid", Points: []Point{at("p", 1, 3, "none", false)}}}}
+		f := &Figure{Width: 8.5, X: &Axis{Title: "x"}, Y: &Axis{Title: "y"}, Series: []Series{{ID: "s", Color: "atomic", Line: "solid", Points: []Point{at("p", 1, 3, "none", false)}}}}
 		change(f, &f.Series[0])
 		var svg, pdf bytes.Buffer
 		errtest.None(t, errors.Join(f.Finish(), f.SVG(&svg), f.PDF(&pdf)))
-		if checkSVG(t, svg.Bytes()); strings.Contains(svg.String(), "NaN") || strings.Contains(svg.String(), "Inf") {
+		if checkSVG(t, svg.Bytes()); strings.Contains(svg.String(), "NaN") || strings.Contains(svg.String(), "Inf") || name == "beyond its axes" && !strings.Contains(svg.String(), "fill:#009E73") {
 			t.Errorf("%s: %.2000s", name, svg.String())
 		}
 	}

@@ -81,12 +81,12 @@ func grid() draw.LineStyle { return draw.LineStyle{Color: faint, Width: vg.Point
 // extent is the range of the numbers on an axis.
 type extent struct {
 	min, max float64
-	isOfBars bool // or boxes, whose axes end near the data
+	isOfBars bool // or of boxes; such axes end near the data
 }
 
 func (e *extent) add(v float64) { e.min, e.max = math.Min(e.min, v), math.Max(e.max, v) }
 
-// extent is what the axes x, y and y2 must show.
+// extent returns the ranges that the axes x, y and y2 must show.
 func (f *Figure) extent(spots [][]spot) (x, y, right extent) {
 	all := [3]extent{}
 	for i, a := range []*Axis{f.X, f.Y, f.Y2} {
@@ -148,7 +148,7 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 	a.Scale = plot.LinearScale{}
 	if of.IsLog() {
 		a.Scale = plot.LogScale{}
-		if a.Min <= 0 { // of one value, or of none
+		if a.Min <= 0 { // for one value, or none
 			a.Min = a.Max / 1024
 		}
 	}
@@ -156,9 +156,8 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 	a.Tick.Marker = plot.ConstantTicks(of.ticks(a.Min, a.Max))
 }
 
-// widen moves the ends of an axis that the data decide outwards to a round number, so that no mark
-// stands on an edge; by a part of its length if it is by powers of ten, or of bars and boxes, and
-// then not over 0, where bars begin.
+// widen moves the ends of an axis that the data decide outwards to a round number, so that no mark stands on an edge; on
+// an axis by powers of ten, or of bars and boxes, by a part of its length, and then not over 0, where bars begin.
 func (a *Axis) widen(to *plot.Axis, e extent) {
 	low, high := to.Min, to.Max
 	switch step := RoundStep((high - low) / 5); {
@@ -185,7 +184,7 @@ func (a *Axis) widen(to *plot.Axis, e extent) {
 	}
 }
 
-// ticks are the figure's own if they reach over the data; else powers of two or ten, or round numbers.
+// ticks returns the figure's own ticks if they reach over the data; else powers of two or ten, or round numbers.
 func (a *Axis) ticks(low, high float64) (out []plot.Tick) {
 	isInside := (a.Min == nil || low >= *a.Min) && (a.Max == nil || high <= *a.Max)
 	switch {
@@ -220,7 +219,7 @@ func linearTicks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// RoundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below v.
+// RoundStep returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below v.
 func RoundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, k := range []float64{1, 2, 2.5, 5} {
@@ -231,7 +230,7 @@ func RoundStep(v float64) float64 {
 	return 10 * power
 }
 
-// addSeries draws all series on a canvas of a width, those of the right axis by their place beside it.
+// addSeries draws all series on a canvas of a width, and the series of the right axis by their place beside it.
 func (f *Figure) addSeries(p *plot.Plot, spots [][]spot, width vg.Length, right *plot.Axis) error {
 	for i, s := range f.Series {
 		c, err := parseColor(s.Color)
@@ -241,7 +240,7 @@ func (f *Figure) addSeries(p *plot.Plot, spots [][]spot, width vg.Length, right 
 		if len(spots[i]) == 0 {
 			continue
 		}
-		place := func(y float64) float64 { return math.Max(y, p.Y.Min) } // which only a whisker is below
+		place := func(y float64) float64 { return math.Max(y, p.Y.Min) } // only a whisker may be below
 		if s.Right {
 			place = func(y float64) float64 {
 				at := right.Norm(math.Max(y, right.Min)) // from zero to one
@@ -255,7 +254,7 @@ func (f *Figure) addSeries(p *plot.Plot, spots [][]spot, width vg.Length, right 
 		switch s.Draw {
 		case "bars":
 			whisker = ink
-			if base := place(0); p.Y.Min < base && base < p.Y.Max { // else it is an axis
+			if base := place(0); p.Y.Min < base && base < p.Y.Max { // else the base is an axis
 				p.Add(joined(draw.LineStyle{Color: edge, Width: vg.Points(0.7)}, plotter.XY{X: p.X.Min, Y: base}, plotter.XY{X: p.X.Max, Y: base}))
 			}
 			p.Add(f.bars(spots[i], place, c))

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// colors are the paper's, which people with any colour vision tell apart.
+// colors are the paper's, which people with any color vision tell apart.
 var colors = map[string]color.RGBA{
 	"atomic":      {0, 158, 115, 255},
 	"naive":       {0, 114, 178, 255},
@@ -48,7 +48,7 @@ var (
 	fill  = color.RGBA{246, 246, 246, 255}
 )
 
-// style is a text style of the embedded Liberation fonts.
+// style returns a text style of the embedded Liberation fonts.
 func style(variant string, size float64, bold bool) text.Style {
 	s := text.Style{Color: ink, Handler: plot.DefaultTextHandler,
 		Font: plotfont.Font{Typeface: "Liberation", Variant: plotfont.Variant(variant), Size: vg.Length(size)}}
@@ -58,7 +58,7 @@ func style(variant string, size float64, bold bool) text.Style {
 	return s
 }
 
-// drawn is a marked-up text as figures write it: small caps as capitals.
+// drawn returns a marked-up text as figures write it: small caps as capitals.
 func drawn(s string) string {
 	return convert(s, func(t string, styles []string) string {
 		if slices.Contains(styles, "sc") {
@@ -68,7 +68,7 @@ func drawn(s string) string {
 	}, nil, nil)
 }
 
-// lineStyle is how a series' line is drawn; the paper's dotted lines are dense.
+// lineStyle returns how a series' line is drawn; the paper's dotted lines are dense.
 func lineStyle(line string, c color.Color) draw.LineStyle {
 	s := draw.LineStyle{Color: c, Width: vg.Points(1.3)}
 	switch line {
@@ -126,7 +126,8 @@ func (m mark) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	c.Stroke(p)
 }
 
-// roundRectangle has quarters of circles as corners, in cubic curves: the PDF library's arcs break a path.
+// roundRectangle returns a rectangle with quarters of circles as corners, in cubic curves: the PDF library's arcs break a
+// path.
 func roundRectangle(r vg.Rectangle, radius vg.Length) (p vg.Path) {
 	const kappa = 0.5522847498 // control points of a quarter circle
 	k := radius * (1 - kappa)

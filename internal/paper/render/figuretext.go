@@ -37,7 +37,7 @@ func panelLines(text string, width int) []string {
 	return out
 }
 
-// panelLayout is the wrapped text of all columns and the size they need.
+// panelLayout returns the wrapped text of all columns and the size that they need.
 func (f *Figure) panelLayout() (columns [][]string, width, height vg.Length) {
 	n := vg.Length(len(f.Panels))
 	width = (vg.Length(f.Width)*vg.Centimeter - panelGap*(n-1)) / n

@@ -23,7 +23,7 @@ type Format struct {
 	Prefix   string  `json:"prefix,omitempty"`   // before the number: letters, digits, spaces and =
 }
 
-// Check says what no number can be printed by.
+// Check reports a format that cannot print numbers.
 func (f Format) Check() error {
 	switch {
 	case !slices.Contains([]string{"integer", "fixed", "kilo", "signed", "text"}, f.Style):
@@ -38,7 +38,7 @@ func (f Format) Check() error {
 
 var prefixes = regexp.MustCompile(`^[a-zA-Z0-9 =]*$`)
 
-// Unit is by how much a value grows whose last printed digit is one higher; 0 of numbers printed as they are.
+// Unit returns how much greater a value is whose last printed digit is one higher; 0 for numbers printed as they are.
 func (f Format) Unit() float64 {
 	unit := math.Pow(10, -float64(f.Decimals))
 	switch f.Style {
@@ -76,10 +76,9 @@ func (f Format) digits(v float64) string {
 	return f.sign(v, fixed(abs, f.Decimals))
 }
 
-// kilo is the unit of style kilo.
 const kilo = " K"
 
-// sign puts the sign of v before its digits; what is printed as 0 is not negative.
+// sign puts the sign of v before its digits; a number that is printed as 0 is not negative.
 func (f Format) sign(v float64, digits string) string {
 	switch {
 	case v < 0 && strings.ContainsAny(digits, "123456789"):
@@ -106,10 +105,9 @@ func (f Format) unsigned() string {
 	return f.Style
 }
 
-// none is what a cell without value shows.
-const none = "–"
+const none = "–" // shown in a cell without a value
 
-// Plain is a cell's text as its column prints it, without styles.
+// Plain returns a cell's text as its column prints it, without styles.
 func (c Cell) Plain(f Format) string {
 	f = c.format(f)
 	switch {
@@ -129,7 +127,7 @@ func (c Cell) markdown(f Format) string {
 	return c.written(f, MarkdownText, markdown, "**", "**", "ins")
 }
 
-// written is a cell as a format has it, whose escapes and markup are given, and the element that underlines.
+// written returns a cell as a format has it, with that format's escapes, markup and element that underlines.
 func (c Cell) written(f Format, text, marked func(string) string, bold, end, under string) string {
 	s := text(c.Plain(f))
 	if c.Value == nil && !c.Data && !c.Missing() {
@@ -147,7 +145,7 @@ func (c Cell) written(f Format, text, marked func(string) string, bold, end, und
 	return s + c.fill
 }
 
-// inMath is a number as mathematics have it.
+// inMath writes a number as in mathematics.
 var inMath = strings.NewReplacer("−", "-", ",", "{,}")
 
 func (c Cell) latex(f Format) (s string) {
@@ -184,7 +182,6 @@ func (c Cell) latex(f Format) (s string) {
 	return s + c.superscript()
 }
 
-// superscript is what LaTeX prints for the cell's marks.
 func (c Cell) superscript() string {
 	if c.Marks == "" {
 		return ""

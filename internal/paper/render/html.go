@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// HTML is a marked-up text as HTML.
+// HTML returns a marked-up text as HTML.
 func HTML(s string) string {
 	return convert(s, func(t string, _ []string) string { return html.EscapeString(t) },
 		map[string]string{"b": "<b>", "i": "<i>", "tt": "<code>", "sc": `<span class="sc">`, "sub": "<sub>", "sup": "<sup>"},
 		map[string]string{"b": "</b>", "i": "</i>", "tt": "</code>", "sc": "</span>", "sub": "</sub>", "sup": "</sup>"})
 }
 
-// HTML is a cell's text as its column prints it.
+// HTML returns a cell's text as its column prints it.
 func (c Cell) HTML(f Format) string { return c.written(f, html.EscapeString, HTML, "<b>", "</b>", "u") }
 
-// Printed is a number of the paper as the cell prints its own.
+// Printed returns a number of the paper as the cell prints its own.
 func (c Cell) Printed(f Format, v float64) string {
 	f = c.format(f)
 	f.Scale = 0 // the paper's numbers are as it prints them
 	return f.number(v)
 }
 
-// Off is a difference from the paper with its sign, as the cell prints numbers.
+// Off returns a difference from the paper with its sign, as the cell prints numbers.
 func (c Cell) Off(f Format, d float64) string {
 	f = c.format(f)
 	f.Scale, f.Prefix, f.Style = 0, "", f.unsigned()
@@ -32,7 +32,8 @@ func (c Cell) Off(f Format, d float64) string {
 	return f.sign(d, digits)
 }
 
-// HeadRows are the header rows above the titles, outermost first, each over the neighbouring columns that share it.
+// HeadRows returns the header rows above the titles, outermost first; a header spans the neighbouring columns that share
+// it.
 func (t *Table) HeadRows() (rows [][]Span) {
 	if len(t.Columns) == 0 {
 		return nil
@@ -49,16 +50,4 @@ func (t *Table) HeadRows() (rows [][]Span) {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// Find returns the cell named ROW.COLUMN.
-func (t *Table) Find(name string) (Cell, error) {
-	_, c, err := t.find(name)
-	return c, err
-}
-
-// Find returns the number named SERIES.POINT.x or SERIES.POINT.y.
-func (f *Figure) Find(name string) (Cell, error) {
-	c, _, err := f.find(name)
-	return c, err
 }

@@ -22,8 +22,8 @@ type ImageFile struct {
 
 const svgSpace = "http://www.w3.org/2000/svg"
 
-// ImageFormat tells the format of a picture from its bytes: svg, png, pdf, html or vega; "" if it is
-// none. A picture that is cut off or that no program could draw is an error. head is how it begins.
+// ImageFormat tells the format of a picture from its bytes: svg, png, pdf, html or vega; "" for any other file. A picture
+// that is cut off or that no program could draw is an error. head is its beginning.
 func ImageFormat(file string) (format string, head []byte, err error) {
 	in, err := os.Open(file)
 	if err != nil {
@@ -67,7 +67,8 @@ func ImageFormat(file string) (format string, head []byte, err error) {
 
 var xmlEntity = regexp.MustCompile(`<!ENTITY\s+(\S+)\s+"([^"]*)"`)
 
-// readSVG reads XML to its end and reports whether it is a picture: well-formed and in its namespace, as browsers ask.
+// readSVG reads XML to its end and reports whether it is a picture: well-formed and in its namespace, as browsers
+// require.
 func readSVG(r io.Reader) (is bool, err error) {
 	d := xml.NewDecoder(r)
 	d.CharsetReader = charset.NewReaderLabel
@@ -91,7 +92,7 @@ func readSVG(r io.Reader) (is bool, err error) {
 	}
 }
 
-// endsIn checks that the last bytes have the mark of a file that is not cut off.
+// endsIn checks that the last bytes have the mark of a complete file.
 func endsIn(in io.ReadSeeker, mark string) error {
 	_, _ = in.Seek(-1024, io.SeekEnd) // if it has as many
 	last, err := io.ReadAll(in)

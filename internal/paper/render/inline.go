@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Inline is a cell as in a sentence.
+// Inline is a cell as in a sentence, with the data that LaTeX needs to print it in other forms.
 type Inline struct {
 	TeX      string // as the table prints it, in text and in mathematics; texts in \redsitext
-	Value    string // decimal, in the unit that is printed; "" of a text
-	Std      string // likewise; "" for none
-	Style    string // of its Format
+	Value    string // as a decimal, in the printed unit; "" for a text
+	Std      string // standard deviation, likewise; "": none
+	Style    string // integer, fixed, kilo, signed or text
 	Decimals int
-	ShowsStd bool // TeX has Std
+	ShowsStd bool // TeX includes Std
 }
 
-// Inline is the cell for a sentence, without bold and marks, which compare it with its neighbours.
+// Inline returns the cell for a sentence, without bold and marks, which compare it with its neighbours.
 func (n Named) Inline() Inline {
 	c, f := n.Cell, n.Format
 	c.Marks = ""
@@ -47,5 +47,5 @@ func (n Named) Inline() Inline {
 	return out
 }
 
-// decimal is a number to 15 digits, as many as printing looks at.
+// decimal prints a number with 15 digits, as many as printing looks at.
 func decimal(v float64) string { return strconv.FormatFloat(v+0, 'g', 15, 64) }

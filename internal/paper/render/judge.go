@@ -6,22 +6,24 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Verdict is what a comparison came to.
+// Verdict is the outcome of a comparison.
 type Verdict string
 
-// The verdicts. Cells of a run at a scale of which nothing is said are NotComparable: a toy run is no reproduction.
+// The verdicts. Cells of a run at a scale without expectations are NotComparable: a toy run is no reproduction.
 const (
 	Matches       Verdict = "match"
-	IsNear        Verdict = "near" // does not match or hold, and nearly does; see Expectation.near
+	IsNear        Verdict = "near" // almost matches or holds; see Expectation.near
 	Differs       Verdict = "differs"
 	Holds         Verdict = "holds"  // of claims
 	Broken        Verdict = "broken" // of claims
-	Shown         Verdict = "shown"  // and not compared
+	Shown         Verdict = "shown"  // shown and not compared
 	NotRun        Verdict = "not run"
 	NotComparable Verdict = "not comparable"
-	NotHere       Verdict = AbsentText // the data have not what the cell asks for
+	NotHere       Verdict = AbsentText // the data lack what the cell asks for
 )
 
 // Check is an expectation compared with the cells that it is about.
@@ -38,11 +40,11 @@ type Check struct {
 	Cells       []Found  `json:"cells,omitempty"` // of claims: the cells that they are about
 	Verdict     Verdict  `json:"verdict"`
 	Source      string   `json:"source,omitempty"`
-	Scale       string   `json:"scale,omitempty"`    // of what is expected, if it is not the paper's
+	Scale       string   `json:"scale,omitempty"`    // of the expectation, if it is not the paper's
 	Severity    Severity `json:"severity,omitempty"` // "" is Error
 }
 
-// Fails reports whether the check is one that a check of the whole fails by.
+// Fails reports whether redsi check fails by the check.
 func (c Check) Fails() bool {
 	return (c.Verdict == Differs || c.Verdict == Broken) && (c.Severity == "" || c.Severity == Error)
 }
@@ -55,10 +57,10 @@ type Found struct {
 
 type judge struct {
 	find       func(name string) (Cell, Format, error) // a cell by its name, and how its number is printed
-	paper      string                                  // what a source is by default
+	paper      string                                  // the default of a source
 	scale      string                                  // of the run
 	paperScale string
-	comparable bool // the expectation says something of the run's scale
+	comparable bool // the expectation is about the run's scale
 }
 
 // Expect compares the table with the paper; CELL.std is a cell's deviation. An unknown cell or form is an error.
@@ -68,9 +70,9 @@ func (t *Table) Expect(es ...Expectation) error {
 
 // CellAt finds a cell by its name, and how its number is printed.
 func (t *Table) CellAt(name string) (Cell, Format, error) {
-	col, cell, err := t.find(name)
+	col, cell, err := t.Find(name)
 	if of, isStd := strings.CutSuffix(name, StdSuffix); isStd && err != nil {
-		col, cell, err = t.find(of)
+		col, cell, err = t.Find(of)
 		f := cell.format(col.Format)
 		f.Style = f.unsigned()
 		return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs, isPending: cell.Value != nil && cell.Std == nil}, f, err // for more seeds
@@ -78,7 +80,7 @@ func (t *Table) CellAt(name string) (Cell, Format, error) {
 	return cell, cell.format(col.Format), err
 }
 
-// Across compares cells of several tables and figures, which find knows by ADDRESS:CELL, at the scale of a run.
+// Across compares cells of several tables and figures, which find finds by ADDRESS:CELL, at the scale of a run.
 func Across(find func(name string) (Cell, Format, error), scale, paperScale string, es ...Expectation) (checks []Check, err error) {
 	err = judge{scale: scale, paperScale: paperScale, find: find}.expect(es, &checks)
 	return checks, err
@@ -104,19 +106,19 @@ const StdSuffix = ".std"
 // AtPaperScale reports whether numbers of a run of that scale may be compared with the paper's.
 func AtPaperScale(scale, paper string) bool { return scale == "" || scale == paper }
 
-// Planned are an expectation's checks before a run at a scale; label is where the paper says so by default.
+// Planned returns an expectation's checks before a run at a scale; label is where the paper says so by default.
 func (e Expectation) Planned(label, scale, paper string) []Check {
 	if !e.about(scale, paper) {
 		return nil
 	}
 	checks, err := judge{paper: label, scale: scale, paperScale: paper, find: Waiting}.compare(e)
 	if err != nil {
-		return nil // which loading the pipeline says
+		return nil // loading the pipeline reports it
 	}
 	return checks
 }
 
-// Waiting finds each cell of a table or figure that has not run.
+// Waiting finds every cell of a table or figure that has not run.
 func Waiting(string) (Cell, Format, error) { return Cell{isPending: true}, Format{Style: "fixed"}, nil }
 
 func (j judge) compare(e Expectation) ([]Check, error) {
@@ -147,7 +149,7 @@ func (j judge) compare(e Expectation) ([]Check, error) {
 	return checks, nil
 }
 
-// begun is false for a check of a cell that waits for a value, or whose example is absent.
+// begun is false for a check of a cell that has no value yet, or whose example is absent.
 func (c *Check) begun(cell Cell) bool {
 	if cell.Absent != "" {
 		c.Verdict = NotHere
@@ -155,7 +157,7 @@ func (c *Check) begun(cell Cell) bool {
 	return cell.Absent == "" && !cell.isPending
 }
 
-// pass is the verdict of what can be compared; near is asked of what is not ok.
+// pass returns the verdict on what can be compared; near counts unless it is ok.
 func (j judge) pass(c Check, ok, near bool) Verdict {
 	switch {
 	case !j.comparable:
@@ -181,14 +183,9 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 	if !c.begun(cell) {
 		return c
 	}
-	if c.Form == IsText {
+	if c.Form == IsText || cell.Value == nil { // or the paper prints a number, and the cell a text or nothing
 		c.RebuiltText = plainSpace(cell.Plain(f))
-		c.Verdict = j.pass(c, SameText(c.Text, c.RebuiltText), false)
-		return c
-	}
-	if cell.Value == nil { // a text where the paper prints a number, or nothing
-		c.RebuiltText = plainSpace(cell.Plain(f))
-		c.Verdict = j.pass(c, false, false)
+		c.Verdict = j.pass(c, c.Form == IsText && SameText(c.Text, c.RebuiltText), false)
 		return c
 	}
 	n := cell.scaled(f)
@@ -209,7 +206,7 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 	return c
 }
 
-// std compares a cell's standard deviation, by its own factor. One of 0 is none where the paper has one.
+// std compares a cell's standard deviation, by its own factor. A deviation of 0 does not match a deviation of the paper.
 func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
 	f.Style = f.unsigned()
 	paper, factor := *e.Std, math.Max(e.StdFactor, 1)
@@ -229,7 +226,7 @@ func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
 	return c
 }
 
-// rounding is half a unit of the last printed digit: the paper's own rounding.
+// rounding returns half a unit of the last printed digit: the paper's own rounding.
 func (f Format) rounding() float64 {
 	if f.Style == "integer" {
 		return 0
@@ -238,7 +235,7 @@ func (f Format) rounding() float64 {
 	return f.Unit() / 2 * (1 + 1e-9)
 }
 
-// claim judges what is said about several cells, or about the sign of one.
+// claim judges an expectation of several cells, or of the sign of one.
 func (j judge) claim(e Expectation, c *Check) error {
 	names := e.Lists()[c.Form]
 	function, isDerived := derived[c.Form]
@@ -266,7 +263,7 @@ func (j judge) claim(e Expectation, c *Check) error {
 		switch {
 		case cell.Absent != "":
 			c.Verdict = NotHere
-		case cell.Value == nil && !cell.isPending: // but a text, or nothing
+		case cell.Value == nil && !cell.isPending: // it has a text, or nothing
 			fails = true
 		}
 		if i == 0 && c.Form != IsRatio {
@@ -292,7 +289,7 @@ func (j judge) claim(e Expectation, c *Check) error {
 		return nil
 	}
 	v := function(vs)
-	if math.IsNaN(v) || math.IsInf(v, 0) { // of a quotient by 0
+	if math.IsNaN(v) || math.IsInf(v, 0) { // a quotient by 0
 		c.Verdict = j.pass(*c, false, false)
 		return nil
 	}
@@ -314,12 +311,7 @@ func (e Expectation) ordered(form Form, vs []scaled) bool {
 	case IsBelow:
 		return !slices.ContainsFunc(vs[1:], func(v scaled) bool { return !apart(v, vs[0]) })
 	}
-	for i := range vs[1:] {
-		if !apart(vs[i], vs[i+1]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(lists.Places(len(vs)-1), func(i int) bool { return !apart(vs[i], vs[i+1]) })
 }
 
 func (e Expectation) asked(form Form, cells []string) string {
@@ -347,7 +339,8 @@ func (e Expectation) asked(form Form, cells []string) string {
 	return s
 }
 
-func (t *Table) find(name string) (Column, Cell, error) {
+// Find returns the cell named ROW.COLUMN, and its column.
+func (t *Table) Find(name string) (Column, Cell, error) {
 	row, col, ok := strings.CutLast(name, ".")
 	if !ok {
 		return Column{}, Cell{}, fmt.Errorf("%q: a cell is ROW.COLUMN", name)

@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// label is what may be in \label and \ref without being read as LaTeX.
+// label matches what \label and \ref do not read as LaTeX.
 var label = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/+-]*$`)
 
 // CheckLabel reports a label of the paper that LaTeX would not take; "" is none.
@@ -16,7 +16,7 @@ func CheckLabel(s string) error {
 	return nil
 }
 
-// Labelled is a label of the given type, such as tab, that LaTeX can refer to; "" if it is none.
+// Labelled returns a label of the given type, such as tab, that LaTeX can refer to; "" for any other.
 func Labelled(s, typ string) string {
 	if CheckLabel(s) != nil || len(s) <= len(typ)+1 || s[:len(typ)+1] != typ+":" {
 		return ""

@@ -32,9 +32,8 @@ func (t *Table) Decimal() bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Align == atPoint })
 }
 
-// LaTeX writes the table as a float with booktabs rules, laid out as the paper
-// lays its tables out, or over several pages as a longtable; long texts are broken into
-// lines where the table would be too wide. Its first line says what it needs.
+// LaTeX writes the table as a float with booktabs rules, laid out as the paper lays its tables out, or over several pages
+// as a longtable; long texts are broken into lines where the table would be too wide. Its first line says what it needs.
 func (t *Table) LaTeX(w io.Writer) error {
 	env, width := "table", `\columnwidth`
 	if t.Wide {
@@ -79,7 +78,7 @@ func (t *Table) LaTeX(w io.Writer) error {
 	return err
 }
 
-// longHead writes the caption, and what a longtable has at the top and bottom of its pages.
+// longHead writes the caption, and the head and foot of a longtable's pages.
 func (t *Table) longHead(b *strings.Builder, head, width string) {
 	all := len(t.Stubs) + len(t.Columns)
 	if t.Caption != "" {
@@ -121,7 +120,7 @@ type Span struct {
 	first, last int // columns, from zero, stubs not counted
 }
 
-// Columns is how many columns the header is over.
+// Columns returns how many columns the header spans.
 func (s Span) Columns() int { return s.last - s.first + 1 }
 
 // Headed reports whether a column or stub has a header.
@@ -194,7 +193,7 @@ func (t *Table) latexRows(b *strings.Builder, width string) {
 					}
 				}
 			}
-			// A title that stands further up leaves no blank line, which TeX reads as \par.
+			// A title set further up must not leave a blank line, which TeX reads as \par.
 			fmt.Fprintf(b, "%s \\\\\n", noOption(strings.TrimPrefix(strings.Join(cells, "\n& "), "\n")))
 		}
 	}

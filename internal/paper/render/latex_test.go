@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestLaTeXRows: what a table's parts are in LaTeX, and what may not be there.
@@ -16,6 +17,9 @@ func TestLaTeXRows(t *testing.T) {
 	columns := []Column{{ID: "a", Title: "A", Format: Format{Style: "text"}}, {ID: "n", Title: "N", Format: Format{Style: "integer"}}}
 	headless := []Column{{ID: "a", Format: Format{Style: "text"}}, {ID: "n", Format: Format{Style: "integer"}}}
 	long := strings.Repeat("long heading ", 4)
+	worded := func(words int, wide bool) Table {
+		return Table{Wide: wide, Stubs: []string{"#"}, Columns: columns, Rows: []Row{{ID: "r", Titles: []string{"1"}, Cells: map[string]Cell{"a": text(strings.Repeat("word ", words)), "n": Number(1)}}}}
+	}
 	for _, c := range []struct {
 		name        string
 		table       Table
@@ -31,6 +35,9 @@ func TestLaTeXRows(t *testing.T) {
 			[]string{"\\toprule\nt\n"}, []string{"midrule"}},
 		{"sections", Table{Columns: columns, Rows: []Row{{Section: "short"}, {Section: long}}},
 			[]string{"{@{}l}{short}", "{@{}p{\\columnwidth}@{}}{long"}, nil},
+		{"short text", worded(4, false), []string{`\begin{tabular*}{\columnwidth}{@{\extracolsep{\fill}}llr@{}}`, `\end{tabular*}`}, nil},
+		{"long text is broken, numbers are not", worded(12, false), []string{`\begin{tabularx}{\columnwidth}{@{}l>{\raggedright\arraybackslash}Xr@{}}`, `\end{tabularx}`}, nil},
+		{"long text in a wide table", worded(12, true), []string{`\begin{tabular*}{\textwidth}{@{\extracolsep{\fill}}llr@{}}`, `\end{tabular*}`}, nil},
 		{"numbers that do not fit", Table{Columns: []Column{{ID: "a", Title: strings.Repeat("A", 30)}, {ID: "n", Title: strings.Repeat("N", 30)}}},
 			[]string{"\\footnotesize", "{2pt}"}, []string{"\\small"}},
 		{"a wide header over narrow columns", Table{Columns: []Column{{ID: "a", Groups: []string{strings.Repeat("G", 60)}}, {ID: "n", Groups: []string{strings.Repeat("G", 60)}}}},
@@ -43,11 +50,7 @@ func TestLaTeXRows(t *testing.T) {
 		}
 		var b strings.Builder
 		errtest.None(t, errors.Join(c.table.Finish(), c.table.LaTeX(&b)))
-		for _, want := range c.has {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s: there is no %q in\n%s", c.name, want, b.String())
-			}
-		}
+		valuetest.Says(t, b.String(), c.has...)
 		for _, not := range c.hasNot {
 			if strings.Contains(b.String(), not) {
 				t.Errorf("%s: there is %q in\n%s", c.name, not, b.String())

@@ -11,7 +11,7 @@ const (
 	narrowChars = 56
 	wideChars   = 115
 	columnGap   = 2
-	longChars   = 18 // text that is longer may be broken into lines
+	longChars   = 18 // longer texts may be broken into lines
 )
 
 func (t *Table) room() int {
@@ -21,7 +21,7 @@ func (t *Table) room() int {
 	return narrowChars
 }
 
-// widths is how wide every stub and column is, in characters.
+// widths returns the widths of all stubs and columns, in characters.
 func (t *Table) widths() []int {
 	stubs := len(t.Stubs)
 	out := make([]int, stubs+len(t.Columns))
@@ -43,7 +43,7 @@ func (t *Table) widths() []int {
 		}
 	}
 	for _, spans := range t.HeadRows() {
-		for _, s := range spans { // a header that is wider widens its last column, as TeX does
+		for _, s := range spans { // a wider header widens its last column, as TeX does
 			below := -columnGap
 			for i := s.first; i <= s.last; i++ {
 				below += out[stubs+i] + columnGap
@@ -54,9 +54,8 @@ func (t *Table) widths() []int {
 	return out
 }
 
-// flexible says which stubs and columns are broken into lines: those with long
-// text, where the table would be too wide for the page, and all texts where
-// some stand under others, which takes columns of a width.
+// flexible says which stubs and columns are broken into lines: columns with long text, where the table would be too wide
+// for the page, and all text columns where some texts stand under others, which takes columns of a width.
 func (t *Table) flexible() []bool {
 	widths, tooWide := t.widths(), t.spare() < 0
 	stacked := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Under })
@@ -75,7 +74,7 @@ func (t *Table) spare() int {
 	return spare
 }
 
-// tabular is the environment of the rows, with what its \begin takes, and whether texts are broken into lines.
+// tabular returns the environment of the rows, with the arguments of its \begin, and whether texts are broken into lines.
 func (t *Table) tabular(width string) (name, arguments string, broken bool) {
 	flexible, widths, texts := t.flexible(), t.widths(), 0
 	for i, is := range flexible {

@@ -9,9 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Titles, captions and text cells are written with a little markup: <b>, <i>,
-// <tt>, <sc>, <sub> and <sup>, closed by </b> and so on, nested or not. A "<"
-// that begins none of these is itself.
+// Titles, captions and text cells are written with a little markup: <b>, <i>, <tt>, <sc>, <sub> and <sup>, closed by </b>
+// and so on, nested or not. Any other "<" is itself.
 
 var tag = regexp.MustCompile(`</?(?:b|i|tt|sc|sub|sup)>`)
 
@@ -62,7 +61,7 @@ func CheckMarkup(s string) error {
 func convert(s string, escape func(text string, styles []string) string, open, end map[string]string) string {
 	spans, err := parseMarkup(s)
 	if err != nil {
-		return escape(s, nil) // checked when the table was made
+		return escape(s, nil) // Finish has checked it
 	}
 	var b strings.Builder
 	var stack []string
@@ -83,7 +82,7 @@ func convert(s string, escape func(text string, styles []string) string, open, e
 	return b.String()
 }
 
-// Plain is the text without its markup.
+// Plain returns the text without its markup.
 func Plain(s string) string {
 	return convert(s, func(t string, _ []string) string { return t }, nil, nil)
 }
@@ -98,7 +97,7 @@ var latexEscapes = strings.NewReplacer(
 
 func latexText(s string) string { return latexEscapes.Replace(escape.Controls(s)) }
 
-// TeX is marked-up text as LaTeX.
+// TeX returns marked-up text as LaTeX.
 func TeX(s string) string {
 	return convert(s, func(t string, _ []string) string { return latexText(t) },
 		map[string]string{"b": `\textbf{`, "i": `\emph{`, "tt": `\texttt{`, "sc": `\textsc{`, "sub": `\textsubscript{`, "sup": `\textsuperscript{`},
@@ -108,9 +107,10 @@ func TeX(s string) string {
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, `*`, `\*`, `_`, `\_`, "`", "\\`", `<`, `&lt;`, `>`, `&gt;`,
 	"](", `]\(`, "][", `]\[`, "]:", `]\:`) // no links, wherever they would lead
 
-// entity begins what Markdown would show as another character.
+// entity matches what Markdown would show as another character.
 var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
 
+// MarkdownText escapes a text for Markdown.
 func MarkdownText(s string) string {
 	return markdownEscapes.Replace(entity.ReplaceAllString(escape.Controls(s), "&amp;$1"))
 }

@@ -67,7 +67,8 @@ func plainTitles(titles []string) string {
 	return strings.Join(lists.Filter(lists.Map(titles, Plain), func(t string) bool { return t != "" }), ", ")
 }
 
-// format is how numbers of an axis stand in a sentence: with the digits that the paper gives, if it says so.
+// format returns how numbers of an axis are printed in a sentence: with the digits that the paper gives, if it gives
+// them.
 func (a *Axis) format() Format {
 	if a == nil || a.Decimals == 0 {
 		return Format{Style: "text"}

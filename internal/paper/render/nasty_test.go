@@ -39,7 +39,7 @@ func nastyTable(text string) *Table {
 	return t
 }
 
-// controls are what our own LaTeX is made of, and what stands for characters.
+// controls matches the commands of our own LaTeX, and the commands that stand for characters.
 var controls = regexp.MustCompile(`\\(begin|end|centering|small|footnotesize|setlength|tabcolsep|toprule|midrule|bottomrule|cmidrule|LTleft|LTright|LTcapwidth|rlap|endfirsthead|endhead|endfoot|endlastfoot|tablename|thetable|par|smallskip|parbox|sisetup|addlinespace|multicolumn|multirow|caption|columnwidth|textwidth|newline|raggedright|arraybackslash|extracolsep|fill|textbf|texttt|text[a-z]+|pm|approx|ldots|label|includegraphics|ifdim|else|fi|textheight|[\\{}$&#%_])`)
 
 func TestNastyLaTeX(t *testing.T) {
@@ -121,7 +121,7 @@ func TestNastyHTML(t *testing.T) {
 	}
 }
 
-// A picture's text is text, whatever it says: no element but those that draw.
+// A picture's text is text: its only elements are the ones that draw.
 func TestNastySVG(t *testing.T) {
 	for _, text := range nasty {
 		for _, f := range []*Figure{

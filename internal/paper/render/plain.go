@@ -40,7 +40,7 @@ func (t *Table) Markdown(w io.Writer) error {
 	return err
 }
 
-// block is what makes of a paragraph a heading, a list or code.
+// block matches what turns a paragraph into a heading, a list or code.
 var block = regexp.MustCompile(`^(?:[-+#~=]|[0-9]+[.)])`)
 
 // paragraph keeps a line of Markdown from beginning as something else.
@@ -52,7 +52,7 @@ func paragraph(s string) string {
 	return s
 }
 
-// heads are the column headers with their groups: "Atomic: H@1".
+// heads returns the column headers with their groups: "Atomic: H@1".
 func (t *Table) heads(style func(string) string) []string {
 	head := lists.Map(t.Stubs, style)
 	for _, c := range t.Columns {
@@ -88,7 +88,7 @@ func (t *Table) pipes(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// CSV writes a line per row, of values that are not rounded; deviations and counts have columns of their own.
+// CSV writes a line per row, with values that are not rounded; deviations and counts have columns of their own.
 func (t *Table) CSV(w io.Writer) error {
 	c := csvWriter{csv.NewWriter(w), t.QuoteFormulas}
 	head := t.heads(Plain)
@@ -139,10 +139,10 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 	return []string{value, Format{Style: "text"}.digits(*c.Std), fmt.Sprint(c.N)}
 }
 
-// JSON writes the whole table: values, and inputs of each cell.
+// JSON writes the table with the values and inputs of each cell.
 func (t *Table) JSON(w io.Writer) error { return writeJSON(w, t) }
 
-// markdownNotes are the table's notes, why cells have nothing, each reason once, and which deviations are none.
+// markdownNotes writes the table's notes, the reasons of empty cells, each once, and which deviations are none.
 func (t *Table) markdownNotes(b *strings.Builder) {
 	notes := lists.Map(t.Notes, func(text string) string { return paragraph(markdown(text)) })
 	for _, r := range t.Rows {

@@ -2,14 +2,14 @@ package render
 
 import "strings"
 
-// plainText is a text without markup, its white space single blanks.
+// plainText returns a text without markup, its white space single blanks.
 func plainText(s string) string { return plainSpace(Plain(s)) }
 
 func plainSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// SameText compares a text of the paper, which may have markup, with a plain one: without
-// markup, and with any white space as one blank. An … in the paper's stands for what it
-// leaves out; a text that is cut says so in the same way. A minus may be typed as a hyphen.
+// SameText compares a text of the paper, which may have markup, with a plain one: without markup, and with any white
+// space as one blank. An … in the paper's text stands for text that it leaves out; a text that is cut says so in the same
+// way. A minus may be typed as a hyphen.
 func SameText(paper, rebuilt string) bool {
 	hyphens := func(s string) string { return strings.ReplaceAll(s, "−", "-") }
 	paper, rebuilt = hyphens(plainText(paper)), hyphens(plainSpace(rebuilt))

@@ -22,11 +22,11 @@ type Table struct {
 	Notes   []string `json:"notes,omitempty"` // below the table, with markup
 	Wide    bool     `json:"wide,omitempty"`  // over both columns of a page
 	Long    bool     `json:"long,omitempty"`  // in LaTeX, over several pages
-	Lacks   int      `json:"lacks,omitempty"` // steps that it would gather, had they not failed
+	Lacks   int      `json:"lacks,omitempty"` // failed steps that it would gather
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
 	Checks  []Check  `json:"-"`               // see Expect
 
-	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them, runs of none are.
+	// PaperScale is the scale of the paper's numbers: runs at another scale are not compared with them, runs without one are.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
@@ -61,7 +61,7 @@ type Cell struct {
 	Value  *float64 `json:"value,omitempty"`
 	Std    *float64 `json:"std,omitempty"`    // sample standard deviation
 	N      int      `json:"n,omitempty"`      // values that Value is the mean of
-	Typed  string   `json:"typed,omitempty"`  // Value as its file has it, where that is not how a float64 is written
+	Typed  string   `json:"typed,omitempty"`  // Value as its file has it, if a float64 is written differently
 	One    bool     `json:"one,omitempty"`    // all N are of one result, so that Std is no deviation
 	Text   string   `json:"text,omitempty"`   // with markup; used where Value is nil
 	Data   bool     `json:"data,omitempty"`   // Text is data: no markup in it
@@ -69,29 +69,28 @@ type Cell struct {
 	Bold   bool     `json:"bold,omitempty"`
 	Second bool     `json:"second,omitempty"` // underlined
 	Inputs []string `json:"inputs,omitempty"` // artifact digests that the cell comes from
-	Marks  string   `json:"marks,omitempty"`  // superscript after a number: of a note, or what it differs from significantly
-	Absent string   `json:"absent,omitempty"` // why what the cell asks for is not in the data; see Absent
+	Marks  string   `json:"marks,omitempty"`  // superscript after a number: of a note, or of what it differs from significantly
+	Absent string   `json:"absent,omitempty"` // why the data lack what the cell asks for; see Absent
 
-	isPending bool   // nothing has run that would give it a value
+	isPending bool   // the steps that give it a value have not run
 	fill      string // room behind it in Markdown and HTML, in a column that is aligned at the decimal point
 }
 
-// AbsentText stands where an example is not in the data: the paper's are not in everybody's files.
+// AbsentText is shown for an example that the data lack: the paper's are not in everybody's files.
 const AbsentText = "not in these files"
 
-// Absent makes the cell for something that is not in the data, and why.
+// Absent returns the cell of something that the data lack, and why.
 func Absent(why string) Cell { return Cell{Text: AbsentText, Data: true, Absent: why} }
 
 // Missing reports whether the cell has nothing to show.
 func (c Cell) Missing() bool { return c.Value == nil && c.Text == "" }
 
-// format is how the cell's number is printed in a column.
 func (c Cell) format(column Format) Format { return *cmp.Or(c.Format, &column) }
 
-// Number makes a cell of one value.
+// Number returns a cell of one value.
 func Number(v float64) Cell { return Cell{Value: &v, N: 1} }
 
-// Mean makes a cell of several values: their mean and, from two on, sample standard deviation.
+// Mean returns a cell of several values: their mean and, from two on, sample standard deviation.
 func Mean(vs []float64) Cell {
 	if len(vs) == 0 {
 		return Cell{}
@@ -120,10 +119,10 @@ func (t *Table) OfOne() string {
 	return names[2:] + ofOne
 }
 
-// ofOne is said of cells whose N are of one result.
+// ofOne is said of cells whose N values are of one result.
 const ofOne = ": the ± is of one result several times, since all that the mean is over has the same bytes"
 
-// Incomplete is a caption of what is without so many of the steps that it gathers.
+// Incomplete returns the caption of a table or figure that lacks so many of the steps that it gathers.
 func Incomplete(caption string, lacks int) string {
 	if lacks == 0 {
 		return caption
@@ -131,14 +130,14 @@ func Incomplete(caption string, lacks int) string {
 	return strings.TrimSpace(fmt.Sprintf("%s <b>Incomplete: %s failed and left out.</b>", caption, words.Count(lacks, "step")))
 }
 
-// Lacking says of a table that knows of no such step that what it reads is without so many.
+// Lacking says in a table, unless it says so already, that the data that it reads lack so many steps.
 func (t *Table) Lacking(lacks int) {
 	if t.Lacks == 0 {
 		t.Caption, t.Lacks = Incomplete(t.Caption, lacks), lacks
 	}
 }
 
-// ReadTable reads the JSON of a table, which Finish then checks.
+// ReadTable reads the JSON of a table and finishes it.
 func ReadTable(text []byte) (*Table, error) {
 	t := &Table{}
 	err := json.Unmarshal(text, t)
@@ -206,7 +205,7 @@ func (t *Table) Finish() error {
 	return nil
 }
 
-// levelGroups gives all columns as many header groups: "" is none.
+// levelGroups gives all columns as many header groups; "" is no header.
 func (t *Table) levelGroups() {
 	levels := 0
 	for _, c := range t.Columns {
@@ -217,7 +216,8 @@ func (t *Table) levelGroups() {
 	}
 }
 
-// Best is the row of a column's best number, or of the best that is not bold, by the rows' Compare; of equals the first.
+// Best returns the row of a column's best number, or of the best that is not bold, by the rows' Compare; the first of
+// equals.
 func (t *Table) Best(c Column, second bool) map[string]int {
 	best := map[string]int{}
 	for i, r := range t.Rows {
@@ -233,7 +233,7 @@ func (t *Table) Best(c Column, second bool) map[string]int {
 	return best
 }
 
-// emphasize prints bold the best cells and those that are printed as they are, or underlines the second best.
+// emphasize prints the best cells and all that print the same bold, or underlines the second best.
 func (t *Table) emphasize(c Column, second bool) {
 	best := t.Best(c, second)
 	for _, r := range t.Rows {

@@ -215,27 +215,3 @@ func TestMean(t *testing.T) {
 		t.Fatal(string(b))
 	}
 }
-
-// TestLaTeXLongText: texts that do not fit side by side are broken into lines, numbers never are.
-func TestLaTeXLongText(t *testing.T) {
-	text := func(n int) Cell { return Cell{Text: strings.Repeat("word ", n), Data: true} }
-	for _, c := range []struct {
-		name    string
-		wide    bool
-		words   int
-		tabular string
-	}{
-		{"short", false, 4, `\begin{tabular*}{\columnwidth}{@{\extracolsep{\fill}}llr@{}}`},
-		{"long", false, 12, `\begin{tabularx}{\columnwidth}{@{}l>{\raggedright\arraybackslash}Xr@{}}`},
-		{"long in a wide table", true, 12, `\begin{tabular*}{\textwidth}{@{\extracolsep{\fill}}llr@{}}`},
-	} {
-		table := &Table{Wide: c.wide, Stubs: []string{"#"}, Columns: []Column{{ID: "a", Format: Format{Style: "text"}}, {ID: "n", Format: Format{Style: "integer"}}},
-			Rows: []Row{{ID: "r", Titles: []string{"1"}, Cells: map[string]Cell{"a": text(c.words), "n": Number(1)}}}}
-		var b strings.Builder
-		errtest.None(t, errors.Join(table.Finish(), table.LaTeX(&b)))
-		name := strings.TrimPrefix(c.tabular[:strings.Index(c.tabular, "}")], `\begin{`)
-		if !strings.Contains(b.String(), c.tabular) || !strings.Contains(b.String(), `\end{`+name+"}") {
-			t.Errorf("%s:\n%s", c.name, b.String())
-		}
-	}
-}

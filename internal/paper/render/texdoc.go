@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// TeXData is data, with no markup in it, as LaTeX.
+// TeXData returns data, which has no markup, as LaTeX.
 func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 
-// widestColumn is the widest figure, in cm, that is in one of two columns.
-const widestColumn = 10
+const widestColumn = 10 // the width, in cm, of the widest figure in one of two columns
 
-// LaTeX writes the figure as a float that includes a PDF or PNG file; "": a box that says there is none. It needs graphicx.
+// LaTeX writes the figure as a float that includes a PDF or PNG file, or with "" a box that says there is none. It needs
+// graphicx.
 func (f *Figure) LaTeX(w io.Writer, file string) error {
 	env, width := "figure", `\columnwidth`
 	if f.Width > widestColumn {
@@ -21,7 +21,7 @@ func (f *Figure) LaTeX(w io.Writer, file string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\\begin{%s}[t]\n\\centering\n", env)
 	if file == "" {
-		b.WriteString("\\fbox{LaTeX needs this picture as PDF or PNG, and no step made one.}\n")
+		b.WriteString("\\fbox{LaTeX needs this picture as PDF or PNG, and no step wrote one.}\n")
 	} else {
 		fmt.Fprintf(&b, "\\includegraphics[width=\\ifdim%.4gcm>%s %s\\else %.4gcm\\fi,height=0.85\\textheight,keepaspectratio]{%s}\n", f.Width, width, width, f.Width, file)
 	}
@@ -30,7 +30,6 @@ func (f *Figure) LaTeX(w io.Writer, file string) error {
 	return err
 }
 
-// endFloat writes the end of a float, with its caption and label if it has them.
 func endFloat(b *strings.Builder, env, caption, label string) {
 	if caption != "" {
 		fmt.Fprintf(b, "\\caption{%s}\n", TeX(caption))

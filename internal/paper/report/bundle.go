@@ -30,7 +30,7 @@ type BundleFile struct {
 // Entry is a table or figure in the document.
 type Entry struct {
 	Item     *Item
-	Node     *Node // nil of what is left out
+	Node     *Node // nil if it is left out
 	Heading  string
 	Ref      string // LaTeX; "" if the paper's label cannot be referenced
 	Verdicts string // LaTeX
@@ -40,9 +40,9 @@ type Entry struct {
 // codePoint is a character for which LaTeX may have no glyph.
 type codePoint struct{ Code, Char string }
 
-// Bundle makes a LaTeX document of the tables and figures that have run: main.tex,
-// their floats and pictures, and the files with which a paper prints cells in prose. It needs packages
-// that tables name in their first lines, graphicx, geometry and hyperref, and says in its head how it is compiled.
+// Bundle returns a LaTeX document of the tables and figures that have run: main.tex, their floats and pictures, and the
+// files with which a paper prints cells in prose. It needs the packages that tables name in their first lines, graphicx,
+// geometry and hyperref, and says in its head how it is compiled.
 func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) {
 	var files []BundleFile
 	var entries []Entry
@@ -79,14 +79,13 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := r.numberFiles()
-	if err != nil {
-		return nil, err
-	}
-	return append([]BundleFile{{"main.tex", main}}, append(files, numbers...)...), nil
+	var numbers bytes.Buffer
+	err = r.Numbers().WriteTeX(&numbers)
+	files = append(files, BundleFile{prose.StyleFile, prose.Style}, BundleFile{prose.NumbersFile, numbers.Bytes()})
+	return append([]BundleFile{{"main.tex", main}}, files...), err
 }
 
-// fileName makes a unique file name from a block's name.
+// fileName returns a unique file name for a block's name.
 func fileName(name string, taken map[string]bool) string {
 	name = prose.FileName(name)
 	unique := name
@@ -104,8 +103,8 @@ func (it *Item) label() string {
 	return it.Figure.Paper
 }
 
-// floats are the item's files, first the one to \input. LaTeX is always made from values here:
-// a writer to the store can change values, but cannot inject LaTeX.
+// floats returns the item's files, first the file to \input. LaTeX is always written from values here: a writer to the
+// store can change values, but cannot inject LaTeX.
 func (it *Item) floats(ctx context.Context, read Reader, label, name string) ([]BundleFile, error) {
 	var b bytes.Buffer
 	if it.Table != nil {
@@ -128,7 +127,7 @@ func (it *Item) floats(ctx context.Context, read Reader, label, name string) ([]
 	return append([]BundleFile{{"figures/" + name + ".tex", b.Bytes()}}, pictures...), err
 }
 
-// verdicts is a sentence about the comparison with the paper.
+// verdicts returns a sentence about the comparison with the paper.
 func (it *Item) verdicts() string {
 	switch it.State {
 	case NotRun:

@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
-// CellList is what can be traced in a table or figure.
+// CellList has the traceable cells of a table or figure.
 type CellList struct {
 	Address string     `json:"address"`
 	Rows    int        `json:"rows"`    // of a figure: points
@@ -17,7 +17,7 @@ type CellList struct {
 	Cells   []CellName `json:"cells"`
 }
 
-// CellName is a cell with the name that trace takes.
+// CellName is a cell with the name that redsi trace takes.
 type CellName struct {
 	Name  string   `json:"name"` // ADDRESS:CELL
 	Text  string   `json:"text"` // as it is printed

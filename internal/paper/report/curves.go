@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// curveType is the type of training curves: {"select": METRIC, "points": [{step,
-// seconds, loss, metrics}]}.
+// curveType is the type of training curves: {"select": METRIC, "points": [{step, seconds, loss, metrics}]}.
 const curveType = "train/curve"
 
 // Curve is the history of one training.
@@ -81,10 +80,10 @@ type Chart struct {
 	Loss   []ChartTick // of the right axis
 }
 
-// ChartCurve is one training in a chart, its lines in the picture's units.
+// ChartCurve is a training in a chart, its lines in the picture's units.
 type ChartCurve struct {
 	*Curve
-	Name         string // the part of the key that is its own
+	Name         string // its own part of the key
 	Best         float64
 	Metric, Loss string // points of lines
 	DotX, DotY   string // of the best value; "" without an evaluation
@@ -137,7 +136,7 @@ func familyOf(of string) (family, own string) {
 	return block, key
 }
 
-// unit is the factor for a metric's values, and its name with the unit: fractions are shown in percent.
+// unit returns the factor for a metric's values, and its name with the unit: fractions are shown in percent.
 func (r *Report) unit(metric string) (float64, string) {
 	if top := r.topOfCurves(metric); top > 0 && top <= 1 {
 		return 100, metric + " (%)"
@@ -198,7 +197,7 @@ func (r *Report) chart(curves []*Curve) Chart {
 	return c
 }
 
-// ticks are about n round numbers from zero to at least most.
+// ticks returns about n round numbers from zero to at least most.
 func ticks(most float64, n int) []float64 {
 	if !(most > 0) || math.IsInf(most, 0) {
 		return []float64{0, 1}
@@ -220,7 +219,7 @@ func tickLabel(v float64) string {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-// topOfCurves is the highest value of all curves with the same metric, for a common scale.
+// topOfCurves returns the highest value of all curves with the same metric, for a common scale.
 func (r *Report) topOfCurves(metric string) (top float64) {
 	for _, c := range r.Curves {
 		if c.Metric == metric {

@@ -25,7 +25,7 @@ type Download struct {
 	Name  string // of the file
 	Size  int64
 	URL   template.URL // with its bytes; "" if it is too large for the page
-	From  string       // output that has it
+	From  string       // the output with these bytes
 }
 
 // downloads are the formats of tables and figures, by priority for space in the page.
@@ -59,7 +59,7 @@ func (r *Report) chooseDownloads(items []int) {
 	}
 }
 
-// addDownloads lists the files of an item, with the bytes of those that fit: its texts made anew, its pictures read.
+// addDownloads lists the files of an item, with their bytes if they fit: texts are written anew, pictures read.
 func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error {
 	texts := map[string]func(io.Writer) error{}
 	if t := it.Table; t != nil {

@@ -20,12 +20,12 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Bounds of a report's lists. What exceeds them is counted, and the page says which command shows it.
+// Bounds of a report's lists. What exceeds them is counted, and the page names the command that shows it.
 const (
-	mostSteps   = 1000 // with lineage: tables and figures first, then what they come from
+	mostSteps   = 1000 // with lineage: tables and figures first, then the steps behind them
 	mostRows    = 1000 // of any list of steps, blocks or files
 	mostItems   = 500  // tables and figures
-	mostCurves  = 500  // besides those of steps that are shown
+	mostCurves  = 500  // besides the curves of steps that are shown
 	mostEnvs    = 100
 	mostPanels  = 3000
 	mostSources = 100 // of one number, or inputs of one step
@@ -47,7 +47,7 @@ type Block struct {
 	Counts      map[string]int64 // of all steps
 }
 
-// Gatherer makes a report of a plan of any length: of the results that it reads it keeps those that are shown.
+// Gatherer builds the report of a plan of any length: it keeps only the results that are shown.
 type Gatherer struct {
 	plan      *plan.Plan
 	detailed  []bool // steps that are shown with lineage
@@ -69,14 +69,14 @@ type Gatherer struct {
 	stands    map[int]artifacts.Digest // the outputs of steps that were rebuilt
 }
 
-// spent is what a step with a result took and used.
+// spent is the time and the resources of a step with a result.
 type spent struct {
 	done bool
 	took time.Duration
 	used *artifacts.Used
 }
 
-// Gather begins a report of a plan; book says which results were rebuilt; nil: nobody knows.
+// Gather begins a report of a plan; book says which results were rebuilt; nil: unknown.
 func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 	g := &Gatherer{plan: p, book: book, stands: map[int]artifacts.Digest{}, detailed: make([]bool, len(p.Steps)), used: make([]spent, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
 	for i, s := range p.Steps {
@@ -173,7 +173,7 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	return kept
 }
 
-// environment is where a step with such a record ran; beyond the bound, one stands for the rest.
+// environment returns where a step with such a record ran; beyond the bound, one environment stands for the rest.
 func (g *Gatherer) environment(recorded map[string]string) *Environment {
 	env, _ := notesOf(recorded)
 	key := fmt.Sprint(env) // maps print with sorted keys
@@ -186,8 +186,8 @@ func (g *Gatherer) environment(recorded map[string]string) *Environment {
 	return g.envs[key]
 }
 
-// Build makes the report of a preview whose hits Keep has seen. It reads the JSON of tables and
-// figures, training curves, and the first lines of small artifacts.
+// Build returns the report of a preview whose hits Keep has seen. It reads the JSON of tables and figures, training
+// curves, and the first lines of small artifacts.
 func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Options) (*Report, error) {
 	nodes, err := nodesOf(v, func(i int) bool { return g.detailed[i] })
 	if err != nil {
@@ -216,13 +216,13 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		}
 	}
 	r.Book = g.book
-	if err := r.attested(ctx, g.stands); err != nil {
+	if r.Rebuilt, err = attested(ctx, g.book, nodes, g.stands); err != nil {
 		return nil, err
 	}
 	r.Picture = g.picture(r.Items)
 	r.Timeline = g.timeline()
 	r.Left.Envs = g.otherEnvs.Steps
-	r.Left.Curves += g.curves // less those that were read
+	r.Left.Curves += g.curves // less the curves that were read
 	r.Runs = slices.Sorted(maps.Keys(g.runs))
 	slices.Reverse(r.Runs)
 	for _, key := range slices.Sorted(maps.Keys(g.envs)) {
@@ -249,7 +249,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	r.Left.Counts = g.counted - lists.Count(nodes, func(n Node) bool { return len(n.Counts) > 0 })
 	r.Judged.Part = o.Paper.Part
 	r.Other = slices.ContainsFunc(r.Judged.Items, func(it expect.Item) bool { return it.Other })
-	r.Tally, r.Scales = r.Judged.Tally(), r.Judged.Summary().Scales // also of what is not shown
+	r.Tally, r.Scales = r.Judged.Tally(), r.Judged.Summary().Scales // also of items that are not shown
 	if err := r.addFiles(); err != nil {
 		return nil, err
 	}
@@ -268,10 +268,9 @@ func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 	return s
 }
 
-// downloadKind is the kind of the steps that bring files in.
-const downloadKind = "download"
+const downloadKind = "download" // the kind of the steps that download files
 
-// folderOf is what a source block took, in one row.
+// folderOf returns the tree of a source block, in one row.
 func folderOf(i int, n Node) SourceFile {
 	var c struct{ Path, License string }
 	_ = json.Unmarshal(n.config, &c) // of a plan that was checked

@@ -35,15 +35,15 @@ type gridCell struct {
 type pageCheck struct {
 	*render.Check
 	Printed string // the paper's number
-	Off     string // by how much the cell differs; "" if unknown
+	Off     string // the cell's difference; "" if unknown
 }
 
-// Mark is the verdict as a sign.
+// Mark returns the verdict as a sign.
 func (c *pageCheck) Mark() string {
 	return map[render.Verdict]string{render.Matches: "✓", render.IsNear: "≈", render.Differs: "✗"}[c.Verdict]
 }
 
-// ofCells are the checks of cells by name; at another scale than the paper's, what is expected at that scale.
+// ofCells returns the checks of cells by name; at another scale than the paper's, the checks for that scale.
 func (it *Item) ofCells() map[string]*render.Check {
 	checks := map[string]*render.Check{}
 	for i := range it.Checks {
@@ -54,17 +54,17 @@ func (it *Item) ofCells() map[string]*render.Check {
 	return checks
 }
 
-// ofPaper are the checks against the paper's own numbers, by cell.
+// ofPaper returns the checks against the paper's own numbers, by cell.
 func (it *Item) ofPaper() map[string]render.Check {
 	return lists.By(lists.Filter(it.Checks, func(c render.Check) bool { return c.Scale == "" }), func(c render.Check) string { return c.Cell })
 }
 
-// Unmet are the checks that differ.
+// Unmet returns the checks that differ.
 func (it *Item) Unmet() []render.Check {
 	return lists.Filter(it.Checks, func(c render.Check) bool { return c.Verdict == render.Differs || c.Verdict == render.Broken })
 }
 
-// Broken are the claims about the item that do not hold.
+// Broken returns the claims about the item that do not hold.
 func (it *Item) Broken() []expect.Claim {
 	return lists.Filter(it.Claims, func(c expect.Claim) bool { return c.Verdict == render.Broken })
 }
@@ -111,7 +111,7 @@ func (r *Report) grid(it *Item) []gridRow {
 	return rows
 }
 
-// titlesOf are a row's titles, given those of the row above it. The last one is always shown.
+// titlesOf returns a row's titles, given the titles of the row above it. The last title is always shown.
 func titlesOf(titles, above []string) (out []gridTitle) {
 	repeat := above != nil
 	for i, t := range titles {
@@ -175,7 +175,7 @@ func (r *Report) numbers(it *Item) []figureNumber {
 	return append(out, r.panelsOf(it)...)
 }
 
-// panelsOf are the texts of a figure that come from artifacts.
+// panelsOf returns the texts of a figure that come from artifacts.
 func (r *Report) panelsOf(it *Item) (out []figureNumber) {
 	if len(it.Figure.Series) > 0 {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTitlesOf: a row does not repeat the titles of the row above it, but for the last one.
+// TestTitlesOf: a row leaves out the titles that the row above it shows, except the last.
 func TestTitlesOf(t *testing.T) {
 	for _, c := range []struct {
 		titles, above []string

@@ -16,10 +16,10 @@ const (
 	mostPictures = 32 << 20
 )
 
-// showImage fills in the picture of a step, or why the page does not show it. SVG and PNG are shown, as
-// images: there they can neither run nor load anything. An HTML page that needs no script, such as
-// that of a notebook, is shown in a frame under the same policy. Other HTML and Vega-Lite need scripts,
-// which the policy does not allow; they and PDF are files to take away.
+// showImage fills in the picture of a step, or why the page does not show it. SVG and PNG are shown as images, where they
+// can neither run nor load anything. An HTML page that needs no script, such as a notebook's, is shown in a frame under
+// the same policy. Other HTML and Vega-Lite need scripts, which the policy does not allow; they and PDF are files to
+// download.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 	it.Unshown = "The picture is a file that this page does not show: SVG, PNG and HTML without scripts are shown."
 	for _, d := range downloads {
@@ -44,12 +44,12 @@ func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// stillPage reports whether a page of HTML shows all without its scripts, as notebooks' pages do.
+// stillPage reports whether a page of HTML shows everything without its scripts, as notebooks' pages do.
 func stillPage(b []byte) bool {
 	return !bytes.Contains(bytes.ToLower(b), []byte("<script")) || bytes.Contains(b, []byte(`class="jp-Notebook"`))
 }
 
-// forLaTeX is the output that a LaTeX document includes; "" if there is none of up to expect.MostRead.
+// forLaTeX returns the output that a LaTeX document includes; "" if none has at most expect.MostRead bytes.
 func (it *Item) forLaTeX() string {
 	for _, output := range []string{"pdf", "png"} {
 		if a, ok := it.result.Outputs[output]; ok && a.Size <= expect.MostRead {
@@ -59,7 +59,7 @@ func (it *Item) forLaTeX() string {
 	return ""
 }
 
-// WithoutLaTeX are the figures whose pictures LaTeX cannot include.
+// WithoutLaTeX returns the figures whose pictures LaTeX cannot include.
 func (r *Report) WithoutLaTeX() (addresses []string) {
 	for _, it := range r.Items {
 		if it.State == Done && it.Figure != nil && it.forLaTeX() == "" {

@@ -39,41 +39,41 @@ type Item struct {
 	Paper   string
 	Caption string // with markup
 	Scale   string
-	Other   bool // its scale is not the paper's
+	Other   bool // its scale differs from the paper's
 	State   State
 	Waits   []string // for NotRun: the steps that must run first
-	Failed  []string // for NotRun: the steps that failed, of those that must run first, and how
+	Failed  []string // for NotRun: the failed ones among these steps, and their errors
 	Why     string   // for LeftOut
-	Lacks   []string // steps that failed, without which it, or what it reads, is
+	Lacks   []string // failed steps that it, or its inputs, do without
 	Table   *render.Table
 	Figure  *render.Figure
 	SVG     []byte
 	Checks  []render.Check // of its cells; NotRun without a result
-	Claims  []expect.Claim // about cells of it
+	Claims  []expect.Claim // about its cells
 	Files   []Download
-	Used    usage.Sum // of all steps that it comes from, including itself
+	Used    usage.Sum // of all steps behind it, including itself
 
-	Image   template.URL // of a step, with its bytes
-	Page    string       // of a step, in HTML
-	Unshown string       // why there is none in the page
+	Image   template.URL // drawn by a step, with its bytes
+	Page    string       // written by a step, in HTML
+	Unshown string       // why the page shows neither
 
 	PaperSVG []byte // the paper's points, if any
-	Among    bool   // PaperSVG has the rebuilt ones too
+	Among    bool   // PaperSVG has the rebuilt points too
 
 	result *artifacts.Result
-	at     pipeline.Pos // of a when, for LeftOut
+	at     pipeline.Pos // of its when, for LeftOut
 	quote  bool         // in CSV, texts that a spreadsheet would evaluate
 }
 
-// Title is the item's name for people.
+// Title returns the item's name for people.
 func (it *Item) Title() string {
 	return map[string]string{"table": "Table: ", "figure": "Figure: "}[it.Block] + it.Short()
 }
 
-// Short is the title without the word table or figure.
+// Short returns the title without the word table or figure.
 func (it *Item) Short() string { return strings.ReplaceAll(it.Name, "_", " ") }
 
-// Columns is how many columns the item's table has, including titles.
+// Columns returns how many columns the item's table has, including titles.
 func (it *Item) Columns() int { return len(it.Table.Stubs) + len(it.Table.Columns) }
 
 // Alt describes the item's picture in words.
@@ -96,7 +96,7 @@ func (it *Item) Traced() bool {
 	return it.Table != nil || it.Figure != nil && len(it.Figure.Series) > 0
 }
 
-// newItem is the item of an address. Its name there has no type of block.
+// newItem returns the item of an address. Its name has no type of block.
 func newItem(i int, item string) *Item {
 	a := address.Of(item)
 	named := address.Address{Modules: a.Modules, Name: a.Label(), Key: a.Key}
@@ -119,7 +119,7 @@ func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 	return it, nil
 }
 
-// withLeftOut puts the tables and figures that a plan leaves out, which have no nodes, where their files have them.
+// withLeftOut inserts the tables and figures that a plan leaves out, which have no nodes, at their places in their files.
 func withLeftOut(items []*Item, pl *plan.Plan) []*Item {
 	for _, s := range pl.Skipped {
 		if !address.Of(s.Address).IsRendered() {
@@ -145,7 +145,6 @@ func withLeftOut(items []*Item, pl *plan.Plan) []*Item {
 	return items
 }
 
-// fill reads the item from a result.
 func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) error {
 	it.State, it.result = Done, r
 	b, err := expect.ReadOutput(ctx, r, "json", read)
@@ -173,7 +172,7 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 	return nil
 }
 
-// planned fills in what the configuration says, also before a run.
+// planned fills in the data of the configuration, also before a run.
 func (it *Item) planned(config []byte) error {
 	var c struct {
 		Paper, Caption, Scale string

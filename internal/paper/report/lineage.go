@@ -35,21 +35,21 @@ type Node struct {
 	Env      map[string]string     `json:"env,omitempty"`      // of the worker
 	Notes    map[string]string     `json:"notes,omitempty"`    // about this run of the step
 	Used     *artifacts.Used       `json:"used,omitempty"`     // on the machine that ran it
-	Packages []environment.Package `json:"packages,omitempty"` // of its environment, if ReadPackages was asked
+	Packages []environment.Package `json:"packages,omitempty"` // of its environment, after ReadPackages
 	Place    string                `json:"place"`              // file:line
-	Failed   bool                  `json:"-"`                  // when it ran last, under this key
+	Failed   bool                  `json:"-"`                  // its last run under this key failed
 	Rebuilt  *attest.Told          `json:"rebuilt,omitempty"`
 
-	// Accepted is why the result is valid for the key; nil if it was made under it.
+	// Accepted is why the result is valid for the key; nil if it was computed under it.
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`
 
-	// What the report reads of the preview besides.
+	// Further data of the preview.
 	key    artifacts.Digest
 	config []byte // of the task, as the plan has it
 	result *artifacts.Result
 	lacks  []string // see Item
-	waits  []string // of a table or figure without a result: the steps that must run first
-	deps   []int    // of one that is not detailed
+	waits  []string // for a table or figure without a result: the steps that must run first
+	deps   []int    // if it is not detailed
 }
 
 // Leaf is one value of a configuration.
@@ -120,7 +120,7 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	return nodes, nil
 }
 
-// stepNode is step i of a preview without what only lineages show.
+// stepNode returns step i of a preview without the data that only lineages show.
 func stepNode(v *plan.Preview, i int) Node {
 	s, it := v.Plan.Steps[i], v.Items[i]
 	n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted,
@@ -134,7 +134,7 @@ func stepNode(v *plan.Preview, i int) Node {
 	return n
 }
 
-// notesOf separates what is recorded about a step's run from what is recorded about its worker.
+// notesOf separates the records about a step's run from the records about its worker.
 func notesOf(all map[string]string) (env, notes map[string]string) {
 	for name, text := range all {
 		to := &env
@@ -149,7 +149,6 @@ func notesOf(all map[string]string) (env, notes map[string]string) {
 	return env, notes
 }
 
-// edgesOf lists the inputs of a task with the attributes that read them.
 func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error) {
 	tree, err := t.Tree()
 	if err != nil {
@@ -175,7 +174,7 @@ func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error)
 	return edges, err
 }
 
-// configOf flattens the configuration in a key's preimage or, before the key is known, the task's own.
+// configOf flattens the configuration in a key's preimage or, before the key is determined, the task's own.
 func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
 	if preimage == nil {
 		var tree any
@@ -215,11 +214,11 @@ func leaves(out []Leaf, path string, v any) []Leaf {
 	case nil:
 		return out
 	}
-	b, _ := json.Marshal(withoutCredentials(v)) // what came from JSON
+	b, _ := json.Marshal(withoutCredentials(v)) // v came from JSON
 	return append(out, Leaf{path, string(b)})
 }
 
-// withoutCredentials is a scalar or a list of scalars, without credentials in texts.
+// withoutCredentials returns a scalar or a list of scalars, without credentials in texts.
 func withoutCredentials(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -242,39 +241,35 @@ func nested(v any) bool {
 	return false
 }
 
-// Source is an artifact that a number was read from, with the step that made it.
+// Source is an artifact that a number was read from, with the step that left it.
 type Source struct {
 	Digest string   `json:"digest"`
 	Step   string   `json:"step,omitempty"`
 	Output string   `json:"output,omitempty"`
 	Path   string   `json:"path,omitempty"`   // attribute of the table or figure that reads it
-	Fields []string `json:"fields,omitempty"` // of the JSON that the number was read from; of a tree FILE:FIELD
+	Fields []string `json:"fields,omitempty"` // of the JSON that the number was read from; in a tree FILE:FIELD
 	Same   bool     `json:"same,omitempty"`   // another step has the same bytes: the number comes from either
 	Index  int      `json:"-"`
 }
 
-// sources finds the inputs of node i with the digests, in their order; each of several with the same bytes.
+// sources finds the inputs of node i with the digests, in their order, and all inputs with the same bytes.
 func sources(nodes []Node, i int, digests []string) []Source {
 	type producer struct{ digest, step, output string }
 	var out []Source
-	seen, found := map[producer]bool{}, map[string]bool{}
-	edges := map[string][]Edge{}
+	edges, seen := map[string][]Edge{}, map[producer]bool{}
 	for _, e := range nodes[i].Inputs {
 		edges[e.Digest] = append(edges[e.Digest], e)
 	}
-	for _, d := range digests {
-		if found[d] {
-			continue
-		}
+	for _, d := range lists.Unique(digests) {
+		first := len(out)
 		for _, e := range edges[d] {
 			if p := (producer{d, e.Step, e.Output}); !seen[p] {
-				out = append(out, Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Same: found[d], Index: e.Index})
-				seen[p], found[d] = true, true
+				out = append(out, Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Same: len(out) > first, Index: e.Index})
+				seen[p] = true
 			}
 		}
-		if !found[d] {
+		if len(out) == first {
 			out = append(out, Source{Digest: d, Index: -1})
-			found[d] = true
 		}
 	}
 	return out

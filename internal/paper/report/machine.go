@@ -10,7 +10,7 @@ import (
 // absolute matches absolute paths in a text: of two parts or more, at its beginning or after a mark.
 var absolute = regexp.MustCompile("(^|[\"'`\\s=(\\[,:])((?:file://)?(?:/[^/\\s\"'`,\\])]+){2,}/?)")
 
-// Unplaced is a text without the paths of a machine, which mean nothing to a page's readers.
+// Unplaced returns a text without the paths of a machine, which mean nothing to a page's readers.
 func Unplaced(s string) string {
 	return absolute.ReplaceAllStringFunc(s, func(m string) string {
 		parts := absolute.FindStringSubmatch(m)
@@ -18,7 +18,7 @@ func Unplaced(s string) string {
 	})
 }
 
-// FileOf is a pipeline file's name on the page.
+// FileOf returns a pipeline file's name on the page.
 func FileOf(name string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "..") {
 		return filepath.Base(name)
@@ -26,7 +26,6 @@ func FileOf(name string) string {
 	return name
 }
 
-// storeOf is a store's name on the page.
 func storeOf(url string) string {
 	if strings.HasPrefix(url, "file:") || filepath.IsAbs(url) {
 		return "a folder"

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
-// Numbers are the cells of the tables and figures that have run, for prose.
+// Numbers returns the cells of the tables and figures that have run, for prose.
 func (r *Report) Numbers() *prose.Numbers { return numbersOf(r.Items) }
 
 func numbersOf(items []*Item) *prose.Numbers {
@@ -84,22 +83,11 @@ func (it *Item) named() []render.Named {
 func (it *Item) prose() prose.Table {
 	t := prose.Table{Address: it.Address, Label: it.Paper}
 	for _, c := range it.named() {
-		in := c.Inline()
 		words := c.Head
 		if c.Title != "" {
 			words = c.Title + " | " + words
 		}
-		t.Cells = append(t.Cells, prose.Cell{Name: c.Name, TeX: in.TeX, Value: in.Value, Std: in.Std,
-			Style: in.Style, Decimals: in.Decimals, ShowsStd: in.ShowsStd, Words: words})
+		t.Cells = append(t.Cells, prose.Cell{Name: c.Name, Inline: c.Inline(), Words: words})
 	}
 	return t
-}
-
-// numberFiles are the files of a LaTeX document that print cells in prose.
-func (r *Report) numberFiles() ([]BundleFile, error) {
-	var b bytes.Buffer
-	if err := r.Numbers().WriteTeX(&b); err != nil {
-		return nil, err
-	}
-	return []BundleFile{{prose.StyleFile, prose.Style}, {prose.NumbersFile, b.Bytes()}}, nil
 }

@@ -18,9 +18,9 @@ func outputsOf(r *artifacts.Result) map[string]artifacts.Artifact {
 	return r.Outputs
 }
 
-// Bounds of what the page shows of data.
+// Bounds of the data that the page shows.
 const (
-	previewed    = 256 << 10 // most bytes of an artifact that is opened
+	previewed    = 256 << 10 // bytes of an artifact that is opened
 	previewChars = 800
 )
 

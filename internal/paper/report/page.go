@@ -31,12 +31,11 @@ var (
 	script template.JS
 )
 
-// anchor names an item in the page.
+// anchor returns an item's id in the page.
 func anchor(address string) string { return prose.Slug(url.QueryEscape(address)) }
 
-// HTML writes the page: one self-contained file. Everything is there without its script, which
-// sorts, filters and opens link targets. The page's policy allows only that script, by its
-// digest.
+// HTML writes the page: one self-contained file. Everything is there without its script, which sorts, filters and opens
+// link targets. The page's policy allows only that script, by its digest.
 func (r *Report) HTML(w io.Writer) error {
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
 		"markup":   func(s string) template.HTML { return template.HTML(render.HTML(s)) },
@@ -99,7 +98,7 @@ type (
 // Title is the page's heading.
 func (r *Report) Title() string { return cmp.Or(r.Paper.Title, r.Pipeline) }
 
-// command is a command to copy, without the paths of this machine.
+// command returns a command to copy, without the paths of this machine.
 func (r *Report) command(verb string, args ...string) string {
 	if r.Command == nil {
 		return strings.Join(append([]string{"redsi", verb}, args...), " ")
@@ -116,7 +115,7 @@ func (r *Report) at(index int, text string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<a href="#step-%d">%s</a>`, index, text))
 }
 
-// panelOf is the id of the panel for some inputs; "" if the page has none.
+// panelOf returns the id of the panel for some inputs; "" if the page has none.
 func (r *Report) panelOf(it *Item, inputs []string) string {
 	if id := panelID(it, inputs); r.shown[id] {
 		return id
@@ -124,12 +123,12 @@ func (r *Report) panelOf(it *Item, inputs []string) string {
 	return ""
 }
 
-// dataURL is a file as an address. An image there is not part of the page, and cannot run or load anything.
+// dataURL returns a file as an address. An image there is not part of the page, and cannot run or load anything.
 func dataURL(media string, b []byte) template.URL {
 	return template.URL("data:" + media + ";base64," + base64.StdEncoding.EncodeToString(b))
 }
 
-// Link is a workflow's page in Temporal's UI; "" without a UI.
+// Link returns a workflow's page in Temporal's UI; "" without a UI.
 func (r *Report) Link(workflow string) string {
 	if r.UI == "" || workflow == "" {
 		return ""
@@ -137,13 +136,13 @@ func (r *Report) Link(workflow string) string {
 	return strings.TrimSuffix(r.UI, "/") + "/namespaces/" + url.PathEscape(r.Namespace) + "/workflows/" + url.PathEscape(workflow)
 }
 
-// StepBlock is a block with those of its steps that are shown whole.
+// StepBlock is a block with its detailed steps.
 type StepBlock struct {
 	Block
 	Shown []*Node
 }
 
-// StepBlocks are the blocks in their order.
+// StepBlocks returns the blocks in their order.
 func (r *Report) StepBlocks() []StepBlock {
 	shown := map[string][]*Node{}
 	for i := range r.Nodes {
@@ -155,12 +154,12 @@ func (r *Report) StepBlocks() []StepBlock {
 	return lists.Map(r.Blocks, func(b Block) StepBlock { return StepBlock{b, shown[b.Address]} })
 }
 
-// Slowest are the steps that took longest, longest first.
+// Slowest returns the steps that took longest, longest first.
 func (r *Report) Slowest() []*Node {
 	out := lists.Map(lists.Places(len(r.Nodes)), func(i int) *Node { return &r.Nodes[i] })
 	slices.SortStableFunc(out, func(a, b *Node) int { return cmp.Compare(b.TookS, a.TookS) })
 	return out[:min(len(out), mostRows)]
 }
 
-// Slower is how many steps are not among the Slowest.
+// Slower returns how many steps are not among the Slowest.
 func (r *Report) Slower() int { return max(0, len(r.Nodes)-mostRows) }

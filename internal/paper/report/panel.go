@@ -18,10 +18,10 @@ type Panel struct {
 	Sources []Source
 	More    int     // sources that are not shown
 	All     int     // steps that the cells depend on
-	Roots   []*Node // those without inputs: downloads and generators
+	Roots   []*Node // the steps without inputs: downloads and generators
 }
 
-// panels makes one panel for each set of artifacts that cells come from, at most mostPanels.
+// panels returns one panel for each set of artifacts that cells come from, at most mostPanels.
 func (r *Report) panels() []Panel {
 	var out []Panel
 	for _, it := range r.Items {

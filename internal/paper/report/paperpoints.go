@@ -8,8 +8,8 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 )
 
-// drawPaper draws the paper's points of a figure. If numbers are compared, they are among the
-// rebuilt ones; at another scale, with different axes, or of a heat map, in a picture of their own.
+// drawPaper draws the paper's points of a figure: among the rebuilt ones if numbers are compared; at another scale, with
+// different axes, or for a heat map, in a picture of their own.
 func (it *Item) drawPaper() error {
 	checks := it.ofPaper()
 	among := !it.Other && it.Figure.Heat == nil
@@ -46,7 +46,7 @@ func (it *Item) drawPaper() error {
 		if points += len(own); len(own) == 0 {
 			continue
 		}
-		if among || s.Draw == "box" { // of which the paper says a number or two
+		if among || s.Draw == "box" { // the paper gives a number or two of a box
 			s = render.Series{ID: "paper of " + s.ID, Color: s.Color, Line: "none", Over: s.ID, Right: s.Right}
 		}
 		s.Points = own

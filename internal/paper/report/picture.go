@@ -24,8 +24,8 @@ const (
 	charWidth    = 6.6 // of a box's text
 )
 
-// Picture is the graph of the blocks of steps, in layers from left to right: blocks read those
-// to their left. Tables and figures are marks below the last block that they come from.
+// Picture is the graph of the blocks of steps, in layers from left to right: blocks read blocks to their left. Tables and
+// figures are marks below the last block that they come from.
 type Picture struct {
 	Width, Height float64
 	Boxes         []*Box
@@ -48,10 +48,10 @@ type Box struct {
 	out    []*Box
 }
 
-// Share is how much of the box is filled: steps with results.
+// Share returns how much of the box is filled: steps with results.
 func (b *Box) Share() float64 { return b.W * float64(b.Done) / float64(max(b.Steps, 1)) }
 
-// State is the box's colour: done, some or rest.
+// State returns the box's color: done, some or rest.
 func (b *Box) State() string {
 	switch b.Done {
 	case b.Steps:
@@ -172,7 +172,7 @@ func (g *Gatherer) mark(boxes map[string]*Box, order []*Box, items []*Item) {
 	}
 }
 
-// reachable has, for each box, those reachable to the right.
+// reachable returns, for each box, the boxes that are reachable to the right.
 func reachable(layers [][]*Box) map[*Box]map[*Box]bool {
 	reached := map[*Box]map[*Box]bool{}
 	for _, layer := range slices.Backward(layers) {
@@ -237,7 +237,7 @@ func (p *Picture) place(layers [][]*Box) {
 	p.Height = tallest + 2*edge
 }
 
-// middle is the mean height of the box's neighbours on one side; its own if it has none.
+// middle returns the mean height of the box's neighbours on one side; its own if it has none.
 func (b *Box) middle(right bool) float64 {
 	near := b.in
 	if right {

@@ -9,35 +9,27 @@ import (
 
 // Attested fills in the attestations of results.
 func Attested(ctx context.Context, book *attest.Book, nodes []Node) error {
-	for i := range nodes {
-		n := &nodes[i]
-		if n.result == nil || !book.Has(n.key) {
-			continue
+	stands := map[int]artifacts.Digest{}
+	for i, n := range nodes {
+		if n.result != nil && book.Has(n.key) {
+			stands[i] = n.result.OutputsDigest()
 		}
-		told, err := book.Of(ctx, n.key, n.result.OutputsDigest())
-		if err != nil {
-			return err
-		}
-		n.Rebuilt = told
 	}
-	return nil
+	_, err := attested(ctx, book, nodes, stands)
+	return err
 }
 
-// attested counts the attestations of all results, also of those that are not shown.
-func (r *Report) attested(ctx context.Context, stands map[int]artifacts.Digest) error {
-	for i := range r.Nodes {
-		outputs, ok := stands[i]
-		if !ok {
-			continue
-		}
-		told, err := r.Book.Of(ctx, r.Nodes[i].key, outputs)
+// attested counts the attestations of results, given by the digests of their outputs, and fills them in where nodes are detailed.
+func attested(ctx context.Context, book *attest.Book, nodes []Node, stands map[int]artifacts.Digest) (total attest.Total, err error) {
+	for i, outputs := range stands {
+		told, err := book.Of(ctx, nodes[i].key, outputs)
 		if err != nil {
-			return err
+			return total, err
 		}
-		r.Rebuilt.Add(told)
-		if r.Nodes[i].Detailed {
-			r.Nodes[i].Rebuilt = told
+		total.Add(told)
+		if nodes[i].Detailed {
+			nodes[i].Rebuilt = told
 		}
 	}
-	return nil
+	return total, nil
 }

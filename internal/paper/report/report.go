@@ -20,13 +20,13 @@ import (
 // Options say what the report cannot learn from results.
 type Options struct {
 	Store  string
-	Paper  pipeline.Paper // what the pipeline rebuilds
+	Paper  pipeline.Paper // the paper that the pipeline rebuilds
 	Claims []pipeline.Claim
 
-	// Command is a command line of this program to copy; nil: without options.
+	// Command returns a command line of this program to copy; nil: without options.
 	Command func(verb string, args ...string) string
 
-	// Failed has the last line of the error of each step that failed under its present key.
+	// Failed has the last line of the error of each step that failed under its current key.
 	Failed map[int]string
 
 	// Book has the attestations of results; nil: none.
@@ -41,10 +41,10 @@ type Report struct {
 	Options
 	Pipeline string
 	Targets  []string
-	Runs     []string // that made the results, newest first
+	Runs     []string // of the results, newest first
 	Newest   time.Time
 	Scales   []string // declared by tables and figures
-	Other    bool     // one of these is not the paper's
+	Other    bool     // one of these differs from the paper's
 	Summary  plan.Summary
 	Judged   *expect.Judged
 	Tally    render.Tally
@@ -118,7 +118,7 @@ func (r *Report) load(ctx context.Context, items []int, read Reader) error {
 	return nil
 }
 
-// complete adds what the page shows of a table or figure besides its result.
+// complete adds the files and pictures of a table or figure to its result.
 func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	if it.State != Done {
 		return nil
@@ -138,24 +138,24 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// Apart is what keeps this from being a reproduction, in a sentence; "": nothing.
+// Apart says in a sentence what keeps this from being a reproduction; "": nothing.
 func (r *Report) Apart() string { return r.Judged.Summary().Apart }
 
 // Compared reports whether any number was compared with the paper's.
 func (r *Report) Compared() bool { return !r.Other && r.Checked() }
 
-// Checked reports whether anything was compared with what is expected.
+// Checked reports whether anything was compared with an expectation.
 func (r *Report) Checked() bool { return r.Judged.Summary().Judged > 0 }
 
 // Said sums up the verdicts on all expectations, in a sentence.
 func (r *Report) Said() string { return r.Judged.Summary().Sentence() }
 
-// Sentences are the claims, as many as the page shows.
+// Sentences returns the claims, as many as the page shows.
 func (r *Report) Sentences() []expect.Claim {
 	return r.Judged.Claims[:min(len(r.Judged.Claims), mostRows)]
 }
 
-// Have is how many tables and figures have results.
+// Have returns how many tables and figures have results.
 func (r *Report) Have() int {
 	return lists.Count(r.Items, func(it *Item) bool { return it.State == Done })
 }
@@ -163,8 +163,8 @@ func (r *Report) Have() int {
 // Complete reports whether every step has a result.
 func (r *Report) Complete() bool { return r.Summary.Run+r.Summary.Maybe == 0 }
 
-// Count is how many cells have a verdict from the comparison with the paper.
+// Count returns how many cells have a verdict from the comparison with the paper.
 func (r *Report) Count(verdict string) int { return r.Tally.Cells[render.Verdict(verdict)] }
 
-// Claims is how many of the paper's claims have a verdict.
+// Claims returns how many of the paper's claims have a verdict.
 func (r *Report) Claims(verdict string) int { return r.Tally.Claims[render.Verdict(verdict)] }

@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -116,11 +117,7 @@ func TestPage(t *testing.T) {
 // says checks what a text has and has not.
 func says(t *testing.T, text string, has []string, hasNot ...string) {
 	t.Helper()
-	for _, want := range has {
-		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q:\n%.20000s", want, text)
-		}
-	}
+	valuetest.Says(t, text, has...)
 	for _, not := range hasNot {
 		if strings.Contains(text, not) {
 			t.Errorf("it says %q", not)

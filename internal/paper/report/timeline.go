@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// mostTimed bounds the rows of a timeline; the shortest blocks share the last one.
-const mostTimed = 30
+const mostTimed = 30 // bounds the rows of a timeline; the shortest blocks share the last one
 
 // runWork is when the steps of a run were running, by row of its timeline.
 type runWork struct {
@@ -64,7 +63,7 @@ type TimeRow struct {
 // Bar is a time in which steps of the block were running.
 type Bar struct{ X, W float64 }
 
-// timeline is the timeline of the run that made most of the present results; nil if nothing took time.
+// timeline returns the timeline of the run that computed most of the current results; nil if nothing took time.
 func (g *Gatherer) timeline() *Timeline {
 	const left, right, rowHeight, top = 210.0, 1112.0, 12.0, 4.0
 	run := ""
@@ -133,7 +132,7 @@ func fewRows(rows []TimeRow) []TimeRow {
 	return append(rows[:mostTimed-1], rest)
 }
 
-// timeTicks are about four round times up to an end.
+// timeTicks returns about four round times up to an end.
 func timeTicks(end float64) (out []float64) {
 	step := 1.0
 	for _, s := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 6 * 3600, 12 * 3600, 86400, 7 * 86400, 30 * 86400} {

@@ -16,19 +16,19 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Trace is where one number comes from or, with only address and steps, one step.
+// Trace is where a number comes from or, with only address and steps, a step.
 type Trace struct {
 	Address string         `json:"address"`
 	Cell    string         `json:"cell,omitempty"`
 	Value   *float64       `json:"value,omitempty"` // not rounded, before the column's scale
-	Typed   string         `json:"typed,omitempty"` // Value as its file has it, where that is not how a float64 is written
+	Typed   string         `json:"typed,omitempty"` // Value as its file has it, if a float64 is written differently
 	Std     *float64       `json:"std,omitempty"`
 	N       int            `json:"n,omitempty"`
 	Text    string         `json:"text,omitempty"`
 	Check   *render.Check  `json:"check,omitempty"`
 	Claims  []expect.Claim `json:"claims,omitempty"` // about this cell
 	Sources []Source       `json:"sources"`
-	Steps   []Node         `json:"steps"` // all that it depends on, nearest first
+	Steps   []Node         `json:"steps"` // all steps that it depends on, nearest first
 }
 
 // UnknownCell is the error for a name that is not a cell of the results.
@@ -46,11 +46,12 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 	if err != nil {
 		return nil, err
 	}
-	find := it.Figure.Find
+	var c render.Cell
 	if it.Table != nil {
-		find = it.Table.Find
+		_, c, err = it.Table.Find(cell)
+	} else {
+		c, _, err = it.Figure.Find(cell)
 	}
-	c, err := find(cell)
 	if err != nil {
 		return nil, &UnknownCell{name, err.Error()}
 	}
@@ -101,20 +102,20 @@ func TraceStep(v *plan.Preview, target string) (*Trace, error) {
 	return &Trace{Address: target, Sources: []Source{}, Steps: behind(nodes, from)}, nil
 }
 
-// ReadPackages reads the packages of the environments that the steps were run in.
+// ReadPackages reads the packages of the environments that the steps ran in.
 func (t *Trace) ReadPackages(ctx context.Context, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (err error) {
-	known := map[artifacts.Digest][]environment.Package{}
+	packages := map[artifacts.Digest][]environment.Package{}
 	for i := range t.Steps {
 		f, ok := environment.ListOf(t.Steps[i].result)
 		if !ok {
 			continue
 		}
-		list, read := known[f.Digest]
+		list, read := packages[f.Digest]
 		if !read {
 			if list, err = environment.ReadList(ctx, f, open); err != nil {
 				return fmt.Errorf("the packages of %s: %w", t.Steps[i].Address, err)
 			}
-			known[f.Digest] = list
+			packages[f.Digest] = list
 		}
 		t.Steps[i].Packages = list
 	}

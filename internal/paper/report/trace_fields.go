@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// ReadFields adds to a cell's sources the fields that the configuration reads for it. Among
-// sources with the same bytes the one that it reads comes first.
+// ReadFields adds to a cell's sources the fields that the configuration reads for it, and sorts sources with the same
+// bytes so that the read one comes first.
 func (t *Trace) ReadFields(v *plan.Preview, kinds *step.Registry) error {
 	for _, s := range v.Plan.Steps {
 		if s.Address != t.Address {

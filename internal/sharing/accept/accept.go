@@ -25,7 +25,7 @@ type Step struct {
 	Key     artifacts.Digest `json:"key"`
 	Of      artifacts.Digest `json:"of"`
 	Changes []step.Change    `json:"changes"`
-	ID      string           `json:"id,omitempty"` // once it is accepted
+	ID      string           `json:"id,omitempty"` // of its acceptance
 
 	preimage []byte
 	result   *artifacts.Result
@@ -40,19 +40,17 @@ type Options struct {
 	Confirm func(todo []Step) error
 }
 
-// accepter accepts results of one target.
 type accepter struct {
 	*session.Session
 	Options
-	key    *signature.Private // that signs; nil: none
+	key    *signature.Private // signs acceptances; nil: none does
 	store  *artifacts.Resolver
 	plan   *plan.Plan
 	target string
 }
 
-// Results accepts earlier results of the steps of a target that must run, and says in words why
-// it left others. It repeats until none must run: accepting one makes the keys of the steps
-// after it known.
+// Results accepts earlier results of the steps of a target that must run, and says why it left others out. It repeats
+// until no step must run: an acceptance determines the keys of the steps after it.
 func Results(ctx context.Context, se *session.Session, target string, o Options) (done []Step, left []string, err error) {
 	ac := &accepter{Session: se, Options: o, target: target}
 	if ac.By, ac.key, err = Who(se, o.By); err != nil {
@@ -92,10 +90,8 @@ func Results(ctx context.Context, se *session.Session, target string, o Options)
 	}
 }
 
-// isHit ends what is said of steps that need no acceptance.
-const isHit = " is a HIT"
+const isHit = " is a HIT" // ends the sentence about a step that needs no acceptance
 
-// accept records one acceptance, and returns its id.
 func (ac *accepter) accept(ctx context.Context, x Step) (string, error) {
 	decl := artifacts.Acceptance{Key: x.Key, Of: x.Of, Step: x.Address, Outputs: x.result.OutputsDigest(), Reason: ac.Reason, By: ac.By, When: time.Now().UTC(),
 		Changes: []artifacts.AcceptedChange{}}
@@ -112,8 +108,7 @@ func (ac *accepter) accept(ctx context.Context, x Step) (string, error) {
 	return acc.ID(), nil
 }
 
-// Revoke revokes the acceptances of a target, so that its steps are no longer hits, and returns
-// the addresses of these.
+// Revoke revokes the acceptances of a target, so that its steps are no longer hits, and returns their addresses.
 func Revoke(ctx context.Context, se *session.Session, target, by string) ([]string, error) {
 	by, _, err := Who(se, by)
 	if err != nil {
@@ -138,7 +133,7 @@ func Revoke(ctx context.Context, se *session.Session, target, by string) ([]stri
 	return revoked, nil
 }
 
-// Who is the name under which something is declared, and the key that signs it.
+// Who returns the name under which something is declared, and the key that signs it.
 func Who(se *session.Session, by string) (string, *signature.Private, error) {
 	k, err := se.Signer()
 	if err != nil {

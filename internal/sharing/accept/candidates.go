@@ -12,42 +12,51 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// acceptables are the steps of a target that must run and have an earlier result, and, in
-// words, why the others do not qualify.
+// acceptables returns the steps of a target that must run and have an earlier result, and why the others do not qualify.
 func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string, err error) {
-	store, pl, target := ac.store, ac.plan, ac.target
-	meant := func(i int) bool { return plan.Matches(target, pl.Steps[i].Address) }
-	v, err := ac.PreviewOf(ctx, store, pl, plan.KeepNone)
+	v, err := ac.PreviewOf(ctx, ac.store, ac.plan, plan.KeepNone)
 	if err != nil {
 		return nil, nil, err
 	}
-	past, err := ac.Journal(ctx, store.Own, v)
+	past, err := ac.Journal(ctx, ac.store.Own, v)
 	if err != nil {
 		return nil, nil, err
 	}
-	named, err := ac.namedResult(ctx, past.Key)
-	if err != nil {
-		return nil, nil, err
+	only, notKey := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(ac.Of, "sha256:"))
+	keys, lacks := past.Key, "%s has no earlier result from a run here: give --of KEY"
+	if notKey != nil && ac.Of != "" {
+		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys, lacks = map[string]artifacts.Digest{}, "run "+rec.RunID+" has no result of %s"
+		for _, s := range rec.Steps {
+			if s.Finished() {
+				keys[s.Address] = s.Key
+			}
+		}
 	}
-	for i, s := range pl.Steps {
+	for i, s := range ac.plan.Steps {
 		it := v.Items[i]
 		switch {
-		case !meant(i):
+		case !plan.Matches(ac.target, s.Address):
 			continue
 		case it.Outcome == plan.Hit:
 			left = append(left, s.Address+isHit)
 			continue
 		case it.Outcome == plan.Maybe:
-			left = append(left, fmt.Sprintf("the key of %s is not known until %s has run or is accepted", s.Address, pl.Steps[it.Snags().Waits[0]].Address))
+			left = append(left, fmt.Sprintf("the key of %s is not determined until %s has run or is accepted", s.Address, ac.plan.Steps[it.Snags().Waits[0]].Address))
 			continue
 		}
-		x := Step{Address: s.Address, Key: it.Key, preimage: it.Preimage}
-		var why string
-		if x.Of, why = named(s.Address); why != "" {
-			left = append(left, why)
+		x := Step{Address: s.Address, Key: it.Key, Of: only, preimage: it.Preimage}
+		if earlier, ok := keys[s.Address]; notKey != nil && !ok {
+			left = append(left, fmt.Sprintf(lacks, s.Address))
 			continue
+		} else if notKey != nil {
+			x.Of = earlier
 		}
-		if why, err = ac.fits(ctx, s, &x); err != nil {
+		why, err := ac.fits(ctx, s, &x)
+		if err != nil {
 			return nil, nil, err
 		}
 		if why != "" {
@@ -56,51 +65,16 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 		}
 		todo = append(todo, x)
 	}
-	if _, other := keyOf(ac.Of); other == nil && len(todo) > 1 {
-		return nil, nil, fault.Input(fmt.Errorf("--of %s is the result of one step, but %s has %d steps that must run: name one", ac.Of, target, len(todo)))
+	if notKey == nil && len(todo) > 1 {
+		return nil, nil, fault.Input(fmt.Errorf("--of %s is the result of one step, but %s has %d steps that must run: name one", ac.Of, ac.target, len(todo)))
 	}
 	return todo, left, nil
-}
-
-func keyOf(of string) (artifacts.Digest, error) {
-	return artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
-}
-
-// namedResult finds the key of the result that is meant for a step, or says why there is none; last has those of earlier
-// runs here.
-func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.Digest) (func(address string) (artifacts.Digest, string), error) {
-	if key, err := keyOf(ac.Of); err == nil {
-		return func(string) (artifacts.Digest, string) { return key, "" }, nil
-	}
-	keys, lacks := last, func(address string) string {
-		return address + " has no earlier result from a run here: give --of KEY"
-	}
-	if ac.Of != "" {
-		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
-		if err != nil {
-			return nil, err
-		}
-		keys, lacks = map[string]artifacts.Digest{}, func(address string) string {
-			return fmt.Sprintf("run %s has no result of %s", rec.RunID, address)
-		}
-		for _, s := range rec.Steps {
-			if s.Finished() {
-				keys[s.Address] = s.Key
-			}
-		}
-	}
-	return func(address string) (artifacts.Digest, string) {
-		if key, ok := keys[address]; ok {
-			return key, ""
-		}
-		return artifacts.Digest{}, lacks(address)
-	}, nil
 }
 
 // fits fills in the result to accept for a step, or says why it cannot be used.
 func (ac *accepter) fits(ctx context.Context, s plan.Step, x *Step) (why string, err error) {
 	if x.Of == x.Key {
-		return fmt.Sprintf("nothing has changed for %s: its result is incomplete in the store and must be made again", s.Address), nil
+		return fmt.Sprintf("nothing has changed for %s: its result is incomplete in the store and must be rebuilt", s.Address), nil
 	}
 	entries, err := artifacts.Inspect(ctx, ac.store, []artifacts.Digest{x.Of})
 	if err != nil {
@@ -120,19 +94,19 @@ func (ac *accepter) fits(ctx context.Context, s plan.Step, x *Step) (why string,
 		}
 	}
 	spec := ac.Registry.Lookup(s.Task.Kind)
-	known := len(spec.Outputs)
+	expected := len(spec.Outputs)
 	for _, out := range spec.Outputs {
 		have, ok := e.Result.Outputs[out.Name]
 		if !ok && out.Optional {
-			known--
+			expected--
 			continue
 		}
 		if !ok || have.Type != out.Type || out.Tree != (have.Files != nil) {
 			return fmt.Sprintf("the earlier result of %s has no output %s of type %s, which kind %s has today", s.Address, out.Name, out.Type, spec.Name), nil
 		}
 	}
-	if len(e.Result.Outputs) != known {
-		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, words.Count(len(e.Result.Outputs), "output"), spec.Name, known), nil
+	if len(e.Result.Outputs) != expected {
+		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, words.Count(len(e.Result.Outputs), "output"), spec.Name, expected), nil
 	}
 	return "", nil
 }

@@ -25,7 +25,7 @@ var random = func() []byte {
 }()
 
 // publish leaves a result of a step with some blobs.
-func publish(t *testing.T, s artifacts.Store, step string, blobs ...[]byte) *artifacts.Result {
+func publish(t testing.TB, s artifacts.Store, step string, blobs ...[]byte) *artifacts.Result {
 	t.Helper()
 	preimage := []byte(`{"config":{},"format":"redsi-key/1","kind":"` + step + `","version":1}`)
 	r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{}, Finished: time.Unix(1_700_000_000, 0), Took: time.Second}
@@ -40,7 +40,7 @@ func publish(t *testing.T, s artifacts.Store, step string, blobs ...[]byte) *art
 }
 
 // pack writes an archive of all of a store, and a project of one file.
-func pack(t *testing.T, s artifacts.Store, by *signature.Private, change func(m *Manifest)) []byte {
+func pack(t testing.TB, s artifacts.Store, by *signature.Private, change func(m *Manifest)) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := NewWriter(&out)
@@ -67,7 +67,7 @@ func pack(t *testing.T, s artifacts.Store, by *signature.Private, change func(m 
 }
 
 // packed is an archive of one result of such blobs.
-func packed(t *testing.T, change func(m *Manifest), blobs ...[]byte) []byte {
+func packed(t testing.TB, change func(m *Manifest), blobs ...[]byte) []byte {
 	t.Helper()
 	s := mem.New()
 	publish(t, s, "one", blobs...)

@@ -10,12 +10,11 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// WriteProject writes the files of the project, verified, into folder, which has none of them
-// yet. Files that are only in the store are taken from there. Opening the archive has checked
-// names, and no link leads out of the folder.
+// WriteProject writes the verified files of the project into an empty folder, taking files that the archive has only in
+// its store from store. Names were checked on opening, and no link leads out of the folder.
 func (a *Reader) WriteProject(ctx context.Context, folder string, store artifacts.BlobReader) error {
 	for _, f := range a.Manifest.Files {
-		r, err := a.Project(f)
+		r, err := a.verified(f, a.entries[ProjectDir+f.Name])
 		if err != nil {
 			return err
 		}

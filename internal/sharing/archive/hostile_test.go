@@ -3,10 +3,8 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -16,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
@@ -95,7 +92,7 @@ var hostile = []struct {
 	{"project/device", "device", func(h *zip.FileHeader) { h.SetMode(fs.ModeDevice | 0o666) }},
 	{"project/pipe", "pipe", func(h *zip.FileHeader) { h.SetMode(fs.ModeNamedPipe | 0o666) }},
 	{"project/secret", "encrypted", func(h *zip.FileHeader) { h.Flags |= 1 }},
-	{"project/more", "manifest lists 2", nil},
+	{"project/more", "manifest says 2", nil},
 	{"store/blobs/xx/yy", "not the path of a blob", nil},
 	{"store/blobs/00/" + strings.Repeat("0", 62), "its manifest says", nil},
 	{"store/records/runs/x.json", "not have such a record", nil},
@@ -274,18 +271,9 @@ func TestManifests(t *testing.T) {
 // FuzzArchive opens what may be an archive and reads all of it: nothing is written outside,
 // and nothing is taken that is not what a digest says.
 func FuzzArchive(f *testing.F) {
-	s := mem.New()
-	var out bytes.Buffer
-	w := NewWriter(&out)
-	d, err := artifacts.PutBytes(context.Background(), s.Blobs, []byte("text"))
-	if err == nil {
-		err = errors.Join(w.Project("pipelines.hcl", []byte("# p\n")), w.Blob(context.Background(), s.Blobs, d))
-	}
-	r := w.Records()
-	m := Manifest{Pipeline: "pipelines.hcl", Blobs: 1, Records: r.Digest(), Variables: map[string]json.RawMessage{"x": json.RawMessage(`1`)}}
-	errtest.None(f, errors.Join(err, w.Close(m, nil)))
-	f.Add(out.Bytes())
-	f.Add(claim(out.Bytes(), 3))
+	whole := packed(f, func(m *Manifest) { m.Variables = map[string]json.RawMessage{"x": json.RawMessage(`1`)} }, []byte("text"))
+	f.Add(whole)
+	f.Add(claim(whole, 3))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l := Usual(int64(len(b)))
@@ -295,8 +283,8 @@ func FuzzArchive(f *testing.F) {
 			return
 		}
 		_ = a.Verify(t.Context())
-		for path := range a.stored {
-			d, err := artifacts.ParseHex(strings.ReplaceAll(strings.TrimPrefix(path, "blobs/"), "/", ""))
+		for name := range a.entries {
+			d, err := artifacts.ParseHex(strings.ReplaceAll(strings.TrimPrefix(name, BlobsDir), "/", ""))
 			if err != nil {
 				continue
 			}

@@ -31,14 +31,13 @@ const (
 	RecordsDir   = storeDir + "records/"
 )
 
-// Manifest is an archive's file redsi-archive.json, which may be signed. It has the digests of
-// every other file and of all records, which have those of the blobs, so that its signature
-// covers everything.
+// Manifest is redsi-archive.json, which may be signed. It has the digests of every other file and of all records, and
+// records have the digests of blobs, so that its signature covers everything.
 type Manifest struct {
 	Format    string                     `json:"format"`
 	Title     string                     `json:"title,omitempty"`
 	Pipeline  string                     `json:"pipeline"`            // below project/, as -f takes it; "." is project/
-	Variables map[string]json.RawMessage `json:"variables,omitempty"` // with values other than their defaults
+	Variables map[string]json.RawMessage `json:"variables,omitempty"` // whose values are not the defaults
 	Targets   []string                   `json:"targets,omitempty"`
 	Files     []artifacts.File           `json:"files"`             // below project/
 	Sources   []artifacts.File           `json:"sources,omitempty"` // files of the project that are only in the store
@@ -48,7 +47,7 @@ type Manifest struct {
 	Blobs     int                        `json:"blobs"`
 	Bytes     int64                      `json:"bytes"` // of blobs
 	LeftOut   []LeftOut                  `json:"left_out,omitempty"`
-	Created   string                     `json:"created"` // when the newest of its results was made
+	Created   string                     `json:"created"` // when its newest result was computed
 	Revision  string                     `json:"redsi,omitempty"`
 }
 
@@ -63,14 +62,13 @@ type LeftOut struct {
 	Step  string `json:"step"`
 	Blobs int    `json:"blobs"`
 	Bytes int64  `json:"bytes"`
-	URL   string `json:"url,omitempty"` // address of the first of them, if known
+	URL   string `json:"url,omitempty"` // address of the first such blob; "": unknown
 
-	// Elsewhere is how many of them have records with their addresses. If all do, the step's
-	// result is used without them.
+	// Elsewhere counts the blobs whose records give an address. If all do, the step's result is used without the blobs.
 	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
-// Fetched says where a reader gets the blobs from; empty if the step has to run again.
+// Fetched says where a reader gets the blobs from; "" if the step has to be rerun.
 func (l LeftOut) Fetched() string {
 	switch {
 	case l.Elsewhere == 0 || l.Elsewhere < l.Blobs:
@@ -81,8 +79,8 @@ func (l LeftOut) Fetched() string {
 	return fmt.Sprintf("%s and %d more", l.URL, l.Blobs-1)
 }
 
-// CheckProjectFile refuses names that a project's files must not have: those that other
-// systems take for a different file, and those that change how programs work in the folder.
+// CheckProjectFile refuses names that a project's files must not have: names that other systems take for a different
+// file, and names that change how programs work in the folder.
 func CheckProjectFile(name string) error {
 	if err := artifacts.CheckFileName(name); err != nil {
 		return err
@@ -102,10 +100,9 @@ func CheckProjectFile(name string) error {
 // ModulesDir is where the commits of modules' repositories are, below project/.
 const ModulesDir = ".redsi/modules/"
 
-// localSettings is syntax.LocalFile.
-const localSettings = "redsi.local.hcl"
+const localSettings = "redsi.local.hcl" // syntax.LocalFile
 
-// fold is a name as file systems may compare it: regardless of case and composition.
+// fold returns a name as file systems may compare it: regardless of case and composition.
 func fold(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(name)
@@ -113,13 +110,12 @@ func fold(name string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
 }
 
-// parseManifest reads and checks a manifest, and returns who signed it.
 func parseManifest(b []byte) (m Manifest, by signature.Public, err error) {
 	if err := values.Written(b, &m); err != nil {
 		return m, by, err
 	}
 	if m.Format != Format {
-		return m, by, fmt.Errorf("its format is %.100q, but this redsi reads %s: a newer version may have made it", m.Format, Format)
+		return m, by, fmt.Errorf("its format is %.100q, but this redsi reads %s: a newer version may have written it", m.Format, Format)
 	}
 	if by, err = signature.Signer(b); err != nil {
 		return m, by, err
@@ -132,7 +128,7 @@ func parseManifest(b []byte) (m Manifest, by signature.Public, err error) {
 	return m, by, nil
 }
 
-// BodyOf is the blob that a long result's record names; ok is false for any other record.
+// BodyOf returns the blob that a long result's record names; ok is false for any other record.
 func BodyOf(record []byte) (d artifacts.Digest, ok bool) {
 	var r struct {
 		Body *artifacts.Digest `json:"body"`

@@ -21,8 +21,7 @@ type Limits struct {
 	File      int64 // bytes of each file of the project, and of the manifest
 }
 
-// Usual are the limits for an archive of size bytes. Unpacked it may be a hundred times as
-// large, plus 1 GiB.
+// Usual returns the limits for an archive of size bytes. Unpacked it may be a hundred times as large, plus 1 GiB.
 func Usual(size int64) Limits {
 	const most = 1 << 62
 	l := Limits{Entries: 4_000_000, Directory: 1 << 30, Size: most, Files: 100_000, File: 64 << 20}
@@ -32,23 +31,13 @@ func Usual(size int64) Limits {
 	return l
 }
 
-// Error says what is wrong with an archive.
-type Error struct {
-	Entry string // or empty
-	Err   error
-}
-
-func (e *Error) Error() string {
-	if e.Entry == "" {
-		return e.Err.Error()
-	}
-	return fmt.Sprintf("%.200q: %v", e.Entry, e.Err)
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
+// bad says what is wrong with an entry of an archive, or with the archive itself: entry "".
 func bad(entry, format string, args ...any) error {
-	return &Error{entry, fmt.Errorf(format, args...)}
+	err := fmt.Errorf(format, args...)
+	if entry != "" {
+		err = fmt.Errorf("%.200q: %w", entry, err)
+	}
+	return err
 }
 
 const (
@@ -58,8 +47,8 @@ const (
 	locator64   = 20
 )
 
-// directory bounds the central directory before any of it is kept: package zip reads on from
-// its beginning as long as the bytes look like one.
+// directory bounds the central directory before any of it is kept: package zip reads on as long as the bytes look like a
+// directory.
 func directory(r io.ReaderAt, size int64, l Limits) error {
 	tail := make([]byte, min(size, endLength+endComment+locator64))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -77,7 +66,7 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 	}
 	end := tail[at:]
 	entries, length, begin := uint64(binary.LittleEndian.Uint16(end[10:])), uint64(binary.LittleEndian.Uint32(end[12:])), uint64(binary.LittleEndian.Uint32(end[16:]))
-	large := entries == 1<<16-1 || length == 1<<16-1 || length == 1<<32-1 || begin == 1<<32-1 // where package zip looks at the other one, too
+	large := entries == 1<<16-1 || length == 1<<16-1 || length == 1<<32-1 || begin == 1<<32-1 // where package zip looks at the zip64 end, too
 	if large && at >= locator64 && binary.LittleEndian.Uint32(tail[at-locator64:]) == 0x07064b50 {
 		where := binary.LittleEndian.Uint64(tail[at-locator64+8:])
 		if where > uint64(size) || uint64(size)-where < end64Length {
@@ -102,11 +91,10 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 	return nil
 }
 
-// deflateMost is how many bytes one byte of deflate can stand for.
-const deflateMost = 1032
+const deflateMost = 1032 // how many bytes one byte of deflate can stand for
 
-// check refuses suspicious entries that no archive needs: links, devices, encryption,
-// impossible sizes, data shared by two entries.
+// check refuses suspicious entries that no archive needs: links, devices, encryption, impossible sizes, data shared by
+// two entries.
 func check(files []*zip.File, size int64, l Limits) error {
 	if len(files) > l.Entries {
 		return bad("", "it has %d files, more than %d", len(files), l.Entries)

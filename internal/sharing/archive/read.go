@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,25 +16,23 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// Reader is an archive whose table of contents has been checked: every name is where it
-// belongs and means the same file on every system, and nothing exceeds the limits. The bytes
-// of a file are verified when they are read.
+// Reader is an archive whose table of contents has been checked: every name is where it belongs and means the same file
+// on every system, and nothing exceeds the limits. Reading a file verifies its bytes.
 type Reader struct {
 	Manifest Manifest
 	Signer   signature.Public // of the manifest; zero: not signed
-	Others   []string         // files that do not belong in an archive; not read
+	Others   []string         // files that do not belong in an archive; never read
 
-	where   string
-	project map[string]*zip.File
-	blobs   map[artifacts.Digest]*zip.File
-	records map[string]*zip.File
-	names   []string             // of records, sorted
-	stored  map[string]*zip.File // blobs and records, by their paths in the store
-	people  map[string]*zip.File
+	where    string
+	entries  map[string]*zip.File // that belong in an archive, by name
+	records  []string             // their names, sorted
+	projects int                  // files of the project
+	people   int                  // files for people, with the manifest
+	blobs    int
+	unpacked int64 // bytes of blobs
 }
 
-// NewReader reads the table of contents and the manifest of an archive of size bytes; where
-// is its name for messages.
+// NewReader reads the table of contents and the manifest of an archive of size bytes; where is its name in messages.
 func NewReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, error) {
 	a, err := newReader(r, size, l, where)
 	if err != nil {
@@ -55,20 +52,20 @@ func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, erro
 	if err := check(z.File, size, l); err != nil {
 		return nil, err
 	}
-	a := &Reader{where: where, project: map[string]*zip.File{}, blobs: map[artifacts.Digest]*zip.File{}, records: map[string]*zip.File{}, stored: map[string]*zip.File{}, people: map[string]*zip.File{}}
+	a := &Reader{where: where, entries: map[string]*zip.File{}}
 	if err := a.sort(z.File, l); err != nil {
 		return nil, err
 	}
-	f := a.people[ManifestName]
+	f := a.entries[ManifestName]
 	if f == nil {
-		return nil, bad("", "it has no %s: archives are made by redsi export --archive", ManifestName)
+		return nil, bad("", "it has no %s: archives are written by redsi export --archive", ManifestName)
 	}
 	b, err := readAll(f, l.File)
 	if err != nil {
 		return nil, err
 	}
 	if a.Manifest, a.Signer, err = parseManifest(b); err != nil {
-		return nil, &Error{ManifestName, err}
+		return nil, bad(ManifestName, "%w", err)
 	}
 	if err := a.complete(l); err != nil {
 		return nil, err
@@ -104,22 +101,22 @@ func (a *Reader) sort(files []*zip.File, l Limits) error {
 			}
 		}
 	}
-	a.names = slices.Sorted(maps.Keys(a.records))
+	slices.Sort(a.records)
 	return nil
 }
 
 func (a *Reader) put(f *zip.File, l Limits) error {
+	a.entries[f.Name] = f
 	if name, ok := strings.CutPrefix(f.Name, ProjectDir); ok {
 		if err := CheckProjectFile(name); err != nil {
 			return err
 		}
-		if len(a.project) == l.Files {
+		if a.projects++; a.projects > l.Files {
 			return bad(f.Name, "the project has more than %d files", l.Files)
 		}
 		if f.UncompressedSize64 > uint64(l.File) {
 			return bad(f.Name, "a file of the project may have at most %d bytes, but this one has %d", l.File, f.UncompressedSize64)
 		}
-		a.project[name] = f
 		return nil
 	}
 	if at, ok := strings.CutPrefix(f.Name, BlobsDir); ok {
@@ -127,7 +124,8 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 		if err != nil || artifacts.BlobPath(d) != at {
 			return bad(f.Name, "this is not the path of a blob")
 		}
-		a.blobs[d], a.stored[strings.TrimPrefix(f.Name, storeDir)] = f, f
+		a.blobs++
+		a.unpacked += int64(f.UncompressedSize64)
 		return nil
 	}
 	if at, ok := strings.CutPrefix(f.Name, RecordsDir); ok {
@@ -138,20 +136,20 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 		if f.UncompressedSize64 > artifacts.MaxRecord {
 			return bad(f.Name, "a record may have at most %d bytes, but this one has %d", artifacts.MaxRecord, f.UncompressedSize64)
 		}
-		a.records[name], a.stored[strings.TrimPrefix(f.Name, storeDir)] = f, f
+		a.records = append(a.records, name)
 		return nil
 	}
-	switch f.Name {
-	case ManifestName, ReadmeName, CitationName, CrateName, ReportName:
-		a.people[f.Name] = f
-	default:
-		if strings.HasPrefix(f.Name, ResultsDir) {
-			a.people[f.Name] = f
-		} else {
-			a.Others = append(a.Others, f.Name)
-		}
+	if isForPeople(f.Name) {
+		a.people++
+	} else {
+		delete(a.entries, f.Name)
+		a.Others = append(a.Others, f.Name)
 	}
 	return nil
+}
+
+func isForPeople(name string) bool {
+	return slices.Contains([]string{ManifestName, ReadmeName, CitationName, CrateName, ReportName}, name) || strings.HasPrefix(name, ResultsDir)
 }
 
 // complete compares the table of contents with the manifest.
@@ -177,12 +175,9 @@ func (a *Reader) complete(l Limits) error {
 	if len(named) > l.Files {
 		return bad("", "the project has %d files, more than %d", len(named), l.Files)
 	}
-	left := l.Size // one blob may be many files: each is written
-	for _, f := range a.blobs {
-		left -= int64(f.UncompressedSize64)
-	}
+	left := l.Size - a.unpacked // one blob may be many files: each is written
 	for _, f := range m.Sources {
-		b := a.blobs[f.Digest]
+		b := a.entries[BlobsDir+artifacts.BlobPath(f.Digest)]
 		switch leads := artifacts.CheckLink(f.Name, f.Link); {
 		case f.Mode == artifacts.Link && leads != nil:
 			return bad(f.Name, "%w", leads)
@@ -196,39 +191,35 @@ func (a *Reader) complete(l Limits) error {
 		}
 	}
 	for _, f := range m.Files {
-		if a.project[f.Name] == nil {
+		if a.entries[ProjectDir+f.Name] == nil {
 			return bad(ProjectDir+f.Name, "the archive lacks this file")
 		}
 	}
-	if len(a.project) != len(m.Files) {
-		return bad("", "it has %d files of the project, but its manifest lists %d", len(a.project), len(m.Files))
-	}
-	if len(a.people) != len(m.Others)+1 { // and the manifest
-		return bad("", "it has %d files for people, but its manifest says %d", len(a.people)-1, len(m.Others))
-	}
 	for _, f := range m.Others {
-		if a.people[f.Name] == nil || f.Name == ManifestName {
+		if a.entries[f.Name] == nil || f.Name == ManifestName || !isForPeople(f.Name) {
 			return bad(f.Name, "the archive lacks this file")
 		}
 	}
-	if len(a.names) != m.Records.Count {
-		return bad("", "it has %d records, but its manifest says %d", len(a.names), m.Records.Count)
-	}
-	if len(a.blobs) != m.Blobs {
-		return bad("", "it has %d blobs, but its manifest says %d", len(a.blobs), m.Blobs)
+	for _, c := range []struct {
+		of      string
+		have, m int
+	}{{"files of the project", a.projects, len(m.Files)}, {"files for people", a.people - 1, len(m.Others)}, {"records", len(a.records), m.Records.Count}, {"blobs", a.blobs, m.Blobs}} {
+		if c.have != c.m {
+			return bad("", "it has %d %s, but its manifest says %d", c.have, c.of, c.m)
+		}
 	}
 	return nil
 }
 
-// Verify reads all records and all files for people, and compares them with the manifest.
-// Files of the project and blobs are verified when they are read.
+// Verify reads all records and all files for people, and compares them with the manifest. Files of the project and blobs
+// are verified when they are read.
 func (a *Reader) Verify(ctx context.Context) error {
 	sum := sha256.New()
-	for _, name := range a.names {
+	for _, name := range a.records {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		b, err := readAll(a.records[name], artifacts.MaxRecord)
+		b, err := readAll(a.entries[RecordsDir+artifacts.RecordPath(name)], artifacts.MaxRecord)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.where, err)
 		}
@@ -238,33 +229,20 @@ func (a *Reader) Verify(ctx context.Context) error {
 		return fmt.Errorf("%s: its records do not match its manifest: their digest is %s, not %s", a.where, got, a.Manifest.Records.Digest)
 	}
 	for _, f := range a.Manifest.Others {
-		if err := a.verified(ctx, f, a.people[f.Name], io.Discard); err != nil {
-			return err
+		r, err := a.verified(f, a.entries[f.Name])
+		if err == nil {
+			_, err = io.Copy(io.Discard, readers.WithContext(ctx, r))
+			err = errors.Join(err, r.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.where, err)
 		}
 	}
 	return nil
 }
 
-// verified copies an entry with a known digest.
-func (a *Reader) verified(ctx context.Context, f artifacts.File, z *zip.File, to io.Writer) error {
-	r, err := open(z)
-	if err != nil {
-		return fmt.Errorf("%s: %w", a.where, err)
-	}
-	_, err = io.Copy(to, readers.WithContext(ctx, artifacts.VerifyReader(r, f.Digest, a.where+", "+z.Name)))
-	if err = errors.Join(err, r.Close()); err != nil {
-		return fmt.Errorf("%s: %w", a.where, err)
-	}
-	return nil
-}
-
-// Project opens a file of the project; a read that reaches io.EOF has delivered what the
-// manifest says.
-func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {
-	z := a.project[f.Name]
-	if z == nil {
-		return nil, bad(ProjectDir+f.Name, "the archive lacks this file")
-	}
+// verified opens the entry of a file that the manifest lists; a read that reaches io.EOF has delivered what the manifest says.
+func (a *Reader) verified(f artifacts.File, z *zip.File) (io.ReadCloser, error) {
 	r, err := open(z)
 	if err != nil {
 		return nil, err
@@ -276,7 +254,7 @@ func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {
 func open(f *zip.File) (io.ReadCloser, error) {
 	r, err := f.Open()
 	if err != nil {
-		return nil, &Error{f.Name, err}
+		return nil, bad(f.Name, "%w", err)
 	}
 	return &entry{r, f}, nil
 }

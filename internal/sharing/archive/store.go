@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Reader is the archive as a store that can only be read.
+// Reader returns the archive as a read-only store.
 func (a *Reader) Reader() artifacts.Reader { return artifacts.ReadOn(driver{a}, a.where) }
 
 // driver reads the files of an archive's store.
@@ -19,7 +19,7 @@ type driver struct{ a *Reader }
 func (d driver) Where(string) string { return d.a.where }
 
 func (d driver) Open(_ context.Context, path string) (io.ReadCloser, error) {
-	f := d.a.stored[path]
+	f := d.a.entries[storeDir+path]
 	if f == nil {
 		return nil, artifacts.ErrNotExist
 	}
@@ -27,13 +27,14 @@ func (d driver) Open(_ context.Context, path string) (io.ReadCloser, error) {
 }
 
 func (d driver) Has(_ context.Context, paths []string) ([]bool, error) {
-	return lists.Map(paths, func(p string) bool { return d.a.stored[p] != nil }), nil
+	return lists.Map(paths, func(p string) bool { return d.a.entries[storeDir+p] != nil }), nil
 }
 
 func (d driver) List(_ context.Context, prefix string) iter.Seq2[artifacts.FileInfo, error] {
 	return func(yield func(artifacts.FileInfo, error) bool) {
-		for path, f := range d.a.stored {
-			if strings.HasPrefix(path, prefix) && !yield(artifacts.FileInfo{Path: path, Size: int64(f.UncompressedSize64)}, nil) {
+		for name, f := range d.a.entries {
+			path, ok := strings.CutPrefix(name, storeDir)
+			if ok && strings.HasPrefix(path, prefix) && !yield(artifacts.FileInfo{Path: path, Size: int64(f.UncompressedSize64)}, nil) {
 				return
 			}
 		}

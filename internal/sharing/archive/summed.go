@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Summed passes bytes on to a writer, and counts and hashes them.
+// Summed passes bytes on to a writer, counts them and hashes them.
 type Summed struct {
 	Size int64
 
@@ -17,12 +17,12 @@ type Summed struct {
 	each func(n int64)
 }
 
-// NewSummed writes to out, and calls each, which may be nil, for each write.
+// NewSummed returns a writer to out that calls each, unless it is nil, for each write.
 func NewSummed(out io.Writer, each func(n int64)) *Summed {
 	return &Summed{out: out, sum: sha256.New(), each: each}
 }
 
-// Digest is the digest of what was written so far.
+// Digest returns the digest of the bytes written so far.
 func (s *Summed) Digest() artifacts.Digest { return artifacts.Digest(s.sum.Sum(nil)) }
 
 func (s *Summed) Write(p []byte) (int, error) {

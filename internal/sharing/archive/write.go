@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Writer writes an archive sequentially. Equal calls give equal bytes with the same version of
-// Go's compressor.
+// Writer writes an archive sequentially. Equal calls give equal bytes with the same version of Go's compressor.
 type Writer struct {
 	zip    *zip.Writer
 	names  map[string]bool
@@ -28,7 +27,7 @@ type Writer struct {
 	others []artifacts.File
 }
 
-// NewWriter writes to w, without seeking.
+// NewWriter returns a Writer that writes to w without seeking.
 func NewWriter(w io.Writer) *Writer {
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
@@ -65,7 +64,7 @@ func (w *Writer) Stream(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Copy is Stream of a blob, verified.
+// Copy is Stream of a blob, whose bytes are verified.
 func (w *Writer) Copy(ctx context.Context, name string, from artifacts.BlobReader, d artifacts.Digest) error {
 	r, err := from.Open(ctx, d)
 	if err != nil {
@@ -107,10 +106,9 @@ func (w *Writer) Project(name string, b []byte) error {
 	return nil
 }
 
-// sample is how much of a blob is tried to see whether it is worth compressing.
-const sample = 64 << 10
+const sample = 64 << 10 // how much of a blob is compressed to see whether compression is worth the time
 
-// Blob adds a blob, verified. size is its size by its result.
+// Blob adds a blob, whose bytes are verified.
 func (w *Writer) Blob(ctx context.Context, from artifacts.BlobReader, d artifacts.Digest) (err error) {
 	r, err := from.Open(ctx, d)
 	if err != nil {
@@ -141,8 +139,8 @@ func (w *Writer) Blob(ctx context.Context, from artifacts.BlobReader, d artifact
 	return err
 }
 
-// shrinks reports whether compression makes the beginning of a blob a third shorter: less is
-// not worth the time, with models' weights.
+// shrinks reports whether compression makes the beginning of a blob a third shorter: less is not worth the time for
+// models' weights.
 func shrinks(head []byte) bool {
 	if len(head) < 256 {
 		return false
@@ -157,8 +155,7 @@ func shrinks(head []byte) bool {
 	return int(sum.Size) < len(head)*2/3
 }
 
-// Records collects what a manifest says about an archive's records, which are added in the
-// order of their names.
+// Records collects what a manifest says about an archive's records, which are added in the order of their names.
 type Records struct {
 	w    *Writer
 	last string
@@ -183,12 +180,12 @@ func (r *Records) Add(name string, b []byte) error {
 	return r.w.plain(RecordsDir+artifacts.RecordPath(name), b)
 }
 
-// Digest is the digest of the records that were added.
+// Digest returns the digest of the added records.
 func (r *Records) Digest() RecordsDigest {
 	return RecordsDigest{Count: r.n, Digest: artifacts.Digest(r.sum.Sum(nil))}
 }
 
-// Close adds the manifest, signed by a key if there is one, and ends the archive.
+// Close adds the manifest, signed by a key unless that is nil, and ends the archive.
 func (w *Writer) Close(m Manifest, by *signature.Private) error {
 	m.Format = Format
 	m.Files, m.Others = byName(w.files), byName(w.others)
@@ -210,7 +207,7 @@ func (w *Writer) Close(m Manifest, by *signature.Private) error {
 	return w.zip.Close()
 }
 
-// byName is a list of files in the order of their names, never nil.
+// byName returns files in the order of their names, never nil.
 func byName(files []artifacts.File) []artifacts.File {
 	return append([]artifacts.File{}, slices.SortedFunc(slices.Values(files), func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })...)
 }

@@ -1,6 +1,6 @@
-// Package choose owns which blobs of results go with them, into an archive or a folder for
-// readers, and which are left out: those that are too large, and those that lie at an address
-// of their own. It must not know where the blobs go, or what follows from leaving one out.
+// Package choose owns which blobs of results go into an archive or a folder for readers, and which are left out: blobs
+// that are too large, and blobs that have an address of their own. It must not know where the blobs go, or what follows
+// from leaving one out.
 package choose
 
 import (
@@ -19,47 +19,44 @@ type Candidate struct {
 	Digest artifacts.Digest
 	Size   int64
 	Use    Use
-	Steps  []int  // that have it, in their order
-	Name   string // in the first step
+	Steps  []int  // that have the blob, in their order
+	Name   string // in the first of these steps
 	URL    string // where readers can fetch it; "": nowhere
 	Away   bool   // not here but at that address, where it stays if only steps read it
 	Taken  bool
 }
 
-// Use says what a blob is for; of several uses the most important one counts.
+// Use says what a blob is for; the most important of several uses counts.
 type Use int
 
 // The uses of blobs.
 const (
 	Said         Use = iota // a step's log, without which its result is still valid
-	Intermediate            // what only other steps read
+	Intermediate            // read only by other steps
 	Rendered                // a table or figure, or its data
-	Necessary               // nothing can be planned without it: the body of a record, a file of the project
+	Necessary               // no plan works without it: the body of a record, a file of the project
 )
 
 // The names of choices.
 const (
 	All    = "all"    // every blob
-	Tables = "tables" // those of tables and figures
+	Tables = "tables" // blobs of tables and figures
 	None   = "none"   // only what a plan needs
 )
 
 // Choice says which blobs are taken.
 type Choice struct {
 	Which string // All, Tables or None
-	Over  int64  // leave out larger ones; 0: none
-	Fit   int64  // other blobs than rendered ones must fit into so many bytes, smallest first; 0: any
+	Over  int64  // leave out larger blobs; 0: none
+	Fit   int64  // bytes that necessary, rendered and intermediate blobs may have together, smallest first; 0: any
 }
 
-// Take marks the candidates that are taken: necessary ones always, and rendered
-// ones unless the choice is None. Equal candidates are treated alike.
-func (c Choice) Take(all []*Candidate) {
-	order := slices.Clone(all)
-	slices.SortFunc(order, func(a, b *Candidate) int {
-		return cmp.Or(cmp.Compare(b.Use, a.Use), cmp.Compare(a.Size, b.Size), a.Digest.Compare(b.Digest))
-	})
+// Take marks the blobs that a choice takes: necessary ones always, and rendered ones unless the choice is None.
+func (b Blobs) Take(c Choice) {
 	var sum int64
-	for _, x := range order {
+	for _, x := range slices.SortedFunc(maps.Values(b), func(a, b *Candidate) int {
+		return cmp.Or(cmp.Compare(b.Use, a.Use), cmp.Compare(a.Size, b.Size), a.Digest.Compare(b.Digest))
+	}) {
 		switch {
 		case x.Use == Necessary:
 			x.Taken = true
@@ -77,7 +74,7 @@ func (c Choice) Take(all []*Candidate) {
 // Blobs are the candidates, by their digests.
 type Blobs map[artifacts.Digest]*Candidate
 
-// Add records a blob that a step has, under a name there.
+// Add records a blob that a step has under a name.
 func (b Blobs) Add(step int, name string, d artifacts.Digest, size int64, use Use) {
 	c := b[d]
 	if c == nil {
@@ -90,7 +87,7 @@ func (b Blobs) Add(step int, name string, d artifacts.Digest, size int64, use Us
 	c.Use = max(c.Use, use)
 }
 
-// Outputs records the files of a result's outputs, which are a table's or figure's or not.
+// Outputs records the files of a result's outputs; rendered says that the step is a table or figure.
 func (b Blobs) Outputs(step int, r *artifacts.Result, rendered bool) {
 	use := Intermediate
 	if rendered {
@@ -112,8 +109,8 @@ func (b Blobs) Addressed(urls map[artifacts.Digest]string) {
 	}
 }
 
-// Away notes which of some blobs the store lacks but has the address of; gone are those that
-// it lacks altogether.
+// Away notes the blobs that the store lacks but has an address for, and returns in gone the blobs that it lacks
+// altogether.
 func (b Blobs) Away(ctx context.Context, store artifacts.Store, some []artifacts.Digest) (gone []artifacts.Digest, err error) {
 	away, gone, err := store.Away(ctx, some)
 	for _, e := range away {
@@ -122,14 +119,11 @@ func (b Blobs) Away(ctx context.Context, store artifacts.Store, some []artifacts
 	return gone, err
 }
 
-// Take marks those that a choice takes.
-func (b Blobs) Take(c Choice) { c.Take(slices.Collect(maps.Values(b))) }
-
 // Has reports whether a blob is taken.
 func (b Blobs) Has(d artifacts.Digest) bool { return b[d] != nil && b[d].Taken }
 
-// LeftOut are those that are not taken, in the order of steps and names. A log is not among
-// them: without it, a result is still whole.
+// LeftOut returns the blobs that are not taken, in the order of steps and names. Logs are not among them: without its log
+// a result is complete.
 func (b Blobs) LeftOut() (left []*Candidate) {
 	for _, c := range b {
 		if !c.Taken && c.Use != Said {

@@ -20,10 +20,12 @@ func TestChoice(t *testing.T) {
 		{Choice{Which: All, Fit: 1}, "11000"},
 	} {
 		all := []*Candidate{{Size: 1000, Use: Necessary}, {Size: 500, Use: Rendered}, {Size: 10, Use: Intermediate}, {Size: 40, Use: Intermediate}, {Size: 60, Use: Intermediate}}
-		for i := range all {
-			all[i].Digest[0] = byte(i)
+		blobs := Blobs{}
+		for i, x := range all {
+			x.Digest[0] = byte(i)
+			blobs[x.Digest] = x
 		}
-		c.choice.Take(all)
+		blobs.Take(c.choice)
 		got := ""
 		for _, x := range all {
 			got += map[bool]string{true: "1", false: "0"}[x.Taken]

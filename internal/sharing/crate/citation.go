@@ -26,8 +26,8 @@ type Work struct {
 	Released time.Time
 }
 
-// Author is one of a work's authors. A name with a comma is "family, given"; any other is taken
-// as it is, since its parts cannot be told apart.
+// Author is an author of a work. A name with a comma is "family, given"; any other is not split, since its parts cannot
+// be told apart.
 type Author struct {
 	Name        string `json:"name"`
 	Affiliation string `json:"affiliation,omitempty"`
@@ -80,7 +80,7 @@ func Citation(w Work) []byte {
 	return b.Bytes()
 }
 
-// plainDOI is what the format takes for a DOI, which may have other characters.
+// plainDOI matches the DOIs that the format takes; others have more characters.
 var plainDOI = regexp.MustCompile(`^10\.\d{4,9}(\.\d+)?/[A-Za-z0-9:/_;\-.()\[\]\\]+$`)
 
 func doi(b *bytes.Buffer, indent, s string) {
@@ -109,7 +109,7 @@ func authors(b *bytes.Buffer, indent string, all []Author) {
 	}
 }
 
-// unprintable are characters that YAML takes escaped alone, and JSON as they are, too.
+// unprintable matches characters that YAML takes only escaped; JSON has them as they are.
 var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`)
 
 // quoted is a text in YAML, which accepts JSON strings.

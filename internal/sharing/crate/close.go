@@ -1,6 +1,7 @@
 package crate
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -44,8 +45,8 @@ func (c *Writer) Close() error {
 	if license == nil && about.LicenseFile != "" {
 		license = ref(fileID(about.LicenseFile))
 	}
-	var paper string
-	if paper = about.URL; about.Paper != "" {
+	paper := about.URL
+	if about.Paper != "" {
 		paper = "https://doi.org/" + fileID(about.Paper)
 	}
 	var cites entity
@@ -57,7 +58,8 @@ func (c *Writer) Close() error {
 		{"datePublished", about.Released.UTC().Format("2006-01-02")}}.
 		with("license", license).with("author", refs(authors)).with("keywords", about.Keywords).with("version", about.Version).with("citation", cites).
 		with("mainEntity", ref(workflow)).with("hasPart", refs(append(files, about.Store))).with("mentions", refs(c.mention)))
-	return c.close()
+	c.out.WriteString("\n]}\n")
+	return cmp.Or(c.err, c.out.Flush())
 }
 
 // variables describes the variables as parameters of the workflow, and their values.
@@ -78,13 +80,12 @@ func (c *Writer) variables() (parameters, values []string) {
 	return parameters, values
 }
 
-// runActions describes each run of which results are there: the run of the workflow, and
-// what orchestrated it.
+// runActions describes each run that left results: the run of the workflow, and what orchestrated it.
 func (c *Writer) runActions(workflow string, values []string) {
 	for _, r := range c.runs {
 		name := "run " + r.id
 		if r.id == "" {
-			name = "runs that are not known"
+			name = "runs that are not recorded"
 		}
 		id := fragment("run", r.id)
 		of := fragment("organize", r.id)
@@ -99,31 +100,25 @@ func (c *Writer) runActions(workflow string, values []string) {
 	}
 }
 
-// files describes the files that are not the store's, the pipeline among them.
+// files describes the pipeline's file and all others outside of the store.
 func (c *Writer) files(workflow string, inputs []string) (ids []string) {
+	main := File{Path: c.about.Workflow, Name: c.about.Title}
 	for _, f := range c.about.Files {
-		id := fileID(f.Path)
-		ids = append(ids, id)
-		if id == workflow {
-			continue
+		if ids = append(ids, fileID(f.Path)); f.Path == main.Path {
+			main.Digest, main.Size = f.Digest, f.Size
+		} else {
+			c.add(c.fileEntity(f, "File"))
 		}
-		c.add(c.fileEntity(f, "File"))
 	}
 	if !slices.Contains(ids, workflow) {
 		ids = append(ids, workflow)
 	}
-	f := File{Path: c.about.Workflow, Name: c.about.Title}
-	for _, have := range c.about.Files {
-		if have.Path == f.Path {
-			f.Digest, f.Size = have.Digest, have.Size
-		}
-	}
 	c.add(entity{{"@id", workflowSchema}, {"@type", "CreativeWork"}, {"name", "ComputationalWorkflow"}, {"version", "1.0-RELEASE"}})
 	version := c.about.Version
-	if version == "" && !f.Digest.IsZero() {
-		version = f.Digest.String()
+	if version == "" && !main.Digest.IsZero() {
+		version = main.Digest.String()
 	}
-	c.add(c.fileEntity(f, []string{"File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"}).
+	c.add(c.fileEntity(main, []string{"File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"}).
 		with("conformsTo", ref(workflowSchema)).with("programmingLanguage", ref("#language")).with("version", version).
 		with("input", refs(inputs)).with("hasPart", refs(c.tools)).with("step", refs(c.steps)))
 	return ids

@@ -1,11 +1,8 @@
 package crate
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"io"
 	"net/url"
 	"reflect"
 	"time"
@@ -14,27 +11,26 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// About is what is known of an archive before its steps are.
+// About describes an archive apart from its steps.
 type About struct {
 	Work
 	LicenseFile string // a file of the archive, if the work names no license
 
 	Workflow  string                     // file of the pipeline, in the archive
-	Language  string                     // of it
+	Language  string                     // of the pipeline's file
 	Revision  string                     // of redsi
 	Variables map[string]json.RawMessage // of the pipeline
-	Files     []File                     // but those of the store
+	Files     []File                     // outside of the store
 	Store     string                     // folder of the store, with its final slash
 
-	// Blob returns the file of a blob in the archive; "" if it was left out. elsewhere is
-	// an address at which those bytes lie, or "".
+	// Blob returns the file of a blob in the archive, or "" and an address of its bytes, if there is one.
 	Blob func(d artifacts.Digest) (path, elsewhere string)
 }
 
 // File is a file of the archive.
 type File struct {
 	Path, Name, Description string
-	Digest                  artifacts.Digest // zero: not known
+	Digest                  artifacts.Digest // zero: unknown
 	Size                    int64            // counts with a digest
 }
 
@@ -44,10 +40,10 @@ type Step struct {
 	Kind     string
 	Version  int
 	Config   map[string]json.RawMessage // of the preimage: inputs are {"$input":"sha256:…"}
-	Inputs   []artifacts.Digest         // artifacts that it read
+	Inputs   []artifacts.Digest         // artifacts that the step read
 	Result   *artifacts.Result
 	Rendered bool     // a table or figure
-	License  string   // of what it brought in, as the pipeline says it
+	License  string   // of the files that it downloaded, in the pipeline's words
 	Signers  []string // public keys
 	Used     []Used
 }
@@ -125,39 +121,11 @@ func (e entity) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// graph writes entities, one on a line.
-type graph struct {
-	out *bufio.Writer
-	n   int
-	err error // the first
-}
-
-func newGraph(w io.Writer) *graph {
-	g := &graph{out: bufio.NewWriter(w)} // which keeps the first error of writing
-	g.out.WriteString(`{"@context":["https://w3id.org/ro/crate/1.1/context","https://w3id.org/ro/terms/workflow-run/context"],"@graph":[`)
-	return g
-}
-
-func (g *graph) add(e entity) {
-	b, err := e.MarshalJSON()
-	g.err = cmp.Or(g.err, err)
-	if g.n++; g.n > 1 {
-		g.out.WriteByte(',')
-	}
-	g.out.WriteByte('\n')
-	g.out.Write(b)
-}
-
-func (g *graph) close() error {
-	g.out.WriteString("\n]}\n")
-	return cmp.Or(g.err, g.out.Flush())
-}
-
-// fragment is the id of something that is described here only.
+// fragment returns the id of something that is described only in the crate.
 func fragment(kind, name string) string { return "#" + kind + "-" + url.PathEscape(name) }
 
-// fileID is the id of a file of the archive, or of what follows a host.
+// fileID returns the id of a file of the archive, or the path of an address.
 func fileID(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
-// stamp is a time in the one form that the profile's checks take.
+// stamp returns a time in the one form that the profile's checks take.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000+00:00") }

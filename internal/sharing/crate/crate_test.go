@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// small is a crate of three steps: a download that was left out, a table of two runs' work,
-// and a step whose key is that of another one.
+// small is a crate of three steps: a download that was left out, a table of two runs' work, and a step with the key of
+// another.
 func small(t *testing.T) []byte {
 	t.Helper()
 	at := func(s int64) time.Time { return time.Unix(1_700_000_000+s, 0) }

@@ -1,6 +1,7 @@
 package crate
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -19,9 +20,11 @@ import (
 	"github.com/redsi/redsi/internal/system/spdx"
 )
 
-// Writer writes a crate: its steps as they are given, and the rest when it is closed.
+// Writer writes a crate, an entity on a line: each step when it is added, and the rest when the crate is closed.
 type Writer struct {
-	*graph
+	out   *bufio.Writer // which keeps the first error of writing
+	n     int           // entities
+	err   error         // the first
 	about About
 
 	seen    map[artifacts.Digest]string // id of each blob and tree
@@ -35,7 +38,7 @@ type Writer struct {
 	byRun   map[string]*run
 }
 
-// run is one run of the pipeline, as far as results of it are in the archive.
+// run is a run of the pipeline, as far as the archive has its results.
 type run struct {
 	id         string
 	began, end time.Time
@@ -45,10 +48,21 @@ type run struct {
 
 // New begins a crate.
 func New(w io.Writer, about About) *Writer {
-	c := &Writer{graph: newGraph(w), about: about, seen: map[artifacts.Digest]string{}, values: map[string]bool{}, actions: map[artifacts.Digest]bool{}, byRun: map[string]*run{}}
+	c := &Writer{out: bufio.NewWriter(w), about: about, seen: map[artifacts.Digest]string{}, values: map[string]bool{}, actions: map[artifacts.Digest]bool{}, byRun: map[string]*run{}}
+	c.out.WriteString(`{"@context":["https://w3id.org/ro/crate/1.1/context","https://w3id.org/ro/terms/workflow-run/context"],"@graph":[`)
 	c.add(entity{{"@id", "ro-crate-metadata.json"}, {"@type", "CreativeWork"}, {"about", ref("./")},
 		{"conformsTo", refs([]string{crateSpec, workflowCrate})}})
 	return c
+}
+
+func (c *Writer) add(e entity) {
+	b, err := e.MarshalJSON()
+	c.err = cmp.Or(c.err, err)
+	if c.n++; c.n > 1 {
+		c.out.WriteByte(',')
+	}
+	c.out.WriteByte('\n')
+	c.out.Write(b)
 }
 
 // once reports whether something is described for the first time.
@@ -88,7 +102,7 @@ func (c *Writer) Step(s Step) error {
 	return c.err
 }
 
-// runOf is the run that left a result.
+// runOf returns the run that left a result, with the result's times.
 func (c *Writer) runOf(res *artifacts.Result) *run {
 	r := c.byRun[res.Origin.RunID]
 	if r == nil {
@@ -132,7 +146,6 @@ func (c *Writer) action(s Step, id, tool string, results []string) {
 		with("agent", refs(agents)).with("resourceUsage", refs(used)))
 }
 
-// signer describes the holder of a key.
 func (c *Writer) signer(key string) string {
 	name, _, _ := strings.Cut(key, ":")
 	sum := sha256.Sum256([]byte(key))
@@ -143,7 +156,7 @@ func (c *Writer) signer(key string) string {
 	return id
 }
 
-// value describes a value of a configuration. Equal ones are one.
+// value describes a value of a configuration, equal ones once.
 func (c *Writer) value(name string, v json.RawMessage) string {
 	sum := sha256.Sum256(append([]byte(name+"\x00"), v...))
 	id := "#value-" + hex.EncodeToString(sum[:16])
@@ -153,7 +166,7 @@ func (c *Writer) value(name string, v json.RawMessage) string {
 	return id
 }
 
-// plainValue is a text, number or truth as it is, and anything else as its JSON.
+// plainValue returns a text, number or boolean as it is, and anything else as its JSON.
 func plainValue(v json.RawMessage) any {
 	var s string
 	switch {
@@ -165,7 +178,7 @@ func plainValue(v json.RawMessage) any {
 	return v
 }
 
-// input is the id of what a step has read, which an earlier step has left.
+// input returns the id of an artifact that a step has read, which an earlier step has left.
 func (c *Writer) input(d artifacts.Digest) string {
 	if id, ok := c.seen[d]; ok {
 		return id
@@ -173,7 +186,6 @@ func (c *Writer) input(d artifacts.Digest) string {
 	return c.blob(artifacts.File{Digest: d, Size: -1}, "input", "")
 }
 
-// outputs describes what a step has left.
 func (c *Writer) outputs(s Step) (ids []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Result.Outputs)) {
 		a := s.Result.Outputs[name]
@@ -197,7 +209,7 @@ func (c *Writer) outputs(s Step) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// blob describes a file of the store, or one that was left out.
+// blob describes a file of the store, or a file that was left out.
 func (c *Writer) blob(f artifacts.File, name, license string) string {
 	if id, ok := c.seen[f.Digest]; ok {
 		return id
@@ -225,8 +237,8 @@ func (c *Writer) license(name string) entity {
 		return nil
 	}
 	id := name
-	if known, _ := spdx.Find(name); known != "" {
-		id, name = spdx.Pages+known, known
+	if registered, _ := spdx.Find(name); registered != "" {
+		id, name = spdx.Pages+registered, registered
 	} else if !strings.HasPrefix(name, "https://") && !strings.HasPrefix(name, "http://") {
 		id = fragment("license", name)
 	}
@@ -236,8 +248,7 @@ func (c *Writer) license(name string) entity {
 	return ref(id)
 }
 
-// formats are the media types of files by their extensions: package mime knows others on
-// each machine.
+// formats are the media types of files by their extensions: package mime has others on each machine.
 var formats = map[string]string{
 	".md": "text/markdown", ".markdown": "text/markdown", ".tex": "application/x-tex", ".latex": "application/x-tex", ".csv": "text/csv", ".json": "application/json",
 	".jsonl": "application/jsonl", ".hcl": "text/plain", ".lock": "application/json", ".txt": "text/plain", ".zst": "application/zstd", ".gz": "application/gzip",
@@ -245,7 +256,7 @@ var formats = map[string]string{
 	".tsv": "text/tab-separated-values", ".parquet": "application/vnd.apache.parquet",
 }
 
-// format is the media type of a file; bytes of no known one are application/octet-stream.
+// format returns the media type of a file; application/octet-stream if none is declared.
 func format(name string) string {
 	ext := cmp.Or(strings.ToLower(path.Ext(name)), "."+strings.ToLower(name)) // outputs of tables and figures are called so
 	if f, ok := formats[ext]; ok {

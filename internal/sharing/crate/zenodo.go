@@ -8,14 +8,13 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// related is something that a deposition refers to.
 type related struct {
 	Identifier string `json:"identifier"`
 	Relation   string `json:"relation"`
 	Scheme     string `json:"scheme"`
 }
 
-// Zenodo is the body of a request that creates a deposition at Zenodo.
+// Zenodo returns the body of the request that creates a deposition at Zenodo.
 func Zenodo(w Work) ([]byte, error) {
 	var missing []string
 	for _, a := range []struct{ name, value string }{{"title", w.Title}, {"abstract", w.Abstract}, {"license", w.License}} {
@@ -55,9 +54,9 @@ func Zenodo(w Work) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// Commands upload an archive to Zenodo with its metadata file, as a draft for a person to
-// publish there. The token comes from the shell's environment. file and metadata must be
-// quoted for a shell; name is the archive's own.
+// Commands returns the commands that upload an archive to Zenodo with its metadata file, as a draft for a person to
+// publish there. The token comes from the shell's environment. file and metadata are quoted for a shell; name is the
+// archive's own.
 func Commands(file, metadata, name string) []string {
 	const token = `-H "Authorization: Bearer $ZENODO_TOKEN"`
 	return []string{

@@ -1,5 +1,5 @@
-// Package files finds outputs of results by the names that people give, and writes them as files
-// for people. It must not know flags.
+// Package files finds outputs of results by the names that people give, and writes them as files for people. It must not
+// know flags.
 package files
 
 import (

@@ -69,8 +69,8 @@ func TestNamesOf(t *testing.T) {
 	valuetest.Is(t, got.Of(`table.t["other/key"]`, "csv"), "t-other-key.csv")
 }
 
-// TestStale: files of earlier runs are named until they are made again or removed, but for those
-// that a run was not asked for.
+// TestStale: files of earlier runs are named until they are rewritten or removed, except files that a run was not asked
+// for.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

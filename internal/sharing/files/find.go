@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// Of finds the files of what is named STEP[.OUTPUT[/FILE]] or by a digest, by the names to
-// write them under.
+// Of finds the files named STEP[.OUTPUT[/FILE]] or by a digest. Their names are the names to write them under.
 func Of(ctx context.Context, se *session.Session, name string) (*artifacts.Resolver, []artifacts.File, error) {
 	if d, err := artifacts.ParseDigest(name); err == nil {
 		store, err := se.OpenStore(ctx)
@@ -50,7 +49,7 @@ func Of(ctx context.Context, se *session.Session, name string) (*artifacts.Resol
 	return store, []artifacts.File{f}, nil
 }
 
-// Blob finds the blob that is named STEP.OUTPUT[/FILE].
+// Blob finds the blob named STEP.OUTPUT[/FILE].
 func Blob(ctx context.Context, se *session.Session, name string) (*artifacts.Resolver, artifacts.Digest, error) {
 	address, output, file := split(name)
 	if output == "" {
@@ -75,7 +74,6 @@ func split(arg string) (step, output, file string) {
 	return step, output, file
 }
 
-// resultOf finds the result of one step.
 func resultOf(ctx context.Context, se *session.Session, address string) (*artifacts.Resolver, *artifacts.Result, error) {
 	se.Targets = []string{address}
 	v, err := se.Preview(ctx, session.Everything)
@@ -111,7 +109,7 @@ func fileOf(art artifacts.Artifact, file string) (artifacts.File, error) {
 	return artifacts.File{}, fault.Input(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
 }
 
-// filesOfResult are the files of all outputs, with trees in folders of their names.
+// filesOfResult returns the files of all outputs, with trees in folders of their names.
 func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		art := r.Outputs[output]
@@ -127,10 +125,9 @@ func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File)
 
 // filesOfDigest finds a result by its key, an output or one of its files, or any blob.
 func filesOfDigest(ctx context.Context, store *artifacts.Resolver, d artifacts.Digest) ([]artifacts.File, error) {
-	if r, err := artifacts.Lookup(ctx, store, d); err != nil || r != nil {
-		if err != nil {
-			return nil, err
-		}
+	if r, err := artifacts.Lookup(ctx, store, d); err != nil {
+		return nil, err
+	} else if r != nil {
 		return filesOfResult(r.Origin.Step, r), nil
 	}
 	var found []artifacts.File

@@ -18,14 +18,14 @@ type Output struct {
 	Address string `json:"address"`
 	Output  string `json:"output"`
 	artifacts.Artifact
-	Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
+	Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was computed under another key
 	Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // who rebuilt the step
 	Count    int          `json:"-"`                  // of its files
 	Last     bool         `json:"-"`                  // of its step
 }
 
-// List lists the outputs of a step, or the one that is named STEP.OUTPUT, or of all steps; with
-// trees, each with the list of its files, of which a tree may have many.
+// List lists the outputs of a step, the output named STEP.OUTPUT, or the outputs of all steps; trees says whether a tree
+// comes with the list of its files, which may be long.
 func List(ctx context.Context, se *session.Session, name string, trees bool) ([]Output, error) {
 	address, only, _ := split(name)
 	if name != "" {
@@ -68,14 +68,14 @@ func List(ctx context.Context, se *session.Session, name string, trees bool) ([]
 	return slices.Concat(of...), errors.Join(err, untold)
 }
 
-// Used is what a step used of its machine.
+// Used is the use of its machine by a step.
 type Used struct {
 	Address string          `json:"address"`
 	TookS   float64         `json:"took_s"`
 	Used    *artifacts.Used `json:"used,omitempty"` // nil: not measured
 }
 
-// ListUsed lists what the steps of a session's targets used, and the sum.
+// ListUsed lists how the steps of a session's targets used their machines, and the sum.
 func ListUsed(ctx context.Context, se *session.Session) (list []Used, sum usage.Sum, err error) {
 	var of [][]Used
 	_, err = se.Preview(ctx, func(v session.Seen) (plan.Keep, error) {

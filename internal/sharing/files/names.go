@@ -10,11 +10,11 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
-// Names has what is added to the names of some tables and figures.
+// Names has the suffixes of tables and figures whose names would otherwise be equal, by address.
 type Names map[string]string
 
-// NamesOf tells tables or figures of a pipeline apart that would have one file, also where a file
-// system takes a for A: each has a part of its address's digest in its name.
+// NamesOf tells apart the tables and figures of a pipeline that would share a file, also where a file system takes a for
+// A: each has a part of its address's digest in its name.
 func NamesOf(steps []pipeline.Step) Names {
 	n, taken := Names{}, map[string]string{}
 	for _, s := range steps {
@@ -32,8 +32,8 @@ func NamesOf(steps []pipeline.Step) Names {
 	return n
 }
 
-// Of is the file name of a step's output: that of the output; for tables and figures, the block's
-// name with its for_each key, and the extension of the form.
+// Of returns the file name of a step's output: the output's name; for tables and figures, the block's name with its
+// for_each key, and the extension of the form.
 func (n Names) Of(step, output string) string {
 	if !address.Of(step).IsRendered() {
 		return output
@@ -41,7 +41,7 @@ func (n Names) Of(step, output string) string {
 	return nameOf(step) + n[step] + "." + extension(output)
 }
 
-// nameOf is a file name for a table or figure: dedup_counts, or first.dedup_counts in a module.
+// nameOf returns a file name for a table or figure: dedup_counts, or first.dedup_counts in a module.
 func nameOf(item string) string {
 	a := address.Of(item)
 	a.Modules, a.Name = strings.TrimPrefix(a.Modules, "module."), a.Label()
@@ -57,10 +57,8 @@ func nameOf(item string) string {
 	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
 
-// longestName leaves room for a digest and an extension, in bytes: file systems take 255.
-const longestName = 200
+const longestName = 200 // leaves room for a digest and an extension, in bytes: file systems take 255
 
-// extension is the file extension of a rendered output.
 func extension(output string) string {
 	switch output {
 	case "markdown":

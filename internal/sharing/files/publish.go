@@ -17,23 +17,23 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// Published is what became of a publish block.
+// Published is the outcome of a publish block.
 type Published struct {
 	Name    string   `json:"name"`
 	To      string   `json:"to"`
 	Files   int      `json:"files"`   // that are there now
-	Written int      `json:"written"` // of these
-	Removed int      `json:"removed"` // that the step makes no longer
+	Written int      `json:"written"` // this time
+	Removed int      `json:"removed"` // that the step no longer has
 	Kept    []string `json:"kept,omitempty"`
-	Waits   []string `json:"waits,omitempty"` // outputs that are not there: nothing was written
+	Waits   []string `json:"waits,omitempty"` // outputs that do not exist yet: nothing was written
 }
 
 // unpublished are names of files that nobody expects below a folder of results.
 var unpublished = regexp.MustCompile(`(?i)(^|/)\.(git|redsi)(/|$)`)
 
-// Publish writes files by their names below base/to, and removes those that it wrote before and has no
-// longer. What is neither as it was written nor as it should be stays as it is, and nothing is written
-// outside base. memory is the file in which it remembers what it wrote.
+// Publish writes files by their names below base/to, and removes files that it wrote before and that are no longer
+// wanted. A file that somebody changed or added stays, and nothing is written outside base. memory is the file that
+// records what it wrote.
 func (p *Published) Publish(ctx context.Context, store *artifacts.Resolver, memory, base, to string, files []artifacts.File) (err error) {
 	ours := map[string]artifacts.Digest{} // as they were written, by names below base
 	if err := recall(memory, &ours); err != nil {

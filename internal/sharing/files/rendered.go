@@ -20,9 +20,8 @@ type Rendered struct {
 	Digest  artifacts.Digest `json:"digest"`
 }
 
-// Stale are the files that earlier runs left of tables and figures, and that the newest run of the
-// same pipeline, which wrote now, should have written or does not know: asked says so of an
-// address. memory is the file in which redsi remembers what it wrote.
+// Stale returns the files of tables and figures that earlier runs left and that the newest run, which wrote now, should
+// have written or no longer has: asked says so of an address. memory is the file that records what redsi wrote.
 func Stale(memory string, now []Rendered, asked func(address string) bool) (stale []Rendered, err error) {
 	var before []Rendered
 	if err := recall(memory, &before); err != nil || len(before)+len(now) == 0 {
@@ -43,7 +42,7 @@ func Stale(memory string, now []Rendered, asked func(address string) bool) (stal
 	return stale, atomicfile.WriteJSON(memory, all, " ", 0o644)
 }
 
-// absolute is a path that does not depend on how a folder was given.
+// absolute returns a path that does not depend on how a folder was given.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -51,7 +50,7 @@ func absolute(path string) string {
 	return path
 }
 
-// recall reads what was remembered in a file, if it is there.
+// recall reads the records in a file, if it exists.
 func recall(memory string, what any) error {
 	b, err := os.ReadFile(memory)
 	if errors.Is(err, fs.ErrNotExist) {

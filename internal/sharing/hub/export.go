@@ -1,8 +1,8 @@
-// Package hub writes results that are data sets or models as repositories of the Hugging Face
-// hub, each into a folder, with the command of the hub's own program that uploads it.
+// Package hub writes results that are data sets or models as repositories of the Hugging Face hub, each into a folder,
+// with the command of the hub's own program that uploads it.
 //
-// It owns the hub's requirements for a repository: metadata at the head of README.md, limits
-// of files, and which of them go to Git LFS. It must not know flags, and uploads nothing.
+// It owns the hub's requirements for a repository: metadata at the head of README.md, limits of files, and which of them
+// go to Git LFS. It must not know flags, and uploads nothing.
 package hub
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Repository is one that was written.
+// Repository is a repository that was written.
 type Repository struct {
 	Address string `json:"address"`
 	Kind    Kind   `json:"kind"`
@@ -40,15 +40,15 @@ type Repository struct {
 	Upload  string `json:"upload"` // the command that uploads it
 }
 
-// Export writes the repositories of a session's targets into a folder, for a namespace of the
-// hub, if one is given, and says which steps have no result for theirs.
+// Export writes the repositories of a session's targets into a folder, for a namespace of the hub unless that is "", and
+// says which steps have no result yet.
 func Export(ctx context.Context, se *session.Session, folder, namespace string) (list []Repository, err error) {
-	made := func(s plan.Step) bool {
+	exports := func(s plan.Step) bool {
 		kind := se.Registry.Lookup(s.Task.Kind)
 		return kind != nil && slices.ContainsFunc(kind.Outputs, func(o step.Output) bool { _, ok := KindOf(o.Type); return ok })
 	}
 	v, err := se.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
-		return func(i int, _ *plan.Item) bool { return made(of.Plan.Steps[i]) }, nil
+		return func(i int, _ *plan.Item) bool { return exports(of.Plan.Steps[i]) }, nil
 	})
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Export(ctx context.Context, se *session.Session, folder, namespace string) 
 	var missing []string
 	folders := map[string]string{}
 	for i, s := range v.Plan.Steps {
-		if !made(s) {
+		if !exports(s) {
 			continue
 		}
 		result := v.Items[i].Result
@@ -90,18 +90,17 @@ func Export(ctx context.Context, se *session.Session, folder, namespace string) 
 		se.Say(text + ": " + se.ToRun(address.Blocks(missing)...))
 	}
 	if len(list) == 0 {
-		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
+		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model write them"))
 	}
 	return list, nil
 }
 
-// cardMost bounds a repository's README.md.
-const cardMost = 16 << 20
+const cardMost = 16 << 20 // bounds a repository's README.md
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
-// nameOf is an address without its kind, in characters that the hub allows:
-// nq320k-title-html_norm for step.export.nq320k["title/html_norm"].
+// nameOf returns an address without its kind, in characters that the hub allows: nq320k-title-html_norm for
+// step.export.nq320k["title/html_norm"].
 func nameOf(step string) string {
 	a := address.Of(step)
 	return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(a.Modules, "module.")+"-"+a.Label()+a.Key, "-"), "-.")
@@ -134,8 +133,7 @@ func (e *Repository) write(ctx context.Context, store *artifacts.Resolver, tree 
 	return nil
 }
 
-// leftOver refuses a folder with other files, such as those of an earlier export: they would
-// be uploaded too.
+// leftOver refuses a folder with other files, such as files of an earlier export: they would be uploaded too.
 func (e *Repository) leftOver(tree artifacts.Artifact) error {
 	top := e.Folder + string(filepath.Separator) // it may be a link
 	return filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {

@@ -22,8 +22,8 @@ const (
 	Model   Kind = "model"
 )
 
-// KindOf is the kind of repository that an output of a type is: a tree with a README.md that
-// starts with the hub's metadata. False for all other types.
+// KindOf returns the kind of repository that an output of a type is: a tree whose README.md begins with the hub's
+// metadata. False for all other types.
 func KindOf(outputType string) (Kind, bool) {
 	k, ok := strings.CutPrefix(outputType, "hub/")
 	return Kind(k), ok && (Kind(k) == Dataset || Kind(k) == Model)
@@ -52,7 +52,6 @@ type config struct {
 	DataFiles yaml.Node `yaml:"data_files"`
 }
 
-// modelFiles are the files that transformers needs to open a model.
 var modelFiles = []string{"config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
 
 // Check reports everything that the hub, or libraries that load from it, would refuse.
@@ -124,7 +123,7 @@ func readMetadata(card []byte) (m metadata, err error) {
 	return m, yaml.Unmarshal(head, &m)
 }
 
-// dataFiles are the paths in data_files: a path, or a list of splits with paths.
+// dataFiles returns the paths in data_files: a path, or a list of splits with paths.
 func dataFiles(n *yaml.Node) ([]string, error) {
 	var one string
 	if n.Decode(&one) == nil {
@@ -150,8 +149,8 @@ func dataFiles(n *yaml.Node) ([]string, error) {
 // binary are the extensions of files that go to Git LFS whatever their size.
 var binary = []string{".bin", ".gz", ".npy", ".parquet", ".safetensors", ".zst"}
 
-// Attributes is the repository's .gitattributes: binary files, and those too large for the hub
-// otherwise, go to Git LFS.
+// Attributes returns the repository's .gitattributes: binary files, and files too large for the hub otherwise, go to Git
+// LFS.
 func Attributes(files []artifacts.File) []byte {
 	var b bytes.Buffer
 	line := func(pattern string) {
@@ -168,7 +167,7 @@ func Attributes(files []artifacts.File) []byte {
 	return b.Bytes()
 }
 
-// quoted is a name as a pattern in .gitattributes.
+// quoted returns a name as a pattern in .gitattributes.
 func quoted(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]").Replace("/" + name)
 }

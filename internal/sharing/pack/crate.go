@@ -19,13 +19,11 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// crateSteps is how many results are held while a crate is written.
-const crateSteps = 256
+const crateSteps = 256 // how many results are held while a crate is written
 
-// writeCrate adds ro-crate-metadata.json.
 func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
 	work := x.work()
-	work.Title, work.Abstract = cmp.Or(work.Title, x.project.pipeline), cmp.Or(work.Abstract, "A redsi pipeline with its results and how they were made.")
+	work.Title, work.Abstract = cmp.Or(work.Title, x.project.pipeline), cmp.Or(work.Abstract, "A redsi pipeline with its results and how they were computed.")
 	about := crate.About{Work: work, Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Variables: x.of.Pipeline.Vars, Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
 		Blob: func(d artifacts.Digest) (string, string) {
 			if x.blobs.Has(d) {
@@ -50,7 +48,7 @@ func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []desc
 		about.Files = append(about.Files, crate.File{Path: archive.ProjectDir + f.name, Name: f.name, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
 	}
 	if about.License == "" && about.LicenseFile == "" {
-		x.done.Notes = append(x.done.Notes, "no licence is known, but a deposit and the profile of ro-crate-metadata.json require one: set license in the paper block, or put a LICENSE file next to the pipeline")
+		x.done.Notes = append(x.done.Notes, "there is no licence, but a deposit and the profile of ro-crate-metadata.json require one: set license in the paper block, or put a LICENSE file next to the pipeline")
 	}
 	return w.Stream(archive.CrateName, func(out io.Writer) error {
 		c := crate.New(out, about)
@@ -84,8 +82,7 @@ func (x *export) mainFile() string {
 	return first
 }
 
-// readArtifact finds the inputs in a preimage: text in a configuration cannot match, since its
-// quotes are escaped.
+// readArtifact finds the inputs in a preimage: text in a configuration cannot match, since its quotes are escaped.
 var readArtifact = regexp.MustCompile(`\{"\$input":"(sha256:[0-9a-f]{64})"\}`)
 
 func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
@@ -99,15 +96,15 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 		if r == nil {
 			return fmt.Errorf("the result of %s has gone: is redsi gc running?", s.Address)
 		}
-		var made struct {
+		var preimage struct {
 			Config  map[string]json.RawMessage `json:"config"`
 			Kind    string                     `json:"kind"`
 			Version int                        `json:"version"`
 		}
-		if err := json.Unmarshal(r.Preimage, &made); err != nil {
+		if err := json.Unmarshal(r.Preimage, &preimage); err != nil {
 			return fmt.Errorf("%s: its preimage: %w", s.Address, err)
 		}
-		st := crate.Step{Address: s.Address, Rendered: s.IsRendered(), Kind: made.Kind, Version: made.Version, Config: made.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
+		st := crate.Step{Address: s.Address, Rendered: s.IsRendered(), Kind: preimage.Kind, Version: preimage.Version, Config: preimage.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
 		for _, m := range readArtifact.FindAllSubmatch(r.Preimage, -1) {
 			d, err := artifacts.ParseDigest(string(m[1]))
 			if err != nil {
@@ -127,7 +124,7 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 	return nil
 }
 
-// licenseOf is what the pipeline says about the licence of a step's sources.
+// licenseOf returns the licence that the pipeline gives for a step's sources.
 func licenseOf(s *plan.Step) string {
 	var c struct {
 		License string `json:"license"`
@@ -136,7 +133,7 @@ func licenseOf(s *plan.Step) string {
 	return c.License
 }
 
-// signers are the keys with a valid signature of a result.
+// signers returns the keys with a valid signature of a result.
 func (x *export) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
 	if !x.signed[key.Hex()] {
 		return nil, nil
@@ -150,17 +147,17 @@ func (x *export) signers(ctx context.Context, key artifacts.Digest) (signers []s
 	return signers, err
 }
 
-// usedOf is what a step used of its machine, as far as it was measured.
+// usedOf lists the measured resources that a step used.
 func usedOf(u *artifacts.Used) (all []crate.Used) {
 	if u == nil {
 		return nil
 	}
 	const of, units = "https://github.com/redsi/redsi#used-", "https://qudt.org/vocab/unit/"
-	add := func(known bool, id, name, whose string, value any, unit string) {
+	add := func(measured bool, id, name, whose string, value any, unit string) {
 		if whose != "" {
 			name += " of the " + whose
 		}
-		if known {
+		if measured {
 			all = append(all, crate.Used{Name: name, ID: of + id, Value: value, Unit: unit})
 		}
 	}

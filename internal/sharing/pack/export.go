@@ -38,7 +38,6 @@ type Options struct {
 	DOI, Deposit string // Deposit: "" or "zenodo"
 }
 
-// check reports what is wrong with the options.
 func (o Options) check() error {
 	if !slices.Contains([]string{choose.All, choose.Tables, choose.None}, o.Choice.Which) {
 		return fault.Input(fmt.Errorf("--blobs %s: want all, tables or none", o.Choice.Which))
@@ -73,7 +72,7 @@ type Exported struct {
 	Notes   []string          `json:"notes"`
 }
 
-// export is an archive that is being made: begin, then note for each hit, choose, and finish.
+// export is an archive that is being written: begin, then note for each hit, choose, and finish.
 type export struct {
 	se *session.Session
 	of session.Seen
@@ -87,18 +86,16 @@ type export struct {
 	names    files.Names
 	rendered []renderedBlob
 	newest   time.Time
-	zenodo   []byte // metadata; nil: none is asked for
+	zenodo   []byte // metadata; nil: no deposit is asked for
 	done     Exported
 }
 
-// renderedBlob is a file of a table or figure.
 type renderedBlob struct {
 	name string // in the archive
 	artifacts.File
 }
 
-// Export writes the pipeline of a session and its results as an archive, signed with the
-// user's key, if there is one.
+// Export writes the pipeline of a session and its results as an archive, signed with the user's key, if there is one.
 func Export(ctx context.Context, se *session.Session, o Options) (*Exported, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -162,7 +159,6 @@ func begin(se *session.Session, of session.Seen, o Options) (x *export, err erro
 	return x, nil
 }
 
-// work describes the archive for citations.
 func (x *export) work() crate.Work {
 	p := x.of.Pipeline.Paper
 	w := crate.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Released: x.newest}
@@ -208,8 +204,7 @@ func (x *export) noteRendered(item string, r *artifacts.Result) {
 	}
 }
 
-// choose decides which blobs the archive has. All hits are noted, and what other stores have
-// of them was brought here.
+// choose decides which blobs the archive has, once all hits are noted and copied here from other stores.
 func (x *export) choose(ctx context.Context, run string) error {
 	for i, s := range x.of.Plan.Steps {
 		if x.keys[i].IsZero() {
@@ -235,8 +230,7 @@ func (x *export) choose(ctx context.Context, run string) error {
 	return nil
 }
 
-// necessary records the blobs that an archive cannot do without, and drops logs that have
-// gone.
+// necessary records the blobs that an archive cannot do without, and drops the blobs that have gone.
 func (x *export) necessary(ctx context.Context) error {
 	for _, key := range x.distinct() {
 		b, err := x.of.Store.Own.Records.Get(ctx, artifacts.ResultName(key))
@@ -255,7 +249,7 @@ func (x *export) necessary(ctx context.Context) error {
 		return err
 	}
 	lost := map[artifacts.Digest]bool{}
-	for _, d := range gone { // of a hit, only its log can be
+	for _, d := range gone { // a hit may lack only its log
 		delete(x.blobs, d)
 		lost[d] = true
 	}
@@ -263,7 +257,7 @@ func (x *export) necessary(ctx context.Context) error {
 	return nil
 }
 
-// distinct are the keys of the results, sorted, each once.
+// distinct returns the keys of the results, sorted, each once.
 func (x *export) distinct() []artifacts.Digest {
 	keys := slices.SortedFunc(slices.Values(x.keys), artifacts.Digest.Compare)
 	return slices.Compact(slices.DeleteFunc(keys, artifacts.Digest.IsZero))
@@ -291,7 +285,7 @@ func (x *export) leftOut() {
 	}
 }
 
-// hint is a command line that works where the archive was imported.
+// hint returns a command line that works where the archive was imported.
 func (x *export) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	words = append(words, args...)
@@ -304,8 +298,8 @@ func (x *export) hint(verb string, args ...string) string {
 	return shellwords.Line(words)
 }
 
-// finish writes the archive with its report, signed by a key unless that is nil, and the
-// metadata of a deposit beside it; sent is told of bytes as they are written.
+// finish writes the archive with its report, signed by a key unless that is nil, and the metadata of a deposit beside it;
+// sent is told of bytes as they are written.
 func (x *export) finish(ctx context.Context, page []byte, by *signature.Private, sent func(n int64)) (*Exported, error) {
 	var sum *archive.Summed
 	err := atomicfile.Write(x.o.File, 0o644, func(out io.Writer) error {

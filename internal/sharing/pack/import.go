@@ -25,16 +25,16 @@ type Incoming struct {
 	File, Folder string // Folder "": named as the file is
 	Most         int64  // largest unpacked size; 0: a usual one
 	Ring         signature.Ring
-	Unsigned     bool // accept results that no trusted key signed beside others
+	Unsigned     bool // also beside other results, accept results that no trusted key signed
 
-	// Store opens the store that the results go into; nil: that of the new folder.
+	// Store opens the store that the results go into; nil: the new folder's own.
 	Store func(ctx context.Context) (*artifacts.Resolver, error)
 
 	Reading func() (over func()) // called before the archive is read through
 	Meter   Meter
 }
 
-// Meter begins to show how many bytes of so many are done, until it is over.
+// Meter begins to show how many of total bytes are done, until over is called.
 type Meter func(total int64) (add func(n int64), over func())
 
 // Imported is the outcome of an import.
@@ -44,7 +44,7 @@ type Imported struct {
 	Pipeline  string            `json:"pipeline"` // what -f is given in the folder
 	Files     int               `json:"files"`
 	Results   int               `json:"results"`
-	There     int               `json:"there"` // results that the store had
+	There     int               `json:"there"` // results that the store already had
 	Blobs     int               `json:"blobs"`
 	Bytes     int64             `json:"bytes"`
 	Differs   []string          `json:"differs"`  // keys whose outputs in the store differ, and stay
@@ -60,7 +60,6 @@ type Imported struct {
 	Apart bool   `json:"-"` // the results are in a store elsewhere
 }
 
-// ownStore is the store's path in the new folder.
 var ownStore = filepath.Join(".redsi", "store")
 
 // Import reads an archive into a new folder, which appears once it is complete.
@@ -132,7 +131,7 @@ func Import(ctx context.Context, o Incoming) (x *Imported, err error) {
 	return x, os.Rename(tmp, folder)
 }
 
-// open opens the named store, or that of the new folder, which is written under another name.
+// open opens the named store, or the store of the new folder, which is written under a temporary name.
 func (x *Imported) open(ctx context.Context, o Incoming, tmp string) (*artifacts.Resolver, error) {
 	if o.Store != nil {
 		store, err := o.Store(ctx)
@@ -146,7 +145,7 @@ func (x *Imported) open(ctx context.Context, o Incoming, tmp string) (*artifacts
 	return artifacts.Alone(store), err
 }
 
-// freeFolder is the absolute path of a folder that does not exist or is empty.
+// freeFolder returns the absolute path of a folder that does not exist or is empty.
 func freeFolder(folder string) (string, error) {
 	abs, err := filepath.Abs(folder)
 	if err != nil {

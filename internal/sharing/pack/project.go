@@ -38,7 +38,6 @@ type projectFiles struct {
 	programs map[string][]string // blocks whose keys have a program of this machine
 
 	root string // absolute: the folder that becomes the archive's
-	abs  map[string]bool
 }
 
 type projectFile struct {
@@ -46,18 +45,17 @@ type projectFile struct {
 	data []byte
 }
 
-// mostUp is how many folders above the pipeline's the files that it reads may be.
-const mostUp = 5
+const mostUp = 5 // bounds how many folders above the pipeline's the files that it reads may be
 
-// projectOf collects the pipeline's files, those that it reads, its modules, its lock file
-// and the files for people next to it, and local sources by their digests.
+// projectOf collects the pipeline's files, the files that it reads, its modules, its lock file and the files for people
+// next to it, and local sources by their digests.
 func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 	p, pl := of.Pipeline, of.Plan
 	base, err := filepath.Abs(session.ProjectDir(se.File))
 	if err != nil {
 		return nil, err
 	}
-	pr := &projectFiles{root: base, abs: map[string]bool{}, programs: map[string][]string{}}
+	pr := &projectFiles{root: base, programs: map[string][]string{}}
 	texts := map[string][]byte{}
 	modules := map[string]bool{} // checkouts
 	cache, err := filepath.Abs(filepath.Join(se.StateDir, "modules"))
@@ -103,7 +101,7 @@ func projectOf(se *session.Session, of session.Seen) (*projectFiles, error) {
 		pr.sources[i].Name = pr.name(pr.sources[i].Name)
 	}
 	for at, b := range texts {
-		pr.add(pr.name(at), b)
+		pr.files = append(pr.files, projectFile{pr.name(at), b})
 	}
 	for _, m := range slices.Sorted(maps.Keys(modules)) {
 		if err := pr.checkout(cache, m); err != nil {
@@ -142,7 +140,7 @@ func (pr *projectFiles) include(at, base string) error {
 	}
 }
 
-// name is a file's path below the root, or "." for the root itself.
+// name returns a file's path below the root, or "." for the root itself.
 func (pr *projectFiles) name(at string) string {
 	inside, err := filepath.Rel(pr.root, at)
 	if err != nil {
@@ -151,23 +149,16 @@ func (pr *projectFiles) name(at string) string {
 	return filepath.ToSlash(inside)
 }
 
-func (pr *projectFiles) add(name string, b []byte) {
-	if !pr.abs[name] {
-		pr.abs[name] = true
-		pr.files = append(pr.files, projectFile{name, b})
-	}
-}
+// Files for people next to a pipeline, and their most bytes.
+var (
+	licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
+	besides  = append([]string{"CITATION.cff", "README.md"}, licenses...)
+)
 
-// besides are the files for people next to a pipeline.
-var besides = append([]string{"CITATION.cff", "README.md"}, licenses...)
-
-var licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
-
-// mostBeside bounds such a file.
 const mostBeside = 4 << 20
 
-// beside adds lock files, tests and files for people. One that cannot be read is left out: the
-// pipeline does not need it, or its loading has failed already.
+// beside adds lock files, tests and files for people. A file that cannot be read is left out: the pipeline does not need
+// it, or its loading has failed already.
 func beside(texts map[string][]byte, base string) {
 	take := func(at string) {
 		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() && info.Size() <= mostBeside {
@@ -191,8 +182,8 @@ func beside(texts map[string][]byte, base string) {
 	}
 }
 
-// local adds the local files that steps download, and those that source blocks take. Those
-// outside the folder whose checksum is pinned are not needed.
+// local adds the local files that steps download, and the files of source blocks. Files outside the folder whose checksum
+// is pinned are not needed.
 func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache string, texts map[string][]byte) error {
 	take := func(by, where, root string, files ...artifacts.File) {
 		if inside, err := filepath.Rel(cache, root); err == nil && filepath.IsLocal(inside) { // of a checkout
@@ -217,7 +208,7 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 				take(s.Address, f.Source, f.Root, f.Tree.Files...)
 			} else if !errors.Is(err, fs.ErrNotExist) { // or sha256 stands for it
 				return fmt.Errorf("%s: %w", s.Address, err)
-			} else if d, _ := tracked.Of(f.Source); d != nil { // its key is what these say
+			} else if d, _ := tracked.Of(f.Source); d != nil { // these records decide the step's key
 				for _, at := range []string{d.Record, filepath.Join(filepath.Dir(d.Record), "dvc.yaml")} {
 					if text, err := os.ReadFile(at); err == nil && pr.include(at, base) == nil {
 						texts[at] = text
@@ -262,8 +253,8 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 	return nil
 }
 
-// found adds the files that fileset() listed and filesha256() hashed: without them, the
-// pipeline would be another one.
+// found adds the files that fileset() listed and filesha256() hashed: without them, the pipeline would be a different
+// one.
 func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[string][]byte) error {
 	downloaded := map[string]bool{}
 	for _, s := range pr.sources {
@@ -347,7 +338,7 @@ func (pr *projectFiles) checkout(cache, folder string) error {
 		if err != nil {
 			return err
 		}
-		pr.add(archive.ModulesDir+filepath.ToSlash(inside), b)
+		pr.files = append(pr.files, projectFile{archive.ModulesDir + filepath.ToSlash(inside), b})
 		return nil
 	})
 }

@@ -32,7 +32,7 @@ func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool
 	return len(keys) > 0, nil
 }
 
-// admit refuses to mix what no trusted key signed with results of other origin.
+// admit refuses to mix results that no trusted key signed with results of other origin.
 func (x *Imported) admit(ctx context.Context, store artifacts.Store, o Incoming) error {
 	if x.Trusted || x.Believed || o.Unsigned {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// write writes the archive: what people read, the pipeline, the store, the manifest.
+// write writes the archive: files for people, the pipeline, the store, the manifest.
 func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
 	w := archive.NewWriter(out)
 	files := []describedFile{{archive.ReadmeName, "How to use this archive", x.readme()}}
@@ -74,19 +74,18 @@ func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *sign
 	return w.Close(m, by)
 }
 
-// describedFile is a short file of an archive.
 type describedFile struct {
 	name, says string
 	data       []byte
 }
 
-// writeRecords adds results, their signatures and attestations, and the addresses of blobs
-// that were left out, in the order of the records' names.
+// writeRecords adds results, their signatures and attestations, and the addresses of blobs that were left out, in the
+// order of the records' names.
 func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
 	r := w.Records()
 	keys := x.distinct()
 	x.done.Results = len(keys)
-	mine := lists.Set(lists.Map(keys, artifacts.Digest.Hex))
+	exported := lists.Set(lists.Map(keys, artifacts.Digest.Hex))
 	x.signed = map[string]bool{}
 	add := func(prefix string) error { // one listing is cheaper than one for each key
 		for info, err := range x.of.Store.Own.Records.List(ctx, prefix) {
@@ -94,7 +93,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 				return err
 			}
 			key, _, _ := strings.Cut(strings.TrimPrefix(info.Name, prefix), "/")
-			if !mine[key] {
+			if !exported[key] {
 				continue
 			}
 			b, err := x.of.Store.Own.Records.Get(ctx, info.Name)
@@ -146,7 +145,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 func (x *export) readme() []byte {
 	var b strings.Builder
 	title := cmp.Or(x.of.Pipeline.Paper.Title, path.Base(x.project.pipeline))
-	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they were made. No number in it has to be taken on trust:\n"+
+	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they were computed. No number in it has to be taken on trust:\n"+
 		"each names the files and the steps that it comes from, and `redsi verify` checks them.\n\n", escape.Line(title))
 	b.WriteString("- `report.html`: every table and figure with its lineage, for any browser\n- `results/`: tables and figures as files\n" +
 		"- `project/`: the pipeline\n- `store/`: results by their keys, and files by their SHA-256\n" +
@@ -154,10 +153,10 @@ func (x *export) readme() []byte {
 	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account, this file being paper.zip:\n\n    redsi import paper.zip\n    cd paper\n    %s\n    redsi verify\n    %s\n",
 		x.hint("plan"), x.hint("report"))
 	if len(x.done.Missing) > 0 {
-		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", words.Count(len(x.done.Missing), "step"))
+		fmt.Fprintf(&b, "\n%s had no result when the archive was written.\n", words.Count(len(x.done.Missing), "step"))
 	}
 	if len(x.done.LeftOut) > 0 {
-		fmt.Fprintf(&b, "\nFiles of %s were left out. Where an address is given, a file is fetched from there when it is read; otherwise its step must run again first.\n\n", words.Count(len(x.done.LeftOut), "step"))
+		fmt.Fprintf(&b, "\nFiles of %s were left out. Where an address is given, a file is fetched from there when it is read; otherwise its step must be rerun first.\n\n", words.Count(len(x.done.LeftOut), "step"))
 		for _, l := range words.First(x.done.LeftOut, MostNamed, func(n int) { fmt.Fprintf(&b, "- %d more: redsi-archive.json lists all\n", n) }) {
 			fmt.Fprintf(&b, "- `%s`: %s of %s", escape.Line(l.Step), words.Count(l.Blobs, "file"), words.Size(l.Bytes))
 			if from := l.Fetched(); from != "" {

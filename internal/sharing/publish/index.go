@@ -14,18 +14,14 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// publicationFormat is the format of index.json, with which readers without the pipeline, such
-// as python/redsi, find the result of a step: a static host lists nothing.
-const publicationFormat = "redsi-publication/1"
+// publicationFormat is the format of index.json, in which readers without the pipeline, such as python/redsi, find the
+// result of a step: a static host lists nothing.
+const publicationFormat, publicationName = "redsi-publication/1", "index.json"
 
-// publicationName is the file's name in the folder.
-const publicationName = "index.json"
-
-// publicationIndex has the key of each step's result.
 type publicationIndex struct {
-	Format string                   `json:"format"`
-	Steps  []publishedStep          `json:"steps"` // by address
-	before map[string]publishedStep // from an earlier publication into the folder
+	Format string                      `json:"format"`
+	Steps  []publishedStep             `json:"steps"` // by address
+	before map[string]artifacts.Digest // keys of an earlier publication into the folder
 }
 
 type publishedStep struct {
@@ -33,38 +29,36 @@ type publishedStep struct {
 	Key     artifacts.Digest `json:"key"`
 }
 
-// readPublication reads the index of an earlier publication in a folder, if there is one. A
-// file that publish did not write is refused.
+// readPublication reads the index of an earlier publication in a folder, if there is one. A file that publish did not
+// write is refused.
 func readPublication(folder string) (publicationIndex, error) {
-	x := publicationIndex{before: map[string]publishedStep{}}
+	x := publicationIndex{before: map[string]artifacts.Digest{}}
 	path := filepath.Join(folder, publicationName)
 	b, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	if errors.Is(err, os.ErrNotExist) {
 		return x, nil
-	case err != nil:
+	} else if err != nil {
 		return x, err
 	}
 	if err := json.Unmarshal(b, &x); err != nil || x.Format != publicationFormat {
 		return x, fmt.Errorf("%s was not written by redsi publish and would be overwritten: publish into a folder of its own", path)
 	}
 	for _, s := range x.Steps {
-		x.before[s.Address] = s
+		x.before[s.Address] = s.Key
 	}
 	return x, nil
 }
 
-// write adds or updates the steps that are published; others stay.
+// write adds or updates the published steps; others stay.
 func (x publicationIndex) write(folder string, v *plan.Preview, published func(i int) bool) error {
 	for i, it := range v.Items {
 		if it.Outcome == plan.Hit && published(i) {
-			a := v.Plan.Steps[i].Address
-			x.before[a] = publishedStep{a, it.Key}
+			x.before[v.Plan.Steps[i].Address] = it.Key
 		}
 	}
 	x.Format, x.Steps = publicationFormat, []publishedStep{}
 	for _, a := range slices.Sorted(maps.Keys(x.before)) {
-		x.Steps = append(x.Steps, x.before[a])
+		x.Steps = append(x.Steps, publishedStep{a, x.before[a]})
 	}
 	return atomicfile.WriteJSON(filepath.Join(folder, publicationName), x, " ", 0o644)
 }

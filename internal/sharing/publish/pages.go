@@ -34,7 +34,7 @@ var indexTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("index").Funcs(template.FuncMap{"size": words.Size, "count": words.Count}).Parse(indexText))
 })
 
-// marked is a page with the mark after its head's opening tag.
+// marked writes a page with the mark after its head's opening tag.
 func marked(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var page bytes.Buffer
@@ -50,7 +50,6 @@ func marked(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// indexData is what index.html says.
 type indexData struct {
 	*Publication
 	Title    string
@@ -96,8 +95,8 @@ func foreignPages(folder string) error {
 	return nil
 }
 
-// writePages writes the report, the page about the folder, and the file that keeps some hosts
-// from running a site generator on it.
+// writePages writes the report, the page about the folder, and the file that keeps some hosts from running a site
+// generator on it.
 func (pub *Publication) writePages(ctx context.Context, to artifacts.Store, r *report.Report, p *pipeline.Pipeline) error {
 	if err := atomicfile.Write(filepath.Join(pub.Folder, "report.html"), 0o644, marked(r.HTML)); err != nil {
 		return err

@@ -1,7 +1,6 @@
-// Package publish writes a plan's results, and pages about them, into a folder that any web
-// server can serve: what is published and what readers fetch elsewhere, the layout of a
-// store, an index by steps, and the pages for people. It overwrites nothing that it did not
-// write.
+// Package publish writes a plan's results, and pages about them, into a folder that any web server can serve: it decides
+// what is published and what readers fetch elsewhere, and writes the layout of a store, an index by steps, and the pages
+// for people. It overwrites only what it wrote.
 //
 // It must not know flags, or how the outcome is shown.
 package publish
@@ -30,14 +29,14 @@ import (
 type Options struct {
 	Folder     string
 	Targets    []string
-	Over       int64  // leave out larger files but those of tables and figures; 0: none
+	Over       int64  // leave out larger files, except of tables and figures; 0: none
 	Limit      string // Over as it was given
 	Incomplete bool
 	DryRun     bool
 	URL        string // where readers will find it
 }
 
-// Publication is what is published and what is left out.
+// Publication lists what is published and what is left out.
 type Publication struct {
 	Folder  string                `json:"folder"`
 	Tables  int                   `json:"tables"`
@@ -54,7 +53,7 @@ type Publication struct {
 
 	o       Options
 	index   publicationIndex
-	needed  []bool // that readers must have
+	needed  []bool // steps that readers must have
 	skipped map[int]bool
 	must    []bool
 	keys    []artifacts.Digest
@@ -70,8 +69,8 @@ type Unpublished struct {
 	URL    string           `json:"url,omitempty"` // where readers fetch it
 }
 
-// Publish publishes the targets of a session's pipeline, signed with the user's key, if there
-// is one. A folder with pages that publish did not write is refused.
+// Publish publishes the targets of a session's pipeline, signed with the user's key, if there is one. It refuses a folder
+// with pages that it did not write.
 func Publish(ctx context.Context, se *session.Session, o Options) (*Publication, error) {
 	if strings.Contains(o.Folder, "://") {
 		return nil, fault.Input(fmt.Errorf("%s is not a folder: publish into one and copy it to where it is served; `%s` copies results between stores", o.Folder, se.Hint("push", o.Folder)))
@@ -127,7 +126,7 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 	return pub, pub.writePages(ctx, to, r, v.Pipeline)
 }
 
-// send copies what is published, and signs it with the user's key, if there is one.
+// send copies the publication, and signs it with the user's key, if there is one.
 func (pub *Publication) send(ctx context.Context, se *session.Session, from artifacts.Reader, to artifacts.Store) error {
 	k, err := se.Signer()
 	if err != nil {
@@ -164,8 +163,8 @@ func begin(pl *plan.Plan, o Options) (pub *Publication, err error) {
 	return pub, nil
 }
 
-// needed are the steps that readers must have: without targets, tables, figures and what they
-// need. Other steps are published if they have results.
+// needed returns the steps that readers must have: the targets, or else tables, figures and the steps that they need.
+// Other steps are published if they have results.
 func needed(pl *plan.Plan, targets []string) ([]bool, error) {
 	needed := make([]bool, len(pl.Steps))
 	found := false
@@ -185,11 +184,9 @@ func needed(pl *plan.Plan, targets []string) ([]bool, error) {
 	return needed, nil
 }
 
-// chunk bounds the results in memory.
-const chunk = 1024
+const chunk = 1024 // bounds the results in memory
 
-// choose decides what is published: each hit of a preview, except those with a blob left out
-// that readers cannot fetch.
+// choose decides what is published: each hit of a preview, except a hit with a blob left out that readers cannot fetch.
 func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	var hits []int
 	for i, it := range v.Items {
@@ -207,7 +204,7 @@ func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v
 	}
 	hosts := map[string]bool{}
 	blobs := choose.Blobs{}
-	var own []artifacts.Digest // of results that no other store has to send
+	var own []artifacts.Digest // blobs of results that no other store has to send
 	for some := range slices.Chunk(hits, chunk) {
 		found, err := session.ResultsAt(ctx, store, v, some)
 		if err != nil {
@@ -216,7 +213,7 @@ func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v
 		for n, i := range some {
 			r, s := found[n], &v.Plan.Steps[i]
 			if r == nil {
-				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", s.Address)
+				return fmt.Errorf("%s: its result has gone since it was looked up; repeat the command", s.Address)
 			}
 			for _, place := range []string{r.Env["host"], r.Env["job"]} {
 				if place != "" {
@@ -238,7 +235,7 @@ func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v
 			pub.keys = append(pub.keys, v.Items[i].Key)
 		}
 	}
-	pub.must = make([]bool, len(v.Items)) // the keys of such a step's readers are known only once it has run
+	pub.must = make([]bool, len(v.Items)) // only its run determines the keys of the steps after it
 	for i, s := range v.Plan.Steps {
 		if pub.must[i] = pub.skipped[i] || slices.ContainsFunc(s.Deps, func(d int) bool { return pub.must[d] }); pub.must[i] {
 			pub.Must = append(pub.Must, s.Address)
@@ -247,7 +244,7 @@ func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v
 	return nil
 }
 
-// leaveOut records the blobs that are too large to publish, and those that are elsewhere.
+// leaveOut records the blobs that are too large to publish, and the blobs that are elsewhere.
 func (pub *Publication) leaveOut(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, blobs choose.Blobs, own []artifacts.Digest) error {
 	urls, err := origins.Addresses(v.Plan)
 	if err != nil {
@@ -274,8 +271,8 @@ func (pub *Publication) leaveOut(ctx context.Context, store *artifacts.Resolver,
 // publishes reports whether the result of a step, which is a hit, is published.
 func (pub *Publication) publishes(i int) bool { return !pub.skipped[i] }
 
-// check refuses a publication that readers could not use in full, unless it may be incomplete,
-// and one of nothing; run is the command that makes results.
+// check refuses an empty publication, and, unless it may be incomplete, a publication that readers could not use in full.
+// run is the command that computes results.
 func (pub *Publication) check(v *plan.Preview, run string) error {
 	if pub.o.Incomplete {
 		if len(pub.keys) == 0 {
@@ -305,10 +302,10 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 		}
 	}
 	if len(names) > 0 {
-		again := 0
+		toRun := 0
 		for i, must := range pub.must {
 			if must && pub.needed[i] {
-				again++
+				toRun++
 			}
 		}
 		list := ""
@@ -316,12 +313,12 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 			list += "\n" + name
 		}
 		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
-			words.Count(len(names), "file"), pub.o.Limit, list, words.Count(again, "step")))
+			words.Count(len(names), "file"), pub.o.Limit, list, words.Count(toRun, "step")))
 	}
 	return nil
 }
 
-// leftOutBlobs are a publication's blobs: what is left out counts as present.
+// leftOutBlobs are a publication's blobs: blobs that are left out count as present.
 type leftOutBlobs struct {
 	artifacts.Blobs
 	out map[artifacts.Digest]bool
@@ -332,8 +329,8 @@ func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]art
 	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
 }
 
-// copy writes blobs, results and their signatures into the folder's store, whose blobs come
-// from another; sent is told of bytes as they are written.
+// copy writes blobs, results and their signatures into the folder's store, with the blobs of another store; sent is told
+// of bytes as they are written.
 func (pub *Publication) copy(ctx context.Context, from artifacts.Reader, to artifacts.Store, sent func(n int64)) error {
 	for _, l := range pub.Left {
 		if l.URL == "" || pub.DryRun {
@@ -352,7 +349,7 @@ func (pub *Publication) copy(ctx context.Context, from artifacts.Reader, to arti
 		return fmt.Errorf("%w; the same command continues from there", err)
 	}
 	if n := len(pub.Done.Differs); n > 0 {
-		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, and readers would get those: publish into a new folder", pub.Folder, words.Count(n, "step"), pub.Done.Differs[0].Hex())
+		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, which readers would get: publish into a new folder", pub.Folder, words.Count(n, "step"), pub.Done.Differs[0].Hex())
 	}
 	return nil
 }

@@ -20,19 +20,19 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Compared is how the result of a step that ran here compares, by the rules of its kind, with
-// one from another store that no trusted key signed.
+// Compared is how the result of a step that ran here compares, by the rules of its kind, with a result from another store
+// that no trusted key signed.
 type Compared struct {
 	Address     string            `json:"address"`
 	From        string            `json:"from"`
 	Verdict     alike.Verdict     `json:"verdict"`
-	Outputs     []alike.Found     `json:"outputs,omitempty"` // that differ: theirs stood, ours was made
+	Outputs     []alike.Found     `json:"outputs,omitempty"` // that differ: Stands is theirs, Made is ours
 	Worst       *alike.Difference `json:"worst,omitempty"`
 	Attestation string            `json:"attestation,omitempty"` // "" if another machine ran the step
 }
 
-// WithOthers compares what a run made with other stores' results that it was told to
-// verify: untrusted = "verify". What was made on this machine is attested.
+// WithOthers compares the results of a run with other stores' results that it was told to verify: untrusted = "verify".
+// Results computed on this machine are attested.
 func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resolver, acts func(*artifacts.Resolver) *activities.Activities, pl *plan.Plan, runID string) (out []Compared, err error) {
 	p, err := se.Policy()
 	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(se.Others.Opened) == 0 {
@@ -40,7 +40,7 @@ func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resol
 	}
 	rec, err := runs.Read(ctx, store.Own, runID)
 	if errors.Is(err, artifacts.ErrNotExist) {
-		return nil, nil // reported where the results are read
+		return nil, nil // reading the results reports it
 	}
 	if err != nil {
 		return nil, err
@@ -84,14 +84,10 @@ func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resol
 	return out, nil
 }
 
-// compareOther compares the result of a step with theirs, and attests the outcome if this
-// machine made the result.
+// compareOther compares the result of a step with theirs, and attests the outcome if this machine computed the result.
 func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, theirs *artifacts.Result) (Compared, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
-	found, err := r.acts.Compare(ctx, it.Task(), *theirs, *it.Result, activities.RebuildOptions{
-		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
-			return r.readers(ctx, address, output, kind)
-		}})
+	found, err := r.acts.Compare(ctx, it.Task(), *theirs, *it.Result, activities.RebuildOptions{Readers: r.readers(address)})
 	if err != nil {
 		return Compared{}, err
 	}
@@ -104,11 +100,11 @@ func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, their
 	return c, err
 }
 
-// Disagree is the error of a run some of whose results differ from other stores'.
+// Disagree returns the error of a run some of whose results differ from other stores'; nil if none does.
 func Disagree(all []Compared) error {
 	n := lists.Count(all, func(c Compared) bool { return c.Verdict == alike.Differs })
 	if n == 0 {
 		return nil
 	}
-	return fault.Failed(fmt.Errorf("results made here differ by more than is allowed from %s in other stores; those made here are used", words.Count(n, "result")))
+	return fault.Failed(fmt.Errorf("results computed here differ by more than is allowed from %s in other stores; the results computed here are used", words.Count(n, "result")))
 }

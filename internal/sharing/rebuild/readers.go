@@ -8,22 +8,23 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// readers are the steps of a kind that read an output and whose other inputs exist.
-func (r *runner) readers(ctx context.Context, address, output, kind string) (list []activities.Reader, err error) {
-	if err := r.around(ctx); err != nil {
-		return nil, err
-	}
-	for _, i := range r.reads[step.Ref{Step: address, Output: output}] {
-		s, it := r.everything.Plan.Steps[i], r.everything.Items[i]
-		if s.Task.Kind == kind && it.Outcome != plan.Maybe {
-			list = append(list, activities.Reader{Address: s.Address, Task: it.Task()})
+// readers returns a function that finds the steps of a kind that read an output of a step and whose other inputs exist.
+func (r *runner) readers(address string) func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
+	return func(ctx context.Context, output, kind string) (list []activities.Reader, err error) {
+		if err := r.around(ctx); err != nil {
+			return nil, err
 		}
+		for _, i := range r.reads[step.Ref{Step: address, Output: output}] {
+			s, it := r.everything.Plan.Steps[i], r.everything.Items[i]
+			if s.Task.Kind == kind && it.Outcome != plan.Maybe {
+				list = append(list, activities.Reader{Address: s.Address, Task: it.Task()})
+			}
+		}
+		return list, nil
 	}
-	return list, nil
 }
 
-// around looks up the whole pipeline, once: the steps that evaluate a model are not among
-// those that it needs.
+// around looks up the whole pipeline, once: no target needs the steps that evaluate a model.
 func (r *runner) around(ctx context.Context) error {
 	if r.everything != nil {
 		return nil

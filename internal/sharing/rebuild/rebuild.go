@@ -1,5 +1,5 @@
-// Package rebuild owns running steps again and comparing: with the results that stand, and with
-// those of other stores. It must not know flags, or how a comparison is printed.
+// Package rebuild owns running steps a second time and comparing: with their results, and with results of other stores.
+// It must not know flags, or how a comparison is printed.
 package rebuild
 
 import (
@@ -25,22 +25,22 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Options say which steps to run again, and how.
+// Options say which steps are rebuilt, and how.
 type Options struct {
 	Target  string
-	Needs   bool          // also all that it needs
-	Sample  int           // how many of the steps, at random; 0: all
-	Seed    uint64        // that picks them
+	Needs   bool          // also all steps that the target needs
+	Sample  int           // how many of the steps, drawn at random; 0: all
+	Seed    uint64        // of the draw
 	Budget  time.Duration // for all steps; 0: none
 	Threads int           // per operation; 0: as the result says
-	By      string        // who, if there is no key
+	By      string        // the attester's name, if there is no key
 
-	// Picked is told what a sample is of, Each how a step compares.
+	// Picked is told the size of a sample and of all steps, Each how a step compares.
 	Picked func(sample, of int)
 	Each   func(Step)
 }
 
-// Step is how a step that was run again compares with its result.
+// Step is how a rebuilt step compares with its result.
 type Step struct {
 	Address     string            `json:"address"`
 	Verdict     alike.Verdict     `json:"verdict,omitempty"` // "" if it failed
@@ -63,7 +63,7 @@ type LeftOut struct {
 // All is the result of `verify --rebuild`.
 type All struct {
 	Target  string    `json:"target"`
-	Of      int       `json:"of"` // steps of the target, or that it needs
+	Of      int       `json:"of"` // steps of the target, and with Needs all that it needs
 	Sample  int       `json:"sample,omitempty"`
 	Seed    *uint64   `json:"seed,omitempty"`
 	Steps   []Step    `json:"steps"`
@@ -73,19 +73,18 @@ type All struct {
 	Signer string `json:"signer,omitempty"` // public key; "" for attestations that are not signed
 }
 
-// runner runs steps again.
 type runner struct {
 	*session.Session
 	Options
 	store      *artifacts.Resolver
 	acts       *activities.Activities
 	key        *signature.Private
-	everything *plan.Preview      // of the whole pipeline, once asked for
-	reads      map[step.Ref][]int // steps of evaluating kinds in whole, by what they read
+	everything *plan.Preview      // of the whole pipeline, after around
+	reads      map[step.Ref][]int // steps of evaluating kinds in everything, by the outputs that they read
 }
 
-// Run runs steps with results again, here, compares, and attests. Acts makes the activities
-// that work on a store. What was compared is valid also with an error, if it has steps.
+// Run rebuilds steps with results here, compares, and attests. acts returns the activities that work on a store. The
+// comparison is valid also with an error, if it has steps.
 func Run(ctx context.Context, se *session.Session, acts func(*artifacts.Resolver) *activities.Activities, o Options) (*All, error) {
 	key, err := se.Signer()
 	if err != nil {
@@ -127,13 +126,13 @@ func Run(ctx context.Context, se *session.Session, acts func(*artifacts.Resolver
 	return said, r.all(ctx, v.Preview, steps, said)
 }
 
-// Failure is the error of results that differ, or that could not be made; nil: there are none.
+// Failure returns the error of results that differ, or that could not be rebuilt; nil if there are none.
 func (a *All) Failure() (err error) {
 	if a.Differs > 0 {
 		err = fmt.Errorf("%d of %d steps gave results that differ by more than is allowed; the first results stay, and the others are recorded as nondeterminism", a.Differs, len(a.Steps))
 	}
 	if a.Failed > 0 {
-		err = errors.Join(err, fmt.Errorf("%s could not be run again", words.Count(a.Failed, "step")))
+		err = errors.Join(err, fmt.Errorf("%s could not be rebuilt", words.Count(a.Failed, "step")))
 	}
 	if err != nil {
 		return fault.Failed(err)
@@ -151,7 +150,7 @@ func pick(list []int, n int, seed uint64) []int {
 	return order
 }
 
-// all runs steps again until all are done or it is stopped.
+// all rebuilds steps until all are done or ctx ends.
 func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *All) error {
 	began := time.Now()
 	for _, i := range steps {
@@ -183,14 +182,11 @@ func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *Al
 	return nil
 }
 
-// one runs a step again, and attests the outcome.
+// one rebuilds a step, and attests the outcome.
 func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
 	done := Step{Address: address, StoodS: it.Took.Seconds()}
-	rebuilt, err := r.acts.Rebuild(ctx, address, it.Key, it.Task(), activities.RebuildOptions{Threads: r.Threads,
-		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
-			return r.readers(ctx, address, output, kind)
-		}})
+	rebuilt, err := r.acts.Rebuild(ctx, address, it.Key, it.Task(), activities.RebuildOptions{Threads: r.Threads, Readers: r.readers(address)})
 	if err != nil {
 		for _, d := range v.Plan.Steps[i].Deps {
 			if input := v.Plan.Steps[d].Address; v.Items[d].Released && errors.Is(err, artifacts.ErrNotExist) {
@@ -199,7 +195,7 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 		}
 		return done, err
 	}
-	if rebuilt.First && it.Released { // its bytes are back, and are not compared but by their digests
+	if rebuilt.First && it.Released { // its bytes are back, and are compared by their digests
 		if done.TookS, done.Verdict = rebuilt.Made.Took.Seconds(), alike.Same; rebuilt.Made.OutputsDigest() != it.Result.OutputsDigest() {
 			done.Verdict = alike.Differs
 		}
@@ -231,7 +227,7 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 	return done, nil
 }
 
-// attestation is the record of a step that was run again here and now.
+// attestation returns the record of a step that was rebuilt here and now.
 func (r *runner) attestation(address, kind string, rebuilt activities.Rebuilt) attest.Attestation {
 	said := attest.Attestation{Key: rebuilt.Stands.Key, Step: address, Stands: rebuilt.Stands.OutputsDigest(), Made: rebuilt.Made.OutputsDigest(),
 		Verdict: rebuilt.Verdict, Outputs: rebuilt.Outputs, TookS: rebuilt.Made.Took.Seconds(), Machine: attest.ThisMachine(),
@@ -251,7 +247,7 @@ func (r *runner) attestation(address, kind string, rebuilt activities.Rebuilt) a
 	return said
 }
 
-// expects is how long a step took last time, with the steps that evaluate its outputs.
+// expects returns how long a step took last time, with the steps that evaluate its outputs.
 func (r *runner) expects(ctx context.Context, v *plan.Preview, i int) (time.Duration, error) {
 	took := v.Items[i].Took
 	for _, o := range r.Registry.Lookup(v.Items[i].Task().Kind).Outputs {

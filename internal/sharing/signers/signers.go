@@ -1,5 +1,5 @@
-// Package signers signs results of a store that are there already, and counts who signed
-// what. It must not know where a key lies, or whether one must be trusted.
+// Package signers signs existing results of a store, and counts who signed what. It must not know where a key lies, or
+// whether one must be trusted.
 package signers
 
 import (
@@ -15,9 +15,9 @@ import (
 // Signing says which results are signed, and by whom.
 type Signing struct {
 	By    *signature.Private
-	After signature.Public // only what this key signed; zero: all
+	After signature.Public // only results that this key signed; zero: all
 
-	// Damaged is told of results that cannot be used, and so are not signed.
+	// Damaged is told of results that cannot be used, and are not signed.
 	Damaged func(key artifacts.Digest, why string)
 }
 
@@ -29,8 +29,7 @@ type Signed struct {
 	Damaged int `json:"damaged"`
 }
 
-// chunk bounds the results in memory.
-const chunk = 1024
+const chunk = 1024 // bounds the results in memory
 
 // Sign signs results of a store.
 func (o Signing) Sign(ctx context.Context, store *artifacts.Resolver, keys []artifacts.Digest) (n Signed, err error) {
@@ -77,7 +76,7 @@ type Signer struct {
 	Damaged  int    `json:"damaged,omitempty"` // signatures that do not match their record
 }
 
-// List counts who signed results, most of them first; me may be nil.
+// List counts the signers of results, the most frequent first; me may be nil.
 func List(ctx context.Context, store artifacts.Store, keys []artifacts.Digest, ring signature.Ring, me *signature.Private) ([]*Signer, error) {
 	rows := map[string]*Signer{}
 	row := func(p signature.Public) *Signer {
@@ -112,11 +111,7 @@ func List(ctx context.Context, store artifacts.Store, keys []artifacts.Digest, r
 			row(signature.Public{}).Results++
 		}
 	}
-	list := slices.SortedFunc(maps.Values(rows), func(x, y *Signer) int {
+	return append([]*Signer{}, slices.SortedFunc(maps.Values(rows), func(x, y *Signer) int {
 		return cmp.Or(cmp.Compare(y.Results, x.Results), cmp.Compare(x.Key, y.Key))
-	})
-	if list == nil {
-		list = []*Signer{}
-	}
-	return list, nil
+	})...), nil
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// paced are blobs of which no more than some bytes a second are read, by all readers together.
+// paced are blobs that all readers together read at no more than some bytes a second.
 type paced struct {
 	artifacts.BlobReader
 	limit *rate.Limiter
 }
 
-// newPaced is blobs, read at perSecond bytes a second, and at most as many as a tenth of a second's at once.
+// newPaced limits reading of blobs to perSecond bytes a second, and a tenth of a second's bytes at once.
 func newPaced(blobs artifacts.BlobReader, perSecond int64) paced {
 	burst := int(min(max(perSecond/10, 1), 1<<20))
 	return paced{blobs, rate.NewLimiter(rate.Limit(perSecond), burst)}

@@ -1,5 +1,5 @@
-// Package transfer copies results and records between two stores: which ones a run, targets
-// or the whole store are, and how an interrupted copy goes on. It must not know flags.
+// Package transfer copies results and records between two stores: which of them a run, targets or all of a store are, and
+// how an interrupted copy goes on. It must not know flags.
 package transfer
 
 import (
@@ -22,16 +22,16 @@ import (
 
 // Options say what is copied between the store of a session and another one.
 type Options struct {
-	Other string // the other store
-	Push  bool   // into the other one
-	Only  bool   // targets without what they need
+	Other string // address of the other store
+	Push  bool   // into the other store
+	Only  bool   // targets without the steps that they need
 	Run   string // the results and the record of this run
 	Dry   bool
 	Limit int64 // bytes a second that are read; 0: as many as can be
 }
 
-// Between copies what a session's targets or the options select, else everything. The transfer
-// says from where, to where, and what was copied.
+// Between copies the results that a session's targets or the options select, or else everything. The transfer says from
+// where, to where, and what was copied.
 func Between(ctx context.Context, se *session.Session, o Options) (*artifacts.Transfer, error) {
 	if o.Run != "" && len(se.Targets) > 0 {
 		return nil, fault.Input(errors.New("give either --target or --run, not both"))
@@ -81,8 +81,8 @@ func (o Options) selection(ctx context.Context, se *session.Session, from *artif
 	return All(ctx, from.Own)
 }
 
-// Keys are those of the results of a session's targets in a store and, unless only is set, of
-// what they need; without targets, of all results.
+// Keys returns the keys of the results of a session's targets in a store and, unless only is set, of the steps that they
+// need; without targets, of all results.
 func Keys(ctx context.Context, se *session.Session, from *artifacts.Resolver, only bool) ([]artifacts.Digest, error) {
 	if len(se.Targets) == 0 {
 		return artifacts.ResultKeys(ctx, from.Own.Records)
@@ -116,8 +116,7 @@ func Keys(ctx context.Context, se *session.Session, from *artifacts.Resolver, on
 	return keys, nil
 }
 
-// Open opens the other store. A folder is created only to copy into it, and only if that is
-// not just tried.
+// Open opens the other store. It creates a folder only to copy into it, and not in a dry run.
 func Open(ctx context.Context, address string, into, dry bool) (artifacts.Store, error) {
 	folder := open.Folder(address)
 	if _, err := os.Stat(folder); folder != "" && errors.Is(err, fs.ErrNotExist) {
@@ -170,8 +169,8 @@ func (s *Selection) add(ctx context.Context, from artifacts.Store, prefix string
 	return err
 }
 
-// Copy copies a selection. Garbage collection spares what has arrived until the copy ends, under
-// a name that is the same for the same copy.
+// Copy copies a selection. Garbage collection spares what has arrived until the copy ends, under a name that is the same
+// for the same copy.
 func Copy(ctx context.Context, t *artifacts.Transfer, name string, s Selection) error {
 	release, err := t.Hold(ctx, name)
 	if err != nil {

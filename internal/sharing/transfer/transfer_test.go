@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// TestSelections: a run is its results and its record, the whole store is all of them; copied
-// again, nothing is.
+// TestSelections: a run is its results and its record, the store is all results and records; a second copy copies
+// nothing.
 func TestSelections(t *testing.T) {
 	from, to := mem.New(), mem.New()
 	var steps []runs.Step

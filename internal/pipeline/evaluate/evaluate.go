@@ -100,9 +100,7 @@ type Skipped struct {
 	Caption string `json:"caption,omitempty"`
 }
 
-func (s Skipped) Reason() string {
-	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
-}
+func (s Skipped) Reason() string { return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos)) }
 
 // Result is what the blocks of a pipeline say, in the order of sources (pipelines.hcl, then by name), then module by module.
 type Result struct {

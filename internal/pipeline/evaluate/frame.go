@@ -123,10 +123,8 @@ type stepReader struct {
 // collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
 func (f *frame) collect(r *Result) {
 	for _, n := range f.decl.Nodes {
-		if n.Block != nil && n.Block.Type != "claim" {
+		if n.Call != nil || n.Block != nil && n.Block.Type != "claim" {
 			r.Steps = append(r.Steps, f.of(n).steps...)
-			r.Skipped = append(r.Skipped, f.of(n).skipped...)
-		} else if n.Call != nil {
 			r.Skipped = append(r.Skipped, f.of(n).skipped...)
 		}
 	}

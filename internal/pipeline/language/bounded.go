@@ -2,6 +2,7 @@ package language
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -10,22 +11,17 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // bounded is a function that counts what it makes, and is not called for too large a result.
 func (m *meter) bounded(name string, f function.Function) function.Function {
-	guard := expansions[name]
-	params := f.Params()
-	for i := range params {
-		params[i] = anything(params[i])
-	}
-	variadic := f.VarParam()
+	guard, variadic := expansions[name], f.VarParam() // a copy
 	if variadic != nil {
-		v := anything(*variadic)
-		variadic = &v
+		*variadic = anything(*variadic)
 	}
 	return function.New(&function.Spec{
-		Params:   params,
+		Params:   lists.Map(f.Params(), anything),
 		VarParam: variadic,
 		Type:     func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
@@ -33,19 +29,18 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 				return cty.DynamicVal, err
 			}
 			if guard != nil {
-				if known, ok := knownOf(args); ok {
-					if err := guard(name, known); err != nil {
+				plain := lists.Map(args, func(a cty.Value) cty.Value { a, _ = a.UnmarkDeep(); return a })
+				if !slices.ContainsFunc(plain, func(a cty.Value) bool { return !a.IsWhollyKnown() || a.IsNull() }) {
+					if err := guard(name, plain); err != nil {
 						return cty.DynamicVal, err
 					}
 				}
 			}
 			v, err := f.Call(args)
-			if err != nil {
-				for _, a := range args {
-					if SensitiveIn(a) != "" {
-						return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
-					}
-				}
+			switch {
+			case err != nil && slices.ContainsFunc(args, func(a cty.Value) bool { return SensitiveIn(a) != "" }):
+				return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
+			case err != nil:
 				return v, failed(name, args, err)
 			}
 			made := v
@@ -54,11 +49,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 					made = args[0]
 				}
 			}
-			s, tooLarge := measure(made)
-			if tooLarge == nil {
-				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
-			}
-			if tooLarge != nil {
+			if tooLarge := m.weigh(made, lengths(args)/64); tooLarge != nil {
 				return cty.DynamicVal, tooLarge
 			}
 			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // of pow() and log() with 53 bits: digits beyond would be made up
@@ -69,18 +60,6 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			return v, nil
 		},
 	})
-}
-
-// knownOf returns arguments without marks; false if one is null or not known.
-func knownOf(args []cty.Value) ([]cty.Value, bool) {
-	known := make([]cty.Value, len(args))
-	for i, a := range args {
-		known[i], _ = a.UnmarkDeep()
-		if !known[i].IsWhollyKnown() || known[i].IsNull() {
-			return nil, false
-		}
-	}
-	return known, true
 }
 
 // lengths is how many elements the arguments have, not counting those within.
@@ -95,41 +74,30 @@ func lengths(args []cty.Value) (n int64) {
 
 // attempt is try or can that fails where one of its expressions does so for an artifact.
 func (s *Session) attempt(f function.Function) function.Function {
-	closure := function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType}
-	spec := &function.Spec{
-		Params: f.Params(),
-		Type:   func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
+	return function.New(&function.Spec{
+		Params:   f.Params(),
+		VarParam: f.VarParam(),
+		Type:     func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			w := &watched{s: s}
-			watching := make([]cty.Value, len(args))
-			for i, a := range args {
+			var found error
+			v, err := f.Call(lists.Map(args, func(a cty.Value) cty.Value {
 				c := *customdecode.ExpressionClosureFromVal(a)
-				c.Expression = &watchedExpr{Expression: c.Expression, watched: w}
-				watching[i] = customdecode.ExpressionClosureVal(&c)
-			}
-			v, err := f.Call(watching)
-			if w.found != nil {
-				return cty.DynamicVal, w.found
+				c.Expression = &watchedExpr{Expression: c.Expression, s: s, found: &found}
+				return customdecode.ExpressionClosureVal(&c)
+			}))
+			if found != nil {
+				return cty.DynamicVal, found
 			}
 			return v, err
 		},
-	}
-	if f.VarParam() != nil {
-		spec.VarParam = &closure
-	}
-	return function.New(spec)
-}
-
-// watched keeps the first error about an artifact of several expressions.
-type watched struct {
-	s     *Session
-	found error
+	})
 }
 
 // watchedExpr is evaluated once, though the library asks it twice: for its type, too.
 type watchedExpr struct {
 	hcl.Expression
-	*watched
+	s     *Session
+	found *error    // the first error about an artifact, of all expressions of a call
 	value cty.Value // NilVal before
 	ds    hcl.Diagnostics
 }
@@ -144,8 +112,8 @@ func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		if x == nil {
 			x = e.s.explainOpaque(d)
 		}
-		if x != nil && x.Summary == opaqueTitle && e.found == nil {
-			e.found = &told{x}
+		if x != nil && x.Summary == opaqueTitle && *e.found == nil {
+			*e.found = &told{x}
 		}
 	}
 	return e.value, e.ds
@@ -185,6 +153,15 @@ func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 		}
 	}
 	return m.ended
+}
+
+// weigh measures a value and spends it, with more elements that it took to make it.
+func (m *meter) weigh(v cty.Value, more int64) *syntax.Limit {
+	s, err := measure(v)
+	if err == nil {
+		err = m.spend(s.elements+more, s.bytes)
+	}
+	return err
 }
 
 // end ends the evaluation: try() must not take a store that does not answer for a step that made something else.
@@ -256,16 +233,13 @@ func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if ds.HasErrors() {
 		return v, ds
 	}
-	s, err := measure(v)
-	if err == nil {
-		err = e.m.spend(s.elements, s.bytes)
-	}
+	err := e.m.weigh(v, 0)
 	if err == nil {
 		return v, ds
 	}
-	rng := e.StartRange()
-	return cty.DynamicVal, append(ds, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail,
-		Subject: &rng, Expression: e, EvalContext: ctx, Extra: err})
+	d := err.At(e.StartRange())
+	d.Expression, d.EvalContext, d.Extra = e, ctx, err
+	return cty.DynamicVal, append(ds, d)
 }
 
 func (m *meter) around(e hclsyntax.Expression) hclsyntax.Expression {

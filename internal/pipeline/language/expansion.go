@@ -1,6 +1,7 @@
 package language
 
 import (
+	"encoding/json/jsontext"
 	"fmt"
 	"math"
 	"regexp"
@@ -189,35 +190,20 @@ func formatted(name string, a []cty.Value) *syntax.Limit {
 
 // deep refuses JSON that is too deep for the recursive decoder, and numbers that take it long.
 func deep(s string) *syntax.Limit {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '"':
-			for i++; i < len(s) && s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
-		case '[', '{':
-			if depth++; depth > maxNested {
-				return syntax.Over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
-			}
-		case ']', '}':
-			depth--
-		default:
-			end := i
-			for end < len(s) && strings.IndexByte("0123456789+-.eE", s[end]) >= 0 {
-				end++
-			}
-			if end > i {
-				if err := syntax.LongNumber(s[i:end]); err != nil {
-					return err
-				}
-				i = end - 1
+	d := jsontext.NewDecoder(strings.NewReader(s), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		t, err := d.ReadToken()
+		switch {
+		case err != nil: // the end, or a mistake that ends the other decoder, too
+			return nil
+		case d.StackDepth() > maxNested:
+			return syntax.Over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
+		case t.Kind() == '0':
+			if err := syntax.LongNumber(t.String()); err != nil {
+				return err
 			}
 		}
 	}
-	return nil
 }
 
 const maxProduct = 100_000

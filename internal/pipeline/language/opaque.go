@@ -96,7 +96,7 @@ func comparison(f func(a, b cty.Value) cty.Value) *hclsyntax.Operation {
 	})}
 }
 
-func compares(a, b cty.Value) error {
+func compares(a, b cty.Value) *syntax.Limit {
 	switch {
 	case a.IsNull() || b.IsNull():
 	case holdsValue(a):

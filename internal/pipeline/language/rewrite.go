@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // instancesFunction cannot be written in a pipeline: it is not an identifier.
@@ -74,7 +75,8 @@ func (s *Session) RewriteNode(root hclsyntax.Node) {
 		case *hclsyntax.FunctionCallExpr:
 			if e.Name == "product" && len(e.Args) == 1 {
 				if o, ok := Unwrap(e.Args[0]).(*hclsyntax.ObjectConsExpr); ok {
-					e.Args = append(e.Args, writtenOrder(o))
+					keys := lists.Map(o.Items, func(it hclsyntax.ObjectConsItem) hclsyntax.Expression { return it.KeyExpr })
+					e.Args = append(e.Args, &hclsyntax.TupleConsExpr{Exprs: keys, SrcRange: o.SrcRange, OpenRange: o.OpenRange})
 				}
 			}
 		}
@@ -98,14 +100,6 @@ func Unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 	}
 }
 
-func writtenOrder(o *hclsyntax.ObjectConsExpr) *hclsyntax.TupleConsExpr {
-	t := &hclsyntax.TupleConsExpr{SrcRange: o.SrcRange, OpenRange: o.OpenRange}
-	for _, it := range o.Items {
-		t.Exprs = append(t.Exprs, it.KeyExpr)
-	}
-	return t
-}
-
 // instancesOf turns a map into the list of its values by key, and leaves all else to the splat operator.
 var instancesOf = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "source", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true}},
@@ -116,19 +110,17 @@ var instancesOf = function.New(&function.Spec{
 		}
 		return t, nil
 	},
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		v := args[0]
-		t := v.Type()
-		if !t.IsMapType() || v.IsNull() {
+	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+		switch v := args[0]; {
+		case !v.Type().IsMapType() || v.IsNull():
 			return v, nil
-		}
-		if !v.IsKnown() {
-			return cty.UnknownVal(cty.List(t.ElementType())), nil
-		}
-		if v.LengthInt() == 0 {
+		case !v.IsKnown():
+			return cty.UnknownVal(t), nil
+		case v.LengthInt() == 0:
 			return cty.ListValEmpty(t.ElementType()), nil
+		default:
+			return cty.ListVal(v.AsValueSlice()), nil
 		}
-		return cty.ListVal(v.AsValueSlice()), nil
 	},
 })
 
@@ -145,7 +137,7 @@ func (t picked) TraversalStep(v cty.Value) (cty.Value, hcl.Diagnostics) {
 	}
 	x, err := a.pickBy(t.Key)
 	if err != nil {
-		return cty.DynamicVal, hcl.Diagnostics{noFile(err, &t.SrcRange, nil, nil)}
+		return cty.DynamicVal, hcl.Diagnostics{noFile(err, t.SrcRange, nil, nil)}
 	}
 	return x, nil
 }
@@ -168,8 +160,7 @@ func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	}
 	x, err := a.pickBy(k)
 	if err != nil {
-		rng := e.key.Range()
-		return cty.DynamicVal, append(ds, noFile(err, &rng, e, ctx))
+		return cty.DynamicVal, append(ds, noFile(err, e.key.Range(), e, ctx))
 	}
 	return cty.ObjectVal(map[string]cty.Value{k.AsString(): x}), ds
 }
@@ -274,10 +265,9 @@ func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.V
 type foreignNumber struct{ *hclsyntax.LiteralValueExpr }
 
 func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	rng := e.Range()
 	n := e.Val.AsBigFloat().Text('f', 0)
-	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Number in a template", Subject: &rng,
-		Detail: fmt.Sprintf("${%s} would be replaced by the number before a program sees the text. %s For the number, write %s.", n, LeaveToProgram(n), n)}}
+	return cty.DynamicVal, hcl.Diagnostics{syntax.Over("Number in a template",
+		"${%s} would be replaced by the number before a program sees the text. %s For the number, write %[1]s.", n, LeaveToProgram(n)).At(e.Range())}
 }
 
 // foreign marks a number in a template such as programs give their arguments and fields.

@@ -47,7 +47,7 @@ func (s *Session) render(dir, name string, vars cty.Value, secret func() bool) (
 	s.RewriteNode(e)
 	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: s.Functions(dir, secret)}
 	wrong := func(rng hcl.Range, summary, format string, args ...any) error {
-		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}}
+		return &told{syntax.Over(summary, format, args...).At(rng)}
 	}
 	for _, tr := range e.Variables() {
 		if root := tr.RootName(); ctx.Variables[root] == cty.NilVal {

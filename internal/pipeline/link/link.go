@@ -56,10 +56,8 @@ func (l *Links) linkNode(n *declare.Node) {
 			l.link(n, a.Expr, false)
 		}
 	case n.Call != nil:
-		for _, a := range n.Call.Arguments {
-			l.link(n, a.Expr, n.Call.ForEach != nil)
-		}
-		for _, e := range []hclsyntax.Expression{n.Call.When, n.Call.Otherwise} {
+		given := lists.Map(n.Call.Arguments, func(a *hclsyntax.Attribute) hclsyntax.Expression { return a.Expr })
+		for _, e := range append(given, n.Call.When, n.Call.Otherwise) {
 			if e != nil {
 				l.link(n, e, n.Call.ForEach != nil)
 			}
@@ -147,17 +145,13 @@ func (l *Links) Of(e hclsyntax.Expression, d *syntax.Collector, given func(root 
 
 // check reports references in an expression that lead nowhere.
 func (l *Links) check(e hclsyntax.Expression, each bool) bool {
-	ok := true
 	for _, tr := range e.Variables() {
 		if summary, detail := l.dangling(tr, each); summary != "" {
 			l.diags.Error(tr.SourceRange(), summary, detail)
-			ok = false
+			l.Bad[e] = true
 		}
 	}
-	if !ok {
-		l.Bad[e] = true
-	}
-	return ok
+	return !l.Bad[e]
 }
 
 // Unused reports variables and local values that nothing refers to.
@@ -237,51 +231,39 @@ func (l *Links) mayChain(n *declare.Node) bool {
 	})
 }
 
-// Groups are the strongly connected ones of nodes, each after those that it refers to.
-func Groups[N comparable](nodes []N, refs func(N) []N) [][]N {
-	o := &orderer[N]{index: map[N]int{}, low: map[N]int{}, on: map[N]bool{}, refs: refs}
-	for _, n := range nodes {
-		if _, seen := o.index[n]; !seen {
-			o.visit(n)
+// Groups finds the strongly connected groups of nodes (Tarjan 1972), each after the groups that it refers to.
+func Groups[N comparable](nodes []N, refs func(N) []N) (groups [][]N) {
+	index, low, on := map[N]int{}, map[N]int{}, map[N]bool{}
+	var stack []N
+	var visit func(n N)
+	visit = func(n N) {
+		index[n] = len(index)
+		low[n] = index[n]
+		first := len(stack)
+		stack, on[n] = append(stack, n), true
+		for _, to := range refs(n) {
+			if _, seen := index[to]; !seen {
+				visit(to)
+				low[n] = min(low[n], low[to])
+			} else if on[to] {
+				low[n] = min(low[n], index[to])
+			}
 		}
-	}
-	return o.groups
-}
-
-// orderer finds the strongly connected groups of nodes (Tarjan 1972), each after the groups that it refers to.
-type orderer[N comparable] struct {
-	index, low map[N]int
-	on         map[N]bool
-	stack      []N
-	groups     [][]N
-	refs       func(N) []N
-}
-
-func (o *orderer[N]) visit(n N) {
-	o.index[n] = len(o.index)
-	o.low[n] = o.index[n]
-	o.stack = append(o.stack, n)
-	o.on[n] = true
-	for _, to := range o.refs(n) {
-		if _, seen := o.index[to]; !seen {
-			o.visit(to)
-			o.low[n] = min(o.low[n], o.low[to])
-		} else if o.on[to] {
-			o.low[n] = min(o.low[n], o.index[to])
-		}
-	}
-	if o.low[n] != o.index[n] {
-		return
-	}
-	for i := len(o.stack) - 1; ; i-- {
-		m := o.stack[i]
-		o.on[m] = false
-		if m == n {
-			o.groups = append(o.groups, append([]N(nil), o.stack[i:]...))
-			o.stack = o.stack[:i]
+		if low[n] != index[n] {
 			return
 		}
+		group := slices.Clone(stack[first:])
+		groups, stack = append(groups, group), stack[:first]
+		for _, m := range group {
+			on[m] = false
+		}
 	}
+	for _, n := range nodes {
+		if _, seen := index[n]; !seen {
+			visit(n)
+		}
+	}
+	return groups
 }
 
 // cycle reports a shortest cycle through the first node of a group, with the place of each reference.
@@ -335,10 +317,7 @@ func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 		}
 	case "local":
 		if len(p) > 1 && len(l.targets(tr)) == 0 {
-			names := l.declared("local.")
-			for i, name := range names {
-				names[i] = strings.TrimPrefix(name, "local.")
-			}
+			names := lists.Map(l.declared("local."), func(name string) string { return strings.TrimPrefix(name, "local.") })
 			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], orDeclare(p[1], names, "local value", fmt.Sprintf("locals { %s = VALUE }", p[1])))
 		}
 	case "each":

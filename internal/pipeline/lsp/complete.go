@@ -215,7 +215,9 @@ func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
 	if spec == nil {
 		return nil
 	}
-	return lists.Filter(spec.Outputs, func(o step.Output) bool { return accepts(want, o.Type) })
+	return lists.Filter(spec.Outputs, func(o step.Output) bool {
+		return want == nil || want.Accepts == "" || slices.Contains(strings.Split(want.Accepts, ","), o.Type)
+	})
 }
 
 // instance is an index that makes one step of a block with for_each.
@@ -271,7 +273,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 		}
 		offer(names, itemModule)
 	case root == "module" && len(block) == 2:
-		if x, ok := c.s.work.module(c.d, block[1]); ok {
+		if x := c.s.work.module(c.d, block[1]); x != nil {
 			for _, o := range c.s.work.inside(x, "output") {
 				c.verbatim(completionItem{Label: o.attr.Name, Kind: itemField, Documentation: markdown(reference.Sentence(o.attr.Help))}, o.attr.Name)
 			}
@@ -279,11 +281,8 @@ func (c *completions) member(want *step.Attr, offset int) {
 	case root == "var" || root == "local" || root == "module":
 		offer(namesOf(descend(c.named(root+"."+p.before[1]), p.before[2:])), itemField)
 	case declare.Of(root).Outputs() && len(block) == declare.Depth(root):
-		for _, x := range c.decls {
-			if x.name != strings.Join(block, ".") {
-				continue
-			}
-			for _, o := range c.outputs(x, want) {
+		if x := find(c.decls, strings.Join(block, ".")); x != nil {
+			for _, o := range c.outputs(*x, want) {
 				c.verbatim(completionItem{Label: o.Name, Kind: itemField, Detail: o.Type, Documentation: markdown(reference.Sentence(o.Help))}, o.Name)
 			}
 		}

@@ -106,7 +106,8 @@ func feed(stack []*group, toks hclsyntax.Tokens, i int, t hclsyntax.Token) []*gr
 		}
 		return push(&group{})
 	case hclsyntax.TokenOBrack:
-		return push(&group{value: true, index: i > 0 && ends(toks[i-1].Type)})
+		after := []hclsyntax.TokenType{hclsyntax.TokenIdent, hclsyntax.TokenCBrack, hclsyntax.TokenCParen} // the end of a reference
+		return push(&group{value: true, index: i > 0 && slices.Contains(after, toks[i-1].Type)})
 	case hclsyntax.TokenOParen:
 		call := i > 0 && toks[i-1].Type == hclsyntax.TokenIdent
 		return push(&group{value: true, opaque: call && !slices.Contains(through, string(toks[i-1].Bytes))})
@@ -153,11 +154,6 @@ func feed(stack []*group, toks hclsyntax.Tokens, i int, t hclsyntax.Token) []*gr
 		}
 	}
 	return stack
-}
-
-// ends reports whether a bracket after such a token is an index.
-func ends(t hclsyntax.TokenType) bool {
-	return t == hclsyntax.TokenIdent || t == hclsyntax.TokenCBrack || t == hclsyntax.TokenCParen
 }
 
 // describe says where the end of a text is, of which the tokens are.

@@ -3,7 +3,6 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline/declare"
@@ -67,11 +66,6 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 		}
 	}
 	return &at
-}
-
-// accepts reports whether an attribute takes an artifact of a type.
-func accepts(a *step.Attr, typ string) bool {
-	return a == nil || a.Accepts == "" || slices.Contains(strings.Split(a.Accepts, ","), typ)
 }
 
 // takesArtifact reports whether a value that is one artifact may be there.

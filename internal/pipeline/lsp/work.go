@@ -37,16 +37,8 @@ type work struct {
 // document is the text of an open file, which another one follows when it is edited.
 type document struct {
 	*text
-	path string
-
-	read  sync.Once
-	decls []decl
-	isAll bool
-}
-
-func (d *document) declarations() ([]decl, bool) {
-	d.read.Do(func() { d.decls, d.isAll = declarations(d.path, []byte(d.src)) })
-	return d.decls, d.isAll
+	path         string
+	declarations func() (list []decl, complete bool) // see the function of this name
 }
 
 // loaded is what the last load of a document's pipeline found.
@@ -95,7 +87,7 @@ func (w *work) set(path string, t *text) {
 	if t == nil {
 		delete(w.docs, path)
 	} else {
-		w.docs[path] = &document{text: t, path: path}
+		w.docs[path] = &document{t, path, sync.OnceValues(func() ([]decl, bool) { return declarations(path, []byte(t.src)) })}
 		if w.loadedDocs[path] == nil && w.first[path] == nil {
 			w.first[path] = make(chan struct{})
 		}
@@ -364,20 +356,16 @@ func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
 	k.at = time.Now()
 }
 
+// didOpen opens a document, or closes it if the message says so.
 func (s *server) didOpen(m *message) (any, error) {
 	var p placeParams
 	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
-		s.work.set(path, newText(p.TextDocument.Text))
-	}
-	return nil, err
-}
-
-func (s *server) didClose(m *message) (any, error) {
-	var p placeParams
-	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
+	switch {
+	case err != nil:
+	case m.Method == "textDocument/didClose":
 		s.work.set(path, nil)
+	default:
+		s.work.set(path, newText(p.TextDocument.Text))
 	}
 	return nil, err
 }

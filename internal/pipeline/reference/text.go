@@ -17,15 +17,30 @@ import (
 
 // List writes one line per kind, below the name of its family.
 func List(w io.Writer, kinds []Kind) error {
+	return grouped(w, kinds, func(k Kind) (string, string, string) {
+		return k.Family, strings.TrimSuffix(k.longName, " block"), k.Summary
+	})
+}
+
+// FunctionText writes one line per function, in groups.
+func FunctionText(w io.Writer) error {
+	return grouped(w, language.Functions(), func(f language.Function) (string, string, string) { return f.Group, f.Usage, f.Help })
+}
+
+// grouped writes a line for each element, its name and a text, below the name of its group.
+func grouped[T any](w io.Writer, list []T, parts func(T) (group, name, text string)) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i, k := range kinds {
-		if i == 0 || k.Family != kinds[i-1].Family {
-			if i > 0 {
-				fmt.Fprintln(t)
-			}
-			fmt.Fprintln(t, k.Family)
+	last := ""
+	for i, x := range list {
+		group, name, text := parts(x)
+		if i > 0 && group != last {
+			fmt.Fprintln(t)
 		}
-		fmt.Fprintf(t, "  %s\t%s\n", strings.TrimSuffix(k.longName, " block"), k.Summary)
+		if i == 0 || group != last {
+			fmt.Fprintln(t, group)
+		}
+		fmt.Fprintf(t, "  %s\t%s\n", name, text)
+		last = group
 	}
 	return t.Flush()
 }
@@ -60,23 +75,6 @@ func Text(w io.Writer, k Kind, width int) error {
 		fmt.Fprintln(b)
 	}
 	return b.Flush()
-}
-
-// FunctionText writes one line per function, in groups.
-func FunctionText(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	group := ""
-	for _, f := range language.Functions() {
-		if f.Group != group {
-			if group != "" {
-				fmt.Fprintln(t)
-			}
-			group = f.Group
-			fmt.Fprintf(t, "%s\n", group)
-		}
-		fmt.Fprintf(t, "  %s\t%s\n", f.Usage, f.Help)
-	}
-	return t.Flush()
 }
 
 func (a Attr) status() string {
@@ -292,9 +290,7 @@ func kind(b io.Writer, k Kind) {
 }
 
 // cell makes a text fit into a table.
-func cell(s string) string {
-	return strings.NewReplacer("\n", " ", "|", `\|`).Replace(s)
-}
+func cell(s string) string { return strings.NewReplacer("\n", " ", "|", `\|`).Replace(s) }
 
 // anchor is the name by which GitHub links to a heading.
 func anchor(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }

@@ -39,21 +39,10 @@ func Show(path []any) string {
 	return b.String()
 }
 
+var indexes = regexp.MustCompile(`\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]`)
+
 // pattern is a path without what differs between the elements of one list or map.
-func pattern(path []any) string {
-	general := make([]any, len(path))
-	for i, p := range path {
-		switch p.(type) {
-		case int:
-			general[i] = 0
-		case Key:
-			general[i] = Key("")
-		default:
-			general[i] = p
-		}
-	}
-	return Show(general)
-}
+func pattern(path []any) string { return indexes.ReplaceAllString(Show(path), "[]") }
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 

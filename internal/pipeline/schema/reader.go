@@ -41,7 +41,7 @@ func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
 	if len(at) > 0 {
 		about = pattern(at)
 	}
-	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Instance, about)
+	r.Report(rng, summary, detail, about)
 	return r.Spoil(at)
 }
 

@@ -44,14 +44,14 @@ func (ds Diagnostics) Count() (errors, warnings int) {
 
 // Summary counts in words: "2 errors, 1 warning".
 func (ds Diagnostics) Summary() string {
-	n, m := ds.Count()
-	switch {
+	switch n, m := ds.Count(); {
 	case m == 0:
 		return words.Count(n, "error")
 	case n == 0:
 		return words.Count(m, "warning")
+	default:
+		return words.Count(n, "error") + ", " + words.Count(m, "warning")
 	}
-	return words.Count(n, "error") + ", " + words.Count(m, "warning")
 }
 
 // Lines are the errors in few words, a line each with its place.
@@ -221,10 +221,9 @@ func (c *Collector) Add(d *hcl.Diagnostic, of *Instance, about string) {
 func (c *Collector) Done() Diagnostics {
 	for i, r := range c.more {
 		d := *c.list[i]
-		switch {
-		case r.values == 1:
+		if r.values == 1 {
 			d.Detail += "\nThere is 1 more such value here."
-		case r.values > 1:
+		} else if r.values > 1 {
 			d.Detail += fmt.Sprintf("\nThere are %d more such values here.", r.values)
 		}
 		if r.first.Keyed {

@@ -85,15 +85,14 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 	switch {
 	case info.IsDir():
 		folder = name
-	case !whole:
-		switch {
-		case !isHCLFile(name):
-			return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
-		case !takes(name) && filepath.Base(name) == LocalFile:
-			return nil, fmt.Errorf("%s is not a pipeline: it has settings for the one beside it", name)
-		case !takes(name):
-			return nil, fmt.Errorf("%s is a test file, not a pipeline: redsi test %[1]s checks and runs it", name)
-		}
+	case whole:
+	case !isHCLFile(name):
+		return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
+	case !takes(name) && filepath.Base(name) == LocalFile:
+		return nil, fmt.Errorf("%s is not a pipeline: it has settings for the one beside it", name)
+	case !takes(name):
+		return nil, fmt.Errorf("%s is a test file, not a pipeline: redsi test %[1]s checks and runs it", name)
+	default:
 		return []string{filepath.Clean(name)}, nil
 	}
 	entries, err := os.ReadDir(folder)
@@ -116,9 +115,7 @@ func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
 
 func isHidden(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
-func IsPipeline(name string) bool {
-	return isHCLFile(name) && !IsBeside(name)
-}
+func IsPipeline(name string) bool { return isHCLFile(name) && !IsBeside(name) }
 
 // IsBeside reports whether a file stands beside pipelines: tests and settings.
 func IsBeside(name string) bool {
@@ -185,6 +182,4 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func Keys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
+func Keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

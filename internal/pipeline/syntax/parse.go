@@ -62,7 +62,7 @@ func CheckSource(name string, src []byte, d *Collector) bool {
 	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
 	wrong := CheckTokens(tokens)
 	if wrong != nil {
-		d.Error(*wrong.Subject, wrong.Summary, wrong.Detail)
+		d.Add(wrong, nil, wrong.Detail)
 	}
 	return wrong == nil
 }
@@ -103,7 +103,12 @@ type Limit struct{ Summary, Detail string }
 
 func (e *Limit) Error() string { return e.Detail }
 
-// Over is a limit that was passed, in words.
+// At is the limit as a diagnostic about a place.
+func (e *Limit) At(rng hcl.Range) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: e.Summary, Detail: e.Detail, Subject: &rng}
+}
+
+// Over is the error that a limit is passed.
 func Over(summary, format string, args ...any) *Limit {
 	return &Limit{summary, fmt.Sprintf(format, args...)}
 }
@@ -126,24 +131,6 @@ func NotNFC(b []byte) int {
 	return line
 }
 
-// badToken finds a number that is too long or large, and a name or text that is not in NFC. Comments are free.
-func badToken(tokens hclsyntax.Tokens) (hcl.Range, *Limit) {
-	for _, t := range tokens {
-		switch t.Type {
-		case hclsyntax.TokenComment:
-		case hclsyntax.TokenNumberLit:
-			if err := LongNumber(string(t.Bytes)); err != nil {
-				return t.Range, err
-			}
-		default:
-			if !norm.NFC.IsNormal(t.Bytes) {
-				return t.Range, Over("Text not in NFC", "This is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Save it as NFC, or let a step read the text as an input.")
-			}
-		}
-	}
-	return hcl.Range{}, nil
-}
-
 // LongNumber refuses a number that takes long to read or to write.
 func LongNumber(text string) *Limit {
 	if len(text) > maxDigits {
@@ -156,19 +143,26 @@ func LongNumber(text string) *Limit {
 	return nil
 }
 
-// CheckTokens is what is wrong with tokens that CheckSource refuses.
+// CheckTokens finds a number that is too long or large, a name or text that is not in NFC, and nesting that is too deep.
+// Comments may have any text. Nil: the tokens can be parsed.
 func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
-	rng, err := badToken(tokens)
-	if err == nil {
-		var deep bool
-		if rng, deep = tooDeep(tokens); deep {
-			err = Over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", MaxDepth)
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenComment:
+		case hclsyntax.TokenNumberLit:
+			if err := LongNumber(string(t.Bytes)); err != nil {
+				return err.At(t.Range)
+			}
+		default:
+			if !norm.NFC.IsNormal(t.Bytes) {
+				return Over("Text not in NFC", "This is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Save it as NFC, or let a step read the text as an input.").At(t.Range)
+			}
 		}
 	}
-	if err == nil {
-		return nil
+	if rng, deep := tooDeep(tokens); deep {
+		return Over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", MaxDepth).At(rng)
 	}
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}
+	return nil
 }
 
 // tooDeep finds where expressions or blocks stand deeper within each other than MaxDepth. Operators count, until a comma or line's end.

@@ -48,7 +48,7 @@ type Options struct {
 	// Environments remembers what locks of environments have.
 	Environments environment.Memory
 
-	// Lint adds warnings of what is hardly meant to those that are always there.
+	// Lint adds warnings of what is hardly meant.
 	Lint bool
 
 	// Stop, if set, is asked now and then; an error ends the evaluation.
@@ -61,7 +61,7 @@ func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	return p, ds
 }
 
-// load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
+// load declares and evaluates a pipeline; the scope is nil if a file cannot be read as HCL.
 func load(sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
 	s := language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop)
 	t := declare.Declare(s, sources, declare.Options{Registry: o.Registry, Module: o.Module, Lint: o.Lint})
@@ -130,7 +130,7 @@ type (
 	Publish   = evaluate.Publish
 )
 
-// Scope is what the expressions of a loaded pipeline see, and Expression one that comes later.
+// Scope is what the expressions of a loaded pipeline see; an Expression is evaluated in it later.
 type (
 	Scope      = evaluate.Opened
 	Expression = evaluate.Expression
@@ -144,7 +144,7 @@ func WholeExpression(file string, source []byte) Expression {
 	return evaluate.WholeExpression(file, source)
 }
 
-// Origin is what a pipeline was loaded from, to load it again: in a worker, once a step decides which steps there are.
+// Origin is what a pipeline was loaded from: a worker reloads it once a step has decided which steps there are.
 type Origin struct {
 	Sources map[string][]byte `json:"sources"`
 	Found   language.Found    `json:"found"`
@@ -160,7 +160,7 @@ func (p *Pipeline) Origin() *Origin {
 	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}
 }
 
-// Load loads the pipeline again, with options beside the origin: Vars or Env have the sensitive variables, which it lacks.
+// Load reloads the pipeline, with options beside the origin: Vars or Env have the sensitive variables, which it lacks.
 func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	vars := map[string]string{}
 	maps.Copy(vars, with.Vars)

@@ -1,5 +1,4 @@
-// Package address reads what steps, tables and figures are called:
-// module.first["a"].step.dedup.nq["url"].
+// Package address reads what steps, tables and figures are called: module.first["a"].step.dedup.nq["url"].
 package address
 
 import (

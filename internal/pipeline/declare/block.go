@@ -34,7 +34,7 @@ func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
 	b.Places = placesIn(hb.Body)
 }
 
-// kind looks up a block's kind and reports one that cannot be used so.
+// kind looks up a block's kind, and reports a kind that such a block cannot have.
 func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	s := d.Registry.Lookup(b.Kind)
 	switch {

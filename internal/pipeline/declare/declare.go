@@ -1,6 +1,6 @@
-// Package declare says what blocks there are (Types, one table) and makes typed declarations of bodies:
-// nodes with names, variables, calls of modules, which are trees of declarations. It evaluates constants
-// only. It imports syntax, language, schema. To add a type of block, begin at types.go.
+// Package declare says what blocks there are (Types, one table) and turns bodies into typed declarations: nodes with names,
+// variables, calls of modules, which are trees of declarations. It evaluates only constants, and imports syntax, language and
+// schema. To add a type of block, begin at types.go.
 package declare
 
 import (
@@ -257,7 +257,7 @@ func (d *declarer) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want
 	return language.Scope{Session: d.Session, Context: ctx}.Typed(a.Expr, want, wrong)
 }
 
-// description checks a text that is for people alone.
+// description checks a text that only people read.
 func (d *declarer) description(b *hclsyntax.Block) {
 	d.constantOf(b.Body.Attributes["description"], d.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
 }

@@ -30,7 +30,7 @@ type ChecklistForm struct {
 	Models    []Asset           `hcl:"model,block" help:"A model that is used or made."`
 }
 
-// Answers are those of people to the questions of each list.
+// Answers are what people answer to the questions of each list, by their numbers.
 func (x ChecklistForm) Answers() map[string]map[string]string {
 	return map[string]map[string]string{"acl": x.ACL, "neurips": x.NeurIPS}
 }
@@ -122,5 +122,5 @@ type RetryForm struct {
 // Beliefs are what Untrusted and Shared may be.
 var Beliefs = []string{"run", "verify", "use"}
 
-// publishFolder is that of a publish block: below the pipeline's, and not hidden.
+// publishFolder matches a folder below the pipeline's that is not hidden.
 var publishFolder = regexp.MustCompile(`^[^./\\:][^/\\:]*(/[^./\\:][^/\\:]*)*/?$`)

@@ -31,7 +31,7 @@ func newModule(files map[string][]byte, parent *Module) *Module {
 	return &Module{Files: files, parent: parent, Variables: map[string]*Variable{}, Once: map[string]*hclsyntax.Block{}, ByName: map[string]*Node{}, Typos: schema.Typos{}}
 }
 
-// Broken reports whether some file is not HCL, so that it is not known what is declared.
+// Broken reports whether some file is not HCL, so that its declarations are missing.
 func (m *Module) Broken() bool {
 	return len(m.Bodies) == 0 || len(m.Bodies) < len(syntax.Pipelines(m.Files))
 }
@@ -91,10 +91,10 @@ type Block struct {
 type Flags struct {
 	When, Otherwise, Keep, Fresh hclsyntax.Expression
 	AllowEmpty                   bool
-	AtLeast                      float64 // of its steps, for what goes on without those that fail: a share below 1, or how many; 0: they are not left out
+	AtLeast                      float64 // how many of its steps a reader needs, a share if below 1; 0: all
 }
 
-// placesIn are those of the attributes and blocks in a body, by name.
+// placesIn is where the attributes and blocks of a body stand, by name.
 func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	at, expects := map[string]syntax.Pos{}, 0
 	for name, a := range body.Attributes {

@@ -50,7 +50,7 @@ type Type struct {
 	Kind                string     // of work: the kind that it stands for; "" of a step, whose label says it
 	Form                *step.Spec // what its body may have; nil: its kind says, or anything may
 	Root                string     // what references to it begin with; "": nothing refers to it
-	Refers              string     // of one that stands once: what its values may refer to; "": nothing
+	Refers              string     // what values of a block that stands once may refer to; "": nothing
 	alone               bool       // it is read only in the pipeline that is run
 	idle                [2]string  // the title and text of the lint of one in a module, where it has no effect; "": none
 }
@@ -106,7 +106,7 @@ var Types = []Type{
 		idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."}},
 }
 
-// common are the attributes and blocks of all work, beside those of its kind. The first three modules have, too.
+// common are the attributes and blocks that all work may have beside its kind's. Modules have the first three.
 var common = []step.Attr{
 	{Name: forEachAttr, Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
 	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step, or module, is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
@@ -191,7 +191,7 @@ func (t *Type) KindOf(labels []string) string {
 	return t.Kind
 }
 
-// Attrs are the attributes and blocks that such a block may have, with those of the kind that it is of.
+// Attrs are the attributes and blocks that such a block may have, its kind's among them.
 func (t *Type) Attrs(r *step.Registry, kind string) []step.Attr {
 	switch {
 	case t == nil:

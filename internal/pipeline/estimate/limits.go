@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// UsualLimits are those of a run that nobody has set others for.
+// UsualLimits are the limits of a run for which nobody has set others.
 const UsualLimits = "4h,20GB"
 
 // unknownSteps is how many steps without history, after downloads of unknown size, exceed any limit.

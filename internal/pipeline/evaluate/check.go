@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checks reads the check blocks of an instance with the configuration tree; false: one is wrong, or not known yet.
+// checks reads the check blocks of an instance with the configuration tree; false: a check is wrong, or not known yet.
 func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range c.b.Checks {
@@ -132,7 +132,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 	return slices.Compact(addresses)
 }
 
-// field reports an output that a step has not, and a path that the output does not declare. Counts are known to no kind.
+// field reports an output that a step does not have, and a path that the output does not declare. Kinds declare no counts.
 func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 	output, path, found := strings.Cut(field, ":")
 	if spec == nil || !found {

@@ -23,11 +23,11 @@ type instance struct {
 	address string
 	ctx     *hcl.EvalContext
 
-	undecided bool // whether it is skipped is not known yet
+	undecided bool // a step that has not run decides whether it is skipped
 	leftOut   bool // of a claim: what it is about is left out
 }
 
-// of says of a diagnostic about an instance which one that is; nil of no instance.
+// of is the instance as diagnostics name it; nil of no instance.
 func (i *instance) of() *syntax.Instance {
 	if i == nil {
 		return nil

@@ -47,7 +47,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	st.read = st.read || f.KeepValues
 	st.read = st.read && b.Type != "claim"  // nothing can refer to one
 	values := map[string]cty.Value{}        // of what something refers to
-	var configs map[string]artifacts.Digest // configurations, by key, if all are known
+	var configs map[string]artifacts.Digest // by key; nil if a step is pending or wrong
 	if b.Type == "step" && slices.ContainsFunc(instances, func(inst instance) bool { return axes(inst.value) != nil }) {
 		configs = map[string]artifacts.Digest{}
 	}
@@ -97,7 +97,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	}
 }
 
-// valueOf is what references to an instance give, of whose step it may not be known what that is.
+// valueOf is what references to an instance give; ok is false of a step that is wrong.
 func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	spec := m.n.Block.Spec
 	if !ok || s.Pending() {
@@ -143,7 +143,7 @@ func (m *maker) reportCycles() {
 		all[i], byAddress[s.Address] = i, i
 	}
 	refs := func(i int) (to []int) {
-		refs, _ := m.st.steps[i].Task.Refs() // of a task that was made here
+		refs, _ := m.st.steps[i].Task.Refs() // this program wrote the task
 		for _, ref := range refs {
 			if j, own := byAddress[ref.Step]; own {
 				to = append(to, j)
@@ -213,7 +213,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	s.Key, s.Queue, s.Resources, s.Temporary, s.Fresh = inst.Key, queue, resources, temporary, fresh
 	task, err := c.task(tree)
 	if err != nil {
-		c.Problems(err) // but those of what is not known
+		c.Problems(err) // unless about a value that is not known yet
 	}
 	if f.Awaits().Any() && (c.Failed() || !queueOK || !checksOK || inst.undecided) {
 		return pending(f.Awaits(), s, step.RefsIn(tree)), true
@@ -240,7 +240,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	return s, true
 }
 
-// task is the task of a configuration. That of a claim about what is left out has its sentence alone.
+// task is the task of a configuration. A claim about what is left out keeps only its sentence.
 func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
 		return step.NewTask(c.Spec, tree)
@@ -255,7 +255,7 @@ func (f *frame) stepOf(b *declare.Block, address string) Step {
 		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.Places}
 }
 
-// pending is the step of an instance, or of all of a block, that is not known yet. reads are artifacts in its configuration.
+// pending is an instance, or all of a block, as a step that awaits what a does. reads are artifacts in its configuration.
 func pending(a *language.Awaited, s Step, reads []step.Ref) Step {
 	s.Task.Config = json.RawMessage(`{}`)
 	s.Awaits = slices.SortedFunc(maps.Keys(a.Refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })

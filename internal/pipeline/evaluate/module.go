@@ -68,7 +68,7 @@ func (f *frame) load(call *declare.Call, address string, arguments map[string]ar
 	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
 	m := call.Module()
 	if m.Broken() {
-		return cty.DynamicVal // what a broken file declares is not known
+		return cty.DynamicVal // a broken file may declare anything
 	}
 	for _, name := range syntax.Pipelines(m.Files) {
 		f.run.modules[name] = m.Files[name]

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// resources is what an instance asks for, nil: nothing, and its queue, "": the kind's; false: it is wrong, or not known yet.
+// resources reads what an instance asks for, nil: nothing, and its queue, "": the kind's; false: it is wrong, or not known yet.
 func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 	b, inst := c.b, c.inst
 	if b.Resources == nil && b.Retry == nil {

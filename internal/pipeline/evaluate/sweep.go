@@ -16,9 +16,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// sweep warns of instances of a block that are one step several times: nothing that a step computes differs by an axis of
-// each.value, so a mean over such results is of one result. configs are those of steps, by key; without them the block's
-// references decide. Every load says so, not lint alone.
+// sweep warns of instances of a block that are the same step: no configuration differs by an axis of each.value, so a mean
+// over their results is of one result. configs are the steps' configurations by key; nil: the block's references decide.
 func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, configs map[string]artifacts.Digest) {
 	used := map[string]bool{}
 	all := usesEach(body, forEach, used)
@@ -58,7 +57,7 @@ func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body 
 			}
 		}
 	}
-	for _, g := range groups { // in a sweep all are as large; where two systems share an index, the others are alone
+	for _, g := range groups { // in a sweep all are as large; where only two systems share an index, they are not
 		if len(unused) == 0 || len(g)*len(groups) != n {
 			return
 		}

@@ -42,17 +42,17 @@ func (f *frame) setVariables(from *givens) {
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
-	whole := map[string]cty.Value{}
+	secrets := map[string]cty.Value{}
 	for name, v := range f.variables {
 		if v.Sensitive {
-			whole[name] = v.value
+			secrets[name] = v.value
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	f.SetSecrets(whole)
+	f.SetSecrets(secrets)
 	f.validateAll()
-	for name := range whole { // those that are refused are unknown now
-		whole[name], _ = f.variables[name].value.Unmark()
+	for name := range secrets { // a refused value is unknown now
+		secrets[name], _ = f.variables[name].value.Unmark()
 	}
 }
 
@@ -341,7 +341,7 @@ func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (ct
 	}
 	if err != nil {
 		line := 1
-		_, _ = fmt.Sscanf(err.Error(), "line %d:", &line) // where it is known
+		_, _ = fmt.Sscanf(err.Error(), "line %d:", &line) // if the error has it
 		return fail(line, err.Error())
 	}
 	if v.IsNull() { // it is empty

@@ -32,7 +32,7 @@ func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v
 	return v, out, true
 }
 
-// runs reports whether an instance is a step. A when that is not known yet leaves it undecided.
+// runs reports whether an instance is a step. If a step that has not run decides its when, it is, and is marked undecided.
 func (m *maker) runs(inst *instance) bool {
 	v, out, ok := m.f.decided(inst, m.n.Block.When, m.n.Block.Otherwise)
 	switch {
@@ -85,7 +85,7 @@ func (f *frame) whySkipped(of, name string) (summary, detail string) {
 	return "", ""
 }
 
-// temporary evaluates the keep of an instance; ok is false if it is wrong, or not known yet.
+// temporary evaluates the keep of an instance; not ok: it is wrong, or not known yet.
 func (m *maker) temporary(inst *instance) (temporary, ok bool) {
 	keep := m.n.Block.Keep
 	if keep == nil {
@@ -101,7 +101,7 @@ func (m *maker) temporary(inst *instance) (temporary, ok bool) {
 	return v.False(), true
 }
 
-// fresh evaluates the fresh of an instance; ok is false if it is wrong, or not known yet.
+// fresh evaluates the fresh of an instance; not ok: it is wrong, or not known yet.
 func (m *maker) fresh(inst *instance) (fresh time.Duration, ok bool) {
 	e := m.n.Block.Fresh
 	if e == nil {

@@ -212,7 +212,7 @@ func (l *layout) place() {
 		}
 		for _, v := range layer {
 			if l.vs[v].node < 0 {
-				l.vs[v].w = widest // an edge passes the whole column straight
+				l.vs[v].w = widest // an edge passes the column straight
 			}
 		}
 		x += widest + layerGap

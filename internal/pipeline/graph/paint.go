@@ -90,7 +90,7 @@ var looks = []look{
 	{"maybe", "#f3f4f6", "#6b7280", 1.2, "3 3", "maybe: known after others have run"},
 }
 
-// look is that of a node of a plan; ok is false for all others.
+// look is how a node of a plan is drawn; false: the node has no outcome of a plan.
 func (n Node) look() (look, bool) {
 	for _, l := range looks {
 		if len(n.Outcomes) > 0 && l.class == n.class() {

@@ -104,7 +104,7 @@ func (c *comparison) versions(ctx context.Context) ([]set, error) {
 			switch {
 			case ch.Path == "version" || ch.Path == "parts" || strings.HasPrefix(ch.Path, "parts["): // its kind's rules, not what is asked of it
 				rules = append(rules, ch)
-			case isInput(ch.Old) && isInput(ch.New): // what it reads is made anew
+			case isInput(ch.Old) && isInput(ch.New): // what it reads is rebuilt
 			default:
 				pure = false
 			}
@@ -152,7 +152,7 @@ type Report struct {
 
 	Steps  Counts        `json:"steps"`
 	Cost   estimate.Cost `json:"cost"`   // of what the change makes run
-	Causes []Cause       `json:"causes"` // those that move most steps first
+	Causes []Cause       `json:"causes"` // the cause that moves most steps first
 	Tables []Table       `json:"tables"` // that the change touches, in the plan's order
 	Claims []Claim       `json:"claims"` // of tables that it touches
 	Each   []Change      `json:"changes"`

@@ -1,8 +1,6 @@
-// Package impact says what a change of a pipeline costs: of two plans, before and after,
-// which steps lose their results, why, by which attribute at which line, and what running
-// them is expected to take.
-//
-// It must not know where plans come from, and reads no store.
+// Package impact says what a change of a pipeline costs: of two plans, before and after, which steps lose their results, by
+// which attribute at which line, and what running them is expected to take. It must not know where plans come from, and
+// reads no store.
 package impact
 
 import (
@@ -37,16 +35,16 @@ type Sides struct {
 	Claims func(address string) []string
 }
 
-// comparison is a report while it is made.
+// comparison is a report while it is computed.
 type comparison struct {
 	Sides
 	report *Report
 
 	was    map[string]int // steps of Was by address
 	here   map[string]int // steps of Is by address
-	of     []int          // of each step of Is, that of Was; -1 if it is new
+	of     []int          // by step of Is, the same step of Was; -1 if it is new
 	causes causes
-	own    []set // of each step of Is, the causes that change it and those that it follows
+	own    []set // by step of Is, the causes that change it and the causes of what it reads
 	stood  []bool
 	states []state
 	costs  []estimate.Cost
@@ -111,7 +109,7 @@ func (c *comparison) step(i int, versions []set) error {
 	case j < 0:
 		found = found.plus(c.causes.place(Cause{Block: x.Block(), Text: "new", Where: where(x.Pos)}))
 	case !it.Key.IsZero() && it.Key == c.Was.Items[j].Key:
-		found = set{} // whatever it was made of has the same bytes
+		found = set{} // whatever it reads has the same bytes
 	default:
 		changes, err := c.changes(&c.Was.Plan.Steps[j], x)
 		if err != nil {
@@ -185,7 +183,7 @@ func (c *comparison) outline(t step.Task, names map[string]string) ([]byte, erro
 		names[`{"$input":"`+d.String()+`"}`] = r.String()
 		return artifacts.Artifact{Digest: d}, nil
 	})
-	if err == nil && preimage == nil { // its key was known before
+	if err == nil && preimage == nil { // Bind had its key cached
 		_, preimage, err = c.Registry.Key(t)
 	}
 	return preimage, err

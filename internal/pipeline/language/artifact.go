@@ -30,7 +30,7 @@ type Artifact struct {
 	Leaves Leaves     // of the step
 }
 
-// Leaves names an output's files as far as known before a run, folders of unknown files with a "/"; nil: of no output.
+// Leaves names the files of an output that are known before a run, folders of other files with a "/"; nil: of no output.
 type Leaves func(output string) (names []string, known bool)
 
 // ArtifactType is the type of artifacts' values.
@@ -54,7 +54,7 @@ func OutputsOf(spec *step.Spec, outputs []step.Output, address string, names Lea
 // StepType is the type of OutputsOf.
 func StepType(spec *step.Spec) cty.Type { return OutputsOf(spec, spec.Outputs, "", nil).Type() }
 
-// StepOf tells whether a value is a whole step, and its address; an object with some of its outputs is none.
+// StepOf is the address of the step that a value is; false: it is another value, such as an object with some of a step's outputs.
 func StepOf(v cty.Value) (string, bool) {
 	if !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return "", false
@@ -81,7 +81,7 @@ func (a *Artifact) leaves() ([]string, bool) {
 	return a.Leaves(a.Ref.Output)
 }
 
-// files names all files of a tree, if that is known before the step has run.
+// files names all files of a tree; false: that is known only once the step has run.
 func (a *Artifact) files() ([]string, bool) {
 	names, known := a.leaves()
 	return names, known && a.Ref.Path == "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") })
@@ -177,17 +177,17 @@ func OutputNames(v cty.Value, address string) string {
 	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
 }
 
-// What a step has made may decide which steps there are: files() and json() look into it. Until Options.Made knows it,
-// their value is unknown, and so is what is made of it. A block with such a for_each, and a step with such a configuration
-// or `when`, is one pending step, which says what it awaits; once that is there, loading again gives the steps.
+// What a step has left may decide which steps there are: files() and json() look into it. Until Options.Made has it, their
+// value is unknown, and so is what is computed from it. A block with such a for_each, and a step with such a configuration or
+// `when`, is one pending step, which says what it awaits; once that is there, reloading gives the steps.
 
 const (
-	MaxPieces = 50_000 // of a for_each over what a step has made
+	MaxPieces = 50_000 // of a for_each over what a step has left
 
 	PiecesTitle = "Wrong pieces"
 )
 
-// look is what a step has made, if that is known; else the present evaluation awaits it.
+// look is what a step has left; nil: it is not there yet, and the present evaluation awaits it.
 func (s *Session) look(ref step.Ref) (*Made, error) {
 	var m *Made
 	if s.world.Made != nil {

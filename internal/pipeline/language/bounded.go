@@ -52,9 +52,9 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			if tooLarge := m.weigh(made, lengths(args)/64); tooLarge != nil {
 				return cty.DynamicVal, tooLarge
 			}
-			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // of pow() and log() with 53 bits: digits beyond would be made up
-				if f := v.AsBigFloat(); f.IsInt() && f.Prec() < wholeBits {
-					v = cty.NumberVal(f.SetPrec(wholeBits))
+			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // pow() and log() give 53 bits: digits beyond would be invented
+				if f := v.AsBigFloat(); f.IsInt() && f.Prec() < integerBits {
+					v = cty.NumberVal(f.SetPrec(integerBits))
 				}
 			}
 			return v, nil
@@ -164,7 +164,7 @@ func (m *meter) weigh(v cty.Value, more int64) *syntax.Limit {
 	return err
 }
 
-// end ends the evaluation: try() must not take a store that does not answer for a step that made something else.
+// end ends the evaluation: try() must not take a store that does not answer for a step that left something else.
 func (m *meter) end(summary, format string, args ...any) error {
 	if m.ended == nil {
 		m.ended = syntax.Over(summary, format, args...)

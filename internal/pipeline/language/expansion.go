@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// guard says whether a call could make far more than its arguments, or take far longer. These are known, typed and measured.
+// guard refuses a call that could give far more than its arguments, or take far longer. These are known, typed and measured.
 type guard func(name string, args []cty.Value) *syntax.Limit
 
 var expansions = map[string]guard{
@@ -208,9 +208,9 @@ func deep(s string) *syntax.Limit {
 
 const maxProduct = 100_000
 
-// product makes every combination of several axes, for for_each: keys join the axes' keys by "/", values have an attribute per
-// axis. An axis is a list or set of strings, numbers or bools, each its own key, or a map or object. The axes are joined in
-// the order of the second argument (rewriting passes the written order), else by name.
+// product combines several axes, for for_each: keys join the axes' keys by "/", values have an attribute per axis. An axis is
+// a list or set of strings, numbers or bools, each its own key, or a map or object. The second argument is the order of axes
+// (Rewrite passes the written order), else it is by name.
 var product = function.New(&function.Spec{
 	Params:   []function.Parameter{{Name: "axes", Type: cty.DynamicPseudoType}},
 	VarParam: &function.Parameter{Name: "order", Type: cty.DynamicPseudoType},

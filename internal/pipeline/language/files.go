@@ -167,7 +167,7 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 // maxListed is how many names fileset() lists.
 const maxListed = 100_000
 
-// List lists the regular files below a folder that match a pattern, sorted; hidden ones by a dot alone, and no link may lead out.
+// List lists the regular files below a folder that match a pattern, sorted; hidden files only by a dot in it. No link may lead out.
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -207,7 +207,7 @@ func Matches(pattern, name string) bool {
 	return doublestar.MatchUnvalidated(pattern, name) && len(dotted.FindAllString(name, -1)) <= len(dotted.FindAllString(pattern, -1))
 }
 
-// Folder is what lies at the path of a source block, if that is known or to be had.
+// Folder lists what lies at the path of a source block, if that is recorded or can be read.
 func (f *Files) Folder(path string, ignore bool) (names []string, known bool) {
 	id := path
 	if !ignore {
@@ -240,7 +240,7 @@ type World struct {
 	// Folder lists the files of a source block, by SourceOf, unless Found has them; nil: only Found has any.
 	Folder func(path string, ignore bool) ([]string, error)
 
-	// Made returns what a step has made, nil if that is not known; nil if nothing is.
+	// Made returns what a step has left, nil if it has not run; nil: no step has.
 	Made func(step.Ref) (*Made, error)
 }
 
@@ -278,12 +278,12 @@ func (c *codeFiles) List(pattern string) ([]string, error) {
 	return c.f.listBeside(c.dir, ".", pattern)
 }
 
-// Folder is not known where the pipeline is loaded from its sources alone.
+// Folder is "" where the pipeline is loaded from its sources only.
 func (c *codeFiles) Folder() string {
 	if c.f.world.ReadFile == nil {
 		return ""
 	}
-	folder, _ := filepath.Abs(filepath.FromSlash(c.dir)) // "" if it is not known
+	folder, _ := filepath.Abs(filepath.FromSlash(c.dir)) // "" with an error
 	return folder
 }
 

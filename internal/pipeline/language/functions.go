@@ -259,7 +259,7 @@ func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) 
 	})
 }
 
-// elementType is the type of all elements of a known tuple, or attributes of a known object; false: there is none.
+// elementType is the type that all elements of a tuple, or attributes of an object, have; false: there is none, or v is unknown.
 func elementType(v cty.Value, attributes bool) (one cty.Type, ok bool) {
 	var types []cty.Type
 	switch t := v.Type(); {

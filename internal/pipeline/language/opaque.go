@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// An expression can choose among artifacts and hand them on. It cannot read one: what it would compare or print is a reference,
-// never the contents, so the answer would be the same whatever the step makes. Each such use is an error, also within try and
-// can, which pass over other errors.
+// An expression can choose among artifacts and hand them on, but not read them: what it would compare or print is a reference,
+// the same whatever the step leaves. Each such use is an error, also within try and can, which pass over other errors.
 const (
 	opaqueTitle = "Artifact used as a value"
 
@@ -64,7 +63,7 @@ func refuse(name string, args []cty.Value) *syntax.Limit {
 
 // failed is the error of a carrier that failed, whose reason is an argument that is an artifact itself, not a collection.
 func failed(name string, args []cty.Value, err error) error {
-	if name == "files" || name == "json" { // they say themselves what is wrong with what was made
+	if name == "files" || name == "json" { // their errors are about what the step left
 		return err
 	}
 	for _, a := range args {
@@ -81,7 +80,7 @@ var comparisons = map[*hclsyntax.Operation]*hclsyntax.Operation{
 	hclsyntax.OpNotEqual: comparison(cty.Value.NotEqual),
 }
 
-// comparison refuses artifacts, but beside null: whether there is an artifact is known.
+// comparison refuses artifacts except beside null: whether there is an artifact is known.
 func comparison(f func(a, b cty.Value) cty.Value) *hclsyntax.Operation {
 	operand := anything(function.Parameter{Type: cty.DynamicPseudoType})
 	return &hclsyntax.Operation{Type: cty.Bool, Impl: function.New(&function.Spec{

@@ -17,17 +17,14 @@ import (
 // instancesFunction cannot be written in a pipeline: it is not an identifier.
 const instancesFunction = "[*]"
 
-// Rewrite gives three expressions a meaning that the language alone does not:
+// Rewrite gives three expressions a meaning that HCL does not:
 //
-//   - step.train.dsi[*] is the list of the block's instances, by key, though
-//     their collection is a map;
+//   - step.train.dsi[*] is the list of the block's instances, by key, though their collection is a map;
 //   - step.split.nq.out["a.fa"] is a file of the tree, though an artifact has no elements;
-//   - product({ b = …, a = … }) joins keys in the order in which the attributes
-//     are written, though objects have no order;
+//   - product({ b = …, a = … }) joins keys in the order in which the attributes are written, though objects have no order;
 //
-// gives heredocs the line ends that they have in any checkout, puts the meter where values are
-// made, and operators that refuse artifacts where values are compared. The types of variables are
-// not values.
+// gives heredocs the line ends that they have in any checkout, puts the meter where values are computed, and operators that
+// refuse artifacts where values are compared. The types of variables are not values.
 func (s *Session) Rewrite(b *hclsyntax.Body) {
 	for _, a := range b.Attributes {
 		s.RewriteNode(a.Expr)
@@ -125,7 +122,7 @@ var instancesOf = function.New(&function.Spec{
 })
 
 // The evaluator follows step.command.split.out["a.fa"] as an element of a collection, by the reference's own methods or the
-// value's type. So a part is replaced by one that knows artifacts, and a value by an object with the one element.
+// value's type. So a part is replaced by a picked, which knows artifacts, and a value by an object with the one element.
 
 // picked is the index of a reference that may follow an artifact.
 type picked struct{ hcl.TraverseIndex }

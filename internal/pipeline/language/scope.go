@@ -1,8 +1,6 @@
-// Package language evaluates expressions: what they can call, how much they may use, and values that are
-// outputs of steps or secrets. It knows no type of block; a Scope says what an expression sees.
-//
-// A Session is the state of one load: what has been read, used and asked for. All is pure but for Files,
-// which asks World. Begin at Scope.Value, then functions.go.
+// Package language evaluates expressions: what they can call, how much they may use, and values that are outputs of steps or
+// secrets. It knows no type of block; a Scope says what an expression sees. A Session is the state of one load: what has been
+// read, used and asked for. Everything is pure except Files, which asks World. Begin at Scope.Value, then functions.go.
 package language
 
 import (
@@ -25,7 +23,7 @@ type Scope struct {
 	Context  *hcl.EvalContext
 	Instance *syntax.Instance        // which instance diagnostics are about; nil: none in particular
 	Bad      map[hcl.Expression]bool // refers to what does not exist; reported
-	Why      Why                     // nil: a value alone says what it lacks
+	Why      Why                     // nil: the value itself says what it lacks
 }
 
 // Report files an error, about all instances together that say the same about.
@@ -97,7 +95,7 @@ func (sc Scope) Typed(e hclsyntax.Expression, want cty.Type, wrong string) (cty.
 	return v, false
 }
 
-// Open returns a value that steps may have; one that is sensitive is reported.
+// Open returns a value that steps may have; a sensitive value is reported, and DynamicVal returned.
 func (sc Scope) Open(v cty.Value, rng hcl.Range) cty.Value {
 	if !sc.HasSecrets() {
 		return v

@@ -1,6 +1,5 @@
-// Package link finds what each declaration refers to: edges, an order in which each follows what it
-// refers to, circles, names that lead nowhere, what nothing refers to. It evaluates nothing.
-// It imports syntax, language (the form of references), declare. Begin at Link.
+// Package link finds what each declaration refers to: edges, an order in which each follows what it refers to, circles, names
+// that lead nowhere, what nothing refers to. It evaluates nothing, and imports syntax, language and declare. Begin at Link.
 package link
 
 import (
@@ -220,7 +219,7 @@ func (l *Links) inOrder() {
 	}
 }
 
-// mayChain reports whether a block refers to itself in its instances alone: one may refer to the one before it in a chain.
+// mayChain reports whether a block refers to itself only in its instances, as each of a chain does to the instance before it.
 func (l *Links) mayChain(n *declare.Node) bool {
 	if n.Block == nil || n.Block.ForEach == nil || n.Block.Type != "step" {
 		return false

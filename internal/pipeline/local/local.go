@@ -1,5 +1,4 @@
-// Package local reads redsi.local.hcl: what one machine or person sets beside a pipeline, and what is in
-// no key. It knows the file alone, not what its variables are for.
+// Package local reads redsi.local.hcl: what one machine or person sets beside a pipeline, in no key. It knows only the file.
 package local
 
 import (

@@ -205,8 +205,7 @@ func (c *completions) start(want *step.Attr) {
 	}
 }
 
-// outputs lists what a declared block leaves that an attribute takes; nothing of the block
-// that is being written.
+// outputs lists the outputs of a declared block, not the one being written, that an attribute takes.
 func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
 	if b := c.place.blocks; len(b) > 0 && x.name == b[0].name() {
 		return nil

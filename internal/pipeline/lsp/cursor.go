@@ -44,8 +44,7 @@ func (h header) kind() string { return declare.Of(h.typ).KindOf(h.labels) }
 // name is the block's name in references.
 func (h header) name() string { return strings.Join(append([]string{h.typ}, h.labels...), ".") }
 
-// top finds where a block begins at the start of a line: a text is read from there, so that
-// what is broken before it does not matter.
+// top finds where a block begins at the start of a line: what is broken before it does not matter to a text read from there.
 var top = regexp.MustCompile(`(?m)^(run|variables|` + // of a test
 	strings.Join(lists.Map(declare.Types, func(t declare.Type) string { return t.Name }), "|") + `)\b[^=\n]*$`)
 
@@ -288,8 +287,7 @@ func chain(toks hclsyntax.Tokens) []string {
 	return parts
 }
 
-// under is the name or text at an offset: its end, so that placeAt of it is about all of
-// it, and its range. ok is false where there is none.
+// under finds the name or text at an offset; placeAt of its end is about all of it.
 func under(src string, offset int) (start, end int, ok bool) {
 	from := lexFrom(src, offset)
 	for _, t := range lex(src[from:]) {

@@ -85,8 +85,7 @@ func (w *work) openModule(into *loaded, folder, source string) (map[string][]byt
 	return files, nil
 }
 
-// moduleFiles names the files of the module that a block declares: files at a path as they
-// are now, files of a repository as the last load had them.
+// moduleFiles names the files of a block's module: at a path as they are now, in a repository as the last load had them.
 func (w *work) moduleFiles(x *decl) []string {
 	source := constantText(x.body, "source")
 	if declare.IsLocalModule(source) {
@@ -134,8 +133,7 @@ func (s *server) variablesOf(d *document, b header) (attrs []step.Attr) {
 	return attrs
 }
 
-// definitionInModule finds what a name in a module block is: the file that source names,
-// or a variable.
+// definitionInModule finds what a name in a module block is: the file that source names, or a variable.
 func (s *server) definitionInModule(d *document, p place, name string) any {
 	x := s.work.module(d, strings.Join(p.blocks[0].labels, "."))
 	switch {

@@ -25,8 +25,7 @@ const (
 	outcomesWait   = 5 * time.Second
 )
 
-// hover says what the name at an offset is. The answer about a step waits, beside other
-// requests, until its outcomes are looked up.
+// hover says what the name at an offset is; what it says of a step comes once its outcomes are looked up, beside other requests.
 func (s *server) hover(d *document, offset int) any {
 	start, end, ok := under(d.src, offset)
 	if !ok {
@@ -118,8 +117,7 @@ func (s *server) hoverHeader(d *document, offset int, at span) any {
 	return nil
 }
 
-// hoverValue is a variable, local value or output, as of the last load, or what is in it
-// by a path.
+// hoverValue shows a variable, local value or output of the last load, or what is in it by a path.
 func (s *server) hoverValue(d *document, name string, path ...string) string {
 	text := "`" + strings.ReplaceAll(strings.Join(append([]string{name}, path...), "."), ".[", "[") + "`"
 	if l := s.work.loaded(d.path); l.scope != nil {
@@ -134,8 +132,7 @@ func (s *server) hoverValue(d *document, name string, path ...string) string {
 	return text
 }
 
-// hoverBlock tells of a step, table, figure or module, what it is and which of its steps
-// have results.
+// hoverBlock says what a step, table, figure or module is, and which of its steps have results.
 func (s *server) hoverBlock(d *document, x *decl, text string, at span) any {
 	spec := s.Load.Registry.Lookup(x.kind)
 	name := "`" + x.name + "`"

@@ -39,7 +39,7 @@ func element(t step.Type) step.Type {
 	return t
 }
 
-// attrAt follows a path into a value: what is expected there; nil if that is not known.
+// attrAt follows a path into a value, and returns what is expected there; nil: anything.
 func attrAt(attrs []step.Attr, path []string) *step.Attr {
 	if len(path) == 0 {
 		return nil

@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// work is the documents that the client has open and what is known of them. Its run loads
-// pipelines and looks outcomes up, one at a time, always of the newest texts.
+// work has the documents that the client has open. Its run loads their pipelines, one at a time, always of the newest texts.
 type work struct {
 	s    *server
 	ctx  context.Context // of the server
@@ -71,7 +70,7 @@ func (w *work) document(path string) *document {
 	return w.docs[path]
 }
 
-// loaded returns what is known of a document; never nil.
+// loaded returns what the last load of a document found; never nil.
 func (w *work) loaded(path string) *loaded {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,8 +95,7 @@ func (w *work) set(path string, t *text) {
 	w.changed(path)
 }
 
-// changed has a document loaded again, and all others that may be of one pipeline with it,
-// or have it in a module.
+// changed has a document reloaded, and all others that may be of one pipeline with it, or have it in a module.
 func (w *work) changed(path string) {
 	w.mu.Lock()
 	w.dirty[path] = true
@@ -181,8 +179,7 @@ func errorsOf(ds pipeline.Diagnostics) int {
 	return n
 }
 
-// open loads a document alone or with its folder, which it belongs to if pipelines.hcl is
-// there.
+// open loads a document, alone or with the other files of its folder.
 func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
 	sources := map[string][]byte{d.path: []byte(d.src)}
 	if folder {
@@ -227,8 +224,7 @@ func (w *work) declarations(path string) ([]decl, bool) {
 	return declarations(path, src)
 }
 
-// declared lists what the files of a document's pipeline declare: in a file that is broken
-// now, also what it declared before.
+// declared lists what the files of a document's pipeline declare; of a file that is broken now, also what it declared before.
 func (w *work) declared(d *document) []decl {
 	files := w.loaded(d.path).files
 	w.mu.Lock()
@@ -249,8 +245,7 @@ func (w *work) declared(d *document) []decl {
 	return all
 }
 
-// publish sends what is wrong with the files of a document's pipeline, and takes back what
-// was said of files that are no more of it.
+// publish sends what is wrong with the files of a document's pipeline, and withdraws it for files that are no longer in it.
 func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) error {
 	by := map[string][]diagnostic{}
 	for _, f := range files {
@@ -292,8 +287,7 @@ func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) err
 	return nil
 }
 
-// spanOf is the range of a diagnostic, in which texts may be spelled otherwise than in the
-// document.
+// spanOf is the range of a diagnostic, counted in the text that was loaded.
 func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 	at := func(p hcl.Pos) position { return position{max(p.Line-1, 0), units(ds.Before(r.Filename, p))} }
 	return span{at(r.Start), at(r.End)}
@@ -302,8 +296,7 @@ func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 // outcomesFresh is how long outcomes are thought to be true.
 const outcomesFresh = 10 * time.Second
 
-// outcomes has the outcomes of a document's pipeline looked up, if that was not done just
-// now, and waits for them; nil if the document has no pipeline, or ctx ends before.
+// outcomes returns the outcomes of a document's pipeline, no older than outcomesFresh; nil: there is no pipeline, or ctx ended.
 func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *lookup) {
 	w.mu.Lock()
 	first := w.first[path]
@@ -392,7 +385,7 @@ func (s *server) didChange(m *message) (any, error) {
 	return nil, nil
 }
 
-// filesChanged has the documents loaded again that a saved or changed file may concern.
+// filesChanged has the documents reloaded that a saved or changed file may concern.
 func (s *server) filesChanged(m *message) (any, error) {
 	var p struct {
 		TextDocument textDocument   `json:"textDocument"`

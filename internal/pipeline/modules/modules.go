@@ -1,10 +1,7 @@
-// Package modules fetches the modules of a pipeline: from a folder or file next to it, or from
-// a commit of a git repository. A commit is fetched once, by the git program, pinned in
-// redsi.lock by its id and the digest of its files, and kept in a cache folder; then it needs
-// no network. Nothing in a repository is run: its files are written from its archive, so that
-// neither hooks nor filters see them.
-//
-// It must not know how pipelines are evaluated.
+// Package modules fetches the modules of a pipeline: from a folder or file beside it, or from a commit of a git repository.
+// A commit is fetched once, by the git program, pinned in redsi.lock by its id and the digest of its files, and kept in a
+// cache folder; then it needs no network. Nothing in a repository is run: its files are written from its archive, so that
+// neither hooks nor filters see them. The package must not know how pipelines are evaluated.
 package modules
 
 import (
@@ -38,13 +35,13 @@ type Reader struct {
 	Lock  string // the pipeline's lock file
 	Cache string // folder for commits
 
-	// Pins, if set, is read instead of Lock, such as that of a commit: nothing is pinned then.
+	// Pins, if set, is read instead of Lock, such as a commit's lock file: nothing is pinned then.
 	Pins *lockfile.File
 
 	// Accept, if set, refuses folders and files of modules; a repository must be pinned already then.
 	Accept func(file string) error
 
-	// Update, if set, says which repositories' refs are looked up again.
+	// Update, if set, says which repositories' refs are looked up, though they are pinned.
 	Update func(source string) bool
 
 	Used   []Used        // repositories, in the order in which they were opened
@@ -207,7 +204,7 @@ func (r *Reader) sweep() {
 	for _, name := range left {
 		folder := filepath.Join(r.Cache, name)
 		if info, err := os.Stat(folder); err == nil && time.Since(info.ModTime()) > 4*fetchTime {
-			_ = os.RemoveAll(folder) // the next fetch tries again
+			_ = os.RemoveAll(folder) // if it fails, the next fetch tries
 		}
 	}
 }
@@ -232,7 +229,7 @@ func (u Used) Moved(ctx context.Context) (string, error) {
 
 type Repository struct {
 	URL    string
-	Ref    string // a branch, tag or whole commit id
+	Ref    string // a branch, tag or full commit id
 	Folder string // slash-separated, within the repository; "." for all of it
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Grower makes a plan whose steps are known only when others have run, as far as results are there: the same in client and worker.
+// Grower plans steps that others decide, as far as results are there. Client and worker do it alike.
 type Grower struct {
 	Origin *pipeline.Origin // of the pipeline
-	With   pipeline.Options // beside it, and what is known to have been made
+	With   pipeline.Options // beside it
 	// Plan makes a plan of it; Follow says which of the plan's results there are.
 	Plan   func(*pipeline.Pipeline) (*Plan, error)
 	Follow func(*Plan, Keep) (*Preview, error)
@@ -26,7 +26,7 @@ type Grower struct {
 	Misfit func(of []step.Ref, err error) bool
 }
 
-// lostMost bounds how often one growth begins again because an output is lost or corrupt.
+// lostMost bounds how often one growth restarts because an output is lost or corrupt.
 const lostMost = 3
 
 // Grow grows a loaded pipeline and its plan as far as results are there; its error is a *pipeline.Invalid if they do not fit.
@@ -51,9 +51,9 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	first, out := pl.First, pl.LeftOut
 	misfit := map[step.Ref]bool{}
 	lost := 0     // outputs that could not be read
-	anew := false // what fits is being found out, from the plan of nothing made
-	// with grows by some outputs more, or by those among them that fit. These it tries in the order
-	// in which steps depend on each other: an output is not to blame for what a later one lacks.
+	anew := false // the growth has restarted without outputs, to find out which of them fit
+	// with grows by more outputs, or by as many of them as fit, in the order in which steps depend on each other: an output is
+	// not to blame for what a later one lacks.
 	var with func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error
 	with = func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error {
 		for _, ref := range refs {

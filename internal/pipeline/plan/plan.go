@@ -1,10 +1,7 @@
-// Package plan turns a pipeline into a plan: the selected steps in an order in
-// which each follows what it reads, and, given a way to look results up, what
-// of it is done (HIT), must run (RUN), or cannot be told yet because its key
-// depends on a step that must run first (MAYBE).
-//
-// A Plan is a value that travels to workers and is stored by its digest (gather.go). This
-// package does no I/O but by what it is given, and must not know stores or Temporal.
+// Package plan turns a pipeline into a plan: the selected steps in an order in which each follows what it reads, and, given
+// a way to look results up, which of them are done (HIT), must run (RUN), or have a key that depends on a step that must run
+// first (MAYBE). A Plan travels to workers and is stored by its digest. The package does no I/O except by what it is given,
+// and must not know stores or Temporal.
 package plan
 
 import (
@@ -38,7 +35,7 @@ type Plan struct {
 	// Skipped are the steps whose when is false: they are not among Steps.
 	Skipped []pipeline.Skipped `json:"skipped,omitempty"`
 
-	// Origin is what the plan was made of, where steps are pending: see Grow.
+	// Origin is what the pipeline was loaded from, where steps are pending: see Grow.
 	Origin *pipeline.Origin `json:"origin,omitempty"`
 
 	// First is the stored plan from which this one has grown; zero: from none.
@@ -84,7 +81,7 @@ func (p *Plan) Addresses(of []int) []string {
 	return lists.Map(of, func(i int) string { return p.Steps[i].Address })
 }
 
-// Places are those of the plan's steps, by their addresses.
+// Places is the place of each step in the plan, by address.
 func (p *Plan) Places() map[string]int {
 	at := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
@@ -93,12 +90,12 @@ func (p *Plan) Places() map[string]int {
 	return at
 }
 
-// IsStale reports whether a result that was made at a time counts no more at another one, which is not zero.
+// IsStale reports whether a result is older than fresh (0: never) at a time, which is not zero.
 func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
 	return fresh > 0 && !at.IsZero() && !finished.Add(fresh).After(at)
 }
 
-// Pending reports whether it is not known yet what the step is or, of an address BLOCK[*], which steps there are.
+// Pending reports whether Awaits decide what the step is or, of an address BLOCK[*], which steps there are.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
 // Pending reports whether a step of the plan is.
@@ -123,7 +120,7 @@ func (e *UnknownTarget) Error() string {
 func quoted(address string) string { return "'" + address + "'" }
 
 // Build selects what the targets need, or without targets the pipeline's own steps and what these need, in topological order. A
-// target is an address (table.dedup_counts, step.dedup.nq["url"]) or a beginning of one that ends at a dot or bracket (table).
+// target is an address (table.dedup_counts, step.dedup.nq["url"]) or its beginning up to a dot or bracket (table).
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
 	index := make(map[string]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -205,8 +202,8 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	}
 }
 
-// Without is the plan without some steps and all that need them, but for those that gather them and have enough (with a reg of
-// nil, without these, too). left are the steps that are left out, in the plan's order.
+// Without is the plan without some steps and all that need them. A step that gathers them and has enough stays (reg nil: it
+// goes, too). left are the steps that are left out, in the plan's order.
 func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, left []int) {
 	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))

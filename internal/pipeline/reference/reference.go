@@ -1,9 +1,6 @@
-// Package reference writes what a pipeline file may contain: the step kinds with
-// their attributes and outputs, and the functions of expressions. It is what
-// `redsi kinds` prints and docs/kinds is made of.
-//
-// Everything comes from the registry and the function library, so that it
-// cannot say anything else than what the loader accepts.
+// Package reference writes what a pipeline file may contain: the step kinds with their attributes and outputs, and the
+// functions of expressions, for `redsi kinds` and docs/kinds. All of it comes from the registry and the function library,
+// so that it says what the loader accepts.
 package reference
 
 import (
@@ -72,8 +69,7 @@ type Field struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// Kinds describes every kind that can be written in a pipeline, family by family in the
-// registry's order, the kinds of a family by name.
+// Kinds describes every kind that can be written in a pipeline: families in the registry's order, their kinds by name.
 func Kinds(reg *step.Registry) []Kind {
 	var out []Kind
 	order := map[string]int{}
@@ -194,7 +190,7 @@ type row struct {
 	attr Attr
 }
 
-// rows lists attributes and those of their objects, in order.
+// rows lists attributes, each followed by the attributes of its objects.
 func rows(attrs []Attr, within string) (list []row) {
 	for _, a := range attrs {
 		list = append(list, row{within + a.Name, a})

@@ -117,8 +117,7 @@ func indent(b *bufio.Writer, text string, width int) {
 	}
 }
 
-// wrap wraps a text whose paragraphs are separated by empty lines; indented
-// lines stay as they are.
+// wrap wraps a text at a width; 0: not at all.
 func wrap(s string, width int) string {
 	if width <= 0 {
 		return s
@@ -179,8 +178,7 @@ By bytes where there are texts and whole numbers, which every machine computes a
 whose last bits a processor that multiplies and adds at once rounds differently.
 `
 
-// Markdown is the pages of docs/kinds by file name: README.md, one for each family, and the
-// functions. Equal kinds give equal bytes.
+// Markdown is the pages of docs/kinds by file name: README.md, a page for each family, and functions.md.
 func Markdown(kinds []Kind) map[string]string {
 	index := &strings.Builder{}
 	index.WriteString(intro)

@@ -1,6 +1,6 @@
-// Package schema compares a body with the attributes that it may have, and makes a configuration of it.
-// What a kind refuses comes back with the place of the value. It knows neither which blocks there are
-// nor what their values mean. It imports syntax, language, step. Begin at Shape, then Reader.Body.
+// Package schema compares a body with the attributes that it may have, and turns it into a configuration. What a kind refuses
+// comes back with the place of the value. It knows neither which blocks there are nor what their values mean, and imports
+// syntax, language and step. Begin at Shape, then Reader.Body.
 package schema
 
 import (
@@ -78,7 +78,7 @@ func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 	return list[0]
 }
 
-// tree turns a value into a configuration tree. It looks at the type for artifacts alone; the kind checks the rest.
+// tree turns a value into a configuration tree. It checks only what artifacts a type takes; the kind checks the rest.
 func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	if !v.IsKnown() {
 		return r.Spoil(at)
@@ -169,12 +169,12 @@ func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 	return cty.ObjectVal(m)
 }
 
-// Read is what a block says; false if something is wrong with it, or not known yet.
+// Read reads what a block says; false: a value is wrong, or not known yet.
 func Read[T any](r *Reader) (said T, ok bool) {
 	return Decoded[T](r, r.Body(r.Block.Body, r.Spec.Attrs, nil))
 }
 
-// Decoded is Read of a tree that Body has made.
+// Decoded is Read of a tree that Body has returned.
 func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
 	v, err := r.Spec.Decode(tree)
 	if err != nil {
@@ -259,7 +259,7 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 	}
 }
 
-// rename gives an attribute that is written under its former name the one that it has.
+// rename gives an attribute that is written under its former name its present name.
 func rename(d *syntax.Collector, body *hclsyntax.Body, a *step.Attr) {
 	was := body.Attributes[a.Was]
 	if a.Was == "" || was == nil {

@@ -45,7 +45,7 @@ func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
 	return r.Spoil(at)
 }
 
-// covered reports whether a value on the way to a path, or below it, is known to be wrong.
+// covered reports whether a value on the way to a path, or below it, has been reported.
 func (r *Reader) covered(path []any) bool {
 	return slices.ContainsFunc(r.broken, func(b []any) bool {
 		n := min(len(b), len(path))

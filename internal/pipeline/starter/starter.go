@@ -1,6 +1,5 @@
-// Package starter owns the studies that people start from: a small one, the first steps of the
-// ReDSI paper, and a retrieval study on a corpus of their own, whose files it reads first. It
-// must not know what a study means once it is written, or how what was found is shown.
+// Package starter owns the studies that people start from: a small one, the first steps of the ReDSI paper, and a retrieval
+// study on a corpus of their own, whose files it reads first. It must not know what a study means once it is written.
 package starter
 
 import (
@@ -37,7 +36,7 @@ const (
 //go:embed study nq corpus
 var starters embed.FS
 
-// ignored is what belongs to one machine or can be made again.
+// ignored is what belongs to one machine or can be rebuilt.
 const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + syntax.LocalFile + "\n"
 
 // Files are the files of Small or Paper by name.

@@ -146,7 +146,7 @@ func NewCollector(sources map[string][]byte) *Collector {
 // Quote gives the text of a source that excerpts are taken from.
 func (c *Collector) Quote(name string, src []byte) { c.sources[name] = src }
 
-// Source is the text of a source; nil if it is not known.
+// Source is the text of a source; nil: there is none of that name.
 func (c *Collector) Source(name string) []byte { return c.sources[name] }
 
 // Within says where what is found from now on is loaded from, until back is called.

@@ -1,8 +1,6 @@
-// Package syntax reads the files of a pipeline: which there are, their bodies, and what is wrong with
-// them, with the line of the source that it is about.
-//
-// It owns names of files, places, the list of diagnostics and how it is written, and hints ("did you
-// mean"). It knows HCL's form alone: no function, no value, no block. Begin at ParseFile and Collector.
+// Package syntax reads the files of a pipeline: which there are, their bodies, and what is wrong with them, with the line of
+// the source that it is about. It owns names of files, places, the list of diagnostics and how it is written, and hints ("did
+// you mean"). It knows only HCL's form: no function, no value, no block. Begin at ParseFile and Collector.
 package syntax
 
 import (
@@ -38,7 +36,7 @@ func Check(sources map[string][]byte) Diagnostics {
 	return d.Done()
 }
 
-// ParseFile is the body of a file; nil of one that is not HCL, which is reported.
+// ParseFile is the body of a file; nil, which is reported, of a file that is not HCL.
 func ParseFile(name string, src []byte, d *Collector) *Body {
 	if !CheckSource(name, src, d) {
 		return nil
@@ -143,8 +141,7 @@ func LongNumber(text string) *Limit {
 	return nil
 }
 
-// CheckTokens finds a number that is too long or large, a name or text that is not in NFC, and nesting that is too deep.
-// Comments may have any text. Nil: the tokens can be parsed.
+// CheckTokens finds a number that is too long or large, a name or text outside comments that is not in NFC, or too deep nesting.
 func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
 	for _, t := range tokens {
 		switch t.Type {

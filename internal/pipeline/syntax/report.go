@@ -122,7 +122,7 @@ func printable(line string) string { return escape.Line(strings.ReplaceAll(line,
 // Invalid is the error of a pipeline that cannot be loaded.
 type Invalid struct{ Diagnostics Diagnostics }
 
-// Err is the errors as one error whose text is the whole report; nil: there are none.
+// Err is the errors as one error whose text is the report; nil: there are none.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {
 		return nil
@@ -137,7 +137,7 @@ func (e *Invalid) Error() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Shown is how many characters a diagnostic quotes of a text that has more than Long, such as a whole file.
+// Shown is how many characters a diagnostic quotes of a text that has more than Long, such as a file's.
 const (
 	Shown = 80
 	Long  = 2 * Shown

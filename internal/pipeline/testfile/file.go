@@ -1,9 +1,6 @@
-// Package testfile reads files of tests, *.test.hcl, and says which of their assertions
-// hold. The names are those of Terraform's tests: a file has run blocks, each with a
-// command, plan or apply, variables and assert blocks.
-//
-// It owns the form of these files and what an assertion can refer to. It must not know how
-// a pipeline is planned or run: its caller does that and gives a World of what came of it.
+// Package testfile reads files of tests, *.test.hcl, and says which of their assertions hold. Names are as in Terraform's
+// tests: a file has run blocks, each with a command, plan or apply, variables and assert blocks. It must not know how a
+// pipeline is planned or run: its caller does that and gives a World of what came of it.
 package testfile
 
 import (
@@ -181,7 +178,7 @@ type Value struct {
 	Value      string `json:"value"`
 }
 
-// Check evaluates the assertions of a run. The error is of one that cannot be evaluated.
+// Check evaluates the assertions of a run. An assertion that cannot be evaluated is an error.
 func (r *Run) Check(w World) (failures []Failure, err error) {
 	for _, a := range r.Asserts {
 		f, err := r.check(w, a)

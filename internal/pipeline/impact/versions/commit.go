@@ -1,6 +1,5 @@
-// Package versions reads a pipeline as it was in a commit, from git's objects: nothing is
-// checked out. Files that the commit does not have are read from this machine, and named. It
-// must not know how a pipeline is evaluated or planned.
+// Package versions reads a pipeline as it was in a commit, from git's objects: nothing is checked out. Files that the commit
+// lacks are read from this machine, and named. It must not know how a pipeline is evaluated or planned.
 package versions
 
 import (
@@ -105,7 +104,7 @@ func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Module reads modules for pipeline.Options: those of the commit from there, others by open.
+// Module reads modules for pipeline.Options: from the commit where it has them, else by open.
 func (c *Files) Module(open func(ctx context.Context, folder, source string) (map[string][]byte, error)) func(folder, source string) (map[string][]byte, error) {
 	return func(folder, source string) (map[string][]byte, error) {
 		at := syntax.Beside(folder, source)

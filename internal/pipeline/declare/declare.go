@@ -101,9 +101,7 @@ func (d *declarer) declareOnce(t *Type, b *hclsyntax.Block) {
 
 func (d *declarer) declareLocals(b *hclsyntax.Block) {
 	labels(d.Diags, b)
-	for _, inner := range b.Body.Blocks {
-		d.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
-	}
+	noBlocks(d.Diags, b, "A locals block has attributes only: NAME = VALUE.")
 	for _, a := range syntax.Attributes(b.Body) {
 		if n := (&Node{Name: "local." + a.Name, Range: a.NameRange, Expr: a.Expr}); d.add(n) {
 			d.m.Nodes = append(d.m.Nodes, n)
@@ -332,7 +330,7 @@ func (d *declarer) openModule(n *Node, a *hclsyntax.Attribute) map[string][]byte
 	depth := 0
 	for outer := d.m; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
-			if _, again := outer.Files[name]; again {
+			if _, twice := outer.Files[name]; twice {
 				d.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}

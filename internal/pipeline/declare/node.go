@@ -2,6 +2,8 @@ package declare
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -41,12 +43,7 @@ func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.alone }
 
 // AnySensitive reports whether a variable that has been declared so far is sensitive.
 func (m *Module) AnySensitive() bool {
-	for _, v := range m.Variables {
-		if v.Sensitive {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(m.Variables)), func(v *Variable) bool { return v.Sensitive })
 }
 
 // Node is something that is evaluated: one local value or output, or a block.
@@ -124,10 +121,7 @@ type Variable struct {
 	Checks    []check
 }
 
-type check struct {
-	Condition, Message hclsyntax.Expression
-	Range              hcl.Range
-}
+type check struct{ Condition, Message hclsyntax.Expression }
 
 // Call is a module block: another pipeline with values for its variables, a scope of its own, and outputs for others.
 type Call struct {
@@ -183,34 +177,28 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 }
 
 func (v *Variable) declareCheck(d *syntax.Collector, b *hclsyntax.Block) {
-	c := check{Range: syntax.Header(b)}
-	if a := b.Body.Attributes["condition"]; a != nil {
-		c.Condition = a.Expr
-	}
-	if a := b.Body.Attributes["error_message"]; a != nil {
-		c.Message = a.Expr
-	}
-	if c.Condition == nil || c.Message == nil {
-		d.Error(c.Range, "Missing attribute", "A validation needs condition = … and error_message = ….")
+	condition, message := b.Body.Attributes["condition"], b.Body.Attributes["error_message"]
+	if condition == nil || message == nil {
+		d.Error(syntax.Header(b), "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return
 	}
-	v.Checks = append(v.Checks, c)
+	v.Checks = append(v.Checks, check{condition.Expr, message.Expr})
 }
 
 // settle decides a variable's type, its default's if that is a string, number or bool, else string, and converts its default to it.
 func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
-	known := v.Optional && v.Fallback.IsKnown()
+	valid := v.Optional && v.Fallback.IsKnown()
 	if v.Type == cty.NilType {
 		switch {
 		case !v.Optional:
 			v.Type = cty.String
-		case known && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
+		case valid && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
 			v.Type = v.Fallback.Type()
 		default:
 			v.Type = cty.DynamicPseudoType
 		}
 	}
-	if known {
+	if valid {
 		fallback, err := convert.Convert(v.Fallback, v.Type)
 		if err != nil {
 			d.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",

@@ -147,10 +147,9 @@ func Of(v *plan.Preview, h History) *Estimate {
 	e := &Estimate{Each: make([]Step, len(v.Items))}
 	blocks, kinds := pools(v, h)
 	for i, s := range v.Todo() {
-		own := &pool{}
+		own, priced := &pool{}, h.Priced[i]
 		own.add(h.of(i)...)
 		own.sort()
-		priced := h.Priced[i]
 		x := first(own, blocks[s.Block()], rated(priced), kinds[s.Task.Kind])
 		less := priced.Took > 0 && x.Bytes > 0 && priced.Bytes > farBelow*x.Bytes // data, which says nothing then
 		if less {
@@ -255,14 +254,8 @@ func rated(p Priced) *pool {
 		return nil
 	}
 	out := &pool{}
-	if p.Took > 0 {
-		out.took = []time.Duration{p.Took}
-	}
-	if p.Bytes >= 0 {
-		out.bytes = []int64{p.Bytes}
-	}
-	if p.Memory > 0 {
-		out.memory = []int64{p.Memory}
+	if out.add(Sample{Took: p.Took, Bytes: p.Bytes, Memory: p.Memory}); p.Took == 0 {
+		out.took = nil
 	}
 	return out
 }

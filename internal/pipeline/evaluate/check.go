@@ -25,7 +25,7 @@ func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 		if name, one := own["of"].(string); one {
 			own["of"] = []any{name}
 		}
-		if x, known := schema.Decoded[declare.CheckForm](r.Reader, own); known {
+		if x, ok := schema.Decoded[declare.CheckForm](r.Reader, own); ok {
 			list = append(list, r.check(x)...)
 		}
 		ok = ok && !r.Failed()

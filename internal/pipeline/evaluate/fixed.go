@@ -93,7 +93,7 @@ func publicKeys(c *schema.Reader, attribute string, texts []string, seen map[str
 			c.Diags.Error(at, "Not a public key", err.Error()+".")
 			continue
 		}
-		if first, again := seen[k.ID()]; again {
+		if first, twice := seen[k.ID()]; twice {
 			c.Diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
 			continue
 		}

@@ -160,7 +160,7 @@ func namedIn(tree map[string]any, name string, attributes []string) bool {
 
 func (l *linter) standsBeside(dir, name string) bool {
 	file := syntax.Beside(dir, name)
-	if _, known := l.there[file]; !known && l.f.ReadFile != nil {
+	if _, looked := l.there[file]; !looked && l.f.ReadFile != nil {
 		_, err := l.f.ReadFile(file)
 		l.there[file] = err == nil
 	}

@@ -172,7 +172,7 @@ func (f *frame) setArguments(m *declare.Call, arguments map[string]argument) {
 
 // argumentOf converts an argument to the variable's type. A sensitive variable takes a sensitive one, and has its name.
 func (f *frame) argumentOf(v *setting, a argument) cty.Value {
-	if _, whole := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !whole {
+	if _, unchanged := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !unchanged {
 		f.Diags.Error(a.rng, "Not a sensitive variable",
 			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.Name), syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal

@@ -131,23 +131,20 @@ func (c *comparison) step(i int, versions []set) error {
 }
 
 func (c *comparison) become(i, j int, found set) state {
-	is := c.Is.Items[i]
-	hit := is.Outcome == plan.Hit
-	if j < 0 {
-		if hit {
-			return toHit
-		}
-		return isNew
+	is, was := c.Is.Items[i], plan.Item{}
+	if j >= 0 {
+		was = c.Was.Items[j]
 	}
-	was := c.Was.Items[j]
-	switch {
-	case hit && was.Outcome == plan.Hit && is.Key == was.Key:
+	switch hit, wasHit := is.Outcome == plan.Hit, was.Outcome == plan.Hit; {
+	case hit && wasHit && is.Key == was.Key:
 		return same
-	case hit && was.Outcome == plan.Hit:
+	case hit && wasHit:
 		return cut
 	case hit:
 		return toHit
-	case was.Outcome != plan.Hit && !c.stood[j], found.empty():
+	case j < 0:
+		return isNew
+	case !wasHit && !c.stood[j], found.empty():
 		return anyway
 	case is.Outcome == plan.Run:
 		return toRun

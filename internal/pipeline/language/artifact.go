@@ -164,12 +164,8 @@ func HoldsArtifact(t cty.Type) bool {
 }
 
 func isStep(t cty.Type) bool {
-	for _, a := range t.AttributeTypes() {
-		if a != ArtifactType {
-			return false
-		}
-	}
-	return len(t.AttributeTypes()) > 0
+	outputs := slices.Collect(maps.Values(t.AttributeTypes()))
+	return len(outputs) > 0 && !slices.ContainsFunc(outputs, func(o cty.Type) bool { return o != ArtifactType })
 }
 
 // OutputNames lists the outputs of a step as references name them.

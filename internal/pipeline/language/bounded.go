@@ -43,13 +43,13 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			case err != nil:
 				return v, failed(name, args, err)
 			}
-			made := v
+			counted := v
 			if name == "toset" { // a set is sorted each time that somebody goes through it
 				if _, ok := elementType(args[0], false); ok {
-					made = args[0]
+					counted = args[0]
 				}
 			}
-			if tooLarge := m.weigh(made, lengths(args)/64); tooLarge != nil {
+			if tooLarge := m.weigh(counted, lengths(args)/64); tooLarge != nil {
 				return cty.DynamicVal, tooLarge
 			}
 			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // pow() and log() give 53 bits: digits beyond would be invented

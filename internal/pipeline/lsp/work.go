@@ -145,10 +145,10 @@ func (w *work) load(path string) error {
 		return w.publish(path, []string{path}, w.s.CheckOther(path, []byte(d.src)))
 	}
 	before := w.loaded(path)
-	_, whole := syntax.Folder(path)
-	whole = whole || syntax.Around(path) != ""
-	now, ds := w.open(d, before.folder || whole)
-	if ds.HasErrors() && now.scope != nil && !whole { // is it the other way a pipeline?
+	_, inFolder := syntax.Folder(path)
+	inFolder = inFolder || syntax.Around(path) != ""
+	now, ds := w.open(d, before.folder || inFolder)
+	if ds.HasErrors() && now.scope != nil && !inFolder { // is it the other way a pipeline?
 		if other, ods := w.open(d, !before.folder); other.scope != nil && errorsOf(ods) < errorsOf(ds) {
 			now, ds = other, ods
 		}
@@ -166,7 +166,7 @@ func (w *work) load(path string) error {
 		close(first)
 	}
 	for _, f := range now.files {
-		if decls, whole := w.declarations(f); whole {
+		if decls, complete := w.declarations(f); complete {
 			w.good[f] = decls
 		}
 	}
@@ -231,9 +231,9 @@ func (w *work) declared(d *document) []decl {
 	defer w.mu.Unlock()
 	var all []decl
 	for _, f := range files {
-		decls, whole := w.declarations(f)
+		decls, complete := w.declarations(f)
 		all = append(all, decls...)
-		if whole {
+		if complete {
 			continue
 		}
 		for _, old := range w.good[f] {

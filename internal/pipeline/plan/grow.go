@@ -31,11 +31,11 @@ const lostMost = 3
 
 // Grow grows a loaded pipeline and its plan as far as results are there; its error is a *pipeline.Invalid if they do not fit.
 func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {
-	made := map[step.Ref]artifacts.Artifact{}
+	outputs := map[step.Ref]artifacts.Artifact{}
 	var unread error // the store's, not the pipeline's
 	g.With.Stop = ctx.Err
 	g.With.Made = func(ref step.Ref) (*pipeline.Made, error) {
-		a, ok := made[ref]
+		a, ok := outputs[ref]
 		if !ok {
 			return nil, nil
 		}
@@ -57,7 +57,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	var with func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error
 	with = func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error {
 		for _, ref := range refs {
-			made[ref] = of[ref]
+			outputs[ref] = of[ref]
 		}
 		loaded, ds := g.Origin.Load(g.With)
 		if err := cmp.Or(ctx.Err(), unread); err != nil {
@@ -79,14 +79,14 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}
 		if !anew {
 			anew = true
-			clear(made)
+			clear(outputs)
 			return with(nil, nil)
 		}
 		if !g.Misfit(refs, err) {
 			return err
 		}
 		for _, ref := range refs {
-			delete(made, ref)
+			delete(outputs, ref)
 		}
 		if len(refs) == 1 {
 			misfit[refs[0]] = true
@@ -118,7 +118,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 					continue
 				}
 				for _, ref := range s.Awaits {
-					if _, have := made[ref]; !have && !misfit[ref] && ref.Step == pl.Steps[d].Address && !slices.Contains(fresh, ref) {
+					if _, have := outputs[ref]; !have && !misfit[ref] && ref.Step == pl.Steps[d].Address && !slices.Contains(fresh, ref) {
 						fresh, of[ref] = append(fresh, ref), it.Result.Outputs[ref.Output]
 					}
 				}
@@ -141,7 +141,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 				_, err = artifacts.DropCorrupt(ctx, g.Store.Own, bad.Want)
 			}
 			if unread = nil; err == nil || errors.Is(err, artifacts.ErrNotExist) { // another run may have dropped it
-				clear(made)
+				clear(outputs)
 				continue
 			}
 		}

@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -146,14 +147,12 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 		s := p.Steps[i]
 		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Resources: s.Resources, Fresh: s.Fresh, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
 		if spec := reg.Lookup(s.Kind); spec != nil {
-			out.Inline = spec.Inline
-			if out.Queue == "" && s.Resources != nil && s.Resources.GPUs > 0 {
-				out.Queue = string(step.GPU)
+			queue := spec.Queue
+			if s.Resources != nil && s.Resources.GPUs > 0 {
+				queue = step.GPU
 			}
-			if out.Queue == "" {
-				out.Queue = string(spec.Queue)
-			}
-			if _, known := plan.Kinds[s.Kind]; !known {
+			out.Inline, out.Queue = spec.Inline, cmp.Or(out.Queue, string(queue))
+			if _, listed := plan.Kinds[s.Kind]; !listed {
 				plan.Kinds[s.Kind] = spec.Version
 				for _, part := range spec.Parts {
 					plan.Kinds[part.Name] = part.Version
@@ -212,17 +211,12 @@ func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, le
 		if gone {
 			rest.LeftOut = append(rest.LeftOut, s.Address)
 		}
-		deps := make([]int, len(s.Deps))
-		for n, d := range s.Deps {
-			deps[n] = place[d]
-			gone = gone || place[d] < 0 && (reg == nil || !s.gathers(d))
-		}
-		if lost := lists.Filter(s.Deps, func(d int) bool { return place[d] < 0 }); !gone && len(lost) > 0 {
+		lost := lists.Filter(s.Deps, func(d int) bool { return place[d] < 0 })
+		gone = gone || slices.ContainsFunc(lost, func(d int) bool { return reg == nil || !s.gathers(d) })
+		if !gone && len(lost) > 0 {
 			var err error
-			if s, err = p.lessened(reg, s, lost); err != nil {
-				gone = true
-			}
-			deps = lists.Map(s.Deps, func(d int) int { return place[d] })
+			s, err = p.lessened(reg, s, lost)
+			gone = err != nil
 		}
 		if gone {
 			for _, d := range s.Deps {
@@ -235,16 +229,9 @@ func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, le
 			continue
 		}
 		place[i] = len(rest.Steps)
-		if len(deps) > 0 {
-			s.Deps = deps
-		}
-		s.Gathers = lists.Map(s.Gathers, func(g Gather) Gather {
-			return Gather{g.Least, lists.Map(g.Of, func(d int) int { return place[d] })}
-		})
-		s.Awaited = slices.Clone(s.Awaited)
-		for n, d := range s.Awaited {
-			s.Awaited[n] = place[d]
-		}
+		at := func(d int) int { return place[d] }
+		s.Deps, s.Awaited = lists.Map(s.Deps, at), lists.Map(s.Awaited, at)
+		s.Gathers = lists.Map(s.Gathers, func(g Gather) Gather { return Gather{g.Least, lists.Map(g.Of, at)} })
 		rest.Steps = append(rest.Steps, s)
 	}
 	return rest, left

@@ -202,8 +202,8 @@ type follower struct {
 func (f *follower) batch(ctx context.Context, steps []int) error {
 	ready := make([]int, 0, len(steps))
 	for _, i := range steps {
-		if waits := f.missing(i); len(waits) > 0 || f.Plan.Steps[i].Pending() {
-			f.Items[i] = Item{Outcome: Maybe, Rare: &Snags{Waits: waits}}
+		if missing := f.missing(i); len(missing) > 0 || f.Plan.Steps[i].Pending() {
+			f.Items[i] = Item{Outcome: Maybe, Rare: &Snags{Waits: missing}}
 			continue
 		}
 		ready = append(ready, i)
@@ -304,14 +304,14 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 
 // missing lists the inputs of a step that have no result, and that it needs.
 func (f *follower) missing(i int) []int {
-	waits := lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
-	if s := &f.Plan.Steps[i]; len(s.Gathers) > 0 && len(waits) > 0 {
+	missing := lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
+	if s := &f.Plan.Steps[i]; len(s.Gathers) > 0 && len(missing) > 0 {
 		gone := func(d int) bool { return f.gone(d, f.has(d)) }
-		if !slices.ContainsFunc(waits, func(d int) bool { return !gone(d) || !s.gathers(d) }) && s.Enough(gone) {
+		if !slices.ContainsFunc(missing, func(d int) bool { return !gone(d) || !s.gathers(d) }) && s.Enough(gone) {
 			return nil
 		}
 	}
-	return waits
+	return missing
 }
 
 // has reports whether the stores have a result of a step that may be read.

@@ -168,10 +168,10 @@ func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 
 // Narrow leads from a place down to where a text is in it: as it is, or at least a name of it.
 func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
-	found, whole := within, false
+	found, exact := within, false
 	hclsyntax.VisitAll(r.Block.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 		t, ok := n.(*hclsyntax.TemplateExpr)
-		if !ok || whole || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
+		if !ok || exact || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
 			return nil
 		}
 		for _, p := range t.Parts {
@@ -180,7 +180,7 @@ func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
 				continue
 			}
 			if s := lit.Val.AsString(); len(t.Parts) == 1 && s == text {
-				found, whole = t.Range(), true
+				found, exact = t.Range(), true
 			} else if found == within && strings.Contains("."+s+".", "."+name+".") {
 				found = t.Range()
 			}

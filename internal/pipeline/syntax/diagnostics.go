@@ -201,9 +201,9 @@ func (c *Collector) Add(d *hcl.Diagnostic, of *Instance, about string) {
 	if len(c.within) > 0 {
 		d.Extra = append(slices.Clip(Related(d)), c.within...)
 	}
-	i, again := c.at[id]
+	i, filed := c.at[id]
 	switch {
-	case !again:
+	case !filed:
 		c.at[id] = len(c.list)
 		if of != nil {
 			c.more[len(c.list)] = &repeated{first: *of, others: map[string]bool{}}

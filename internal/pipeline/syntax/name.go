@@ -42,9 +42,9 @@ func IsPart(name string) bool { return IsPipeline(name) && !isHidden(name) }
 
 // Around is the DefaultFile beside a pipeline file of another name; "" if there is none.
 func Around(name string) string {
-	folder, whole := Folder(name)
+	folder, isFolder := Folder(name)
 	around := filepath.Join(folder, DefaultFile)
-	if info, err := os.Stat(around); whole || err != nil || info.IsDir() || !IsPart(name) {
+	if info, err := os.Stat(around); isFolder || err != nil || info.IsDir() || !IsPart(name) {
 		return ""
 	}
 	return around
@@ -81,11 +81,11 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the pipeline: %w", err)
 	}
-	folder, whole := Folder(name)
+	folder, isFolder := Folder(name)
 	switch {
 	case info.IsDir():
 		folder = name
-	case whole:
+	case isFolder:
 	case !isHCLFile(name):
 		return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
 	case !takes(name) && filepath.Base(name) == LocalFile:
@@ -126,7 +126,7 @@ func IsBeside(name string) bool {
 func Pipelines(sources map[string][]byte) []string {
 	names := slices.DeleteFunc(Keys(sources), func(name string) bool { return !IsPipeline(name) })
 	order := func(name string) string {
-		if _, whole := Folder(name); whole {
+		if _, isFolder := Folder(name); isFolder {
 			return ""
 		}
 		return name

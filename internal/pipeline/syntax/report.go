@@ -78,9 +78,9 @@ func (r *reporter) excerpt(rng hcl.Range, note string) {
 	}
 	fmt.Fprintln(r.w)
 	const most = 3
-	src, known := r.sources[rng.Filename]
+	src, quoted := r.sources[rng.Filename]
 	start := bytes.LastIndexByte(src[:min(rng.Start.Byte, len(src))], '\n') + 1
-	for n := rng.Start.Line; known && start <= len(src) && n <= min(rng.End.Line, rng.Start.Line+most-1); n++ {
+	for n := rng.Start.Line; quoted && start <= len(src) && n <= min(rng.End.Line, rng.Start.Line+most-1); n++ {
 		if n > rng.Start.Line && start >= rng.End.Byte {
 			break
 		}

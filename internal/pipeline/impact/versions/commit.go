@@ -78,11 +78,11 @@ func (c *Files) ReadFile(name string) ([]byte, error) {
 func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 	clean := filepath.ToSlash(filepath.Clean(name))
 	names := []string{clean}
-	folder, whole := syntax.Folder(clean)
+	folder, isFolder := syntax.Folder(clean)
 	if !c.commit.Has(clean) {
-		folder, whole = clean, true
+		folder, isFolder = clean, true
 	}
-	if whole {
+	if isFolder {
 		names = nil
 		for _, f := range c.commit.List(folder) {
 			if syntax.IsPart(f) {

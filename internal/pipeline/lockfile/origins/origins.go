@@ -83,8 +83,8 @@ func Check(ctx context.Context, store *artifacts.Resolver, lock *lockfile.File, 
 	looks.SetLimit(looksAtOnce)
 	for i := range sources {
 		looks.Go(func() error {
-			pin, known := lock.Pinned(sources[i].Source)
-			sources[i].look(ctx, offline, pin.Size, known)
+			pin, isPinned := lock.Pinned(sources[i].Source)
+			sources[i].look(ctx, offline, pin.Size, isPinned)
 			return nil
 		})
 	}
@@ -114,7 +114,7 @@ func Stored(ctx context.Context, store *artifacts.Resolver, sources []Source) er
 }
 
 // look finds the state of a source; size is the pinned size, if known.
-func (s *Source) look(ctx context.Context, offline bool, size int64, known bool) {
+func (s *Source) look(ctx context.Context, offline bool, size int64, isPinned bool) {
 	s.State = OK
 	if offline {
 		if !s.InStore {
@@ -129,7 +129,7 @@ func (s *Source) look(ctx context.Context, offline bool, size int64, known bool)
 	switch {
 	case err != nil:
 		s.State, s.Note = Unreachable, err.Error()
-	case known && s.Size >= 0 && s.Size != size:
+	case isPinned && s.Size >= 0 && s.Size != size:
 		s.State, s.Note = Changed, fmt.Sprintf("has %d bytes, but %d were pinned", s.Size, size)
 	case s.SHA256 == "":
 		s.State = Unpinned

@@ -56,7 +56,7 @@ func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	return s
 }
 
-// shape checks the names and forms in a block's body, which all instances share. Values are checked once they are known.
+// shape checks the names and forms in a block's body, which all instances share. Evaluation checks the values.
 func (d *declarer) shape(b *Block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.ForEach = a.Expr

@@ -207,7 +207,7 @@ func (d *declarer) declareNamed(b *hclsyntax.Block) *Node {
 	return n
 }
 
-// single notes a block without labels of which a pipeline has one; another one is reported.
+// single notes a block that a pipeline has once; a second one is reported.
 func (d *declarer) single(b *hclsyntax.Block) bool {
 	if !labels(d.Diags, b) {
 		return false
@@ -221,7 +221,7 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 	return true
 }
 
-// idle reports whether a block has no effect where it stands, in a module, of which lint warns.
+// idle reports whether a block has no effect since it stands in a module; lint warns of that.
 func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
 	is := d.m.parent != nil && t.idle[0] != ""
 	if is && d.Lint {
@@ -238,7 +238,7 @@ func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
 // MaxName bounds the bytes of a label or a key of for_each: addresses stand in all that is said of a step.
 const MaxName = 4096
 
-// constContext is what expressions of a file are evaluated in that refer to nothing.
+// constContext is what expressions of a file that refer to nothing are evaluated in.
 func (d *declarer) constContext(file string) *hcl.EvalContext {
 	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.m.AnySensitive)}
 }

@@ -41,7 +41,7 @@ func (m *Module) Broken() bool {
 // Ignores reports whether a block of a type says nothing in this module: it is about the pipeline that is run.
 func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.alone }
 
-// AnySensitive reports whether a variable that has been declared so far is sensitive.
+// AnySensitive reports whether a variable declared so far is sensitive.
 func (m *Module) AnySensitive() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(m.Variables)), func(v *Variable) bool { return v.Sensitive })
 }

@@ -127,7 +127,7 @@ var innerForms = map[string]*step.Spec{
 
 func objectOf(form *step.Spec) step.Type { return step.Type{Kind: step.Object, Attrs: form.Attrs} }
 
-// FormOf is what a block may have that reads by the tags of a struct, as a step's does; nil of another one.
+// FormOf is what a block may have that is read by the tags of a struct, as a step's kind is; nil of another block.
 func FormOf(b *hclsyntax.Block) *step.Spec {
 	if t := Of(b.Type); t != nil {
 		return t.Form

@@ -279,7 +279,7 @@ func (c *conversion) matrix(s *stage, matrix map[string]any) error {
 	return nil
 }
 
-// items is an expression of one of three forms: for a mapping (only that has keys), a list with lists or mappings, and others.
+// items is an expression of one of three forms: for a mapping (the only one with keys), a list with lists or mappings, others.
 func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string, error) {
 	x := c.literal(s, v)
 	all, err := c.value(x, c.top)

@@ -248,7 +248,7 @@ func (h History) of(i int) (out []Sample) {
 	return out
 }
 
-// rated is a price as if it were a result; nil: there is none.
+// rated is the pool of a price, as of one result; nil: there is no price.
 func rated(p Priced) *pool {
 	if p == (Priced{}) {
 		return nil
@@ -308,7 +308,7 @@ func (p *pool) sort() {
 	slices.Sort(p.memory)
 }
 
-// quantile is by the nearest rank, of what is sorted.
+// quantile is the quantile of a sorted list by the nearest rank.
 func quantile[T any](q float64, of []T) T {
 	r := int(q * float64(len(of)))
 	if float64(r) == q*float64(len(of)) {
@@ -317,7 +317,7 @@ func quantile[T any](q float64, of []T) T {
 	return of[max(0, r)]
 }
 
-// chain finds the critical path: of chains as long, one of more steps.
+// chain finds the critical path; of chains that take equally long, the chain with more steps.
 func (e *Estimate) chain(v *plan.Preview) {
 	type end struct {
 		took  float64

@@ -151,7 +151,7 @@ func (r *pricer) work(i int) step.Work {
 	return w
 }
 
-// modelBytes is how large the model is that a task leaves.
+// modelBytes is the size of the model that a task leaves.
 func (r *pricer) modelBytes(w step.Work) (float64, bool) {
 	name := r.shape(w.Like)
 	for _, s := range rates.Shapes() {

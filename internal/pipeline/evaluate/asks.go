@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// decided evaluates an instance's when and otherwise; out is the instance if it is left out, ok false of what is wrong or unknown.
+// decided evaluates an instance's when and otherwise; out is what is left out if it is; not ok: it is wrong or unknown.
 func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v cty.Value, out Skipped, ok bool) {
 	if when == nil {
 		return cty.True, out, true
@@ -52,7 +52,7 @@ func (m *maker) runs(inst *instance) bool {
 	return !ok || v.True()
 }
 
-// said is an attribute of a block that is left out; "": it has none, or needs what is left out.
+// said is the text of an attribute of a block that is left out; "": there is none, or it needs what is left out.
 func (m *maker) said(attr string, inst *instance) string {
 	a := m.n.Block.Body.Attributes[attr]
 	if a == nil {
@@ -75,7 +75,7 @@ func (f *frame) leftOut(n *declare.Node) (out []Skipped) {
 	return out
 }
 
-// whySkipped explains a reference to a step that is skipped; "" if it is not.
+// whySkipped explains a reference to a step that is skipped; "": the step is not.
 func (f *frame) whySkipped(of, name string) (summary, detail string) {
 	n := f.decl.ByName[of]
 	if n == nil {
@@ -123,7 +123,7 @@ func (m *maker) fresh(inst *instance) (fresh time.Duration, ok bool) {
 	return fresh, true
 }
 
-// why explains what a value lacks by a reference to a step that is left out, a module, a table or figure; "": it says so.
+// why explains what a value of a skipped step, a module, a table or a figure lacks; "": the value itself says it.
 func (f *frame) why(of string, v cty.Value, name string) (summary, detail string) {
 	if summary, detail = f.whySkipped(of, name); summary != "" || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return summary, detail
@@ -144,7 +144,7 @@ func (f *frame) why(of string, v cty.Value, name string) (summary, detail string
 	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))
 }
 
-// resources reads what an instance asks for, nil: nothing, and its queue, "": the kind's; false: it is wrong, or not known yet.
+// resources reads what an instance asks for, nil: nothing, and its queue, "": the kind's; not ok: wrong, or not known yet.
 func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 	b, inst := c.b, c.inst
 	if b.Resources == nil && b.Retry == nil {

@@ -44,7 +44,7 @@ func (r *checkReader) wrong(attribute, format string, args ...any) {
 	r.Fail(at, r.Locate(at), "Wrong check", fmt.Sprintf(format, args...))
 }
 
-// check makes a check of a block; none of one whose limits are all null.
+// check turns a block into a check; a block whose limits are all null gives none.
 func (r *checkReader) check(x declare.CheckForm) []step.Check {
 	c := step.Check{Name: r.Block.Labels[0], At: syntax.PosOf(r.Block.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
 		Warning: x.Severity == "warning", Of: r.steps(x.Of)}
@@ -87,7 +87,7 @@ func (r *checkReader) check(x declare.CheckForm) []step.Check {
 	return []step.Check{c}
 }
 
-// compared reports a limit that is a field which its steps do not have.
+// compared reports a limit that names a field which the compared steps do not have.
 func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
 	if limit == nil {
 		return
@@ -100,7 +100,7 @@ func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
 	}
 }
 
-// limitOf is a number, or the name of one: what is counted, or OUTPUT:PATH.
+// limitOf reads a number, or a number's name: what is counted, or OUTPUT:PATH.
 func limitOf(text *string) *step.Limit {
 	if text == nil {
 		return nil
@@ -111,7 +111,7 @@ func limitOf(text *string) *step.Limit {
 	return &step.Limit{Name: *text}
 }
 
-// steps are those whose outputs the named attributes take.
+// steps lists the steps whose outputs the named attributes take.
 func (r *checkReader) steps(names []string) (addresses []string) {
 	if names != nil && len(names) == 0 {
 		r.wrong("of", "of has no attribute.")

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// cellsOf is what claims see of a table or figure: its cells, each with its own name as ADDRESS:CELL. It is unknown of what failed.
+// cellsOf is what claims see of a table or figure: its cells, each with its own name as ADDRESS:CELL; unknown after an error.
 func (f *frame) cellsOf(n *declare.Node) cty.Value {
 	b, st := n.Block, f.of(n)
 	if st.cells != cty.NilVal {
@@ -45,7 +45,7 @@ func (f *frame) cellsOf(n *declare.Node) cty.Value {
 	return st.cells
 }
 
-// cells reports names of cells that no table or figure has which the block refers to.
+// cells reports names of cells that the block expects and no table or figure to which it refers has.
 func (c *stepReader) cells(tree map[string]any) {
 	names, err := c.Spec.CellNames(tree)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Evaluate gives declarations their values and makes the steps. With errors, the result is incomplete.
+// Evaluate gives declarations their values, of which the steps follow. With errors, the result is incomplete.
 func Evaluate(s *language.Session, t *declare.Tree, given Given, o Options) (*Result, *Opened) {
 	r := &run{Session: s, Options: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")
@@ -89,7 +89,7 @@ func (s *Step) tree() map[string]any {
 	return tree
 }
 
-// Skipped is a step that is not one: its `when` is false.
+// Skipped is a step that is left out since its `when` is false.
 type Skipped struct {
 	Address string     `json:"address"`
 	Pos     syntax.Pos `json:"pos"`           // of its when
@@ -120,7 +120,7 @@ type Values struct {
 	Vars  map[string]json.RawMessage // of every variable, but for the sensitive ones
 	Local []string                   // the variables whose values came from Options.Local, sorted
 
-	// Given are the variables, sensitive ones excepted, that differ from their defaults, sorted: what the sources need of them.
+	// Given names the variables, except sensitive ones, whose values are not their defaults, sorted: the sources need them.
 	Given []string
 
 	// Secrets are the sensitive variables' texts, for steps that this process runs: they must not be kept or sent.
@@ -136,7 +136,7 @@ type Results struct {
 	Shared    string // the same of results in the project's own store
 }
 
-// Checklist is what a pipeline says for conferences' checklists and no record knows, with places. It is in no key.
+// Checklist is what a pipeline says for conferences' checklists and no record has, with places. It is in no key.
 type Checklist struct {
 	Selection Said                       // how what is reported was chosen
 	Search    []Bound                    // by name
@@ -196,7 +196,7 @@ func (c Claim) Items() []string {
 	return append(items, lists.Map(c.LeftOut, func(s Skipped) string { return s.Address })...)
 }
 
-// SourceOf is the path that a source block's task names, and whether .gitignore files count there; ok is false of others.
+// SourceOf is the path that a source block's task names, and whether .gitignore files count there; not ok: another task.
 func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	var c struct {
 		Path   string `json:"path"`

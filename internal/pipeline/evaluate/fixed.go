@@ -26,7 +26,7 @@ const (
 	maxKeys = 1000
 )
 
-// fixed reads the blocks of which there is one and which refer to variables at most; of a module only limits count.
+// fixed reads the blocks that a pipeline has once, which refer at most to variables; of a module only limits count.
 func (f *frame) fixed() {
 	for _, t := range declare.Types {
 		b := f.decl.Once[t.Name]

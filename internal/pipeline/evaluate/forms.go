@@ -104,7 +104,7 @@ func (f *frame) publishes(n *declare.Node, ctx *hcl.EvalContext) {
 	f.own.Publish = append(f.own.Publish, p)
 }
 
-// warnPublished warns of a run that writes into what it reads, of sources that take all of a folder.
+// warnPublished warns of a run that would write into a folder that a source block reads.
 func (f *frame) warnPublished() {
 	var all Result
 	if len(f.own.Publish) > 0 {

@@ -140,7 +140,7 @@ func (f *frame) nodes() {
 	}
 }
 
-// node gives a node its value and makes a block's steps. What the node refers to has been evaluated.
+// node gives a node its value and a block its steps. What the node refers to has been evaluated.
 func (f *frame) node(n *declare.Node) {
 	edges, st := f.links.Edges[n.Index], f.of(n)
 	own := f.inherits(n, edges)
@@ -187,7 +187,7 @@ func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
 	return own
 }
 
-// frame begins an evaluation of a module. The first one links it.
+// frame begins an evaluation of a module. The first evaluation links the module.
 func (r *run) frame(m *declare.Module, address string) *frame {
 	links := r.links[m]
 	if links == nil {

@@ -43,7 +43,7 @@ func (l *linter) lint() {
 	}
 }
 
-// lintTwins finds steps with two names that do the same work. Sweeps may meet in an instance: results are shared.
+// lintTwins warns of two blocks that do the same work. Instances of sweeps may be alike: they share results.
 func (l *linter) lintTwins() {
 	first := map[string]*declare.Node{}
 	for _, n := range l.f.decl.Nodes {

@@ -106,7 +106,7 @@ func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, leavesOf(m.f.Files, s.Task, s.Pos, spec))
 }
 
-// pend makes one step stand for all of a block while nobody knows which there are, and reports what is wrong with each.
+// pend lets one step stand for all of a block while it is open which there are, and reports what is wrong with each.
 func (m *maker) pend(ctx *hcl.EvalContext) {
 	each := instance{address: m.f.qualified(m.n.Name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
@@ -170,7 +170,7 @@ func (m *maker) reportCycles() {
 	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first. Let an instance refer only to those before it.", strings.Join(names, ", ")))
 }
 
-// countSteps refuses a block with which a pipeline has more steps than it may.
+// countSteps refuses a block that takes the pipeline beyond the most steps that it may have.
 func (r *run) countSteps(b *declare.Block, n int) bool {
 	rng := syntax.Header(b.Block)
 	if b.ForEach != nil {
@@ -189,7 +189,7 @@ const maxSteps = 200_000 // of a pipeline
 
 const maxConfigs = 256 << 20 // bytes of all configurations
 
-// step makes the step of one instance; false if something is wrong with it.
+// step is the step of one instance; false: something is wrong with it.
 func (m *maker) step(inst *instance) (Step, bool) {
 	f, b := m.f, m.n.Block
 	if f.config > maxConfigs || f.Ended() { // reported

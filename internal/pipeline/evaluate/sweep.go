@@ -3,7 +3,6 @@ package evaluate
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -91,7 +90,7 @@ func axes(v cty.Value) map[string]cty.Value {
 
 // usesEach notes the attributes of each.value that a body refers to; true: the body uses all of each, or may.
 func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]bool) bool {
-	for _, a := range b.Attributes {
+	for _, a := range syntax.Within(b) {
 		if a.Expr == forEach {
 			continue
 		}
@@ -109,5 +108,5 @@ func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]b
 			used[attr] = true
 		}
 	}
-	return slices.ContainsFunc(b.Blocks, func(inner *hclsyntax.Block) bool { return usesEach(inner.Body, forEach, used) })
+	return false
 }

@@ -111,7 +111,7 @@ func (v *setting) argument() string {
 	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
 }
 
-// allVariables is what a pipeline says of its variables, and their values as --var takes them.
+// allVariables is the values of the variables, also in the form that --var takes.
 func (f *frame) allVariables() (of Values, vars map[string]string) {
 	of, vars = Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}}, map[string]string{}
 	for _, name := range syntax.Keys(f.variables) {
@@ -170,7 +170,7 @@ func (f *frame) setArguments(m *declare.Call, arguments map[string]argument) {
 	f.validateAll()
 }
 
-// argumentOf converts an argument to the variable's type. A sensitive variable takes a sensitive one, and has its name.
+// argumentOf converts an argument to the variable's type. A sensitive variable takes another one's value unchanged.
 func (f *frame) argumentOf(v *setting, a argument) cty.Value {
 	if _, unchanged := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !unchanged {
 		f.Diags.Error(a.rng, "Not a sensitive variable",
@@ -180,14 +180,19 @@ func (f *frame) argumentOf(v *setting, a argument) cty.Value {
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
 		return a.value // reported
 	}
-	out, err := convert.Convert(a.value, v.Type)
+	return fitted(f.Diags, v.Variable, a.value, a.rng, "the module's ")
+}
+
+// fitted converts a value to the type of a variable, whose owner messages name; a misfit is reported, and unknown.
+func fitted(d *syntax.Collector, v *declare.Variable, value cty.Value, rng hcl.Range, owner string) cty.Value {
+	out, err := convert.Convert(value, v.Type)
 	if err != nil {
-		hint := " Give it one of that type, or change type = … of the variable."
-		if language.HoldsArtifact(a.value.Type()) {
-			hint = " A variable that takes artifacts has type = any."
+		hint := "Give it one of that type, or change type = … of the variable."
+		if language.HoldsArtifact(value.Type()) {
+			hint = "A variable that takes artifacts has type = any."
 		}
-		f.Diags.Error(a.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.Name, typeexpr.TypeString(v.Type), err, hint), syntax.Place{Range: v.Range, Text: "declared here"})
+		d.Error(rng, "Wrong type", fmt.Sprintf("The value does not fit the type of %svar.%s, %s: %s. %s", owner, v.Name, typeexpr.TypeString(v.Type), err, hint),
+			syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out
@@ -239,7 +244,7 @@ func (gs *givens) values() map[string]given {
 		set(gs.variableFile(f), true)
 	}
 	for _, f := range gs.environment() {
-		// Other pipelines may have variables that this one has not: no error.
+		// A variable that only other pipelines have is no error.
 		if gs.decl.Variables[f.name] != nil {
 			m[f.name] = f
 		} else if near := syntax.Nearest(f.name, declared); near != "" {
@@ -270,7 +275,7 @@ func (gs *givens) environment() []given {
 	return gs.lines(envSource, EnvPrefix, values)
 }
 
-// lines makes a text of NAME=VALUE lines, each behind a prefix, for diagnostics to quote.
+// lines writes a text of NAME=VALUE lines, each behind a prefix, for diagnostics to quote.
 func (gs *givens) lines(source, prefix string, values map[string]string) []given {
 	var text strings.Builder
 	list := make([]given, len(values))
@@ -398,13 +403,7 @@ func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 		gs.diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
 		return cty.DynamicVal
 	}
-	out, err := convert.Convert(val, v.Type)
-	if err != nil {
-		gs.diags.Error(g.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s. Give it one of that type, or change type = … of the variable.", v.Name, typeexpr.TypeString(v.Type), err), syntax.Place{Range: v.Range, Text: "declared here"})
-		return cty.DynamicVal
-	}
-	return out
+	return fitted(gs.diags, v, val, g.rng, "")
 }
 
 func (gs *givens) parseValue(g given) (cty.Value, bool) {
@@ -423,7 +422,7 @@ func (gs *givens) parseValue(g given) (cty.Value, bool) {
 	return v, !ds.HasErrors()
 }
 
-// hideText is a value from outside as diagnostics quote it: hidden if its variable is sensitive, or it may be meant for one.
+// hideText is a value from outside as diagnostics quote it: hidden if it is, or may be meant, for a sensitive variable.
 func (gs *givens) hideText(name, value string) string {
 	if v := gs.decl.Variables[name]; v != nil && v.Sensitive || v == nil && gs.decl.AnySensitive() {
 		return "…"

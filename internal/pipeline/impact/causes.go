@@ -42,7 +42,7 @@ func (c *causes) place(x Cause) int {
 	return n
 }
 
-// set is some causes, as bits by their numbers; nil is none. It stays as it is.
+// set is an immutable set of causes, as bits by their numbers; nil bits: empty.
 type set struct{ bits *big.Int }
 
 func (s set) empty() bool { return s.bits == nil }

@@ -173,7 +173,7 @@ func (c *comparison) changes(was, is *plan.Step) ([]step.Change, error) {
 	return changes, err
 }
 
-// outline is a step's preimage with names of outputs for their bytes; their stand-ins are added to names.
+// outline is a step's preimage with digests of outputs' names in place of their bytes'; names gets the name of each.
 func (c *comparison) outline(t step.Task, names map[string]string) ([]byte, error) {
 	_, _, preimage, err := c.Registry.Bind(t, func(r step.Ref) (artifacts.Artifact, error) {
 		d := artifacts.Sum([]byte(r.String()))
@@ -186,7 +186,7 @@ func (c *comparison) outline(t step.Task, names map[string]string) ([]byte, erro
 	return preimage, err
 }
 
-// cause is a change of one step as one of its block.
+// cause is a change of one step as a cause of its block.
 func (c *comparison) cause(was, is *plan.Step, ch step.Change) Cause {
 	pos, ok := is.AttrPos[ch.Attribute()]
 	if !ok {
@@ -217,7 +217,7 @@ func (c *comparison) cost(i, j int) estimate.Cost {
 	return x.Cost(c.Is.Plan.Steps[i].Queue)
 }
 
-// settleCauses sums up what each cause moves, and puts those first that move most.
+// settleCauses sums up what each cause moves, and sorts causes by that, the largest first; place is where each now stands.
 func (c *comparison) settleCauses() (place []int) {
 	list := c.causes.list
 	for i, found := range c.own {
@@ -304,7 +304,7 @@ func (c *comparison) tables() {
 	}
 }
 
-// claims lists the sentences of tables that may say something else after the change.
+// claims lists the sentences about tables that the change may alter.
 func (c *comparison) claims() {
 	r := c.report
 	at := map[string]int{}

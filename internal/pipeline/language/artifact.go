@@ -54,7 +54,7 @@ func OutputsOf(spec *step.Spec, outputs []step.Output, address string, names Lea
 // StepType is the type of OutputsOf.
 func StepType(spec *step.Spec) cty.Type { return OutputsOf(spec, spec.Outputs, "", nil).Type() }
 
-// StepOf is the address of the step that a value is; false: it is another value, such as an object with some of a step's outputs.
+// StepOf is the address of the step that a value is; false: another value, such as an object with some of its outputs.
 func StepOf(v cty.Value) (string, bool) {
 	if !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return "", false
@@ -96,7 +96,7 @@ func (a *Artifact) at(name, typ string) *Artifact {
 	return &b
 }
 
-// pick is the file or folder of a tree at an index: checked here if the configuration names its files, else after the step.
+// pick is the file or folder of a tree at an index: checked here if the configuration names the files, else after the step.
 func (a *Artifact) pick(name string) (*Artifact, error) {
 	trimmed := strings.TrimSuffix(name, "/")
 	if err := artifacts.CheckFileName(trimmed); err != nil {
@@ -126,7 +126,7 @@ func (a *Artifact) pick(name string) (*Artifact, error) {
 	return a.at(trimmed, step.FileType), nil
 }
 
-// treeOf is the artifact that a value is, if it has files.
+// treeOf is the artifact with files that a value is; nil: it is another value.
 func treeOf(v cty.Value) *Artifact {
 	if v, _ = v.Unmark(); v.Type() != ArtifactType || !v.IsKnown() || v.IsNull() {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// bounded is a function that counts what it makes, and is not called for too large a result.
+// bounded is f with a meter: it counts its results, and is not called where a result would be too large.
 func (m *meter) bounded(name string, f function.Function) function.Function {
 	guard, variadic := expansions[name], f.VarParam() // a copy
 	if variadic != nil {
@@ -72,7 +72,7 @@ func lengths(args []cty.Value) (n int64) {
 	return n
 }
 
-// attempt is try or can that fails where one of its expressions does so for an artifact.
+// attempt is try or can, except that an expression that fails because of an artifact fails the call.
 func (s *Session) attempt(f function.Function) function.Function {
 	return function.New(&function.Spec{
 		Params:   f.Params(),
@@ -155,7 +155,7 @@ func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 	return m.ended
 }
 
-// weigh measures a value and spends it, with more elements that it took to make it.
+// weigh measures a value and spends its size, and as many more elements.
 func (m *meter) weigh(v cty.Value, more int64) *syntax.Limit {
 	s, err := measure(v)
 	if err == nil {
@@ -174,7 +174,7 @@ func (m *meter) end(summary, format string, args ...any) error {
 
 type size struct{ elements, bytes int64 }
 
-// Measure is the limit that a value is beyond; nil if it is beyond none.
+// Measure is the limit that a value exceeds; nil: it exceeds none.
 func Measure(v cty.Value) *syntax.Limit {
 	_, beyond := measure(v)
 	return beyond
@@ -254,7 +254,7 @@ func (m *meter) around(e hclsyntax.Expression) hclsyntax.Expression {
 	return metered{&hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}, m}
 }
 
-// aroundMade is around, but for a mere reference, whose value has been measured.
+// aroundMade is around for all expressions except references, whose values have been measured.
 func (m *meter) aroundMade(e hclsyntax.Expression) hclsyntax.Expression {
 	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {
 		return e
@@ -262,7 +262,7 @@ func (m *meter) aroundMade(e hclsyntax.Expression) hclsyntax.Expression {
 	return m.around(e)
 }
 
-// limit puts the meter where an expression can make much of little.
+// limit puts the meter where an expression can turn little into much.
 func (m *meter) limit(n hclsyntax.Node) {
 	switch e := n.(type) {
 	case *hclsyntax.TemplateExpr:

@@ -101,7 +101,7 @@ var expansions = map[string]guard{
 	},
 }
 
-// structured is the expansion of a decoder, by the marks that begin elements.
+// structured guards a decoder: it counts the marks that begin elements.
 func structured(marks ...string) guard {
 	return func(name string, a []cty.Value) *syntax.Limit {
 		n := 0
@@ -188,7 +188,7 @@ func formatted(name string, a []cty.Value) *syntax.Limit {
 	return nil
 }
 
-// deep refuses JSON that is too deep for the recursive decoder, and numbers that take it long.
+// deep refuses JSON that is nested too deep for the recursive decoder, and numbers that take it long.
 func deep(s string) *syntax.Limit {
 	d := jsontext.NewDecoder(strings.NewReader(s), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {

@@ -88,7 +88,7 @@ func (s *Session) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	return "", cty.NilVal, cty.NilVal
 }
 
-// element follows what stands after a splat into the first element of the splat's list that does not have it.
+// element finds the first element of a splat's list that lacks what stands after the splat.
 func (s *Session) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
 	src := s.splats[anon]
 	if src == nil {

@@ -81,7 +81,7 @@ func (s *Session) RewriteNode(root hclsyntax.Node) {
 	})
 }
 
-// Unwrap is an expression without parentheses, written or of the rewriting.
+// Unwrap is an expression without parentheses, whether the source or Rewrite has put them there.
 func Unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 	for {
 		switch p := e.(type) {
@@ -185,7 +185,7 @@ func pickParts(tr hcl.Traversal, first int) {
 	}
 }
 
-// written is a part of a reference as the library has it.
+// written is a part of a reference without the wrapper of Rewrite.
 func written(t hcl.Traverser) hcl.Traverser {
 	if p, ok := t.(picked); ok {
 		return p.TraverseIndex
@@ -237,7 +237,7 @@ func source(tr hcl.Traversal) string {
 	return b.String()
 }
 
-// steps follows a reference to the first part that is not there.
+// steps follows a reference from a value to the first part that is missing: of lacks k.
 func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.Value) {
 	for _, t := range rest {
 		next, ds := t.TraversalStep(v)
@@ -267,7 +267,7 @@ func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) 
 		"${%s} would be replaced by the number before a program sees the text. %s For the number, write %[1]s.", n, LeaveToProgram(n)).At(e.Range())}
 }
 
-// foreign marks a number in a template such as programs give their arguments and fields.
+// foreign marks a number in a template that may be a program's argument or field, such as ${1}.
 func foreign(e hclsyntax.Expression) hclsyntax.Expression {
 	if lit, ok := e.(*hclsyntax.LiteralValueExpr); ok && lit.Val.Type() == cty.Number {
 		if n, accuracy := lit.Val.AsBigFloat().Int64(); accuracy == big.Exact && n < 1000 {

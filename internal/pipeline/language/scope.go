@@ -26,12 +26,12 @@ type Scope struct {
 	Why      Why                     // nil: the value itself says what it lacks
 }
 
-// Report files an error, about all instances together that say the same about.
+// Report files an error. Of instances with errors of the same about at a place, the first is shown and the others are counted.
 func (sc Scope) Report(rng hcl.Range, summary, detail, about string) {
 	sc.Diags.Add((&syntax.Limit{Summary: summary, Detail: detail}).At(rng), sc.Instance, about)
 }
 
-// Value evaluates an expression. It is unknown after an error, and where an error would repeat another.
+// Value evaluates an expression; the value is unknown after an error, and where an error would repeat another.
 func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	if sc.Bad[e] || sc.meter.ended != nil {
 		return cty.DynamicVal
@@ -49,7 +49,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	return sc.answered(e, v)
 }
 
-// answered refuses an unknown value that nothing unknown explains: what depends on it would be left out without a word.
+// answered reports an unknown value that nothing unknown explains: what depends on it would be left out without a word.
 func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.now.Any() || v.IsWhollyKnown() {
 		return v
@@ -64,7 +64,7 @@ func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 	return v
 }
 
-// measured refuses a value that is too large. Referred values and results of functions have been measured.
+// measured reports a value that is too large. Values of references and results of functions have been measured.
 func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) {
 	var err *syntax.Limit
 	switch e.(type) {
@@ -158,7 +158,7 @@ func (s *Session) Ended() bool { return s.meter.ended != nil }
 // ResetMeter lets the next expression use as much as a whole pipeline.
 func (s *Session) ResetMeter() { *s.meter = meter{stop: s.meter.stop} }
 
-// Await makes what is evaluated from now on await what a knows of, until back is called.
+// Await has a collect what is asked of outputs from now on, until back is called.
 func (s *Session) Await(a *Awaited) (back func()) {
 	outer := s.now
 	s.now = a
@@ -168,7 +168,7 @@ func (s *Session) Await(a *Awaited) (back func()) {
 // Awaits is what the present evaluation awaits; nil outside of one.
 func (s *Session) Awaits() *Awaited { return s.now }
 
-// Drop notes that the outputs of a step do not stay.
+// Drop notes that the outputs of a step are not kept.
 func (s *Session) Drop(address string) { s.dropped[address] = true }
 
 // SetSecrets notes the values of sensitive variables, without their marks, by name.
@@ -204,8 +204,7 @@ func Awaiting(others ...*Awaited) *Awaited {
 	return a
 }
 
-// Sensitive marks the value of a sensitive variable and whatever is computed from it, except by nonsensitive(): no configuration,
-// key or name has such a value.
+// Sensitive marks the value of a sensitive variable and what is computed from it, except by nonsensitive(): it is in no key.
 type Sensitive string
 
 // SensitiveIn names a sensitive variable that a value was computed from, the first by name; "": there is none.

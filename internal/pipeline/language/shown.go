@@ -32,7 +32,7 @@ func Text(v cty.Value, note func(step.Ref) string) string {
 
 type writer struct{ note func(step.Ref) string }
 
-// text is a value's text, whose further lines are indented, and the comment behind it.
+// text is a value's text, its further lines indented, and the comment behind it.
 func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	t := v.Type()
 	switch {

@@ -116,7 +116,7 @@ func lintCall(e *hclsyntax.FunctionCallExpr, d *syntax.Collector) {
 	}
 }
 
-// WrittenElements is how many elements a list or object has that is written out; -1: another expression.
+// WrittenElements counts the elements of a list or object that is written out; -1: another expression.
 func WrittenElements(e hclsyntax.Expression) int {
 	switch x := Unwrap(e).(type) {
 	case *hclsyntax.TupleConsExpr:

@@ -28,7 +28,7 @@ func Link(m *declare.Module, d *syntax.Collector) *Links {
 	}
 	for _, t := range declare.Types {
 		if b := m.Once[t.Name]; b != nil && !m.Ignores(&t) {
-			l.refersWithin(b, b.Body, t.Refers)
+			l.refersWithin(b, t.Refers)
 		}
 	}
 	for _, n := range m.Nodes {
@@ -51,7 +51,7 @@ func (l *Links) linkNode(n *declare.Node) {
 	case n.Expr != nil:
 		l.link(n, n.Expr, false)
 	case n.Form != nil:
-		for _, a := range syntax.Attributes(n.Form.Body) {
+		for _, a := range syntax.Within(n.Form.Body) {
 			l.link(n, a.Expr, false)
 		}
 	case n.Call != nil:
@@ -62,18 +62,11 @@ func (l *Links) linkNode(n *declare.Node) {
 			}
 		}
 	default:
-		l.linkBody(n, n.Block.Body)
-	}
-}
-
-func (l *Links) linkBody(n *declare.Node, body *hclsyntax.Body) {
-	for _, a := range syntax.Attributes(body) {
-		if a.Expr != n.Block.ForEach && a.Name != declare.AllowEmptyAttr {
-			l.link(n, a.Expr, n.Block.ForEach != nil)
+		for _, a := range syntax.Within(n.Block.Body) {
+			if a.Expr != n.Block.ForEach && a.Name != declare.AllowEmptyAttr {
+				l.link(n, a.Expr, n.Block.ForEach != nil)
+			}
 		}
-	}
-	for _, inner := range body.Blocks {
-		l.linkBody(n, inner.Body)
 	}
 }
 
@@ -102,19 +95,16 @@ func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
 	return within
 }
 
-// refersWithin reports what else expressions of a block refer to.
-func (l *Links) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root string) {
+// refersWithin reports references in a block to anything except root; "": to anything.
+func (l *Links) refersWithin(b *hclsyntax.Block, root string) {
 	detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
 	if root == "var" {
 		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
 	}
-	for _, a := range syntax.Attributes(body) {
+	for _, a := range syntax.Within(b.Body) {
 		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
 			l.Bad[a.Expr] = true
 		}
-	}
-	for _, inner := range body.Blocks {
-		l.refersWithin(b, inner.Body, root)
 	}
 }
 
@@ -123,7 +113,7 @@ func (l *Links) onlyVariables(e hclsyntax.Expression) bool {
 	return l.check(e, false) && ok
 }
 
-// Of is what an expression outside of the module refers to, but for given roots. It reports what leads nowhere.
+// Of is what an expression outside the module refers to, except by given roots. It reports references that lead nowhere.
 func (l *Links) Of(e hclsyntax.Expression, d *syntax.Collector, given func(root string) bool) (edges []Edge) {
 	here := *l
 	here.diags = d
@@ -201,12 +191,12 @@ func (l *Links) declared(prefix string) []string {
 	return slices.DeleteFunc(syntax.Keys(l.m.ByName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
-// RefersTo reports whether a refers to b itself, not only by what lies between.
+// RefersTo reports whether a refers to b directly.
 func (l *Links) RefersTo(a, b *declare.Node) bool {
 	return slices.ContainsFunc(l.Edges[a.Index], func(e Edge) bool { return e.To == b })
 }
 
-// inOrder sets the order: each node follows what it refers to. Nodes in a circle are reported and left out, without a value.
+// inOrder sets Order: each node follows what it refers to. Nodes in a circle are reported and left out.
 func (l *Links) inOrder() {
 	for _, group := range Groups(l.m.Nodes, func(n *declare.Node) []*declare.Node {
 		return lists.Map(l.Edges[n.Index], func(e Edge) *declare.Node { return e.To })
@@ -303,7 +293,7 @@ search:
 		fmt.Sprintf("%s: each refers to the next, so none of these can come first. Take one of the marked references out, or name in locals what both sides need.", strings.Join(walk, " -> ")), also...)
 }
 
-// dangling says why a reference leads nowhere; "" if it does not.
+// dangling says why a reference leads nowhere; "": it leads somewhere.
 func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 	p := language.Names(tr)
 	switch p[0] {

@@ -157,15 +157,6 @@ type List struct {
 	Sources []string `json:"sources"`
 }
 
-// list returns the pinned sources of a pattern; nil: none.
-func (f *File) list(pattern string) []string {
-	i := slices.IndexFunc(f.Lists, func(l List) bool { return l.Pattern == pattern })
-	if i < 0 {
-		return nil
-	}
-	return f.Lists[i].Sources
-}
-
 // PinList pins what a pattern stands for, replacing an earlier list, and writes the file.
 func PinList(path string, l List) error {
 	return change(path, func(f *File) (bool, error) {
@@ -206,8 +197,8 @@ func replaced[T any](list []T, x T, name func(T) string) []T {
 // Listed are the sources that a pattern stands for. The server is asked once, for the lock file.
 func (s *Sources) Listed(ctx context.Context, pattern string) ([]string, error) {
 	for _, f := range []*File{s.Lock, s.near} {
-		if list := f.list(pattern); list != nil {
-			return list, nil
+		if i := slices.IndexFunc(f.Lists, func(l List) bool { return l.Pattern == pattern }); i >= 0 {
+			return f.Lists[i].Sources, nil
 		}
 	}
 	if s.path == "" {

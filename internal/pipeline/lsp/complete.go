@@ -210,7 +210,7 @@ func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
 	})
 }
 
-// instance is an index that makes one step of a block with for_each.
+// instance is an index that chooses one step of a block with for_each; "": there is no for_each.
 func (c *completions) instance(x decl) string {
 	if !x.forEach {
 		return ""

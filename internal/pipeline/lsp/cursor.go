@@ -77,7 +77,7 @@ type group struct {
 // through are functions whose arguments are what their result is.
 var through = []string{"concat", "coalesce", "coalescelist", "distinct", "flatten", "merge", "try", "tolist", "tomap", "values"}
 
-// placeAt reads the text before an offset.
+// placeAt says where in a pipeline an offset is, by the text before it.
 func placeAt(src string, offset int) place {
 	from := lexFrom(src, offset)
 	toks := lex(src[from:offset])
@@ -155,7 +155,7 @@ func feed(stack []*group, toks hclsyntax.Tokens, i int, t hclsyntax.Token) []*gr
 	return stack
 }
 
-// describe says where the end of a text is, of which the tokens are.
+// describe says where the end of a text is, by its tokens and the brackets that stand open.
 func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	p := place{where: inValue}
 	opaque := false
@@ -243,7 +243,7 @@ func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	return p
 }
 
-// chain is the reference that tokens end in: names, and indexes as "[…]".
+// chain is the reference that tokens end in: names, and indexes as "[…]"; nil: they end in none.
 func chain(toks hclsyntax.Tokens) []string {
 	var parts []string
 	for i := len(toks) - 1; i >= 0; i-- {

@@ -19,7 +19,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// decl is something that a pipeline file declares.
+// decl is a declaration of a pipeline file.
 type decl struct {
 	name    string // var.x, local.x, step.train.dsi, table.t, figure.f, module.m, output.o
 	typ     string // variable, local, step, table, figure, module or output
@@ -155,7 +155,7 @@ func (s *server) locateNamed(d *document, among []decl, name string) any {
 	return nil
 }
 
-// hoverOutput tells of what a module gives: ref is module, its name, and a path from there.
+// hoverOutput shows an output of a module: ref is module, its name, and a path from there.
 func (s *server) hoverOutput(d *document, x *decl, output string, ref []string, at span) any {
 	o := find(s.work.inside(x, "output"), "output."+output)
 	if o == nil {

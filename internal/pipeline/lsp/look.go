@@ -25,7 +25,7 @@ const (
 	outcomesWait   = 5 * time.Second
 )
 
-// hover says what the name at an offset is; what it says of a step comes once its outcomes are looked up, beside other requests.
+// hover says what the name at an offset is. A step's outcomes are looked up first, beside other requests.
 func (s *server) hover(d *document, offset int) any {
 	start, end, ok := under(d.src, offset)
 	if !ok {
@@ -157,7 +157,7 @@ func (s *server) hoverBlock(d *document, x *decl, text string, at span) any {
 	}
 }
 
-// outcomeText tells the outcomes of a block.
+// outcomeText writes the outcomes of a block's steps.
 func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	p, found := s.work.outcomes(ctx, path)
 	switch {

@@ -296,7 +296,7 @@ func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 // outcomesFresh is how long outcomes are thought to be true.
 const outcomesFresh = 10 * time.Second
 
-// outcomes returns the outcomes of a document's pipeline, no older than outcomesFresh; nil: there is no pipeline, or ctx ended.
+// outcomes looks up the outcomes of a document's pipeline, unless they are fresh; nil: there is no pipeline, or ctx ended.
 func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *lookup) {
 	w.mu.Lock()
 	first := w.first[path]

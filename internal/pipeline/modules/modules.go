@@ -198,7 +198,7 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 	return got, dir, err
 }
 
-// sweep removes what killed fetches left.
+// sweep removes what killed fetches have left.
 func (r *Reader) sweep() {
 	left, _ := fs.Glob(os.DirFS(r.Cache), ".fetch-*") // the pattern is valid
 	for _, name := range left {

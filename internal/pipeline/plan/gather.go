@@ -67,7 +67,7 @@ func (s *Step) Enough(gone func(d int) bool) bool {
 	return !slices.ContainsFunc(s.Gathers, func(g Gather) bool { return len(g.Of)-lists.Count(g.Of, gone) < g.Least })
 }
 
-// lessened is a step of the plan without some of the steps that it gathers.
+// lessened is a step of the plan without some of the steps that it gathers; an error: too few are left.
 func (p *Plan) lessened(reg *step.Registry, s Step, lost []int) (Step, error) {
 	isLost := lists.Set(lost)
 	gone := func(d int) bool { return isLost[d] }

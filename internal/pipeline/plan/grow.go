@@ -52,8 +52,8 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	misfit := map[step.Ref]bool{}
 	lost := 0     // outputs that could not be read
 	anew := false // the growth has restarted without outputs, to find out which of them fit
-	// with grows by more outputs, or by as many of them as fit, in the order in which steps depend on each other: an output is
-	// not to blame for what a later one lacks.
+	// with grows by more outputs, or by as many of them as fit, in the order of their steps: an output is not to blame for
+	// what a later one lacks.
 	var with func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error
 	with = func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error {
 		for _, ref := range refs {
@@ -152,7 +152,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	return p, pl, nil
 }
 
-// Adopt gives steps the tasks that an earlier plan of the run has for them, and returns the places of those still to be resolved.
+// Adopt gives steps the tasks that an earlier plan of the run has for them, and returns the places of the other steps.
 func (p *Plan) Adopt(before *Plan) (fresh []int) {
 	tasks := make(map[string]*Step, len(before.Steps))
 	for i := range before.Steps {

@@ -53,7 +53,7 @@ type Item struct {
 	Accepted *artifacts.Acceptance
 }
 
-// Snags are what most steps have none of.
+// Snags are the rare parts of an item: most steps have none.
 type Snags struct {
 	Lacks  []int     // steps that it gathers and that its result, or key, is without: they have failed
 	Waits  []int     // for Maybe: the inputs that are not there, or fail a check
@@ -319,7 +319,7 @@ func (f *follower) has(d int) bool {
 	return f.Items[d].Outcome == Hit && len(f.Items[d].Snags().Fails) == 0
 }
 
-// hasNone reports whether a step gives its readers nothing.
+// hasNone reports whether a step has nothing for its readers.
 func (f *follower) hasNone(d int) bool { return !f.has(d) || f.gone(d, true) }
 
 // lacks are the steps that a step gathers and that are gone.
@@ -330,7 +330,7 @@ func (f *follower) lacks(i int) []int {
 	return lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
 }
 
-// release drops what nobody wants of a hit.
+// release drops what a hit holds, once keep does not want it and every reader is bound.
 func (f *follower) release(i int) {
 	if it := &f.Items[i]; it.Outcome == Hit && f.readers[i] == 0 && !f.wanted[i] && !it.Released {
 		f.drop(i)
@@ -402,7 +402,7 @@ func (v *Preview) Summary() (s Summary) {
 	return s
 }
 
-// LacksOf are the steps that a result is without, by what it gathers or what the results that it reads gather.
+// LacksOf lists the steps that a result is without, as it or a result that it reads gathers them.
 func (v *Preview) LacksOf(i int) (lacks []int) {
 	for _, d := range v.Plan.Leading([]int{i}) {
 		lacks = append(lacks, v.Items[d].Snags().Lacks...)

@@ -176,7 +176,7 @@ func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 	return out
 }
 
-// Sentence ends a help text with a full stop, whoever wrote it.
+// Sentence is a help text that ends with a full stop.
 func Sentence(s string) string {
 	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") {
 		return s

@@ -230,7 +230,7 @@ func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
 // blockForms are how blocks are written that people take for attributes.
 var blockForms = map[string]string{"resources": `resources { memory = "12GB" }`, "retry": "retry { times = 3 }"}
 
-// Shape checks a block's body against its attributes, and those in common, whose forms are checked elsewhere.
+// Shape checks a block's body against its attributes and common ones, whose forms are checked elsewhere.
 func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos Typos) {
 	body := b.Body
 	var names, blocks []string

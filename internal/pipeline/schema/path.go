@@ -98,7 +98,7 @@ func (t Typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = 
 
 func (t Typos) has(block hcl.Range, attr string) bool { return t[block.String()+" "+attr] }
 
-// attr finds the attribute that a path ends in; nil if a part of the path lacks one: then names are what is there instead.
+// attr finds the attribute that a path ends in; nil: a part of the path names no attribute, and names lists what it could be.
 func (r *Reader) attr(path []any) (found *step.Attr, names []string) {
 	t := step.Type{Kind: step.Object, Attrs: r.Spec.Attrs}
 	for _, p := range path {

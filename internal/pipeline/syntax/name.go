@@ -40,7 +40,7 @@ func Folder(name string) (folder string, ok bool) {
 // IsPart reports whether a file belongs to its folder's pipeline: every *.hcl but tests, settings and hidden files.
 func IsPart(name string) bool { return IsPipeline(name) && !isHidden(name) }
 
-// Around is the DefaultFile beside a pipeline file of another name; "" if there is none.
+// Around is the DefaultFile beside a pipeline file of another name; "": there is none.
 func Around(name string) string {
 	folder, isFolder := Folder(name)
 	around := filepath.Join(folder, DefaultFile)
@@ -122,7 +122,7 @@ func IsBeside(name string) bool {
 	return strings.HasSuffix(name, TestSuffix) || filepath.Base(name) == LocalFile
 }
 
-// Pipelines are the names of pipeline files, in each folder the one first that stands for the others.
+// Pipelines lists the names of pipeline files, DefaultFiles before the others.
 func Pipelines(sources map[string][]byte) []string {
 	names := slices.DeleteFunc(Keys(sources), func(name string) bool { return !IsPipeline(name) })
 	order := func(name string) string {

@@ -141,7 +141,7 @@ func LongNumber(text string) *Limit {
 	return nil
 }
 
-// CheckTokens finds a number that is too long or large, a name or text outside comments that is not in NFC, or too deep nesting.
+// CheckTokens finds a number that is too long or large, a text outside comments that is not in NFC, or too deep nesting.
 func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
 	for _, t := range tokens {
 		switch t.Type {
@@ -232,6 +232,15 @@ func Header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
 // Attributes returns a body's attributes in the order of the source.
 func Attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
 	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return BySource(x.SrcRange, y.SrcRange) })
+}
+
+// Within returns the attributes of a body, in the order of the source, then those of the blocks in it.
+func Within(b *hclsyntax.Body) []*hclsyntax.Attribute {
+	list := Attributes(b)
+	for _, inner := range b.Blocks {
+		list = append(list, Within(inner.Body)...)
+	}
+	return list
 }
 
 // Blocks are a body's blocks of a type, in the order of the source.

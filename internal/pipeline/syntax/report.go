@@ -143,7 +143,7 @@ const (
 	Long  = 2 * Shown
 )
 
-// brief cuts the long ones of the texts that a message quotes, once.
+// brief cuts the long texts that a message quotes, each once.
 func brief(message string) string {
 	const cut = "… ("
 	if len(message) <= Long {
@@ -168,7 +168,7 @@ func brief(message string) string {
 	}
 }
 
-// Runes is how many bytes the first n characters of a text have.
+// Runes counts the bytes of the first n characters of a text.
 func Runes(text string, n int) int {
 	for i := range text {
 		if n--; n < 0 {

@@ -1,5 +1,5 @@
-// Package origins looks at the places that a plan's sources come from: which bytes are pinned, whether the store has
-// them, whether the origin still does, and where others may fetch them. It must not know how a source is pinned, or fetch one.
+// Package origins looks at the places that a plan's sources come from: which bytes are pinned, whether the store has them,
+// whether the origin still does, and where others may fetch them. It must not know how a source is pinned, or fetch one.
 package origins
 
 import (

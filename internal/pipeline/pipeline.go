@@ -55,7 +55,7 @@ type Options struct {
 	Stop func() error
 }
 
-// Load evaluates the pipeline files among the sources: *.hcl but for tests. The pipeline is nil after errors.
+// Load evaluates the pipeline files among the sources: *.hcl except tests and settings. The pipeline is nil after errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	_, p, ds := load(sources, o, false)
 	return p, ds
@@ -173,7 +173,7 @@ func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	with.Module = func(folder, source string) (map[string][]byte, error) {
 		i := slices.IndexFunc(o.Modules, func(m Module) bool { return m.Folder == folder && m.Source == source })
 		if i < 0 {
-			return nil, fmt.Errorf("the module %s is not among those that the plan was made of", source)
+			return nil, fmt.Errorf("the module %s is not among the modules of the plan: plan again", source)
 		}
 		return o.Modules[i].Files, nil
 	}

@@ -39,7 +39,7 @@ func (m *Module) Broken() bool {
 }
 
 // Ignores reports whether a block of a type says nothing in this module: it is about the pipeline that is run.
-func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.alone }
+func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.rootOnly }
 
 // AnySensitive reports whether a variable declared so far is sensitive.
 func (m *Module) AnySensitive() bool {

@@ -111,7 +111,7 @@ func (m *maker) fresh(inst *instance) (fresh time.Duration, ok bool) {
 	if e == nil {
 		return 0, true
 	}
-	v, ok := m.f.sees(inst.ctx, inst).Typed(e, cty.String, "fresh is a time, such as \"24h\": a run that begins later makes the result again.")
+	v, ok := m.f.sees(inst.ctx, inst).Typed(e, cty.String, "fresh is a time, such as \"24h\": a run that begins later rebuilds the result.")
 	if !ok {
 		return 0, false
 	}

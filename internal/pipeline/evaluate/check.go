@@ -143,7 +143,7 @@ func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 		names := lists.Map(spec.Outputs, func(o step.Output) string { return o.Name })
 		r.wrong(attr, "%s has no output %q. %s", owner, output, syntax.Suggest(output, names, "output"))
 	case o.Tree:
-		r.wrong(attr, "Output %q is many files; a check reads one.", output)
+		r.wrong(attr, "Output %q is many files; a check reads one file.", output)
 	case o.Fields != nil:
 		if _, err := o.Fields.At(path); err != nil {
 			r.wrong(attr, "Field %q of output %q %v.", path, output, err)

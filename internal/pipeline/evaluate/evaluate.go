@@ -117,7 +117,7 @@ type Result struct {
 
 // Values are the values of a pipeline's variables.
 type Values struct {
-	Vars  map[string]json.RawMessage // of every variable, but for the sensitive ones
+	Vars  map[string]json.RawMessage // of every variable that is not sensitive
 	Local []string                   // the variables whose values came from Options.Local, sorted
 
 	// Given names the variables, except sensitive ones, whose values are not their defaults, sorted: the sources need them.

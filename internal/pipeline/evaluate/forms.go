@@ -25,7 +25,7 @@ func (f *frame) environment(n *declare.Node, ctx *hcl.EvalContext) {
 	x, ok := schema.Read[declare.EnvironmentForm](c)
 	if !ok {
 		if f.Awaits().Any() {
-			f.Diags.Error(n.Range, "Environment that is not known", "An environment cannot wait for what a step makes.")
+			f.Diags.Error(n.Range, "Environment that is not known", "An environment cannot depend on what a step leaves: the pipeline itself names its lock.")
 		}
 		return
 	}
@@ -50,7 +50,7 @@ func (f *frame) environment(n *declare.Node, ctx *hcl.EvalContext) {
 		e.Packages, err = f.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		f.Diags.Error(c.Locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.Name, strings.TrimRight(err.Error(), ".")))
+		f.Diags.Error(c.Locate([]any{r.Kind}), "Environment not available", fmt.Sprintf("%s: %s.", n.Name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	f.own.Environments = append(f.own.Environments, e)
@@ -122,7 +122,7 @@ func (f *frame) warnPublished() {
 		for _, p := range f.own.Publish {
 			to := path.Join(path.Dir(p.Pos.File), p.To)
 			if ok && (to == from || below && (from == "." || strings.HasPrefix(to, from+"/"))) {
-				f.Diags.Warn(f.decl.ByName["publish."+p.Name].Range, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
+				f.Diags.Warn(f.decl.ByName["publish."+p.Name].Range, "Published into a source", fmt.Sprintf("%s reads %s, and with it what a run writes here, unless an ignore file leaves that out: the next run then reads other bytes, and repeats what depends on them. Publish to a folder beside it.", s.Address, from))
 			}
 		}
 	}

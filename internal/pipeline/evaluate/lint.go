@@ -74,7 +74,7 @@ func (c *stepReader) lint(task step.Task) {
 	}
 	for _, what := range c.Spec.Unkeyed(task) {
 		warn("program_libraries", "Not in the key", fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what), what)
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start an environment's Python by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what), what)
 	}
 }
 

@@ -27,10 +27,10 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 		m.pend(ctx)
 		return
 	case ok && m.own.Made && len(instances) == 0 && !b.AllowEmpty:
-		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.Name))
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: nothing that the step before %s has left matches. If that may be so, write allow_empty = true beside for_each.", n.Name))
 		return
 	case ok && m.own.Made && len(instances) > language.MaxPieces:
-		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), language.MaxPieces))
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; over what a step leaves, at most %d are allowed. Let one step do the work of several.", len(instances), language.MaxPieces))
 		return
 	}
 	if ok {
@@ -167,7 +167,7 @@ func (m *maker) reportCycles() {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first. Let an instance refer only to those before it.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to itself, directly or through others, so none can come first. Let an instance refer only to instances before it.", strings.Join(names, ", ")))
 }
 
 // countSteps refuses a block that takes the pipeline beyond the most steps that it may have.

@@ -174,7 +174,7 @@ func (f *frame) setArguments(m *declare.Call, arguments map[string]argument) {
 func (f *frame) argumentOf(v *setting, a argument) cty.Value {
 	if _, unchanged := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !unchanged {
 		f.Diags.Error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.Name), syntax.Place{Range: v.Range, Text: "declared here"})
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only the unchanged value of a sensitive variable of the pipeline: no file may have its value.", v.Name), syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {

@@ -207,7 +207,7 @@ type Change struct {
 	Address string       `json:"address"`
 	Before  plan.Outcome `json:"before,omitempty"`
 	After   plan.Outcome `json:"after,omitempty"`
-	Stood   bool         `json:"stood,omitempty"`  // it is a hit before, but for the version of a kind
+	Stood   bool         `json:"stood,omitempty"`  // only the version of a kind keeps it from being a hit before
 	Charged bool         `json:"charged"`          // it runs because of the change
 	Causes  []int        `json:"causes,omitempty"` // places in the report's causes
 	Expect  *float64     `json:"expect_s,omitempty"`

@@ -262,12 +262,12 @@ func (a *Artifact) matching(names []string, pattern string) (cty.Value, error) {
 			key = name[len(prefix) : len(name)-len(suffix)]
 		}
 		if other, twice := from[key]; twice {
-			return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are whole names.", a.Ref, pattern, key, other, name)
+			return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are full names.", a.Ref, pattern, key, other, name)
 		}
 		pieces[key], from[key] = a.at(name, step.FileType).value(), name
 	}
 	if len(pieces) > MaxPieces {
-		return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.Ref, pattern, len(pieces), MaxPieces)
+		return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it write fewer, larger files.", a.Ref, pattern, len(pieces), MaxPieces)
 	}
 	if len(pieces) == 0 {
 		return cty.MapValEmpty(ArtifactType), nil

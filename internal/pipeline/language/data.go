@@ -59,7 +59,7 @@ func checkYAML(n *yaml.Node, nested int, left *int) error {
 	*left -= 1 + len(n.Value)/16
 	switch {
 	case *left < 0:
-		return syntax.Over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
+		return syntax.Over("Value too large", "This YAML has more than %d elements, counting what aliases repeat.", maxElements)
 	case nested > maxNested:
 		return syntax.Over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
 	case n.Style&yaml.TaggedStyle != 0:
@@ -277,15 +277,15 @@ var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Val
 
 // What ruamel.yaml 0.19.1 takes for numbers of YAML 1.2 (its implicit_resolvers).
 var (
-	dvcFloat = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9_]+(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-	dvcWhole = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)
+	dvcFloat   = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9_]+(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+	dvcInteger = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)
 )
 
 // numberOfDVC is a number as DVC writes it: a json.Number, or a text where HCL would write another; nil: it is none.
 func numberOfDVC(text string) any {
 	digits := strings.NewReplacer("_", "", ".inf", "inf", ".nan", "nan").Replace(strings.ToLower(text))
 	switch {
-	case dvcWhole.MatchString(text):
+	case dvcInteger.MatchString(text):
 		base := 10
 		if strings.ContainsAny(digits, "box") {
 			base = 0

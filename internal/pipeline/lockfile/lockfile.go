@@ -232,7 +232,7 @@ func without(list, other []string) []string {
 
 // Sources answers a pipeline's questions about sources before its keys are computed.
 type Sources struct {
-	step.NoSources // but what is in lock files and on this machine
+	step.NoSources // except for the sources that lock files and this machine have
 
 	Lock  *File
 	Asked func(path string) // is told of each local file that is asked for; may be nil

@@ -152,9 +152,9 @@ Steps, tables and figures take, besides their kinds' attributes:
   for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
 - ` + "`when`" + `: the step is skipped where this is false; ` + "`otherwise`" + ` says why, where people look for it.
-- ` + "`on_failure = \"leave_out\"`" + `, ` + "`at_least`" + `: what reads several of the block's steps goes on without those that fail
+- ` + "`on_failure = \"leave_out\"`" + `, ` + "`at_least`" + `: what reads several of the block's steps goes on without the steps that fail
   ([pipelines.md](../pipelines.md#steps-that-fail-and-stop-nothing-else)). Neither is part of a cache key.
-- ` + "`fresh = \"24h\"`" + `: a run that begins later than that after its result was made makes it again, for steps that look at the
+- ` + "`fresh = \"24h\"`" + `: a run that begins later than that after its result finished rebuilds it, for steps that look at the
   outside world ([pipelines.md](../pipelines.md#steps-that-look-at-the-outside-world)). It is never part of a cache key.
 - ` + "`keep = false`" + `: the bytes of its outputs leave the store when all that read them are done; never part of a
   cache key ([pipelines.md](../pipelines.md#steps-whose-files-need-not-stay)).
@@ -174,7 +174,7 @@ stands for such a number, ` + "`*`" + ` for any name. What has neither type nor 
 
 Each output says how two results of it are compared where their bytes differ, as on two machines:
 ` + "`redsi verify --rebuild`" + ` uses it, and it is in no key ([reliability.md](../reliability.md#another-machine)).
-By bytes where there are texts and whole numbers, which every machine computes alike; numbers within 1e-09 are sums,
+By bytes where there are texts and integers, which every machine computes alike; numbers within 1e-09 are sums,
 whose last bits a processor that multiplies and adds at once rounds differently.
 `
 

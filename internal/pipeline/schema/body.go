@@ -202,7 +202,7 @@ func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 		if name, ok := r.WholeVariable(e); ok {
 			m[k] = cty.StringVal(secret.Variable(name))
 		} else if name := language.SensitiveIn(e); name != "" {
-			r.Diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
+			r.Diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is computed from var.%s. A secret must be a variable's unchanged value, since that is found only when the program starts.", k, name))
 			return cty.DynamicVal
 		}
 	}
@@ -279,7 +279,7 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 		case k == nil:
 			detail := syntax.Suggest(inner.Type, blocks, "block")
 			if len(blocks) == 0 {
-				detail = "It takes attributes alone, NAME = VALUE. " + syntax.Suggest(inner.Type, names, "attribute")
+				detail = "It takes only attributes, NAME = VALUE. " + syntax.Suggest(inner.Type, names, "attribute")
 			}
 			d.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, detail))
 			continue

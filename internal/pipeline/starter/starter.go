@@ -362,7 +362,7 @@ func planSplits(train, dev, test bool) splitPlan {
 			why: "there are no train queries: development queries are used for training, except a tenth kept for development"}
 	case dev || test:
 		return splitPlan{become: map[nq.Split]nq.Split{nq.Dev: "", nq.Test: ""}, draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: mostly},
-			why: "there are only test queries: half of them stay, the others are used for training; numbers are not those of the whole test set"}
+			why: "there are only test queries: half of them stay, the others are used for training; numbers are not the full test set's"}
 	}
 	return splitPlan{draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: testShare}, why: "drawn"}
 }

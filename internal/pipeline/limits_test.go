@@ -302,4 +302,3 @@ func TestWhatTerraformDoesOtherwise(t *testing.T) {
 		}
 	}
 }
-

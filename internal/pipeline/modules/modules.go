@@ -7,6 +7,7 @@ package modules
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -357,10 +358,8 @@ func remoteCommit(ctx context.Context, r Repository) (string, error) {
 		ids[name] = id
 	}
 	for _, name := range []string{r.Ref, "refs/" + r.Ref, "refs/tags/" + r.Ref, "refs/heads/" + r.Ref} { // as fetch chooses
-		for _, id := range []string{ids[name+"^{}"], ids[name]} { // an annotated tag's commit comes first
-			if id != "" {
-				return id, nil
-			}
+		if id := cmp.Or(ids[name+"^{}"], ids[name]); id != "" { // an annotated tag's commit comes first
+			return id, nil
 		}
 	}
 	return "", fmt.Errorf("%s has no %s", r.URL, r.Ref)
@@ -409,21 +408,13 @@ func unpack(r io.Reader, folder string) error {
 		if err != nil {
 			return err
 		}
-		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
-		switch h.Typeflag {
-		case tar.TypeDir:
-			if err := root.MkdirAll(name, 0o755); err != nil {
-				return err
-			}
-			continue
-		case tar.TypeReg:
-		default:
-			continue // a link, or what git says of the archive, is not a file of a pipeline
+		if h.Typeflag != tar.TypeReg {
+			continue // folders come with their files; a link, or what git says of the archive, is not a file of a pipeline
 		}
 		if left, files = left-h.Size, files+1; left < 0 || files > maxFiles {
 			return fmt.Errorf("it has more than %d MiB or %d files", maxBytes>>20, maxFiles)
 		}
-		if err := writeFile(root, name, archive, fs.FileMode(h.Mode)&0o755|0o444); err != nil {
+		if err := writeFile(root, filepath.FromSlash(h.Name), archive, fs.FileMode(h.Mode)&0o755|0o444); err != nil {
 			return err
 		}
 	}

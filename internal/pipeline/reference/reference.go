@@ -92,14 +92,10 @@ func Kinds(reg *step.Registry) []Kind {
 // Find describes one kind by its name or, for a table or figure, by its block.
 func Find(reg *step.Registry, name string) (Kind, error) {
 	all := Kinds(reg)
-	var names []string
-	for _, k := range all {
-		if k.Name == name || k.Block == name && k.Block != "step" {
-			return k, nil
-		}
-		names = append(names, k.Name)
+	if i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name || k.Block == name && k.Block != "step" }); i >= 0 {
+		return all[i], nil
 	}
-	if n := syntax.Nearest(name, names); n != "" {
+	if n := syntax.Nearest(name, lists.Map(all, func(k Kind) string { return k.Name })); n != "" {
 		return Kind{}, fmt.Errorf("there is no kind %q; did you mean %q?", name, n)
 	}
 	return Kind{}, fmt.Errorf("there is no kind %q: redsi kinds lists them", name)

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/step"
 )
 
 // List writes one line per kind, below the name of its family.
@@ -238,15 +239,12 @@ func names(t *declare.Type) string {
 	if t.Form == nil {
 		return ""
 	}
-	var list []string
-	for _, a := range t.Form.Attrs {
-		name := "`" + a.Name + "`"
+	return strings.Join(lists.Map(t.Form.Attrs, func(a step.Attr) string {
 		if a.Block {
-			name = "`" + a.Name + " {}`"
+			return "`" + a.Name + " {}`"
 		}
-		list = append(list, name)
-	}
-	return strings.Join(list, ", ")
+		return "`" + a.Name + "`"
+	}), ", ")
 }
 
 func kind(b io.Writer, k Kind) {

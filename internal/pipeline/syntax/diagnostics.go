@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -32,14 +33,8 @@ type Diagnostics struct {
 func (ds Diagnostics) HasErrors() bool { return ds.List.HasErrors() }
 
 func (ds Diagnostics) Count() (errors, warnings int) {
-	for _, d := range ds.List {
-		if d.Severity == hcl.DiagError {
-			errors++
-		} else {
-			warnings++
-		}
-	}
-	return errors, warnings
+	errors = lists.Count(ds.List, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError })
+	return errors, len(ds.List) - errors
 }
 
 // Summary counts in words: "2 errors, 1 warning".

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -83,12 +84,8 @@ func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 		folder, isFolder = clean, true
 	}
 	if isFolder {
-		names = nil
-		for _, f := range c.commit.List(folder) {
-			if syntax.IsPart(f) {
-				names = append(names, path.Join(filepath.ToSlash(folder), f))
-			}
-		}
+		parts := lists.Filter(c.commit.List(folder), syntax.IsPart)
+		names = lists.Map(parts, func(f string) string { return path.Join(filepath.ToSlash(folder), f) })
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("commit %.12s has no pipeline %s", c.commit.ID, name)

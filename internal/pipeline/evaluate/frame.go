@@ -120,7 +120,7 @@ type stepReader struct {
 	inst *instance
 }
 
-// collect adds the steps, skipped steps and environments of the frame in source order, then those of its modules.
+// collect adds the steps, skipped steps and environments of the frame in source order, and of its modules after them.
 func (f *frame) collect(r *Result) {
 	for _, n := range f.decl.Nodes {
 		if n.Call != nil || n.Block != nil && n.Block.Type != "claim" {

@@ -234,7 +234,7 @@ func Attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
 	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return BySource(x.SrcRange, y.SrcRange) })
 }
 
-// Within returns the attributes of a body, in the order of the source, then those of the blocks in it.
+// Within returns the attributes of a body in the order of the source, then the attributes of its blocks.
 func Within(b *hclsyntax.Body) []*hclsyntax.Attribute {
 	list := Attributes(b)
 	for _, inner := range b.Blocks {

@@ -30,10 +30,11 @@ import (
 type app struct {
 	*drive.Driver
 	cmd      *cobra.Command // the verb that is running
-	Out, Err io.Writer
-	sayer    sayer
-	progress string       // how runs are shown
-	events   *view.Events // nil: for people
+	Out      io.Writer
+	Err      *view.Screen                // without a terminal, only in the order in which lines are written
+	progress string                      // how runs are shown
+	events   *view.Events                // nil: for people
+	followed atomic.Pointer[view.Events] // events, while they show a run; nil: none are shown
 	paper    Paper
 
 	JSON     bool
@@ -41,7 +42,13 @@ type app struct {
 }
 
 // Say, Waiting, Reading, Copying and Diagnostics are what a session says, on this terminal.
-func (a *app) Say(text string) { a.sayer.say(text) }
+func (a *app) Say(text string) {
+	if e := a.followed.Load(); e != nil {
+		e.Say(text)
+		return
+	}
+	view.Println(a.Err, text)
+}
 
 // Paper is the pipeline of a paper, which redsi init --paper writes. Without a name there is no paper.
 type Paper struct {
@@ -49,31 +56,6 @@ type Paper struct {
 	Files fs.FS
 	More  map[string][]byte // files by their paths that the program has elsewhere
 	Try   string            // the command to begin with
-}
-
-// sayer prints messages for a person: directly to the terminal, or through what is drawing
-// there.
-type sayer struct {
-	mu   sync.Mutex
-	w    io.Writer
-	draw func(string)
-}
-
-func (s *sayer) say(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draw != nil {
-		s.draw(text)
-		return
-	}
-	view.Println(s.w, text)
-}
-
-// through sends messages to draw, until it is called with nil.
-func (s *sayer) through(draw func(string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draw = draw
 }
 
 // terminal is the width of w's terminal; 0 if it is not one.
@@ -154,22 +136,20 @@ func (a *app) waitingFor(what func() string) (over func()) {
 	telling.Go(func() {
 		next := time.NewTimer(patience)
 		defer next.Stop()
-		screen, _ := a.Err.(*view.Screen)
 		for {
 			select {
 			case <-done:
-				if screen != nil {
-					screen.Show(nil)
-				}
+				a.Err.Show(nil)
 				return
 			case <-next.C:
 			}
-			if screen == nil {
+			width := terminal(a.Err)
+			if width == 0 {
 				a.Say(what() + " …")
 				next.Reset(patience)
 				continue
 			}
-			screen.Show(view.Waiting(what(), time.Since(began), terminal(screen)))
+			a.Err.Show(view.Waiting(what(), time.Since(began), width))
 			next.Reset(time.Second)
 		}
 	})

@@ -132,7 +132,7 @@ func follow(t *testing.T, src string) *followed {
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
 	f.Delays = drive.Delays{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond, Lost: 2 * beat}
-	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
+	f.cmd = newRoot(newApp(&session.Session{}, nil, nil))
 	filetest.Write(t, f.File, src)
 	dial := grpc.WithContextDialer(f.link.dial)
 	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}

@@ -49,9 +49,6 @@ func Main(kinds *step.Registry, paper Paper) int {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer, paper Paper) int {
-	if terminal(errw) > 0 {
-		errw = view.NewScreen(errw)
-	}
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
 	a.paper = paper
 	a.Delays = drive.UsualDelays()
@@ -59,7 +56,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	args = followShort(args)
 	root.SetArgs(args)
 	root.SetOut(out)
-	root.SetErr(errw)
+	root.SetErr(a.Err)
 	cmd, err := root.ExecuteContextC(ctx)
 	a.Close()
 	if err == nil {
@@ -70,7 +67,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 		code, err = fault.CodeInput, misused(cmd, err)
 	}
 	if !fault.Silent(err) {
-		view.Println(errw, "redsi:", err)
+		view.Println(a.Err, "redsi:", err)
 	}
 	return code
 }

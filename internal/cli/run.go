@@ -223,30 +223,14 @@ func (a *app) begun(runID, url string) {
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
 }
 
-// show shows a run that is followed, and what is said meanwhile.
-func (a *app) show() (s drive.Screen, said <-chan string, over func()) {
-	lines := make(chan string, 100)
-	a.sayer.through(func(text string) {
-		select {
-		case lines <- text:
-		default: // too many lines to read at once
-		}
-	})
-	rest := func() { // what was said last, and nobody has read
-		a.sayer.through(nil)
-		close(lines)
-		for text := range lines {
-			s.Say(text)
-		}
-	}
+// show shows a run that is followed.
+func (a *app) show() (s drive.Screen, over func()) {
 	if a.events != nil {
-		return a.events, lines, rest
+		a.followed.Store(a.events)
+		return a.events, func() { a.followed.Store(nil) }
 	}
 	live := view.NewLive(a.Err, a.style(a.Err), terminal(a.Err))
-	return live, lines, func() {
-		rest()
-		live.Close()
-	}
+	return live, live.Close
 }
 
 // watchEvery is how often the files of a watched pipeline are looked at.

@@ -25,7 +25,7 @@ import (
 
 // newApp is an app that talks for its session.
 func newApp(s *session.Session, out, errw io.Writer) *app {
-	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: errw}
+	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: view.NewScreen(errw)}
 	a.Talk, a.Hint, a.Patience, a.Show = a, a.hint, a.patience, a.show
 	return a
 }
@@ -39,7 +39,6 @@ func (a *app) setup(cmd *cobra.Command) error {
 	}
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
 	a.Log = slog.New(view.Log(l))
-	a.sayer.w = a.Err
 	for _, form := range []string{"markdown", "junit", "values"} {
 		if f := cmd.Flags().Lookup(form); a.JSON && f != nil && f.Value.String() == "-" {
 			return fault.Input(fmt.Errorf("--json and --%s - both write to standard output: give --%s a file", form, form))

@@ -109,7 +109,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 				return ctx.Err()
 			}
 			var said bytes.Buffer
-			b.Err, b.sayer.w = &said, &said
+			b.Err = view.NewScreen(&said)
 			out := world.Try(f, r, func() ([]testfile.Failure, error) { return t.try(ctx, b, f, r) }, func() string { return strings.TrimSpace(said.String()) })
 			if t.results = append(t.results, out); !t.a.JSON {
 				view.Test(t.a.Out, out)

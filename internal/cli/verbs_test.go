@@ -494,7 +494,6 @@ func TestShellHasTheTerminal(t *testing.T) {
 	defer func() { os.Stderr = was }()
 	var ours bytes.Buffer
 	a := newApp(&session.Session{}, &ours, &ours)
-	a.sayer.w = &ours
 	errtest.None(t, a.enter(dir, nil))
 	if b, err := os.ReadFile(seen); err != nil || string(b) != "prompt\n" {
 		t.Errorf("standard error has %q, ours %q, %v", b, &ours, err)
@@ -584,19 +583,6 @@ func TestOverwritten(t *testing.T) {
 		if got := overwritten.ReplaceAllString(text, "$1"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
-	}
-}
-
-// TestSaidLast: what is said as the showing of a run ends is shown, though nobody reads what is said any more.
-func TestSaidLast(t *testing.T) {
-	var errw strings.Builder
-	a := newApp(&session.Session{}, nil, &errw)
-	a.sayer.w = &errw
-	_, _, over := a.show()
-	a.Say("took back pilots")
-	over()
-	if a.Say("the end"); errw.String() != "took back pilots\nthe end\n" {
-		t.Errorf("%q", errw.String())
 	}
 }
 

@@ -28,12 +28,9 @@ func ProjectDir(file string) string {
 	return filepath.Dir(file)
 }
 
-// LoadPlan reads the pipeline, fills in pins and selects targets. Without pending steps it keeps only tables and figures, for memory's sake.
+// LoadPlan reads the pipeline, fills in pins and selects targets. The pipeline has only its tables and figures, for memory's
+// sake, unless it has pending steps.
 func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
-	return se.loadPlan(ctx, false)
-}
-
-func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipeline.Pipeline, error) {
 	over := se.Waiting("reading the pipeline and its modules")
 	p, err := se.Load(ctx)
 	over()
@@ -46,7 +43,7 @@ func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipel
 			se.read.Store(filepath.FromSlash(name), nil)
 		}
 	}
-	pl, p, err := se.planGrown(ctx, p, se.Targets, whole)
+	pl, p, err := se.planGrown(ctx, p, se.Targets, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -75,7 +75,7 @@ func (se *Session) AsItStands() (back func()) {
 // Preview reads the pipeline, plans the targets, opens the stores and looks up what they have, as it stands.
 func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 	defer se.AsItStands()()
-	pl, p, err := se.loadPlan(ctx, true)
+	pl, p, err := se.LoadPlan(ctx)
 	if err != nil {
 		return Seen{}, err
 	}

@@ -24,10 +24,9 @@ import (
 // of finished ones; elsewhere it prints a line whenever a step begins or ends, and the progress
 // of running steps now and then.
 type Live struct {
-	w      io.Writer
-	st     Style
-	screen *Screen // nil without a terminal
-	width  int
+	w     *Screen
+	st    Style
+	width int // 0 without a terminal
 
 	seen     map[string]runs.Status
 	said     map[string]time.Time
@@ -39,17 +38,8 @@ type Live struct {
 }
 
 // NewLive makes a view that writes to w; width is the terminal's, 0 without one.
-func NewLive(w io.Writer, st Style, width int) *Live {
-	l := &Live{w: w, st: st, width: width, seen: map[string]runs.Status{}, said: map[string]time.Time{},
-		began: map[string]time.Time{}, resume: true}
-	if width > 0 {
-		var ok bool
-		if l.screen, ok = w.(*Screen); !ok {
-			l.screen = NewScreen(w)
-			l.w = l.screen
-		}
-	}
-	return l
+func NewLive(w *Screen, st Style, width int) *Live {
+	return &Live{w: w, st: st, width: width, seen: map[string]runs.Status{}, said: map[string]time.Time{}, began: map[string]time.Time{}, resume: true}
 }
 
 // progressEvery is how often the progress of a step or the run is printed without a terminal.
@@ -63,26 +53,19 @@ func (l *Live) Update(s workflows.State, work map[string]drive.Work, waitsFor st
 	}
 	var news bytes.Buffer
 	l.news(&news, s, work)
-	if l.screen != nil { // first, so that it has no finished steps
-		l.screen.Show(l.block(s, work, waitsFor))
+	if l.width > 0 { // first, so that it has no finished steps
+		l.w.Show(l.block(s, work, waitsFor))
 	}
 	if news.Len() > 0 {
 		_, _ = l.w.Write(news.Bytes())
 	}
-	if l.screen == nil {
+	if l.width == 0 {
 		l.murmur(s, work, waitsFor)
 	}
 }
 
-// Say prints a line above the running steps.
-func (l *Live) Say(text string) { Println(l.w, text) }
-
 // Close removes the block.
-func (l *Live) Close() {
-	if l.screen != nil {
-		l.screen.Show(nil)
-	}
-}
+func (l *Live) Close() { l.w.Show(nil) }
 
 // cause is why steps ended without a result.
 type cause struct {
@@ -106,7 +89,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 		case runs.Queued:
 			delete(l.began, x.Address) // its worker may have been lost
 		case runs.Running:
-			if l.screen == nil {
+			if l.width == 0 {
 				l.line(w, "run", "RUN", x.Address, "")
 			}
 		case runs.Ran:

@@ -30,8 +30,8 @@ type Driver struct {
 	// Patience is how long to wait in silence.
 	Patience       func() time.Duration
 	MetricsAddress string
-	// Show begins to show a run that is followed, and what is said meanwhile, until over.
-	Show func() (s Screen, said <-chan string, over func())
+	// Show begins to show a run that is followed, until over.
+	Show func() (s Screen, over func())
 
 	Delays    Delays
 	telemetry *telemetry.Telemetry // once something is shown

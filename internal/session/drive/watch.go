@@ -222,7 +222,6 @@ var ErrDetached = errors.New("detached")
 // Screen shows a run that is followed. waitsFor is what the run waits for; "": nothing.
 type Screen interface {
 	Update(s workflows.State, work map[string]Work, waitsFor string, now time.Time)
-	Say(text string)
 }
 
 // Follow shows a run until it ends, whatever happens to connection and server: the run is durable. When ctx ends, it
@@ -231,7 +230,7 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 	// The run outlives ctx while it is being cancelled.
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	live, said, over := dr.Show()
+	live, over := dr.Show()
 	defer over()
 	done := make(chan Outcome, 1)
 	go func() { done <- AwaitEnd(wctx, wf) }()
@@ -246,7 +245,7 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 	show := func(v Sight) {
 		if now, at = v, time.Now(); v.State.Restarted != restarted {
 			restarted = v.State.Restarted
-			live.Say("the run was started again: " + restarted)
+			dr.Say("the run was started again: " + restarted)
 		}
 		live.Update(v.State, v.Work, cmp.Or(v.WaitsFor, ending), at)
 	}
@@ -268,14 +267,12 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 				continue
 			}
 			live.Update(now.State, now.Work, cmp.Or(now.WaitsFor, ending), time.Now())
-		case text := <-said:
-			live.Say(text)
 		case <-cancelled:
 			if leave {
 				return nil, ErrDetached
 			}
 			cancelled, ending = nil, "waiting for running steps to stop"
-			live.Say("cancelling; finished results are kept (Ctrl-C again to quit at once)")
+			dr.Say("cancelling; finished results are kept (Ctrl-C again to quit at once)")
 			go dr.exitOnInterrupt(wctx)
 			go CancelRun(wctx, conn.Client, wf)
 		}

@@ -62,29 +62,23 @@ func (b *Belief) Explain(v *plan.Preview, why map[int]string) {
 	}
 }
 
-type passedKind struct {
-	from   string
-	reason artifacts.Reason
-	signer string
-}
-
 // Summary counts what was passed over, by store, signer and reason, with what to do about it.
 func (b *Belief) Summary() (out []Passed) {
 	if b == nil {
 		return nil
 	}
-	counted := map[passedKind]*Passed{}
+	counted := map[Passed]*Passed{} // by store, reason and signer
 	for _, key := range slices.SortedFunc(maps.Keys(b.Passed), artifacts.Digest.Compare) {
 		for _, p := range b.Passed[key] {
 			if p.Reason == artifacts.NoAnswer { // reported as a store that is down
 				continue
 			}
-			k := passedKind{from: p.From, reason: p.Reason}
+			k := Passed{From: p.From, Reason: string(p.Reason)}
 			if !p.Signer.IsZero() {
-				k.signer = p.Signer.String()
+				k.Signer = p.Signer.String()
 			}
 			if counted[k] == nil {
-				counted[k] = &Passed{From: p.From, Reason: string(p.Reason), Signer: k.signer, Text: p.String(), Do: b.WhatToDo(p)}
+				counted[k] = &Passed{From: k.From, Reason: k.Reason, Signer: k.Signer, Text: p.String(), Do: b.WhatToDo(p)}
 			}
 			counted[k].Steps++
 		}

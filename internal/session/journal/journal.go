@@ -154,15 +154,6 @@ func (j *Journal) addPieces(rec *runs.Record, v *plan.Preview) (found int) {
 	return found
 }
 
-// entry reads an earlier result.
-func (j *Journal) entry(ctx context.Context, store *artifacts.Resolver, key artifacts.Digest) (artifacts.Entry, error) {
-	if e, held := j.entries[key]; held {
-		return e, nil
-	}
-	entries, err := j.inspect(ctx, store, []artifacts.Digest{key})
-	return entries[key], err
-}
-
 func (j *Journal) inspect(ctx context.Context, store *artifacts.Resolver, keys []artifacts.Digest) (map[artifacts.Digest]artifacts.Entry, error) {
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	for key, e := range entries {

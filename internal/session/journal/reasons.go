@@ -24,22 +24,22 @@ type Differ func(before, after []byte) ([]step.Change, error)
 // InspectMost bounds the earlier results held in memory at a time.
 const InspectMost = 1024
 
-// ahead reads the earlier results of step i and of the next steps that must run, unless that
-// of i is held already.
-func (j *Journal) ahead(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) (err error) {
-	old, ok := j.Key[v.Plan.Steps[i].Address]
-	if _, held := j.entries[old]; held || !ok {
-		return nil
+// Newest is the newest earlier result of step i, if it has one. It reads the next steps' with it, as far as they are wanted.
+func (j *Journal) Newest(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, wanted func(n int) bool) (artifacts.Entry, error) {
+	key := j.Key[v.Plan.Steps[i].Address]
+	if e, held := j.entries[key]; held || key.IsZero() {
+		return e, nil
 	}
-	var keys []artifacts.Digest
-	for n := i; n < len(v.Items) && len(keys) < InspectMost; n++ {
-		if key, ok := j.Key[v.Plan.Steps[n].Address]; ok && v.Items[n].Outcome == plan.Run {
-			keys = append(keys, key)
+	keys := []artifacts.Digest{key}
+	for n := i + 1; n < len(v.Items) && len(keys) < InspectMost; n++ {
+		if next, ok := j.Key[v.Plan.Steps[n].Address]; ok && wanted(n) {
+			keys = append(keys, next)
 		}
 	}
-	j.entries = nil
+	var err error
+	j.entries = nil // of the steps before
 	j.entries, err = j.inspect(ctx, store, keys)
-	return err
+	return j.entries[key], err
 }
 
 // Reasons says briefly why each RUN step must run: what differs from its newest result, or
@@ -54,7 +54,8 @@ func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *pla
 			why[i] = f.String()
 			continue
 		}
-		if err := j.ahead(ctx, store, v, i); err != nil {
+		mustRun := func(n int) bool { return v.Items[n].Outcome == plan.Run }
+		if _, err := j.Newest(ctx, store, v, i, mustRun); err != nil {
 			return nil, err
 		}
 		changes, note, err := j.Changes(ctx, store, v, i, differ)
@@ -93,7 +94,7 @@ func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *pla
 	if !ok {
 		return nil, cmp.Or(j.ended[address], "has never run here"), nil
 	}
-	e, err := j.entry(ctx, store, old)
+	e, err := j.Newest(ctx, store, v, i, func(int) bool { return false })
 	if err != nil {
 		return nil, "", err
 	}

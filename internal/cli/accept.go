@@ -112,13 +112,10 @@ func (a *app) mayAccept(ctx context.Context, todo []accept.Step, yes bool) error
 // revokeAccepted revokes acceptances, and prints which.
 func (a *app) revokeAccepted(ctx context.Context, target, by string) error {
 	revoked, err := accept.Revoke(ctx, a.Session, target, by)
-	if err != nil {
-		return err
+	if err == nil && len(revoked) == 0 {
+		err = fault.Input(fmt.Errorf("no result of %s was accepted: `%s` lists what was", target, a.hint("accept", "--list")))
 	}
-	if len(revoked) == 0 {
-		return fault.Input(fmt.Errorf("no result of %s was accepted: `%s` lists what was", target, a.hint("accept", "--list")))
-	}
-	return a.print(map[string]any{"revoked": revoked}, func(w io.Writer) {
+	return a.printed(map[string]any{"revoked": revoked}, err, func(w io.Writer) {
 		for _, s := range revoked {
 			view.Println(w, s)
 		}
@@ -146,14 +143,11 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			forgotten, err := a.Forget(cmd.Context(), args[0], downstream)
-			if err != nil {
-				return err
-			}
 			command := a.ToRun(args[0])
 			if downstream { // the target alone does not need them
 				command = a.ToRun()
 			}
-			return a.print(map[string]any{"forgotten": forgotten}, func(w io.Writer) {
+			return a.printed(map[string]any{"forgotten": forgotten}, err, func(w io.Writer) {
 				for _, s := range forgotten {
 					view.Println(w, s)
 				}

@@ -22,25 +22,13 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// confirmOptions says which runs need a confirmation at the terminal.
-type confirmOptions struct {
-	above string
-	yes   bool
-}
-
-func (o *confirmOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&o.above, "confirm-above", env("REDSI_CONFIRM_ABOVE", estimate.UsualLimits), "on a terminal, ask before a run of more work or downloads than this: TIME, SIZE or both; never: do not ask")
-	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-}
-
 // confirm asks at the terminal, if there is one, before a large run. An error says that the
 // answer was no.
-func (a *app) confirm(ctx context.Context, o *confirmOptions, store *artifacts.Resolver, v *plan.Preview) error {
-	if o == nil || o.yes {
+func (a *app) confirm(ctx context.Context, above string, store *artifacts.Resolver, v *plan.Preview) error {
+	if above == "" {
 		return nil
 	}
-	l, err := estimate.ParseLimits(o.above)
+	l, err := estimate.ParseLimits(above)
 	if err != nil {
 		return fault.Input(fmt.Errorf("--confirm-above %w", err))
 	}

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/console"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -62,30 +63,29 @@ type consoleRun struct {
 // read evaluates each line, with a prompt on a terminal.
 func (c *consoleRun) read(in *os.File) error {
 	prompt := term.IsTerminal(int(in.Fd())) && terminal(c.Out) > 0
-	lines := bufio.NewReader(in)
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, syntax.MaxFile)
 	for n := 1; ; n++ {
 		if prompt {
 			view.Printf(c.Out, "> ")
 		}
-		line, err := lines.ReadString('\n')
-		if err != nil && err != io.EOF {
-			return err
+		if !lines.Scan() {
+			break
 		}
-		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
+		if text := strings.TrimSpace(lines.Text()); text != "" && !strings.HasPrefix(text, "#") {
 			if err := c.evaluate(fmt.Sprintf("line %d", n), text); err != nil {
 				return err
 			}
 		}
-		switch {
-		case err == io.EOF && prompt: // end of input at the prompt
-			view.Println(c.Out)
-			return nil
-		case err == io.EOF:
-			return c.end()
-		case c.ctx.Err() != nil:
+		if c.ctx.Err() != nil {
 			return c.ctx.Err()
 		}
 	}
+	if prompt && lines.Err() == nil { // end of input at the prompt
+		view.Println(c.Out)
+		return nil
+	}
+	return cmp.Or(lines.Err(), c.end())
 }
 
 func (c *consoleRun) end() error {

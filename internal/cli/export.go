@@ -55,10 +55,7 @@ prints the commands of the hub's program hf that upload them.`,
 			case o.File != "":
 				o.Choice.Over, o.Choice.Fit = over.n, fit.n
 				x, err := pack.Export(cmd.Context(), a.Session, o)
-				if err != nil {
-					return err
-				}
-				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
+				return a.printed(x, err, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
 			}
 			list, err := hub.Export(cmd.Context(), a.Session, folder, namespace)
 			return a.printed(list, err, func(w io.Writer) { view.Repositories(w, list) })

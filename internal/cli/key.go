@@ -137,33 +137,26 @@ signatures stay. Results that your key has signed already are skipped.`,
 					return fault.Input(fmt.Errorf("--resigned-from: %w", err))
 				}
 			}
-			return a.sign(cmd.Context(), old)
+			k, err := a.needSigner()
+			if err != nil {
+				return err
+			}
+			store, keys, err := a.resultKeys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			damaged := func(key artifacts.Digest, why string) { a.Log.Warn("not signed: "+why, "key", key.Short()) }
+			n, err := signers.Signing{By: k, After: old, Damaged: damaged}.Sign(cmd.Context(), store, keys)
+			said := struct {
+				Key string `json:"key"`
+				signers.Signed
+			}{k.Public().String(), n}
+			return a.printed(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all results of the store")
 	cmd.Flags().StringVar(&resigned, "resigned-from", "", "only results signed by this public `KEY`, NAME:BASE64")
 	return with(cmd, a.pipelineFlags, a.targetFlag)
-}
-
-func (a *app) sign(ctx context.Context, old signature.Public) error {
-	k, err := a.needSigner()
-	if err != nil {
-		return err
-	}
-	store, err := a.OpenOwn(ctx)
-	if err != nil {
-		return err
-	}
-	keys, err := transfer.Keys(ctx, a.Session, store, false)
-	if err != nil {
-		return err
-	}
-	n, err := signers.Signing{By: k, After: old, Damaged: func(key artifacts.Digest, why string) { a.Log.Warn("not signed: "+why, "key", key.Short()) }}.Sign(ctx, store, keys)
-	said := struct {
-		Key string `json:"key"`
-		signers.Signed
-	}{k.Public().String(), n}
-	return a.printed(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
@@ -177,17 +170,23 @@ func newKeyListCmd(a *app) *cobra.Command {
 	}, a.pipelineFlags, a.targetFlag)
 }
 
-func (a *app) listKeys(ctx context.Context) error {
+// resultKeys opens the own store, and finds the keys of the results of the targets and of all that they need; without targets, all keys.
+func (a *app) resultKeys(ctx context.Context) (*artifacts.Resolver, []artifacts.Digest, error) {
 	store, err := a.OpenOwn(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	keys, err := transfer.Keys(ctx, a.Session, store, false)
+	return store, keys, err
+}
+
+func (a *app) listKeys(ctx context.Context) error {
 	if len(a.Targets) == 0 {
 		if _, err := a.Load(ctx); err != nil { // its results block
 			return err
 		}
 	}
-	keys, err := transfer.Keys(ctx, a.Session, store, false)
+	store, keys, err := a.resultKeys(ctx)
 	if err != nil {
 		return err
 	}

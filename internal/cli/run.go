@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -32,8 +33,8 @@ import (
 )
 
 func newRunCmd(a *app) *cobra.Command {
-	o := runOptions{confirm: &confirmOptions{}}
-	watch := false
+	var o runOptions
+	watch, yes := false, false
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
@@ -68,6 +69,9 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
 		Args: o.slurm.args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if yes {
+				o.above = ""
+			}
 			if watch && o.slurm.asJob != "" {
 				return fault.Input(errors.New("--watch cannot be used with --as-job: files are watched by a command that stays"))
 			}
@@ -78,19 +82,20 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 		},
 	}
 	o.flags(cmd)
-	o.confirm.flags(cmd)
+	cmd.Flags().StringVar(&o.above, "confirm-above", env("REDSI_CONFIRM_ABOVE", estimate.UsualLimits), "on a terminal, ask before a run of more work or downloads than this: TIME, SIZE or both; never: do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&watch, "watch", false, "run again whenever a file changes that the pipeline reads, until Ctrl-C")
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags, a.metricsFlag, a.progressFlag)
 }
 
 type runOptions struct {
 	drive.RunOptions
-	outDir  string
-	quiet   bool
-	strict  bool
-	notify  string          // URL or command
-	confirm *confirmOptions // nil: never ask
-	slurm   slurmOptions
+	outDir string
+	quiet  bool
+	strict bool
+	notify string // URL or command
+	above  string // which runs need a confirmation at the terminal; "": none
+	slurm  slurmOptions
 }
 
 func (o *runOptions) flags(cmd *cobra.Command) {
@@ -177,7 +182,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		if err := a.sayOthers(ctx, of.Store, of.Preview); err != nil {
 			return err
 		}
-		return a.confirm(ctx, o.confirm, of.Store, of.Preview)
+		return a.confirm(ctx, o.above, of.Store, of.Preview)
 	}
 	o.Begun = a.begun
 	o.Command = func(more ...string) string {

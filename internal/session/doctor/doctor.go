@@ -58,7 +58,7 @@ func (f Finding) level() string {
 	return Fail
 }
 
-// Leveled gives each finding its level, and counts those that failed.
+// Leveled gives each finding its level, and counts the failed checks.
 func Leveled(found []Finding) (failed int) {
 	for i := range found {
 		if found[i].Level = found[i].level(); found[i].Level == Fail {
@@ -106,31 +106,27 @@ func Job() []Finding {
 // Server looks for the program of the embedded server.
 func Server() Finding {
 	f := Finding{What: "temporal server"}
-	p, err := devserver.Find()
-	if err != nil {
+	switch p, err := devserver.Find(); {
+	case errors.Is(err, devserver.ErrNoServer):
+		f.Note, f.Do = devserver.ErrNoServer.Error(), devserver.Get()+" (or use a cluster: --temporal-address)"
+	case err != nil:
 		f.Note, f.Do = err.Error(), "check that path, or unset it"
-		if errors.Is(err, devserver.ErrNoServer) {
-			f.Note, f.Do = devserver.ErrNoServer.Error(), devserver.Get()+" (or use a cluster: --temporal-address)"
-		}
-		return f
+	default:
+		f.OK, f.Note = true, p+", Temporal "+devserver.Temporal(p)
 	}
-	f.OK, f.Note = true, p+", Temporal "+devserver.Temporal(p)
 	return f
 }
 
 // Cluster checks that the queues at place are polled; dialed is why it was not reached, worker starts a queue's worker.
 func Cluster(place string, dialed error, polled func(queue string) (bool, error), worker func(queue string) string) []Finding {
-	f := Finding{What: "cluster", Note: place}
 	if dialed != nil {
-		f.Note, f.Do = dialed.Error(), "check --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"
-		return []Finding{f}
+		return []Finding{{What: "cluster", Note: dialed.Error(), Do: "check --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"}}
 	}
-	found := []Finding{f}
+	found := []Finding{{What: "cluster", OK: true, Note: place}}
 	for _, queue := range []string{workflows.TaskQueue, workflows.GPUTaskQueue} {
 		is, err := polled(queue)
 		if err != nil {
-			found[0].Note, found[0].Do = f.Note+": "+err.Error(), "check --temporal-namespace, and whether the account may use it"
-			return found[:1]
+			return []Finding{{What: "cluster", Note: place + ": " + err.Error(), Do: "check --temporal-namespace, and whether the account may use it"}}
 		}
 		w := Finding{What: "workers", OK: is, Soft: true, Note: fmt.Sprintf("queue %s is polled", queue)}
 		if !is {
@@ -138,19 +134,15 @@ func Cluster(place string, dialed error, polled func(queue string) (bool, error)
 		}
 		found = append(found, w)
 	}
-	found[0].OK = true
 	return found
 }
 
 // PayloadKey checks the file that a run would encrypt with, and shows the ids of its keys, or why it cannot be read.
 func PayloadKey(file string, ids []string, err error) Finding {
-	f := Finding{What: "payload key", Note: file}
 	if err != nil {
-		f.Note, f.Do = err.Error(), "give the file that the other processes of the run use, readable only by you; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"
-		return f
+		return Finding{What: "payload key", Note: err.Error(), Do: "give the file that the other processes of the run use, readable only by you; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"}
 	}
-	f.OK, f.Note = true, fmt.Sprintf("%s: %s, %s encrypts", file, words.Count(len(ids), "key"), ids[0])
-	return f
+	return Finding{What: "payload key", OK: true, Note: fmt.Sprintf("%s: %s, %s encrypts", file, words.Count(len(ids), "key"), ids[0])}
 }
 
 // Key checks the user's signing key, nil: none; read is why it could not be read, revoked that it does not count here.

@@ -181,7 +181,7 @@ func (l *lookout) waitsFor(ctx context.Context) (what, do string) {
 func (l *lookout) worker(ctx context.Context, queue string, steps int) (what, do string) {
 	if ok, err := l.dr.Polled(ctx, l.conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
 		if l.conn.pilots != nil {
-			return l.conn.pilots.waitsFor(), ""
+			return l.conn.pilots.waits.Load().(string), ""
 		}
 		start, where := l.dr.StartWorker(l.conn), ""
 		if workflows.IsGPUQueue(queue) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -43,11 +44,9 @@ type Pilots struct {
 	next    pilots.State
 	worked  map[string]bool // jobs in which a step has begun
 	told    map[string]bool
-	refused string     // why Slurm did not take the last submission; "": it did, or none is needed
-	sights  chan Sight // the newest
-
-	mu    sync.Mutex
-	waits string // what steps wait for that no worker takes
+	refused string       // why Slurm did not take the last submission; "": it did, or none is needed
+	sights  chan Sight   // the newest
+	waits   atomic.Value // string: what steps wait for that no worker takes
 }
 
 // How often it is looked whether a run needs pilots; soon: while none of its steps is ready.
@@ -104,7 +103,8 @@ func (p *Pilots) add(dr *Driver, s *plan.Step, x estimate.Step) {
 // of the server may use them. What runs ends by itself.
 func (p *Pilots) serve(ctx context.Context, dr *Driver, conn *Connection, wf client.WorkflowRun, store artifacts.Store) (over func()) {
 	p.calls.Names = lists.Map(p.Jobs, func(j slurm.Job) string { return j.Name })
-	p.worked, p.told, p.sights, p.waits = map[string]bool{}, map[string]bool{}, make(chan Sight, 1), "waiting for pilots"
+	p.worked, p.told, p.sights = map[string]bool{}, map[string]bool{}, make(chan Sight, 1)
+	p.waits.Store("waiting for pilots")
 	conn.pilots = p
 	looking, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -138,19 +138,6 @@ func (p *Pilots) see(v Sight) {
 	p.sights <- v
 }
 
-// waitsFor is what steps wait for that no worker takes.
-func (p *Pilots) waitsFor() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waits
-}
-
-func (p *Pilots) wait(what string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.waits = what
-}
-
 func (p *Pilots) say(dr *Driver, text string) {
 	if !p.told[text] {
 		p.told[text] = true
@@ -171,7 +158,7 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 	jobs, err := p.calls.Jobs(ctx)
 	if err != nil && ctx.Err() == nil {
 		p.say(dr, "the state of pilots is not known: "+err.Error())
-		p.wait("waiting for Slurm: " + err.Error())
+		p.waits.Store("waiting for Slurm: " + err.Error())
 	}
 	if !p.calls.Known() {
 		return len(now.Ready)+len(now.Begun) > 0
@@ -203,7 +190,7 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 		p.refused = ""
 	}
 	there := strings.Join(lists.Map(pilots.SumOf(p.Site, p.calls.Names, jobs), pilots.Sum.String), "; ")
-	p.wait("waiting for pilots: " + cmp.Or(order.Why, p.refused, there, "none are there yet"))
+	p.waits.Store("waiting for pilots: " + cmp.Or(order.Why, p.refused, there, "none are there yet"))
 	return len(now.Ready)+len(now.Begun) > 0
 }
 

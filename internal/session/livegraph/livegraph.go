@@ -13,7 +13,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -155,10 +154,4 @@ func (h *handler) fail(w http.ResponseWriter, err error) {
 		status = http.StatusNotFound
 	}
 	http.Error(w, fmt.Sprintf("the run cannot be shown: %v", err), status)
-}
-
-// Sorted sorts runs, newest first.
-func Sorted(runs []Run) []Run {
-	slices.SortFunc(runs, func(a, b Run) int { return b.Started.Compare(a.Started) })
-	return runs
 }

@@ -126,7 +126,9 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
-	touched := func(address string) []string { return lists.Map(expect.Touched(is.claims, address), pipeline.Claim.Text) }
+	touched := func(address string) []string {
+		return lists.Map(expect.Touched(is.claims, address), pipeline.Claim.Text)
+	}
 	newest := func(ctx context.Context, i int) ([]byte, error) {
 		e, err := earlier.Newest(ctx, store, before, i, func(n int) bool { return before.Items[n].Outcome != plan.Hit })
 		if !e.Hit() || e.Result.Key == before.Items[i].Key {

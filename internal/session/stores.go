@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -226,4 +228,16 @@ func (se *Session) Signer() (*signature.Private, error) {
 		return nil, fault.Input(err)
 	}
 	return k, nil
+}
+
+// RoomOf is how many bytes are free for a store's results; -1: unknown, as for a bucket.
+func RoomOf(store artifacts.Store) int64 {
+	u, err := url.Parse(store.URL)
+	if err != nil || u.Scheme != "file" {
+		return -1
+	}
+	if free, ok := system.Free(filepath.FromSlash(u.Path)); ok {
+		return free
+	}
+	return -1
 }

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -239,8 +240,23 @@ func told(ctx context.Context) func() bool {
 	return func() bool { return ctx.Err() != nil }
 }
 
+// hostEnv is recorded with results; it is never part of a key. It does not look for cards: their libraries are loaded only when
+// a step computes, and its result says on which card.
+func hostEnv() map[string]string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	env := map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
+		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
+	if job := allocation.Here().String(); job != "" {
+		env["job"] = job // and its node
+	}
+	return env
+}
+
 // identity is what the server knows this process by.
-func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(session.HostEnv())) }
+func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(hostEnv())) }
 
 // Embed uses the state folder's server, started if needed, with a worker of its own.
 func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolver) (*Connection, error) {
@@ -366,7 +382,7 @@ func (dr *Driver) Activities(store *artifacts.Resolver, conn *Connection, featur
 		dr.meter = usage.New(usage.Here())
 	}
 	acts := &activities.Activities{
-		Store: store, Leases: lease.New(store.Own.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
+		Store: store, Leases: lease.New(store.Own.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Features: features, Env: hostEnv(), Telemetry: dr.telemetry,
 		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.meter, Models: dr.SecondProgram(),
 		Forget: func(path string) error { return hashed.Forget(dr.MemoFile(), path) },
 	}

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -253,7 +252,7 @@ func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivi
 			continue
 		}
 		working++
-		if _, place, _ := strings.Cut(p.GetLastWorkerIdentity(), "@"); place != runs.Place(session.HostEnv()) && p.GetActivityType().GetName() != workflows.RestActivity {
+		if _, place, _ := strings.Cut(p.GetLastWorkerIdentity(), "@"); place != runs.Place(hostEnv()) && p.GetActivityType().GetName() != workflows.RestActivity {
 			k.work.Worker = place
 		}
 		if at := p.GetLastStartedTime().AsTime(); k.work.Began.IsZero() || at.Before(k.work.Began) {

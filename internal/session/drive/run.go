@@ -12,16 +12,20 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -367,4 +371,49 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 	}
 	out.Checkpoints = e.Resumes
 	return err
+}
+
+func (o *Cluster) own() worker.Options {
+	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
+}
+
+// Unfit says, by place, why this machine never has enough for a step; nothing of a cluster, or of a server that others reach.
+func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
+	if o.Given() || dr.head(o) {
+		return nil
+	}
+	if i, _ := devserver.Running(dr.serverDir()); i.Listen != "" {
+		return nil
+	}
+	has, found := o.own().Has(), map[int]string{}
+	for i, s := range v.Todo() {
+		if s.Resources == nil {
+			continue
+		}
+		x := pilots.Of(s, estimate.Step{}, dr.Registry.Lookup(s.Task.Kind))
+		if lacks := has.Lacks(x.Asks, "this machine"); lacks != "" {
+			found[i] = fmt.Sprintf("%s asks for %s (%s)", x.Address, lacks, x.At)
+		}
+	}
+	return found
+}
+
+const unfitTold = 5
+
+// refuseUnfit refuses a run here with steps (MAYBE ones too) that never fit, which it would find out only hours later.
+func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
+	unfit := dr.Unfit(o, v)
+	if len(unfit) == 0 {
+		return nil
+	}
+	return tellUnfit(unfit, "lower what is asked for there, leave such steps to a cluster (--temporal-address), to workers of `redsi dev --listen` or to jobs of Slurm (--slurm) or, if there is more here, say so by --cpus or --memory")
+}
+
+// tellUnfit is the error that some steps never fit, which says what to do.
+func tellUnfit(unfit map[int]string, do string) error {
+	var told []string
+	for _, i := range words.First(slices.Sorted(maps.Keys(unfit)), unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
+		told = append(told, unfit[i])
+	}
+	return fault.Input(fmt.Errorf("%s\n%s", strings.Join(told, "\n"), do))
 }

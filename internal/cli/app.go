@@ -94,7 +94,7 @@ func (a *app) writeForm(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// printed prints a result, or returns the error that there is in its place.
+// printed prints a result or, if there is an error, returns it.
 func (a *app) printed(v any, err error, text func(w io.Writer)) error {
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (a *app) patience() time.Duration {
 	return a.Delays.Say
 }
 
-// Waiting says what it waits for, once that has taken a while, until over is called.
+// Waiting says what a command waits for, once that has taken a while, until over is called.
 func (a *app) Waiting(what string) (over func()) {
 	return a.waitingFor(func() string { return what })
 }
@@ -203,8 +203,7 @@ func (a *app) telling(what string) (tell artifacts.Tell, over func()) {
 	})
 }
 
-// Copying shows on a terminal how many bytes have been copied, once that has taken a while, until over is called; elsewhere it is
-// silent.
+// Copying shows on a terminal, once copying has taken a while, how many bytes have been copied, until over is called.
 func (a *app) Copying(what string, total int64) (add func(n int64), over func()) {
 	if terminal(a.Err) == 0 || a.JSON {
 		return func(int64) {}, func() {}

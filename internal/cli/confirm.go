@@ -22,8 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// confirm asks at the terminal, if there is one, before a large run. An error says that the
-// answer was no.
+// confirm asks at the terminal, if there is one, before a run above these limits ("": any run goes on). It fails if the answer is no.
 func (a *app) confirm(ctx context.Context, above string, store *artifacts.Resolver, v *plan.Preview) error {
 	if above == "" {
 		return nil
@@ -61,7 +60,7 @@ func (a *app) Ask(ctx context.Context, question string) string {
 	return text
 }
 
-// answer is what the person at the terminal says.
+// answer asks the person at the terminal; asked is false without a terminal.
 func answer(ctx context.Context, question string) (text string, asked bool) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return "", false
@@ -85,10 +84,10 @@ func answer(ctx context.Context, question string) (text string, asked bool) {
 	}
 }
 
-// fromFlags are the flags about other stores.
+// fromFlags names the flags about other stores.
 var fromFlags = []string{"from", "require-from", "trust", "untrusted"}
 
-// fromFlags adds them to a verb that reads results.
+// fromFlags adds the flags about other stores to a verb that reads results.
 func (a *app) fromFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&a.Others.From, "from", nil, "also look for results in this store, read-only: https://HOST/PATH, s3://BUCKET/PREFIX or a folder; may be repeated")
@@ -97,8 +96,7 @@ func (a *app) fromFlags(cmd *cobra.Command) {
 	f.StringVar(&a.Others.Untrusted, "untrusted", "", "results in other stores that no trusted key signed: run (run the step here), verify (run it and compare) or use (default run)")
 }
 
-// sayOthers says at the start of a run which results in other stores are not used, and which
-// stores do not answer.
+// sayOthers says at the start of a run which results in other stores are not used, and which stores do not answer.
 func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	if len(a.Others.Opened) == 0 && len(a.Belief.Passed) == 0 {
 		return nil
@@ -119,8 +117,7 @@ func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.
 	return a.SayDown(store, session.MayHave(v, e))
 }
 
-// isDown reports whether another store does not answer: it alone may have results, and know
-// how long steps take.
+// isDown reports whether another store does not answer, which may have results that no other store has, and say how long steps take.
 func isDown(store *artifacts.Resolver) bool {
 	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }

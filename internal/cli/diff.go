@@ -134,8 +134,7 @@ func (a *app) runOf(ctx context.Context, store *artifacts.Resolver, args []strin
 	return rec, err
 }
 
-// impact shows what the change from one variant of the pipeline to another costs, in the forms
-// that were asked for.
+// impact shows what the change from one variant of the pipeline to another costs, in the forms that were asked for.
 func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) error {
 	r, err := variants.Impact(ctx, a.Session, x, y, a.printDiagnostics)
 	if err != nil {
@@ -214,11 +213,11 @@ Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line
 		},
 	}
 	cmd.Flags().StringVar(&write, "write", "", "write the snapshot of a run to this `FILE`; - is standard output")
-	cmd.Flags().BoolVar(&results, "results", false, "results alone count, whatever keys they have")
+	cmd.Flags().BoolVar(&results, "results", false, "compare only results, whatever keys they have")
 	return with(cmd, a.fromFlags, a.pipelineFlags)
 }
 
-// snapshot is of a run, or of a file.
+// snapshot takes the snapshot of a run, or reads it from a file.
 func (a *app) snapshot(ctx context.Context, store *artifacts.Resolver, name string) (*compare.Snapshot, error) {
 	if at, err := os.Stat(name); err == nil && !at.IsDir() {
 		s, err := compare.ReadSnapshot(ctx, store, name)

@@ -138,7 +138,7 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 	return cmd
 }
 
-// namesStore reports whether a store was named, by itself or as that of a state folder.
+// namesStore reports whether a store was named, on its own or as a state folder's.
 func (a *app) namesStore() bool {
 	return !a.unset("store", "REDSI_STORE") || !a.unset("state", "REDSI_STATE") || a.Local.Flags["store"] || a.Local.Flags["state"]
 }

@@ -63,8 +63,8 @@ store without starting anything. Flags set variables, as for other verbs. It end
 	return with(cmd, a.variableFlags, a.fromFlags)
 }
 
-// outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start
-// from the folder that the editor has open. A store that does not exist yet is not created.
+// outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start from the folder that the editor has
+// open. It does not create the store.
 func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]lsp.Outcome, error) {
 	within := func(path string) string { return open.Beside(root, path) }
 	b := session.Session{Talk: session.Quiet{}, Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}

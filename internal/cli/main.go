@@ -26,8 +26,7 @@ func init() {
 	cobra.AddTemplateFunc("about", about)
 }
 
-// about is what help says of a command before its usage: Short and Long, in lines that fit the terminal. Indented paragraphs stay
-// as they are.
+// about is what help says of a command before its usage: Short and Long, wrapped to the terminal, except indented paragraphs.
 func about(cmd *cobra.Command) string {
 	paragraphs := strings.Split(strings.TrimSuffix(cmd.Short+".\n\n"+cmd.Long, "\n\n"), "\n\n")
 	for i, p := range paragraphs {
@@ -38,8 +37,7 @@ func about(cmd *cobra.Command) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// Main runs this process's command line with a registry of kinds and the paper that redsi init
-// can write, and returns its exit code.
+// Main runs this process's command line with a registry of kinds and the paper that redsi init can write. It returns the exit code.
 func Main(kinds *step.Registry, paper Paper) int {
 	isolation.Helper() // if this process is one
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -134,7 +132,7 @@ var otherWords = map[string][]string{
 	"artifacts": {"ls", "cat", "outputs"}, "pull": {"fetch", "checkout"}, "validate": {"lint"}, "why": {"explain"}, "init": {"new", "create"}, "dev": {"server", "start"},
 }
 
-// checkArgs makes errors in a command's arguments input errors, and checks its flags.
+// checkArgs reports a command's wrong arguments as input errors, and checks its flags.
 func checkArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil || !cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

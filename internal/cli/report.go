@@ -110,8 +110,7 @@ are marked for the authors.`,
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
-// writeChecklist fills a conference's checklist, into a file or, if that is "", to standard
-// output: Markdown, or JSON with --json.
+// writeChecklist fills a conference's checklist as Markdown, or JSON with --json, into a file or, if out is "", to standard output.
 func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 	list, ok := questions.Of(name)
 	if !ok {

@@ -241,16 +241,15 @@ func (a *app) show() (s drive.Screen, over func()) {
 // watchEvery is how often the files of a watched pipeline are looked at.
 const watchEvery = time.Second
 
-// stamps are files as they were when they were looked at; zero if a file is not there.
+// stamps has the stamps of files at one look; zero of a missing file.
 type stamps map[string]hashed.Stamp
 
-// changed are the files that are otherwise than in old.
+// changed lists the files whose stamps differ from old.
 func (s stamps) changed(old stamps) []string {
 	return lists.Filter(slices.Sorted(maps.Keys(s)), func(f string) bool { return s[f] != old[f] })
 }
 
-// watch runs again whenever a file has changed that the pipeline reads, until ctx ends. A run is
-// not disturbed by a change; the next one begins after it.
+// watch starts a run whenever a file has changed that the pipeline reads, until ctx ends. A change does not disturb a run at work.
 func (a *app) watch(ctx context.Context, o runOptions) error {
 	if o.Detach {
 		return fault.Input(errors.New("--watch cannot be used with --detach: it follows one run after the other"))
@@ -286,8 +285,7 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 	}
 }
 
-// await waits until files have changed, and then for a look without a further change; nil if ctx
-// ends.
+// await blocks until files have changed and the next look finds no further change; it returns nil if ctx ends.
 func await(ctx context.Context, old stamps, look func() stamps, ticks <-chan time.Time) []string {
 	for last := old; ; {
 		select {
@@ -303,7 +301,7 @@ func await(ctx context.Context, old stamps, look func() stamps, ticks <-chan tim
 	}
 }
 
-// look stamps the files that plans have read, and all that may be part of the pipeline.
+// look stamps the files that plans have read, and every file that may be part of the pipeline.
 func (a *app) look() stamps {
 	now := stamps{}
 	dir := session.ProjectDir(a.File)

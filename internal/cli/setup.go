@@ -76,9 +76,8 @@ func (a *app) storeFrom() string {
 	return "--store"
 }
 
-// readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the
-// current one. Some read neither pipeline nor store, test must do the same on all machines,
-// and apply and lsp learn the folder later.
+// readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the current one. Some verbs read neither
+// pipeline nor store, test must do the same on every machine, and apply and lsp learn the folder later.
 func readsLocal(cmd *cobra.Command) bool {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
@@ -86,8 +85,7 @@ func readsLocal(cmd *cobra.Command) bool {
 	return !cmd.Hidden && !slices.Contains([]string{"init", "fmt", "kinds", "test", "completion", "help", "apply", "lsp"}, cmd.Name())
 }
 
-// useLocal reads the settings of a folder, and sets the flags of the running verb that have
-// no value of higher precedence.
+// useLocal reads the settings of a folder, and sets the flags of the running verb that have no value of higher precedence.
 func (a *app) useLocal(folder string) error {
 	l, ds, err := a.LocalOf(folder)
 	if err == nil {
@@ -113,8 +111,7 @@ func (a *app) useLocal(folder string) error {
 	return err
 }
 
-// unset reports whether the running verb has a flag that neither the command line nor the
-// environment sets.
+// unset reports whether the running verb has a flag that neither the command line nor the environment sets.
 func (a *app) unset(flag, variable string) bool {
 	f := a.cmd.Flags().Lookup(flag)
 	return f != nil && !f.Changed && os.Getenv(variable) == ""

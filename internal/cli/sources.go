@@ -82,7 +82,7 @@ func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, erro
 	return append(states, origins.Repositories(ctx, a.Modules.Used, offline, update)...), ctx.Err()
 }
 
-// updated is a repository whose ref, or a pattern whose files, were looked up again.
+// updated is a repository whose ref, or a pattern whose files, `sources update` looked up.
 type updated struct {
 	Source string   `json:"source"`
 	Before string   `json:"before,omitempty"`

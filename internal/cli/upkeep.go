@@ -153,8 +153,7 @@ func newGCCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// readSample reads --sample: the share of bytes that are read, or with --rebuild the number of steps. It
-// draws a seed if none is given.
+// readSample reads --sample: the share of bytes to read, or with --rebuild the number of steps. It draws a seed if none is given.
 func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share float64, err error) {
 	if !cmd.Flags().Changed("seed") {
 		o.Seed = rand.Uint64N(1 << 32)
@@ -176,7 +175,7 @@ func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share floa
 	return 0, nil
 }
 
-// rebuild runs steps again, here, and prints how they compare.
+// rebuild runs steps on this machine once more, and prints how their results compare.
 func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	o.Picked = func(sample, of int) {
 		if !a.JSON {
@@ -199,7 +198,7 @@ func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	return said.Failure()
 }
 
-// localActivities are the activities of this process, for work without a server.
+// localActivities returns this process's activities, for work without a server.
 func (a *app) localActivities(store *artifacts.Resolver) *activities.Activities {
 	return a.Activities(store, nil, workflows.Features{})
 }
@@ -292,7 +291,7 @@ func (a *app) toKeep(ctx context.Context, store *artifacts.Resolver, args []stri
 	return p, nil, nil
 }
 
-// dropPins removes pins by their names: all, or none if there is none of a name.
+// dropPins removes the named pins, or none of them if a name has no pin.
 func (a *app) dropPins(ctx context.Context, s artifacts.Store, pins []artifacts.Pin, names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(pins, func(p artifacts.Pin) bool { return p.Name == name }) {
@@ -339,7 +338,7 @@ other group's have. The largest groups come first.`,
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", by, "block, step, kind or run")
-	cmd.Flags().BoolVar(&all, "all", false, "list all, not the largest alone")
+	cmd.Flags().BoolVar(&all, "all", false, "list all groups, not only the largest")
 	return cmd
 }
 

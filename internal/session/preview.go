@@ -30,7 +30,7 @@ func (se *Session) IsTarget(address string) bool {
 	return len(se.Targets) == 0 || slices.ContainsFunc(se.Targets, func(target string) bool { return plan.Matches(target, address) })
 }
 
-// Seen is a preview, with what it was made from.
+// Seen is a preview, with its plan, pipeline and stores.
 type Seen struct {
 	*plan.Preview
 	Plan     *plan.Plan
@@ -82,7 +82,7 @@ func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
 }
 
-// PreviewSteps is Preview for a run, and without the pipeline, of which a large one need not stay in memory while results are looked up.
+// PreviewSteps is Preview for a run, without the pipeline, which need not stay in memory while results are looked up.
 func (se *Session) PreviewSteps(ctx context.Context, ask Ask) (Seen, error) {
 	pl, _, err := se.LoadPlan(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (se *Session) previewed(ctx context.Context, seen Seen, ask Ask) (_ Seen, e
 	return seen, err
 }
 
-// PreviewOf looks up a plan's results in a store, and those behind it.
+// PreviewOf looks up a plan's results in a store and the stores behind it.
 func (se *Session) PreviewOf(ctx context.Context, store *artifacts.Resolver, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 	defer se.Waiting("looking up " + words.Count(len(pl.Steps), "step") + " in " + se.Places())()
 	policy, _ := se.Policy() // an error is told where it matters, by who opens the stores

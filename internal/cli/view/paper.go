@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Paper prints the findings of a check of a paper, errors first. The numbers of a hand-typed
-// table share a line, unless each is asked for.
+// Paper prints the findings of a check of a paper, errors first. The numbers of a hand-typed table share a line, unless each is set.
 func Paper(w io.Writer, r *prose.Result, each bool) {
 	for _, m := range r.Missing {
 		Printf(w, "%s  reads %s, which does not exist\n", m.Place, m.Name)
@@ -59,8 +58,8 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	}
 }
 
-// Expectations prints unmet expectations or, with all, every expectation, the count of all, and
-// what keeps this from being a reproduction. Without expectations it prints that alone.
+// Expectations prints unmet expectations (with all: every expectation), their count, and what keeps this from being a reproduction.
+// Without expectations it prints only the last.
 func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	s := j.Summary()
 	defer func() {

@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// PlanFacts is what is known about a plan besides its preview.
+// PlanFacts has what a plan shows besides its preview.
 type PlanFacts struct {
 	Store    string
 	Estimate *estimate.Estimate
@@ -36,7 +36,7 @@ type PlanFacts struct {
 	Unkeyed   []string // packages of which keys have nothing, likewise
 }
 
-// fits reports whether the results fit on the disk, as far as that is known.
+// fits reports whether the results fit on the disk; true if its free space is unknown.
 func (f *PlanFacts) fits() bool { return f.Free < 0 || f.Estimate.Bytes <= f.Free }
 
 // fetch is how many bytes of a step would be fetched from other stores.
@@ -54,9 +54,9 @@ type PlanStep struct {
 	Outcome plan.Outcome      `json:"outcome"`
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"`        // for maybe: the steps whose outputs decide
-	Pieces  int               `json:"pieces_last_time,omitempty"` // of an address BLOCK[*]: not known yet which steps there are
+	Pieces  int               `json:"pieces_last_time,omitempty"` // of an address BLOCK[*], whose steps are still unknown
 	Gathers []Gathering       `json:"gathers,omitempty"`          // blocks whose steps it goes on without if they fail
-	Parts   *plan.Parts       `json:"parts,omitempty"`            // some have results: they are not made again
+	Parts   *plan.Parts       `json:"parts,omitempty"`            // some have results: they do not run
 	Reason  string            `json:"reason,omitempty"`
 	Failed  *journal.Failed   `json:"failed_before,omitempty"` // under the same key
 	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint

@@ -22,9 +22,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Live shows a run in progress. On a terminal it keeps a block of running steps below the lines
-// of finished ones; elsewhere it prints a line whenever a step begins or ends, and the progress
-// of running steps now and then.
+// Live shows a run in progress. On a terminal it keeps a block of running steps below the lines of finished steps; elsewhere it
+// prints a line whenever a step begins or ends, and the progress of running steps now and then.
 type Live struct {
 	w     *Screen
 	st    Style
@@ -47,8 +46,7 @@ func NewLive(w *Screen, st Style, width int) *Live {
 // progressEvery is how often the progress of a step or the run is printed without a terminal.
 const progressEvery = 15 * time.Second
 
-// Update shows a new state. work has the running steps by address; waitsFor is what the run waits
-// for, "": nothing.
+// Update shows a new state. work has the running steps by address; waitsFor is what the run waits for, "": nothing.
 func (l *Live) Update(s workflows.State, work map[string]drive.Work, waitsFor string, now time.Time) {
 	if l.now = now; l.spoke.IsZero() {
 		l.spoke = now
@@ -202,8 +200,7 @@ func sums(s workflows.State) []string {
 	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
 }
 
-// row is a running step in so many columns. On a narrow terminal redundant parts are left out
-// and the name is shortened; numbers stay.
+// row is a running step in so many columns. A narrow terminal loses redundant parts and the middle of the name, but no numbers.
 func (l *Live) row(address string, p step.Progress, columns int) Shown {
 	elapsed := l.now.Sub(l.began[address])
 	since, note := Seconds(elapsed), p.Note
@@ -240,8 +237,7 @@ func (l *Live) mark(columns int) Shown {
 	return Shown{l.st.Outcome("running", "…").text + "  "}
 }
 
-// shorten cuts the middle out of an escaped name that is wider than so many columns, and keeps
-// more of its end, where the names of a block differ.
+// shorten cuts the middle out of an escaped name that is wider than so many columns: the names of a block differ at their ends.
 func shorten(name string, columns int) string {
 	wide := ansi.StringWidth(name)
 	if wide <= columns {
@@ -277,8 +273,7 @@ func Progress(p step.Progress, elapsed time.Duration) string {
 	return far + p.Note
 }
 
-// numbers are the parts of a progress, each "" if unknown; left begins with a comma if
-// something precedes it.
+// numbers are the parts of a progress, each "" if unknown; left begins with a comma if an amount precedes it.
 func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left string) {
 	count := humanize.Comma
 	if p.Unit == "bytes" {
@@ -306,8 +301,7 @@ func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left stri
 	return percent, amount, left
 }
 
-// murmur is for output without a terminal: the progress of long steps, what the run waits for,
-// and, if all else is silent, how many steps are left.
+// murmur prints, without a terminal, the progress of long steps, what the run waits for and, after a silence, how many steps are left.
 func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waitsFor string) {
 	for _, a := range slices.Sorted(slices.Values(running(s))) {
 		last, ok := l.said[a]
@@ -331,15 +325,15 @@ func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waitsFor st
 	}
 }
 
-// Events tells programs of a run in progress: a JSON object a line, redsi-progress/1. One is
-// written for each state that is seen, so that a reader that has gone is noticed.
+// Events tells programs of a run in progress by JSON lines, redsi-progress/1: one for each state seen, so that it notices when its
+// reader has gone.
 type Events struct {
 	w    io.Writer
 	gone func() // called when nobody reads any more
 	live *Live  // what a terminal would show
 }
 
-// NewEvents makes them, with what a terminal of so many columns would show.
+// NewEvents writes events that have what a terminal of so many columns would show.
 func NewEvents(w io.Writer, columns int, gone func()) *Events {
 	return &Events{w, gone, NewLive(NewScreen(io.Discard), Style{}, columns)}
 }
@@ -380,7 +374,7 @@ func (e *Events) write(event string, x map[string]any) {
 	}
 }
 
-// Screen is a terminal that keeps a block of lines below everything written to it.
+// Screen keeps a block of lines below everything written to a terminal. It is for several goroutines.
 type Screen struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -388,10 +382,9 @@ type Screen struct {
 	drawn int // lines of the block on the terminal
 }
 
-// NewScreen makes a screen of a terminal.
 func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 
-// Fd and Read make a screen over a file a terminal for libraries that ask for one.
+// Fd and Read let libraries find out whether the file below the screen is a terminal.
 func (s *Screen) Fd() uintptr {
 	if f, ok := s.w.(*os.File); ok {
 		return f.Fd()
@@ -437,8 +430,7 @@ func (s *Screen) draw() {
 	s.drawn = len(s.block)
 }
 
-// Waiting is a block that says what is being waited for and for how long, on a terminal of so
-// many columns.
+// Waiting is a block that says what a command waits for and for how long, on a terminal of so many columns.
 func Waiting(what string, since time.Duration, width int) []Shown {
 	what, took := escape.Line(what), Seconds(since)
 	room := width - 1 - len("…  ") - ansi.StringWidth(took)

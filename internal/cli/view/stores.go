@@ -53,7 +53,7 @@ func Released(w io.Writer, r workflows.Released) {
 	printIf(w, r.Problem != "", "what steps have read could not be let go: %s\n", r.Problem)
 }
 
-// Sources prints what is known of sources.
+// Sources prints the states of sources.
 func Sources(w io.Writer, states []origins.Source) {
 	n := map[string]int{}
 	stored := 0
@@ -96,8 +96,7 @@ func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
 	Printf(w, "%s of %s %s not here: %s at %s and %s fetched when read\n", Count(n, "blob"), Size(bytes), words.Of(n, "is", "are"), words.Of(n, "it is", "they are"), at, words.Of(n, "is", "are"))
 }
 
-// Signed prints what a key signed of the results that another one, old, had signed; a zero old:
-// of all.
+// Signed prints what a key signed of the results that the key old had signed; a zero old: of all results.
 func Signed(w io.Writer, k, old signature.Public, n signers.Signed) {
 	Printf(w, "%s signed %s; %d were signed already", k.Name, Count(n.Signed, "result"), n.There)
 	printIf(w, !old.IsZero(), ", %d are not signed by %s", n.Passed, old.Name)

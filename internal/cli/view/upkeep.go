@@ -84,7 +84,7 @@ func Pins(w io.Writer, pins []artifacts.Pin, hint func(verb string, args ...stri
 	printIf(w, len(pins) == 0, "no run and no result is kept by name; `%s` keeps the newest run\n", hint("keep", "last"))
 }
 
-// RebuiltStep prints the outcome of a step that was run again.
+// RebuiltStep prints how a rebuilt step compares.
 func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...string) string) {
 	word := string(r.Verdict)
 	switch r.Verdict {
@@ -130,7 +130,7 @@ func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...str
 	Printf(w, "         the new one: %s\n", hint("artifacts get", d.Made.String(), "made"))
 }
 
-// RebuiltAll prints the summary of steps that were run again within a budget.
+// RebuiltAll prints the summary of steps that were rebuilt within a budget.
 func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 	total := 0.0
 	for _, l := range r.LeftOut {
@@ -153,8 +153,7 @@ func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 	Printf(w, "%s: %d same bytes, %d within tolerance, %d different; %s\n", Count(len(r.Steps), "step"), r.Same, r.Within, r.Differs, attested)
 }
 
-// Compared reports how other stores' results compare with what ran here: how many are
-// the same or within tolerance, and each that is not.
+// Compared reports how other stores' results compare with what ran here: how many agree, and each result that differs.
 func Compared(w io.Writer, all []rebuild.Compared, stores []artifacts.Other) {
 	type count struct{ same, within int }
 	counts := map[string]*count{}

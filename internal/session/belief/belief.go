@@ -1,7 +1,6 @@
-// Package belief owns what a preview finds out about results that the own store or others
-// have: which are not used and why, which are used although no trusted key signed them, and
-// what would be fetched. It must not know how stores are named or opened, or how any of it is
-// printed.
+// Package belief owns what a preview finds out about results that the own store or others have: which are not used and why, which are
+// used although no trusted key signed them, and what would be fetched. It must not know how stores are named or opened, or how any of
+// it is printed.
 package belief
 
 import (
@@ -21,7 +20,7 @@ import (
 type Belief struct {
 	Passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
 	Unsigned map[string]int                          // results in use, by store
-	compares bool                                    // with results made here
+	compares bool                                    // with the results of steps that run here
 }
 
 func New(p artifacts.Policy) *Belief {
@@ -147,7 +146,7 @@ type OthersJSON struct {
 	Blocks []FetchGroup `json:"fetch_blocks"`
 }
 
-// JSON makes the JSON value; nil if no other store was asked and nothing passed over.
+// JSON returns the JSON value; nil if no other store was asked and nothing passed over.
 func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	if o == nil || len(o.Stores) == 0 && len(o.Passed) == 0 && o.Own == 0 {
 		return nil

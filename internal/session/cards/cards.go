@@ -1,5 +1,5 @@
-// Package cards owns which cards a worker is given: what was asked for, checked against those of
-// the machine. It must not know flags, or compute on a card.
+// Package cards owns which cards a worker is given: what was asked for, checked against the machine's cards. It must not know flags,
+// or compute on a card.
 package cards
 
 import (

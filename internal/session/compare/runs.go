@@ -49,7 +49,7 @@ type Output struct {
 	Rendering bool `json:"-"` // a form of a table or figure whose cells are in another output
 }
 
-// Runs pairs the steps of two runs by address, then by key: it returns those that differ, A's first, and counts the others.
+// Runs pairs the steps of two runs by address, then by key: it returns the steps that differ, A's first, and counts the others.
 func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
 	of := func(s runs.Step) string { return s.Address }
 	inA, inB, paired := lists.By(a.Steps, of), lists.By(b.Steps, of), map[string]bool{}
@@ -185,7 +185,7 @@ type Check struct {
 	Said string         `json:"said"` // the expectation, and what the second run has
 }
 
-// asks are the configurations, with expectations, of a run's tables and figures by address; none if its plan has gone.
+// asks reads the configurations, with expectations, of a run's tables and figures, by address; none if its plan has gone.
 func asks(ctx context.Context, store *artifacts.Resolver, r *runs.Record) (map[string][]byte, error) {
 	p, err := plan.Read(ctx, store, r.Plan)
 	if errors.Is(err, artifacts.ErrNotExist) || r.Plan.IsZero() {

@@ -1,7 +1,6 @@
-// Package doctor owns the checks of a machine and its settings for what redsi needs: each is
-// a function that returns findings, with what to do where something is missing. What it
-// checks is given or looked up here; it must not know flags, environment variables that name
-// settings, or how findings are shown.
+// Package doctor owns the checks of a machine and its settings for what redsi needs: each is a function that returns
+// findings, with what to do where something is missing. What it checks is given or looked up here; it must not know flags,
+// environment variables that name settings, or how findings are shown.
 package doctor
 
 import (
@@ -166,7 +165,7 @@ func Key(k *signature.Private, revoked bool, read error) Finding {
 	return f
 }
 
-// Trust says which keys are trusted; err is why the policy could not be made.
+// Trust says which keys are trusted; err is why there is no policy.
 func Trust(p artifacts.Policy, err error) Finding {
 	f := Finding{What: "trust", OK: true}
 	if err == nil {

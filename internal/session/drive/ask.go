@@ -61,7 +61,7 @@ type Step struct {
 	Status   runs.Status    `json:"status"`
 	Progress *step.Progress `json:"progress,omitempty"`
 	Error    string         `json:"error,omitempty"`
-	Worker   string         `json:"worker,omitempty"` // host and batch job of who runs it, if not this machine's alone
+	Worker   string         `json:"worker,omitempty"` // host and batch job of the process that runs it, unless that is this machine without a job
 }
 
 // Ended is the outcome of a run that has ended.
@@ -172,7 +172,7 @@ func openRun(conn *Connection, w *workflow.WorkflowExecutionInfo) Run {
 	return Run{Workflow: id, URL: conn.RunURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[runs.Status]int{}}
 }
 
-// name records which run it is. One of many steps continues in further executions, so it may have started earlier.
+// name records which run it is. A run of many steps continues in further executions, so it may have started earlier.
 func (s *Run) name(id string) {
 	s.RunID = id
 	if at, ok := workflows.RunBegan(id); ok && at.Before(s.Started) {
@@ -240,13 +240,13 @@ func (dr *Driver) StatusOfOne(ctx context.Context, store artifacts.Store, conn *
 	return err
 }
 
-// Named is the open run whose id or workflow has that prefix; nil if there is none.
+// Named finds the open run whose id or workflow has that prefix; nil if there is none.
 func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.WorkflowExecutionInfo, id string) (*workflow.WorkflowExecutionInfo, error) {
 	found := lists.Filter(open, func(w *workflow.WorkflowExecutionInfo) bool {
 		x := w.Execution.WorkflowId
 		return strings.HasPrefix(x, id) || strings.HasPrefix(x, workflows.ReproduceWorkflowID(id))
 	})
-	if len(found) == 0 { // one not started by `redsi run` gives its id only when asked
+	if len(found) == 0 { // a run that other programs started tells its id only when asked
 		for i, s := range dr.askAll(ctx, conn, open) {
 			if s.RunID != "" && strings.HasPrefix(s.RunID, id) {
 				found = append(found, open[i])
@@ -274,7 +274,7 @@ func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.Wo
 
 // listRunning lists the open workflows that a query is true of.
 func listRunning(ctx context.Context, c client.Client, query string) (open []*workflow.WorkflowExecutionInfo, err error) {
-	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "CloseTime IS NULL AND " + query} // also those that are paused
+	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "CloseTime IS NULL AND " + query} // paused workflows, too
 	for {
 		page, err := c.ListWorkflow(ctx, req)
 		if err != nil {
@@ -287,7 +287,7 @@ func listRunning(ctx context.Context, c client.Client, query string) (open []*wo
 	}
 }
 
-// EndedRuns are this project's newest recorded runs, newest first; without a project, all runs'.
+// EndedRuns reads the newest recorded runs of this project, or without a project of all, newest first.
 func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int) (ended []Ended, err error) {
 	ids, err := runs.IDs(ctx, store)
 	if err != nil {

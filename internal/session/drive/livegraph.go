@@ -41,7 +41,7 @@ type graphs struct {
 	store *artifacts.Resolver
 
 	mu    sync.Mutex
-	plan  artifacts.Digest // cached: a run is asked for again and again
+	plan  artifacts.Digest // of steps and name, which are cached: pages reload
 	steps []graph.Step
 	name  string
 }

@@ -66,7 +66,7 @@ func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 	return s.IsRendered() || slices.ContainsFunc(dr.Published, published) || dr.Registry.Lookup(s.Task.Kind).HasPins()
 }
 
-// FillResults adds to a run's preview the results that are read at its end, by its record: the plan is previewed once.
+// FillResults adds the results that are read at a run's end to its preview, from its record: the plan is previewed once.
 func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, runID string) error {
 	lost := func(what string) error {
 		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.Own.URL, shellwords.Quote(store.Own.URL))
@@ -142,7 +142,7 @@ func (dr *Driver) PinSources(v *plan.Preview) error {
 	return nil
 }
 
-// Forget forgets the results of a target's steps and, with downstream, of their readers; it returns whose results there were.
+// Forget forgets the results of a target's steps and, with downstream, of their readers; it returns the steps that had results.
 func (dr *Driver) Forget(ctx context.Context, target string, downstream bool) ([]string, error) {
 	p, err := dr.Load(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// UsualPriority is that of a run which was given none, as servers have it.
+// UsualPriority is the priority of a run that was given none, as servers have it.
 const UsualPriority = 3
 
 // RunOptions say how a run goes. Functions may be nil.
@@ -210,7 +210,7 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	return nil
 }
 
-// afterChange plans again after a run that failed since a source or program had other bytes than planned; else it returns the failure.
+// afterChange returns a new plan after a run that failed since a source or program had other bytes than planned, else the failure.
 func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, old *plan.Plan, failure error) (*plan.Plan, error) {
 	failed, ok := errors.AsType[*workflows.RunError](failure)
 	if !ok || len(failed.Result.Changed) == 0 {
@@ -286,7 +286,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 	return out, err
 }
 
-// regrow makes the plan of an ended run again, if it had not all steps at its start. The run's error has what does not fit.
+// regrow plans an ended run anew if it did not have all steps at its start. What does not fit is in the run's error.
 func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	if !of.Plan.Pending() {
 		return nil
@@ -377,7 +377,7 @@ func (o *Cluster) own() worker.Options {
 	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
 }
 
-// Unfit says, by place, why this machine never has enough for a step; nothing of a cluster, or of a server that others reach.
+// Unfit says, by place, why this machine never has enough for a step. With a cluster, or a server for other machines, it says nothing.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 	if o.Given() || dr.head(o) {
 		return nil
@@ -400,7 +400,7 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 
 const unfitTold = 5
 
-// refuseUnfit refuses a run here with steps (MAYBE ones too) that never fit, which it would find out only hours later.
+// refuseUnfit refuses a run on this machine with steps (MAYBE steps too) that never fit, before hours of work.
 func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
 	unfit := dr.Unfit(o, v)
 	if len(unfit) == 0 {

@@ -30,7 +30,7 @@ type Outcome struct {
 	Err error
 }
 
-// AwaitEnd waits for the end of a run, across losses of the connection.
+// AwaitEnd blocks until a run ends, across losses of the connection.
 func AwaitEnd(ctx context.Context, wf client.WorkflowRun) (e Outcome) {
 	for {
 		e = Outcome{}
@@ -66,16 +66,16 @@ type Sight struct {
 type Delays struct {
 	Silent time.Duration // while waiting, on a terminal
 	Unseen time.Duration // while a run's state is unknown, or a question unanswered
-	Say    time.Duration // until the next message about what it waits for
+	Say    time.Duration // until the next message about the same wait
 	Lost   time.Duration // until a worker that is not heard of does not count
 }
 
-// UsualDelays are those of a command.
+// UsualDelays are the delays of a command.
 func UsualDelays() Delays {
 	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
 }
 
-// Watch sends the state of a run now and then, and says, while that is unknown, what it waits for.
+// Watch sends the state of a run now and then and, while that is unknown, says what the run waits for.
 func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.WorkflowRun, seen chan<- Sight) {
 	eyes := &lookout{dr: dr, conn: conn, run: wf.GetID()}
 	last, told, at, do := time.Now(), "", time.Time{}, ""
@@ -178,7 +178,7 @@ type watchedRun struct {
 	steps     []workflows.StepState
 }
 
-// State asks a run for what has changed and returns its whole state.
+// State asks a run for what has changed and returns its complete state.
 func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (workflows.State, error) {
 	dr.watched.mu.Lock()
 	defer dr.watched.mu.Unlock()
@@ -284,7 +284,7 @@ func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	defer signal.Stop(c)
-	if again(ctx, c) {
+	if interrupted(ctx, c) {
 		if dr.Scratch != nil {
 			dr.Scratch.EndPrograms()
 		}
@@ -292,8 +292,8 @@ func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	}
 }
 
-// again waits for a person's next interrupt; batch systems send several signals at once, which are one. false: ctx has ended.
-func again(ctx context.Context, interrupts <-chan os.Signal) bool {
+// interrupted blocks until a person's next interrupt or, with false, the end of ctx. Batch systems send several signals at once.
+func interrupted(ctx context.Context, interrupts <-chan os.Signal) bool {
 	for first := time.Now(); ; {
 		select {
 		case <-interrupts:

@@ -42,8 +42,7 @@ func (j *Journal) Newest(ctx context.Context, store *artifacts.Resolver, v *plan
 	return j.entries[key], err
 }
 
-// Reasons says briefly why each RUN step must run: what differs from its newest result, or
-// that there is none.
+// Reasons says briefly why each RUN step must run: what differs from its newest result, or that there is none.
 func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, differ Differ) (map[int]string, error) {
 	why := map[int]string{}
 	for i, it := range v.Items {
@@ -78,7 +77,7 @@ func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *pla
 	return why, nil
 }
 
-// Changes compares a step's preimage with that of its newest result.
+// Changes compares a step's preimage with its newest result's.
 func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
 	address := v.Plan.Steps[i].Address
 	old, ok := j.Key[address]
@@ -152,7 +151,7 @@ func (f Failed) Last() string {
 	return words.Clip(line[strings.LastIndexByte(line, '\n')+1:], errorShown)
 }
 
-// Failures is what failed for good under the keys that must run.
+// Failures reads what failed for good under the keys of the steps that must run.
 func Failures(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[artifacts.Digest]runs.Remembered, error) {
 	keys := map[artifacts.Digest]bool{}
 	for _, it := range v.Items {

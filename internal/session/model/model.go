@@ -1,6 +1,5 @@
-// Package model finds trained models among a pipeline's results, and gives what a search with
-// one needs: verified local files, and the titles and first words of its documents; and opens the process that searches. It must not
-// know flags.
+// Package model finds trained models among a pipeline's results, gets verified local files and the titles and first words of the
+// documents, and opens the process that searches. It must not know flags.
 package model
 
 import (
@@ -172,7 +171,7 @@ func (t *Trained) input(name string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, fmt.Errorf("its configuration does not have exactly one artifact as %s", name)
 }
 
-// documents are the collection's documents with titles, from the step that made the queries; ok is false if it has none.
+// documents finds the documents with titles, an output of the step that wrote the queries; ok is false if it has none.
 func (t *Trained) documents() (art artifacts.Artifact, ok bool, err error) {
 	p := t.preview.Plan
 	task, err := p.Steps[t.at].Task.Tree()
@@ -278,7 +277,7 @@ func (t *Trained) Engine(ctx context.Context, pool *compute.Pool, o search.Optio
 	return e, nil
 }
 
-// files are verified local files of a model, its tokenizer and identifiers. done removes the model's folder.
+// files gets verified local files of a model, its tokenizer and identifiers. done removes the model's folder.
 func (t *Trained) files(ctx context.Context) (f search.Files, done func(), err error) {
 	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
 		art, err := t.input(name)
@@ -354,7 +353,7 @@ func Present(name string, look func() (device.CUDA, error)) error {
 // cardsFormat changes when the same texts would give different cards.
 const cardsFormat = "redsi-cards/1"
 
-// cards are the titles and first words of a model's documents, made once from verified texts, in minutes, and cached.
+// cards returns the titles and first words of a model's documents: collected once from verified texts, in minutes, and cached.
 func (t *Trained) cards(ctx context.Context) ([]search.Card, error) {
 	corpus, err := t.input("corpus")
 	if err != nil {
@@ -373,7 +372,7 @@ func (t *Trained) cards(ctx context.Context) ([]search.Card, error) {
 		if err == nil {
 			return kept, nil
 		}
-		t.log.Warn("cached titles and first words cannot be read and are made again", "path", path, "err", err)
+		t.log.Warn("cached titles and first words cannot be read: collecting them anew", "path", path, "err", err)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

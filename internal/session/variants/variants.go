@@ -86,7 +86,7 @@ func commit(ctx context.Context, file, name string) (Variant, error) {
 	return Variant{Name: fmt.Sprintf("%s (%.12s)", name, id), File: file, id: id}, nil
 }
 
-// Impact says what the change between variants costs; show shows what is wrong with one that cannot be read.
+// Impact says what the change between variants costs; show shows what is wrong with a variant that cannot be read.
 func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pipeline.Diagnostics) error) (*impact.Report, error) {
 	c := &comparer{Session: se, show: show}
 	was, err := c.planVariant(ctx, x)

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
 )
 
 // fullStep is a step of pipelines.hcl at full scale, as far as the test of models

@@ -30,7 +30,7 @@ import (
 func newCheckCmd(a *app) *cobra.Command {
 	var junit, markdown, values string
 	var strict, all bool
-	var tex *texOptions
+	var tex texOptions
 	cmd := &cobra.Command{
 		Use:   "check [FILE.tex...]",
 		Short: "Compare the results with what the paper says; with FILE.tex, the paper with the results",
@@ -64,8 +64,8 @@ With FILE.tex:
 				return fault.Input(errors.New("--junit, --values and --strict are about the results, not about a paper: leave them out, or leave FILE.tex out"))
 			case len(args) > 0:
 				tex.Markdown, tex.Each = markdown, all
-				return a.checkTex(ctx, args, *tex)
-			case *tex != (texOptions{}):
+				return a.checkTex(ctx, args, tex)
+			case tex != (texOptions{}):
 				return fault.Input(errors.New("--numbers, --since and --against need a paper: name its FILE.tex"))
 			}
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
@@ -114,7 +114,9 @@ With FILE.tex:
 	f.StringVar(&values, "values", "", "also write the cells' present values, as CSV, to this `FILE`: for expectations at a scale that the paper does not have")
 	f.BoolVar(&strict, "strict", false, "exit 1 also if something has not run")
 	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold; with a paper, every number")
-	tex = texFlags(cmd)
+	f.StringVar(&tex.Numbers, "numbers", "", "with a paper: a numbers.tex to use instead of the pipeline's results")
+	f.StringVar(&tex.Since, "since", "", "with a paper: show what has changed since this git revision, by its numbers.tex")
+	f.StringVar(&tex.Against, "against", "", "with a paper: show what has changed since a run: an id, last, last~1")
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
@@ -136,16 +138,6 @@ type texOptions struct {
 	Against  string // run to compare with
 	Markdown string
 	Each     bool // list every number of a hand-typed table
-}
-
-// texFlags adds check's flags for papers.
-func texFlags(cmd *cobra.Command) *texOptions {
-	var o texOptions
-	f := cmd.Flags()
-	f.StringVar(&o.Numbers, "numbers", "", "with a paper: a numbers.tex to use instead of the pipeline's results")
-	f.StringVar(&o.Since, "since", "", "with a paper: show what has changed since this git revision, by its numbers.tex")
-	f.StringVar(&o.Against, "against", "", "with a paper: show what has changed since a run: an id, last, last~1")
-	return &o
 }
 
 // checkTex compares LaTeX files with the cells of the pipeline.

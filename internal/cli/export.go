@@ -116,7 +116,7 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 			in := pack.Incoming{File: args[0], Folder: dir, Most: most.n, Ring: signature.Ring{Trusted: trusted}, Unsigned: untrusted != "",
 				Reading: func() func() { return a.Waiting("reading the archive") },
 				Meter:   func(total int64) (func(int64), func()) { return a.Copying("imported", total) }}
-			if a.namesStore() {
+			if !a.unset("store", "REDSI_STORE") || !a.unset("state", "REDSI_STATE") || a.Local.Flags["store"] || a.Local.Flags["state"] {
 				in.Store = a.OpenOwn
 			}
 			x, err := pack.Import(cmd.Context(), in)
@@ -136,9 +136,4 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 	f.StringArrayVar(&trust, "trust", nil, "trust this public `KEY`; may be repeated")
 	f.StringVar(&untrusted, "untrusted", "", "use: accept results that no trusted key signed into a store that has other results")
 	return cmd
-}
-
-// namesStore reports whether a store was named, on its own or as a state folder's.
-func (a *app) namesStore() bool {
-	return !a.unset("store", "REDSI_STORE") || !a.unset("state", "REDSI_STATE") || a.Local.Flags["store"] || a.Local.Flags["state"]
 }

@@ -68,8 +68,12 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 func printMade(w io.Writer, m *why.Made) {
 	Printf(w, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS), m.Revision)
 	printIf(w, m.As != "", "       as %s: names are not part of keys\n", m.As)
-	if m.Accepted != nil {
-		printAccepted(w, m.Accepted)
+	if x := m.Accepted; x != nil { // the result of another key is used
+		Printf(w, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
+		Printf(w, "       it was made under key %s; differences accepted as irrelevant:\n", x.Of.Short())
+		for _, c := range x.Changes {
+			Printf(w, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
+		}
 		return
 	}
 	Printf(w, "       unchanged since: its kind, its configuration and the bytes of its inputs (key %s)\n", m.Key.Short())
@@ -91,15 +95,6 @@ func Acceptances(w io.Writer, all []artifacts.AcceptedNow) {
 		Printf(w, "%s  %s  %s, %s; %s\n", x.Key.Short(), x.Step, x.Sentence(), x.When.Local().Format(time.DateTime), state)
 	}
 	Printf(w, "%s.\n", Count(len(all), "acceptance"))
-}
-
-// printAccepted says why a result made under another key is used.
-func printAccepted(w io.Writer, x *artifacts.Acceptance) {
-	Printf(w, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
-	Printf(w, "       it was made under key %s; differences accepted as irrelevant:\n", x.Of.Short())
-	for _, c := range x.Changes {
-		Printf(w, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
-	}
 }
 
 func printChanges(w io.Writer, st Style, changes []why.Change) {

@@ -196,8 +196,8 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	if err := o.Saved.Refuse(of.Preview); err != nil {
 		return err
 	}
-	if err := dr.refuseUnfit(o.Cluster, of.Preview); err != nil {
-		return err
+	if unfit := dr.Unfit(o.Cluster, of.Preview); len(unfit) > 0 { // MAYBE steps, too: else a run would find that out hours later
+		return tellUnfit(unfit, "lower what is asked for there, leave such steps to a cluster (--temporal-address), to workers of `redsi dev --listen` or to jobs of Slurm (--slurm) or, if there is more here, say so by --cpus or --memory")
 	}
 	if o.Pilots != nil && !of.Done() {
 		if err := o.Pilots.prepare(ctx, dr, of); err != nil {
@@ -399,15 +399,6 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 }
 
 const unfitTold = 5
-
-// refuseUnfit refuses a run on this machine with steps (MAYBE steps too) that never fit, before hours of work.
-func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
-	unfit := dr.Unfit(o, v)
-	if len(unfit) == 0 {
-		return nil
-	}
-	return tellUnfit(unfit, "lower what is asked for there, leave such steps to a cluster (--temporal-address), to workers of `redsi dev --listen` or to jobs of Slurm (--slurm) or, if there is more here, say so by --cpus or --memory")
-}
 
 // tellUnfit is the error that some steps never fit, which says what to do.
 func tellUnfit(unfit map[int]string, do string) error {

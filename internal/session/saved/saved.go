@@ -76,7 +76,12 @@ func Save(se *session.Session, v *plan.Preview, path string) error {
 	if err != nil {
 		return err
 	}
-	s := Plan{Format: format, Saved: time.Now().UTC(), File: file, Vars: openVars(se), Profile: se.Profile, Targets: se.Targets,
+	vars := slices.DeleteFunc(slices.Clone(se.Vars), func(v string) bool { // without sensitive variables
+		name, _, _ := strings.Cut(v, "=")
+		_, is := se.Secrets[name]
+		return is
+	})
+	s := Plan{Format: format, Saved: time.Now().UTC(), File: file, Vars: vars, Profile: se.Profile, Targets: se.Targets,
 		Summary: v.Summary(), Steps: steps(v)}
 	here, err := os.Getwd()
 	if err != nil {
@@ -93,15 +98,6 @@ func Save(se *session.Session, v *plan.Preview, path string) error {
 		return fault.Input(fmt.Errorf("--out: %w", err))
 	}
 	return nil
-}
-
-// openVars are the variables given by --var that are not sensitive.
-func openVars(se *session.Session) []string {
-	return slices.DeleteFunc(slices.Clone(se.Vars), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		_, is := se.Secrets[name]
-		return is
-	})
 }
 
 func Read(path string) (*Plan, error) {

@@ -26,19 +26,17 @@ func newAcceptCmd(a *app) *cobra.Command {
 		Long: `What has changed since the result does not affect it: a comment in a program, or a new version of a
 kind that does this step as before.
 
-redsi shows the differences first and asks you to confirm; scripts give --yes. From then on the step
-is a HIT. The acceptance records who accepted, when and why, signed if you have a key, and is shown
-with the result: by plan, why, trace and in the lineages of the report. redsi does not check the
-claim: verify --rebuild does.
+redsi shows the differences first and asks you to confirm; scripts give --yes. From then on the step is a HIT. The
+acceptance records who accepted, when and why, signed if you have a key, and is shown with the result: by plan, why,
+trace and in the lineages of the report. redsi does not check the claim: verify --rebuild does.
 
 The newest result is taken; --of names another one, by its key or by a run. STEP may be a block with
 for_each: all of its steps that must run are accepted for the same reason. A step that is split into
 parts is accepted with its parts, which need no results.
 
---revoke takes an acceptance back: the result is forgotten under the new key, and the next run does
-the step. The acceptance and its revocation stay on record, and so do results that other steps made
-from its bytes. Where the project trusts keys, only acceptances that a trusted key signed count;
-those of a revoked key never do.`,
+--revoke takes an acceptance back: the result is forgotten under the new key, and the next run does the step. The
+acceptance and its revocation stay on record, and so do results that other steps made from its bytes. Where the
+project trusts keys, only acceptances that a trusted key signed count; those of a revoked key never do.`,
 		Example: `  redsi accept step.command.fit --reason "only a comment in fit.py"
   redsi accept step.dedup.nq --reason "version 4 differs for titles only" --yes
   redsi accept step.command.fit --of last~3 --reason "as it was in March"

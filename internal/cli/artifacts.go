@@ -77,9 +77,8 @@ func newGetCmd(a *app) *cobra.Command {
 all outputs of a step, each under its name. DIGEST is that of a result (its key), of a tree or of a
 file, and needs no pipeline.
 
-The files are verified copies: you may change them without changing the store. They appear together,
-once all are complete. With --force the folder may have files: those of the same names are replaced,
-and the others stay.`,
+The files are verified copies: you may change them without changing the store. They appear together, once all are
+complete. With --force the folder may have files: those of the same names are replaced, and the others stay.`,
 		Example: `  redsi artifacts get step.download.text.files text
   redsi artifacts get table.dedup_counts tables --force
   redsi artifacts get sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 out`,

@@ -35,15 +35,13 @@ func newCheckCmd(a *app) *cobra.Command {
 		Use:   "check [FILE.tex...]",
 		Short: "Compare the results with what the paper says; with FILE.tex, the paper with the results",
 		Long: `Compares the cells of tables and figures that have results with what the pipeline expects of them,
-and evaluates its claims. Nothing runs: expectations are not part of any key, so an edited claim is
-evaluated at once.
+and evaluates its claims. Nothing runs: expectations are not part of any key, so an edited claim is evaluated at once.
 
-An expectation matches or holds; is near, which is not a failure; or differs or is broken. The
-paper's values are compared at the paper's scale only, those expected at another scale, such as toy,
-at that scale. What has not run is counted; with --strict it fails as well. --values writes the
-cells as they are, for a pipeline to expect at this scale: such values check that a later run gives
-the same, and say nothing about the paper. With --target, only those tables and figures are checked,
-and the claims that are about no others.
+An expectation matches or holds; is near, which is not a failure; or differs or is broken. The paper's values are
+compared at the paper's scale only, those expected at another scale, such as toy, at that scale. What has not run is
+counted; with --strict it fails as well. --values writes the cells as they are, for a pipeline to expect at this
+scale: such values check that a later run gives the same, and say nothing about the paper. With --target, only those
+tables and figures are checked, and the claims that are about no others.
 
 Exit code 0 if nothing fails, 1 if an expectation of severity error does.
 

@@ -25,9 +25,8 @@ func newConsoleCmd(a *app) *cobra.Command {
 		Use:   "console [EXPRESSION...]",
 		Short: "Evaluate expressions of a pipeline: local values, for_each keys, functions, references",
 		Long: `Evaluates expressions as in a locals block of the pipeline, and prints their values as HCL, or with
---json as JSON. Without arguments it reads one expression per line of standard input. Nothing is
-run. A step's output is shown as its address, with what the plan says about it: a hit's key and the
-digest of the output.
+--json as JSON. Without arguments it reads one expression per line of standard input. Nothing is run. A step's output
+is shown as its address, with what the plan says about it: a hit's key and the digest of the output.
 
 Exit code 0 if all could be evaluated, 2 if not; the others are evaluated anyway.`,
 		Example: `  redsi console 'keys(step.train.dsi)' 'local.sizes'

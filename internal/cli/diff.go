@@ -34,10 +34,9 @@ func newDiffCmd(a *app) *cobra.Command {
 		Use:   "diff RUN_A RUN_B | REV | REV..[REV] | DIR_A DIR_B",
 		Short: "Compare two runs, or show what a change costs: which steps lose their results, why, and how long they take",
 		Long: `For two runs: which steps differ, what changed in their keys, which outputs differ, and which
-comparisons with the paper have a new verdict. For tables and figures the cells that differ are
-shown, for JSON the fields, for short texts the lines, otherwise the sizes. A run is named by its id
-or a unique part of it, last, or last~1 for the one before. Steps that do the same work under
-another name are shown as such.
+comparisons with the paper have a new verdict. For tables and figures the cells that differ are shown, for JSON the
+fields, for short texts the lines, otherwise the sizes. A run is named by its id or a unique part of it, last, or
+last~1 for the one before. Steps that do the same work under another name are shown as such.
 
 For two versions of the pipeline, what the change costs: which steps go from HIT to RUN or MAYBE,
 which attribute at which line causes that, which tables and claims are affected, and how long the
@@ -48,10 +47,9 @@ steps are expected to take. Nothing is run.
   REV...REV2        the last commit that both have in common, and REV2
   DIR_A DIR_B       two folders or pipeline files
 
-Files of a commit are read from git's objects: nothing is checked out, no hook and no filter runs,
-and for Git LFS the pointer is enough. Files that the commit does not have, such as data that is not
-under version control, are read as they are here. A name that is both a run and a folder is an
-error: write ./NAME for the folder.`,
+Files of a commit are read from git's objects: nothing is checked out, no hook and no filter runs, and for Git LFS the
+pointer is enough. Files that the commit does not have, such as data that is not under version control, are read as
+they are here. A name that is both a run and a folder is an error: write ./NAME for the folder.`,
 		Example: `  redsi diff last~1 last
   redsi diff last~1 last --verbose                   # all values and lines
   redsi diff 20261121T103628Z-7710bece last --json
@@ -163,10 +161,9 @@ func newSameCmd(a *app) *cobra.Command {
 		Long: `Two runs are the same study if they have the same steps with the same keys, and the same bytes, or
 bytes within what their kind allows ("redsi kinds NAME" says how each output is compared).
 
-A and B are runs, by an id, a part of one, last or last~N, or files that --write wrote: a snapshot
-of a run, with keys and digests, to be kept in version control and compared with runs elsewhere.
-What has other bytes than a snapshot says is compared by its kind's rule where the store has both.
-Models are judged by the steps that evaluate them.
+A and B are runs, by an id, a part of one, last or last~N, or files that --write wrote: a snapshot of a run, with keys
+and digests, to be kept in version control and compared with runs elsewhere. What has other bytes than a snapshot says
+is compared by its kind's rule where the store has both. Models are judged by the steps that evaluate them.
 
 Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line of the pipeline.`,
 		Example: `  redsi same last~1 last

@@ -30,8 +30,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
 		Long: `It checks the program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the
-signing key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
-cluster.
+signing key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or cluster.
 
 With --rates, it first measures in a minute or two how fast this machine is, its processors and a
 card of each sort: extraction of Natural Questions, updates, searches and rankings by T5s of the

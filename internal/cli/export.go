@@ -31,11 +31,10 @@ archive by the profile Provenance Run Crate 0.5. redsi import reads it on anothe
 network or account; plan, verify and report then give the same output there. Equal results give the
 same bytes. The archive is signed if you have a signing key.
 
-It always contains the files of tables and figures, and others as far as they fit: see --fit,
---without-blobs-over and --blobs. Files left out are listed, with the steps that a reader would have
-to run; for files that a download step fetches from an https address with a checksum, the archive
-has the address. --deposit zenodo also writes Zenodo's metadata next to it, from the paper block,
-and prints the commands that upload it.
+It always contains the files of tables and figures, and others as far as they fit: see --fit, --without-blobs-over and
+--blobs. Files left out are listed, with the steps that a reader would have to run; for files that a download step
+fetches from an https address with a checksum, the archive has the address. --deposit zenodo also writes Zenodo's
+metadata next to it, from the paper block, and prints the commands that upload it.
 
 --hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR, with a
 .gitattributes, verified and checked against the requirements of the hub and its libraries, and

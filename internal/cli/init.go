@@ -32,10 +32,9 @@ identifiers with a model each, scores, significance and a table. The folder has 
 and judgments as JSON lines, in BEIR's, TREC's or MS MARCO's layout, as TSV or as Parquet; all of it
 is read first, and what was found is reported. Missing splits are drawn.
 
-With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each stage reads
-and leaves, its parameters by name, foreach and matrix, and a table for metrics. Data that DVC
-tracks and nobody has checked out come from its cache or remote. What could not be taken over is
-listed, and is a comment in the pipeline.
+With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each stage reads and leaves, its
+parameters by name, foreach and matrix, and a table for metrics. Data that DVC tracks and nobody has checked out come
+from its cache or remote. What could not be taken over is listed, and is a comment in the pipeline.
 
 With --paper redsi it is the whole pipeline of the ReDSI paper, with what the paper prints, its
 tokenizers and its tests.

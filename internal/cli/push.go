@@ -33,15 +33,13 @@ func (a *app) transferCmd(use, short, example string, push bool) *cobra.Command 
 		Long: other + ` is a folder, or s3://bucket/prefix?endpoint=HOST:PORT; the other store is given by --store.
 Without --target or --run, all results, runs and pins are copied.
 
---target copies the results of a table, figure or step and of all that it needs; with --only, just
-its own results. --run copies the results of a run, its record, and the logs of its failed steps, so
-that report, why, diff and logs work there. Of a file that is elsewhere, at an address that the
-store knows, only the address is copied.
+--target copies the results of a table, figure or step and of all that it needs; with --only, just its own results.
+--run copies the results of a run, its record, and the logs of its failed steps, so that report, why, diff and logs
+work there. Of a file that is elsewhere, at an address that the store knows, only the address is copied.
 
-Nothing is copied twice: the same command continues an interrupted transfer. Bytes are verified on
-arrival, and a result is copied only after all of its bytes. If the destination has a different
-result for the same key, that one stays and is listed. Garbage collection spares what has arrived
-until the transfer is done.`,
+Nothing is copied twice: the same command continues an interrupted transfer. Bytes are verified on arrival, and a
+result is copied only after all of its bytes. If the destination has a different result for the same key, that one
+stays and is listed. Garbage collection spares what has arrived until the transfer is done.`,
 		Example: example,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,9 +72,8 @@ it, and index.json, the key of each step's result. Without --target, all tables 
 published with what they need, and other steps that have results. Existing files are not written
 anew, so an interrupted publication can be continued and extended; other files in the folder stay.
 
-With a key (redsi key new) each result is signed, so that readers who trust the key can use the
-folder wherever it is served. Run records and failures are not published. Records of results name
-the machines that made them.
+With a key (redsi key new) each result is signed, so that readers who trust the key can use the folder wherever it is
+served. Run records and failures are not published. Records of results name the machines that made them.
 
 --without-blobs-over leaves out large files that steps download: their address and digest are
 published instead, and readers fetch them from there. Other large files are refused, since they have

@@ -191,9 +191,8 @@ who can reach the address may search.
                            "probability", "title", "identifier", "document", "text"}]}
   GET /healthz             200 while the server is up
 
-An error is {"status", "error"}. Queries that arrive while the model is busy are answered in
-batches. A query that would have to wait longer than --within, or with more than --queue others,
-gets 503 with Retry-After at once.
+An error is {"status", "error"}. Queries that arrive while the model is busy are answered in batches. A query that
+would have to wait longer than --within, or with more than --queue others, gets 503 with Retry-After at once.
 
 Requests must be made to localhost, to the address itself, or to a name given with --allow-host, so
 that other web pages cannot send queries from a reader's browser.`,

@@ -22,11 +22,10 @@ func newSourcesCmd(a *app) *cobra.Command {
 		Use:   "check",
 		Short: "Check whether the store has the bytes of each source, and whether its origin still does",
 		Long: `For a module's repository it checks whether its ref still names the pinned commit. Nothing is
-fetched: a web server is asked for the size, which is compared with that in redsi.lock. The states
-are: ok; unpinned (available, but its bytes are not pinned yet); changed (the size at the origin is
-not the pinned one, or a pattern stands for other files); unreachable (the origin does not answer or
-no longer has it). The exit code is 1 if a source is changed or unreachable and the store does not
-have its bytes.`,
+fetched: a web server is asked for the size, which is compared with that in redsi.lock. The states are: ok; unpinned
+(available, but its bytes are not pinned yet); changed (the size at the origin is not the pinned one, or a pattern
+stands for other files); unreachable (the origin does not answer or no longer has it). The exit code is 1 if a source
+is changed or unreachable and the store does not have its bytes.`,
 		Example: `  redsi sources check
   redsi sources check --target step.download.t5_tokenizer --json
   redsi sources check --offline   # only the store`,

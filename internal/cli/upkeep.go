@@ -36,11 +36,10 @@ func newVerifyCmd(a *app) *cobra.Command {
 		Short: "Check every stored byte against its digest; with --rebuild, run steps again and compare",
 		Long: `Each result is checked against its outputs, too.
 
-With --rebuild, run steps anew, on this machine, each from its existing inputs, and compare: same
-bytes, within tolerance ("redsi kinds NAME" says how each output is compared), or different, with
-exit code 1. For a step or a block with for_each its steps are run; for a table or figure all that
-it needs, in the order of the plan. Existing results stay; differing bytes are kept next to them,
-with an attestation for each step, signed if you have a signing key.`,
+With --rebuild, run steps anew, on this machine, each from its existing inputs, and compare: same bytes, within
+tolerance ("redsi kinds NAME" says how each output is compared), or different, with exit code 1. For a step or a block
+with for_each its steps are run; for a table or figure all that it needs, in the order of the plan. Existing results
+stay; differing bytes are kept next to them, with an attestation for each step, signed if you have a signing key.`,
 		Example: `  redsi verify
   redsi verify --repair   # removes what is damaged, so that the next run makes it again; strays go to aside/
   redsi verify --sample 5%   # read that share of the bytes, picked at random

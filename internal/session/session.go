@@ -91,9 +91,7 @@ func (Quiet) Say(string) {}
 
 func (Quiet) Waiting(string) func() { return func() {} }
 
-func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) {
-	return ctx, func() {}
-}
+func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
 
 func (Quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
 

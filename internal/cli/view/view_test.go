@@ -545,14 +545,3 @@ func TestCollectedOpen(t *testing.T) {
 		t.Error(text)
 	}
 }
-
-// TestEventsOfNarrowTerminal: COLUMNS may be anything.
-func TestEventsOfNarrowTerminal(t *testing.T) {
-	for _, columns := range []int{1, 2, 30} {
-		var b bytes.Buffer
-		NewEvents(&b, columns, nil).Update(workflows.State{Steps: []workflows.StepState{{Address: "step.command.long", Status: runs.Running}}}, nil, "", time.Unix(9, 0))
-		if strings.Count(b.String(), "\n") != 1 {
-			t.Errorf("%d columns: %q", columns, b.String())
-		}
-	}
-}

@@ -165,22 +165,13 @@ func (o *Others) Bytes() (n int64) {
 }
 
 // Blocks sums up what would be fetched by block, largest first.
-func (o *Others) Blocks(v *plan.Preview) (groups []FetchGroup) {
-	at := map[string]int{}
+func (o *Others) Blocks(v *plan.Preview) []FetchGroup {
+	groups := map[string]FetchGroup{}
 	for i, s := range v.Plan.Steps {
-		size, ok := o.Fetch[i]
-		if !ok || size == 0 {
-			continue
+		if size := o.Fetch[i]; size > 0 {
+			g := groups[s.Block()]
+			groups[s.Block()] = FetchGroup{s.Block(), g.Steps + 1, g.Bytes + size}
 		}
-		block := s.Block()
-		n, ok := at[block]
-		if !ok {
-			n, at[block] = len(groups), len(groups)
-			groups = append(groups, FetchGroup{Name: block})
-		}
-		groups[n].Steps++
-		groups[n].Bytes += size
 	}
-	slices.SortStableFunc(groups, func(x, y FetchGroup) int { return cmp.Compare(y.Bytes, x.Bytes) })
-	return groups
+	return slices.SortedFunc(maps.Values(groups), func(x, y FetchGroup) int { return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Name, y.Name)) })
 }

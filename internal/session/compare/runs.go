@@ -120,12 +120,11 @@ func (d *Step) compare(ctx context.Context, store *artifacts.Resolver, differ jo
 	if d.Changes, err = differ(was.Preimage, is.Preimage); err != nil {
 		return fmt.Errorf("%s: %w", d.Address, err)
 	}
-	d.Outputs = diffOutputs(was.Outputs, is.Outputs)
-	if len(d.Outputs) == 0 {
+	before, after := flatten(was.Outputs), flatten(is.Outputs)
+	if d.Outputs = diffOutputs(before, after); len(d.Outputs) == 0 {
 		d.Note = "its outputs are the same bytes"
 		return nil
 	}
-	before, after := flatten(was.Outputs), flatten(is.Outputs)
 	for i := range d.Outputs[:min(len(d.Outputs), filesCompared)] {
 		o := &d.Outputs[i]
 		if err := o.contents(ctx, store, before[o.Output], after[o.Output]); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
@@ -144,8 +143,7 @@ type outputFile struct {
 }
 
 // diffOutputs lists the outputs, and for trees the files, that differ.
-func diffOutputs(a, b map[string]artifacts.Artifact) (ds []Output) {
-	x, y := flatten(a), flatten(b)
+func diffOutputs(x, y map[string]outputFile) (ds []Output) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
 	slices.Sort(names)
 	for _, n := range slices.Compact(names) {

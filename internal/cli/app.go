@@ -111,14 +111,6 @@ func (a *app) print(v any, text func(w io.Writer)) error {
 	return nil
 }
 
-// patience is how long to wait in silence: longer without a terminal.
-func (a *app) patience() time.Duration {
-	if terminal(a.Err) > 0 {
-		return a.Delays.Silent
-	}
-	return a.Delays.Say
-}
-
 // Waiting says what a command waits for, once that has taken a while, until over is called.
 func (a *app) Waiting(what string) (over func()) {
 	return a.waitingFor(func() string { return what })
@@ -126,7 +118,7 @@ func (a *app) Waiting(what string) (over func()) {
 
 // waitingFor is Waiting with a changing text, which a terminal shows every second.
 func (a *app) waitingFor(what func() string) (over func()) {
-	patience := a.patience()
+	patience := a.Delays.Silent
 	if patience == 0 { // in tests
 		return func() {}
 	}

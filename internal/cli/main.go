@@ -49,7 +49,7 @@ func Main(kinds *step.Registry, paper Paper) int {
 func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer, paper Paper) int {
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
 	a.paper = paper
-	a.Delays = drive.UsualDelays()
+	a.Delays = drive.UsualDelays(terminal(a.Err) > 0)
 	root := newRoot(a)
 	args = followShort(args)
 	root.SetArgs(args)

@@ -26,7 +26,7 @@ import (
 // newApp is an app that talks for its session.
 func newApp(s *session.Session, out, errw io.Writer) *app {
 	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: view.NewScreen(errw)}
-	a.Talk, a.Hint, a.Patience, a.Show = a, a.hint, a.patience, a.show
+	a.Talk, a.Hint, a.Show = a, a.hint, a.show
 	return a
 }
 

@@ -89,6 +89,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 	}
 	b := newApp(&session.Session{Registry: t.a.Registry, Log: t.a.Log, StateDir: filepath.Join(t.dir, "state")}, io.Discard, nil)
 	b.cmd, b.Delays = t.a.cmd, t.a.Delays
+	b.Delays.Silent = b.Delays.Say // it has no terminal
 	defer func() {
 		b.Close()
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)

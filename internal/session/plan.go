@@ -125,13 +125,8 @@ func (se *Session) Project() string {
 // MemoFile remembers the checksums of local files.
 func (se *Session) MemoFile() string { return filepath.Join(se.StateDir, "digests.json") }
 
-// PlanOf plans a pipeline, with the digests of its sources and programs.
-func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
-	return se.PlanAgain(ctx, p, file, targets, nil)
-}
-
-// PlanAgain is PlanOf that rehashes the sources and programs of some steps.
-func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
+// PlanOf plans a pipeline, with the digests of its sources and programs. It rehashes those of changed steps.
+func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string, changed ...string) (*plan.Plan, error) {
 	pl, err := se.build(p, file, targets)
 	if err != nil {
 		return nil, err
@@ -148,7 +143,7 @@ func (se *Session) build(p *pipeline.Pipeline, file string, targets []string) (*
 	return pl, err
 }
 
-// digested adds the digests of sources and programs to a plan, see PlanAgain.
+// digested adds the digests of sources and programs to a plan, see PlanOf.
 func (se *Session) digested(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, file string, changed []string) (*plan.Plan, error) {
 	se.Know(p)
 	src, err := lockfile.Open(se.LockOf(file), ProjectDir(file), se.MemoFile())

@@ -168,11 +168,10 @@ func (se *Session) SayDown(store *artifacts.Resolver, follows string) error {
 		if o.Err == nil {
 			continue
 		}
-		down = append(down, o.Name)
-		if !se.RequiresFrom() {
-			se.Log.Warn(o.Name+" does not answer: "+follows, "err", o.Err)
-		} else {
+		if down = append(down, o.Name); se.RequiresFrom() {
 			se.Log.Error(o.Name+" does not answer", "err", o.Err)
+		} else {
+			se.Log.Warn(o.Name+" does not answer: "+follows, "err", o.Err)
 		}
 	}
 	if len(down) > 0 && se.RequiresFrom() {

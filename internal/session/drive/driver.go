@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/revision"
@@ -26,8 +25,6 @@ import (
 // Driver drives runs for a session: it connects to Temporal, runs steps here, and finds out how runs are.
 type Driver struct {
 	*session.Session
-	// Patience is how long to wait in silence.
-	Patience       func() time.Duration
 	MetricsAddress string
 	// Show begins to show a run that is followed, until over.
 	Show func() (s Screen, over func())

@@ -75,7 +75,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	}
 	if working || l.idle.IsZero() {
 		l.idle = time.Now()
-	} else if time.Since(l.idle) > l.dr.Patience() {
+	} else if time.Since(l.idle) > l.dr.Delays.Silent {
 		v.WaitsFor, v.Do = l.waitsFor(pctx)
 	}
 	if l.conn.pilots != nil {

@@ -225,7 +225,7 @@ func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, o
 	}
 	var next *plan.Plan
 	if err == nil {
-		next, err = dr.PlanAgain(ctx, p, dr.File, dr.Targets, failed.Result.Changed)
+		next, err = dr.PlanOf(ctx, p, dr.File, dr.Targets, failed.Result.Changed...)
 	}
 	if err != nil {
 		return nil, errors.Join(failure, err)

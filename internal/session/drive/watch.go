@@ -64,15 +64,19 @@ type Sight struct {
 
 // Delays are the times to wait in silence.
 type Delays struct {
-	Silent time.Duration // while waiting, on a terminal
+	Silent time.Duration // while waiting
 	Unseen time.Duration // while a run's state is unknown, or a question unanswered
 	Say    time.Duration // until the next message about the same wait
 	Lost   time.Duration // until a worker that is not heard of does not count
 }
 
-// UsualDelays are the delays of a command.
-func UsualDelays() Delays {
-	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
+// UsualDelays are the delays of a command. Without a terminal it is silent for longer.
+func UsualDelays(terminal bool) Delays {
+	d := Delays{Silent: 15 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
+	if terminal {
+		d.Silent = 2 * time.Second
+	}
+	return d
 }
 
 // Watch sends the state of a run now and then and, while that is unknown, says what the run waits for.
@@ -261,7 +265,7 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 		case v := <-seen:
 			show(v)
 		case <-clock.C:
-			if unseen := time.Since(at); unseen > dr.Patience() {
+			if unseen := time.Since(at); unseen > dr.Delays.Silent {
 				now.WaitsFor = "waiting for the run's state: its worker or the Temporal server is slow"
 			} else if unseen < time.Second {
 				continue

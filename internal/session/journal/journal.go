@@ -24,8 +24,7 @@ import (
 
 // Journal is what earlier runs of a pipeline recorded, by step address.
 type Journal struct {
-	Key map[string]artifacts.Digest // of the newest result
-	Run map[string]string           // that wrote it, or found it
+	Last map[string]Earlier // the newest results
 
 	Saved  map[int]Checkpoint // of steps without a result, by their place in the plan
 	Failed map[int]Failed     // what failed for good under its present key
@@ -58,7 +57,7 @@ const (
 
 // Read reads what the newest run records of a project's pipeline say about the steps that are not hits.
 func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *plan.Preview, project string) (*Journal, error) {
-	j := &Journal{Key: map[string]artifacts.Digest{}, Run: map[string]string{}, spent: map[string][]spending{}, ended: map[string]string{},
+	j := &Journal{Last: map[string]Earlier{}, spent: map[string][]spending{}, ended: map[string]string{},
 		Pieces: map[string]int{}, Causes: map[int]string{}, Moved: map[string]int{}, samples: map[artifacts.Digest]estimate.Sample{}}
 	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
 	if missing == 0 {
@@ -100,7 +99,7 @@ func (j *Journal) add(rec *runs.Record, v *plan.Preview) (found int) {
 		for _, d := range s.Deps {
 			fits[i] = fits[i] && fits[d]
 		}
-		if v.Items[i].Outcome != plan.Hit && old != nil && j.Key[s.Address].IsZero() && j.ended[s.Address] == "" {
+		if v.Items[i].Outcome != plan.Hit && old != nil && j.Last[s.Address].Key.IsZero() && j.ended[s.Address] == "" {
 			switch old.Outcome {
 			case runs.Failed:
 				j.ended[s.Address] = "failed in run " + rec.RunID
@@ -111,8 +110,8 @@ func (j *Journal) add(rec *runs.Record, v *plan.Preview) (found int) {
 		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || !old.Finished() {
 			continue
 		}
-		if _, ok := j.Key[s.Address]; !ok {
-			j.Key[s.Address], j.Run[s.Address] = old.Key, rec.RunID
+		if _, ok := j.Last[s.Address]; !ok {
+			j.Last[s.Address] = Earlier{rec.RunID, old.Key}
 			found++
 		}
 		listed := slices.ContainsFunc(j.spent[s.Address], func(x spending) bool { return x.key == old.Key })
@@ -289,7 +288,7 @@ func newest(ctx context.Context, store artifacts.Store, run, project, pipeline s
 	}
 }
 
-// Earlier is a step's result in an earlier run.
+// Earlier is a step's result in an earlier run, which wrote or found it.
 type Earlier struct {
 	Run string
 	Key artifacts.Digest

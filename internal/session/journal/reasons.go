@@ -26,14 +26,14 @@ const InspectMost = 1024
 
 // Newest is the newest earlier result of step i, if it has one. It reads the next steps' with it, as far as they are wanted.
 func (j *Journal) Newest(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, wanted func(n int) bool) (artifacts.Entry, error) {
-	key := j.Key[v.Plan.Steps[i].Address]
+	key := j.Last[v.Plan.Steps[i].Address].Key
 	if e, held := j.entries[key]; held || key.IsZero() {
 		return e, nil
 	}
 	keys := []artifacts.Digest{key}
 	for n := i + 1; n < len(v.Items) && len(keys) < InspectMost; n++ {
-		if next, ok := j.Key[v.Plan.Steps[n].Address]; ok && wanted(n) {
-			keys = append(keys, next)
+		if next, ok := j.Last[v.Plan.Steps[n].Address]; ok && wanted(n) {
+			keys = append(keys, next.Key)
 		}
 	}
 	var err error
@@ -80,7 +80,7 @@ func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *pla
 // Changes compares a step's preimage with its newest result's.
 func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
 	address := v.Plan.Steps[i].Address
-	old, ok := j.Key[address]
+	last, ok := j.Last[address]
 	if resumes, saved := j.Saved[i]; saved && !ok {
 		return nil, resumes.String(), nil
 	}
@@ -100,7 +100,7 @@ func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *pla
 	if other, ok := errors.AsType[*artifacts.FormatError](e.Damage); ok {
 		j.Moved[other.Format]++
 	}
-	if e.Result == nil || old == v.Items[i].Key {
+	if e.Result == nil || last.Key == v.Items[i].Key {
 		return nil, e.Miss(), nil
 	}
 	changes, err := differ(e.Result.Preimage, v.Items[i].Preimage)
@@ -173,8 +173,7 @@ func (j *Journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]runs.
 		if it.Outcome != plan.Run || !ok {
 			continue
 		}
-		address := v.Plan.Steps[i].Address
-		if j.Key[address] == it.Key && j.Run[address] >= f.RunID { // ids of runs begin with their time
+		if last := j.Last[v.Plan.Steps[i].Address]; last.Key == it.Key && last.Run >= f.RunID { // ids of runs begin with their time
 			continue
 		}
 		found[i] = Failed{f}

@@ -140,7 +140,7 @@ func (f *facts) run(ctx context.Context, i int, w *Step) error {
 	if err != nil {
 		return err
 	}
-	w.Reason, w.Against = note, f.past.Run[s.Address]
+	w.Reason, w.Against = note, f.past.Last[s.Address].Run
 	if failed, ok := f.past.Failed[i]; ok {
 		w.Failed = &failed
 	}

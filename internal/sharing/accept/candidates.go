@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -25,7 +26,7 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 	if err != nil {
 		return nil, nil, err
 	}
-	named, err := ac.namedResult(ctx, past.Key)
+	named, err := ac.namedResult(ctx, past.Last)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,9 +67,9 @@ func keyOf(of string) (artifacts.Digest, error) {
 	return artifacts.ParseDigest("sha256:" + strings.TrimPrefix(of, "sha256:"))
 }
 
-// namedResult finds the key of the result that is meant for a step, or says why there is none; last has those of earlier
-// runs here.
-func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.Digest) (func(address string) (artifacts.Digest, string), error) {
+// namedResult finds the key of the result that is meant for a step, or says why there is none; last has the results of
+// earlier runs here.
+func (ac *accepter) namedResult(ctx context.Context, last map[string]journal.Earlier) (func(address string) (artifacts.Digest, string), error) {
 	if key, err := keyOf(ac.Of); err == nil {
 		return func(string) (artifacts.Digest, string) { return key, "" }, nil
 	}
@@ -80,18 +81,18 @@ func (ac *accepter) namedResult(ctx context.Context, last map[string]artifacts.D
 		if err != nil {
 			return nil, err
 		}
-		keys, lacks = map[string]artifacts.Digest{}, func(address string) string {
+		keys, lacks = map[string]journal.Earlier{}, func(address string) string {
 			return fmt.Sprintf("run %s has no result of %s", rec.RunID, address)
 		}
 		for _, s := range rec.Steps {
 			if s.Finished() {
-				keys[s.Address] = s.Key
+				keys[s.Address] = journal.Earlier{Run: rec.RunID, Key: s.Key}
 			}
 		}
 	}
 	return func(address string) (artifacts.Digest, string) {
-		if key, ok := keys[address]; ok {
-			return key, ""
+		if x, ok := keys[address]; ok {
+			return x.Key, ""
 		}
 		return artifacts.Digest{}, lacks(address)
 	}, nil

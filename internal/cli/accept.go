@@ -125,7 +125,7 @@ func newForceCmd(a *app) *cobra.Command {
 	var downstream bool
 	cmd := &cobra.Command{
 		Use:   "force STEP",
-		Short: "Forget a step's result, so that the next run makes it again",
+		Short: "Forget a step's result, so that the next run rebuilds it",
 		Long: `There are three use cases:
 
   run a step again              redsi force STEP: its result and those of its
@@ -149,7 +149,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 				for _, s := range forgotten {
 					view.Println(w, s)
 				}
-				view.Printf(w, "%s forgotten; `%s` makes them anew.\n", view.Count(len(forgotten), "result"), command)
+				view.Printf(w, "%s forgotten; `%s` rebuilds them.\n", view.Count(len(forgotten), "result"), command)
 			})
 		},
 	}

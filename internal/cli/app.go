@@ -235,7 +235,7 @@ func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 		view.Printf(a.Err, "%s: %s\n", a.File, ds.Summary())
 		undeclared := slices.ContainsFunc(ds.List, func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, "Undeclared ") })
 		if around := syntax.Around(a.File); undeclared && around != "" {
-			view.Printf(a.Err, "%s was read alone. To read it as part of the pipeline in its folder: -f %s\n", a.File, around)
+			view.Printf(a.Err, "%s was read on its own. To read it as part of the pipeline in its folder: -f %s\n", a.File, around)
 		}
 	}
 	return err

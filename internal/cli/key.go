@@ -66,7 +66,7 @@ password: whoever can read the file can sign as you.`,
 			}
 			err = k.Write(path)
 			if errors.Is(err, fs.ErrExist) {
-				return fault.Input(fmt.Errorf("%s already exists, and a lost key cannot be made again: show it with `redsi key show`, or name another file with --out", path))
+				return fault.Input(fmt.Errorf("%s already exists, and a lost key cannot be recreated: show it with `redsi key show`, or name another file with --out", path))
 			}
 			if err != nil {
 				return err

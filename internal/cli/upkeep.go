@@ -41,7 +41,7 @@ tolerance ("redsi kinds NAME" says how each output is compared), or different, w
 with for_each its steps are run; for a table or figure all that it needs, in the order of the plan. Existing results
 stay; differing bytes are kept next to them, with an attestation for each step, signed if you have a signing key.`,
 		Example: `  redsi verify
-  redsi verify --repair   # removes what is damaged, so that the next run makes it again; strays go to aside/
+  redsi verify --repair   # removes what is damaged, so that the next run rebuilds it; strays go to aside/
   redsi verify --sample 5%   # read that share of the bytes, picked at random
   redsi verify --rebuild 'step.dedup.nq["url"]'
   redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,

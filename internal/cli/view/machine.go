@@ -19,7 +19,7 @@ func Environments(w io.Writer, list []realize.Found) {
 	}
 	for _, f := range list {
 		if !f.Complete {
-			Printf(w, "%s  half made, or being made  %s\n", f.ID[:idShown], f.Dir)
+			Printf(w, "%s  incomplete, or being built  %s\n", f.ID[:idShown], f.Dir)
 			continue
 		}
 		python := ""

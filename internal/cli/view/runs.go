@@ -166,7 +166,7 @@ func Published(w io.Writer, list []files.Published) {
 
 // FailedBefore lists, before a run, what failed for good the last time; left: it is left out.
 func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, left bool) {
-	what := "tried again"
+	what := "retried"
 	if left {
 		what = "left out"
 	}

@@ -32,7 +32,7 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 			Println(w, text)
 		}
 		if len(x.Lacks) > 0 {
-			Printf(w, "       it is without %s, which %s: a run tries again\n", words.And(x.Lacks, inputsShown), words.Of(len(x.Lacks), "has no result", "have no results"))
+			Printf(w, "       it is without %s, which %s: a run retries %s\n", words.And(x.Lacks, inputsShown), words.Of(len(x.Lacks), "has no result", "have no results"), words.Of(len(x.Lacks), "it", "them"))
 		}
 		for _, p := range x.Passed {
 			Printf(w, "       %s\n", p)

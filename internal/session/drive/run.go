@@ -278,7 +278,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 		return nil, cmp.Or(err, rerr)
 	}
 	if n := len(out.LeftOut); err == nil && n > 0 {
-		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", words.Count(n, "step")))
+		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are retried", words.Count(n, "step")))
 	}
 	if err != nil && out.Lacks != nil {
 		err = fault.Input(fmt.Errorf("%w\n%w", err, out.Lacks))

@@ -150,7 +150,7 @@ func (dr *Driver) deploy(ctx context.Context, conn *Connection, d worker.Deploym
 		}
 		return nil
 	}
-	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; trying again", "err", err) })
+	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; retrying", "err", err) })
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, worker.ErrReplaced):

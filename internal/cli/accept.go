@@ -107,7 +107,6 @@ func (a *app) mayAccept(ctx context.Context, todo []accept.Step, yes bool) error
 	return nil
 }
 
-// revokeAccepted revokes acceptances, and prints which.
 func (a *app) revokeAccepted(ctx context.Context, target, by string) error {
 	revoked, err := accept.Revoke(ctx, a.Session, target, by)
 	if err == nil && len(revoked) == 0 {

@@ -232,7 +232,6 @@ func (a *app) runNames(ctx context.Context, _ string) []string {
 	return append([]string{"last", "last~1"}, ids...)
 }
 
-// openNames lists the open runs.
 func (a *app) openNames(ctx context.Context, _ string) []string {
 	f := a.cmd.Flags()
 	o := drive.Cluster{Address: f.Lookup("temporal-address").Value.String(), Namespace: f.Lookup("temporal-namespace").Value.String(),

@@ -114,7 +114,6 @@ func (c *consoleRun) evaluate(from, expression string) error {
 	return err
 }
 
-// lookUp looks up all steps of a pipeline.
 func (a *app) lookUp(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Planned, error) {
 	planned := map[string]console.Planned{}
 	v, err := a.PreviewTargets(ctx, p, nil, func(of session.Seen) (plan.Keep, error) {

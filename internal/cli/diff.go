@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// diffOptions are the flags of diff.
 type diffOptions struct {
 	all      bool
 	markdown string // file; "-" is standard output

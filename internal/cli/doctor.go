@@ -67,7 +67,6 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 	return with(cmd, a.fromFlags)
 }
 
-// examine runs all checks.
 func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	facts, err := a.SecondProgram().Facts(ctx)
 	found := append(append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Job()...), doctor.Models(compute.Find(), facts, err, a.Computed())...)
@@ -106,7 +105,6 @@ func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	return found
 }
 
-// examineCluster dials a cluster and checks it.
 func (a *app) examineCluster(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	ctx, cancel := context.WithTimeout(ctx, doctor.AnswersWithin)
 	defer cancel()

@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
-// globalFlags are understood by every verb.
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")

@@ -132,7 +132,6 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 	return nil
 }
 
-// checklist gathers the answers for a checklist.
 func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Checklist, error) {
 	var g *report.Gatherer
 	var sizes *checklist.Sizes

@@ -219,7 +219,6 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	return cmp.Or(err, a.conclude(ctx, o, &out), rebuild.Disagree(out.Compared))
 }
 
-// begun says which run is followed.
 func (a *app) begun(runID, url string) {
 	if a.events != nil {
 		a.events.Begun(runID, url)
@@ -228,7 +227,6 @@ func (a *app) begun(runID, url string) {
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
 }
 
-// show shows a run that is followed.
 func (a *app) show() (s drive.Screen, over func()) {
 	if a.events != nil {
 		a.followed.Store(a.events)

@@ -169,7 +169,6 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 	return t, e, nil
 }
 
-// serveFlags are the flags of serve.
 type serveFlags struct {
 	listen  string
 	hosts   []string

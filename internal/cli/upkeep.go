@@ -341,7 +341,6 @@ other group's have. The largest groups come first.`,
 	return cmd
 }
 
-// usageBy are the groups that du knows.
 var usageBy = map[string]artifacts.UsageBy{
 	"step": func(step string, _ []string) []string { return []string{runs.StepOf(step)} },
 	"block": func(step string, _ []string) []string {

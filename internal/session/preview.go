@@ -41,7 +41,6 @@ type Seen struct {
 // Ask says which results a preview holds in memory (nil: none), once there are a plan and an open store.
 type Ask func(of Seen) (plan.Keep, error)
 
-// Everything asks for every result.
 func Everything(Seen) (plan.Keep, error) { return plan.KeepAll, nil }
 
 // Named asks for the results of the steps that a target names.

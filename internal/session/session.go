@@ -107,7 +107,6 @@ func (se *Session) ToRun(targets ...string) string {
 	return se.Hint("run", TargetFlags(targets)...)
 }
 
-// TargetFlags are the arguments that name targets.
 func TargetFlags(targets []string) (args []string) {
 	for _, t := range targets {
 		args = append(args, "--target", t)

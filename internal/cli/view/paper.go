@@ -106,7 +106,6 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	Printf(w, "%s\n", s.Sentence())
 }
 
-// Reported prints what a report in a file has, and what else was written.
 func Reported(w io.Writer, r *report.Report, file string, written []string) {
 	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
 	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())

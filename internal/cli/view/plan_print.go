@@ -67,7 +67,6 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	planRequests(w, v, st, f)
 }
 
-// planPilots prints what a plan uses each sort of pilots for.
 func planPilots(w io.Writer, st PlanStyle, uses []pilots.Use) {
 	for _, u := range uses {
 		Printf(w, "pilots    %s: %s", u.Pilot, Count(u.Steps, "step"))
@@ -85,7 +84,6 @@ func planPilots(w io.Writer, st PlanStyle, uses []pilots.Use) {
 	}
 }
 
-// planSentence counts a plan's steps.
 func planSentence(v *plan.Preview, f PlanFacts) string {
 	sum := v.Summary()
 	accepted := lists.Count(v.Items, func(it plan.Item) bool { return it.Accepted != nil })
@@ -101,7 +99,6 @@ func planSentence(v *plan.Preview, f PlanFacts) string {
 	return b.String()
 }
 
-// LeftOut prints, for each reason, the tables and figures that are left out.
 func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
 	of, whys := map[string][]string{}, []string{}
 	for _, s := range skipped {
@@ -156,7 +153,6 @@ func Ignored(w io.Writer, folders []origins.Folder) {
 	}
 }
 
-// planChecks prints the hits whose results fail a check.
 func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	for i, it := range v.Items {
 		warns := lists.Map(it.Snags().Warns, func(f string) string { return "warning: " + f })
@@ -236,7 +232,6 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// blockRows are the blocks that are not all hits, each with why.
 func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 	blocks, of := f.Estimate.Blocks(v)
 	why, after := reasons(len(blocks), of, f), waits(v, blocks, of)
@@ -257,7 +252,6 @@ func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 	return rows
 }
 
-// planTables prints a line for each table and figure that is not a hit.
 func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	var rows []groupRow
 	for _, g := range f.Estimate.Tables(v) {

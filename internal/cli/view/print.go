@@ -50,7 +50,6 @@ const (
 // Shown is escaped text, to be written unchanged. Only this package makes it.
 type Shown struct{ text string }
 
-// String is the text with its colours.
 func (s Shown) String() string { return s.text }
 
 // continuation begins the further lines of a message.
@@ -195,7 +194,6 @@ func Items(n int) string {
 	return fmt.Sprintf("%d %s", n, words.Of(n, "table or figure", "tables and figures"))
 }
 
-// Size prints bytes in decimal units.
 func Size(n int64) string { return words.Size(n) }
 
 // Count prints a number with its noun: 1 step, 2 steps.

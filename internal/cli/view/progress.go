@@ -64,7 +64,6 @@ func (l *Live) Update(s workflows.State, work map[string]drive.Work, waitsFor st
 	}
 }
 
-// Close removes the block.
 func (l *Live) Close() { l.w.Show(nil) }
 
 // cause is why steps ended without a result.
@@ -180,7 +179,6 @@ func (l *Live) block(s workflows.State, work map[string]drive.Work, waitsFor str
 	return lines
 }
 
-// running are the addresses of running steps.
 func running(s workflows.State) []string {
 	steps := lists.Filter(s.Steps, func(x workflows.StepState) bool { return x.Status == runs.Running })
 	return lists.Map(steps, func(x workflows.StepState) string { return x.Address })
@@ -338,12 +336,10 @@ func NewEvents(w io.Writer, columns int, gone func()) *Events {
 	return &Events{w, gone, NewLive(NewScreen(io.Discard), Style{}, columns)}
 }
 
-// Begun says which run is followed.
 func (e *Events) Begun(runID, url string) {
 	e.write("begun", map[string]any{"run": runID, "url": url, "news": []string{"run " + runID, "Temporal UI: " + url}})
 }
 
-// Say says a line.
 func (e *Events) Say(text string) {
 	e.write("said", map[string]any{"news": []string{escape.Line(text)}})
 }
@@ -392,7 +388,6 @@ func (s *Screen) Fd() uintptr {
 	return ^uintptr(0)
 }
 
-// Read reads nothing.
 func (s *Screen) Read([]byte) (int, error) { return 0, io.EOF }
 
 // Write writes above the block.

@@ -82,7 +82,6 @@ func endedRun(w io.Writer, st Style, what string, x drive.Ended, most int, toSee
 	}
 }
 
-// Cancelled prints what happened to runs that were to be cancelled.
 func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 	for _, x := range runs {
 		says := "asked to cancel"

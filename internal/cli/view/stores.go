@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Transferred prints what was copied between stores.
 func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
 	verb := "copied"
 	if t.DryRun {
@@ -53,7 +52,6 @@ func Released(w io.Writer, r workflows.Released) {
 	printIf(w, r.Problem != "", "what steps have read could not be let go: %s\n", r.Problem)
 }
 
-// Sources prints the states of sources.
 func Sources(w io.Writer, states []origins.Source) {
 	n := map[string]int{}
 	stored := 0
@@ -200,7 +198,6 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 	Printf(w, "  %s\n  %s\n  %s\n", hint("plan", f...), hint("verify"), hint("report", f...))
 }
 
-// Repositories prints repositories that were written, and how to upload them.
 func Repositories(w io.Writer, list []hub.Repository) {
 	for _, e := range list {
 		Printf(w, "%s  %s, %s, %s\n", e.Folder, e.Kind, Count(e.Files, "file"), Size(e.Bytes))

@@ -33,7 +33,6 @@ func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb str
 	Printf(w, "%s, %s, %s read; %s\n", Count(r.Results, "result"), Count(r.Blobs, "blob"), Size(r.Bytes), Count(len(r.Problems), "problem"))
 }
 
-// Collected prints what garbage collection deleted, or would delete.
 func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint func(verb string, args ...string) string) {
 	for _, r := range g.Open {
 		Printf(w, "the run or copy %s is at work, or was ended before it could say so. What is younger than %s stays; "+
@@ -72,7 +71,6 @@ func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everyt
 	Printf(w, "%s in all, of which %s are no result's: plans, records of runs, and what `redsi gc` takes\n", Size(store.Bytes), Size(store.Only))
 }
 
-// Pins prints what is kept by name.
 func Pins(w io.Writer, pins []artifacts.Pin, hint func(verb string, args ...string) string) {
 	for _, p := range pins {
 		results := ""

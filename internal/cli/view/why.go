@@ -20,7 +20,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Why prints why steps are hits or must run; hint is a command to copy.
 func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args ...string) string) {
 	for _, x := range answers {
 		Printf(w, "%s  %s\n", st.Outcome(string(x.Outcome), string(x.Outcome)), x.Address)
@@ -85,7 +84,6 @@ func printMade(w io.Writer, m *why.Made) {
 	}
 }
 
-// Acceptances lists what was accepted, revoked or not.
 func Acceptances(w io.Writer, all []artifacts.AcceptedNow) {
 	for _, x := range all {
 		state := "stands"
@@ -105,7 +103,6 @@ func printChanges(w io.Writer, st Style, changes []why.Change) {
 	}
 }
 
-// WhyRan prints why steps of an ended run ran, or did not.
 func WhyRan(w io.Writer, st Style, answers []why.Past) {
 	for _, x := range answers {
 		Printf(w, "%s  %s  %s\n", st.Outcome(string(x.Outcome), string(x.Outcome)), x.Address, st.Dim("in run "+x.Run))
@@ -130,7 +127,6 @@ func Cells(w io.Writer, l *report.CellList, address string, hint func(verb strin
 	}
 }
 
-// Trace prints where a number comes from.
 func Trace(w io.Writer, t *report.Trace) {
 	Printf(w, "%s:%s = ", t.Address, t.Cell)
 	switch {
@@ -168,7 +164,6 @@ func Trace(w io.Writer, t *report.Trace) {
 	TracedSteps(w, t.Steps)
 }
 
-// TracedSteps prints steps with their inputs, configuration, outputs and resources.
 func TracedSteps(w io.Writer, steps []report.Node) {
 	for i, n := range steps {
 		if i > 0 {
@@ -205,7 +200,6 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 	}
 }
 
-// Rebuilt prints the attestations of a result.
 func Rebuilt(w io.Writer, indent string, t *attest.Told) {
 	Printf(w, "%s%s\n", indent, t)
 	for _, a := range t.List[:min(len(t.List), rebuiltShown)] {

@@ -133,7 +133,6 @@ type Passed struct {
 	Do     string `json:"do,omitempty"`
 }
 
-// FetchGroup is what would be fetched for a block.
 type FetchGroup struct {
 	Name  string `json:"name"`
 	Steps int    `json:"steps"`

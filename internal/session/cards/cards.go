@@ -18,7 +18,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Options are a worker's flags about cards.
 type Options struct {
 	GPUs     string
 	AllowCPU bool

@@ -149,7 +149,6 @@ func Same(ctx context.Context, kinds *step.Registry, blobs artifacts.BlobReader,
 	return pairs, nil
 }
 
-// compare judges the outputs of both sides.
 func (p *Pair) compare(ctx context.Context, kinds *step.Registry, blobs artifacts.BlobReader, task step.Task, x, y Finished) error {
 	if p.Verdict = alike.Same; maps.Equal(x.Outputs, y.Outputs) {
 		return nil

@@ -34,7 +34,6 @@ const (
 	readAtOnce   = 16          // records
 )
 
-// Report is the answer of status.
 type Report struct {
 	Server    string       `json:"server,omitempty"`    // "" if none is running
 	Elsewhere string       `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
@@ -263,7 +262,6 @@ func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.
 	return found[0], nil
 }
 
-// ListOpen lists the open workflows of a kind.
 func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.WorkflowExecutionInfo, error) {
 	open, err := listRunning(ctx, c, fmt.Sprintf("WorkflowType = '%s'", kind))
 	if err != nil {

@@ -136,7 +136,6 @@ func (c *Connection) Close() {
 	}
 }
 
-// condition says in words how the server is.
 func (c *Connection) condition() string {
 	if c.Server != nil {
 		return c.Server.Condition()

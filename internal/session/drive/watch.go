@@ -54,7 +54,6 @@ func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 	}
 }
 
-// Sight is a snapshot of a run.
 type Sight struct {
 	State    workflows.State
 	Work     map[string]Work

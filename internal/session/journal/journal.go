@@ -41,7 +41,6 @@ type Journal struct {
 	samples map[artifacts.Digest]estimate.Sample // of results that were looked at, without how long they took
 }
 
-// spending is how long an earlier result took.
 type spending struct {
 	key  artifacts.Digest
 	took time.Duration

@@ -20,7 +20,6 @@ import (
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
-// Run is a run that can be drawn.
 type Run struct {
 	ID, Workflow string
 	Pipeline     string

@@ -55,7 +55,7 @@ project trusts keys, only acceptances that a trusted key signed count; those of 
 					return err
 				}
 				all, err := artifacts.Acceptances(ctx, store.Own)
-				return a.printed(all, err, func(w io.Writer) { view.Acceptances(w, all) })
+				return a.print(all, err, func(w io.Writer) { view.Acceptances(w, all) })
 			case revoke != "":
 				return a.revokeAccepted(ctx, revoke, o.By)
 			case strings.TrimSpace(o.Reason) == "":
@@ -63,7 +63,7 @@ project trusts keys, only acceptances that a trusted key signed count; those of 
 			}
 			o.Confirm = func(todo []accept.Step) error { return a.mayAccept(ctx, todo, yes) }
 			done, left, err := accept.Results(ctx, a.Session, args[0], o)
-			return a.printed(map[string]any{"accepted": done, "left": left}, err, func(w io.Writer) {
+			return a.print(map[string]any{"accepted": done, "left": left}, err, func(w io.Writer) {
 				for _, why := range left {
 					view.Printf(w, "left: %s\n", why)
 				}
@@ -112,7 +112,7 @@ func (a *app) revokeAccepted(ctx context.Context, target, by string) error {
 	if err == nil && len(revoked) == 0 {
 		err = fault.Input(fmt.Errorf("no result of %s was accepted: `%s` lists what was", target, a.hint("accept", "--list")))
 	}
-	return a.printed(map[string]any{"revoked": revoked}, err, func(w io.Writer) {
+	return a.print(map[string]any{"revoked": revoked}, err, func(w io.Writer) {
 		for _, s := range revoked {
 			view.Println(w, s)
 		}
@@ -144,7 +144,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 			if downstream { // the target alone does not need them
 				command = a.ToRun()
 			}
-			return a.printed(map[string]any{"forgotten": forgotten}, err, func(w io.Writer) {
+			return a.print(map[string]any{"forgotten": forgotten}, err, func(w io.Writer) {
 				for _, s := range forgotten {
 					view.Println(w, s)
 				}

@@ -94,17 +94,12 @@ func (a *app) writeForm(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// printed prints a result or, if there is an error, returns it.
-func (a *app) printed(v any, err error, text func(w io.Writer)) error {
-	if err != nil {
+// print prints a result, as JSON if that was asked for, else as text; or returns the error that there is in place of the result.
+func (a *app) print(v any, err error, text func(w io.Writer)) error {
+	switch {
+	case err != nil:
 		return err
-	}
-	return a.print(v, text)
-}
-
-// print prints a result: as JSON if that was asked for, else as text.
-func (a *app) print(v any, text func(w io.Writer)) error {
-	if a.JSON {
+	case a.JSON:
 		return view.WriteJSON(a.Out, v)
 	}
 	text(a.Out)

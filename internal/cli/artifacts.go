@@ -31,10 +31,10 @@ step ran at the same time; energy is the whole machine's while the step ran.`,
 			a.Targets = args
 			if used {
 				list, sum, err := files.ListUsed(cmd.Context(), a.Session)
-				return a.printed(map[string]any{"steps": list, "sum": sum}, err, func(w io.Writer) { view.Used(w, list, sum) })
+				return a.print(map[string]any{"steps": list, "sum": sum}, err, func(w io.Writer) { view.Used(w, list, sum) })
 			}
 			list, err := files.List(cmd.Context(), a.Session, first(args), a.JSON)
-			return a.printed(list, err, func(w io.Writer) { view.Outputs(w, list) })
+			return a.print(list, err, func(w io.Writer) { view.Outputs(w, list) })
 		},
 	}
 	ls.Flags().BoolVar(&used, "used", false, "list what steps used of their machines")
@@ -98,7 +98,7 @@ complete. With --force the folder may have files: those of the same names are re
 			if _, ok := errors.AsType[*local.NotEmptyError](err); ok {
 				err = fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}
-			return a.printed(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, err, func(w io.Writer) {
+			return a.print(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, err, func(w io.Writer) {
 				view.Printf(w, "%s  %s, %s\n", args[1], view.Count(len(found), "file"), view.Size(bytes))
 			})
 		},

@@ -106,29 +106,21 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	if err != nil {
 		return err
 	}
-	x, err := a.runOf(ctx, store, args, 0)
-	if err != nil {
+	var of [2]*runs.Record
+	for i, arg := range args {
+		if of[i], err = a.FindRun(ctx, store.Own, arg); err == nil {
+			continue
+		}
+		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), arg); other == nil {
+			err = fault.Input(fmt.Errorf("%w; for two commits write `%s`", err, a.hint("diff", args[0]+".."+args[1])))
+		}
 		return err
 	}
-	y, err := a.runOf(ctx, store, args, 1)
-	if err != nil {
-		return err
-	}
+	x, y := of[0], of[1]
 	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
-	return a.printed(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, err, func(w io.Writer) {
+	return a.print(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, err, func(w io.Writer) {
 		view.RunsDiffer(w, a.style(w), x.RunID, y.RunID, ds, same, o.all)
 	})
-}
-
-// runOf is FindRun with a hint in case a commit was meant.
-func (a *app) runOf(ctx context.Context, store *artifacts.Resolver, args []string, i int) (*runs.Record, error) {
-	rec, err := a.FindRun(ctx, store.Own, args[i])
-	if err != nil {
-		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), args[i]); other == nil {
-			return nil, fault.Input(fmt.Errorf("%w; for two commits write `%s`", err, a.hint("diff", args[0]+".."+args[1])))
-		}
-	}
-	return rec, err
 }
 
 // impact shows what the change from one variant of the pipeline to another costs, in the forms that were asked for.
@@ -141,7 +133,7 @@ func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) 
 		return err
 	}
 	if a.JSON || o.markdown != "-" {
-		if err := a.print(r, func(w io.Writer) { view.Impact(w, r, a.style(w), o.all) }); err != nil {
+		if err := a.print(r, nil, func(w io.Writer) { view.Impact(w, r, a.style(w), o.all) }); err != nil {
 			return err
 		}
 	}
@@ -196,7 +188,7 @@ Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line
 				return err
 			}
 			differ := slices.ContainsFunc(pairs, func(p compare.Pair) bool { return !p.Ok(results) })
-			err = a.print(map[string]any{"a": of[0].Run, "b": of[1].Run, "same": !differ, "steps": pairs}, func(w io.Writer) {
+			err = a.print(map[string]any{"a": of[0].Run, "b": of[1].Run, "same": !differ, "steps": pairs}, nil, func(w io.Writer) {
 				view.Same(w, a.style(w), of[0].Run, of[1].Run, pairs, results)
 			})
 			if os.Getenv("GITHUB_ACTIONS") == "true" {

@@ -50,7 +50,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 			}
 			found := a.examine(cmd.Context(), o)
 			bad := doctor.Leveled(found)
-			err := a.print(found, func(w io.Writer) { view.Findings(w, a.style(w), found) })
+			err := a.print(found, nil, func(w io.Writer) { view.Findings(w, a.style(w), found) })
 			if err == nil && bad > 0 {
 				err = fmt.Errorf("%s failed", view.Count(bad, "check"))
 			}
@@ -152,7 +152,7 @@ func (a *app) printVersion() error {
 	if _, err := os.Stat(models); err == nil {
 		b.Models = models
 	}
-	return a.print(b, func(w io.Writer) {
+	return a.print(b, nil, func(w io.Writer) {
 		view.Printf(w, "redsi     %s, commit %s\nGo        %s, %s\n", b.Release, b.Revision, b.Go, b.Platform)
 		view.Printf(w, "server    %s, Temporal %s\nmodels    %s, for libtorch %s\nkeys      %s\n", b.Server, b.Temporal, b.Models, b.Libtorch, b.Keys)
 	})

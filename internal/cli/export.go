@@ -54,10 +54,10 @@ prints the commands of the hub's program hf that upload them.`,
 			case o.File != "":
 				o.Choice.Over, o.Choice.Fit = over.n, fit.n
 				x, err := pack.Export(cmd.Context(), a.Session, o)
-				return a.printed(x, err, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
+				return a.print(x, err, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
 			}
 			list, err := hub.Export(cmd.Context(), a.Session, folder, namespace)
-			return a.printed(list, err, func(w io.Writer) { view.Repositories(w, list) })
+			return a.print(list, err, func(w io.Writer) { view.Repositories(w, list) })
 		},
 	}
 	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, one folder each")
@@ -126,7 +126,7 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 			if n := len(x.Damaged); n > 0 {
 				failed = fault.Failed(fmt.Errorf("%s of the archive cannot be used, such as %s", view.Count(n, "result"), x.Damaged[0]))
 			}
-			return errors.Join(a.print(x, func(w io.Writer) { view.Imported(w, x, a.hint) }), failed)
+			return errors.Join(a.print(x, nil, func(w io.Writer) { view.Imported(w, x, a.hint) }), failed)
 		},
 	}
 	f := cmd.Flags()

@@ -92,7 +92,7 @@ never overwritten.`,
 			if n := len(notes); n > 0 {
 				view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), syntax.DefaultFile)
 			}
-			return a.print(said, func(w io.Writer) {
+			return a.print(said, nil, func(w io.Writer) {
 				if found != nil {
 					view.Corpus(w, found)
 				}

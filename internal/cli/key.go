@@ -35,7 +35,7 @@ type shownKey struct {
 
 func (a *app) printKey(k *signature.Private, path string) error {
 	p := k.Public()
-	return a.print(shownKey{p.String(), p.ID(), path}, func(w io.Writer) {
+	return a.print(shownKey{p.String(), p.ID(), path}, nil, func(w io.Writer) {
 		view.Printf(w, "%s\n  private half  %s\n", p, path)
 		view.Printf(w, "  to trust what it signs, others add to their pipeline:\n    results {\n      trust = [%q]\n    }\n", p.String())
 	})
@@ -151,7 +151,7 @@ signatures stay. Results that your key has signed already are skipped.`,
 				Key string `json:"key"`
 				signers.Signed
 			}{k.Public().String(), n}
-			return a.printed(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
+			return a.print(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all results of the store")
@@ -199,5 +199,5 @@ func (a *app) listKeys(ctx context.Context) error {
 		return err
 	}
 	list, err := signers.List(ctx, store.Own, keys, ring, me)
-	return a.printed(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
+	return a.print(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
 }

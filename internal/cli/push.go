@@ -49,7 +49,7 @@ stays and is listed. Garbage collection spares what has arrived until the transf
 				return err
 			}
 			done := t.Done()
-			return a.print(map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.Dry, "transferred": done}, func(w io.Writer) { view.Transferred(w, t, done) })
+			return a.print(map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.Dry, "transferred": done}, nil, func(w io.Writer) { view.Transferred(w, t, done) })
 		},
 	}
 	cmd.Flags().StringVar(&o.Run, "run", "", "the results and the record of this `RUN`: an id, a part of one, last or last~N")
@@ -86,7 +86,7 @@ run are listed. Files of tables and figures are always published.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Folder, o.Targets, o.Over, o.Limit = args[0], a.Targets, over.n, over.text
 			pub, err := publish.Publish(cmd.Context(), a.Session, o)
-			return a.printed(pub, err, func(w io.Writer) { view.Publication(w, pub, a.hint) })
+			return a.print(pub, err, func(w io.Writer) { view.Publication(w, pub, a.hint) })
 		},
 	}
 	f := cmd.Flags()

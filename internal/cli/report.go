@@ -94,7 +94,7 @@ answer says where it comes from; questions that cannot be answered are marked fo
 			if r.Rebuilt.Steps > 0 {
 				said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
 			}
-			return a.print(said, func(w io.Writer) { view.Reported(w, r, out, written) })
+			return a.print(said, nil, func(w io.Writer) { view.Reported(w, r, out, written) })
 		},
 	}
 	f := cmd.Flags()

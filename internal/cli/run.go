@@ -196,12 +196,12 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	var drifted *saved.Drifted
 	switch {
 	case errors.As(err, &drifted):
-		return cmp.Or(a.print(map[string]any{"drift": drifted.Drifts}, func(w io.Writer) { view.Drifts(w, drifted.Drifts) }), err)
+		return cmp.Or(a.print(map[string]any{"drift": drifted.Drifts}, nil, func(w io.Writer) { view.Drifts(w, drifted.Drifts) }), err)
 	case sum == nil:
 		return err
 	case o.Detach && sum.RunID != "":
 		workflow := workflows.ReproduceWorkflowID(sum.RunID)
-		return cmp.Or(err, a.print(map[string]string{"workflow": workflow, "run": sum.RunID, "url": sum.URL}, func(w io.Writer) { view.Printf(w, "started %s\n%s\n", workflow, sum.URL) }))
+		return cmp.Or(err, a.print(map[string]string{"workflow": workflow, "run": sum.RunID, "url": sum.URL}, nil, func(w io.Writer) { view.Printf(w, "started %s\n%s\n", workflow, sum.URL) }))
 	}
 	out := runSummary{Summary: sum, Started: began, TookS: time.Since(began).Seconds()}
 	if stopped, ok := errors.AsType[*drive.Cancelled](err); ok {

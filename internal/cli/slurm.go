@@ -178,7 +178,7 @@ func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error)
 	tell := func(id, what string) error {
 		o.notify = ""
 		output := filepath.Join(j.Output, "run.log")
-		return a.print(map[string]string{"job": id, "output": output}, func(w io.Writer) {
+		return a.print(map[string]string{"job": id, "output": output}, nil, func(w io.Writer) {
 			view.Printf(w, "%s\noutput  %s\nfollow  %s, or %s\nend     %s, or scancel %s\n", what, output, a.hint("status"), a.hint("attach"), a.hint("cancel"), id)
 		})
 	}

@@ -36,7 +36,7 @@ is changed or unreachable and the store does not have its bytes.`,
 				return err
 			}
 			bad := lists.Count(states, origins.Source.Lost)
-			err = a.print(states, func(w io.Writer) { view.Sources(w, states) })
+			err = a.print(states, nil, func(w io.Writer) { view.Sources(w, states) })
 			if err == nil && bad > 0 {
 				err = fault.Failed(fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source")))
 			}
@@ -145,7 +145,7 @@ repositories whose git::URL?ref=REF, and patterns, contain it.`,
 			if len(list) == 0 && len(args) > 0 {
 				return fault.Input(fmt.Errorf("the pipeline has no module from a repository with %q in its source, and %s no such pattern", args[0], lockfile.Name))
 			}
-			return a.print(list, func(w io.Writer) {
+			return a.print(list, nil, func(w io.Writer) {
 				for _, u := range list {
 					view.Printf(w, "%s  %s\n", u.Source, u)
 				}

@@ -78,7 +78,7 @@ stay; differing bytes are kept next to them, with an attestation for each step, 
 			if share > 0 {
 				said["seed"] = o.Seed
 			}
-			err = a.print(said, func(w io.Writer) {
+			err = a.print(said, nil, func(w io.Writer) {
 				if share > 0 {
 					view.Printf(w, "%d of %s, picked by --seed %d\n", r.Read, view.Count(r.Blobs, "blob"), o.Seed)
 				}
@@ -137,7 +137,7 @@ func newGCCmd(a *app) *cobra.Command {
 			over()
 			runs := lists.Map(g.Open, func(r artifacts.OpenRun) string { return r.RunID })
 			said := map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "leases": len(g.Leases), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": runs}
-			return a.printed(said, err, func(w io.Writer) { view.Collected(w, g, o, a.hint) })
+			return a.print(said, err, func(w io.Writer) { view.Collected(w, g, o, a.hint) })
 		},
 	}
 	f := cmd.Flags()
@@ -190,7 +190,7 @@ func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	if said == nil {
 		return stopped
 	}
-	err := a.print(said, func(w io.Writer) { view.RebuiltAll(w, said, o.Budget) })
+	err := a.print(said, nil, func(w io.Writer) { view.RebuiltAll(w, said, o.Budget) })
 	if err := cmp.Or(stopped, err); err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ runs that made them. Without arguments, list what is kept.`,
 }
 
 func (a *app) printPins(pins []artifacts.Pin) error {
-	return a.print(map[string]any{"kept": pins}, func(w io.Writer) { view.Pins(w, pins, a.hint) })
+	return a.print(map[string]any{"kept": pins}, nil, func(w io.Writer) { view.Pins(w, pins, a.hint) })
 }
 
 // toKeep finds what is to be kept: a run, or results.
@@ -302,7 +302,7 @@ func (a *app) dropPins(ctx context.Context, s artifacts.Store, pins []artifacts.
 			return err
 		}
 	}
-	return a.print(map[string]any{"dropped": names}, func(w io.Writer) {
+	return a.print(map[string]any{"dropped": names}, nil, func(w io.Writer) {
 		for _, name := range names {
 			view.Printf(w, "%s is kept no longer; `%s` deletes what no run and no other name keeps\n", name, a.hint("gc"))
 		}
@@ -331,7 +331,7 @@ other group's have. The largest groups come first.`,
 			tell, over := a.telling("looking through the store")
 			groups, total, err := artifacts.Usages(cmd.Context(), store.Own, group, tell)
 			over()
-			return a.printed(map[string]any{"by": by, "groups": groups, "bytes": total.Bytes, "of_no_result": total.Only}, err, func(w io.Writer) {
+			return a.print(map[string]any{"by": by, "groups": groups, "bytes": total.Bytes, "of_no_result": total.Only}, err, func(w io.Writer) {
 				view.Usages(w, groups, total, all)
 			})
 		},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -296,12 +298,7 @@ type Earlier struct {
 // Before finds the newest results of steps in the runs of the same pipeline before a run.
 func Before(ctx context.Context, store artifacts.Store, rec *runs.Record, wanted map[string]bool) (map[string]Earlier, error) {
 	found := map[string]Earlier{}
-	left := 0
-	for _, w := range wanted {
-		if w {
-			left++
-		}
-	}
+	left := lists.Count(slices.Collect(maps.Values(wanted)), func(is bool) bool { return is })
 	for old, err := range newest(ctx, store, rec.RunID, rec.Project, rec.Pipeline) {
 		if err != nil || left == 0 {
 			return found, err

@@ -65,7 +65,12 @@ func Of(ctx context.Context, se *session.Session, target string) (*Trained, erro
 	if err != nil {
 		return nil, err
 	}
-	found := trained(se, v.Preview, v.Store)
+	var found []*Trained
+	for i, s := range v.Plan.Steps {
+		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
+			found = append(found, &Trained{s.Address, i, v.Preview, v.Store, se.CacheDir(), se.Log})
+		}
+	}
 	switch first := se.ToRun(se.Targets[0]); {
 	case len(found) == 1:
 		return found[0], nil
@@ -109,16 +114,6 @@ func lines(items []string) string {
 		items, more = items[:mostListed], fmt.Sprintf("\n  and %d more", n)
 	}
 	return "  " + strings.Join(items, "\n  ") + more
-}
-
-// trained are the trained models of a preview that kept the results of train steps.
-func trained(se *session.Session, v *plan.Preview, store *artifacts.Resolver) (found []*Trained) {
-	for i, s := range v.Plan.Steps {
-		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
-			found = append(found, &Trained{s.Address, i, v, store, se.CacheDir(), se.Log})
-		}
-	}
-	return found
 }
 
 // choice is an error that lists the models to choose from.

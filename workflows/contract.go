@@ -366,7 +366,9 @@ type StepInput struct {
 	Queue     string           `json:"queue,omitempty"`
 	RunID     string           `json:"run_id"`
 	Resources *step.Resources  `json:"resources,omitempty"`
-	Failed    int32            `json:"failed,omitempty"` // attempts, see Outcome
+
+	// Failed are attempts of the step and of its parts, by their keys: see Outcome.
+	Failed map[artifacts.Digest]int32 `json:"failed,omitempty"`
 }
 
 // ExecuteRequest runs the task of a part, or of a step with its Parts, or finds that it has run.

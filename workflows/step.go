@@ -79,9 +79,11 @@ func controlQueue(ctx workflow.Context) string {
 	return ControlQueue(workflow.GetInfo(ctx).TaskQueueName)
 }
 
-// execute runs one task as an activity, and lets it rest while a worker says that it is not the one.
-func execute(ctx workflow.Context, queue string, req ExecuteRequest) (Outcome, error) {
-	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, queue), req.Address, unbounded))
+// execute runs one task of a step as an activity, and lets it rest while a worker says that it is not the one. If another
+// execution must continue, in.Failed says how often the task has failed so far.
+func execute(ctx workflow.Context, in StepInput, req ExecuteRequest) (Outcome, error) {
+	req.RunID, req.Resources, req.Failed = in.RunID, in.Resources, in.Failed[req.Key]
+	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, in.Queue), req.Address, unbounded))
 	for {
 		var out Outcome
 		err := cancelledWithWorker(ctx, workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out), AtWork)
@@ -89,6 +91,7 @@ func execute(ctx workflow.Context, queue string, req ExecuteRequest) (Outcome, e
 			return out, err
 		}
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+			in.Failed[req.Key] = out.Failed
 			return out, errLong
 		}
 		if err := rest(ctx, "", RestRequest{Key: req.Key, Address: req.Address, RunID: req.RunID, NotHere: *out.NotHere}); err != nil {
@@ -112,14 +115,17 @@ func rest(ctx workflow.Context, id string, req RestRequest) error {
 
 // Step does a step that is cut into parts: each of them, under its own key, and then the whole.
 func Step(ctx workflow.Context, in StepInput) (Outcome, error) {
-	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID, Resources: in.Resources, Failed: in.Failed}
+	if in.Failed == nil {
+		in.Failed = map[artifacts.Digest]int32{}
+	}
+	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address}
 	parts, err := runParts(ctx, in)
 	if err == nil {
 		req.Parts, err = stash(ctx, parts)
 	}
 	var out Outcome
 	if err == nil {
-		out, err = execute(ctx, in.Queue, req)
+		out, err = execute(ctx, in, req)
 	}
 	err = cancelledWithWorker(ctx, err)
 	switch {
@@ -128,7 +134,6 @@ func Step(ctx workflow.Context, in StepInput) (Outcome, error) {
 	case ctx.Err() != nil: // cancelled meanwhile, no other execution continues
 		return out, temporal.NewCanceledError(AtWork)
 	}
-	in.Failed = max(in.Failed, out.Failed)
 	return Outcome{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 }
 
@@ -179,7 +184,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 			defer wg.Done()
 			defer slots.Release(takes)
 			label := in.Address + runs.Part + p.Label
-			done, err := execute(ctx, in.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID, Of: in.Key, Resources: in.Resources})
+			done, err := execute(ctx, in, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, Of: in.Key})
 			if err != nil {
 				failures = append(failures, err)
 				return

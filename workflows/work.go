@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 )
 
@@ -169,7 +170,10 @@ func (r *run) cut(ctx workflow.Context, i int, x Outcome) {
 		cctx := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: id, WaitForCancellation: true, WorkflowTaskTimeout: TaskTimeout,
 			ParentClosePolicy: enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL, StaticSummary: searchable(h.Address),
 			StaticDetails: StartDetails([]Fact{{"step", h.Address}, {"kind", h.Kind}, {"key", x.Key.Hex()}, {"run", r.id}})})
-		in := StepInput{Key: x.Key, Task: x.Task, Address: h.Address, Queue: h.Queue, RunID: r.id, Resources: h.Resources, Failed: r.past[i].Failed}
+		in := StepInput{Key: x.Key, Task: x.Task, Address: h.Address, Queue: h.Queue, RunID: r.id, Resources: h.Resources}
+		if n := r.past[i].Failed; n > 0 {
+			in.Failed = map[artifacts.Digest]int32{x.Key: n}
+		}
 		for tries := 1; ; tries++ {
 			var out Outcome
 			err := workflow.ExecuteChildWorkflow(cctx, StepWorkflow, in).Get(ctx, &out)

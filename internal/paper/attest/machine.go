@@ -18,7 +18,7 @@ type Machine struct {
 	Instructions string `json:"instructions,omitempty"` // in use, such as AVX2; "" if none are chosen
 	Processors   int    `json:"processors"`
 	Threads      int    `json:"threads,omitempty"` // per operation
-	Card         string `json:"card,omitempty"`    // in use; in older releases all of the machine's
+	Card         string `json:"card,omitempty"`    // in use
 }
 
 // ThisMachine is where this process runs.

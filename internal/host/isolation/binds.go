@@ -8,8 +8,7 @@ type Bind struct {
 	To   string // an empty file in the program's folder
 }
 
-// BindError says that binds could not be made here. The program has not begun: with copies in
-// their places it can.
+// BindError says that binds could not be mounted here. The program has not begun, and can with copies in their places.
 type BindError struct{ Err error }
 
 func (e *BindError) Error() string {

@@ -21,12 +21,12 @@ type Locked struct {
 	Hash   string // such as "sha256:…" or "md5:…"
 	Name   string
 	Of     string // version and build, as conda records them
-	Python bool   // it is installed by pip
+	Python bool   // whether pip installs it
 }
 
 var condaFile = regexp.MustCompile(`^(.+)-([^-]+)-([^-]+)\.(?:conda|tar\.bz2)$`)
 
-// conda is the manifest of a lock of conda or pixi.
+// conda returns the manifest of a lock of conda or pixi.
 func (r Recipe) conda(on platform) (m libraries.Manifest, err error) {
 	list, err := r.Locked()
 	if err != nil {
@@ -58,7 +58,7 @@ func (r Recipe) Locked() (list []Locked, err error) {
 	return list, nil
 }
 
-// named fills in what the name of a conda package's file says.
+// named returns a conda package with what the name of its file says.
 func named(at, hash string) (p Locked, err error) {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -71,13 +71,13 @@ func named(at, hash string) (p Locked, err error) {
 	return Locked{URL: at, Hash: hash, Name: parts[1], Of: parts[2] + " " + parts[3]}, nil
 }
 
-// condaPackage is one of a conda-lock.yml or, with SHA256, of a pixi.lock.
+// condaPackage is a package in a conda-lock.yml or, with SHA256, in a pixi.lock.
 type condaPackage struct {
 	Name, Version, Manager, Platform, URL, Category string
 	Optional                                        bool
 	Hash                                            struct{ MD5, SHA256 string }
 
-	Conda, Pypi string // its address
+	Conda, Pypi string // address
 	SHA256      string
 }
 

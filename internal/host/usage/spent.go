@@ -2,18 +2,18 @@ package usage
 
 import "time"
 
-// Spent is what all runs of a pipeline took, as far as the store has their records: the
-// work behind results, each key once, and that of steps that failed or were cancelled.
+// Spent is what all runs of a pipeline took, as far as the store has their records: the work behind results, each key
+// once, and the work of steps that failed or were cancelled.
 type Spent struct {
 	Runs      int  `json:"runs"`
-	Damaged   int  `json:"damaged_runs"` // whose records cannot be read: in nothing of this
+	Damaged   int  `json:"damaged_runs"` // whose records cannot be read: they count nowhere else
 	Results   Sum  `json:"results"`      // with their parts
-	Gone      int  `json:"results_gone"` // of Results, those that the store has no more: how long they took is in the records
+	Gone      int  `json:"results_gone"` // results that the store no longer has: how long they took is in the records
 	Failed    Lost `json:"failed"`
 	Cancelled Lost `json:"cancelled"`
 }
 
-// Lost is the work of steps that left no result: of each in each run, its last attempt.
+// Lost is the work of steps that left no result: the last attempt of each, in each run.
 type Lost struct {
 	Steps int           `json:"steps"`
 	Took  time.Duration `json:"-"`
@@ -27,5 +27,5 @@ func (l *Lost) Add(seconds float64) {
 	l.TookS = l.Took.Seconds()
 }
 
-// Took is the time of all work, one step after another.
+// Took returns the time of all work, one step after another.
 func (s *Spent) Took() time.Duration { return s.Results.Took + s.Failed.Took + s.Cancelled.Took }

@@ -7,28 +7,28 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Sum is what several steps used together, with how many of them each figure is of.
+// Sum is what several steps used together, with the number of steps behind each figure.
 type Sum struct {
 	Steps    int           `json:"steps"`
 	Took     time.Duration `json:"-"` // one after another
 	TookS    float64       `json:"took_s"`
-	CPU      float64       `json:"cpu_s"` // of steps of which it is known for themselves
+	CPU      float64       `json:"cpu_s"` // of steps whose own is known
 	CPUSteps int           `json:"cpu_steps"`
 	Memory   int64         `json:"memory"` // the most of one step
 	MemSteps int           `json:"memory_steps"`
 	Read     int64         `json:"read"`
 	Written  int64         `json:"written"`
 	Measured int           `json:"measured"` // steps whose bytes are known
-	Energy   float64       `json:"energy_j"` // of machines while steps ran: what ran side by side is counted by each
+	Energy   float64       `json:"energy_j"` // of machines while steps ran: each of several side by side counts all
 	EnergyOf int           `json:"energy_steps"`
-	Shared   int           `json:"energy_shared"` // of them, beside other steps
+	Shared   int           `json:"energy_shared"` // steps of EnergyOf that ran beside others
 
 	CardTook   time.Duration `json:"-"` // of steps that ran on a card
 	CardS      float64       `json:"card_s"`
 	CardMemory int64         `json:"card_memory"` // the most of one step
 }
 
-// Join adds other steps.
+// Join adds the figures of other steps.
 func (s *Sum) Join(o Sum) {
 	memory, card := max(s.Memory, o.Memory), max(s.CardMemory, o.CardMemory)
 	values.Add(s, o)
@@ -36,7 +36,7 @@ func (s *Sum) Join(o Sum) {
 	s.TookS, s.CardS = s.Took.Seconds(), s.CardTook.Seconds()
 }
 
-// Add counts a step that took so long and used u, nil if that is not known.
+// Add counts a step that took so long and used u; nil: not known.
 func (s *Sum) Add(took time.Duration, u *artifacts.Used) {
 	one := Sum{Steps: 1, Took: took}
 	if u != nil {

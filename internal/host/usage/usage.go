@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Machine is where a Meter reads. A function that is nil, or says that it does not know,
-// leaves what it would tell unknown.
+// Machine is where a Meter reads. A value is unknown if its function is nil or returns false.
 type Machine struct {
 	CPU    func() (time.Duration, bool) // of this process so far, user and system
 	Memory Level                        // of this process
@@ -28,15 +27,14 @@ type Card struct {
 	Memory Level // of this process's tensors there
 }
 
-// Counter is a counter of energy, which wraps: it is to be read more often than that.
+// Counter is a counter of energy, which has to be read more often than it wraps.
 type Counter struct {
 	Of    string  // "processors", "cards"
-	Wrap  float64 // joules after which it starts again; 0: never
+	Wrap  float64 // joules after which it starts at 0; 0: never
 	Joule func() (float64, bool)
 }
 
-// How often counters are read while a step runs, and how old a reading of energy may be
-// at the beginning and end of one.
+// How often counters are read while a step runs, and how old a reading of energy may be at a step's beginning and end.
 const (
 	every = 250 * time.Millisecond
 	fresh = 100 * time.Millisecond
@@ -46,7 +44,7 @@ const (
 type Meter struct {
 	m     Machine
 	now   func() time.Time
-	watch bool // read from time to time while steps run
+	watch bool // whether to read from time to time while steps run
 
 	mu     sync.Mutex
 	at     map[*Span]bool // running steps
@@ -55,11 +53,11 @@ type Meter struct {
 	energy []tally
 }
 
-// tally adds a counter up.
+// tally adds up what a counter gains.
 type tally struct {
 	last, sum float64
 	known     bool
-	lost      int // how often it told nothing: a sum over that is not known
+	lost      int // how often it told nothing: no sum over such a time is known
 }
 
 // New begins to measure on a machine.
@@ -80,18 +78,17 @@ type Span struct {
 	cardMemory peak
 }
 
-// peak is the most that a level was, as far as it was read.
+// peak is the highest reading of a level.
 type peak struct {
 	first, most, high int64
 	known             bool
 }
 
 func (p *peak) see(l Level) {
-	if l.Now == nil {
-		return
-	}
-	if n, ok := l.Now(); ok {
-		p.most, p.known = max(p.most, n), true
+	if l.Now != nil {
+		if n, ok := l.Now(); ok {
+			p.most, p.known = max(p.most, n), true
+		}
 	}
 }
 
@@ -103,8 +100,7 @@ func (p *peak) begin(l Level) {
 	}
 }
 
-// end is the most of all: the level's own high mark if that moved, else the most that was
-// read, of levels that can be.
+// end returns the highest value: the level's own high mark if that rose, else the highest reading.
 func (p *peak) end(l Level) (int64, bool) {
 	p.see(l)
 	if l.High != nil {
@@ -150,7 +146,7 @@ func (s *Span) OnCard(c Card) {
 	s.cardMemory.begin(c.Memory)
 }
 
-// look reads what running steps have now, and will again as long as there are any.
+// look reads the memory of running steps and the energy, periodically as long as steps run.
 func (m *Meter) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,8 +187,8 @@ func (m *Meter) readEnergy(unless time.Duration) {
 	}
 }
 
-// End says that the step has ended, and what it used. What its program used is put over
-// what is known of the process.
+// End says that the step has ended, and returns what it used. What its program used replaces what is known of the
+// process.
 func (s *Span) End() *artifacts.Used {
 	if s == nil {
 		return nil
@@ -214,8 +210,8 @@ func (s *Span) End() *artifacts.Used {
 			}
 		}
 	}
-	// What the process had before is not the step's. One that found room in that, or ran
-	// beside others, had memory of which no more is known.
+	// What the process had before is not the step's. Nothing is known of a step that found room in that, or ran beside
+	// others.
 	if n, ok := s.memory.end(m.m.Memory); ok && s.memory.known && s.beside == 0 && n > s.memory.first {
 		u.Memory, u.MemoryOf = n-s.memory.first, artifacts.MemoryOfStep
 	}
@@ -237,5 +233,5 @@ func (s *Span) End() *artifacts.Used {
 	return u
 }
 
-// Seconds is a time to the microsecond, as records have it.
+// Seconds returns a time in seconds, to the microsecond, as records have it.
 func Seconds(d time.Duration) float64 { return max(0, d).Round(time.Microsecond).Seconds() }

@@ -12,10 +12,10 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 )
 
-// copied keeps what is edited in an environment out of uv's cache, and so out of others.
+// copied keeps edits in an environment out of uv's cache, and so out of other environments.
 var copied = map[string]string{"UV_LINK_MODE": "copy", "UV_NO_PROGRESS": "1"}
 
-// uv makes what uv.lock says, and never another one.
+// uv installs exactly what uv.lock says.
 func (m maker) uv(ctx context.Context) (string, error) {
 	if _, err := m.one("uv"); err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func pythonAt(version string) (string, error) {
 	return "", fmt.Errorf("this machine has no Python %s: install it, or uv, which brings it along, or choose another version by python = \"VERSION\"", version)
 }
 
-// versionOf is what a program says of its version.
+// versionOf returns what a program says of its version.
 func versionOf(program string) string {
 	out, _ := exec.Command(program, "--version").Output()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// Load is the system's load average of the last minute; false: it does not tell.
+// Load returns the system's load average of the last minute; false if the system does not tell.
 func Load() (n float64, ok bool) {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err == nil {

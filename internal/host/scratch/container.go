@@ -8,11 +8,11 @@ import (
 	"regexp"
 )
 
-// ContainerSuffix is beside a folder the name of the engine whose container works in it: that
-// outlives the engine's client, and whoever sweeps the folder ends it.
+// ContainerSuffix ends the name of a file beside a folder, with the name of the engine whose container works there. The
+// container may outlive the engine's client; whoever sweeps the folder ends it.
 const ContainerSuffix = ".container"
 
-// Container names the container that works in a folder of New.
+// Container returns the name of the container that works in a folder of New.
 func Container(dir string) string {
 	return "redsi-" + filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir)
 }

@@ -2,8 +2,8 @@ package nvidia
 
 import "fmt"
 
-// Machine is what the management library says of this machine: its driver and all its
-// cards, whether this process may use them or not.
+// Machine is what the management library says of this machine: its driver and all its cards, whether this process may
+// use them or not.
 type Machine struct {
 	Driver string // its version, such as "580.95.05"
 	CUDA   Version
@@ -11,18 +11,18 @@ type Machine struct {
 	Why    string // why there are none; "" if there are
 }
 
-// Card is one of the machine's.
+// Card is a card of the machine.
 type Card struct {
 	Name       string  `json:"name"`
 	UUID       string  `json:"uuid,omitempty"`
 	Memory     int64   `json:"memory,omitempty"` // bytes; 0: not told
-	Free       int64   `json:"free"`             // of them, when it was asked
+	Free       int64   `json:"free"`             // bytes of Memory, when it was asked
 	Capability Version `json:"capability,omitzero"`
 
-	Joules func() (float64, bool) `json:"-"` // that it has taken; nil: it does not say
+	Joules func() (float64, bool) `json:"-"` // the energy that it has taken; nil: it does not tell
 }
 
-// Version is a CUDA version or a compute capability: 13.0, 9.0. The zero value is not known.
+// Version is a CUDA version or a compute capability: 13.0, 9.0. The zero value stands for an unknown one.
 type Version struct{ Major, Minor int }
 
 // CUDAVersion reads 13020 as NVIDIA's libraries write 13.2.
@@ -35,16 +35,16 @@ func (v Version) Less(w Version) bool {
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
-// MarshalText is the version as people write it.
+// MarshalText writes the version as people do.
 func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads it again.
+// UnmarshalText reads what MarshalText writes.
 func (v *Version) UnmarshalText(text []byte) error {
 	_, err := fmt.Sscanf(string(text), "%d.%d", &v.Major, &v.Minor)
 	return err
 }
 
-// Joules is the energy that all cards have taken; not known unless each tells.
+// Joules returns the energy that all cards have taken; ok is false unless each tells.
 func (m Machine) Joules() (sum float64, ok bool) {
 	for _, c := range m.Cards {
 		if c.Joules == nil {

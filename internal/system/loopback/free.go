@@ -2,8 +2,8 @@ package loopback
 
 import "net"
 
-// FreeAddress is 127.0.0.1 with a port that nobody is given by the system for a minute:
-// the connection that was on it is in TIME_WAIT. Who asks for it by number gets it.
+// FreeAddress returns 127.0.0.1 with a port that the system gives to nobody for a minute, since a connection on it is in
+// TIME_WAIT. Whoever asks for the port by number gets it.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

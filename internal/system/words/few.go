@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Clip shortens a text to n characters, with … behind what is left.
+// Clip shortens a text to n characters, followed by … if it was longer.
 func Clip(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -18,7 +18,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// Fit shortens a text to most characters, … among them.
+// Fit shortens a text to most characters, … included.
 func Fit(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -26,7 +26,7 @@ func Fit(s string, most int) string {
 	return s
 }
 
-// Of is the form of a word for a number: one thing has, other numbers have.
+// Of returns the form of a word for a number: one thing has, other numbers have.
 func Of(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -34,8 +34,7 @@ func Of(n int, one, many string) string {
 	return many
 }
 
-// First gives the first n of a list with their places, then tells more how many are left, if
-// any are.
+// First yields the first n elements of a list with their places, then calls more with how many are left, if any are.
 func First[T any](list []T, n int, more func(left int)) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i, x := range list[:min(n, len(list))] {
@@ -49,7 +48,7 @@ func First[T any](list []T, n int, more func(left int)) iter.Seq2[int, T] {
 	}
 }
 
-// And lists the first n of some texts, and says how many more there are: a, b and 3 more.
+// And lists the first n texts, and says how many more there are: a, b and 3 more.
 func And(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")
@@ -57,7 +56,7 @@ func And(list []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
 }
 
-// Quoted is And of names in quotes, long ones cut.
+// Quoted is And for names in quotes, with long names cut.
 func Quoted(names []string, n int) string {
 	quoted := slices.Clone(names)
 	for i, name := range quoted[:min(n, len(names))] {

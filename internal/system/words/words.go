@@ -1,5 +1,5 @@
-// Package words says counts, sizes and durations as people read them. It must not know
-// what is counted, or where the words are shown.
+// Package words says counts, sizes and durations as people read them. It must not know what is counted, or where the
+// words are shown.
 package words
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Count is a number with its noun: 1 step, 2 steps.
+// Count returns a number with its noun: 1 step, 2 steps.
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -25,7 +25,7 @@ type Number struct {
 	Of string
 }
 
-// Counts says how many there are of each thing of which there is any: 3 hit, 1 ran.
+// Counts says how many there are of each thing, without those that are 0: 3 hit, 1 ran.
 func Counts(list ...Number) (said []string) {
 	for _, x := range list {
 		if x.N > 0 {
@@ -35,11 +35,10 @@ func Counts(list ...Number) (said []string) {
 	return said
 }
 
-// Size is a number of bytes in decimal units.
+// Size returns a number of bytes in decimal units.
 func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
-// ParseSize reads a number of bytes above 0 with its unit: 12GB and 12 GB are decimal, 12GiB
-// is binary.
+// ParseSize reads a number of bytes above 0 with its unit: 12GB and 12 GB are decimal, 12GiB is binary.
 func ParseSize(text string) (int64, error) {
 	n, err := humanize.ParseBytes(text)
 	if unit := strings.TrimLeft(text, "0123456789. "); err == nil && (unit == "" || n == 0 || n > 1<<62 || strings.Contains(text, ",")) {
@@ -48,17 +47,16 @@ func ParseSize(text string) (int64, error) {
 	return int64(n), err
 }
 
-// Took is a number of seconds as Seconds has it, up to the 292 years of a duration: work has been
-// priced at more.
+// Took is Seconds for a number of seconds, cut at the 292 years of a duration: estimates have been longer.
 func Took(seconds float64) string {
 	return Seconds(time.Duration(min(seconds*float64(time.Second), 9e18)))
 }
 
-// Seconds is a duration: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
+// Seconds writes a duration: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string {
 	seconds := d.Round(time.Second)
 	switch {
-	case d < 9950*time.Millisecond: // what is more prints as 10.0
+	case d < 9950*time.Millisecond: // more would print as 10.0
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case seconds < 2*time.Minute:
 		return fmt.Sprintf("%d s", int(seconds.Seconds()))

@@ -172,8 +172,7 @@ func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err er
 	case errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("%s: %w", r.Argv[0], ErrLeftRunning)
 	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		return fmt.Errorf("%s: %w", r.Argv[0], err) // the reader of its output or the source of its input failed
 	}
 	if ws.Signaled() {

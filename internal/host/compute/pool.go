@@ -225,11 +225,12 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 		return nil, errEnding
 	}
 	env := p.o.Env
-	switch {
-	case card >= 0 && facts != nil && card < len(facts.Process.Cards) && facts.Process.Cards[card].UUID != "":
-		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+facts.Process.Cards[card].UUID)
-	case card >= 0:
-		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+device.Visible([]int{card}))
+	if card >= 0 {
+		name := device.Visible([]int{card})
+		if facts != nil && card < len(facts.Process.Cards) {
+			name = cmp.Or(facts.Process.Cards[card].UUID, name)
+		}
+		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+name)
 	}
 	c, err := start(ctx, p.o, env, card)
 	if err != nil {
@@ -237,17 +238,13 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	}
 	p.mu.Lock()
 	p.all[c] = true
-	if closed = p.closed; !closed {
-		err = p.setup(c, store)
-	}
+	closed, err = p.closed, p.setup(c, store)
 	p.mu.Unlock()
-	switch {
-	case closed:
-		err = errEnding
-	case err != nil:
-		err = c.lost()
-	default:
+	if err == nil && !closed {
 		return c, nil
+	}
+	if err = errEnding; !closed {
+		err = c.lost()
 	}
 	p.end(c)
 	return nil, err

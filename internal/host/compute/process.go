@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// process is a process of the second program.
 type process struct {
 	o     Options
 	card  int

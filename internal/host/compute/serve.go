@@ -107,7 +107,6 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 	}
 }
 
-// server is a running process.
 type server struct {
 	Serving
 	w     *writer
@@ -232,7 +231,6 @@ func (p *server) answer(ctx context.Context, id int64, c call) {
 	}
 }
 
-// run runs a step, and reports its progress.
 func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o stepio.Outcome, err error) {
 	var t Task
 	if err := json.Unmarshal(args, &t); err != nil {

@@ -52,7 +52,6 @@ type Setup struct {
 	Threads  int    `json:"threads,omitempty"`
 }
 
-// call asks for something by name.
 type call struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`

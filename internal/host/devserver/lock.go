@@ -33,7 +33,6 @@ var (
 	shared        = (*flock.Flock).TryRLock
 )
 
-// take takes a lock if it is free.
 func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
 	ok, err := how(l)
 	switch {

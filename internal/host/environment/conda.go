@@ -26,7 +26,6 @@ type Locked struct {
 
 var condaFile = regexp.MustCompile(`^(.+)-([^-]+)-([^-]+)\.(?:conda|tar\.bz2)$`)
 
-// conda returns the manifest of a lock of conda or pixi.
 func (r Recipe) conda(on platform) (m libraries.Manifest, err error) {
 	list, err := r.Locked()
 	if err != nil {
@@ -81,7 +80,6 @@ type condaPackage struct {
 	SHA256      string
 }
 
-// condaLock reads a conda-lock.yml or a pixi.lock.
 func condaLock(text []byte, folder string) (list []Locked, err error) {
 	var lock struct {
 		Environments      map[string]struct{ Packages map[string][]condaPackage }

@@ -111,7 +111,6 @@ func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 	return m, nil
 }
 
-// pyLock reads the recipe's pylock.toml.
 func (r Recipe) pyLock() (lock pyLock, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {

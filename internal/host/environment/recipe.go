@@ -137,7 +137,6 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	return m, nil
 }
 
-// platform is a platform on which environments are built.
 type platform struct {
 	markers map[string]string // of PEP 508
 	conda   string            // folder of a channel
@@ -250,7 +249,6 @@ func (on platform) takes(wheel, full string) bool {
 	})
 }
 
-// file returns the text of a file of the recipe.
 func (r Recipe) file(name string) (string, error) {
 	text := r.Files[name]
 	if strings.TrimSpace(text) == "" {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -18,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
-// reading is one reading of an environment.
 type reading struct {
 	at       installation
 	conda    map[string]recorded // by the path below the environment's folder
@@ -249,7 +249,11 @@ func (r *reading) record(text string, by entry, editable bool, records map[strin
 			lines = append(lines, name+","+sum+"\n")
 		}
 		if is := recordSum(sum); !strings.HasPrefix(name, "../") && !is.IsZero() { // a line without a hash vouches for nothing
-			records[name] = recorded{sum: is, size: sizeOf(size), by: by}
+			rec := recorded{sum: is, size: -1, by: by}
+			if n, err := strconv.ParseInt(size, 10, 64); err == nil {
+				rec.size = n
+			}
+			records[name] = rec
 		}
 	}
 	if editable && lines == nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -27,14 +26,6 @@ func recordSum(text string) (d artifacts.Digest) {
 		copy(d[:], b)
 	}
 	return d
-}
-
-func sizeOf(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // condaMeta reads what conda has installed, and the files of it.

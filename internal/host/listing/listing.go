@@ -128,7 +128,6 @@ func (l *Listing) folder(name string, rules []rule) (err error) {
 // inCache fits the targets of DVC's links, with cache.type = symlink.
 var inCache = regexp.MustCompile(`/[0-9a-f]{2}/[0-9a-f]{30}$`)
 
-// file adds a file or link.
 func (l *Listing) file(name string, info fs.FileInfo) error {
 	f := artifacts.File{Name: name, Size: info.Size()}
 	switch {

@@ -75,7 +75,6 @@ func statement(tokens []token) (words []string) {
 	return words
 }
 
-// parse reads an import statement.
 func parse(words []string) (list []Import, ok bool) {
 	line := strings.Join(words, " ")
 	if m := importLine.FindStringSubmatch(line); m != nil {

@@ -22,7 +22,6 @@ func isStart(r rune) bool { return r == '_' || r >= utf8.RuneSelf || unicode.IsL
 
 func isPart(r rune) bool { return isStart(r) || '0' <= r && r <= '9' }
 
-// syntaxError is what is wrong with a source.
 type syntaxError struct {
 	line   int
 	detail string
@@ -40,7 +39,6 @@ type scanner struct {
 	tokens []token
 }
 
-// bracket is an open bracket.
 type bracket struct {
 	with byte
 	line int

@@ -133,12 +133,11 @@ type span struct {
 }
 
 func (s *span) RecordError(err error, _ ...trace.EventOption) {
-	var app *temporal.ApplicationError
-	switch {
+	switch app, ok := errors.AsType[*temporal.ApplicationError](err); {
 	case err == nil:
 	case temporal.IsCanceledError(err):
 		s.SetAttributes(attribute.String("error.type", "canceled"))
-	case errors.As(err, &app) && app.Type() != "":
+	case ok && app.Type() != "":
 		s.SetAttributes(attribute.String("error.type", app.Type()))
 	}
 }

@@ -33,14 +33,12 @@ func Lacks(text []byte, v any) error {
 	return err
 }
 
-// shape describes a type.
 type shape struct {
 	fields []field // empty unless it is a struct that does not decode itself
 	of     *shape  // of the elements of a list or map
 	deep   bool    // it is a struct with fields, or a list or map with such structs in it
 }
 
-// field is a field of a struct in JSON.
 type field struct {
 	name         string
 	of           func() *shape // called late, since a type may contain itself

@@ -195,7 +195,6 @@ func (h *Env) recorded(was os.FileInfo) bool {
 	return err == nil && !(os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()))
 }
 
-// base returns the path of an environment's folder.
 func base(d artifacts.Digest) (string, error) {
 	root, err := Root()
 	return filepath.Join(root, d.Hex()[:32]), err

@@ -69,7 +69,6 @@ func (m maker) pip(ctx context.Context, base, file string) error {
 
 func (m maker) bin(name string) string { return filepath.Join(m.dir, "bin", name) }
 
-// pythonAt finds a Python of a version.
 func pythonAt(version string) (string, error) {
 	minor := strings.Join(strings.Split(version, ".")[:2], ".")
 	for _, name := range []string{"python" + minor, "python3", "python"} {
@@ -82,7 +81,6 @@ func pythonAt(version string) (string, error) {
 	return "", fmt.Errorf("this machine has no Python %s: install it, or uv, which brings it along, or choose another version by python = \"VERSION\"", version)
 }
 
-// versionOf returns what a program says of its version.
 func versionOf(program string) string {
 	out, _ := exec.Command(program, "--version").Output()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

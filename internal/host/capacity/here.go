@@ -114,3 +114,12 @@ func number(system fs.FS, file, word string) (n int64, ok bool) {
 	n, err := strconv.ParseInt(all[i+1], 10, 64)
 	return n, err == nil
 }
+
+// Load returns the system's load average of the last minute; false if the system does not tell.
+func Load() (n float64, ok bool) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &n)
+	}
+	return n, err == nil
+}

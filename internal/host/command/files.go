@@ -58,7 +58,7 @@ func Find(name string) (string, error) {
 
 func find(name string) (string, error) {
 	if strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
-		return "", fmt.Errorf("%s is a relative path, but a step runs in a folder of its own: name a program on PATH or by its whole path, or run a virtual environment's by an environment block; a command step may have the file in files", name)
+		return "", fmt.Errorf("%s is a relative path, but a step runs in its own folder: name a program on PATH or by its absolute path, or run a virtual environment's by an environment block; a command step may have the file in files", name)
 	}
 	p, err := exec.LookPath(name)
 	if err != nil {
@@ -87,7 +87,7 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	if strings.HasSuffix(e.Name, "/") {
-		return fmt.Sprintf("it left no file in its output %s; a folder without files is not kept, so let it write one, such as a list of what it made", e.Folder+e.Name)
+		return fmt.Sprintf("it left no file in its output %s; a folder without files is not kept, so let it write one, such as a list of what it did", e.Folder+e.Name)
 	}
 	return "it did not write its output " + e.Folder + e.Name
 }

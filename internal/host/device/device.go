@@ -49,7 +49,7 @@ func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (ca
 			}
 		}
 		if cards.Only && !slices.Contains(from, n) {
-			return Processors, 0, give, step.Permanent(fmt.Errorf("this worker computes on %s alone (--gpus), and the step asks for %s", names(from), cudaName(n)))
+			return Processors, 0, give, step.Permanent(fmt.Errorf("this worker computes only on %s (--gpus), and the step asks for %s", names(from), cudaName(n)))
 		}
 		from = []int{n}
 	}

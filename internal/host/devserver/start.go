@@ -39,7 +39,7 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 		if !held {
 			err := s.start(ctx, p)
 			if killed++; signalled(err) && killed < startTries {
-				s.o.Say("the Temporal server was killed while it started; starting it again")
+				s.o.Say("the Temporal server was killed while it started; it is started again")
 				continue
 			}
 			if err != nil {

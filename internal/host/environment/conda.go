@@ -49,7 +49,7 @@ func (r Recipe) Locked() (list []Locked, err error) {
 	folder := platforms[r.Platform].conda
 	list, err = condaLock([]byte(text), folder)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("it has no packages for %s: add that platform to the lock, or give platform = \"…\" of one that it has", folder)
+		err = fmt.Errorf("it has no packages for %s: add that platform to the lock, or choose a platform that it has by platform = \"…\"", folder)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Lock, err)

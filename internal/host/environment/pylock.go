@@ -51,7 +51,7 @@ func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 		for _, x := range names {
 			x = pypi.CanonPackageName(x)
 			if !slices.ContainsFunc(from, func(has string) bool { return pypi.CanonPackageName(has) == x }) {
-				return fmt.Errorf("%s has no %s %q to choose: a lock of pdm has; those of uv, pip and poetry have what was named when they were made", r.Lock, what, x)
+				return fmt.Errorf("%s has no %s %q to choose: a lock of pdm has; locks of uv, pip and poetry have only what was named when they were written", r.Lock, what, x)
 			}
 			values[variable] += "|" + x + "|"
 		}

@@ -121,7 +121,7 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 		return m, fmt.Errorf("the lock of %s has its own Python: leave out python", r.Kind)
 	}
 	if len(r.Extras)+len(r.Groups) > 0 && !chooses {
-		return m, fmt.Errorf("extras and groups are of a uv.lock or a pylock.toml; the lock of %s is taken whole", r.Kind)
+		return m, fmt.Errorf("extras and groups are of a uv.lock or a pylock.toml; the lock of %s is installed completely: leave them out", r.Kind)
 	}
 	read, ok := map[string]func(platform) (libraries.Manifest, error){UV: r.uv, Pylock: r.pylock, Requirements: r.requirements, Conda: r.conda, Image: r.image, Nix: r.nix}[r.Kind]
 	if !ok {

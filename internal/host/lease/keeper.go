@@ -194,7 +194,7 @@ func (h *Held) renew() {
 	defer cancel()
 	h.lease.Renewed++
 	if err := h.k.write(ctx, h.lease, h.k.records.Put); err != nil {
-		h.k.log.Warn("a lease was not renewed; this is tried again, and others may do the same work if it does not succeed within a minute", "lease", h.lease.String(), "err", err)
+		h.k.log.Warn("a lease was not renewed; this is retried, and others may do the same work if it does not succeed within a minute", "lease", h.lease.String(), "err", err)
 	}
 }
 
@@ -211,7 +211,7 @@ func (h *Held) Release() {
 	h.k.held[h.lease.Taking] = nil
 	h.k.mu.Unlock()
 	if err := h.k.remove(h.lease, h.k.now().Sub(h.lease.Since) <= undoubted); err != nil {
-		h.k.log.Warn("a lease was not released; this is tried again until the store answers", "lease", h.lease.String(), "err", err)
+		h.k.log.Warn("a lease was not released; this is retried until the store answers", "lease", h.lease.String(), "err", err)
 		go h.k.tidy(h.lease)
 		return
 	}

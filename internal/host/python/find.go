@@ -20,7 +20,7 @@ func Closure(name, text string, more map[string]string, folders []string, read R
 	f := &finder{folders, read, map[string]string{}}
 	err := f.add(name, text)
 	for _, other := range slices.Sorted(maps.Keys(more)) {
-		if _, known := f.found[other]; known || path.Ext(other) != ".py" {
+		if _, ok := f.found[other]; ok || path.Ext(other) != ".py" {
 			continue
 		}
 		if _, _, wrong := Imports(more[other]); wrong != nil {

@@ -129,7 +129,7 @@ func (s *scanner) block(column int) {
 		s.blocks = s.blocks[:len(s.blocks)-1]
 	}
 	if column != top() {
-		s.fail(s.line, "the indentation is that of no block around it")
+		s.fail(s.line, "the indentation fits no block around it")
 	}
 }
 

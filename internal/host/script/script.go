@@ -33,7 +33,7 @@ func Interpreter(text string) ([]string, error) {
 			words = words[1:]
 		}
 		if len(words) > 0 && (words[0][0] == '-' || strings.Contains(words[0], "=")) {
-			return nil, fmt.Errorf("the first line gives env %q: name the interpreter alone, such as #!/usr/bin/env python3", words[0])
+			return nil, fmt.Errorf("the first line gives env %q: name only the interpreter, such as #!/usr/bin/env python3", words[0])
 		}
 	}
 	if len(words) == 0 {

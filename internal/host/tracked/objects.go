@@ -133,7 +133,7 @@ type checked struct {
 }
 
 func (c *checked) Read(b []byte) (int, error) {
-	n, err := c.ReadCloser.Read(b[:min(len(b), chunk)]) // so that to passes whole chunks on
+	n, err := c.ReadCloser.Read(b[:min(len(b), chunk)]) // so that to passes on full chunks
 	c.to.Write(b[:n])
 	if err == io.EOF {
 		c.to.Flush()

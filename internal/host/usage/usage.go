@@ -56,7 +56,7 @@ type Meter struct {
 // tally adds up what a counter gains.
 type tally struct {
 	last, sum float64
-	known     bool
+	valid     bool
 	lost      int // how often it told nothing: no sum over such a time is known
 }
 
@@ -67,12 +67,12 @@ func New(m Machine) *Meter {
 
 // Span is the time of one step.
 type Span struct {
-	meter    *Meter
-	beside   int
-	cpu      time.Duration
-	cpuKnown bool
-	memory   peak
-	energy   []tally
+	meter   *Meter
+	beside  int
+	cpu     time.Duration
+	cpuRead bool
+	memory  peak
+	energy  []tally
 
 	card       *Card
 	cardMemory peak
@@ -81,13 +81,13 @@ type Span struct {
 // peak is the highest reading of a level.
 type peak struct {
 	first, most, high int64
-	known             bool
+	valid             bool
 }
 
 func (p *peak) see(l Level) {
 	if l.Now != nil {
 		if n, ok := l.Now(); ok {
-			p.most, p.known = max(p.most, n), true
+			p.most, p.valid = max(p.most, n), true
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (p *peak) end(l Level) (int64, bool) {
 			return high, true
 		}
 	}
-	return p.most, p.known
+	return p.most, p.valid
 }
 
 // Begin says that a step begins.
@@ -120,7 +120,7 @@ func (m *Meter) Begin() *Span {
 	defer m.mu.Unlock()
 	s := &Span{meter: m}
 	if m.m.CPU != nil {
-		s.cpu, s.cpuKnown = m.m.CPU()
+		s.cpu, s.cpuRead = m.m.CPU()
 	}
 	s.memory.begin(m.m.Memory)
 	m.readEnergy(fresh)
@@ -172,18 +172,18 @@ func (m *Meter) readEnergy(unless time.Duration) {
 		t := &m.energy[i]
 		v, ok := c.Joule()
 		if !ok {
-			t.known = false
+			t.valid = false
 			t.lost++
 			continue
 		}
 		switch gained := v - t.last; {
-		case !t.known: // its first reading
+		case !t.valid: // its first reading
 		case gained >= 0:
 			t.sum += gained
 		case c.Wrap > 0:
 			t.sum += gained + c.Wrap
 		}
-		t.last, t.known = v, true
+		t.last, t.valid = v, true
 	}
 }
 
@@ -202,7 +202,7 @@ func (s *Span) End() *artifacts.Used {
 		m.timer = nil
 	}
 	u := &artifacts.Used{Beside: s.beside}
-	if s.cpuKnown {
+	if s.cpuRead {
 		if now, ok := m.m.CPU(); ok {
 			u.CPU, u.CPUOf = Seconds(now-s.cpu), artifacts.CPUOfStep
 			if s.beside > 0 {
@@ -212,7 +212,7 @@ func (s *Span) End() *artifacts.Used {
 	}
 	// What the process had before is not the step's. Nothing is known of a step that found room in that, or ran beside
 	// others.
-	if n, ok := s.memory.end(m.m.Memory); ok && s.memory.known && s.beside == 0 && n > s.memory.first {
+	if n, ok := s.memory.end(m.m.Memory); ok && s.memory.valid && s.beside == 0 && n > s.memory.first {
 		u.Memory, u.MemoryOf = n-s.memory.first, artifacts.MemoryOfStep
 	}
 	if s.card != nil {
@@ -221,7 +221,7 @@ func (s *Span) End() *artifacts.Used {
 	}
 	m.readEnergy(fresh)
 	for i, c := range m.m.Energy {
-		if from, to := s.energy[i], m.energy[i]; from.known && to.known && from.lost == to.lost {
+		if from, to := s.energy[i], m.energy[i]; from.valid && to.valid && from.lost == to.lost {
 			u.Energy += to.sum - from.sum
 			if u.EnergyOf != "" {
 				u.EnergyOf += ", "

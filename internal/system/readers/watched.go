@@ -16,7 +16,7 @@ const LookUp = 20 * time.Second
 
 // Within bounds the time for a small answer.
 func Within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, most, fmt.Errorf("no whole answer within %s", most))
+	return context.WithTimeoutCause(ctx, most, fmt.Errorf("no complete answer within %s", most))
 }
 
 // Pace is the least that a connection has to bring, so that a server that keeps it open does not hold up the reader.

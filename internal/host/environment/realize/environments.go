@@ -161,10 +161,10 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 				}
 			}
 			if why != nil && built {
-				return fail(w, false, "it changed a moment after it was made: %w", why)
+				return fail(w, false, "it changed a moment after it was built: %w", why)
 			}
 			if why != nil && !errors.Is(why, fs.ErrNotExist) {
-				say(fmt.Sprintf("%s is made again: %v", w.Name, why))
+				say(fmt.Sprintf("%s is rebuilt: %v", w.Name, why))
 			}
 		}
 		locked, err := h.lock.TryLock()
@@ -232,7 +232,7 @@ func (h *Env) Unchanged(ctx context.Context) error {
 		return nil
 	}
 	if err := h.look(ctx); err != nil {
-		return fmt.Errorf("the environment %s in %s is not as its lock has it any more: %w; it is made again when the next step needs it", h.Name, h.Dir, err)
+		return fmt.Errorf("the environment %s in %s is not as its lock has it any more: %w; it is rebuilt when the next step needs it", h.Name, h.Dir, err)
 	}
 	return nil
 }

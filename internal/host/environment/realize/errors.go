@@ -32,7 +32,7 @@ func failed(w Wanted, err error) error {
 	case ok:
 		return err
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || noSpace.MatchString(err.Error()):
-		return fail(w, false, "there is no space for it: %w\nfree some, remove others by redsi env rm --unused 30d, or name another folder with %s; nothing half made was left", err, Variable)
+		return fail(w, false, "there is no space for it: %w\nfree some, remove others by redsi env rm --unused 30d, or name another folder with %s; nothing unfinished was left", err, Variable)
 	case noNetwork.MatchString(err.Error()):
 		return fail(w, true, "the packages of %s could not be fetched: %w\nlet this machine reach where the lock takes them from, or make the environment (redsi env path) where it can and share the folder, named by %s", w.Recipe.Lock, err, Variable)
 	}

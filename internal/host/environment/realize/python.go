@@ -31,7 +31,7 @@ func (m maker) uv(ctx context.Context) (string, error) {
 		argv = append(argv, "--no-install-project", "--no-default-groups")
 	}
 	if err := m.run(ctx, env, append(argv, m.Recipe.Options()...)...); err != nil {
-		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, python)
+		return "", fmt.Errorf("%w\n(wanted: Python %s; choose another version that requires-python admits by python = \"VERSION\")", err, python)
 	}
 	return versionOf("uv"), nil
 }

@@ -137,7 +137,7 @@ func TestCommandLines(t *testing.T) {
 		{"report --checklist acl --latex doc", fault.CodeInput, `cannot be used with --latex or --pdf`},
 		{"console -f none.hcl 1", fault.CodeInput, `name your pipeline`},
 		{"diff last~1 last --exit-code", fault.CodeInput, `--markdown and --exit-code compare two versions`},
-		{"plan --on voodoo2", fault.CodeInput, `--on: no rates of "voodoo2" are kept; there are those of v100-paper`},
+		{"plan --on voodoo2", fault.CodeInput, `--on: no rates of "voodoo2" are kept; there are rates of v100-paper`},
 		{"plan --on v100-paper --price cheap", fault.CodeInput, `invalid argument "cheap" for "--price"`},
 		{"plan --on v100-paper --price NaN", fault.CodeInput, `--price NaN: want dollars`},
 		{"plan --price 3", fault.CodeInput, `--price can be used only with --on`},

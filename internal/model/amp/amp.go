@@ -15,26 +15,11 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// The defaults of torch's GradScaler.
-const (
-	firstScale = 65536
-	growth     = 2
-	backoff    = 0.5
-	interval   = 2000
-)
+// firstScale is the default of torch's GradScaler.
+const firstScale = 65536
 
 // Options of a Scaler.
-type Options struct {
-	// Scaled says that the loss is multiplied by a factor that adapts, which float16 needs. A bad
-	// update is left out, and the next one is tried with half the factor, but where the loss itself is
-	// not finite: no factor mends that. Where it is not set, the first bad update is the last: nothing
-	// changes from there on.
-	Scaled bool
-	// ClipNorm bounds the norm of all gradients together; 0: it is not bounded.
-	ClipNorm float64
-	// Ring is how many updates are kept until Read.
-	Ring int
-}
+type Options = tensor.ScalerOptions
 
 // State is what a checkpoint keeps of a Scaler.
 type State struct {
@@ -122,10 +107,7 @@ func (a *Scaler) Slot() int64 {
 // Nothing of the host changes, and nothing that is read of it does: a call that was recorded may be
 // replayed, with tensors at the same places. Made comes after each.
 func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor, slot *tensor.Tensor) {
-	a.scope.CheckInPlace(a.state, loss, grads, slot, tensor.ScalerOptions{
-		Ring: a.options.Ring, Clip: a.options.ClipNorm,
-		Scaled: a.options.Scaled, Growth: growth, Backoff: backoff, Interval: interval,
-	})
+	a.scope.CheckInPlace(a.state, loss, grads, slot, a.options)
 }
 
 // Checked says that an update was checked, by a call of Check or by a replay of one.

@@ -14,7 +14,7 @@ const moreThanTopK = 32
 // Draw implements drawing: what choices, filter and draw do on a CPU. Without top_k all
 // scores are sorted, so that one look is enough whatever top_p leaves.
 func (c *cardStep) Draw(o *Sampling, rows []int32, u []float64) (out []Candidate, err error) {
-	vocab := int(c.output.count)
+	vocab := int(c.searcher.count)
 	n := vocab
 	if o.TopK > 0 {
 		n = min(o.TopK+moreThanTopK, vocab)
@@ -26,7 +26,7 @@ func (c *cardStep) Draw(o *Sampling, rows []int32, u []float64) (out []Candidate
 	for more := true; more && err == nil; n = min(4*n, vocab) {
 		e := c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
 			d := cardDraws{s: s, o: o, rows: on[1], u: s.Bits(on[0], tensor.F64)}
-			d.cardFound = cardBest{s, int(c.scores.Dim(0)), n}.of(c.scores, s.Zeros(tensor.F32, c.output.m.Device, c.scores.Dim(0)))
+			d.cardFound = cardBest{s, int(c.scores.Dim(0)), n}.of(c.scores, s.Zeros(tensor.F32, c.searcher.m.Device, c.scores.Dim(0)))
 			out, more, err = d.read(d.choose(d.weights()))
 		}, numbers, of)
 		err = errors.Join(e, err)

@@ -63,19 +63,19 @@ func PerQuery(m *seq2seq.Model, l Load) int64 {
 
 // batch is how many queries are decoded together: what was asked for, or where that is
 // 0 what fits on the card.
-func (o *output) batch(asked int, queries [][]int32, l Load) (n int, err error) {
-	if asked != 0 || o.card == nil {
+func (x *Searcher) batch(asked int, queries [][]int32, l Load) (n int, err error) {
+	if asked != 0 || x.card == nil {
 		return asked, nil
 	}
-	free, _, ok := tensor.CardFree(o.m.Device)
+	free, _, ok := tensor.CardFree(x.m.Device)
 	if !ok {
 		return unknownBatch, nil
 	}
-	l.Scored = o.count
+	l.Scored = x.count
 	for _, q := range queries {
 		l.Input = max(l.Input, len(q))
 	}
-	err = tensor.Try(func() { n = Fit(free, o.m, l) })
+	err = tensor.Try(func() { n = Fit(free, x.m, l) })
 	return n, err
 }
 

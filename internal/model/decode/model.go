@@ -14,20 +14,20 @@ import (
 
 // session is a model's decoder working on a batch of queries: a Stepper.
 type session struct {
-	output *output
-	memory *kernel.Logits
-	scope  *tensor.Scope // of the encoder's states and of the last step's
-	cache  *seq2seq.Cache
-	states *tensor.Tensor // [rows, width], of the last step; not on a card
-	last   *cardStep      // on a card
+	searcher *Searcher
+	memory   *kernel.Logits
+	scope    *tensor.Scope // of the encoder's states and of the last step's
+	cache    *seq2seq.Cache
+	states   *tensor.Tensor // [rows, width], of the last step; not on a card
+	last     *cardStep      // on a card
 }
 
 // start encodes queries, once for all their beams, for at most the given number of
 // tokens each.
-func start(o *output, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
-	c = &session{output: o, memory: memory, scope: tensor.NewScope()}
+func start(x *Searcher, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
+	c = &session{searcher: x, memory: memory, scope: tensor.NewScope()}
 	err = tensor.Try(func() {
-		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries, o.steps), most)
+		c.cache = x.m.NewCache(x.m.Encode(c.scope, queries, x.steps), most)
 	})
 	if err != nil {
 		c.scope.Close()
@@ -46,7 +46,7 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if c.output.card != nil {
+	if c.searcher.card != nil {
 		return c.stepCard(len(queries), tokens, parents)
 	}
 	err := tensor.Try(func() {
@@ -57,7 +57,7 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 	if err != nil {
 		return nil, err
 	}
-	return &logits{output: c.output, states: c.states, queries: len(queries), memory: c.memory}, nil
+	return &logits{Searcher: c.searcher, states: c.states, queries: len(queries), memory: c.memory}, nil
 }
 
 // reorder tells the cache where its rows continue from.
@@ -92,30 +92,17 @@ func checkQueries(m *seq2seq.Model, queries [][]int32) error {
 	return nil
 }
 
-// Searcher finds hypotheses with a model. Several goroutines may use it at once.
-type Searcher struct{ *output }
-
-// NewSearcher takes a copy of the model's output matrix, laid out for the
-// processor: it must be made anew when the model's weights have changed.
-func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
-	o, err := newOutput(m, 0, m.Vocabulary().Size)
-	if err != nil {
-		return nil, err
-	}
-	return &Searcher{o}, nil
-}
-
 // Search finds the hypotheses of queries, batch queries at a time, those of similar
 // length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's, and Overflows is set in F16.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
-	v := x.output.m.Vocabulary()
+	v := x.m.Vocabulary()
 	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	b.Overflows = x.output.m.Compute == tensor.F16
-	return each(ctx, x.output, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
+	b.Overflows = x.m.Compute == tensor.F16
+	return each(ctx, x, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Search(ctx, c, len(part), b)
 	})
 }
@@ -129,10 +116,10 @@ func (x *Searcher) Sample(ctx context.Context, queries [][]int32, keys []uint64,
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	v := x.output.m.Vocabulary()
+	v := x.m.Vocabulary()
 	o.Start, o.EOS, o.ForcedBOS, o.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	l := Load{Beams: o.Samples, Tokens: o.MaxTokens, Sorted: o.TopK == 0}
-	return each(ctx, x.output, queries, batch, l, report, func(c *session, part []int) ([][]Hypothesis, error) {
+	return each(ctx, x, queries, batch, l, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Sample(ctx, c, lists.Map(part, func(q int) uint64 { return keys[q] }), o)
 	})
 }
@@ -143,20 +130,20 @@ const fewestRows = 128
 // each finds something for every query, those of similar length together, each part of them with a cache of its
 // own. Where a row of a product is the same whatever is beside it, each of a CPU's threads takes one part after another: in
 // a part of its own none waits for another. A part that a card has no room for is halved, as are those after it: once, of
-// which o's say hears.
-func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
-	size, err := o.batch(asked, queries, l)
+// which Warn's say hears.
+func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
+	size, err := x.batch(asked, queries, l)
 	if err != nil {
 		return nil, err
 	}
 	if size < 1 {
 		return nil, fmt.Errorf("batches of %d queries; at least 1 is needed", size)
 	}
-	if err := checkQueries(o.m, queries); err != nil {
+	if err := checkQueries(x.m, queries); err != nil {
 		return nil, err
 	}
 	workers := 1
-	if o.card == nil && tensor.SameForAnyRows() {
+	if x.card == nil && tensor.SameForAnyRows() {
 		threads := tensor.NumThreads()
 		size = min(size, max(ceil(len(queries), threads), ceil(fewestRows, l.Beams)))
 		workers = min(threads, ceil(len(queries), size))
@@ -164,7 +151,7 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 	p := &parts{order: byLength(queries), size: size}
 	out := make([]T, len(queries))
 	do := func(part []int, memory *kernel.Logits) error {
-		c, err := start(o, memory, lists.Map(part, func(q int) []int32 { return queries[q] }), l.Tokens)
+		c, err := start(x, memory, lists.Map(part, func(q int) []int32 { return queries[q] }), l.Tokens)
 		if err != nil {
 			return fmt.Errorf("queries %v: %w", part, err)
 		}
@@ -181,11 +168,11 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
 	// a while after each operation, so that a second one takes the first one's time.
 	err = tensor.Share(workers, func() error {
-		memory, ok := o.memory.Get().(*kernel.Logits)
+		memory, ok := x.memory.Get().(*kernel.Logits)
 		if !ok {
 			memory = new(kernel.Logits)
 		}
-		defer o.memory.Put(memory)
+		defer x.memory.Put(memory)
 		for halved := false; ; {
 			part := p.next()
 			if len(part) == 0 {
@@ -196,8 +183,8 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 				err = do(part, memory)
 			}
 			if len(part) > 1 && !halved && full(err) { // there is one worker
-				if halved = true; o.say != nil {
-					o.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", p.size, p.size/2))
+				if halved = true; x.say != nil {
+					x.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", p.size, p.size/2))
 				}
 				p.halve(part)
 				continue

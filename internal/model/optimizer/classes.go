@@ -33,7 +33,7 @@ func class(shape []int64) tensor.AdafactorClass {
 
 // classify puts the means of each class into one tensor, without changing them.
 func (a *Adafactor) classify() *classes {
-	c := &classes{scope: tensor.NewScope(), at: tensor.AdafactorAt{Power: a.options.DecayRate}}
+	c := &classes{scope: tensor.NewScope()}
 	members := map[tensor.AdafactorClass][]int{}
 	var kinds []tensor.AdafactorClass
 	for i, p := range a.params {

@@ -23,16 +23,14 @@ func (e *Encoding) Len() int { return len(e.seq.Start) }
 func (m *Model) Encode(s *tensor.Scope, inputs [][]int32, by *Packed) *Encoding {
 	seq := pack(inputs)
 	e := &Encoding{seq: seq, packed: by}
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			if m.Device.IsCUDA() {
-				m.encodeOnCard(s, inner, e)
-			} else {
-				p, net := m.reading(inner)
-				p.packed = by
-				e.Hidden = s.Move(net.Encode(p, m.embed(inner, seq.ids), seq))
-			}
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		if m.Device.IsCUDA() {
+			m.encodeOnCard(s, inner, e)
+		} else {
+			p, net := m.reading(inner)
+			p.packed = by
+			e.Hidden = s.Move(net.Encode(p, m.embed(inner, seq.ids), seq))
+		}
 	})
 	return e
 }
@@ -72,18 +70,16 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 	for i := range e.Len() {
 		c.input = append(c.input, int64(i))
 	}
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			for _, bias := range m.net.Biases(inner, c.most, nil) {
-				c.biases = append(c.biases, c.scope.Move(bias))
-			}
-			p, net := m.reading(inner)
-			p.packed = e.packed
-			for i := range net.Layers() {
-				k, v := net.Keys(p, i, e.Hidden)
-				c.layers = append(c.layers, cacheLayer{crossK: c.scope.Move(k), crossV: c.scope.Move(v)})
-			}
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		for _, bias := range m.net.Biases(inner, c.most, nil) {
+			c.biases = append(c.biases, c.scope.Move(bias))
+		}
+		p, net := m.reading(inner)
+		p.packed = e.packed
+		for i := range net.Layers() {
+			k, v := net.Keys(p, i, e.Hidden)
+			c.layers = append(c.layers, cacheLayer{crossK: c.scope.Move(k), crossV: c.scope.Move(v)})
+		}
 	})
 	return c
 }
@@ -129,20 +125,18 @@ func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 		return states
 	}
 	rows := int64(len(ids))
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			p, net := c.m.reading(inner)
-			at := &next{Cache: c, Pass: p}
-			p.packed = c.packed
-			at.self, at.cross = c.spans()
-			for _, bias := range c.biases {
-				at.now = append(at.now, inner.Narrow(bias, 1, c.steps, 1)) // [heads, 1, most]
-			}
-			if c.order != nil {
-				at.order = inner.FromInt64s(c.order, c.m.Device, rows)
-			}
-			states = s.Move(net.Decode(p, c.m.embed(inner, ids), at))
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		p, net := c.m.reading(inner)
+		at := &next{Cache: c, Pass: p}
+		p.packed = c.packed
+		at.self, at.cross = c.spans()
+		for _, bias := range c.biases {
+			at.now = append(at.now, inner.Narrow(bias, 1, c.steps, 1)) // [heads, 1, most]
+		}
+		if c.order != nil {
+			at.order = inner.FromInt64s(c.order, c.m.Device, rows)
+		}
+		states = s.Move(net.Decode(p, c.m.embed(inner, ids), at))
 	})
 	c.steps++
 	c.order = nil

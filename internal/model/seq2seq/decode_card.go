@@ -75,16 +75,14 @@ func (m *Model) newCardCache(e *Encoding, most int) *Cache {
 		c.input = append(c.input, int64(i))
 	}
 	c.card.input = slices.Clone(c.input)
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			whole := pack([][]int32{make([]int32, c.most)})
-			c.card.indexes = c.scope.Upload(m.Device, m.indexes(whole, false))[0]
-			for _, bias := range m.net.Biases(inner, c.most, c.card.indexes) {
-				bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
-				c.biases = append(c.biases, c.scope.Move(bias))
-			}
-			c.keepCross(inner, e)
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		whole := pack([][]int32{make([]int32, c.most)})
+		c.card.indexes = c.scope.Upload(m.Device, m.indexes(whole, false))[0]
+		for _, bias := range m.net.Biases(inner, c.most, c.card.indexes) {
+			bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
+			c.biases = append(c.biases, c.scope.Move(bias))
+		}
+		c.keepCross(inner, e)
 	})
 	return c
 }
@@ -177,27 +175,25 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 		up = up[1:]
 		return t
 	}
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			ids := next()
-			at := &cardNext{next: c.begin(inner), group: plan.group}
-			p, net := c.m.reading(inner)
-			at.Pass = p
-			if plan.order {
-				c.reorder(inner, next())
-			}
-			if plan.inputs {
-				c.leave(inner, next())
-			}
-			if plan.padded {
-				at.grid, at.back = next(), next()
-			}
-			if c.card.mask != nil {
-				at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
-			}
-			x := inner.IndexSelect(c.m.net.Embedding(), 0, ids)
-			states = s.Move(net.Decode(p, x, at))
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		ids := next()
+		at := &cardNext{next: c.begin(inner), group: plan.group}
+		p, net := c.m.reading(inner)
+		at.Pass = p
+		if plan.order {
+			c.reorder(inner, next())
+		}
+		if plan.inputs {
+			c.leave(inner, next())
+		}
+		if plan.padded {
+			at.grid, at.back = next(), next()
+		}
+		if c.card.mask != nil {
+			at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
+		}
+		x := inner.IndexSelect(c.m.net.Embedding(), 0, ids)
+		states = s.Move(net.Decode(p, x, at))
 	})
 	c.steps++
 	c.order = nil
@@ -316,11 +312,9 @@ func (m *Model) Dimensions() (d Dimensions) {
 			d.Widest = max(d.Widest, s.Shape[0], s.Shape[1])
 		}
 	}
-	tensor.NoGrad(func() {
-		tensor.Within(func(s *tensor.Scope) {
-			k, _ := m.net.Keys(m.pass(s, nil), 0, s.Zeros(tensor.F32, m.Device, 1, m.net.Embedding().Dim(1)))
-			d.Keys = k.Dim(1)
-		})
+	tensor.Reading(func(s *tensor.Scope) {
+		k, _ := m.net.Keys(m.pass(s, nil), 0, s.Zeros(tensor.F32, m.Device, 1, m.net.Embedding().Dim(1)))
+		d.Keys = k.Dim(1)
 	})
 	return d
 }

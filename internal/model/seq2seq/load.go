@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -21,60 +19,9 @@ const (
 	WeightsFile = "model.safetensors"
 )
 
-// ReadConfig reads a model folder's config.json, which must be of one of the families.
-func ReadConfig(folder string, families ...Family) (Config, error) {
-	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
-	if err != nil {
-		return nil, err
-	}
-	c, err := parse(text, families)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
-	}
-	return c, nil
-}
-
-// parse finds the family of config.json by its model_type; one without is of the first.
-func parse(config []byte, families []Family) (Config, error) {
-	var of struct {
-		Type *string `json:"model_type"`
-	}
-	if err := json.Unmarshal(config, &of); err != nil {
-		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	if err := checkpoint.Plain(config); err != nil {
-		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	var known []string
-	for _, f := range families {
-		if of.Type == nil || *of.Type == f.Type {
-			c, err := f.Parse(config)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-			}
-			return c, c.Validate()
-		}
-		known = append(known, strconv.Quote(f.Type))
-	}
-	return nil, fmt.Errorf("%s: model_type is %q, want %s", ConfigFile, *of.Type, strings.Join(known, " or "))
-}
-
-// Load opens a model folder of one of the families: config.json with model.safetensors
-// or what else checkpoint.Weights finds.
-func Load(folder string, device tensor.Device, families ...Family) (*Model, error) {
-	c, err := ReadConfig(folder, families...)
-	if err != nil {
-		return nil, err
-	}
-	return withWeights(folder, c, device)
-}
-
-// Check says what would stop Load, and which tensors nothing is computed with; it reads config.json and the headers of
-// the weights, and what is there twice.
-func Check(folder string, families ...Family) (c Config, unused []string, err error) {
-	if c, err = ReadConfig(folder, families...); err != nil {
-		return nil, nil, err
-	}
+// Check says what would stop Load, which tensors nothing is computed with, and what the weights add to c; it reads the
+// headers of the weights, and what is there twice.
+func Check(folder string, c Config) (of Config, unused []string, err error) {
 	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
 		if c, err = c.Of(f); err != nil {
 			return err
@@ -137,10 +84,12 @@ func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
 	if !bytes.Equal(have.Bytes(), want) {
 		return nil, fmt.Errorf("%s: it belongs to another model", ConfigFile)
 	}
-	return withWeights(folder, c, device)
+	return Load(folder, c, device)
 }
 
-func withWeights(folder string, c Config, device tensor.Device) (m *Model, err error) {
+// Load opens the weights of a model folder whose config.json says c: model.safetensors or what else
+// checkpoint.Weights finds.
+func Load(folder string, c Config, device tensor.Device) (m *Model, err error) {
 	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
 		if c, err = c.Of(f); err == nil {
 			m, err = readWeights(c, f, device)

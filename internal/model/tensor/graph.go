@@ -8,10 +8,7 @@ import (
 
 // Graph is what operations asked of a card once, and what Replay asks of it again, at once: a CUDA
 // graph. It belongs to one goroutine.
-type Graph struct {
-	graph  *cudagraph.Graph
-	device Device
-}
+type Graph struct{ graph *cudagraph.Graph }
 
 // CanRecord reports whether what operations ask of dev can be recorded: it is a card, and the library
 // for it is there (Card says why not).
@@ -35,15 +32,15 @@ func Record(dev Device, beside *Graph, f func()) (*Graph, error) {
 	if beside != nil {
 		other = beside.graph
 	}
-	made, err := cudagraph.Begin(int(dev.c()), other)
+	recorded, err := cudagraph.Begin(int(dev.c()), other)
 	if err == nil {
-		err = errors.Join(Try(f), made.End())
+		err = errors.Join(Try(f), recorded.End())
 	}
 	if err != nil {
-		made.Free()
+		recorded.Free()
 		return nil, recording(err)
 	}
-	return &Graph{made, dev}, nil
+	return &Graph{recorded}, nil
 }
 
 // recording is err as an operation's.

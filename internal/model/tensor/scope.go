@@ -40,6 +40,9 @@ func Within(f func(*Scope)) {
 	f(s)
 }
 
+// Reading is Within without recording operations for gradients.
+func Reading(f func(*Scope)) { NoGrad(func() { Within(f) }) }
+
 // Close frees every tensor of the scope; the scope can not be used again.
 func (s *Scope) Close() {
 	for _, t := range s.tensors {

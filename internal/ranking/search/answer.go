@@ -36,17 +36,15 @@ func (h Hit) Heading() string {
 
 // Answer is what is found for a query, best first.
 type Answer struct {
-	Hits      []Hit
-	Invalid   int  // hypotheses that name no document: 0 where search is constrained
-	Truncated bool // the model read only the first tokens of the query
+	Hits      []Hit `json:"results"`
+	Invalid   int   `json:"invalid"`             // hypotheses that name no document: 0 where search is constrained
+	Truncated bool  `json:"truncated,omitempty"` // the model read only the first tokens of the query
 }
 
 // Answered is a query with its answer, as JSON has it.
 type Answered struct {
-	Query     string `json:"query"`
-	Results   []Hit  `json:"results"`
-	Invalid   int    `json:"invalid"` // hypotheses that are not identifiers
-	Truncated bool   `json:"truncated,omitempty"`
+	Query string `json:"query"`
+	Answer
 }
 
 // Found is what a search found for all queries, as JSON has it.

@@ -74,11 +74,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // response is the JSON of an answer.
 type response struct {
-	Query     string       `json:"query"`
-	TookMS    float64      `json:"took_ms"`
-	Results   []search.Hit `json:"results"`
-	Invalid   int          `json:"invalid"`             // hypotheses that name no document
-	Truncated bool         `json:"truncated,omitempty"` // the model read only the beginning of the query
+	Query  string  `json:"query"`
+	TookMS float64 `json:"took_ms"`
+	search.Answer
 }
 
 // problem is the JSON of an error.
@@ -127,10 +125,9 @@ func (h *Handler) ask(r *http.Request) (*response, *problem) {
 		h.o.Log.Error("search", "query", query, "err", err)
 		return nil, &problem{Status: http.StatusInternalServerError, Message: "the search failed; the server's log says why"}
 	}
-	resp := &response{Query: query, TookMS: float64(time.Since(start).Microseconds()) / 1000,
-		Results: a.Hits, Invalid: a.Invalid, Truncated: a.Truncated}
-	if resp.Results == nil {
-		resp.Results = []search.Hit{}
+	resp := &response{query, float64(time.Since(start).Microseconds()) / 1000, a}
+	if resp.Hits == nil {
+		resp.Hits = []search.Hit{}
 	}
 	h.o.Log.Debug("search", "query", query, "k", k, "results", len(a.Hits), "took_ms", resp.TookMS)
 	return resp, nil

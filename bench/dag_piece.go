@@ -21,11 +21,9 @@ import (
 // the last command with all processes that it started. The folder -in stays, and what is not first finds the DAG run there
 // if an earlier piece has run it.
 func runDAG(args []string) (sample, error) {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := flag.NewFlagSet("", flag.ExitOnError)
 	in := set.String("in", "", "")
-	if err := set.Parse(args); err != nil {
-		return sample{}, err
-	}
+	set.Parse(args) // an error ends the process
 	args = set.Args()
 	tool, program, shape, what := args[0], args[1], args[2], args[4]
 	n, err := strconv.Atoi(args[3])

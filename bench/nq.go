@@ -167,11 +167,9 @@ func readRecords(args []string) (sample, error) {
 }
 
 func extract(args []string, out io.Writer) (sample, error) {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := flag.NewFlagSet("", flag.ExitOnError)
 	times := set.Int("times", 1, "")
-	if err := set.Parse(args); err != nil {
-		return sample{}, err
-	}
+	set.Parse(args) // an error ends the process
 	var s sample
 	var has found
 	lap := stopwatch()

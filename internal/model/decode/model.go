@@ -148,22 +148,28 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 		size = min(size, max(ceil(len(queries), threads), ceil(fewestRows, l.Beams)))
 		workers = min(threads, ceil(len(queries), size))
 	}
-	p := &parts{order: byLength(queries), size: size}
-	out := make([]T, len(queries))
-	do := func(part []int, memory *kernel.Logits) error {
+	var mu sync.Mutex // guards what follows
+	order, ready, out := byLength(queries), 0, make([]T, len(queries))
+	next := func() (part []int) {
+		mu.Lock()
+		defer mu.Unlock()
+		n := min(size, len(order))
+		part, order = order[:n:n], order[n:]
+		return part
+	}
+	do := func(part []int, memory *kernel.Logits) (found []T, err error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		c, err := start(x, memory, lists.Map(part, func(q int) []int32 { return queries[q] }), l.Tokens)
+		if err == nil {
+			defer c.close()
+			found, err = find(c, part)
+		}
 		if err != nil {
-			return fmt.Errorf("queries %v: %w", part, err)
+			return nil, fmt.Errorf("queries %v: %w", part, err)
 		}
-		defer c.close()
-		found, err := find(c, part)
-		if err != nil {
-			return fmt.Errorf("queries %v: %w", part, err)
-		}
-		for i, of := range found {
-			out[part[i]] = of
-		}
-		return nil
+		return found, nil
 	}
 	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
 	// a while after each operation, so that a second one takes the first one's time.
@@ -173,28 +179,32 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 			memory = new(kernel.Logits)
 		}
 		defer x.memory.Put(memory)
-		for halved := false; ; {
-			part := p.next()
-			if len(part) == 0 {
-				return nil
-			}
-			err := ctx.Err()
-			if err == nil {
-				err = do(part, memory)
-			}
-			if len(part) > 1 && !halved && full(err) { // there is one worker
-				if halved = true; x.say != nil {
-					x.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", p.size, p.size/2))
+		halved := false
+		for part := next(); len(part) > 0; part = next() {
+			found, err := do(part, memory)
+			mu.Lock()
+			switch {
+			case err == nil:
+				for i, of := range found {
+					out[part[i]] = of
 				}
-				p.halve(part)
-				continue
+				if ready += len(part); report != nil {
+					report(ready)
+				}
+			case len(part) > 1 && !halved && full(err): // there is one worker
+				if halved = true; x.say != nil {
+					x.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
+				}
+				order, size, err = slices.Concat(part, order), size/2, nil
+			default:
+				order = nil
 			}
+			mu.Unlock()
 			if err != nil {
-				p.stop()
 				return err
 			}
-			p.done(part, report)
 		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -210,45 +220,4 @@ func byLength(queries [][]int32) []int {
 	order := lists.Places(len(queries))
 	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })
 	return order
-}
-
-// parts are the queries that are left, and how many are decoded together.
-type parts struct {
-	mu    sync.Mutex
-	order []int
-	size  int
-	ready int
-}
-
-// next takes the next ones; none are left where it is empty.
-func (p *parts) next() []int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := min(p.size, len(p.order))
-	part := p.order[:n:n]
-	p.order = p.order[n:]
-	return part
-}
-
-// halve puts a part back that was too large.
-func (p *parts) halve(part []int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.order, p.size = slices.Concat(part, p.order), p.size/2
-}
-
-// stop leaves nothing for next.
-func (p *parts) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.order = nil
-}
-
-// done tells report, which may be nil, how many queries are ready.
-func (p *parts) done(part []int, report func(done int)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ready += len(part); report != nil {
-		report(p.ready)
-	}
 }

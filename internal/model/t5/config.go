@@ -200,35 +200,39 @@ func (c Config) Unused(name string) bool {
 
 // Validate says what this package cannot compute.
 func (c Config) Validate() error {
+	if err := c.validate(); err != nil {
+		return fmt.Errorf("T5 config: %w", err)
+	}
+	return nil
+}
+
+func (c Config) validate() error {
 	size := seq2seq.CheckSize
 	if err := cmp.Or(
 		size("vocab_size", c.VocabSize, 1<<24), size("d_model", c.DModel, 1<<16), size("d_kv", c.DKV, 1<<16),
 		size("d_ff", c.DFF, 1<<18), size("num_layers", c.NumLayers, 1000), size("num_decoder_layers", c.NumDecoderLayers, 1000),
 		size("num_heads", c.NumHeads, 1000), size("relative_attention_num_buckets", c.Buckets, 1<<16), size("relative_attention_max_distance", c.MaxDistance, 1<<20),
 	); err != nil {
-		return fmt.Errorf("T5 config: %w", err)
+		return err
 	}
 	switch {
 	case architectures[c.ModelType] == "":
-		return fmt.Errorf("T5 config: model_type is %q; t5, mt5 and umt5 are known", c.ModelType)
+		return fmt.Errorf("model_type is %q; t5, mt5 and umt5 are known", c.ModelType)
 	case c.Buckets < 4 || c.Buckets%2 != 0:
-		return fmt.Errorf("T5 config: relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
+		return fmt.Errorf("relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
 	case c.MaxDistance <= c.Buckets/2:
-		return fmt.Errorf("T5 config: relative_attention_max_distance %d must be larger than half the %d buckets", c.MaxDistance, c.Buckets)
+		return fmt.Errorf("relative_attention_max_distance %d must be larger than half the %d buckets", c.MaxDistance, c.Buckets)
 	case !(c.DropoutRate >= 0 && c.DropoutRate < 1):
-		return fmt.Errorf("T5 config: dropout_rate is %g, want 0 to below 1", c.DropoutRate)
+		return fmt.Errorf("dropout_rate is %g, want 0 to below 1", c.DropoutRate)
 	case !(c.LayerNormEpsilon > 0):
-		return fmt.Errorf("T5 config: layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
+		return fmt.Errorf("layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
 	}
 	if name, _ := c.feedForward(); c.DenseAct != nil && !knownActivation(name) {
-		return fmt.Errorf("T5 config: dense_act_fn is %q; %s are known", name, tensor.KnownActivations)
+		return fmt.Errorf("dense_act_fn is %q; %s are known", name, tensor.KnownActivations)
 	} else if !knownActivation(name) {
-		return fmt.Errorf("T5 config: feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)
+		return fmt.Errorf("feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)
 	}
-	if err := c.Vocabulary().Check(); err != nil {
-		return fmt.Errorf("T5 config: %w", err)
-	}
-	return nil
+	return c.Vocabulary().Check()
 }
 
 func knownActivation(name string) bool {

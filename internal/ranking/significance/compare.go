@@ -113,17 +113,13 @@ func (m Method) Correct(ps []float64) []float64 {
 // corrected together, systems how many TukeyHSD compares.
 func (m Method) String(family, systems int) string {
 	test := map[Test]string{T: "paired t-test", Permutation: "paired randomization test", Bootstrap: "paired bootstrap test", Wilcoxon: "Wilcoxon signed-rank test"}[m.Test]
-	switch m.Correction {
-	case Bonferr:
-		return fmt.Sprintf("%s, Bonferroni correction for %s", test, words.Count(family, "comparison"))
-	case HolmStep:
-		return fmt.Sprintf("%s, Holm correction for %s", test, words.Count(family, "comparison"))
-	case FalseShare:
-		return fmt.Sprintf("%s, Benjamini-Hochberg correction for %s", test, words.Count(family, "comparison"))
-	case TukeyRange:
-		if m.Test == Permutation {
-			return fmt.Sprintf("randomized Tukey HSD of %d systems", systems)
-		}
+	name := map[Correction]string{Bonferr: "Bonferroni", HolmStep: "Holm", FalseShare: "Benjamini-Hochberg"}[m.Correction]
+	switch {
+	case name != "":
+		return fmt.Sprintf("%s, %s correction for %s", test, name, words.Count(family, "comparison"))
+	case m.Correction == TukeyRange && m.Test == Permutation:
+		return fmt.Sprintf("randomized Tukey HSD of %d systems", systems)
+	case m.Correction == TukeyRange:
 		return fmt.Sprintf("Tukey HSD of %d systems with queries as blocks", systems)
 	}
 	return test + ", no correction"

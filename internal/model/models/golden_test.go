@@ -226,8 +226,8 @@ func TestStepsAreTheWhole(t *testing.T) {
 			states = c.Step(s, []int32{8, 4})
 			check(1, 3, states, 0)
 			check(0, 3, states, 1)
-			if got := c.Inputs(); len(got) != 2 || got[1] != 0 || c.Rows() != 2 {
-				t.Errorf("rows belong to %v", got)
+			if got := c.Rows(); got != 2 {
+				t.Errorf("%d rows", got)
 			}
 		})
 	}

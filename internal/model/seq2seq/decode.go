@@ -90,9 +90,6 @@ func (c *Cache) Close() { c.scope.Close() }
 // Rows is the number of rows that the next Step takes tokens for.
 func (c *Cache) Rows() int { return len(c.input) }
 
-// Inputs is the input that each row belongs to.
-func (c *Cache) Inputs() []int64 { return c.input }
-
 // Select makes row i what row parents[i] was: beams change places, a row becomes
 // many, finished ones are left out. The rows of one input stay together, inputs in
 // their order. Nothing is copied until the next Step.

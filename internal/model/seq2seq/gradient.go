@@ -39,7 +39,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		// the head's in place, instead of as two more matrices of its size.
 		var in, out *tensor.Tensor
 		tensor.NoGrad(func() {
-			in, out = inner.IndexSelect(embedding, 0, at.inputs.at), inner.IndexSelect(embedding, 0, at.read.at)
+			in, out = inner.IndexSelect(embedding, 0, at.inputs.tokens), inner.IndexSelect(embedding, 0, at.read.tokens)
 		})
 		inner.Leaf(in)
 		inner.Leaf(out)
@@ -70,8 +70,8 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 			g := m.gradient(inner, p.copies, m.params[i], of)
 			if m.params[i].Tensor == embedding {
 				g = inner.ToDType(g, tensor.F32)
-				inner.AddRowsInPlace(g, at.inputs.at, all[0])
-				inner.AddRowsInPlace(g, at.read.at, all[1])
+				inner.AddRowsInPlace(g, at.inputs.tokens, all[0])
+				inner.AddRowsInPlace(g, at.read.tokens, all[1])
 			}
 			grads[i] = s.Move(g)
 		}

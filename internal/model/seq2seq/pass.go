@@ -72,6 +72,7 @@ type Sequences struct {
 	Start, Len []int64 // of each, in rows
 	Most       int64   // rows of the longest
 
+	tokens  *tensor.Tensor // ids where the model is, of a batch that was brought there
 	Layout  *tensor.Layout // on a card that a batch was brought to, of attention to themselves; else nil
 	Indexes *tensor.Tensor // there, what Config.Indexes says of them; else nil
 }
@@ -142,7 +143,7 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 	} else {
 		k, v = t.net.Keys(t.Pass, layer, t.memory)
 	}
-	spans := between(t.at.read.Sequences, t.at.inputs.Sequences)
+	spans := between(t.at.read, t.at.inputs)
 	spans.Layout = t.at.cross
 	return t.S.PackedAttention(q, k, v, nil, spans, t.heads)
 }
@@ -151,7 +152,7 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 // reads, all at once: [S, width] and [T, width] -> [T, w].
 func (m *Model) forced(p *Pass, net Network, in, out *tensor.Tensor, at indexes) *tensor.Tensor {
 	t := &taught{Pass: p, net: net, at: at}
-	t.memory = net.Encode(p, in, at.inputs.Sequences)
+	t.memory = net.Encode(p, in, at.inputs)
 	t.biases = net.Biases(p.S, at.read.Most, at.read.Indexes)
 	// NOTE one product for all layers, and keys that are not computed again; on a CPU
 	// they would be in memory together for nothing.

@@ -17,9 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
-// Rows are documents' vectors, which are read once, in order.
-type Rows interface{ Read(to []float32) error }
-
 // Options of a search.
 type Options struct {
 	Depth    int
@@ -33,10 +30,11 @@ const (
 	strip = 64
 )
 
-// Search returns the hits of every query, the best first, equal ones by number. Products are
+// Search returns the hits of every query among n documents, the best first, equal ones by number. read reads the next of
+// the documents' vectors, each once, in their order. Products are
 // float32, and bits do not depend on the processor or the number of threads. In memory are the
 // queries, their hits and a block of documents.
-func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Options) ([][]topk.Hit, error) {
+func Search(ctx context.Context, read func(to []float32) error, n int, queries npy.Matrix, o Options) ([][]topk.Hit, error) {
 	if err := queries.Check(); err != nil {
 		return nil, fmt.Errorf("query vectors: %w", err)
 	}
@@ -60,7 +58,7 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 			return nil, ctx.Err()
 		}
 		some := min(block, n-from)
-		if err := documents.Read(raw[:some*queries.Cols]); err != nil {
+		if err := read(raw[:some*queries.Cols]); err != nil {
 			return nil, err
 		}
 		err := share(some, func(i, to int) (err error) {

@@ -31,17 +31,10 @@ type Options struct {
 type Handler struct {
 	o       Options
 	batcher *Batcher
-	mux     *http.ServeMux
 }
 
 // NewHandler serves what the batcher searches.
-func NewHandler(b *Batcher, o Options) *Handler {
-	h := &Handler{o: o, batcher: b, mux: http.NewServeMux()}
-	h.mux.HandleFunc("GET /{$}", h.page)
-	h.mux.HandleFunc("GET /search", h.search)
-	h.mux.HandleFunc("GET /healthz", h.health)
-	return h
-}
+func NewHandler(b *Batcher, o Options) *Handler { return &Handler{o, b} }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,14 +52,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, &problem{Status: status, Message: why})
 		return
 	}
-	switch r.URL.Path {
-	case "/", "/search", "/healthz":
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			head.Set("Allow", "GET, HEAD")
-			h.fail(w, &problem{Status: http.StatusMethodNotAllowed, Message: "only GET is answered here"})
-			return
-		}
-		h.mux.ServeHTTP(w, r)
+	serve := map[string]http.HandlerFunc{"/": h.page, "/search": h.search, "/healthz": h.health}[r.URL.Path]
+	switch {
+	case serve != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		serve(w, r)
+	case serve != nil:
+		head.Set("Allow", "GET, HEAD")
+		h.fail(w, &problem{Status: http.StatusMethodNotAllowed, Message: "only GET is answered here"})
 	default:
 		h.fail(w, &problem{Status: http.StatusNotFound, Message: "nothing is here; / is a page, /search?q=… answers in JSON, /healthz says that the server is up"})
 	}

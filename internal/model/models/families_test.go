@@ -54,7 +54,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		var bare bytes.Buffer
 		tensortest.Run(t, func(*tensor.Scope) {
 			var named []checkpoint.Named
-			for _, s := range want.Config.Specs() {
+			for _, s := range seq2seq.Specs(want.Config) {
 				if !s.Fixed {
 					named = append(named, checkpoint.Named{Name: strings.TrimPrefix(s.Name, "model."), Tensor: want.Param(s.Name)})
 				}
@@ -166,7 +166,7 @@ func TestBF16(t *testing.T) {
 	tensortest.Run(t, func(s *tensor.Scope) {
 		loss, grads := m.Gradients(s, m.Prepare(b), &tensor.RNG{Seed: 1}, seq2seq.Scale{})
 		products := map[string]bool{}
-		for _, spec := range m.Config.Specs() {
+		for _, spec := range seq2seq.Specs(m.Config) {
 			products[spec.Name] = spec.Product != "" && spec.Name != "shared.weight"
 		}
 		for i, g := range grads {
@@ -245,7 +245,7 @@ func TestInit(t *testing.T) {
 				t.Errorf("%s does not depend on the seed", p.Name)
 			}
 		}
-		for i, p := range a.Config.Specs() {
+		for i, p := range seq2seq.Specs(a.Config) {
 			var square float64
 			values := a.Params()[i].Tensor.Float32s()
 			for _, v := range values {

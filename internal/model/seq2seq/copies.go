@@ -47,7 +47,7 @@ func newCopies(m *Model) *copies {
 	c := &copies{compute: m.Compute, scope: tensor.NewScope(), part: map[*tensor.Tensor]place{}, of: map[string]place{}, stale: true}
 	groups := map[string][]Param{}
 	var order []string
-	for i, s := range m.Config.Specs() {
+	for i, s := range Specs(m.Config) {
 		if s.Product == "" {
 			continue
 		}
@@ -61,11 +61,11 @@ func newCopies(m *Model) *copies {
 			c.join(m, groups[name])
 		}
 	})
-	c.net = m.Config.Network(func(name string) *tensor.Tensor {
-		if at, ok := c.of[name]; ok {
+	c.net = m.Config.Build(func(s Spec) *tensor.Tensor {
+		if at, ok := c.of[s.Name]; ok {
 			return at.parts[at.at]
 		}
-		return m.Param(name)
+		return m.Param(s.Name)
 	})
 	return c
 }

@@ -307,7 +307,7 @@ type Dimensions struct {
 // Dimensions of the model; inside tensor.Run.
 func (m *Model) Dimensions() (d Dimensions) {
 	d.Layers, d.Heads = int64(m.net.Layers()), m.net.Attention().Heads
-	for _, s := range m.Config.Specs() {
+	for _, s := range Specs(m.Config) {
 		if len(s.Shape) == 2 && s.Shape[0] != m.Vocabulary().Size {
 			d.Widest = max(d.Widest, s.Shape[0], s.Shape[1])
 		}

@@ -22,10 +22,8 @@ type Config interface {
 	Vocabulary() Vocabulary
 	// Of is the configuration with what the file of its weights says beside config.json.
 	Of(f *checkpoint.File) (Config, error)
-	// Unused says whether a tensor that files have beside Specs' is one that nothing is computed with.
+	// Unused says whether nothing is computed with a tensor that files have beside those of Build.
 	Unused(name string) bool
-	// Specs are all tensors, in transformers' order, tied ones once.
-	Specs() []Spec
 	// Extended has n more tokens, which follow the others.
 	Extended(n int64) Config
 	// WithDropout has the probability p wherever transformers' option dropout works.
@@ -33,8 +31,17 @@ type Config interface {
 	// Indexes are what a stack, the encoder or the decoder, looks up in its tables of positions
 	// for sequences, which a card gets with their tokens.
 	Indexes(seq Sequences, encoder bool) ([]int64, error)
-	// Network computes with tensors, which get gives by the names of Specs.
-	Network(get func(name string) *tensor.Tensor) Network
+	// Build makes the network of tensors, for all of which it asks take, in transformers' order, tied ones once.
+	Build(take func(Spec) *tensor.Tensor) Network
+}
+
+// Specs are all tensors of a configuration, in transformers' order, tied ones once.
+func Specs(c Config) (all []Spec) {
+	c.Build(func(s Spec) *tensor.Tensor {
+		all = append(all, s)
+		return nil
+	})
+	return all
 }
 
 // Vocabulary is what of a configuration tokens depend on.

@@ -17,7 +17,7 @@ func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
 	err := tensor.Try(func() {
 		rng := &tensor.RNG{Seed: seed}
 		var all []Param
-		for _, s := range c.Specs() {
+		for _, s := range Specs(c) {
 			all = append(all, Param{Name: s.Name, Tensor: s.Init.draw(scope, rng, device, s.Shape...)})
 		}
 		m = build(c, device, scope, all)
@@ -43,7 +43,7 @@ func (m *Model) Extend(n int64, seed uint64) error {
 	}
 	return tensor.Try(func() {
 		rng := &tensor.RNG{Seed: seed}
-		for i, s := range c.Specs() {
+		for i, s := range Specs(c) {
 			old := m.all[i].Tensor
 			grown := -1
 			for d, size := range s.Shape {

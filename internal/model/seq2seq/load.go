@@ -26,7 +26,7 @@ func Check(folder string, c Config) (of Config, unused []string, err error) {
 		if c, err = c.Of(f); err != nil {
 			return err
 		}
-		for _, s := range c.Specs() {
+		for _, s := range Specs(c) {
 			if !s.Fixed {
 				if err := f.Check(s.In(f), s.Shape...); err != nil {
 					return err
@@ -43,7 +43,7 @@ func Check(folder string, c Config) (of Config, unused []string, err error) {
 // the model, but no place in c, is an error, and so are a second one of a place that has other numbers, and a Fixed one
 // that has numbers at all.
 func rest(c Config, f *checkpoint.File) (unused []string, err error) {
-	for _, s := range c.Specs() {
+	for _, s := range Specs(c) {
 		read := s.In(f)
 		if s.Fixed && f.Has(read) {
 			if zeros, err := f.Zeros(read, s.Shape...); err != nil {
@@ -116,7 +116,7 @@ func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, er
 	var m *Model
 	err := tensor.Do(func(*tensor.Scope) (err error) {
 		var all []Param
-		for _, s := range c.Specs() {
+		for _, s := range Specs(c) {
 			var t *tensor.Tensor
 			if s.Fixed {
 				t = scope.Zeros(tensor.F32, device, s.Shape...)

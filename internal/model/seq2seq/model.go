@@ -44,13 +44,13 @@ type Param = checkpoint.Named
 // makes parameters leaves that gradients can be asked for.
 func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Model {
 	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all, making: new(sync.Mutex)}
-	for i, s := range c.Specs() {
+	for i, s := range Specs(c) {
 		if !s.Fixed {
 			m.params = append(m.params, all[i])
 			scope.Leaf(all[i].Tensor)
 		}
 	}
-	m.net = c.Network(m.Param)
+	m.net = c.Build(m.of)
 	return m
 }
 
@@ -73,6 +73,8 @@ func (m *Model) Param(name string) *tensor.Tensor {
 	return nil
 }
 
+func (m *Model) of(s Spec) *tensor.Tensor { return m.Param(s.Name) }
+
 // Vocabulary is the configuration's.
 func (m *Model) Vocabulary() Vocabulary { return m.Config.Vocabulary() }
 
@@ -82,14 +84,14 @@ func (m *Model) Head() *tensor.Tensor { return m.net.Head() }
 // SetDropout trains with another probability, which the saved configuration has too.
 func (m *Model) SetDropout(p float64) {
 	m.Config = m.Config.WithDropout(p)
-	m.net = m.Config.Network(m.Param)
+	m.net = m.Config.Build(m.of)
 	m.forget()
 }
 
 // ParameterCount is the number of trainable numbers, tied ones counted once.
 func ParameterCount(c Config) int64 {
 	var n int64
-	for _, s := range c.Specs() {
+	for _, s := range Specs(c) {
 		if s.Fixed {
 			continue
 		}

@@ -173,7 +173,7 @@ func (c Config) Of(f *checkpoint.File) (_ seq2seq.Config, err error) {
 	if c.ScaleOutputs != nil {
 		c.TieEmbeddings = true
 		if f.Has(headName) {
-			c.TieEmbeddings, err = f.Same(headName, c.Specs()[0].In(f))
+			c.TieEmbeddings, err = f.Same(headName, seq2seq.Specs(c)[0].In(f))
 		}
 	}
 	return c, err

@@ -174,20 +174,3 @@ func TestErrors(t *testing.T) {
 		}
 	})
 }
-
-// Many callers at once: each gets its own answer.
-func TestMany(t *testing.T) {
-	b := NewBatcher(&fake{}, Limits{4, 1000, time.Hour})
-	var wg sync.WaitGroup
-	for i := range 200 {
-		wg.Go(func() {
-			q := fmt.Sprint("query ", i)
-			a, err := b.Search(context.Background(), q, 2)
-			if err != nil || len(a.Hits) != 2 || a.Hits[0].Title != q+" <1>" {
-				t.Errorf("%s: %v, %v", q, a.Hits, err)
-			}
-		})
-	}
-	wg.Wait()
-	b.Close()
-}

@@ -124,7 +124,7 @@ func TestLossesAndFlags(t *testing.T) {
 				check(s, a, s.Full(of.loss, tensor.F32, tensor.CPU), grads)
 				want = append(want, amp.Update{Loss: of.loss, Left: bad})
 			}
-			for _, f := range map[string]func(){"Slot": func() { a.Slot() }, "Made": a.Checked} {
+			for _, f := range map[string]func(){"Slot": func() { a.Slot() }, "Checked": a.Checked} {
 				errtest.Says(t, tensor.Try(f), "5 updates were not read")
 			}
 			state, got := a.Read()

@@ -62,8 +62,8 @@ func parse(text []byte) (c Config, err error) {
 	read("model_type", &name)
 	of := families[name]
 	if of == nil {
-		known := lists.Map(slices.Sorted(maps.Keys(families)), strconv.Quote)
-		return c, fmt.Errorf("config.json: model_type is %q, want %s: an encoder", name, strings.Join(known, ", "))
+		names := lists.Map(slices.Sorted(maps.Keys(families)), strconv.Quote)
+		return c, fmt.Errorf("config.json: model_type is %q, want %s: an encoder", name, strings.Join(names, ", "))
 	}
 	c = of.defaults
 	c.ModelType, c.family = name, of
@@ -118,9 +118,9 @@ func (c Config) validate() error {
 			return fmt.Errorf("config.json: %s is %d, want %d to %d", f.name, f.v, f.least, f.atMost)
 		}
 	}
-	_, known := tensor.ActivationOf(c.Activation)
+	_, ok := tensor.ActivationOf(c.Activation)
 	switch {
-	case !known:
+	case !ok:
 		return fmt.Errorf("config.json: the activation is %q; %s are known", c.Activation, tensor.KnownActivations)
 	case c.Hidden%c.Heads != 0:
 		return fmt.Errorf("config.json: %s %d is not a multiple of %d heads", size[0], c.Hidden, c.Heads)

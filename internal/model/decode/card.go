@@ -35,20 +35,19 @@ func (c *card) close() {
 	c.scope.Close()
 }
 
-// cardStep is a step on a card, as its Scores. Nothing is computed before it is known
-// what is asked of it, so that one transfer takes to the card all that a token needs, and
-// one brings back what was found.
+// cardStep is a step on a card, as its Scores. It computes nothing before something is asked of it, so that one
+// transfer takes everything to the card that a token needs, and one brings back what was found.
 type cardStep struct {
 	*session
 	queries  int
 	tokens   []int32
 	computed bool
-	scores   *tensor.Tensor // [rows, count] log-probabilities, once it is made
+	scores   *tensor.Tensor // [rows, count] log-probabilities, once computed
 }
 
 // stepCard is Step on a card.
 func (c *session) stepCard(queries int, tokens, parents []int32) (Scores, error) {
-	if c.last != nil && !c.last.computed { // its token was forced: nothing was asked of it
+	if c.last != nil && !c.last.computed { // its token was forced, and its scores were not read
 		if err := c.last.make(nil); err != nil {
 			return nil, err
 		}
@@ -63,8 +62,8 @@ func (c *session) stepCard(queries int, tokens, parents []int32) (Scores, error)
 	return c.last, err
 }
 
-// make makes the step if that is due and calls f, where there is one, with arrays on the
-// card. What f reads of the card must be one tensor.
+// make computes the step if that is due and calls f, if it is not nil, with arrays on the card. f must read only one
+// tensor of the card.
 func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...[]int64) error {
 	return tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
@@ -106,7 +105,7 @@ func packed[T any](values []T, zeros int, bits func(T) uint32) []int64 {
 	return out
 }
 
-// floats are the n numbers of an uploaded array that packed made.
+// floats are the n numbers of an uploaded array of packed.
 func floats(s *tensor.Scope, t *tensor.Tensor, n int) *tensor.Tensor {
 	return s.Narrow(s.Bits(t, tensor.F32), 0, 0, int64(n))
 }

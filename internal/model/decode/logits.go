@@ -20,7 +20,7 @@ const mostRows = 512
 // tokens are equal. Several goroutines may use it at once.
 type Searcher struct {
 	m     *seq2seq.Model
-	card  *card // where the model is on one
+	card  *card // nil on a CPU
 	say   func(string)
 	count int64        // rows of the output matrix, of tokens that follow one another
 	width int          // of its rows
@@ -72,7 +72,7 @@ func halfScores(m *seq2seq.Model) bool {
 // Warn is called with a sentence when a card has no room for a batch.
 func (x *Searcher) Warn(say func(string)) { x.say = say }
 
-// Close frees what is kept beside the model; nothing that was asked for may be under way.
+// Close frees what is kept beside the model; no search may be running.
 func (x *Searcher) Close() {
 	x.steps.Close()
 	if x.card != nil {
@@ -85,7 +85,7 @@ type logits struct {
 	*Searcher
 	states  *tensor.Tensor // [rows, width]
 	queries int
-	memory  *kernel.Logits // used again by every step
+	memory  *kernel.Logits // reused by every step
 }
 
 // Top implements Scores.

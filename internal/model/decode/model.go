@@ -92,8 +92,8 @@ func checkQueries(m *seq2seq.Model, queries [][]int32) error {
 	return nil
 }
 
-// Search finds the hypotheses of queries, batch queries at a time, those of similar
-// length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's, and Overflows is set in F16.
+// Search finds the hypotheses of queries, batch queries at a time, of similar length together; 0: as many as a card has
+// room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's, and Overflows is set in F16.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
 	v := x.m.Vocabulary()
@@ -107,11 +107,10 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 	})
 }
 
-// Sample draws hypotheses of queries, batch queries at a time, those of similar length
-// together; 0: as many as a card has room for. A query is tokens with </s>, and keys name queries for the random numbers;
-// o's Start, EOS and forced tokens are the model's. report, which may be nil, hears how
-// many queries are done. Batches change scores by rounding only: in a draw that this
-// tips, another token comes, and another end of the sample.
+// Sample draws hypotheses of queries, batch queries at a time, of similar length together; 0: as many as a card has
+// room for. A query is tokens with </s>, and keys name queries for the random numbers; o's Start, EOS and forced tokens
+// are the model's. report, which may be nil, hears how many queries are done. Batches change scores by rounding only:
+// if that tips a draw, another token follows, and another end of the sample.
 func (x *Searcher) Sample(ctx context.Context, queries [][]int32, keys []uint64, o Sampling, batch int, report func(done int)) ([][]Hypothesis, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -124,13 +123,14 @@ func (x *Searcher) Sample(ctx context.Context, queries [][]int32, keys []uint64,
 	})
 }
 
-// fewestRows are computed together at least: with fewer, reading the output matrix takes longer than the products.
+// fewestRows is the least number of rows computed together: with fewer, reading the output matrix takes longer than the
+// products.
 const fewestRows = 128
 
-// each finds something for every query, those of similar length together, each part of them with a cache of its
-// own. Where a row of a product is the same whatever is beside it, each of a CPU's threads takes one part after another: in
-// a part of its own none waits for another. A part that a card has no room for is halved, as are those after it: once, of
-// which Warn's say hears.
+// each finds something for every query, in parts of queries of similar length, each with a cache of its own. If other
+// rows of a product cannot change a row, each of a CPU's threads takes one part after another: threads in parts of
+// their own do not wait for each other. If a card has no room for a part, that part and all later ones are halved,
+// once, and the function that Warn was given hears of it.
 func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
 	size, err := x.batch(asked, queries, l)
 	if err != nil {
@@ -171,8 +171,8 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 		}
 		return found, nil
 	}
-	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
-	// a while after each operation, so that a second one takes the first one's time.
+	// libtorch keeps a pool of threads per OS thread that calls it; pools spin for a while after each operation, so
+	// that a second pool takes the first one's time.
 	err = tensor.Share(workers, func() error {
 		memory, ok := x.memory.Get().(*kernel.Logits)
 		if !ok {
@@ -214,8 +214,7 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 
 func ceil(n, of int) int { return (n + of - 1) / of }
 
-// byLength orders queries by length, so that those of a batch take about as long;
-// equal ones stay in order.
+// byLength orders queries by length, so that the queries of a batch take about as long; equal ones stay in order.
 func byLength(queries [][]int32) []int {
 	order := lists.Places(len(queries))
 	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })

@@ -51,12 +51,11 @@ func Rank(hypotheses []Hypothesis, find func(tokens []int32) (document int, ok b
 	return r
 }
 
-// Rank returns the k best documents of each query by the first decoder step's
-// scores (paper, "Retrieval"), batch queries at a time; 0: as many as a card has room
-// for. Only the documents' rows of the output matrix are computed, so a score is
-// log p(document | query) among documents; the order is that of the whole vocabulary.
-// Ties: the lower document first. In F16 a query whose scores are not numbers has no ranking; else that
-// is ErrNaN. report, which may be nil, hears how many queries are done.
+// Rank returns the k best documents of each query by the first decoder step's scores (paper, "Retrieval"), batch
+// queries at a time; 0: as many as a card has room for. Only the documents' rows of the output matrix are computed, so
+// a score is log p(document | query) among documents, in the order of the whole vocabulary. Ties: the lower
+// document first. In F16 a query whose scores are not numbers has no ranking; in other types such scores are ErrNaN.
+// report, which may be nil, hears how many queries are done.
 func (x *Searcher) Rank(ctx context.Context, queries [][]int32, k, batch int, report func(done int)) ([]Result, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("atomic identifiers: the %d best documents; at least 1 is needed", k)

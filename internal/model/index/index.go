@@ -67,8 +67,8 @@ func (c *Catalog) find(v retrieve.Validity) func(tokens []int32) (place int, ok 
 	}
 }
 
-// Index searches a catalog with a model. Several goroutines may use it at once; it
-// must be made anew when the model's weights have changed.
+// Index searches a catalog with a model. Several goroutines may use it at once; a change of the model's weights needs a
+// new one.
 type Index struct {
 	*decode.Searcher // of documents, or of all tokens where identifiers have several
 	catalog          *Catalog

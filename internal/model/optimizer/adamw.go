@@ -61,8 +61,8 @@ func (a *AdamW) Step(grads []*tensor.Tensor, rate float64) {
 	}
 }
 
-// StepOn implements Optimizer. It takes 4 bytes for each of up to 2²⁷ elements of gradients, or of the largest
-// parameter's, that are not float32; those that are it divides in place.
+// StepOn implements Optimizer. float32 gradients are divided in place; for the others it takes 4 bytes for each of up
+// to 2²⁷ elements, or of the largest parameter's.
 func (a *AdamW) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
 	a.fits("AdamW", grads)
 	if len(a.params) == 0 {

@@ -146,7 +146,7 @@ func (c *Cache) read(tokens []int32) []int64 {
 		tensor.Failf("model", "%d tokens for %d rows", len(tokens), len(c.input))
 	}
 	if c.steps == c.most {
-		tensor.Failf("model", "the cache was made for %d tokens", c.most)
+		tensor.Failf("model", "the cache has room for %d tokens", c.most)
 	}
 	return lists.Map(tokens, func(t int32) int64 { return int64(t) })
 }

@@ -29,10 +29,9 @@ func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
 	return m, nil
 }
 
-// Extend appends n tokens to the vocabulary, for those that document identifiers have of
-// their own, from Size of the old model on. The new rows are drawn as transformers'
-// resize_token_embeddings draws them. The tensors that have a row per token are new
-// ones: an optimizer made before does not fit any more.
+// Extend appends n tokens to the vocabulary, for document identifiers with tokens of their own, from Size of the old
+// model on. The new rows are drawn as transformers' resize_token_embeddings draws them. Tensors with a row per token
+// are new ones: an optimizer of the old tensors does not fit any more.
 func (m *Model) Extend(n int64, seed uint64) error {
 	if n < 1 {
 		return fmt.Errorf("cannot extend the vocabulary by %d", n)

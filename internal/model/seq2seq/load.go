@@ -59,7 +59,7 @@ func rest(c Config, f *checkpoint.File) (unused []string, err error) {
 			if same, err := f.Same(name, read); err != nil {
 				return nil, err
 			} else if !same {
-				return nil, fmt.Errorf("tensors %q and %q have other numbers, and config.json says that they are one matrix: leave out the one that is not meant, or correct tie_word_embeddings: %w", name, read, checkpoint.ErrOther)
+				return nil, fmt.Errorf("tensors %q and %q have other numbers, and config.json says that they are one matrix: leave out the wrong one, or correct tie_word_embeddings: %w", name, read, checkpoint.ErrOther)
 			}
 		}
 	}
@@ -142,9 +142,8 @@ func (m *Model) WriteWeights(w io.Writer) error {
 	return tensor.Do(func(*tensor.Scope) error { return checkpoint.Write(w, map[string]string{"format": "pt"}, m.all) })
 }
 
-// Save writes config.json and model.safetensors to a folder, which transformers'
-// from_pretrained opens. Each file appears whole or not
-// at all.
+// Save writes config.json and model.safetensors to a folder, which transformers' from_pretrained opens. Each file is
+// complete or absent.
 func (m *Model) Save(folder string) error {
 	text, err := json.MarshalIndent(m.Config, "", "  ")
 	if err != nil {

@@ -16,21 +16,21 @@ type Model struct {
 	Device  tensor.Device
 	Compute tensor.DType
 
-	Unused []string // tensors of the file that it was read of, which nothing is computed with
+	Unused []string // tensors of its file that nothing is computed with
 
 	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
 
-	// HalfScores has searches on a CPU multiply by the output matrix in BF16 too, where that is Compute; else, as in
+	// HalfScores lets searches on a CPU multiply by the output matrix in BF16 too, if Compute is BF16. Otherwise, as in
 	// training and on a card, scores are products of float32. Their sums are float32 either way.
 	HalfScores bool
 
-	// Checkpoint makes Gradients keep the beginning of each block only, and compute blocks
-	// again in the backward pass: less memory, a third more work, on a CPU the same bytes.
+	// Checkpoint makes Gradients keep the beginning of each block only, and recompute blocks in the backward pass: less
+	// memory, a third more work, on a CPU the same bytes.
 	Checkpoint bool
 
 	scope  *tensor.Scope
 	all    []Param // in the order of Config's Specs
-	params []Param // those that are trained
+	params []Param // the trained ones of all
 	net    Network
 	copies *copies         // on a card or in half precision; nil before the first pass
 	making *sync.Mutex     // of copies

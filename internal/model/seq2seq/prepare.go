@@ -21,7 +21,7 @@ type Prepared struct {
 // the batch's arrays.
 func (p *Prepared) Numbers() []int64 { return p.all }
 
-// Shapes are what of a batch decides about the shapes of all that is computed of it.
+// Shapes are the numbers of a batch that decide the shapes of everything computed from it.
 type Shapes struct{ Examples, Inputs, LongestInput, Labels, LongestLabel int64 }
 
 // Shapes are the batch's.

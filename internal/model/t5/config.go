@@ -28,7 +28,7 @@ func family(modelType string) seq2seq.Family {
 }
 
 // Config is Hugging Face's config.json of a T5, mT5 or umT5 model. Fields that this package
-// does not use are kept and written again.
+// does not use are kept and written.
 type Config struct {
 	ModelType         string  `json:"model_type"`
 	VocabSize         int64   `json:"vocab_size"`
@@ -72,7 +72,7 @@ func Defaults() Config {
 	}
 }
 
-// DefaultsOf are transformers' defaults of a model_type, which mT5 and umT5 have others of.
+// DefaultsOf returns transformers' defaults of a model_type; mT5 and umT5 differ from T5.
 func DefaultsOf(modelType string) Config {
 	c := Defaults()
 	if c.ModelType = modelType; modelType != "t5" {
@@ -155,8 +155,7 @@ func (c Config) feedForward() (activation string, gated bool) {
 	return activation, gated
 }
 
-// ownPositions says whether every layer has a table of relative positions; else the first
-// layer's is that of all.
+// ownPositions says whether every layer has a table of relative positions; otherwise the first layer's serves all.
 func (c Config) ownPositions() bool { return c.ModelType == "umt5" }
 
 // scales says whether the decoder's states are multiplied by d_model^-0.5.
@@ -167,8 +166,8 @@ func (c Config) scales() bool {
 	return c.TieEmbeddings
 }
 
-// Of implements seq2seq.Config. A configuration of transformers 5 leaves to the weights whether the output matrix is the
-// embedding, as its tie_weights does: it is, but where they have another one.
+// Of implements seq2seq.Config. A configuration of transformers 5 leaves to the weights whether the output matrix is
+// the embedding, as its tie_weights does: it is, unless they have another one.
 func (c Config) Of(f *checkpoint.File) (_ seq2seq.Config, err error) {
 	if c.ScaleOutputs != nil {
 		c.TieEmbeddings = true

@@ -57,7 +57,7 @@ func (t *trial) pace(sizes []int, do func(n int) error, wait func() error) (foun
 	return found, err
 }
 
-// timeFor is how long n examples take: as the last two points go on, or the last one alone.
+// timeFor is how long n examples take: as the last two points go on, or only the last one.
 func timeFor(found []point, n int) float64 {
 	b := found[len(found)-1]
 	each := b.took / float64(b.n)

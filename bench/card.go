@@ -72,7 +72,7 @@ func embedOnCard(name string, target float64, dtype string) line {
 func aCard(e *env) error {
 	switch {
 	case e.card == "cpu" && !e.quick:
-		return errors.New("-card cpu computes on the CPU, where the whole line would take days: add -quick")
+		return errors.New("-card cpu computes on the CPU, where the line would take days: add -quick")
 	case e.card == "cpu":
 		return nil
 	case tensor.CUDADevices() == 0:

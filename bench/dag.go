@@ -13,7 +13,7 @@ var dagRequirements string
 // processorTime is of all processes that a run starts, servers among them.
 var processorTime = value{"CPU s", func(s sample) float64 { return s.Processor }, false}
 
-// dagLines run trivial steps, one program each, by whole commands on fresh folders.
+// dagLines run trivial steps, one program each, by complete commands on fresh folders.
 var dagLines = []line{
 	{name: "first_1000_cpu_vs_snakemake", takes: 36, target: 1, value: processorTime, once: true,
 		doc:  "1,000 steps beside each other, first run with the server: the processor's seconds",

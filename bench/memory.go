@@ -148,7 +148,7 @@ func indexPassages(args []string) (s sample, err error) {
 	return sample{Seconds: lap(), Work: float64(most), Check: fmt.Sprintf("%+v", ix.Statistics)}, nil
 }
 
-// searchAll is a slice of the workload beam, alone.
+// searchAll is one slice of the workload beam.
 func searchAll(args []string) (s sample, err error) {
 	w, err := onDevice(args, workloads["beam"])
 	if err != nil {

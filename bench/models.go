@@ -26,7 +26,7 @@ func pinned(requirements, name string) string {
 	return version
 }
 
-// The peers run on the same weights and threads. A bound is the work's matrix products alone, by libtorch.
+// The peers run on the same weights and threads. A bound is only the work's matrix products, by libtorch.
 var modelLines = []line{
 	modelLine("train_step_vs_transformers", 1, 50, "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, in float32",
 		ourStep("full"), theirStep("full"), theirStep("full", "--autocast"), compiledStep),
@@ -86,7 +86,7 @@ func embedLine(name string, target, takes float64, precision, dtype string, hows
 		lists.Map(hows, func(how string) side { return peerOn("bert_embed.py", "bert_embed.py", "--how", how) })...)
 }
 
-// workloads are the pieces of this group; the bench starts itself again as one.
+// workloads are the pieces of this group; the bench restarts itself as one.
 var workloads = map[string]func(p *placed, w *workload) error{
 	"train":          trainWork,
 	"train-products": trainProducts,

@@ -51,7 +51,7 @@ func appendTo(path, text string) error {
 
 // measureAlone makes what a line needs, and measures it.
 func measureAlone(e *env, l line) ([]result, error) {
-	m := e.makeAll([]line{l})[0]
+	m := e.prepareAll([]line{l})[0]
 	if err := errors.Join(m.errs...); err != nil {
 		return nil, err
 	}

@@ -129,11 +129,11 @@ func (c Config) validate() error {
 	}
 	switch {
 	case c.EncoderHeads != c.DecoderHeads:
-		return fmt.Errorf("encoder_attention_heads is %d and decoder_attention_heads %d; equal ones are known", c.EncoderHeads, c.DecoderHeads)
+		return fmt.Errorf("encoder_attention_heads is %d and decoder_attention_heads %d; only equal numbers are supported", c.EncoderHeads, c.DecoderHeads)
 	case c.DModel%c.EncoderHeads != 0:
 		return fmt.Errorf("d_model %d is not a multiple of %d heads", c.DModel, c.EncoderHeads)
 	case c.Activation != "gelu":
-		return fmt.Errorf("activation_function is %q; gelu is known", c.Activation)
+		return fmt.Errorf("activation_function is %q; only gelu is supported", c.Activation)
 	case c.EncoderLayerDrop != 0 || c.DecoderLayerDrop != 0:
 		return errors.New("encoder_layerdrop and decoder_layerdrop are not supported: use 0")
 	case !c.TieEmbeddings:

@@ -105,7 +105,7 @@ const (
 // memory depends on the budget and not on the number of texts.
 func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {
 	if pooling != CLS && pooling != Mean && pooling != Max {
-		return nil, fmt.Errorf("encoder: pooling %q; cls, mean and max are known", pooling)
+		return nil, fmt.Errorf("encoder: pooling %q; use cls, mean or max", pooling)
 	}
 	for i, ids := range texts {
 		if n := int64(len(ids)); n == 0 || n > m.Config.MaxTokens() {

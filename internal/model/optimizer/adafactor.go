@@ -45,7 +45,7 @@ func NewAdafactor(params []checkpoint.Named, o AdafactorOptions) (*Adafactor, er
 		case 2:
 			m.row, m.col = s.zeros(p, ".exp_avg_sq_row", shape[0]), s.zeros(p, ".exp_avg_sq_col", shape[1])
 		default:
-			tensor.Failf("Adafactor", "%s has shape %v; vectors and matrices are known", p.Name, shape)
+			tensor.Failf("Adafactor", "%s has shape %v; vectors and matrices are supported", p.Name, shape)
 		}
 		a.moments = append(a.moments, m)
 	})

@@ -216,7 +216,7 @@ func (c Config) validate() error {
 	}
 	switch {
 	case architectures[c.ModelType] == "":
-		return fmt.Errorf("model_type is %q; t5, mt5 and umt5 are known", c.ModelType)
+		return fmt.Errorf("model_type is %q; t5, mt5 and umt5 are supported", c.ModelType)
 	case c.Buckets < 4 || c.Buckets%2 != 0:
 		return fmt.Errorf("relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
 	case c.MaxDistance <= c.Buckets/2:
@@ -227,9 +227,9 @@ func (c Config) validate() error {
 		return fmt.Errorf("layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
 	}
 	if name, _ := c.feedForward(); c.DenseAct != nil && !knownActivation(name) {
-		return fmt.Errorf("dense_act_fn is %q; %s are known", name, tensor.KnownActivations)
+		return fmt.Errorf("dense_act_fn is %q; %s are supported", name, tensor.ActivationNames)
 	} else if !knownActivation(name) {
-		return fmt.Errorf("feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)
+		return fmt.Errorf("feed_forward_proj is %q; %s are supported, and with \"gated-\" before them", c.FeedForward, tensor.ActivationNames)
 	}
 	return c.Vocabulary().Check()
 }

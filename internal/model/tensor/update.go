@@ -70,10 +70,9 @@ func (s *Scope) AddRowsInPlace(to, index, from *Tensor) {
 	must(op, C.redsi_add_rows(to.n(op), index.n(op), from.n(op)), to, index, from)
 }
 
-// What follows changes many tensors by few operations, for a card: the numbers that decide about an
-// update stay on the device, and nothing waits for it. A CPU computes the same. The host's numbers that
-// they take, in options, are the same in all updates: calls may be recorded and replayed, with
-// other values in the same tensors.
+// What follows changes many tensors by few operations, for a card: the numbers that decide about an update stay on the
+// device, and the host does not wait for it. A CPU computes the same. The host's numbers that they take, in options,
+// are the same in all updates: calls may be recorded and replayed, with other values in the same tensors.
 //
 // Found, float32 [1], is 1 where an update must change nothing, and 0 elsewhere; divisor, float32
 // [1], is what gradients are divided by. Both may be nil. Rate, float32 [1], is the learning rate. All

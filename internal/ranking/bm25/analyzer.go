@@ -10,8 +10,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Analyzer makes terms of a text: it splits it into segments, each of which is a term, or
-// none, whatever stands around it. An index asks for the term of a segment once.
+// Analyzer splits a text into segments, each of which is a term or no term, whatever stands around it. An index asks
+// for the term of a segment once.
 type Analyzer interface {
 	Split(text string, yield func(segment string))
 	Term(segment string) string // "" for none
@@ -22,8 +22,8 @@ var stopWords = set("a an and are as at be but by for if in into is it no not of
 
 func set(words string) map[string]bool { return lists.Set(strings.Fields(words)) }
 
-// Whitespace is the tokenizer of rank_bm25's examples: what stands between blanks, as it
-// is. Blanks are those of Python's str.split.
+// Whitespace is the tokenizer of rank_bm25's examples: words between blanks, as they are. Blanks are the blanks of
+// Python's str.split.
 func Whitespace() Analyzer { return whitespace{} }
 
 type whitespace struct{}

@@ -1,5 +1,5 @@
 // Package dense finds the documents whose vectors have the greatest inner products, or
-// cosines, with those of queries, by computing all of them. It must not know where vectors
+// cosines, with queries' vectors, by computing all of them. It must not know where vectors
 // come from.
 package dense
 
@@ -186,7 +186,7 @@ func (s *search) low(query, strip int) float32 {
 // below is the greatest float32 that is not above v, or the one before it.
 func below(v float64) float32 { return math.Nextafter32(float32(v), float32(math.Inf(-1))) }
 
-// hopeless is a product below which a document of length 1 is none of a query's best.
+// hopeless is a product below which a document of length 1 is not among a query's best.
 func (s *search) hopeless(query int) float64 {
 	low, full := s.best[query].Threshold()
 	if !full {

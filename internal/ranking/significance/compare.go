@@ -42,11 +42,11 @@ type Method struct {
 // Pair is a comparison of two systems by their places.
 type Pair struct{ A, B int }
 
-// Outcome is what came out of it.
+// Outcome is the result of a comparison.
 type Outcome struct {
 	Differences
 	Statistic *float64 // of t and wilcoxon; nil where it is infinite, and for others
-	P         float64  // of the test alone; with TukeyHSD that of all pairs
+	P         float64  // of the test; with TukeyHSD of all pairs together
 	Low, High float64  // of the mean difference, with confidence 1 - alpha
 	Exact     bool     // Permutation tried all signs
 }

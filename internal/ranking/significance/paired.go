@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Differences are those of two systems, query by query.
+// Differences are the differences of two systems, query by query.
 type Differences struct {
 	Values []float64
 	Mean   float64
@@ -26,8 +26,8 @@ func Subtract(a, b []float64) Differences {
 	return d
 }
 
-// same reports whether all differences are one number, but for rounding: no test has
-// anything to say of them beyond that number.
+// same reports whether all differences are one number, up to rounding: no test has anything to say of them beyond that
+// number.
 func (d Differences) same() bool { return d.Std <= 1e-14*math.Abs(d.Mean) }
 
 // EffectSize is Cohen's d for pairs: the mean over the standard deviation of the

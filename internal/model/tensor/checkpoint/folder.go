@@ -61,7 +61,7 @@ func Plain(config []byte) error {
 	}
 	switch {
 	case c.Quantization != nil:
-		return errors.New("it has a quantization_config: quantized weights are not read, take those that they were made of")
+		return errors.New("it has a quantization_config: quantized weights are not read: take the weights before quantization")
 	case len(c.Pruned) > 0:
 		return errors.New("it has pruned_heads, which are not supported")
 	case c.Tied:

@@ -17,10 +17,10 @@ type State struct {
 	Reason string `json:"reason,omitempty"`
 	// Folder has the libraries, or would.
 	Folder string `json:"folder,omitempty"`
-	// Versions are those of Folder, "torch 2.11.0" first.
+	// Versions are what Folder says of itself, "torch 2.11.0" first.
 	Versions []string `json:"versions,omitempty"`
 	// Driver and Runtime are versions of CUDA, such as "13.0": the newest that the driver can do, and the
-	// libraries'. They are "" if there is none.
+	// libraries'. They are "" without a driver or libraries.
 	Driver  string `json:"driver,omitempty"`
 	Runtime string `json:"runtime,omitempty"`
 	// Cards is how many this process may use.
@@ -159,7 +159,7 @@ func (m machine) count(s State) State {
 	return s
 }
 
-// folder is where the libraries are, or would be put, of a process whose libtorch_cpu.so is a file; "" of none.
+// folder is where the libraries are, or would be put, of a process whose libtorch_cpu.so is library; "" without one.
 func folder(library string) string {
 	if library == "" {
 		return ""

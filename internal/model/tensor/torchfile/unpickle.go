@@ -86,7 +86,7 @@ func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
 		if v := m.uint(1); v < 2 || v > 5 {
-			m.fail("pickle protocol %d, 2 to 5 are known", v)
+			m.fail("pickle protocol %d; 2 to 5 are read", v)
 		}
 	case 0x95: // FRAME
 		m.uint(8)
@@ -149,11 +149,11 @@ func (m *machine) step(op byte) {
 	case 'R': // REDUCE
 		m.reduce()
 	default:
-		m.fail("pickle opcode 0x%02x is not one that a dictionary of tensors needs; the file is refused", op)
+		m.fail("pickle opcode 0x%02x, which no dictionary of tensors needs; the file is refused", op)
 	}
 }
 
-// reduce is a call, of one of three known names.
+// reduce is a call, by one of three names.
 func (m *machine) reduce() {
 	args := pop[tuple](m)
 	name := pop[global](m)

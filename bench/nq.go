@@ -23,7 +23,7 @@ import (
 var nqLines = []line{
 	{
 		name: "nq_extract_vs_gunzip", takes: 20, target: 0.8, value: throughput,
-		doc:  "full NQ shards to records, headers and text keys, against gunzip alone by the same library",
+		doc:  "full NQ shards to records, headers and text keys, against only gunzip by the same library",
 		ours: onCorpus("nq-extract", shardFiles), peer: onCorpus("gunzip", shardFiles), unlike: true,
 	},
 	{

@@ -16,7 +16,7 @@ import (
 var stubLines = []line{
 	{
 		name: "stub_scan_vs_gunzip", takes: 8, target: 0.75, value: throughput,
-		doc:  "pages of the records' revisions from a stub dump, against gunzip alone by the same library",
+		doc:  "pages of the records' revisions from a stub dump, against only gunzip by the same library",
 		ours: onCorpus("stub-scan", stubFile, wantedFile), peer: onCorpus("gunzip", stubFile), unlike: true,
 	},
 	{

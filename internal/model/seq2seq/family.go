@@ -22,7 +22,7 @@ type Config interface {
 	Vocabulary() Vocabulary
 	// Of is the configuration with what the file of its weights says beside config.json.
 	Of(f *checkpoint.File) (Config, error)
-	// Unused says whether nothing is computed with a tensor that files have beside those of Build.
+	// Unused says whether nothing is computed with a tensor of a file that Build does not ask for.
 	Unused(name string) bool
 	// Extended has n more tokens, which follow the others.
 	Extended(n int64) Config

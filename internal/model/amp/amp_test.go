@@ -26,7 +26,7 @@ func check(s *tensor.Scope, a *amp.Scaler, loss *tensor.Tensor, grads []*tensor.
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	live := tensor.Live()
-	t.Cleanup(func() { // after those of scalers
+	t.Cleanup(func() { // after the scalers' cleanups
 		if tensor.Live() != live {
 			t.Errorf("%d tensors leaked", tensor.Live()-live)
 		}

@@ -39,7 +39,7 @@ func TestFilled(t *testing.T) {
 	}
 }
 
-// TestRecomputed: updates whose activations are computed again are those that keep them: dropout draws the same.
+// TestRecomputed: updates whose activations are recomputed equal updates that keep them: dropout draws the same.
 func TestRecomputed(t *testing.T) {
 	fit := func(recompute bool) []float64 {
 		l := toy(t, card, tensor.F32, 0.1)

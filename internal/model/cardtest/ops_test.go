@@ -140,7 +140,7 @@ var operations = []operation{
 	}},
 }
 
-// tolerances of a type, by the largest value: those of the products of a card, which adds up in another order.
+// tolerances of a type, by the largest value, for the products of a card, which adds up in another order.
 var tolerances = []struct {
 	dtype             tensor.DType
 	forward, backward float64
@@ -236,7 +236,7 @@ func TestDropout(t *testing.T) {
 	}
 }
 
-// TestAttentionDropout: the gradient of attention is that of the mask that the seed draws.
+// TestAttentionDropout: the gradient of attention follows the mask that the seed draws.
 func TestAttentionDropout(t *testing.T) {
 	run(t, func(s *tensor.Scope) {
 		const rows, width = 20, 12

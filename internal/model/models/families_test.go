@@ -154,7 +154,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 var _ io.Writer = full{}
 
 // TestBF16: half precision follows single precision to its own accuracy; gradients of matrices are of half precision, but the
-// embedding's, to which those of tokens are added.
+// embedding's, to which the gradients of tokens are added.
 func TestBF16(t *testing.T) {
 	m, b := model(t, "t5/v1_0"), batch(t, "t5")
 	want := errtest.Value(m.Loss(b))(t)
@@ -194,7 +194,7 @@ func openFolder(t *testing.T, config, weights []byte) error {
 	return err
 }
 
-// The parameter counts are those of the published models.
+// The parameter counts are the published models'.
 func TestParameterCounts(t *testing.T) {
 	tiny, base := t5.Defaults(), t5.Defaults()
 	tiny.DModel, tiny.DFF, tiny.NumLayers, tiny.NumDecoderLayers, tiny.NumHeads = 256, 1024, 4, 4, 4

@@ -44,7 +44,7 @@ func model(t testing.TB, name string) *seq2seq.Model {
 	return m
 }
 
-// batch is that of a model's family.
+// batch is the batch of a model's family.
 func batch(t testing.TB, name string) (b seq2seq.Batch) {
 	t.Helper()
 	family, _, _ := strings.Cut(name, "/")

@@ -25,7 +25,7 @@ func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	return errtest.Value(Search(context.Background(), reading(documents.Data), documents.Rows, queries, o))(t)
 }
 
-// TestNumpy: rankings are those of numpy (tools/golden/dense.py), ties by number.
+// TestNumpy: rankings are numpy's (tools/golden/dense.py), ties by number.
 func TestNumpy(t *testing.T) {
 	documents, queries := goldens.Read(t, "testdata/documents.npy", npy.Read), goldens.Read(t, "testdata/queries.npy", npy.Read)
 	var golden map[string]struct {

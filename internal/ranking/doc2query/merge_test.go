@@ -58,7 +58,7 @@ var own = []dedup.Query{
 	{ExampleID: 3, Split: nq.Test, Question: "what is a hill", Doc: 0},
 }
 
-// TestMerge: own queries stay as they are, and generated ones follow, but for those that
+// TestMerge: own queries stay as they are, and generated ones follow, except queries that
 // leak, repeat or say nothing.
 func TestMerge(t *testing.T) {
 	generated := []Generated{

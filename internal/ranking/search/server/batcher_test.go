@@ -115,7 +115,7 @@ func TestRoom(t *testing.T) {
 		f.turns = make(chan struct{})
 		a, b1, c := call(b, "a", 1), call(b, "b", 1), call(b, "c", 1)
 		if d := call(b, "d", 1); !errors.As(d.err, new(*BusyError)) {
-			t.Errorf("a third one that waits: %v", d.err)
+			t.Errorf("a third query in a queue of two: %v", d.err)
 		}
 		b1.cancel()
 		<-b1.done

@@ -24,7 +24,7 @@ type efficientCall struct {
 	Card     []any  `json:"card,omitempty"`
 }
 
-// TestEfficientCalls: the calls of libtorch's memory-efficient kernel are calls that its meta
+// TestEfficientCalls: the calls of libtorch's memory-efficient kernel are those that its meta
 // device took, and what stands in for it gives tensors of the same shapes, strides and types.
 // Every operand lies as the kernel reads it: 16 bytes at a time. With REDSI_UPDATE=1 it writes the
 // calls, which tools/golden/efficient.py completes.

@@ -47,7 +47,7 @@ type Counts struct {
 	Launches      int64            `json:"launches"`  // the sum of Operators
 	Uploads       int64            `json:"uploads"`   // copies to the card
 	UploadBytes   int64            `json:"upload_bytes"`
-	Downloads     int64            `json:"downloads"` // copies from the card; the host waits for each
+	Downloads     int64            `json:"downloads"` // copies from the card, each of which waits for it
 	DownloadBytes int64            `json:"download_bytes"`
 	Syncs         int64            `json:"syncs"` // other waits of the host for the card: values read, synchronizations
 	Peak          int64            `json:"-"`     // bytes that tensors had at the most, beyond what they had before

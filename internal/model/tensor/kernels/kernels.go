@@ -48,7 +48,7 @@ func of(operator string) []string {
 	return strings.Fields(take(C.redsi_kernels_of(n, o)))
 }
 
-// fakes registers operators that its test refuses: redsi_test::on_cpu, which has a kernel only for the CPU, and
+// fakes makes operators that its test refuses: redsi_test::on_cpu, which has a kernel for the CPU alone, and
 // redsi_test::no_grad, whose derivative only the CPU has.
 func fakes() { C.redsi_kernels_fakes() }
 

@@ -95,7 +95,7 @@ func TestKernels(t *testing.T) {
 	} {
 		errtest.Says(t, checkAll([]string{"aten::mm", operator}), want)
 	}
-	// A CPU's own operator stands for the operators that CUDA calls in its place.
+	// A CPU's own operator stands for those that CUDA calls in its place.
 	for _, operator := range []string{"aten::_scaled_dot_product_flash_attention_for_cpu", "aten::_scaled_dot_product_flash_attention_for_cpu_backward"} {
 		if err := checkAll([]string{operator}); err != nil {
 			t.Errorf("in place of %s: %v", operator, err)

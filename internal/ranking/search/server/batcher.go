@@ -75,8 +75,8 @@ func NewBatcher(s Searcher, l Limits) *Batcher {
 	return b
 }
 
-// Search blocks until the answer to one query. It returns a BusyError at once if there is no room or no time for it,
-// and when ctx ends, whose query is then not searched, unless it is being searched with others.
+// Search blocks until a query is answered or ctx ends: a query whose ctx ends is not searched, unless it is being
+// searched with others. It returns a BusyError at once if there is no room or no time for the query.
 func (b *Batcher) Search(ctx context.Context, query string, k int) (search.Answer, error) {
 	r := &request{ctx: ctx, query: query, k: k, came: time.Now(), reply: make(chan reply, 1)}
 	if err := b.enter(r); err != nil {

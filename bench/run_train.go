@@ -59,7 +59,8 @@ func trainingOf(dir string, verb ...string) []string {
 func runTraining(args []string) (sample, error) {
 	dir, command := args[0], args[1:]
 	if len(command) == 1 {
-		command = append(command, trainingOf(dir, "run", "-t", "step.train.tiny", "--var", newSeed(), "--out", filepath.Join(dir, "results"))...)
+		seed := fmt.Sprintf("seed=%d", time.Now().UnixNano()%1e9) // a new training, not a hit
+		command = append(command, trainingOf(dir, "run", "-t", "step.train.tiny", "--var", seed, "--out", filepath.Join(dir, "results"))...)
 	}
 	for _, name := range threadNames {
 		if err := os.Unsetenv(name); err != nil {
@@ -70,6 +71,3 @@ func runTraining(args []string) (sample, error) {
 	s.Work, s.Check = 1, "15 updates"
 	return s, err
 }
-
-// newSeed makes a training a new one, not a hit.
-func newSeed() string { return fmt.Sprintf("seed=%d", time.Now().UnixNano()%1e9) }

@@ -52,7 +52,7 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Searcher, error) {
 				if m.Int8() {
 					x.head, err = kernel.PackInt8(weights, int(documents), x.width)
 				} else {
-					x.head, err = kernel.Pack(weights, int(documents), x.width, halfScores(m))
+					x.head, err = kernel.Pack(weights, int(documents), x.width, m.HalfScores && m.Compute == tensor.BF16)
 				}
 				return err
 			}))
@@ -62,11 +62,6 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Searcher, error) {
 		return nil, err
 	}
 	return x, nil
-}
-
-// halfScores says whether scores are products of bfloat16.
-func halfScores(m *seq2seq.Model) bool {
-	return m.HalfScores && m.Compute == tensor.BF16 && !m.Device.IsCUDA()
 }
 
 // Warn is called with a sentence when a card has no room for a batch.

@@ -12,21 +12,10 @@ func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	scope := tensor.NewScope()
-	var m *Model
-	err := tensor.Try(func() {
-		rng := &tensor.RNG{Seed: seed}
-		var all []Param
-		for _, s := range Specs(c) {
-			all = append(all, Param{Name: s.Name, Tensor: s.Init.draw(scope, rng, device, s.Shape...)})
-		}
-		m = build(c, device, scope, all)
+	rng := &tensor.RNG{Seed: seed}
+	return assemble(c, device, func(scope *tensor.Scope, s Spec) (*tensor.Tensor, error) {
+		return s.Init.draw(scope, rng, device, s.Shape...), nil
 	})
-	if err != nil {
-		scope.Close()
-		return nil, err
-	}
-	return m, nil
 }
 
 // Extend appends n tokens to the vocabulary, for document identifiers with tokens of their own, from Size of the old

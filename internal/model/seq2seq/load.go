@@ -91,8 +91,21 @@ func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
 // checkpoint.Weights finds.
 func Load(folder string, c Config, device tensor.Device) (m *Model, err error) {
 	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
-		if c, err = c.Of(f); err == nil {
-			m, err = readWeights(c, f, device)
+		if c, err = c.Of(f); err != nil {
+			return err
+		}
+		m, err = assemble(c, device, func(scope *tensor.Scope, s Spec) (*tensor.Tensor, error) {
+			if s.Fixed {
+				return scope.Zeros(tensor.F32, device, s.Shape...), nil
+			}
+			return f.Tensor(scope, s.In(f), tensor.F32, device, s.Shape...)
+		})
+		if err != nil {
+			return err
+		}
+		if m.Unused, err = rest(c, f); err != nil {
+			m.Close()
+			m = nil
 		}
 		return err
 	})
@@ -108,32 +121,6 @@ func (s Spec) In(f *checkpoint.File) string {
 		}
 	}
 	return name
-}
-
-// readWeights makes a model of the configuration c.
-func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
-	scope := tensor.NewScope()
-	var m *Model
-	err := tensor.Do(func(*tensor.Scope) (err error) {
-		var all []Param
-		for _, s := range Specs(c) {
-			var t *tensor.Tensor
-			if s.Fixed {
-				t = scope.Zeros(tensor.F32, device, s.Shape...)
-			} else if t, err = f.Tensor(scope, s.In(f), tensor.F32, device, s.Shape...); err != nil {
-				return err
-			}
-			all = append(all, Param{Name: s.Name, Tensor: t})
-		}
-		m = build(c, device, scope, all)
-		m.Unused, err = rest(c, f)
-		return err
-	})
-	if err != nil {
-		scope.Close()
-		return nil, err
-	}
-	return m, nil
 }
 
 // WriteWeights writes all tensors as model.safetensors, as transformers names

@@ -40,7 +40,28 @@ type Model struct {
 // Param is a parameter under its Hugging Face name.
 type Param = checkpoint.Named
 
-// build assembles a model from all tensors of its configuration, in their order, and
+// assemble makes a model of tensors that of gives, owned by scope.
+func assemble(c Config, device tensor.Device, of func(scope *tensor.Scope, s Spec) (*tensor.Tensor, error)) (m *Model, err error) {
+	scope := tensor.NewScope()
+	err = tensor.Do(func(*tensor.Scope) error {
+		var all []Param
+		for _, s := range Specs(c) {
+			t, err := of(scope, s)
+			if err != nil {
+				return err
+			}
+			all = append(all, Param{Name: s.Name, Tensor: t})
+		}
+		m = build(c, device, scope, all)
+		return nil
+	})
+	if err != nil {
+		scope.Close()
+	}
+	return m, err
+}
+
+// build makes a model of all tensors of its configuration, in their order, and
 // makes parameters leaves that gradients can be asked for.
 func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Model {
 	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all, making: new(sync.Mutex)}

@@ -274,8 +274,9 @@ func (r *run) losses(all bool) error {
 		case l.Gradients, !Finite(l.Value):
 			return &DivergedError{Step: r.lossesRead, Loss: l.Value, Grads: l.Gradients, Kept: r.saved}
 		default:
-			r.state.add(l.Value)
 			r.loss = l.Value
+			r.state.LossSum += l.Value
+			r.state.LossN++
 		}
 	}
 	return nil

@@ -74,11 +74,6 @@ func newState(t *Task, s *Sampler) state {
 	return state{Seed: t.Seed, Batch: t.Batch, Pass: s.Pass(), Indexing: s.Indexing(), Curve: Curve{Select: t.Select}}
 }
 
-func (s *state) add(loss float64) {
-	s.LossSum += loss
-	s.LossN++
-}
-
 // point ends the curve's current interval.
 func (s *state) point(rate float64, metrics map[string]float64) error {
 	if v, ok := metrics[s.Curve.Select]; !ok || !Finite(v) {

@@ -18,9 +18,7 @@ type Analyzer interface {
 }
 
 // stopWords are Lucene's for English, which are bm25s' too.
-var stopWords = set("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with")
-
-func set(words string) map[string]bool { return lists.Set(strings.Fields(words)) }
+var stopWords = lists.Set(strings.Fields("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with"))
 
 // Whitespace is the tokenizer of rank_bm25's examples: words between blanks, as they are. Blanks are the blanks of
 // Python's str.split.

@@ -177,14 +177,11 @@ func (s *search) take(query int, first int32, row int, product float64) {
 	}
 }
 
-// low is a number below which a query's products with documents of a strip are hopeless.
+// low is a number below which a query's products with documents of a strip are hopeless: the float32 before or at the bound.
 func (s *search) low(query, strip int) float32 {
 	hopeless := s.hopeless(query)
-	return below(min(hopeless*s.shortest[strip], hopeless*s.longest[strip]))
+	return math.Nextafter32(float32(min(hopeless*s.shortest[strip], hopeless*s.longest[strip])), float32(math.Inf(-1)))
 }
-
-// below is the greatest float32 that is not above v, or the one before it.
-func below(v float64) float32 { return math.Nextafter32(float32(v), float32(math.Inf(-1))) }
 
 // hopeless is a product below which a document of length 1 is not among a query's best.
 func (s *search) hopeless(query int) float64 {

@@ -99,7 +99,7 @@ func Clean(query string) (string, error) {
 		}
 		return r
 	}, query))
-	if !strings.ContainsFunc(query, visible) {
+	if !strings.ContainsFunc(query, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 		return "", errors.New("the query is empty")
 	}
 	if n := utf8.RuneCountInString(query); n > MaxQuery {
@@ -107,8 +107,6 @@ func Clean(query string) (string, error) {
 	}
 	return query, nil
 }
-
-func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // Percent prints a probability for people: 62.0 %, 0.31 %, and smaller ones as
 // powers of ten.

@@ -237,5 +237,5 @@ func TestStepsAreTheWhole(t *testing.T) {
 		defer c.Close()
 		c.Step(s, []int32{0})
 		c.Step(s, []int32{0})
-	}), "made for 1 tokens")
+	}), "room for 1 tokens")
 }

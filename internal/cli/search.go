@@ -90,7 +90,7 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 			return err
 		}
 		for i, x := range answers {
-			s := search.Answered{Query: part[i], Results: x.Hits, Invalid: x.Invalid, Truncated: x.Truncated}
+			s := search.Answered{Query: part[i], Answer: x}
 			if x.Truncated {
 				a.Log.Warn("the model reads only the beginning of a query", "query", part[i])
 			}

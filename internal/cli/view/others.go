@@ -15,10 +15,10 @@ import (
 func Answer(w io.Writer, st Style, s search.Answered, width int) {
 	const indent = "      "
 	Println(w, st.Bold(s.Query))
-	if len(s.Results) == 0 {
+	if len(s.Hits) == 0 {
 		Println(w, indent+"the model returned no document")
 	}
-	for _, h := range s.Results {
+	for _, h := range s.Hits {
 		Printf(w, "%4d. %s\n", h.Rank, h.Heading())
 		Printf(w, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
 		printIf(w, h.Text != "", "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))

@@ -322,7 +322,7 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	if err != nil {
 		return err
 	}
-	found, err := dense.Search(ctx, documents, documents.Rows, asked, dense.Options{Depth: c.Depth + min(1, len(own)), Cosine: c.Similarity == "cosine",
+	found, err := dense.Search(ctx, documents.Read, documents.Rows, asked, dense.Options{Depth: c.Depth + min(1, len(own)), Cosine: c.Similarity == "cosine",
 		Progress: func(n int) {
 			x.Report(step.Progress{Done: int64(n), Total: int64(documents.Rows), Unit: "documents"})
 		}})

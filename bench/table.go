@@ -63,37 +63,7 @@ func withTable(page string, rows []result, old func(revision string) bool) (stri
 	if !begins || !ends {
 		return "", fmt.Errorf("%s has no table between %q and %q", tablePage, tableBegin, tableEnd)
 	}
-	return before + tableBegin + "\n" + table(allLines(), rows, old) + "\n" + sinceReview(rows) + "\n" + tableEnd + after, nil
-}
-
-// review are the ratios of a review beside what one installed in November 2026, on 2 cores of an Intel Xeon with AMX, and the
-// lines that measure the same work since then.
-var review = []struct{ work, then, lines string }{
-	{"40 beams, free, a query", "transformers 5.24: 2.58; CTranslate2: 0.89", "beam40_vs_transformers beam40_vs_ctranslate2 beam40_vs_ctranslate2_int8 beam40_bf16_vs_ctranslate2_int8 beam40_int8_vs_ctranslate2_int8"},
-	{"40 beams along a trie", "a dict a prefix: 4.4; a vectorized processor: 3.3", "trie40_vs_transformers"},
-	{"40 best of 100,000 atomic identifiers", "transformers: 1.63; head of the documents: 1.31, in bf16 0.81", "atomic_eval_vs_transformers atomic_eval_bf16_vs_transformers"},
-	{"BERT L-8 H-512, a document", "transformers: 1.11; in bf16: 0.36", "bert_embed bert_embed_bf16 bert_embed_int8"},
-	{"training step of T5 Tiny, 128 x 32", "float32: 1.91; autocast: 1.59, compiled 1.37; our own bf16 beside our float32: 0.85", "train_step_vs_transformers train_step_bf16_vs_transformers train_step_bf16_vs_fp32"},
-	{"the same, lengths of NQ", "float32: 2.89; autocast: 2.37", "train_step_real_lengths_vs_transformers train_step_bf16_real_lengths_vs_transformers"},
-	{"BM25, a query of 200,000 passages", "Lucene 10.5: 2.3; PISA: 1.1", "bm25_vs_lucene bm25_vs_pisa"},
-	{"k-means, 20,000 x 512, 10 clusters", "scikit-learn: 0.99; faiss: 3.0", "kmeans_vs_sklearn"},
-}
-
-// sinceReview is the table of these ratios and of those in rows, each beside the fastest peer of its line.
-func sinceReview(rows []result) string {
-	text := "| work | a review before | now |\n|---|---|---|\n"
-	for _, r := range review {
-		var now []string
-		for name := range strings.FieldsSeq(r.lines) {
-			for _, row := range rows {
-				if row.Name == name {
-					now = append(now, fmt.Sprintf("`%s` %.2f", name, row.Ratio))
-				}
-			}
-		}
-		text += fmt.Sprintf("| %s | %s | %s |\n", r.work, r.then, strings.Join(now, ", "))
-	}
-	return text
+	return before + tableBegin + "\n" + table(allLines(), rows, old) + "\n" + tableEnd + after, nil
 }
 
 // table has a row for each line, with a peer's memory behind its time, and below it when and where they were measured.

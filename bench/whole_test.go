@@ -197,13 +197,6 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s has a row, and there is no such line", r.Name)
 		}
 	}
-	for _, of := range review {
-		for name := range strings.FieldsSeq(of.lines) {
-			if !slices.ContainsFunc(allLines(), func(l line) bool { return name == l.name }) {
-				t.Errorf("%s: there is no line %s", of.work, name)
-			}
-		}
-	}
 }
 
 // TestPeers: the fastest peer is the row's, each other one stands beside it, a peer far behind is measured once, and a

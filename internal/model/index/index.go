@@ -70,9 +70,9 @@ func (c *Catalog) find(v retrieve.Validity) func(tokens []int32) (place int, ok 
 // Index searches a catalog with a model. Several goroutines may use it at once; a change of the model's weights needs a
 // new one.
 type Index struct {
-	*decode.Searcher // of documents, or of all tokens where identifiers have several
-	catalog          *Catalog
-	batch            int // where options do not say
+	searcher *decode.Searcher // of documents, or of all tokens where identifiers have several
+	catalog  *Catalog
+	batch    int // where options do not say
 }
 
 // onCPU is how many queries a CPU decodes together where options do not say.
@@ -86,15 +86,21 @@ func New(m *seq2seq.Model, c *Catalog) (*Index, error) {
 	}
 	var err error
 	if c.trie == nil {
-		x.Searcher, err = decode.NewRanker(m, c.first, int64(c.documents))
+		x.searcher, err = decode.NewRanker(m, c.first, int64(c.documents))
 	} else {
-		x.Searcher, err = decode.NewSearcher(m)
+		x.searcher, err = decode.NewSearcher(m)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return x, nil
 }
+
+// Close frees what is kept beside the model; no search may be running.
+func (x *Index) Close() { x.searcher.Close() }
+
+// Warn lets say be called with a sentence when a card has no room for a batch.
+func (x *Index) Warn(say func(string)) { x.searcher.Warn(say) }
 
 // Search returns what the model names for each query, best first: the hypotheses
 // without a document among them, no document twice. A query is tokens with </s>.
@@ -108,14 +114,14 @@ func (x *Index) Search(ctx context.Context, queries [][]int32, o retrieve.Option
 		o.Batch = x.batch
 	}
 	if x.catalog.trie == nil {
-		return x.Rank(ctx, queries, o.Width, o.Batch, report)
+		return x.searcher.Rank(ctx, queries, o.Width, o.Batch, report)
 	}
 	b := decode.NewBeam(x.catalog.trie.Depth(), nil)
 	b.Width, b.Return, b.LengthPenalty, b.EarlyStopping = o.Width, o.Width, o.LengthPenalty, o.EarlyStopping
 	if o.Constrained {
 		b.Trie = x.catalog.trie
 	}
-	found, err := x.Searcher.Search(ctx, queries, b, o.Batch, report)
+	found, err := x.searcher.Search(ctx, queries, b, o.Batch, report)
 	if err != nil {
 		return nil, err
 	}

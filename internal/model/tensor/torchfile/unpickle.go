@@ -73,7 +73,8 @@ func unpickle(r *bufio.Reader) (any, error) {
 			return nil, fmt.Errorf("the pickle ends early: %w", noEOF(err))
 		}
 		if op == '.' {
-			return m.pop(), m.err
+			v := m.pop()
+			return v, m.err
 		}
 		if m.step(op); m.err != nil {
 			return nil, m.err

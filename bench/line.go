@@ -11,7 +11,7 @@ type sample struct {
 	Seconds float64 `json:"seconds"` // of the work itself: no start-up, no imports
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
 	Check   string  `json:"check"`   // what was found: equal on both sides
-	// Processor is the processor's seconds of a slice, or of a process and its children.
+	// Processor is the processor's seconds of a slice, or of a process and the children that it waited for.
 	Processor float64  `json:"processor"`
 	Written   float64  `json:"written,omitempty"`  // bytes that these wrote to disk
 	Resident  float64  `json:"resident,omitempty"` // bytes, at most, of a command

@@ -29,7 +29,7 @@ type Model struct {
 	Checkpoint bool
 
 	scope  *tensor.Scope
-	all    []Param // in the order of Config's Specs
+	all    []Param // in the order of Specs
 	params []Param // the trained ones of all
 	net    Network
 	copies *copies         // on a card or in half precision; nil before the first pass

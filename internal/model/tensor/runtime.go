@@ -12,8 +12,8 @@ import (
 )
 
 // SetNumThreads sets how many threads one operation may use, for the process: in this Run, and in every later Run, on
-// whichever OS thread. It may be called at any time: a running operation keeps the number that it began with. Unless
-// SameForAnyThreads, results of matrix products may differ in the last bit between numbers.
+// whichever OS thread. It may be called at any time: another Run that is under way keeps the number that it began with.
+// Unless SameForAnyThreads, results of matrix products may differ in the last bit between numbers.
 func SetNumThreads(n int) { C.redsi_set_num_threads(C.int(n)) }
 
 // NumThreads is how many threads one operation uses.

@@ -23,7 +23,7 @@ type Schedule struct {
 	Steps  int64  // of the training, where the form depends on it
 }
 
-// timescale is the steps of an inverse square root without a warmup.
+// timescale, in steps, is for an inverse square root without a warmup.
 const timescale = 10_000
 
 // At is the learning rate of a step, counted from 0. The first of a warmup is 0.

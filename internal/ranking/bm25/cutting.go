@@ -8,7 +8,7 @@ import (
 // cutting is a word whose endings are cut.
 type cutting struct {
 	word       string
-	r1, r2, rv int    // where its regions begin, and with them the endings that count; len(word) for none
+	r1, r2, rv int    // where its regions begin; an ending is in each region that begins at or before it; len(word) for none
 	limit      int    // endings are looked for from here on
 	vowels     string // for the conditions V, C and X
 	pair       string // two letters that are a vowel together

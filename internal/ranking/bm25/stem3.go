@@ -168,7 +168,8 @@ func swedish3(word string) string {
 	return c.word
 }
 
-// danish3 is the older stemmer, which undoubles other consonants, too: danish3 changes them before it.
+// danish3 is the older stemmer, which undoubles other consonants, too: danish3 makes them differ before it. The older
+// stemmer only shortens words, so the result is a beginning of the word.
 func danish3(word string) string {
 	r := []rune(word)
 	for i := 1; i < len(r); i++ {

@@ -31,9 +31,8 @@ const (
 )
 
 // Search returns the hits of every query among n documents, the best first, equal ones by number. read reads the next of
-// the documents' vectors, each once, in their order. Products are
-// float32, and bits do not depend on the processor or the number of threads. In memory are the
-// queries, their hits and a block of documents.
+// the documents' vectors, each once, in their order. Products are float32, and bits do not depend on the processor or
+// the number of threads. In memory are the queries, their hits and a block of documents.
 func Search(ctx context.Context, read func(to []float32) error, n int, queries npy.Matrix, o Options) ([][]topk.Hit, error) {
 	if err := queries.Check(); err != nil {
 		return nil, fmt.Errorf("query vectors: %w", err)
@@ -177,7 +176,8 @@ func (s *search) take(query int, first int32, row int, product float64) {
 	}
 }
 
-// low is a number below which a query's products with documents of a strip are hopeless: the float32 before or at the bound.
+// low is a number below which a query's products with documents of a strip are hopeless: the greatest float32 that is
+// not above the bound, or the one before it.
 func (s *search) low(query, strip int) float32 {
 	hopeless := s.hopeless(query)
 	return math.Nextafter32(float32(min(hopeless*s.shortest[strip], hopeless*s.longest[strip])), float32(math.Inf(-1)))

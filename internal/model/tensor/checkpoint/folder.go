@@ -126,13 +126,14 @@ func readShards(folder string, index *os.File, size int64, read func(*File) erro
 	}
 	for _, tensor := range slices.Sorted(maps.Keys(of.WeightMap)) {
 		p := shards[of.WeightMap[tensor]]
-		if all.of[tensor] = p; !p.has(tensor) {
+		if !p.has(tensor) {
 			elsewhere := ""
 			if i := slices.IndexFunc(all.parts, func(p *part) bool { return p.has(tensor) }); i >= 0 {
 				elsewhere = ", but in " + all.parts[i].name
 			}
 			return fmt.Errorf("tensor %q is not in %s, where weight_map says%s", tensor, p.name, elsewhere)
 		}
+		all.of[tensor] = p
 	}
 	for _, p := range all.parts {
 		for _, tensor := range p.names {

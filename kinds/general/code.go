@@ -244,7 +244,6 @@ func (c *commandConfig) unpack() error {
 // checkCode reports what is wrong with a program that runs as it is.
 func checkCode(c commandConfig) error {
 	var ps step.Problems
-	bad := inout.Adding(&ps)
 	inout.CheckError(&ps, "script", command.CheckName(c.code.Script))
 	for i, folder := range c.code.sources {
 		if folder != "." {
@@ -274,11 +273,11 @@ func checkCode(c commandConfig) error {
 		for _, name := range given {
 			switch folder := strings.TrimSuffix(out, "/"); {
 			case name == folder:
-				bad("outputs", "%q is also what the step is given: what it writes needs a name of its own", out)
+				inout.Add(&ps, "outputs", "%q is also what the step is given: what it writes needs a name of its own", out)
 			case strings.HasPrefix(name, folder+"/"):
-				bad("outputs", "%q has %q in it, which the step is given: let it write to a folder of its own, or name the files", out, name)
+				inout.Add(&ps, "outputs", "%q has %q in it, which the step is given: let it write to a folder of its own, or name the files", out, name)
 			case strings.HasPrefix(out, name+"/"):
-				bad("outputs", "%q is in the input %q, which may not be written", out, name)
+				inout.Add(&ps, "outputs", "%q is in the input %q, which may not be written", out, name)
 			}
 		}
 	}

@@ -104,7 +104,6 @@ const hasNUL = "has a NUL byte, which cannot be passed to a program; put it in o
 
 func checkCommand(c commandConfig) error {
 	var ps step.Problems
-	bad := inout.Adding(&ps)
 	checkProgram(&ps, c)
 	if text, ok := script.Inline(c.Argv); ok {
 		inout.Check(&ps, "argv", !script.Returns("text."+path.Base(c.Argv[0]), text, false), carriageReturns)
@@ -115,9 +114,9 @@ func checkCommand(c commandConfig) error {
 		started := len(c.Argv) > 0 && c.Argv[0] == "./"+name
 		inout.Check(&ps, "files", !script.Returns(name, c.Files[name], started), "%s: %s", name, carriageReturns)
 		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
-			bad("files", "%v", err)
+			inout.Add(&ps, "files", "%v", err)
 		} else if top, _, _ := strings.Cut(name, "/"); top == "in" || top == "out" || top == "tmp" {
-			bad("files", "%q would be in the folder %s, which is the step's own", name, top)
+			inout.Add(&ps, "files", "%q would be in the folder %s, which is the step's own", name, top)
 		}
 	}
 	inputs, lists := slices.Sorted(maps.Keys(c.Inputs)), slices.Sorted(maps.Keys(c.Lists))
@@ -132,7 +131,7 @@ func checkCommand(c commandConfig) error {
 	checkFolders(&ps, "inputs", append(inputs, lists...))
 	for i, arg := range c.Argv {
 		if strings.ContainsRune(arg, 0) {
-			bad(fmt.Sprintf("argv[%d]", i), hasNUL)
+			inout.Add(&ps, fmt.Sprintf("argv[%d]", i), hasNUL)
 		}
 	}
 	ps = append(ps, c.compareProblems()...)

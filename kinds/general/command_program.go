@@ -21,12 +21,11 @@ import (
 
 // checkProgram reports what is wrong with what a command starts.
 func checkProgram(ps *step.Problems, c commandConfig) {
-	bad := inout.Adding(ps)
 	switch {
 	case c.Script != "":
 		checkScript(ps, c)
 	case len(c.Argv) == 0 || c.Argv[0] == "":
-		bad("argv", "needs a program; or give the text of a script as script")
+		inout.Add(ps, "argv", "needs a program; or give the text of a script as script")
 	}
 	for i, d := range c.Libraries {
 		checkHex(ps, fmt.Sprintf("libraries[%d]", i), d)
@@ -42,17 +41,17 @@ func checkProgram(ps *step.Problems, c commandConfig) {
 	for i, name := range c.Programs {
 		switch path := fmt.Sprintf("programs[%d]", i); {
 		case name == "":
-			bad(path, "is empty")
+			inout.Add(ps, path, "is empty")
 		case strings.HasPrefix(name, "./"):
-			bad(path, "%q would be one of files, whose text is in the key already", name)
+			inout.Add(ps, path, "%q would be one of files, whose text is in the key already", name)
 		case slices.Index(c.Programs, name) < i:
-			bad(path, "%q is given twice", name)
+			inout.Add(ps, path, "%q is given twice", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.ProgramDigests)) {
 		path := fmt.Sprintf("program_digests[%q]", name)
 		if !slices.Contains(c.Programs, name) {
-			bad(path, "is not one of programs")
+			inout.Add(ps, path, "is not one of programs")
 		} else {
 			checkHex(ps, path, c.ProgramDigests[name])
 		}

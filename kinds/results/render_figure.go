@@ -196,14 +196,13 @@ reruns only this, editing an expectation nothing.`,
 	},
 })
 
-// curveColors can be told apart by most people (Okabe and Ito); curveLines go with them once
-// they are used up.
+// curveColors can be told apart by most people (Okabe and Ito); curveLines tell curves apart once colors repeat.
 var (
 	curveColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "black"}
 	curveLines  = []string{"solid", "dashed", "dotted", "dash-dot"}
 )
 
-// expanded is the figure with the series that its curves are.
+// expanded returns the figure with a series for each of its curves.
 func (c figureConfig) expanded() figureConfig {
 	if c.Curves == nil {
 		return c
@@ -217,7 +216,7 @@ func (c figureConfig) expanded() figureConfig {
 	return c
 }
 
-// curves are the series whose points come with the data.
+// curves returns the ids of the series whose points come with the data.
 func (c figureConfig) curves() (ids []string) {
 	for _, s := range c.Series {
 		if s.Curve != nil || s.Draw == histogram || s.Differences != nil {
@@ -227,7 +226,7 @@ func (c figureConfig) curves() (ids []string) {
 	return ids
 }
 
-// checkFigure reports what can be wrong before there are data.
+// checkFigure adds what is wrong with a figure before there are data.
 func checkFigure(c figureConfig, ps *step.Problems) {
 	c = c.expanded()
 	problem := func(path string, err error) { inout.CheckError(ps, path, err) }
@@ -259,7 +258,7 @@ func checkFigure(c figureConfig, ps *step.Problems) {
 
 const whatIsDrawn = "PNG, SVG, PDF, HTML and Vega-Lite JSON are taken"
 
-// drawImage makes the pictures that steps left the figure's outputs: of each format at most one.
+// drawImage links the pictures that steps left as the figure's outputs: at most one of each format.
 func drawImage(x *step.IO, c figureConfig) error {
 	f := c.layout()
 	for _, in := range c.Image {
@@ -283,8 +282,8 @@ func drawImage(x *step.IO, c figureConfig) error {
 	return inout.Write(x, "json", f.JSON)
 }
 
-// pictures finds the picture of an artifact, in one format or several: the only one of a tree, whose
-// files have one name and different endings. Bytes decide what is a picture.
+// pictures finds the one picture of an artifact, by format. In a tree, its files have one name and different endings.
+// Their bytes say whether files are pictures.
 func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
 	files := x.Files(in, "the input, of type "+in.Artifact.Type)
 	found := map[string]artifacts.File{}

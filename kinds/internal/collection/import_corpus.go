@@ -103,7 +103,6 @@ type importCorpusReport struct {
 }
 
 func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
-	bad := inout.Adding(ps)
 	inout.Check(ps, "documents", len(c.Files)+len(c.Documents) > 0, "give files, a tree that has documents, queries and judgments, or documents")
 	inout.Check(ps, "folder", c.Folder == "" || len(c.Files) > 0, "applies only together with files")
 	attributes := lists.Map(c.sources(), func(s importSource) string { return s.attribute })
@@ -127,9 +126,9 @@ func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
 		switch {
 		case name != limitDocuments && !slices.Contains(collect.Splits(), nq.Split(name)):
-			bad("limit", "%q is none of train, dev, test and documents", name)
+			inout.Add(ps, "limit", "%q is none of train, dev, test and documents", name)
 		case name == limitDocuments && c.Keep != string(collect.KeepAll):
-			bad("limit", `documents applies only to keep = "all"; judged documents are always all taken`)
+			inout.Add(ps, "limit", `documents applies only to keep = "all"; judged documents are always all taken`)
 		}
 	}
 	sum := 0.0

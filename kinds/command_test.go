@@ -584,7 +584,7 @@ func TestScript(t *testing.T) {
 // gives it.
 func TestCodeMissed(t *testing.T) {
 	standIn(t, "python3", `. ./src/x.sh`)
-	missing := `beside the pipeline is what the step does not have: write code = `
+	missing := `the step lacks files that are beside the pipeline: write code = `
 	for script, want := range map[string]string{
 		"cat data/x.csv":      missing + `["data/x.csv"]`,
 		"cat below.txt":       missing + `["src/below.txt"]`,

@@ -215,7 +215,7 @@ step "import_corpus" "mine" {
 		documents + `key = "normalized_title"`:                       "tokenizer: is needed",
 		documents + `form = "body"`:                                  `"body" is not one of`,
 		documents + `seed = -1`:                                      "seed: want 0 or more",
-		documents + `limit = { dev2 = 5 }`:                           `"dev2" is none of train, dev, test and documents`,
+		documents + `limit = { dev2 = 5 }`:                           `"dev2" is not one of train, dev, test and documents`,
 		documents + `limit = { train = -1 }`:                         `limit["train"]: want 1 or more`,
 		documents + "limit = { documents = 5 }\nkeep = \"relevant\"": "limit: documents applies only to keep",
 	} {

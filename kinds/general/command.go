@@ -99,7 +99,7 @@ copied where the system can mount them or share blocks. docs/commands.md has the
 // ownVariables are set by the step itself.
 var ownVariables = []string{"PATH", "HOME", "TMPDIR"}
 
-// hasNUL is what is wrong with an argument or a variable.
+// hasNUL says what is wrong with an argument or a variable.
 const hasNUL = "has a NUL byte, which cannot be passed to a program; put it in one of files"
 
 func checkCommand(c commandConfig) error {
@@ -155,7 +155,7 @@ func checkCommand(c commandConfig) error {
 	return ps.Err()
 }
 
-// checkVariable reports a name that no variable of a program can have.
+// checkVariable adds a problem with a name that no variable of a program can have.
 func checkVariable(ps *step.Problems, path, name string) {
 	inout.Check(ps, path, !slices.Contains(ownVariables, name), "%s is set by the step", name)
 	inout.Check(ps, path, name != "" && !strings.ContainsAny(name, "=\x00"), "%q is not the name of a variable", name)
@@ -166,7 +166,7 @@ func checkInputName(ps *step.Problems, path, name string) {
 	inout.Check(ps, path, err == nil, "%q is not a file name", name)
 }
 
-// checkFolders refuses names of which one is a folder of another.
+// checkFolders adds the names that are also a folder of another name.
 func checkFolders(ps *step.Problems, at string, names []string) {
 	for _, name := range names {
 		for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
@@ -241,9 +241,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		maps.Copy(run.Env, secrets)
 		run.Filter = secrets.Redactor
 	}
-	if run.Timeout, err = c.timeout(); err != nil {
-		return step.Permanent(err)
-	}
+	run.Timeout, _ = c.timeout() // checked
 	if run.Binds, err = in.binds(); err != nil {
 		return noRoom(err, noRoomHere)
 	}
@@ -284,26 +282,25 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 
 const noRoomHere = "free space on this worker's disk for a copy of the inputs and what the program writes, or start the worker with TMPDIR on another"
 
-// commandError decides about the retry: a program that says it failed, or cannot
-// start, will do so again; one that the system ended may fare better.
+// commandError decides about the retry: a program that says it failed, or cannot start, would do so once more; a
+// program that the system ended may fare better.
 func commandError(err error) error {
 	if step.IsPermanent(err) {
 		return err
 	}
-	passing, known := errors.AsType[interface {
+	passing, says := errors.AsType[interface {
 		error
 		Passing() bool
 	}](err)
 	_, late := errors.AsType[*command.TimeoutError](err)
 	_, setup := errors.AsType[*isolation.SetupError](err)
-	if known && !passing.Passing() || late || setup || errors.Is(err, command.ErrLeftRunning) {
+	if says && !passing.Passing() || late || setup || errors.Is(err, command.ErrLeftRunning) {
 		return step.Permanent(err)
 	}
 	return noRoom(err, "the store has no space for its standard output: free some")
 }
 
-// noRoom marks the error of a full disk, a quota or a limit of file sizes: a retry
-// would run the program again to meet it again.
+// noRoom marks the error of a full disk, a quota or a limit of file sizes as permanent: a retry would meet it too.
 func noRoom(err error, what string) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
 		return step.Permanent(fmt.Errorf("%w: %s", err, what))
@@ -338,7 +335,7 @@ type compareMargin struct {
 	Skip bool    `hcl:"skip,optional" help:"it is not compared, such as seconds"`
 }
 
-// rule is what the step is compared by.
+// rule returns the rule by which the step's results are compared.
 func (c compareRule) rule() step.Alike {
 	margin := step.Margin{Abs: c.Abs, Rel: c.Rel}
 	switch c.As {
@@ -361,7 +358,7 @@ func (c compareRule) rule() step.Alike {
 	return n
 }
 
-// check says which attributes the way of comparing does not take.
+// check refuses attributes that the way of comparing does not take.
 func (c compareRule) check() error {
 	for name, bad := range map[string]bool{
 		"abs and rel": (c.Abs != 0 || c.Rel != 0) && (c.As == "run" || c.As == "skip"),
@@ -377,7 +374,7 @@ func (c compareRule) check() error {
 	return step.CheckAlike(c.rule())
 }
 
-// printed is the name by which compare has what the program printed.
+// printed is the name in compare of the program's standard output.
 const printed = "stdout"
 
 func (c commandConfig) alike() map[string]step.Alike {
@@ -395,7 +392,7 @@ func (c commandConfig) alike() map[string]step.Alike {
 	return rules
 }
 
-// compareProblems are the rules that cannot be gone by, or that are of no file.
+// compareProblems returns the rules that are wrong in themselves or match no output.
 func (c commandConfig) compareProblems() (ps step.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(c.Compare)) {
 		at := fmt.Sprintf("compare[%q]", name)

@@ -17,8 +17,7 @@ type importCorpusConfig struct {
 	Tokenizer step.Inputs `hcl:"tokenizer,added" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or compressed; needed by normalized_title"`
 }
 
-// importing is what an import_corpus step and its parts have in common: all that says which
-// documents are taken.
+// importing is what an import_corpus step and its parts have in common: what decides which documents are taken.
 type importing struct {
 	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), the hub's (corpus/, queries/, and data/test-*.parquet with query-id and corpus-id), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
 	Folder       string              `hcl:"folder,optional" help:"with files: only what is below this folder, such as beir of an export"`
@@ -117,16 +116,16 @@ func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
 		fields string
 		role   collect.Role
 	}{{"fields", collect.Documents}, {"query_fields", collect.Queries}, {"qrels_fields", collect.Judgments}} {
-		known := collect.FieldNames(r.role)
+		fields := collect.FieldNames(r.role)
 		for _, name := range slices.Sorted(maps.Keys(c.reading(r.role).Fields)) {
-			inout.Check(ps, r.fields, slices.Contains(known, name), "%q is not one of %v", name, known)
+			inout.Check(ps, r.fields, slices.Contains(fields, name), "%q is not one of %v", name, fields)
 		}
 	}
 	inout.Check(ps, "tokenizer", c.Key != collect.NormalizedTitle || len(c.Tokenizer) > 0, "is needed by key normalized_title")
 	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
 		switch {
 		case name != limitDocuments && !slices.Contains(collect.Splits(), nq.Split(name)):
-			inout.Add(ps, "limit", "%q is none of train, dev, test and documents", name)
+			inout.Add(ps, "limit", "%q is not one of train, dev, test and documents", name)
 		case name == limitDocuments && c.Keep != string(collect.KeepAll):
 			inout.Add(ps, "limit", `documents applies only to keep = "all"; judged documents are always all taken`)
 		}
@@ -148,7 +147,7 @@ type importSource struct {
 	inputs    step.Inputs
 }
 
-// sources are the attributes that have files of one role, in the order in which they are read.
+// sources returns the attributes that have files of one role, in the order in which they are read.
 func (c importing) sources() []importSource {
 	return []importSource{
 		{"queries", collect.Queries, "", c.Queries}, {"train_queries", collect.Queries, nq.Train, c.TrainQueries},
@@ -159,7 +158,7 @@ func (c importing) sources() []importSource {
 	}
 }
 
-// reading is how files of a role are read.
+// reading says how files of a role are read.
 func (c importing) reading(role collect.Role) collect.Reading {
 	return map[collect.Role]collect.Reading{
 		collect.Documents: {Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns},
@@ -168,7 +167,7 @@ func (c importing) reading(role collect.Role) collect.Reading {
 	}[role]
 }
 
-// limitDocuments is the name in limit of documents that are not wanted.
+// limitDocuments is the name in limit for documents that no judgment names.
 const limitDocuments = "documents"
 
 func (c importing) options() collect.Options {

@@ -207,7 +207,7 @@ type KeywordIDsConfig struct {
 // KeywordsReport says how words became identifiers.
 type KeywordsReport struct {
 	Documents  int `json:"documents"`
-	Vocabulary int `json:"words"` // different ones of all texts
+	Vocabulary int `json:"words"` // different words of all texts
 	docid.TitleCounts
 }
 
@@ -231,7 +231,7 @@ the identifiers.`,
 	Needs:    step.Tokenizers,
 })
 
-// ImportIDsConfig takes identifiers that others made.
+// ImportIDsConfig takes identifiers from elsewhere.
 type ImportIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Files      step.Inputs `hcl:"files" accepts:"files,file,hub/dataset" help:"identifiers, plain or compressed: JSON lines with the fields document, text and tokens, or columns with tabs between them: document, text and, optionally, tokens with blanks between them"`
@@ -292,7 +292,7 @@ type TokensReport struct {
 	Examples []TokensExample `json:"examples"`
 }
 
-// TokensExample is one identifier.
+// TokensExample is an identifier.
 type TokensExample struct {
 	Document string   `json:"document,omitempty"`
 	Text     string   `json:"text"`
@@ -310,11 +310,10 @@ func (atomicIDsConfig) work() step.Work   { return step.Work{Identifiers: "atomi
 func (NaiveIDsConfig) work() step.Work    { return step.Work{Identifiers: "naive"} }
 func (SemanticIDsConfig) work() step.Work { return step.Work{Identifiers: "semantic"} }
 
-// queryTokens are those of a query of Natural Questions, of 9.2 words on average, with the special ones.
+// queryTokens is about how many tokens a query of Natural Questions has, of 9.2 words on average, with special tokens.
 const queryTokens = 14
 
-// work is the tokens that are read, if all documents are as long as it reads; a vector is as wide as
-// the paper's encoder makes it.
+// work is the tokens that are read if all documents are long enough, and the bytes of vectors as wide as the paper's.
 func (c EmbedConfig) work() step.Work {
 	texts := step.Amount{Times: 1, Of: step.Inputs{c.Corpus}, Count: "documents"}
 	tokens := float64(c.MaxTokens)

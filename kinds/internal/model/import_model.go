@@ -50,18 +50,18 @@ type ImportModelReport struct {
 	Vocabulary int64    `json:"vocabulary"`           // rows of the embedding
 	Tokens     int      `json:"tokens"`               // of the tokenizer
 	MaxTokens  int64    `json:"max_tokens,omitempty"` // of a text that an encoder reads
-	Weights    []string `json:"weights"`              // the files that are read
-	LeftOut    []string `json:"left_out"`             // files that are not
+	Weights    []string `json:"weights"`              // files that are read
+	LeftOut    []string `json:"left_out"`             // files that are left out
 	Unused     []string `json:"unused,omitempty"`     // tensors of the weights that nothing is computed with
 	Follows    []string `json:"follows,omitempty"`    // which transformers, where 4.44.1 and 5.24.0 compute the folder differently
 }
 
-// checkFolder says that a folder is one inside of a tree.
+// checkFolder adds a problem unless folder is inside of a tree.
 func checkFolder(ps *step.Problems, folder string) {
 	inout.Check(ps, "folder", folder == "" || path.Clean(folder) == folder && filepath.IsLocal(folder), "must be a relative path such as model/final")
 }
 
-// ImportTrainedConfig takes a model that was trained by redsi elsewhere.
+// ImportTrainedConfig imports a model that redsi trained elsewhere.
 type ImportTrainedConfig struct {
 	Files  step.Inputs `hcl:"files" accepts:"files,hub/model" help:"the files that export_model wrote"`
 	Folder string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`

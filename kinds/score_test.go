@@ -377,7 +377,7 @@ func TestFuse(t *testing.T) {
 				"groups.easy.percent.rbp_p0_5": 50., "groups.easy.percent.iprec_0_5": 100.})
 		}
 	}
-	for options, want := range map[string]string{"weights = { c = 1 }": `"c" is none of runs`, `normalize = "max"`: `is for method = "weighted"`} {
+	for options, want := range map[string]string{"weights = { c = 1 }": `"c" is not one of runs`, `normalize = "max"`: `is for method = "weighted"`} {
 		refused(t, strings.Replace(fusePipeline, "OPTIONS", options, 1), want)
 	}
 	write(t, dir, "groups.tsv", "9\teasy\n")

@@ -42,13 +42,13 @@ type compareReport struct {
 	Samples     int                       `json:"samples"`     // 0 where none were drawn
 }
 
-// comparedSystem is what is known of a system.
+// comparedSystem has a system's means and its comparisons.
 type comparedSystem struct {
 	Percent map[string]float64               `json:"percent" unit:"percent"` // means by the measures' ids
 	Against map[string]map[string]comparison `json:"against"`                // by baseline and measure
 }
 
-// comparison is of a system with a baseline.
+// comparison compares a system with a baseline.
 type comparison struct {
 	Difference  float64  `json:"difference" unit:"percent"` // of the means, system less baseline, also where less is better
 	Low         float64  `json:"low" unit:"percent"`        // with confidence 1 - alpha, not corrected
@@ -143,7 +143,7 @@ func (c compareConfig) declares() map[string]*step.Fields {
 	return map[string]*step.Fields{"report": f}
 }
 
-// pairs is each pair of a baseline with another system, once.
+// pairs returns each pair of a baseline and another system, once.
 func (c compareConfig) pairs(names []string) (pairs []significance.Pair) {
 	for _, b := range c.Baselines {
 		at := slices.Index(names, b)
@@ -158,10 +158,7 @@ func (c compareConfig) pairs(names []string) (pairs []significance.Pair) {
 }
 
 func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
-	list, err := metrics.ParseAll(c.Measures...)
-	if err != nil {
-		return step.Permanent(err)
-	}
+	list, _ := metrics.ParseAll(c.Measures...) // checked
 	names := slices.Sorted(maps.Keys(c.Systems))
 	scores, err := readSystems(x, c.Systems, names, list)
 	if err != nil {
@@ -219,7 +216,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 	return inout.WriteReport(x, report, map[string]int{"comparisons": len(pairs)*len(list) + len(c.Claims), "queries": report.Queries})
 }
 
-// compared is an outcome for people. Where less is better, less is a win.
+// compared turns an outcome into percent. Where less is better, less is a win.
 func compared(o significance.Outcome, m metrics.Metric) comparison {
 	v := comparison{Difference: metrics.Percent(o.Mean), Low: metrics.Percent(o.Low), High: metrics.Percent(o.High), Statistic: o.Statistic, P: o.P}
 	if d, ok := o.EffectSize(); ok {
@@ -234,13 +231,13 @@ func compared(o significance.Outcome, m metrics.Metric) comparison {
 
 func (v *comparison) correct(p, alpha float64) { v.Corrected, v.Significant = p, p < alpha }
 
-// mean of fractions, in percent.
+// mean returns the mean of fractions, in percent.
 func mean(list []float64) float64 {
 	m, _ := values.MeanStd(list)
 	return metrics.Percent(m)
 }
 
-// turned is the comparison from the other side. W is the same from both, t is not.
+// turned returns the comparison from the other side; of the statistics, t changes its sign, and W stays.
 func (v comparison) turned(t bool) comparison {
 	minus := func(p *float64) *float64 {
 		if p == nil {
@@ -256,7 +253,7 @@ func (v comparison) turned(t bool) comparison {
 	return v
 }
 
-// readSystems are the values of all systems by measure, their queries in one order.
+// readSystems returns the values of all systems by measure, their queries in one order.
 func readSystems(x *step.IO, systems map[string]step.Input, names []string, list []metrics.Metric) ([]significance.Table, error) {
 	values := make([]significance.Table, len(list))
 	var first map[string]int // queries of the first system
@@ -293,7 +290,7 @@ func readScores(x *step.IO, in step.Input, name string) (*queryTable, error) {
 	return inout.Read(x, in, "system "+name, readQueryTable)
 }
 
-// sameQueries says which queries one of two systems lacks.
+// sameQueries names the queries that one of two systems lacks.
 func sameQueries(first map[string]int, t *queryTable, firstName, name string) error {
 	has := lists.By(t.Rows, func(row metrics.QueryScore) string { return row.Query })
 	less := lists.Filter(slices.Sorted(maps.Keys(first)), func(q string) bool { _, ok := has[q]; return !ok })
@@ -322,7 +319,7 @@ type claim struct {
 	Margin  float64 `hcl:"margin,optional" min:"0" help:"of near, in percentage points"`
 }
 
-// judgedClaim is a comparison of a with b, and what it says of the claim.
+// judgedClaim is a comparison of a with b, and its verdict on the claim.
 type judgedClaim struct {
 	A float64 `json:"a" unit:"percent"` // mean
 	B float64 `json:"b" unit:"percent"`
@@ -359,17 +356,17 @@ func (c compareConfig) checkClaims(ps *step.Problems, list []metrics.Metric) {
 	}
 }
 
-// placeOf is where a measure stands, however it is written; -1 if it does not.
+// placeOf returns the index of a measure, however it is written; -1 if the list lacks it.
 func placeOf(name string, list []metrics.Metric) int {
-	m, _ := metrics.Parse(name) // of what is no measure none, which no list has
+	m, _ := metrics.Parse(name) // the zero Metric, which no list has, if it is no measure
 	return slices.Index(list, m)
 }
 
-// judge says of every claim whether it holds. method is the one that checkClaims asks for.
+// judge says whether each claim holds. method is the one that checkClaims asks for.
 func (c compareConfig) judge(x *step.IO, method significance.Method, values []significance.Table, list []metrics.Metric, systems []string) map[string]judgedClaim {
 	judged := map[string]judgedClaim{}
 	names := slices.Sorted(maps.Keys(c.Claims))
-	agrees, ps := make([]bool, len(names)), make([]float64, len(names)) // the difference with the claim; of the tests
+	agrees, ps := make([]bool, len(names)), make([]float64, len(names)) // whether the difference is as claimed; p of the tests
 	for i, name := range names {
 		q := c.Claims[name]
 		at, pair := placeOf(q.Measure, list), significance.Pair{A: slices.Index(systems, q.A), B: slices.Index(systems, q.B)}

@@ -70,7 +70,7 @@ a run, 150 bytes a row.`,
 	Run: runExportRun,
 })
 
-// outsideNames are the names outside of documents or queries.
+// outsideNames are the names that documents or queries have outside of redsi.
 type outsideNames struct {
 	trec.Outside
 	what     string
@@ -101,7 +101,7 @@ func (n *outsideNames) add(number, name string) error {
 	return err
 }
 
-// of is a name outside; an error if the collection has none.
+// of returns a name outside; an error if the collection lacks the document or query.
 func (n *outsideNames) of(inside string) (string, error) {
 	if n.byNumber == nil {
 		return n.Name(inside, inside)
@@ -161,16 +161,13 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 	return nil
 }
 
-// header is empty without metadata.
+// header returns a run's header; nothing without metadata.
 func (c exportRunConfig) header(name string) ([]byte, error) {
 	if !c.Metadata {
 		return nil, nil
 	}
-	all, err := trec.ParseMetadata(c.PRIMAD)
-	own, errOwn := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
-	if err = cmp.Or(err, errOwn); err != nil {
-		return nil, err
-	}
+	all, _ := trec.ParseMetadata(c.PRIMAD) // both are checked
+	own, _ := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
 	return all.With(own).Header(name)
 }
 
@@ -181,7 +178,7 @@ func exportQrels(x *step.IO, in step.Input, documents, queries *outsideNames) er
 	}
 	var out trec.Judgments
 	for j := range judged.Each {
-		if _, known := queries.byNumber[j.Query]; queries.byNumber != nil && !known {
+		if _, listed := queries.byNumber[j.Query]; queries.byNumber != nil && !listed {
 			x.Count("judgments_of_unlisted_queries", 1) // the collection lists queries with a relevant document
 			continue
 		}

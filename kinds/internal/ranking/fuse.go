@@ -25,8 +25,8 @@ type fuseConfig struct {
 
 type fuseReport struct {
 	Rankings map[string]int `json:"rankings"` // by system
-	Queries  int            `json:"queries"`  // that any system ranks documents for
-	Partial  int            `json:"partial"`  // of them, that not all systems do
+	Queries  int            `json:"queries"`  // for which any system ranks documents
+	Partial  int            `json:"partial"`  // for which not all systems do
 	Hits     int64          `json:"hits"`     // lines of the run
 }
 
@@ -57,7 +57,7 @@ lines; memory grows with them, 16 bytes each, and 100 bytes a document.`,
 		inout.Check(ps, "normalize", c.Normalize == "" || c.Method == "weighted", `is for method = "weighted"`)
 		for _, name := range slices.Sorted(maps.Keys(c.Weights)) {
 			_, is := c.Runs[name]
-			inout.Check(ps, "weights", is, "%q is none of runs", name)
+			inout.Check(ps, "weights", is, "%q is not one of runs", name)
 		}
 	}),
 	Declares: func(c fuseConfig) map[string]*step.Fields {

@@ -639,7 +639,7 @@ func TestDense(t *testing.T) {
 		{"import_embeddings", "row 3: there are only 3 names", map[string]any{"names": file([]byte("b\nc\nd\n")), "files": file(first)}},
 		{"import_embeddings", "5 names and 4 rows", map[string]any{"names": file([]byte("a\nb\nc\nd\ne\n")), "files": file(first)}},
 		{"import_embeddings", `"e", number 4 of 5, has no vector: the files have 4 rows`, map[string]any{"files": file(first)}},
-		{"import_embeddings", "row 5: there are 5", map[string]any{"files": file(npyFile("<f4", 6, 1, make([]float32, 6)))}},
+		{"import_embeddings", "row 5: only 5 documents or queries need a vector", map[string]any{"files": file(npyFile("<f4", 6, 1, make([]float32, 6)))}},
 		{"import_embeddings", "files: row 1, column 1 is +Inf", map[string]any{"files": file(npyFile("<f8", 5, 2, []float64{1, 1, 1, 1e99, 1, 1, 1, 1, 1, 1}))}},
 		{"import_embeddings", "dtype <i4", map[string]any{"files": file(npyFile("<i4", 5, 1, make([]int32, 5)))}},
 		{"import_embeddings", "rows have 1 numbers, those of the files before 2", map[string]any{"files": []any{l.blob("file", first), l.blob("file", npyFile("<f4", 1, 1, []float32{1}))}}},

@@ -101,7 +101,7 @@ func TestTrial(t *testing.T) {
 		blocks, err := Blocks("p.md", c.page)
 		errtest.None(t, err)
 		var said strings.Builder
-		tr := &trial{w: &said, shell: NewShell(dir, t.TempDir(), os.Environ())}
+		tr := &trial{w: &said, shell: &Shell{dir, os.Environ(), t.TempDir()}}
 		if err := tr.blocks(t.Context(), blocks); err != nil || tr.ran != c.ran || tr.failed != c.failed {
 			t.Errorf("%s\n%v, %d run, %d failed\n%s", c.page, err, tr.ran, tr.failed, said.String())
 		}
@@ -114,7 +114,7 @@ func TestTerminal(t *testing.T) {
 	t.Setenv("MAKEFLAGS", "w")
 	dir := t.TempDir()
 	filetest.Write(t, filepath.Join(dir, "Makefile"), "hello:\n\t@echo hello\n")
-	printed, exit, err := NewShell(dir, t.TempDir(), terminal(os.Environ())).Run(t.Context(), "make hello", "")
+	printed, exit, err := (&Shell{dir, terminal(os.Environ()), t.TempDir()}).Run(t.Context(), "make hello", "")
 	if printed != "hello\n" || exit != 0 || err != nil {
 		t.Errorf("%q, exit %d, %v", printed, exit, err)
 	}
@@ -132,7 +132,7 @@ case "$*" in
 esac
 `
 	filetest.Program(t, program, script)
-	s := NewShell(dir, t.TempDir(), append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")))
+	s := &Shell{dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")), t.TempDir()}
 	special, err := Specials("# remark\nprog b | not run: needs b\n")
 	errtest.None(t, err)
 	blocks, err := Examples(context.Background(), s, "prog", special)

@@ -210,7 +210,7 @@ func TestDense(t *testing.T) {
 		config     map[string]any
 	}{
 		{"dense", "query_embeddings has 3 rows, and there are 1 test queries", map[string]any{"embeddings": embeddings, "query_embeddings": asked, "queries": queries, "split": "test"}},
-		{"dense", "have 2 numbers, those of queries 1", map[string]any{"embeddings": embeddings, "queries": queries,
+		{"dense", "have 2 numbers, vectors of queries 1", map[string]any{"embeddings": embeddings, "queries": queries,
 			"query_embeddings": of(map[string]any{"queries": queries, "files": file(npyFile("<f4", 3, 1, []float32{0, 1, 1}))})}},
 		{"dense", "document 4 is not one of the 3", map[string]any{"embeddings": asked, "query_embeddings": asked, "queries": queries}},
 		{"import_embeddings", `names, line 1: "none" is not a name`, map[string]any{"names": file([]byte("none\n")), "files": file(first)}},
@@ -222,7 +222,7 @@ func TestDense(t *testing.T) {
 		{"import_embeddings", "row 5: only 5 documents or queries need a vector", map[string]any{"files": file(npyFile("<f4", 6, 1, make([]float32, 6)))}},
 		{"import_embeddings", "files: row 1, column 1 is +Inf", map[string]any{"files": file(npyFile("<f8", 5, 2, []float64{1, 1, 1, 1e99, 1, 1, 1, 1, 1, 1}))}},
 		{"import_embeddings", "dtype <i4", map[string]any{"files": file(npyFile("<i4", 5, 1, make([]int32, 5)))}},
-		{"import_embeddings", "rows have 1 numbers, those of the files before 2", map[string]any{"files": []any{l.blob("file", first), l.blob("file", npyFile("<f4", 1, 1, []float32{1}))}}},
+		{"import_embeddings", "rows have 1 numbers, rows of the files before 2", map[string]any{"files": []any{l.blob("file", first), l.blob("file", npyFile("<f4", 1, 1, []float32{1}))}}},
 		{"import_embeddings", "ends within", map[string]any{"files": file(first[:len(first)-1])}},
 		{"import_embeddings", `no file is named "*.npy*"; there are ["vectors.txt"]`, map[string]any{"files": []any{l.tree("files", map[string][]byte{"vectors.txt": first})}}},
 	} {

@@ -110,7 +110,7 @@ func TestImportModelMistakes(t *testing.T) {
 			delete(files, "tokenizer.json")
 			files["tokenizer.json.gz"] = readFile(t, "../assets/tokenizers/t5-tokenizer.json.gz")
 		},
-		`none of 4 is below "there/"`: func(files map[string][]byte) {},
+		`4 are given, and none of them is below "there/"`: func(files map[string][]byte) {},
 	} {
 		files := maps.Clone(good)
 		change(files)

@@ -35,9 +35,9 @@ import (
 type codeConfig struct {
 	Script         string            `hcl:"script" help:"the script, a path relative to the pipeline's folder, such as src/fit.py; of a python step also a notebook, .ipynb"`
 	Arguments      []string          `hcl:"arguments,optional" help:"what follows the script on its command line"`
-	Program        string            `hcl:"program,optional" help:"sha256 of the interpreter's file, in hex; default: that of the one that is found when planned"`
+	Program        string            `hcl:"program,optional" help:"sha256 of the interpreter's file, in hex; default: of the interpreter that is found when planned"`
 	Programs       []string          `hcl:"programs,optional" help:"programs that the script starts, such as [\"samtools\"]: another version of one is another step. They are looked up in PATH"`
-	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
+	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: of the programs that PATH finds when planned"`
 	Code           []string          `hcl:"code,optional,nokey" help:"further files that it needs, as names or patterns such as src/models/**, relative to the pipeline's folder"`
 	Files          map[string]string `hcl:"files,optional,nokey" help:"texts that it needs beside files of the pipeline's folder, such as settings: file name to text; code_digests has their digests"`
 	Exact          bool              `hcl:"exact,optional,nokey" help:"comments, blank lines and layout of Python count as well"`
@@ -365,7 +365,7 @@ func (c commandConfig) moduleBeside(module string) string {
 	top, _, _ := strings.Cut(at, "/")
 	for _, folder := range []string{".", "src", "lib"} {
 		if name := path.Join(folder, top); c.beside(name+".py", 0) || c.beside(name, fs.ModeDir) {
-			return fmt.Sprintf("%s stands beside the pipeline, in none of the folders that Python looks through: write sources = [%q]", name, folder)
+			return fmt.Sprintf("%s stands beside the pipeline, where Python does not look for it: write sources = [%q]", name, folder)
 		}
 	}
 	return ""

@@ -30,8 +30,8 @@ type commandConfig struct {
 	Argv           []string          `hcl:"argv,optional" help:"program and arguments, without a shell. The program is looked up in PATH; \"./NAME\" is one of files. Give this or script"`
 	Script         string            `hcl:"script,optional,added" help:"text of a script, in place of argv. It runs by bash -euo pipefail, or by the program that its first line names: #!/bin/sh, #!/usr/bin/env python3"`
 	Programs       []string          `hcl:"programs,optional,added" help:"programs that the script or program starts, such as [\"bwa\", \"samtools\"]: another version of one is another step. They are looked up in PATH"`
-	ProgramDigests map[string]string `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
-	Program        string            `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned; of an installer's script, without its environment's folder"`
+	ProgramDigests map[string]string `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: of the programs that PATH finds when planned"`
+	Program        string            `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: of the program that PATH finds when planned; an installer's script counts without its environment's folder"`
 	Files          map[string]string `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
 	Stdin          step.Input        `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
 	programConfig
@@ -43,7 +43,7 @@ type programConfig struct {
 	Inputs           map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE; for python and script without in/"`
 	Lists            map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on; for python and script without in/"`
 	Outputs          []string               `hcl:"outputs,optional" help:"what the program writes into the folder out (python and script: into their own folder): files, and folders as \"NAME/\". Each must be there afterwards, and in out nothing else; none: the result is what it prints"`
-	Environment      *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, but for sh, bash, dash and env"`
+	Environment      *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, except sh, bash, dash and env"`
 	Env              map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
 	ExitCodes        []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
 	ProgramLibraries bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
@@ -321,9 +321,9 @@ func (c commandConfig) environment(dir string) map[string]string {
 // compareRule is a step.Alike of a file, as an author writes it.
 type compareRule struct {
 	As      string                   `hcl:"as,optional" enum:",numbers,texts,run,vectors,skip" help:"numbers, the default: JSON, or lines of it; texts: words with numbers among them, such as CSV; run: rankings in TREC's format; vectors: .npy; skip: not at all, for what describes the run itself"`
-	Abs     float64                  `hcl:"abs,optional" help:"how far two numbers that are not whole may be apart; for vectors, their lengths"`
+	Abs     float64                  `hcl:"abs,optional" help:"how far two numbers that are no integers may be apart; for vectors, their lengths"`
 	Rel     float64                  `hcl:"rel,optional" help:"the same as a fraction of the greater one"`
-	Fields  map[string]compareMargin `hcl:"fields,optional" help:"for numbers: margins of fields, whole numbers too, by path: points[].loss, metrics.*"`
+	Fields  map[string]compareMargin `hcl:"fields,optional" help:"for numbers: margins of fields, integers too, by path: points[].loss, metrics.*"`
 	Depth   int                      `hcl:"depth,optional" help:"for a run: how many documents of each ranking are compared; default 10"`
 	Overlap float64                  `hcl:"overlap,optional" help:"for a run: least share of them that is in both, on average"`
 	Cosine  float64                  `hcl:"cosine,optional" help:"for vectors: least cosine of two rows"`
@@ -409,7 +409,7 @@ func (c commandConfig) compareProblems() (ps step.Problems) {
 			return ok || strings.HasSuffix(output, "/") && strings.HasPrefix(name, output)
 		}
 		inout.Check(&ps, at, name == printed || slices.ContainsFunc(c.Outputs, of),
-			"names none of outputs, which are %s, and is not %q", strings.Join(c.Outputs, ", "), printed)
+			"matches none of outputs, %s, and is not %q", strings.Join(c.Outputs, ", "), printed)
 	}
 	return ps
 }

@@ -209,8 +209,8 @@ func checkEnvironment(ps *step.Problems, c commandConfig) {
 	checkHex(ps, "environment", e.Packages)
 	checkHex(ps, "environment", e.Recipe)
 	if e.Kind == environment.Image {
-		inout.Check(ps, "isolation", c.Isolation == "off", "does not work with an image, which sees the step's folder alone and the network")
-		inout.Check(ps, "programs", len(c.Programs) == 0, "are those of the image, whose digest is in the key: leave them out")
+		inout.Check(ps, "isolation", c.Isolation == "off", "does not work with an image, which sees the network, and of this machine only the step's folder")
+		inout.Check(ps, "programs", len(c.Programs) == 0, "come from the image, whose digest is in the key: leave them out")
 	}
 }
 

@@ -43,7 +43,7 @@ first download in redsi.lock beside the pipeline, which is warned of where a ser
 Git LFS in its place. Each file is a part of its
 own: adding one downloads one. A pattern has *, ? and [a-z] within one part of a
 name, and ** for any number of folders; what one of gs:// stands for is pinned in
-redsi.lock when it is planned first, and redsi sources update lists it again. Cost: the bytes, once over the network and twice
+redsi.lock when it is planned first, and redsi sources update lists it anew. Cost: the bytes, once over the network and twice
 over the disk.`,
 	Example: `step "download" "nq_dev" {
   urls = [for i in range(5) : format("gs://natural_questions/v1.0/dev/nq-dev-%02d.jsonl.gz", i)]
@@ -265,7 +265,7 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 type downloadFileConfig struct {
 	URL     string   `hcl:"url,nokey" help:"source"`
 	Name    string   `hcl:"name,nokey" help:"file name"`
-	SHA256  string   `hcl:"sha256" help:"checksum in hex, or a placeholder until it is known"`
+	SHA256  string   `hcl:"sha256" help:"checksum in hex, or a placeholder before the first download"`
 	Mirrors []string `hcl:"mirrors,optional,nokey" help:"URL prefixes to try next"`
 }
 

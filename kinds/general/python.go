@@ -17,7 +17,7 @@ import (
 )
 
 type pythonConfig struct {
-	Sources []string `hcl:"sources,optional" help:"folders that Python looks through for modules after that of the script, such as [\"src\"]; the pipeline's own is \".\""`
+	Sources []string `hcl:"sources,optional" help:"folders that Python looks through for modules after the script's own, such as [\"src\"]; the pipeline's own is \".\""`
 	Python  string   `hcl:"python,optional" help:"the Python that runs it: a name in PATH, or an absolute path"`
 	codeConfig
 }
@@ -31,7 +31,7 @@ folder or from sources, at their paths beside the pipeline, and its inputs at th
 "data/points.csv" is the file data/points.csv. outputs are collected from their names there,
 as the tree "out"; what else it leaves there is not kept. What it prints is "stdout".
 The key has the arguments, inputs, the names of the files and what counts of each: its tokens,
-so that comments, blank lines and layout do not; beside these what that of a command has,
+so that comments, blank lines and layout do not; beside these what a command's key has,
 such as the SHA-256 of Python and of what is installed for it. Modules are found by import
 statements, wherever they are, and by import_module with a name that is written there; code
 names what is loaded in other ways, and what such a file imports comes with it. A notebook (.ipynb) is run by nbclient, in its own folder;
@@ -120,7 +120,7 @@ It starts in a new folder that has the script and the files of code, at their pa
 pipeline, and its inputs at their names: "data/points.csv" is the file data/points.csv. outputs
 are collected from their names there, as the tree "out"; what else it leaves there is not kept.
 What it prints is "stdout". The key has the interpreter, arguments, inputs, the names and texts
-of the files (of Python, what counts: see python), and beside these what that of a command has.
+of the files (of Python, what counts: see python), and beside these what a command's key has.
 What the script reads or calls of the files beside it has to be in code: what is not there
 fails it, and is named. Cost: as a command. docs/code.md has the rules.`,
 	Example: `step "script" "plot" {

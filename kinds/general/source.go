@@ -31,7 +31,7 @@ var Source = step.Define(step.Kind[sourceConfig]{
 	Name:    "source",
 	Version: 1,
 	Block:   true,
-	Doc: `Take files of this machine as they lie: a folder, one file, or those that fit a pattern.
+	Doc: `Take files of this machine as they lie: a folder, one file, or all that match a pattern.
 Names, bytes, x bits, symbolic links within the folder and empty folders are kept, and are
 what the key is made of. A pattern has *, ? and [a-z] within one part of a name, and ** for
 any number of folders; names begin after the folders in front of the first of these.
@@ -135,7 +135,7 @@ func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.List
 	case failed != nil:
 		return nil, nil, step.Permanent(failed)
 	case isRecorded(c.SHA256) && (d == nil || d.Key() != c.SHA256):
-		return nil, nil, &step.SourceChangedError{Path: c.Path, Err: fmt.Errorf("of %s DVC has not, or no longer, recorded %s on this worker: plan and run again where it has", c.Path, c.SHA256)}
+		return nil, nil, &step.SourceChangedError{Path: c.Path, Err: fmt.Errorf("on this worker DVC has no record %[2]s of %[1]s, or no longer: plan and run again where it has one", c.Path, c.SHA256)}
 	case d == nil:
 		return nil, nil, step.Permanent(fmt.Errorf("%w on this worker: run the step where the files are, or give the worker a store that has its result", err))
 	}

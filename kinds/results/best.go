@@ -48,8 +48,8 @@ var Best = step.Define(step.Kind[bestConfig]{
 	Version: 2,
 	Inline:  true,
 	Doc: `Choose, by development scores, which of several rankings is reported on test.
-A grid of configurations has many test scores, of which one may be reported: that of the
-configuration which is best on other queries. Its run and report are passed on.
+A grid of configurations has many test scores, of which one may be reported: the score of
+the configuration that is best on other queries. Its run and report are passed on.
 ` + bestDoc,
 	Example: `step "best" "rate" {
   field = "metrics.MRR@10"

@@ -66,7 +66,7 @@ type figureSeries struct {
 	ID     string        `hcl:"id" help:"name, for expect and traces"`
 	Title  string        `hcl:"title,optional" help:"in the legend"`
 	Color  string        `hcl:"color,optional" help:"atomic, naive, semantic, naive_light, naive_mid, naive_dark, black, gray, or #rrggbb; default black, of bars and boxes one of seven"`
-	Draw   string        `hcl:"draw,added" enum:",bars,histogram,box" help:"default: a line and markers. bars begin at 0, and those of several series stand side by side; histogram: bars of how many numbers of its only point's x are in each bin; box: quartiles of the numbers of each point's y, as numpy's linear ones, with whiskers to the last within 1.5 times their distance and circles beyond"`
+	Draw   string        `hcl:"draw,added" enum:",bars,histogram,box" help:"default: a line and markers. bars begin at 0, and bars of several series stand side by side; histogram: bars of how many numbers of its only point's x are in each bin; box: quartiles of the numbers of each point's y, as numpy's linear ones, with whiskers to the last within 1.5 times their distance and circles beyond"`
 	Line   string        `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default solid"`
 	Marker string        `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"for points without one of their own"`
 	Hollow bool          `hcl:"hollow,optional" help:"markers of the series are not filled"`
@@ -94,14 +94,14 @@ type figureNumber struct {
 	Field  string      `hcl:"field,optional" help:"path of the number in it"`
 
 	Category string `hcl:"category,added" help:"on an axis of categories, instead of number and value: its name"`
-	List     string `hcl:"list,added" help:"of a histogram or box: path of a list, of whose elements field is a number each; without it the numbers are those of the artifacts"`
+	List     string `hcl:"list,added" help:"of a histogram or box: path of a list, of whose elements field is a number each; without it each artifact has a number"`
 	Low      string `hcl:"low,added" help:"path of the lower end of the value's interval, which a whisker shows in place of the deviation; of one artifact"`
 	High     string `hcl:"high,added" help:"path of its upper end"`
 }
 
 type figureDifferences struct {
 	System   step.Input `hcl:"system" accepts:"score/queries" help:"queries output of a score step"`
-	Baseline step.Input `hcl:"baseline" accepts:"score/queries" help:"that of the system that is subtracted, over the same queries"`
+	Baseline step.Input `hcl:"baseline" accepts:"score/queries" help:"queries output for the system that is subtracted, over the same queries"`
 	Measure  string     `hcl:"measure" help:"column, as score names it: nDCG@10"`
 }
 
@@ -151,7 +151,7 @@ var Figure = step.Define(step.Kind[figureConfig]{
 	Block:   true,
 	Inline:  true,
 	Doc: `Draw a figure block as SVG, PDF and PNG, or take a picture that a step made.
-Series of points or whole curves over axes, bars, histograms, boxes, heat maps, columns of text, or a flow of boxes;
+Series of points or curves over axes, bars, histograms, boxes, heat maps, columns of text, or a flow of boxes;
 the data behind the picture come as CSV and JSON. With image, the files are those
 of the step, byte by byte, and what they are is told from their bytes. Editing a caption or a color
 reruns only this, editing an expectation nothing.`,

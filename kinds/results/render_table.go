@@ -42,12 +42,12 @@ type tableColumn struct {
 	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
 	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number, names that have dots in '…', such as metrics.'map@0.5'; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
 	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
-	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, those of CSV as they are typed"`
+	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, in CSV as they are typed"`
 	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
 	Scale    float64  `hcl:"scale,optional" help:"factor before printing, such as 100 for percentages"`
 	Std      bool     `hcl:"std,optional" help:"print ± sample standard deviation over seeds"`
 	Best     string   `hcl:"best,optional" enum:",max,min" help:"print the best value bold, among rows with the same compare"`
-	Second   bool     `hcl:"second,added" help:"underline the second best value, with best: the best of those that are not bold"`
+	Second   bool     `hcl:"second,added" help:"underline the second best value, with best: the best value that is not bold"`
 	Align    string   `hcl:"align,optional" enum:",l,c,r,decimal" help:"alignment; default r, for text l; decimal: at the decimal point, in LaTeX by siunitx, version 3"`
 }
 
@@ -60,14 +60,14 @@ type tableRow struct {
 	Titles  []string               `hcl:"titles,optional" help:"one title per stub; none in a table without stubs"`
 	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
 	Bold    []string               `hcl:"bold,optional" help:"ids of columns that are bold in this row whatever their values"`
-	Marks   map[string]string      `hcl:"marks,added" help:"superscripts, such as those of notes, by column id"`
+	Marks   map[string]string      `hcl:"marks,added" help:"superscripts, such as the marks of notes, by column id"`
 	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation, of all or of none"`
 	Values  map[string]step.Inputs `hcl:"values,optional" help:"the same by name, for columns with from"`
 	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
 	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
 	Scale   float64                `hcl:"scale,optional" help:"factor before printing, with format"`
 	Prefix  string                 `hcl:"prefix,added" help:"text before the row's numbers, with format: letters, digits, spaces and ="`
-	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts are set below those of the row above, in its line"`
+	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts are set below the texts of the row above, in its line"`
 	At      string                 `hcl:"at,optional" help:"object in the JSON that the fields are in; FILE: or FILE:PATH of a tree"`
 	Fields  map[string]string      `hcl:"fields,optional" help:"paths that this row reads instead of the columns' fields, by column id"`
 	Texts   map[string]string      `hcl:"texts,optional" help:"cells that are text, by column id"`

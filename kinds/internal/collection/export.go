@@ -31,11 +31,11 @@ type exportConfig struct {
 	Corpus      step.Input            `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents; default: none"`
 	Report      step.Input            `hcl:"report,optional" accepts:"report" help:"report of the serialize step that wrote the texts; the card lists its options"`
 	Identifiers map[string]step.Input `hcl:"identifiers,optional" accepts:"docid/ids" help:"identifiers of the documents by type, such as naive"`
-	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, including documents that are not relevant, as import_corpus writes them; default: those of the queries"`
+	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, including documents that are not relevant, as import_corpus writes them; default: the queries' own"`
 	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
 	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
 	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
-	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi, as they are but for white space"`
+	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi, with white space changed"`
 	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
 	Form        string                `hcl:"form,optional" help:"serialization of the texts"`
@@ -52,7 +52,7 @@ var Export = step.Define(step.Kind[exportConfig]{
 The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
 package reads. With identifiers, every document's are written too. A split without queries
 has no files, except in redsi, which has no test split. With croissant, croissant.json
-describes files, documents, queries and judgements (those of beir) in that vocabulary, version 1.0.
+describes files, documents, queries and judgements (beir's) in that vocabulary, version 1.0.
 The card is one of a repository of data sets: each of its
 configurations can be loaded by name. With ids = "key", white space and control characters
 of ASCII in names are _, as export_run writes them; two names that become one are an error.

@@ -31,7 +31,7 @@ type extracting struct {
 	Format     string   `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
 	OnBadInput string   `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	Require    []string `hcl:"require,optional" enum:"title,oldid" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
-	Text4K     string   `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: those of text, or the tags too; the paper does not say"`
+	Text4K     string   `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: tokens of text, or the tags too; the paper does not say"`
 }
 
 var Extract = step.Define(step.Kind[extractConfig]{
@@ -41,7 +41,7 @@ var Extract = step.Define(step.Kind[extractConfig]{
 Parquet files as the Hugging Face hub has the set (configs default and dev) give
 the records of the original lines; those of revisions from before there were byte
 offsets have format = "simplified" only. Keeps the fields that retrieval needs (paper, appendix "NQ Formats"). One part
-per file, so adding or losing one recomputes that one alone. Headers are the
+per file, so adding or losing one recomputes only this part. Headers are the
 light half, about 300 bytes a record, that grouping reads. What no later step can
 use is a bad record here, where it can be skipped: no words in question or text, no
 URL, a dev record without title, an example_id that was there before, in any of the

@@ -19,7 +19,7 @@ type importCorpusConfig struct {
 
 // importing is what an import_corpus step and its parts have in common: what decides which documents are taken.
 type importing struct {
-	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), the hub's (corpus/, queries/, and data/test-*.parquet with query-id and corpus-id), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
+	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file recognised by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), the hub's (corpus/, queries/, and data/test-*.parquet with query-id and corpus-id), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
 	Folder       string              `hcl:"folder,optional" help:"with files: only what is below this folder, such as beir of an export"`
 	Documents    step.Inputs         `hcl:"documents,optional" accepts:"files,file,hub/dataset" help:"documents, plain or compressed; of a tree, the files whose names say so, or else all that say nothing"`
 	Queries      step.Inputs         `hcl:"queries,optional" accepts:"files,file,hub/dataset" help:"queries of every split: a field split, the file that judges a query, or a draw says which split it is in; their documents may be in a field document"`
@@ -46,9 +46,9 @@ type importing struct {
 	Relevant   int                `hcl:"relevant,optional" min:"1" help:"the least grade of a relevant document; others are in the qrels only"`
 	Split      map[string]float64 `hcl:"split,optional" min:"0" max:"1" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
 	SplitFrom  string             `hcl:"split_from,optional" enum:"unsplit,train" help:"which queries they are drawn from: those whose split nothing says, or train's"`
-	Limit      map[string]int     `hcl:"limit,added" min:"1" help:"queries of train, dev and test that are taken at most, of those that have a relevant document, and documents beside those that judgments name, such as { train = 95000, documents = 100000 }; drawn by seed"`
+	Limit      map[string]int     `hcl:"limit,added" min:"1" help:"how many queries of train, dev and test with a relevant document are taken at most, and how many documents beside the judged ones, such as { train = 95000, documents = 100000 }; drawn by seed"`
 	Seed       int                `hcl:"seed,optional" min:"0" help:"for what is drawn"`
-	Keep       string             `hcl:"keep,optional" enum:"all,judged,relevant" help:"which documents are taken: all, those that a judgment names, relevant or not, or those that are relevant to a query that is taken"`
+	Keep       string             `hcl:"keep,optional" enum:"all,judged,relevant" help:"which documents are taken: all, judged documents, relevant or not, or documents that are relevant to a query that is taken"`
 	Empty      string             `hcl:"empty,optional" enum:"keep,drop,drop_body" help:"what becomes of a document whose text has no words; drop_body leaves out those too of which only the title has some"`
 	OnBadInput string             `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read, a second one of a document or query, and a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	OnMissing  string             `hcl:"on_missing,optional" enum:"skip,fail" help:"what to do with a judgment whose query or document is in none of the files: leave it out, counted, or fail and name it"`

@@ -35,7 +35,7 @@ per dump file. A file without any of them is fine, and counted. Revisions that t
 dump does not have are left out of the table: grouping falls back on their titles
 and lists them. MediaWiki Content File Exports are read, too: those of
 mediawiki_content_history, whose texts are many times a stub dump's bytes;
-mediawiki_content_current has each page's last revision alone. They do not say which
+mediawiki_content_current has only each page's last revision. They do not say which
 pages are redirects, and a page that lies in several files counts in each. Cost: near the speed of
 gunzip, one core per dump file; memory is the wanted set, 5 MB for all of NQ.`,
 	Example: `step "pages" "nq" {
@@ -141,7 +141,7 @@ func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
 	}
 	if total.Exports > 0 {
 		x.Count("content_exports", total.Exports)
-		x.Log.Warn(fmt.Sprintf("%d of the files are MediaWiki Content File Exports, which do not say which pages are redirects: redirects counts those of other files, and no revision's page is known as one", total.Exports))
+		x.Log.Warn(fmt.Sprintf("%d of the files are MediaWiki Content File Exports, which do not say which pages are redirects: redirects counts only other files' redirects, and no page of these files counts as one", total.Exports))
 	}
 	inout.Count(x, map[string]int{"pages_seen": int(total.Pages), "fallbacks": int(total.Fallbacks),
 		"revisions_seen": int(total.Revisions)})

@@ -13,7 +13,7 @@ type variationConfig struct {
 	Records  step.Inputs `hcl:"records" accepts:"nq/records" help:"records of all splits"`
 	Examples int         `hcl:"examples,optional" help:"how many revisions to show"`
 	OldIDs   []int       `hcl:"oldids,optional" help:"revisions to show rather than the most varied ones"`
-	Shared   []int       `hcl:"shared,optional" help:"revisions of shared titles to show, two by two, rather than those of the most frequent titles"`
+	Shared   []int       `hcl:"shared,optional" help:"revisions of shared titles to show, two by two, rather than of the most frequent titles"`
 }
 
 var Variation = step.Define(step.Kind[variationConfig]{

@@ -39,7 +39,7 @@ var Embed = step.Define(step.Kind[EmbedConfig]{
 	Doc: `Embed each document, or each query of a split, by an encoder (appendix "Semantic Identifiers").
 The paper's is google/bert_uncased_L-8_H-512_A-8 over the first 512 tokens of the
 text; which text and which vector it does not say: here, the title in the document's
-URL, the corpus's whole text, and the last hidden state of [CLS]. Texts stream; sequences are not padded.
+URL, the corpus's complete text, and the last hidden state of [CLS]. Texts stream; sequences are not padded.
 Queries have one row each, in the order of their lines, as kind dense wants them.
 Resumes, on any worker, at most 2,048 texts back.
 Cost: one forward pass per text; memory is the model, batch_tokens x its
@@ -286,7 +286,7 @@ func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
 		v.matrix = npy.Matrix{Rows: len(v.owners), Cols: vectors.Cols, Data: make([]float32, len(v.owners)*vectors.Cols)}
 	}
 	if vectors.Cols != v.matrix.Cols {
-		return fmt.Errorf("rows have %d numbers, those of the files before %d", vectors.Cols, v.matrix.Cols)
+		return fmt.Errorf("rows have %d numbers, rows of the files before %d", vectors.Cols, v.matrix.Cols)
 	}
 	row := make([]float32, vectors.Cols)
 	for i := range vectors.Rows {

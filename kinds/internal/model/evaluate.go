@@ -19,7 +19,7 @@ import (
 type evaluateConfig struct {
 	asking
 	EarlyStopping *string `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when a search ends, as True, False and never of transformers 4.44.1; default: as in the model's training"`
-	Validity      *string `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
+	Validity      *string `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are an identifier's, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
 	Shard         int     `hcl:"shard,optional" min:"1" help:"queries of a part, which is cached and resumed as one"`
 }
 

@@ -18,13 +18,13 @@ import (
 type generateConfig struct {
 	generating
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	Queries   step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries: those of dev and test are never generated"`
+	Queries   step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries; queries of dev and test are never generated"`
 	Files     step.Inputs `hcl:"files,optional" accepts:"files,file" help:"instead of a model: queries generated elsewhere, plain or compressed: JSON lines with the fields document and query, or queries, a list; or columns with tabs between them: document, query"`
 	Names     string      `hcl:"names,optional" enum:"key,number" help:"what files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
 	MaxInput  *int        `hcl:"max_input,optional" min:"1" help:"first tokens of a document that the model reads, prefix and special tokens not counted; default: as in the model's training here, else 512"`
 	Prefix    *string     `hcl:"prefix,optional" help:"text whose tokens stand before each document; default: as in the model's training here, else none"`
 	Lowercase *bool       `hcl:"lowercase,optional" help:"lower-case documents first; default: as in the model's training here, else no"`
-	KeepTrain bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: generated ones alone are training queries"`
+	KeepTrain bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: only generated queries are training queries"`
 	Shard     int         `hcl:"shard,optional" min:"1" help:"documents of a part, which is cached and resumed as one"`
 }
 
@@ -71,7 +71,7 @@ are, in lower case. The result is a collection's queries, for train with ratio =
 the collection's own, or all documents would count as seen.
 Resumes part by part. Cost: a forward pass of the encoder for each document, and one of the decoder for each token
 that is written; each part reads the corpus up to its last document. Memory: the model, batch x per_document
-sequences, the own training queries, and some 40 bytes for each query that is kept; with files, these whole.`,
+sequences, the own training queries, and some 40 bytes for each query that is kept; with files, all their queries.`,
 	Example: `step "generate_queries" "title" {
   documents = step.dedup.nq["title"].documents
   queries   = step.dedup.nq["title"].queries

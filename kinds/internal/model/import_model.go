@@ -20,7 +20,7 @@ var ImportModel = step.Define(step.Kind[ImportModelConfig]{
 	Name:    "import_model",
 	Version: 3,
 	Doc: `Import a model, and check it before anything is computed with it.
-The files are those of a Hugging Face folder: an encoder-decoder to be trained (T5, FLAN-T5,
+The files are a Hugging Face folder's: an encoder-decoder to be trained (T5, FLAN-T5,
 mT5, umT5, BART) or an encoder for embed (BERT, RoBERTa, XLM-R, DistilBERT, MPNet, ELECTRA).
 config.json must be of a model that redsi supports, the weights (safetensors or PyTorch's, in
 one file or in several that an index lists) must have every tensor in its shape, and
@@ -72,7 +72,7 @@ var ImportTrained = step.Define(step.Kind[ImportTrainedConfig]{
 	Version: 1,
 	Doc: `Import a trained model with its identifiers and tokenizer, as export_model wrote it.
 redsi.json says how the model is queried. It is checked as by import_model, and the
-identifiers must be those that it was trained on. Evaluate it with queries whose documents have the
+identifiers must be the ones of its training. Evaluate it with queries whose documents have the
 same numbers. Cost: the files are hashed once.`,
 	Example: `step "import_trained" "published" {
   files = [step.download.published.files]

@@ -41,16 +41,16 @@ type TrainConfig struct {
 	Patience       int     `hcl:"patience,added" min:"0" help:"end training after this many evaluations in a row without a better value of select's metric; 0: make all steps. Not early_stopping, which is for a search"`
 	Beams          int     `hcl:"beams,optional" min:"1" help:"for an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
 	EarlyStopping  string  `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as True, False and never of transformers 4.44.1; the model keeps it. Training ends early by patience"`
-	Validity       string  `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
+	Validity       string  `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are an identifier's, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	KeepState      bool    `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps continues from there; garbage collection removes it"`
 	Recompute      bool    `hcl:"checkpoint_activations,added,nokey" help:"keep only each layer's input of a batch, and recompute the layer for its gradients: less memory, one more forward pass, the same update"`
 }
 
 // Fitting has the attributes of every training: its data, how far it goes and where it computes.
 type Fitting struct {
-	Init            string     `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
+	Init            string     `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take only its config.json and draw weights from seed"`
 	Corpus          step.Input `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries         step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
+	Queries         step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: train's are learned, dev's choose the checkpoint"`
 	Steps           int        `hcl:"steps,optional" min:"1" help:"updates"`
 	Batch           int        `hcl:"batch,optional" min:"1" help:"examples of an update"`
 	LearningRate    float64    `hcl:"learning_rate,optional" above:"0" help:"the optimizer's rate after the warmup (paper, with Adafactor: 5e-4 for atomic identifiers, else 1e-3)"`
@@ -72,7 +72,7 @@ var Train = step.Define(step.Kind[TrainConfig]{
 Indexing examples lead from a document's text to its identifier, retrieval
 examples from a query to it; the model is a T5 or a BART, as its config.json says;
 Adafactor, or AdamW, with a rate that follows a schedule after a linear warmup. The model reads the tokens of
-index_prefix and the first max_input of a document, or those of query_prefix and of a
+index_prefix and the first max_input of a document, or the tokens of query_prefix and a
 query, max_query together, with the tokenizer's special tokens around them; a prefix
 is tokenized by itself. Evaluation and search read queries in the same way. The
 vocabulary grows by the tokens that identifiers have of their own: one per document
@@ -106,7 +106,7 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 }`,
 	Outputs: []step.Output{
 		{Name: "model", Type: "dsi/model", Tree: true, Help: "the selected checkpoint: config.json and model.safetensors, which transformers opens, and redsi.json, what a query must know",
-			Alike: sameModel, Why: "differences of rounding on another processor grow from update to update, as those of another seed do"},
+			Alike: sameModel, Why: "differences of rounding on another processor grow from update to update, as with another seed"},
 		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and development metrics at each evaluation, as JSON", Fields: step.FieldsOf[train.Curve](),
 			Alike: sameCurve, Why: "losses and metrics on the way to a model, which is compared itself"},
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING",

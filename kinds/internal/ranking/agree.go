@@ -62,7 +62,7 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 	Outputs: []step.Output{
 		{Name: "report", Type: "agree/report", Help: "means over queries, as JSON", Fields: step.FieldsOf[agreeReport](),
 			Alike: step.Numbers{Margin: step.Margin{Abs: 0.02}}, Why: "documents of nearly equal scores change places"},
-		{Name: "queries", Type: "agree/queries", Help: "TSV: each query's values; of scores alone only the header", Alike: step.Follows{Output: "report"}},
+		{Name: "queries", Type: "agree/queries", Help: "TSV: each query's values; without runs only the header", Alike: step.Follows{Output: "report"}},
 	},
 	Defaults: agreeConfig{Depth: 100, P: 0.9, Overlap: []int{10, 100}},
 	Check: inout.Checks(func(c agreeConfig, ps *step.Problems) {

@@ -313,7 +313,7 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	case asked.Rows != len(questions):
 		return step.Permanent(fmt.Errorf("query_embeddings has %d rows, and there are %d %s queries: embed the same queries and split", asked.Rows, len(questions), c.Split))
 	case asked.Cols != documents.Cols:
-		return step.Permanent(fmt.Errorf("vectors of documents have %d numbers, those of queries %d: embed both with one model", documents.Cols, asked.Cols))
+		return step.Permanent(fmt.Errorf("vectors of documents have %d numbers, vectors of queries %d: embed both with one model", documents.Cols, asked.Cols))
 	}
 	own, err := c.own(x, c.Queries, c.Split)
 	if err != nil {

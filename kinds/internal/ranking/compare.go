@@ -20,10 +20,10 @@ type compareConfig struct {
 	Systems    map[string]step.Input `hcl:"systems" accepts:"score/queries" help:"queries output of a score step, by the system's name"`
 	Baselines  []string              `hcl:"baselines,optional" help:"systems that every system is compared with, the baselines among themselves too"`
 	Claims     map[string]claim      `hcl:"claims,optional,added" help:"what is claimed of two of the systems, by name: each is judged, by Student's t with Holm's correction for all claims"`
-	Measures   []string              `hcl:"measures,optional" help:"measures to compare, of those that all systems were scored by"`
+	Measures   []string              `hcl:"measures,optional" help:"measures to compare, by which all systems were scored"`
 	Test       string                `hcl:"test,optional" enum:"t,permutation,bootstrap,wilcoxon" help:"paired and two-sided: Student's t, randomization of signs, shifted bootstrap, signed ranks"`
 	Correction string                `hcl:"correction,optional" enum:"none,bonferroni,holm,fdr_bh,tukey_hsd" help:"for the number of comparisons; holm bounds the chance of any false difference, fdr_bh (Benjamini and Hochberg) the expected share of false ones among those found; tukey_hsd takes all pairs of systems together: with t by the studentized range, queries being blocks, with permutation by random assignments"`
-	Family     string                `hcl:"family,optional" enum:"measure,all" help:"comparisons that are corrected together: those of each measure, or all; tukey_hsd is always of a measure"`
+	Family     string                `hcl:"family,optional" enum:"measure,all" help:"which comparisons are corrected together: each measure's, or all; tukey_hsd is always of a measure"`
 	Alpha      float64               `hcl:"alpha,optional" above:"0" below:"1" help:"corrected p below which a difference is significant, and a claim holds or is reversed; intervals have confidence 1 - alpha"`
 	Samples    int                   `hcl:"samples,optional" min:"100" max:"100000000" help:"for permutation, where more than 20 queries differ, and for bootstrap"`
 	Seed       int                   `hcl:"seed,optional" min:"0" help:"for the samples"`
@@ -83,7 +83,7 @@ A claim is above or below, which are judged by Student's paired t-test, two-side
 near, which holds where two one-sided tests put the difference within margin, and is
 reversed where it is beyond. claims.NAME of the report has the means a and b, what a
 comparison of a with b has, and verdict: holds, reversed, or cannot be told at this size.
-The interval is that of these two systems over queries like these: another seed of a
+The interval is for these two systems over queries like these: another seed of a
 model, or longer training, is not in it. Cost: t is immediate; permutation and bootstrap
 grow with queries x samples x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
 	Example: `step "compare" "dev" {

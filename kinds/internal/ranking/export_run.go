@@ -18,7 +18,7 @@ import (
 )
 
 type exportRunConfig struct {
-	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings by name, which is that of the file and the run's tag"`
+	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings by name, which is the file's name and the run's tag"`
 	Qrels     step.Input            `hcl:"qrels,optional" accepts:"trec/qrels" help:"judgments, written as qrels.txt"`
 	Documents step.Input            `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents are written by their names; default: by number"`
 	Queries   step.Input            `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries are written by their names; default: by number"`
@@ -34,7 +34,7 @@ var ExportRun = step.Define(step.Kind[exportRunConfig]{
 	Doc: `Write rankings and judgments as files for other programs, under their original names.
 trec_eval, ir_measures and ranx score the files as redsi does, ties included: where two
 scores of a ranking are one as float32, the lower one is written as the next float32
-below. Names are those that export writes with ids = "key": as they are, but that white
+below. Names are as export writes them with ids = "key": as they are, but that white
 space and control characters of ASCII, and a # with which a query begins, are _ there,
 which is counted as names_changed; where two would become one, the step fails. Judgments of queries that the collection does not list, as they
 have no relevant document, are left out and counted. With metadata each run begins with the header of ir_metadata

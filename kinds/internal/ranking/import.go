@@ -93,7 +93,7 @@ type importRunConfig struct {
 	importSource
 	Format     string `hcl:"format,optional" enum:",trec,msmarco,json" help:"query Q0 document rank score tag; query document rank; {query: {document: score}}; default: told by the first line"`
 	Order      string `hcl:"order,optional" enum:"trec_eval,trec_eval_10,rank" help:"what orders the documents of a query: score, then name, both descending, with scores as float32, as in trec_eval up to 9 and pytrec_eval, or as float64, as in trec_eval 10; or the rank"`
-	Duplicates string `hcl:"duplicates,optional" enum:"fail,first" help:"of a document that a query's ranking names again: fails the step, or only its best place counts"`
+	Duplicates string `hcl:"duplicates,optional" enum:"fail,first" help:"what a document that a query's ranking names twice does: fail the step, or count at its best place only"`
 	ignoreIdentical
 }
 
@@ -109,9 +109,9 @@ var ImportRun = step.Define(step.Kind[importRunConfig]{
 	Version: 3,
 	Doc: `Import a run: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
-(Document.Key, Query.Name). Lines may be in any order; those that begin with # are
-comments, as for trec_eval 10, and a row of a query such as #2 is an error. With order = "trec_eval", the default, the rankings are those that trec_eval 9
-makes of the file, so that its numbers stay, and with "trec_eval_10" those of version 10,
+(Document.Key, Query.Name). Lines may be in any order; lines that begin with # are
+comments, as for trec_eval 10, and a row of a query such as #2 is an error. With order = "trec_eval", the default, the rankings are as trec_eval 9
+makes them of the file, so that its numbers stay, and with "trec_eval_10" as version 10 does,
 which tells more scores apart; of MS MARCO's files the rank is the order, and JSON has no
 ranks. Scores that contradict the order, and equal ones, are set below the one before. Cost: memory grows with the lines, 150 bytes
 each, so 1 GB for 6,980 queries x 1,000 documents.`,

@@ -71,7 +71,7 @@ nobody judged are left out of rankings by nDCG(judged_only=True)@10, as of all m
 but RBP, ERR, Bpref, Judged and Invalid. In the report percent.ID is the mean, ID the
 name in small letters: ndcg_10, mrr_10, hits_1, recall_100, ap, ap_rel2_100,
 ndcg_exp_10, rbp_p0_95, iprec_0_1, ndcg_judged_10. Every judged query counts, as in trec_eval: one without a relevant document
-counts 0. Values are those of trec_eval 9, ir_measures and ranx: runs have no equal scores,
+counts 0. Values equal trec_eval 9's, ir_measures' and ranx's: runs have no equal scores,
 as import_run has set them apart. The report says what was done with queries that one side
 lacks, and how many there were. Cost: a second for a million rows; memory grows with the judgments and the longest
 ranking.`,

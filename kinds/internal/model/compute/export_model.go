@@ -160,7 +160,7 @@ func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 			return q, nil
 		}
 	}
-	return q, step.Permanent(fmt.Errorf("the tokenizer has other tokens for a query after the prefix %q than for both alone: no text stands for what the model reads", how.QueryPrefix))
+	return q, step.Permanent(fmt.Errorf("the tokenizer has other tokens for a query after the prefix %q than for prefix and query one by one: no text stands for what the model reads", how.QueryPrefix))
 }
 
 func modelCard(x *step.IO, c model.ExportModelConfig, s retrieve.Settings, query export.QueryInput) (export.ModelCard, error) {

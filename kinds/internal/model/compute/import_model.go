@@ -98,7 +98,7 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 		m.files = append(m.files, f)
 	}
 	if len(m.files) == 0 {
-		return nil, step.Permanent(fmt.Errorf("files: none of %d is below %q", others, folder))
+		return nil, step.Permanent(fmt.Errorf("files: %d are given, and none of them is below %q", others, folder))
 	}
 	slices.SortFunc(m.files, func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })
 	m.weights = safetensors.Files(inout.Names(m.files))
@@ -128,7 +128,7 @@ func (m *stagedModel) findTokenizer(given step.Inputs) error {
 		m.tokenizer = found[0]
 		return nil
 	case len(given) == 0 && len(found) == 0:
-		return step.Permanent(errors.New("files: there is no tokenizer.json: give one as tokenizer; of a SentencePiece model alone, AutoTokenizer.from_pretrained(…).save_pretrained(…) of transformers makes one"))
+		return step.Permanent(errors.New("files: there is no tokenizer.json: give one as tokenizer; transformers writes one for a SentencePiece model: AutoTokenizer.from_pretrained(…).save_pretrained(…)"))
 	}
 	return step.Permanent(fmt.Errorf("tokenizer must be one file, got %d", len(found)))
 }

@@ -115,7 +115,7 @@ func TestImportModelMistakes(t *testing.T) {
 		files := maps.Clone(good)
 		change(files)
 		tree := map[string]any{"files": []any{l.tree("files", files)}}
-		if strings.HasPrefix(want, "none of") {
+		if strings.HasPrefix(want, "4 are given") {
 			tree["folder"] = "there"
 		}
 		l.refuses("import_model", tree, want)

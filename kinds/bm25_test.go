@@ -40,8 +40,7 @@ func (l *local) ranked(kind string, config map[string]any) (map[string]string, m
 	if err != nil {
 		return nil, nil, err
 	}
-	rankings, err := trec.ReadRun(bytes.NewReader(l.bytes(res.Outputs["run"])))
-	errtest.None(l.t, err)
+	rankings := errtest.Value(trec.ReadRun(bytes.NewReader(l.bytes(res.Outputs["run"]))))(l.t)
 	out := map[string]string{}
 	for _, r := range rankings {
 		out[r.Query] = strings.Join(metrics.Documents(&r), " ")

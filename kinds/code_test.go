@@ -221,8 +221,7 @@ step "python" "each" {
   code     = ["src/h*"]
   inputs   = { x = each.file }
 }`
-	sources, err := syntax.Read(study(t, files))
-	errtest.None(t, err)
+	sources := errtest.Value(syntax.Read(study(t, files)))(t)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}})
 	errtest.None(t, ds.Err())
 	for _, name := range []string{"src/fit.py", "src/helper.py", "lib/far.py"} {

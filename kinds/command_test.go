@@ -273,8 +273,7 @@ func TestCommandOtherProgram(t *testing.T) {
 func (l *local) tryFirst(pl *plan.Plan) (workflows.Outcome, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
-	errtest.None(l.t, err)
+	digest := errtest.Value(plan.Store(ctx, l.Store.Own.Blobs, pl))(l.t)
 	out, err := l.Do(ctx, workflows.DoRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
 	if err != nil {
 		return workflows.Outcome{}, err
@@ -309,12 +308,10 @@ func TestCommandMistakes(t *testing.T) {
 		`["b"]: is not one of`:                {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_digests": map[string]any{"b": "1"}},
 		`"/abs" is not a clean`:               {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
 	})
-	sources, err := lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", "")
-	errtest.None(t, err)
+	sources := errtest.Value(lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", ""))(t)
 	lint := func(tree map[string]any) string {
 		tree["outputs"] = []any{"o"}
-		task, err := step.NewTask(spec, tree)
-		errtest.None(t, err)
+		task := errtest.Value(step.NewTask(spec, tree))(t)
 		return step.Problems(spec.Lint(task)).Error()
 	}
 	for want, tree := range map[string]map[string]any{
@@ -330,8 +327,7 @@ func TestCommandMistakes(t *testing.T) {
 		}
 	}
 	for want, argv := range map[string]string{"is a relative path": "bin/x", "to plan without it": "no-such-program", `write "./x.sh"`: "x.sh"} {
-		task, err := step.NewTask(spec, map[string]any{"argv": []any{argv}, "files": map[string]any{"x.sh": ""}})
-		errtest.None(t, err)
+		task := errtest.Value(step.NewTask(spec, map[string]any{"argv": []any{argv}, "files": map[string]any{"x.sh": ""}}))(t)
 		errtest.Says(t, errtest.Of(l.Registry.Resolved(context.Background(), planSources{sources}, task)), want)
 	}
 }

@@ -118,16 +118,14 @@ func TestEmbed(t *testing.T) {
 	for name, data := range model {
 		filetest.Write(t, filepath.Join(folder, name), data)
 	}
-	tok, err := tokenize.LoadBERT(tinyTokenizer)
-	errtest.None(t, err)
+	tok := errtest.Value(tokenize.LoadBERT(tinyTokenizer))(t)
 	config := changed(l.encoder(model), map[string]any{"title": false, "corpus": l.corpusOf(texts), "batch_tokens": int64(100)})
 	for _, c := range []struct {
 		pooling   bert.Pooling
 		precision string // in another one it is what the model says once it is rounded
 		far       float64
 	}{{bert.CLS, "fp32", 1e-5}, {bert.Mean, "fp32", 1e-5}, {bert.CLS, "bf16", 0.05}, {bert.CLS, "int8", 0.1}} {
-		m, err := bert.Load(folder, tensor.CPU)
-		errtest.None(t, err)
+		m := errtest.Value(bert.Load(folder, tensor.CPU))(t)
 		defer m.Close()
 		errtest.None(t, m.In(c.precision))
 		res := l.made("embed", changed(config, map[string]any{"pooling": string(c.pooling), "precision": c.precision}))
@@ -136,8 +134,7 @@ func TestEmbed(t *testing.T) {
 			t.Fatalf("%d x %d vectors, want %d x %d", got.Rows, got.Cols, len(texts), tinyHidden)
 		}
 		for i, text := range texts {
-			want, err := m.Embed([][]int32{tok.Encode(text, 24)}, c.pooling, 1)
-			errtest.None(t, err)
+			want := errtest.Value(m.Embed([][]int32{tok.Encode(text, 24)}, c.pooling, 1))(t)
 			for j, v := range want[0] {
 				if d := math.Abs(float64(v - got.Row(i)[j])); !(d <= c.far) {
 					t.Fatalf("%+v: document %d, number %d: %g, want %g", c, i, j, got.Row(i)[j], v)
@@ -203,8 +200,7 @@ func splitQueries() []dedup.Query {
 
 func (l *local) vectors(res *artifacts.Result) npy.Matrix {
 	l.t.Helper()
-	m, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
-	errtest.None(l.t, err)
+	m := errtest.Value(npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"]))))(l.t)
 	return m
 }
 
@@ -291,8 +287,7 @@ func TestOwnTitles(t *testing.T) {
 	l := newLocal(t)
 	documents := l.blob("nq/documents", compressed(t, []dedup.Document{{Doc: 0, Title: "Naïve Bayes"}, {Doc: 1, ExampleID: 1}}))
 	got := l.made("embed_hashing", map[string]any{"corpus": l.corpusOf([]string{"alpha", "beta"}), "documents": documents})
-	want, err := l.do("embed_hashing", map[string]any{"title": false, "corpus": l.corpusOf([]string{"naïve bayes alpha", "beta"})})
-	errtest.None(t, err)
+	want := errtest.Value(l.do("embed_hashing", map[string]any{"title": false, "corpus": l.corpusOf([]string{"naïve bayes alpha", "beta"})}))(t)
 	if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
 		t.Error("the vectors are not those of the documents' own titles and texts")
 	}
@@ -344,11 +339,9 @@ func TestEmbedOtherEncoders(t *testing.T) {
 	texts := []string{"", "the King of the castle", strings.Repeat("who sings ", 40), "Ärmelkanal"}
 	for model, tokenizer := range map[string]string{"mpnet": "mpnet", "roberta": "xlm-roberta", "distilbert": "bert-cased"} {
 		folder, path := "../internal/model/bert/testdata/"+model, "../internal/model/subword/testdata/sorts/"+tokenizer+".json"
-		m, err := bert.Load(folder, tensor.CPU)
-		errtest.None(t, err)
+		m := errtest.Value(bert.Load(folder, tensor.CPU))(t)
 		defer m.Close()
-		tok, err := subword.LoadEncoder(path)
-		errtest.None(t, err)
+		tok := errtest.Value(subword.LoadEncoder(path))(t)
 		defer tok.Close()
 		tree := map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", folderOf(t, folder, "")), "pooling": "max",
 			"tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": readFile(t, path)})}, "max_tokens": m.Config.MaxTokens(), "device": "cpu"}
@@ -356,8 +349,7 @@ func TestEmbedOtherEncoders(t *testing.T) {
 		got := l.vectors(res)
 		for i, text := range texts {
 			ids, _ := tok.EncodeTruncated(text, int(m.Config.MaxTokens()))
-			want, err := m.Embed([][]int32{ids}, bert.Max, 1)
-			errtest.None(t, err)
+			want := errtest.Value(m.Embed([][]int32{ids}, bert.Max, 1))(t)
 			for j, v := range want[0] {
 				if d := math.Abs(float64(v - got.Row(i)[j])); !(d <= 1e-5) {
 					t.Fatalf("%s: text %d, number %d is %g apart", model, i, j, d)
@@ -458,8 +450,7 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 	embed := func(l *local) (*artifacts.Result, error) {
 		return l.do("embed", changed(l.encoder(model), of(l)))
 	}
-	whole, err := embed(l)
-	errtest.None(t, err)
+	whole := errtest.Value(embed(l))(t)
 	l = newLocal(t)
 	store := l.Store
 	l.Store = artifacts.Alone(storetest.Hooked(store.Own, storetest.Before(func(_ context.Context, c *storetest.Call) error {
@@ -472,8 +463,7 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 		t.Fatalf("error %v", err)
 	}
 	l.Store = store
-	resumed, err := embed(l)
-	errtest.None(t, err)
+	resumed := errtest.Value(embed(l))(t)
 	if got, want := resumed.Outputs["embeddings"].Digest, whole.Outputs["embeddings"].Digest; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

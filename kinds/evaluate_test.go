@@ -181,8 +181,7 @@ func TestEvaluateValidity(t *testing.T) {
 	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || maps.Equal(text.Percent.ByText.PostFiltered, text.Percent.ByTokens.PostFiltered) || !repeatedDocument.MatchString(out["run"]) {
 		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
 	}
-	settings, err := retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	errtest.None(t, err)
+	settings := errtest.Value(retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(t)
 	settings.Search = retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByText}
 	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
 	if own.Validity != "text" || own.EarlyStopping != "heuristic" {
@@ -204,8 +203,7 @@ func TestEvaluateParts(t *testing.T) {
 			t.Errorf("%s: ran %v", kind, e.ran)
 		}
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
-		split, err := e.Split(context.Background(), e.request("evaluate", e.changed(cut)))
-		errtest.None(t, err)
+		split := errtest.Value(e.Split(context.Background(), e.request("evaluate", e.changed(cut))))(t)
 		parts, err := split.Rows(nil)
 		if err != nil || len(parts) != 3 {
 			t.Fatalf("%s: parts %+v, %v", kind, parts, err)
@@ -349,8 +347,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	errtest.None(t, err)
+	b := errtest.Value(os.ReadFile(path))(t)
 	return b
 }
 
@@ -370,8 +367,7 @@ func (l *local) lines(queries []dedup.Query) step.Input {
 func compressed[T any](t *testing.T, values []T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z, err := zstd.NewWriter(&b)
-	errtest.None(t, err)
+	z := errtest.Value(zstd.NewWriter(&b))(t)
 	e := json.NewEncoder(z)
 	for _, v := range values {
 		errtest.None(t, e.Encode(v))
@@ -414,8 +410,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 	}
 	folder := l.t.TempDir()
 	errtest.None(l.t, m.Save(folder))
-	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	errtest.None(l.t, err)
+	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(l.t)
 	errtest.None(l.t, settings.Write(folder))
 	return l.folder("dsi/model", folder, seq2seq.ConfigFile, seq2seq.WeightsFile, retrieve.SettingsFile)
 }
@@ -423,16 +418,14 @@ func (l *local) model(ids *docid.Set) step.Input {
 // trainedOn is the model as if it had been trained on ids.
 func (e *asked) trainedOn(ids *docid.Set) step.Input {
 	e.t.Helper()
-	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	errtest.None(e.t, err)
+	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(e.t)
 	return e.with(settings)
 }
 
 // with is the model with other settings.
 func (e *asked) with(settings retrieve.Settings) step.Input {
 	e.t.Helper()
-	text, err := json.Marshal(settings)
-	errtest.None(e.t, err)
+	text := errtest.Value(json.Marshal(settings))(e.t)
 	b := e.blob("", text).Artifact
 	return step.In(edited(e.t, e.config["model"], func(files []artifacts.File) []artifacts.File {
 		for i, f := range files {
@@ -467,7 +460,6 @@ func (e *asked) try(change map[string]any) (map[string]string, error) {
 
 func (e *asked) evaluate(change map[string]any) map[string]string {
 	e.t.Helper()
-	out, err := e.try(change)
-	errtest.None(e.t, err)
+	out := errtest.Value(e.try(change))(e.t)
 	return out
 }

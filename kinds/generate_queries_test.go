@@ -66,8 +66,7 @@ func TestGenerateQueries(t *testing.T) {
 	}
 
 	config := f.generation(step.In(wrote.Outputs["model"]))
-	first, err := f.inParts("generate_queries", config)
-	errtest.None(t, err)
+	first := errtest.Value(f.inParts("generate_queries", config))(t)
 	var made doc2query.Report
 	f.json(first.Outputs["report"], &made)
 	if made.Generated != 5*trainedDocuments || made.Kept+made.Leaks+made.Repeated+made.InTraining+made.Empty != made.Generated || made.Kept < trainedDocuments || made.Train != 3*trainedDocuments {
@@ -82,23 +81,20 @@ func TestGenerateQueries(t *testing.T) {
 			t.Errorf("generated %+v", q)
 		}
 	}
-	again, err := f.inParts("generate_queries", changed(config, map[string]any{"batch": int64(3), "shard": int64(7)}))
-	errtest.None(t, err)
+	again := errtest.Value(f.inParts("generate_queries", changed(config, map[string]any{"batch": int64(3), "shard": int64(7)})))(t)
 	if got := f.queriesOf(again); !reflect.DeepEqual(got, queries) {
 		t.Errorf("in other parts: %+v\n%+v", got, queries)
 	}
 	for name, change := range map[string]map[string]any{"seed": {"seed": int64(1)}, "top_k": {"top_k": int64(1)}, "temperature": {"temperature": 3.0},
 		"beam": {"method": "beam"}, "max_input": {"max_input": int64(1)}} {
-		r, err := f.inParts("generate_queries", changed(config, change))
-		errtest.None(t, err)
+		r := errtest.Value(f.inParts("generate_queries", changed(config, change)))(t)
 		if reflect.DeepEqual(f.queriesOf(r), queries) {
 			t.Errorf("%s changes nothing", name)
 		}
 	}
 
 	for _, precision := range []string{"bf16", "int8"} {
-		r, err := f.inParts("generate_queries", changed(config, map[string]any{"precision": precision}))
-		errtest.None(t, err)
+		r := errtest.Value(f.inParts("generate_queries", changed(config, map[string]any{"precision": precision})))(t)
 		f.json(r.Outputs["report"], &made)
 		if made.Generated != 5*trainedDocuments || made.Kept < trainedDocuments {
 			t.Errorf("report in %s %+v", precision, made)
@@ -106,8 +102,7 @@ func TestGenerateQueries(t *testing.T) {
 	}
 
 	config["keep_train"] = false
-	alone, err := f.inParts("generate_queries", config)
-	errtest.None(t, err)
+	alone := errtest.Value(f.inParts("generate_queries", config))(t)
 	for _, q := range f.queriesOf(alone) {
 		if q.Split == nq.Train && !strings.HasPrefix(q.Name, "generated-") {
 			t.Fatalf("own training query %+v", q)
@@ -146,8 +141,7 @@ func TestBroughtQueries(t *testing.T) {
 		"JSON lines": {nil, []string{`{"text_id":"D4","text":"b"}` + "\n" + `{"id":"D2","queries":["a","A!","c"]}` + "\n", fmt.Sprintf(`{"doc_id":"D9","query":%q}`, dev.Question)}},
 		"columns":    {map[string]any{"names": "number"}, []string{"4\tb\n2\ta\n2\tA!\n\n2\tc\n9\t" + dev.Question + "\n"}},
 	} {
-		r, err := brought(c.change, c.files...)
-		errtest.None(t, err)
+		r := errtest.Value(brought(c.change, c.files...))(t)
 		last := int64(len(f.queries))
 		want := []dedup.Query{
 			{ExampleID: last + 1, Split: nq.Train, Question: "a", Doc: 2, Name: "generated-2-0"},

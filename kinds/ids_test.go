@@ -44,8 +44,7 @@ func TestIdentifierOptions(t *testing.T) {
 	}
 	texts := func(kind string, config map[string]any) string {
 		t.Helper()
-		s, err := made(kind, config)
-		errtest.None(t, err)
+		s := errtest.Value(made(kind, config))(t)
 		return strings.Join(textsOf(s), " ")
 	}
 
@@ -57,8 +56,7 @@ func TestIdentifierOptions(t *testing.T) {
 		{map[string]any{"eos": true}, docid.Identifier{Document: "29", Text: "<doc_29>", Tokens: []int32{32_129, 1}}},
 		{map[string]any{"eos": true, "eos_token": int64(2), "first_token": int64(50_265)}, docid.Identifier{Document: "29", Text: "<doc_29>", Tokens: []int32{50_294, 2}}},
 	} {
-		s, err := made("atomic_ids", c.config)
-		errtest.None(t, err)
+		s := errtest.Value(made("atomic_ids", c.config))(t)
 		if got := s.Identifiers[29]; got.Text != c.last.Text || !slices.Equal(got.Tokens, c.last.Tokens) {
 			t.Errorf("atomic: %+v, want %+v", got, c.last)
 		}
@@ -140,8 +138,7 @@ func TestTitleIDs(t *testing.T) {
 		"bart": {filepath.Join("..", "internal", "model", "subword", "testdata", "bart-tokenizer.json"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tok, err := subword.LoadSubword(c.tokenizer)
-			errtest.None(t, err)
+			tok := errtest.Value(subword.LoadSubword(c.tokenizer))(t)
 			defer tok.Close()
 			config := map[string]any{"documents": documents, "corpus": texts, "tokenizer": l.blob("files", readFile(t, c.tokenizer)), "words": int64(3)}
 			set, err := l.readIDs("title_ids", config)
@@ -172,8 +169,7 @@ func TestKeywordIDs(t *testing.T) {
 	documents, texts := l.titled(make([]string, 4), []string{"The sea is deep. The sea!", "The hill is high", "The hill, the hill", " "})
 	tokenizer := l.blob("files", readFile(t, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")))
 	config := map[string]any{"documents": documents, "corpus": texts, "tokenizer": tokenizer, "words": int64(2)}
-	set, err := l.readIDs("keyword_ids", config)
-	errtest.None(t, err)
+	set := errtest.Value(l.readIDs("keyword_ids", config))(t)
 	if want := []string{"sea deep", "high hill", "hill the", "untitled"}; set.Kind != docid.KindKeyword || !slices.Equal(textsOf(set), want) {
 		t.Errorf("%q, want %q", textsOf(set), want)
 	}
@@ -218,8 +214,7 @@ func TestImportIDs(t *testing.T) {
 		}
 	}
 	// What is exported comes in again.
-	titles, err := l.readIDs("title_ids", map[string]any{"documents": documents, "tokenizer": tokenizer})
-	errtest.None(t, err)
+	titles := errtest.Value(l.readIDs("title_ids", map[string]any{"documents": documents, "tokenizer": tokenizer}))(t)
 	exported, err := l.do("export", map[string]any{"documents": documents, "queries": l.lines([]dedup.Query{{Split: nq.Train, Question: "a"}}),
 		"identifiers": map[string]any{"title": l.set(titles)}, "formats": []any{"jsonl"}, "ids": "key", "name": "X", "key": "exact", "origin": "other"})
 	errtest.None(t, err)

@@ -259,8 +259,7 @@ step "import_corpus" "toy" {
 `
 
 func bertFile(t *testing.T) string {
-	path, err := filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz"))
-	errtest.None(t, err)
+	path := errtest.Value(filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz")))(t)
 	return path
 }
 
@@ -281,8 +280,7 @@ func (l *local) msmarco(r *artifacts.Result) (c msmarcoCollection) {
 		c.queries = append(c.queries, *q)
 		return nil
 	}))
-	rd, err := corpus.NewReader(bytes.NewReader(l.bytes(r.Outputs["corpus"])))
-	errtest.None(l.t, err)
+	rd := errtest.Value(corpus.NewReader(bytes.NewReader(l.bytes(r.Outputs["corpus"]))))(l.t)
 	defer rd.Close()
 	for d, err := range rd.All() {
 		errtest.None(l.t, err)

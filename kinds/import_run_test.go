@@ -129,8 +129,7 @@ step "export_run" "f" {
 // TestExportTies: trec_eval's numbers for the exported file are ours, where they are others
 // for the run as it was; repro_eval reads the header. tools/golden/ties.py wrote the golden.
 func TestExportTies(t *testing.T) {
-	golden, err := filepath.Abs("testdata")
-	errtest.None(t, err)
+	golden := errtest.Value(filepath.Abs("testdata"))(t)
 	l := newLocal(t)
 	out := l.outputs(ownPipeline(t, t.TempDir(), fmt.Sprintf(tiedPipeline, golden)), nil)
 	exported := l.text(fileOf(t, out["step.export_run.f.files"], "tied.run"))

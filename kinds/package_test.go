@@ -39,8 +39,7 @@ step "pages" "nq" {
 // tokenizers are the variables of pipelines that download the real ones.
 func tokenizers(t *testing.T) map[string]string {
 	t.Helper()
-	folder, err := filepath.Abs(filepath.Join("..", "assets", "tokenizers"))
-	errtest.None(t, err)
+	folder := errtest.Value(filepath.Abs(filepath.Join("..", "assets", "tokenizers")))(t)
 	return map[string]string{"t5": filepath.Join(folder, "t5-tokenizer.json.gz"), "bert": filepath.Join(folder, "bert-base-uncased-tokenizer.json.gz")}
 }
 

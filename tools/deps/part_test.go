@@ -85,16 +85,14 @@ func TestInstallConcurrently(t *testing.T) {
 
 func TestWaitingForTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	held, err := lock(t.Context(), path, quiet())
-	errtest.None(t, err)
+	held := errtest.Value(lock(t.Context(), path, quiet()))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out bytes.Buffer
 	errtest.Is(t, errtest.Of(lock(ctx, path, newBoard(&out).part("part"))), context.Canceled)
 	valuetest.Says(t, out.String(), "part: waiting for another process")
 	held.Close() // as the system does when the holder dies
-	again, err := lock(t.Context(), path, quiet())
-	errtest.None(t, err)
+	again := errtest.Value(lock(t.Context(), path, quiet()))(t)
 	again.Close()
 }
 
@@ -114,8 +112,7 @@ func TestGotch(t *testing.T) {
 // list returns a folder's names, sorted, with blanks between.
 func list(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	errtest.None(t, err)
+	entries := errtest.Value(os.ReadDir(dir))(t)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())

@@ -475,7 +475,6 @@ func fewerTokens(t *testing.T, n int) string {
 		model := all["model"].(map[string]any)
 		model["vocab"] = model["vocab"].([]any)[:n]
 		all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
-		var err error
 		text = errtest.Value(json.Marshal(all))(t)
 		pieces.Store(n, text)
 	}

@@ -287,9 +287,7 @@ func checkCode(c commandConfig) error {
 func (c commandConfig) searched(dir string) string {
 	var list []string
 	if c.code != nil {
-		for _, folder := range c.code.sources {
-			list = append(list, path.Join(dir, folder))
-		}
+		list = lists.Map(c.code.sources, func(folder string) string { return path.Join(dir, folder) })
 	}
 	if given := c.Env["PYTHONPATH"]; given != "" {
 		list = append(list, given)

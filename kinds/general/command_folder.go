@@ -345,8 +345,8 @@ func (in *inputs) run(ctx context.Context, run command.Run, stdin step.Input) er
 			run.Stdin = r
 		}
 		err := run.Do(ctx)
-		var unbound *isolation.BindError
-		if !errors.As(err, &unbound) {
+		unbound, ok := errors.AsType[*isolation.BindError](err)
+		if !ok {
 			return err
 		}
 		if err := in.copies(in.files[:in.mounts]); err != nil {
@@ -390,8 +390,8 @@ func (in *inputs) unchanged() error {
 
 // withReadOnly adds to a program's failure that it may have tried to change its inputs.
 func (in *inputs) withReadOnly(err error) error {
-	var exit *command.ExitError
-	if in.mounts == 0 || !errors.As(err, &exit) {
+	exit, ok := errors.AsType[*command.ExitError](err)
+	if in.mounts == 0 || !ok {
 		return err
 	}
 	for _, of := range []syscall.Errno{syscall.EROFS, syscall.EBUSY, syscall.ENXIO} {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // inNamespace is set for a harness with a mount namespace of its own: its mounts are invisible elsewhere, and end with it.
@@ -87,12 +89,9 @@ func jump(r *round, c choice) error {
 // few leaves a role's processes, and with a server the run, little room for open files or addresses for a while.
 func few(role string, what int, has func(pid int) uint64, room func(choice) uint64) func(*round, choice) error {
 	return func(r *round, c choice) error {
-		var pids []int
+		pids := lists.Map(r.victims(role), func(f found) int { return f.PID })
 		if role == roleServer {
 			pids = append(pids, r.cli.pid())
-		}
-		for _, f := range r.victims(role) {
-			pids = append(pids, f.PID)
 		}
 		for _, pid := range pids {
 			var old unix.Rlimit

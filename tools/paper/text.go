@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/tools/latex"
 )
 
@@ -56,13 +57,9 @@ var (
 
 // drawnTexts compares the texts of a figure with the listings and tokens that the paper prints in it.
 func (r *result) drawnTexts(body string, b block) {
-	var listings, tokens, expected []string
-	for _, m := range listing.FindAllStringSubmatch(body, -1) {
-		listings = append(listings, strings.Join(strings.Fields(m[1]), " "))
-	}
-	for _, m := range token.FindAllStringSubmatch(body, -1) {
-		tokens = append(tokens, texText(m[1]))
-	}
+	listings := lists.Map(listing.FindAllStringSubmatch(body, -1), func(m []string) string { return strings.Join(strings.Fields(m[1]), " ") })
+	tokens := lists.Map(token.FindAllStringSubmatch(body, -1), func(m []string) string { return texText(m[1]) })
+	var expected []string
 	drawn := strings.Join(append(listings, texText(body)), "\n")
 	for _, e := range b.texts() {
 		if !inOrder(drawn, pieces(e.Text), strings.TrimSpace) && !inOrder(strings.Join(tokens, " "), pieces(e.Text), strings.TrimSpace) {

@@ -158,10 +158,7 @@ func bertNormalize(x *step.IO, in step.Inputs, attribute string) (func(string) s
 		return nil, nil
 	}
 	bert, err := inout.OpenTokenizer(x, in, attribute, tokenize.LoadBERT)
-	if err != nil {
-		return nil, err
-	}
-	return bert.Normalize, nil
+	return bert.Normalize, err
 }
 
 // dedupSources loads what the key needs from other domains.

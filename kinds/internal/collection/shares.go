@@ -118,9 +118,7 @@ func countings() []counting {
 		{name: "documents", how: falls, both: true},
 	}
 	for _, s := range bothSplits {
-		for _, k := range countedKeys {
-			list = append(list, counting{name: documentsName(s, k), how: falls})
-		}
+		list = append(list, lists.Map(countedKeys, func(k string) counting { return counting{name: documentsName(s, k), how: falls} })...)
 	}
 	return list
 }

@@ -138,8 +138,7 @@ func (d *JSONInputs) Look(in step.Input, path string) (any, error) {
 		return nil, err
 	}
 	at, err := Follow(doc, field)
-	var lost *step.NoFieldError
-	if errors.As(err, &lost) {
+	if lost, ok := errors.AsType[*step.NoFieldError](err); ok {
 		hint := ""
 		switch {
 		case lost.Within != "":

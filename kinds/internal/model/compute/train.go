@@ -237,10 +237,7 @@ func (c training) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error
 	if c.Dropout != nil {
 		m.SetDropout(*c.Dropout)
 	}
-	if m.Compute, err = tensor.ParseDType(c.Precision); err != nil {
-		m.Close()
-		return nil, step.Permanent(err)
-	}
+	m.Compute, _ = tensor.ParseDType(c.Precision) // checked
 	warnSlow(x, m)
 	return m, nil
 }

@@ -26,17 +26,6 @@ func writeFile(text string) builder {
 
 func quiet() *progress { return newBoard(io.Discard).part("part") }
 
-func TestInstallOnce(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "part", "1-linux")
-	for _, text := range []string{"first", "second"} {
-		errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile(text)))
-		valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "file")), "first", "after installing", text)
-	}
-	if !complete(dir) {
-		t.Error("no done file")
-	}
-}
-
 func TestInstallFailureLeavesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part", "1-linux")
 	broken := errors.New("no space left")
@@ -81,6 +70,7 @@ func TestInstallConcurrently(t *testing.T) {
 	}
 	group.Wait()
 	valuetest.Is(t, builds.Load(), 1, "builds")
+	valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "file")), "x")
 }
 
 func TestWaitingForTheLock(t *testing.T) {

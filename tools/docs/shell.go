@@ -62,17 +62,19 @@ func (s *Shell) To(folder string) error {
 
 // watched keeps what is written, by one writer, and calls seen once it has the text until.
 type watched struct {
-	bytes.Buffer
+	b     bytes.Buffer // a field: its ReadFrom would go past Write
 	until string
 	told  bool
 	seen  func()
 }
 
 func (w *watched) Write(p []byte) (int, error) {
-	n, err := w.Buffer.Write(p)
+	n, err := w.b.Write(p)
 	if !w.told && w.until != "" && strings.Contains(w.String(), w.until) {
 		w.told = true
 		w.seen()
 	}
 	return n, err
 }
+
+func (w *watched) String() string { return w.b.String() }

@@ -10,10 +10,10 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
-// sizes are how much workloads do; bench/peers/card.py has those of a card.
+// sizes are how much workloads do; bench/peers/card.py has the sizes for a card.
 type sizes struct {
 	batch     int   // examples of an update
-	batches   int   // of them before examples come again
+	batches   int   // of them before examples recur
 	updates   int   // of a slice
 	queries   int   // of an evaluation
 	documents int   // that it chooses from
@@ -72,7 +72,7 @@ func onDevice(args []string, prepare func(p *placed, w *workload) error) (*workl
 
 func place(args []string) (p *placed, err error) {
 	p = &placed{sizes: paperSizes}
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := flag.NewFlagSet("", flag.ExitOnError)
 	device, compute := set.String("device", "cuda:0", ""), set.String("dtype", "bf16", "")
 	quick := set.Bool("quick", false, "")
 	set.BoolVar(&p.flops, "flops", false, "")
@@ -83,9 +83,7 @@ func place(args []string) (p *placed, err error) {
 	for name, size := range map[string]*int{"queries": &p.queries, "documents": &p.documents, "together": &p.together, "texts": &p.texts, "tokens": &p.tokens} {
 		set.IntVar(size, name, *size, "")
 	}
-	if err := set.Parse(args); err != nil {
-		return nil, err
-	}
+	set.Parse(args) // an error ends the process
 	p.folder, p.args = set.Arg(0), set.Args()
 	p.early = stopping.Rule(*early)
 	if *quick {

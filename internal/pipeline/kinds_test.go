@@ -227,7 +227,7 @@ func TestTextsNotInNFC(t *testing.T) {
 	}
 }
 
-// Numbers keep the digits that were typed; those that an int64 or a float64 holds stand as they always did.
+// Numbers keep the digits that were typed; numbers that an int64 or a float64 holds stand as they always did.
 func TestNumbersKeepTheirDigits(t *testing.T) {
 	for expr, want := range map[string]string{
 		"123456789012345678901": "123456789012345678901", "9223372036854775808": "9223372036854775808", "-9223372036854775809": "-9223372036854775809",

@@ -211,7 +211,7 @@ locals { before = { a = "c", b = "a", c = "b" } }
 step "command" "m" {
   for_each = toset(["a", "b", "c"])
   inputs   = { prev = step.command.m[local.before[each.key]].out }
-}`, nil, `step.command.m["a"], step.command.m["b"], step.command.m["c"]: each of these refers to another`},
+}`, nil, `step.command.m["a"], step.command.m["b"], step.command.m["c"]: each of these refers to itself`},
 		{"chain over itself", `step "command" "m" { for_each = step.command.m }`, nil, "in a circle"},
 		{"in a module", split + `
 module "m" {
@@ -235,7 +235,7 @@ module "m" {
   source   = "./m"
   tree     = step.command.split.out
   deep     = []
-}`, nil, "cannot wait for what a step makes"},
+}`, nil, "cannot depend on what a step leaves"},
 		{"table", split + `
 step "command" "a" {
   for_each = files(step.command.split.out, "chunks/*")

@@ -231,7 +231,7 @@ func TestSensitive(t *testing.T) {
 		`argv = keys({ (var.s) = 1 })`:                    "Sensitive value",
 		"for_each = toset([var.s])\nargv = []":            "Sensitive value",
 		"for_each = { a = var.s }\nargv = [each.value]":   "Sensitive value",
-		"argv = []\nsecret_env = { A = local.made }":      "A secret must be a whole variable",
+		"argv = []\nsecret_env = { A = local.made }":      "A secret must be a variable's unchanged value",
 		"argv = []\nsecret_env = { (var.s) = \"env:A\" }": "Sensitive value",
 		"argv = []\nresources {\n queue = var.s\n}":       "Sensitive value",
 		`argv = [file(var.s)]`:                            "not shown",

@@ -48,20 +48,20 @@ type Options struct {
 	// Environments remembers what locks of environments have.
 	Environments environment.Memory
 
-	// Lint adds warnings of what is hardly meant to those that are always there.
+	// Lint adds warnings of what is hardly meant.
 	Lint bool
 
 	// Stop, if set, is asked now and then; an error ends the evaluation.
 	Stop func() error
 }
 
-// Load evaluates the pipeline files among the sources: *.hcl but for tests. The pipeline is nil after errors.
+// Load evaluates the pipeline files among the sources: *.hcl except tests and settings. The pipeline is nil after errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	_, p, ds := load(sources, o, false)
 	return p, ds
 }
 
-// load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
+// load declares and evaluates a pipeline; the scope is nil if a file cannot be read as HCL.
 func load(sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
 	s := language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop)
 	t := declare.Declare(s, sources, declare.Options{Registry: o.Registry, Module: o.Module, Lint: o.Lint})
@@ -130,7 +130,7 @@ type (
 	Publish   = evaluate.Publish
 )
 
-// Scope is what the expressions of a loaded pipeline see, and Expression one that comes later.
+// Scope is what the expressions of a loaded pipeline see; an Expression is evaluated in it later.
 type (
 	Scope      = evaluate.Opened
 	Expression = evaluate.Expression
@@ -138,13 +138,13 @@ type (
 
 const EnvPrefix = evaluate.EnvPrefix
 
-func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) { return evaluate.SourceOf(t, pos) }
+// See package evaluate.
+var (
+	SourceOf        = evaluate.SourceOf
+	WholeExpression = evaluate.WholeExpression
+)
 
-func WholeExpression(file string, source []byte) Expression {
-	return evaluate.WholeExpression(file, source)
-}
-
-// Origin is what a pipeline was loaded from, to load it again: in a worker, once a step decides which steps there are.
+// Origin is what a pipeline was loaded from: a worker reloads it once a step has decided which steps there are.
 type Origin struct {
 	Sources map[string][]byte `json:"sources"`
 	Found   language.Found    `json:"found"`
@@ -160,7 +160,7 @@ func (p *Pipeline) Origin() *Origin {
 	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}
 }
 
-// Load loads the pipeline again, with options beside the origin: Vars or Env have the sensitive variables, which it lacks.
+// Load reloads the pipeline, with options beside the origin: Vars or Env have the sensitive variables, which it lacks.
 func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	vars := map[string]string{}
 	maps.Copy(vars, with.Vars)
@@ -173,7 +173,7 @@ func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	with.Module = func(folder, source string) (map[string][]byte, error) {
 		i := slices.IndexFunc(o.Modules, func(m Module) bool { return m.Folder == folder && m.Source == source })
 		if i < 0 {
-			return nil, fmt.Errorf("the module %s is not among those that the plan was made of", source)
+			return nil, fmt.Errorf("the module %s is not among the modules of the plan: plan again", source)
 		}
 		return o.Modules[i].Files, nil
 	}

@@ -1,5 +1,4 @@
-// Package address reads what steps, tables and figures are called:
-// module.first["a"].step.dedup.nq["url"].
+// Package address reads what steps, tables and figures are called: module.first["a"].step.dedup.nq["url"].
 package address
 
 import (
@@ -86,9 +85,7 @@ func (a Address) Type() string {
 func (a Address) Label() string { return a.Name[strings.LastIndexByte(a.Name, '.')+1:] }
 
 // IsRendered reports whether the address is a table's or figure's.
-func (a Address) IsRendered() bool {
-	return a.Type() == "table" || a.Type() == "figure"
-}
+func (a Address) IsRendered() bool { return a.Type() == "table" || a.Type() == "figure" }
 
 // Blocks name several steps in few words: their blocks, each once. One step is its own name.
 func Blocks(addresses []string) []string {

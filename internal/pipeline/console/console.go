@@ -1,6 +1,5 @@
-// Package console evaluates expressions of a pipeline for people: a step's output is shown as
-// its address, with what a plan says about it. It must not know how a plan is made, or where
-// expressions come from.
+// Package console evaluates expressions of a pipeline for people: a step's output is shown as its address, with what a plan
+// says about it. It must not know how a pipeline is planned, or where expressions come from.
 package console
 
 import (

@@ -34,7 +34,7 @@ func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
 	b.Places = placesIn(hb.Body)
 }
 
-// kind looks up a block's kind and reports one that cannot be used so.
+// kind looks up a block's kind, and reports a kind that such a block cannot have.
 func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	s := d.Registry.Lookup(b.Kind)
 	switch {
@@ -56,7 +56,7 @@ func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	return s
 }
 
-// shape checks the names and forms in a block's body, which all instances share. Values are checked once they are known.
+// shape checks the names and forms in a block's body, which all instances share. Evaluation checks the values.
 func (d *declarer) shape(b *Block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.ForEach = a.Expr
@@ -93,7 +93,7 @@ func (d *declarer) shapeFlags(b *Block) {
 	}
 	take(&b.When, whenAttr, b.Type == "claim", "A claim does no work, so there is nothing to skip.")
 	take(&b.Otherwise, otherwiseAttr, b.When == nil, "otherwise says why a block whose when is false is left out: it stands beside a when.")
-	take(&b.Keep, keepAttr, b.Type != "step", "keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.Type)
+	take(&b.Keep, keepAttr, b.Type != "step", "keep stands in a step whose outputs only other steps read; what a %s leaves is kept.", b.Type)
 	if b.Type == "step" && b.Spec != nil && b.Spec.Splits() {
 		take(&b.Fresh, freshAttr, true, "Kind %q is cut into parts, whose results count as long as they are there: fresh stands in the step that fetches what it reads.", b.Kind)
 	} else {
@@ -105,7 +105,7 @@ func (d *declarer) shapeFlags(b *Block) {
 		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
 			d.Diags.Error(a.Expr.Range(), "Wrong type", "allow_empty is true or false, as it is written.")
 		case b.ForEach == nil:
-			d.Diags.Error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step makes: there may be no piece.")
+			d.Diags.Error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step leaves: there may be no piece.")
 		default:
 			b.AllowEmpty = v.True()
 		}
@@ -124,7 +124,7 @@ func (d *declarer) shapeOnFailure(b *Block, on, least *hclsyntax.Attribute) {
 		case !ok || v.AsString() != leaveOut:
 			d.Diags.Error(on.Expr.Range(), "Wrong value", fmt.Sprintf("on_failure is %q, as it is written. Without it, a step that fails stops all that needs it.", leaveOut))
 		case b.ForEach == nil || b.Type != "step":
-			d.Diags.Error(on.NameRange, "Not an attribute", "on_failure stands beside the for_each of a step: what reads several of its steps goes on without those that fail.")
+			d.Diags.Error(on.NameRange, "Not an attribute", "on_failure stands beside the for_each of a step: what reads several of its steps goes on without the steps that fail.")
 		default:
 			b.AtLeast = 1
 		}
@@ -141,7 +141,7 @@ func (d *declarer) shapeOnFailure(b *Block, on, least *hclsyntax.Attribute) {
 	case on == nil:
 		d.Diags.Error(least.NameRange, "Not an attribute", fmt.Sprintf("at_least stands beside on_failure = %q.", leaveOut))
 	case !ok || n <= 0 || n > 1 && n != math.Trunc(n):
-		d.Diags.Error(least.Expr.Range(), "Wrong value", "at_least is a share above 0 and below 1, such as 0.95, or a whole number from 1 on, as it is written.")
+		d.Diags.Error(least.Expr.Range(), "Wrong value", "at_least is a share above 0 and below 1, such as 0.95, or an integer from 1 on, as it is written.")
 	default:
 		b.AtLeast = n
 	}

@@ -1,6 +1,6 @@
-// Package declare says what blocks there are (Types, one table) and makes typed declarations of bodies:
-// nodes with names, variables, calls of modules, which are trees of declarations. It evaluates constants
-// only. It imports syntax, language, schema. To add a type of block, begin at types.go.
+// Package declare says what blocks there are (Types, one table) and turns bodies into typed declarations: nodes with names,
+// variables, calls of modules, which are trees of declarations. It evaluates only constants, and imports syntax, language and
+// schema. To add a type of block, begin at types.go.
 package declare
 
 import (
@@ -101,9 +101,7 @@ func (d *declarer) declareOnce(t *Type, b *hclsyntax.Block) {
 
 func (d *declarer) declareLocals(b *hclsyntax.Block) {
 	labels(d.Diags, b)
-	for _, inner := range b.Body.Blocks {
-		d.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
-	}
+	noBlocks(d.Diags, b, "A locals block has attributes only: NAME = VALUE.")
 	for _, a := range syntax.Attributes(b.Body) {
 		if n := (&Node{Name: "local." + a.Name, Range: a.NameRange, Expr: a.Expr}); d.add(n) {
 			d.m.Nodes = append(d.m.Nodes, n)
@@ -209,7 +207,7 @@ func (d *declarer) declareNamed(b *hclsyntax.Block) *Node {
 	return n
 }
 
-// single notes a block without labels of which a pipeline has one; another one is reported.
+// single notes a block that a pipeline has once; a second one is reported.
 func (d *declarer) single(b *hclsyntax.Block) bool {
 	if !labels(d.Diags, b) {
 		return false
@@ -223,7 +221,7 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 	return true
 }
 
-// idle reports whether a block has no effect where it stands, in a module, of which lint warns.
+// idle reports whether a block has no effect since it stands in a module; lint warns of that.
 func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
 	is := d.m.parent != nil && t.idle[0] != ""
 	if is && d.Lint {
@@ -240,7 +238,7 @@ func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
 // MaxName bounds the bytes of a label or a key of for_each: addresses stand in all that is said of a step.
 const MaxName = 4096
 
-// constContext is what expressions of a file are evaluated in that refer to nothing.
+// constContext is what expressions of a file that refer to nothing are evaluated in.
 func (d *declarer) constContext(file string) *hcl.EvalContext {
 	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.m.AnySensitive)}
 }
@@ -257,7 +255,7 @@ func (d *declarer) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want
 	return language.Scope{Session: d.Session, Context: ctx}.Typed(a.Expr, want, wrong)
 }
 
-// description checks a text that is for people alone.
+// description checks a text that only people read.
 func (d *declarer) description(b *hclsyntax.Block) {
 	d.constantOf(b.Body.Attributes["description"], d.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
 }
@@ -332,7 +330,7 @@ func (d *declarer) openModule(n *Node, a *hclsyntax.Attribute) map[string][]byte
 	depth := 0
 	for outer := d.m; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
-			if _, again := outer.Files[name]; again {
+			if _, twice := outer.Files[name]; twice {
 				d.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}

@@ -2,6 +2,8 @@ package declare
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -31,22 +33,17 @@ func newModule(files map[string][]byte, parent *Module) *Module {
 	return &Module{Files: files, parent: parent, Variables: map[string]*Variable{}, Once: map[string]*hclsyntax.Block{}, ByName: map[string]*Node{}, Typos: schema.Typos{}}
 }
 
-// Broken reports whether some file is not HCL, so that it is not known what is declared.
+// Broken reports whether some file is not HCL, so that its declarations are missing.
 func (m *Module) Broken() bool {
 	return len(m.Bodies) == 0 || len(m.Bodies) < len(syntax.Pipelines(m.Files))
 }
 
 // Ignores reports whether a block of a type says nothing in this module: it is about the pipeline that is run.
-func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.alone }
+func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.rootOnly }
 
-// AnySensitive reports whether a variable that has been declared so far is sensitive.
+// AnySensitive reports whether a variable declared so far is sensitive.
 func (m *Module) AnySensitive() bool {
-	for _, v := range m.Variables {
-		if v.Sensitive {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(m.Variables)), func(v *Variable) bool { return v.Sensitive })
 }
 
 // Node is something that is evaluated: one local value or output, or a block.
@@ -91,10 +88,10 @@ type Block struct {
 type Flags struct {
 	When, Otherwise, Keep, Fresh hclsyntax.Expression
 	AllowEmpty                   bool
-	AtLeast                      float64 // of its steps, for what goes on without those that fail: a share below 1, or how many; 0: they are not left out
+	AtLeast                      float64 // how many of its steps a reader needs, a share if below 1; 0: all
 }
 
-// placesIn are those of the attributes and blocks in a body, by name.
+// placesIn is where the attributes and blocks of a body stand, by name.
 func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	at, expects := map[string]syntax.Pos{}, 0
 	for name, a := range body.Attributes {
@@ -124,10 +121,7 @@ type Variable struct {
 	Checks    []check
 }
 
-type check struct {
-	Condition, Message hclsyntax.Expression
-	Range              hcl.Range
-}
+type check struct{ Condition, Message hclsyntax.Expression }
 
 // Call is a module block: another pipeline with values for its variables, a scope of its own, and outputs for others.
 type Call struct {
@@ -183,34 +177,28 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 }
 
 func (v *Variable) declareCheck(d *syntax.Collector, b *hclsyntax.Block) {
-	c := check{Range: syntax.Header(b)}
-	if a := b.Body.Attributes["condition"]; a != nil {
-		c.Condition = a.Expr
-	}
-	if a := b.Body.Attributes["error_message"]; a != nil {
-		c.Message = a.Expr
-	}
-	if c.Condition == nil || c.Message == nil {
-		d.Error(c.Range, "Missing attribute", "A validation needs condition = … and error_message = ….")
+	condition, message := b.Body.Attributes["condition"], b.Body.Attributes["error_message"]
+	if condition == nil || message == nil {
+		d.Error(syntax.Header(b), "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return
 	}
-	v.Checks = append(v.Checks, c)
+	v.Checks = append(v.Checks, check{condition.Expr, message.Expr})
 }
 
 // settle decides a variable's type, its default's if that is a string, number or bool, else string, and converts its default to it.
 func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
-	known := v.Optional && v.Fallback.IsKnown()
+	valid := v.Optional && v.Fallback.IsKnown()
 	if v.Type == cty.NilType {
 		switch {
 		case !v.Optional:
 			v.Type = cty.String
-		case known && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
+		case valid && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
 			v.Type = v.Fallback.Type()
 		default:
 			v.Type = cty.DynamicPseudoType
 		}
 	}
-	if known {
+	if valid {
 		fallback, err := convert.Convert(v.Fallback, v.Type)
 		if err != nil {
 			d.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",

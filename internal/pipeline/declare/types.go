@@ -50,8 +50,8 @@ type Type struct {
 	Kind                string     // of work: the kind that it stands for; "" of a step, whose label says it
 	Form                *step.Spec // what its body may have; nil: its kind says, or anything may
 	Root                string     // what references to it begin with; "": nothing refers to it
-	Refers              string     // of one that stands once: what its values may refer to; "": nothing
-	alone               bool       // it is read only in the pipeline that is run
+	Refers              string     // what values of a block that stands once may refer to; "": nothing
+	rootOnly            bool       // it is read only in the pipeline that is run
 	idle                [2]string  // the title and text of the lint of one in a module, where it has no effect; "": none
 }
 
@@ -94,27 +94,27 @@ var Types = []Type{
 		Help: "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
 	{Name: "checklist", Makes: MakesOnce, Form: step.Form(checkChecklist), Snippet: "checklist {\n  $0\n}",
 		Help: "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is not part of any key."},
-	{Name: "paper", Makes: MakesOnce, Form: step.Form(checkPaper), Refers: "var", alone: true, Snippet: "paper {\n  title   = \"$1\"\n  authors = [$0]\n}",
+	{Name: "paper", Makes: MakesOnce, Form: step.Form(checkPaper), Refers: "var", rootOnly: true, Snippet: "paper {\n  title   = \"$1\"\n  authors = [$0]\n}",
 		Help: "What the pipeline rebuilds: the report begins with it. It is not part of any key."},
 	{Name: "publish", Labels: oneName, Makes: MakesNode, Form: step.Form(checkPublish), Snippet: `publish "${1:NAME}" {` + "\n  files = $2\n  to    = \"$0\"\n}",
 		Help: "Files of steps that a run writes into a folder beside the pipeline. It is not part of any key.",
 		idle: [2]string{"publish in a module", "This block has no effect in a module: the pipeline that is run says what is written."}},
 	{Name: LimitsBlock, Makes: MakesOnce, Refers: "var", Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
 		Help: "How many steps of a run may have a name of resources { limits = [NAME] } at a time. It is not part of any key."},
-	{Name: "results", Makes: MakesOnce, Form: step.Form[ResultsForm](nil), Refers: "var", alone: true, Snippet: "results {\n  from = [\"$1\"]$0\n}",
+	{Name: "results", Makes: MakesOnce, Form: step.Form[ResultsForm](nil), Refers: "var", rootOnly: true, Snippet: "results {\n  from = [\"$1\"]$0\n}",
 		Help: "Where others' results are, and whose are trusted. It is not part of any key.",
 		idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."}},
 }
 
-// common are the attributes and blocks of all work, beside those of its kind. The first three modules have, too.
+// common are the attributes and blocks that all work may have beside its kind's. Modules have the first three.
 var common = []step.Attr{
 	{Name: forEachAttr, Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
 	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step, or module, is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 	{Name: otherwiseAttr, Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
 	{Name: AllowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
-	{Name: OnFailureAttr, Type: textType, Optional: true, Enum: []string{leaveOut}, Help: "\"leave_out\", beside a for_each: what reads several of the block's steps goes on without those that fail. The run fails all the same. It is not part of any key"},
+	{Name: OnFailureAttr, Type: textType, Optional: true, Enum: []string{leaveOut}, Help: "\"leave_out\", beside a for_each: what reads several of the block's steps goes on without the steps that fail. The run fails all the same. It is not part of any key"},
 	{Name: AtLeastAttr, Type: step.Type{Kind: step.Float}, Optional: true, Help: "Beside on_failure: how many of the block's steps that it reads must have results for a step to go on without the others: a share below 1, such as 0.95, or a number from 1 on. Default: 1"},
-	{Name: freshAttr, Type: textType, Optional: true, Help: "For how long its result counts, such as \"24h\": a run that begins later makes it again. What reads it runs only if its bytes are others. It is not part of any key"},
+	{Name: freshAttr, Type: textType, Optional: true, Help: "For how long its result counts, such as \"24h\": a run that begins later rebuilds it. What reads it runs only if its bytes differ. It is not part of any key"},
 	{Name: keepAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
 	{Name: resourcesBlock, Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: objectOf(innerForms[resourcesBlock])},
 	{Name: retryBlock, Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: objectOf(innerForms[retryBlock])},
@@ -127,7 +127,7 @@ var innerForms = map[string]*step.Spec{
 
 func objectOf(form *step.Spec) step.Type { return step.Type{Kind: step.Object, Attrs: form.Attrs} }
 
-// FormOf is what a block may have that reads by the tags of a struct, as a step's does; nil of another one.
+// FormOf is what a block may have that is read by the tags of a struct, as a step's kind is; nil of another block.
 func FormOf(b *hclsyntax.Block) *step.Spec {
 	if t := Of(b.Type); t != nil {
 		return t.Form
@@ -191,7 +191,7 @@ func (t *Type) KindOf(labels []string) string {
 	return t.Kind
 }
 
-// Attrs are the attributes and blocks that such a block may have, with those of the kind that it is of.
+// Attrs are the attributes and blocks that such a block may have, its kind's among them.
 func (t *Type) Attrs(r *step.Registry, kind string) []step.Attr {
 	switch {
 	case t == nil:
@@ -222,7 +222,7 @@ var (
 	anyType  = step.Type{Kind: "any"}
 
 	variableAttrs = []step.Attr{
-		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},
+		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without a type, the default's."},
 		{Name: "default", Type: anyType, Optional: true, Help: "Its value if none is given. A variable without a default must be given one."},
 		{Name: "description", Type: textType, Optional: true, Help: "What it is, for people."},
 		{Name: "ask", Type: textType, Optional: true, Help: "A question: where nobody has set the variable and a step refuses its default, redsi run and redsi plan ask it once at the terminal."},

@@ -1,6 +1,5 @@
-// Package dvc turns the stages of a dvc.yaml into the text of a pipeline that runs them, and
-// lists what it could not take over. It reads dvc.yaml and files beside it, and starts
-// nothing. It must not know how a pipeline is run.
+// Package dvc turns the stages of a dvc.yaml into the text of a pipeline that runs them, and lists what it could not take
+// over. It reads dvc.yaml and files beside it, starts nothing, and must not know how a pipeline is run.
 package dvc
 
 import (
@@ -35,7 +34,7 @@ type conversion struct {
 	top     *stage               // stands for what belongs to no stage
 	stages  []*stage
 	outputs []output
-	leaves  map[string]int     // the first of made by path
+	leaves  map[string]int     // the first of outputs, by path
 	shown   map[string][]entry // metrics and plots among them
 	sources string             // blocks for data that no stage makes
 	records tracked.Records
@@ -56,7 +55,7 @@ type stage struct {
 	files, inputs     map[string]string // expressions by path
 	below             map[string]string // expressions for inputs in a folder, by its path
 	rows              strings.Builder   // of its table
-	columns           map[string]bool   // whether each is a whole number, by its path in the file
+	columns           map[string]bool   // whether each is an integer, by its path in the file
 	notes             string            // comments
 }
 
@@ -280,7 +279,7 @@ func (c *conversion) matrix(s *stage, matrix map[string]any) error {
 	return nil
 }
 
-// items is an expression of one of three forms: for a mapping (it alone has keys), a list with lists or mappings, and others.
+// items is an expression of one of three forms: for a mapping (the only one with keys), a list with lists or mappings, others.
 func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string, error) {
 	x := c.literal(s, v)
 	all, err := c.value(x, c.top)

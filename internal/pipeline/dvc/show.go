@@ -51,7 +51,7 @@ func (c *conversion) metrics(at string) {
 	fmt.Fprintf(&m.rows, "{ id = %q, titles = [%s], value = %s, at = %s },\n", label(at), quote(cmp.Or(m.key, m.name)), m.ref, quote(at+":"))
 }
 
-// numbers lists the paths of a document's numbers, and whether each is a whole one.
+// numbers lists the paths of a document's numbers, and whether each is an integer.
 func numbers(to map[string]bool, at string, v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -230,7 +230,7 @@ func (c *conversion) others(s *stage, written, at string, expanded []string, n i
 	s.inputs[at] = "source." + name + instance + ".files" + file
 }
 
-// wants adds files of parameters that have only those that a stage names.
+// wants adds files of parameters, cut down to the parameters that a stage names.
 func (c *conversion) wants(s *stage) {
 	wanted := map[string][]entry{}
 	for _, p := range entries(s.body["params"]) {

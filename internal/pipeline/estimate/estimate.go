@@ -1,6 +1,5 @@
-// Package estimate says what the steps of a plan that have no result are expected to
-// take, from what such steps took before. What has no history is counted as unknown,
-// never as nothing.
+// Package estimate says what the steps of a plan that have no result are expected to take, from what such steps took
+// before. What has no history is counted as unknown, never as nothing.
 package estimate
 
 import (
@@ -11,13 +10,13 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
-// History is what is known of steps of a plan besides its hits, by their index there.
+// History is what stores and devices say of steps of a plan besides its hits, by their index there.
 type History struct {
 	Samples   map[int][]Sample // earlier results of the step, of whatever configuration
 	Downloads map[int]Download // what the step fetches
 	Resumes   map[int]bool     // it has a checkpoint
 	Priced    map[int]Priced   // by measured rates
-	OnRates   bool             // of what models compute rates count alone: they are those of another device
+	OnRates   bool             // what models compute is priced by rates only, which are another device's
 }
 
 // Sample is what one earlier result cost.
@@ -37,11 +36,11 @@ type Download struct {
 	Unknown int
 }
 
-// Basis says whose history an expectation is made of.
+// Basis says whose history an expectation is computed from.
 type Basis string
 
-// The bases, from the surest to none. Results of a block were made of this pipeline's data, which the trial behind rates did not
-// have; but rates go by sizes and amounts, which other steps of a kind do not.
+// The bases, from the surest to none. Results of a block are of this pipeline's data, and rates of a trial's; but rates go by
+// sizes and amounts, which other steps of a kind do not.
 const (
 	Itself  Basis = "step"  // earlier results of this step
 	Block   Basis = "block" // results of other instances of its block
@@ -66,7 +65,7 @@ type Step struct {
 	Why string       // why there are no rates, of a step that says its work and has no basis
 }
 
-// Cost is what steps are expected to cost in sequence. A sum of P90, with each step slow, is above the whole's 90 % quantile.
+// Cost is what steps are expected to cost in sequence. The sum of P90, with each step slow, is above the sum's 90 % quantile.
 type Cost struct {
 	Steps     int     `json:"steps"`
 	Unknown   int     `json:"unknown"` // of them without history: in no sum of times
@@ -93,7 +92,7 @@ func (c *Cost) Add(x Cost) {
 	c.Unfetched += x.Unfetched
 }
 
-// Cost is that of the step, on a queue.
+// Cost is what the step is expected to cost, on a queue.
 func (x Step) Cost(queue string) Cost {
 	c := Cost{Steps: 1, P50: x.P50.Seconds(), P90: x.P90.Seconds(), Bytes: max(0, x.Bytes),
 		Download: x.Download.Bytes, Sources: x.Download.Sources, Unfetched: x.Download.Unknown}
@@ -148,10 +147,9 @@ func Of(v *plan.Preview, h History) *Estimate {
 	e := &Estimate{Each: make([]Step, len(v.Items))}
 	blocks, kinds := pools(v, h)
 	for i, s := range v.Todo() {
-		own := &pool{}
+		own, priced := &pool{}, h.Priced[i]
 		own.add(h.of(i)...)
 		own.sort()
-		priced := h.Priced[i]
 		x := first(own, blocks[s.Block()], rated(priced), kinds[s.Task.Kind])
 		less := priced.Took > 0 && x.Bytes > 0 && priced.Bytes > farBelow*x.Bytes // data, which says nothing then
 		if less {
@@ -250,20 +248,14 @@ func (h History) of(i int) (out []Sample) {
 	return out
 }
 
-// rated is a price as if it were a result; nil: there is none.
+// rated is the pool of a price, as of one result; nil: there is no price.
 func rated(p Priced) *pool {
 	if p == (Priced{}) {
 		return nil
 	}
 	out := &pool{}
-	if p.Took > 0 {
-		out.took = []time.Duration{p.Took}
-	}
-	if p.Bytes >= 0 {
-		out.bytes = []int64{p.Bytes}
-	}
-	if p.Memory > 0 {
-		out.memory = []int64{p.Memory}
+	if out.add(Sample{Took: p.Took, Bytes: p.Bytes, Memory: p.Memory}); p.Took == 0 {
+		out.took = nil
 	}
 	return out
 }
@@ -316,7 +308,7 @@ func (p *pool) sort() {
 	slices.Sort(p.memory)
 }
 
-// quantile is by the nearest rank, of what is sorted.
+// quantile is the quantile of a sorted list by the nearest rank.
 func quantile[T any](q float64, of []T) T {
 	r := int(q * float64(len(of)))
 	if float64(r) == q*float64(len(of)) {
@@ -325,7 +317,7 @@ func quantile[T any](q float64, of []T) T {
 	return of[max(0, r)]
 }
 
-// chain finds the critical path: of chains as long, one of more steps.
+// chain finds the critical path; of chains that take equally long, the chain with more steps.
 func (e *Estimate) chain(v *plan.Preview) {
 	type end struct {
 		took  float64

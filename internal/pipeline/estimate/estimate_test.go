@@ -319,7 +319,7 @@ func TestPrice(t *testing.T) {
 	check(price(Pricing{On: new(rates.V100())}), naiveBase, 74.5*3600/900, "")
 }
 
-// TestRated: rates come after results of the step and its block, and before those of its kind; sums end somewhere.
+// TestRated: rates come after results of the step and its block, and before its kind's results; sums end somewhere.
 func TestRated(t *testing.T) {
 	v := preview(
 		stepOf{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},
@@ -338,7 +338,7 @@ func TestRated(t *testing.T) {
 	if x := e.Each[2]; x.P50 != time.Hour || x.Memory != 3 || x.Bytes != 4 || x.MemoryBasis != Rates || e.Each[4].Why != "" {
 		t.Errorf("%+v", x)
 	}
-	// Of a training that made a tenth of the updates, ten times its time; of one that says none, nothing.
+	// A training with a tenth of the updates counts ten times its time; a training that says none does not count.
 	longer := h.Priced[3]
 	longer.Updates = 1000
 	h.Priced[3], h.Samples[3] = longer, []Sample{{Took: 7 * time.Second, Updates: 100}, {Took: time.Hour}}

@@ -19,7 +19,7 @@ type Group struct {
 
 	Cost // of the steps that are not hits
 
-	Shared    int     `json:"shared,omitempty"` // of these, those that other tables need too
+	Shared    int     `json:"shared,omitempty"` // of these, steps that other tables need too
 	SharedP50 float64 `json:"shared_s,omitempty"`
 }
 

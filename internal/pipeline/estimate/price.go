@@ -104,14 +104,14 @@ func (r *pricer) device(i int, d step.Doing) *rates.Rates {
 	case !r.HasCard:
 		return r.CPU
 	}
-	asks, _ := r.v.Plan.Steps[i].Task.Tree() // of one that cannot be read, no device
+	asks, _ := r.v.Plan.Steps[i].Task.Tree() // a task that cannot be read names no device
 	if asks["device"] == "cpu" {
 		return r.CPU
 	}
 	return r.Card
 }
 
-// takes is the seconds and the memory of a piece of work; why says that they are not known.
+// takes is the seconds and the memory of a piece of work, or why there are none.
 func (r *pricer) takes(d step.Doing, on *rates.Rates) (seconds float64, memory int64, why string) {
 	n, ok := r.amount(d.Amount)
 	if !ok {
@@ -138,7 +138,7 @@ func (r *pricer) takes(d step.Doing, on *rates.Rates) (seconds float64, memory i
 	return n / rate.PerSecond, rate.Memory, ""
 }
 
-// work is that of step i, once asked.
+// work is the work of step i, for which its kind is asked once.
 func (r *pricer) work(i int) step.Work {
 	w, ok := r.works[i]
 	if !ok {
@@ -151,7 +151,7 @@ func (r *pricer) work(i int) step.Work {
 	return w
 }
 
-// modelBytes is how large the model is that a task leaves.
+// modelBytes is the size of the model that a task leaves.
 func (r *pricer) modelBytes(w step.Work) (float64, bool) {
 	name := r.shape(w.Like)
 	for _, s := range rates.Shapes() {
@@ -178,7 +178,7 @@ func (r *pricer) source(in step.Input) (int, bool) {
 	return i, ok
 }
 
-// shape is that of a model; "": it is not known.
+// shape is the shape of a model; "": it is not known.
 func (r *pricer) shape(in step.Input) string {
 	i, ok := r.source(in)
 	if !ok {
@@ -224,7 +224,7 @@ func (r *pricer) of(in step.Input, name string) (float64, bool) {
 	return 0, false
 }
 
-// count is a count of a step's result: the result's own, else as its kind says, else that of what the step reads.
+// count is a count of a step's result: as the result has it, else as its kind says, else as what the step reads has it.
 func (r *pricer) count(i int, name string) (float64, bool) {
 	key := counted{i, name}
 	a, ok := r.counts[key]

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checks reads the check blocks of an instance with the configuration tree; false: one is wrong, or not known yet.
+// checks reads the check blocks of an instance with the configuration tree; false: a check is wrong, or not known yet.
 func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range c.b.Checks {
@@ -25,7 +25,7 @@ func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 		if name, one := own["of"].(string); one {
 			own["of"] = []any{name}
 		}
-		if x, known := schema.Decoded[declare.CheckForm](r.Reader, own); known {
+		if x, ok := schema.Decoded[declare.CheckForm](r.Reader, own); ok {
 			list = append(list, r.check(x)...)
 		}
 		ok = ok && !r.Failed()
@@ -44,7 +44,7 @@ func (r *checkReader) wrong(attribute, format string, args ...any) {
 	r.Fail(at, r.Locate(at), "Wrong check", fmt.Sprintf(format, args...))
 }
 
-// check makes a check of a block; none of one whose limits are all null.
+// check turns a block into a check; a block whose limits are all null gives none.
 func (r *checkReader) check(x declare.CheckForm) []step.Check {
 	c := step.Check{Name: r.Block.Labels[0], At: syntax.PosOf(r.Block.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
 		Warning: x.Severity == "warning", Of: r.steps(x.Of)}
@@ -87,7 +87,7 @@ func (r *checkReader) check(x declare.CheckForm) []step.Check {
 	return []step.Check{c}
 }
 
-// compared reports a limit that is a field which its steps do not have.
+// compared reports a limit that names a field which the compared steps do not have.
 func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
 	if limit == nil {
 		return
@@ -100,7 +100,7 @@ func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
 	}
 }
 
-// limitOf is a number, or the name of one: what is counted, or OUTPUT:PATH.
+// limitOf reads a number, or a number's name: what is counted, or OUTPUT:PATH.
 func limitOf(text *string) *step.Limit {
 	if text == nil {
 		return nil
@@ -111,7 +111,7 @@ func limitOf(text *string) *step.Limit {
 	return &step.Limit{Name: *text}
 }
 
-// steps are those whose outputs the named attributes take.
+// steps lists the steps whose outputs the named attributes take.
 func (r *checkReader) steps(names []string) (addresses []string) {
 	if names != nil && len(names) == 0 {
 		r.wrong("of", "of has no attribute.")
@@ -132,7 +132,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 	return slices.Compact(addresses)
 }
 
-// field reports an output that a step has not, and a path that the output does not declare. Counts are known to no kind.
+// field reports an output that a step does not have, and a path that the output does not declare. Kinds declare no counts.
 func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 	output, path, found := strings.Cut(field, ":")
 	if spec == nil || !found {
@@ -143,7 +143,7 @@ func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 		names := lists.Map(spec.Outputs, func(o step.Output) string { return o.Name })
 		r.wrong(attr, "%s has no output %q. %s", owner, output, syntax.Suggest(output, names, "output"))
 	case o.Tree:
-		r.wrong(attr, "Output %q is many files; a check reads one.", output)
+		r.wrong(attr, "Output %q is many files; a check reads one file.", output)
 	case o.Fields != nil:
 		if _, err := o.Fields.At(path); err != nil {
 			r.wrong(attr, "Field %q of output %q %v.", path, output, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// cellsOf is what claims see of a table or figure: its cells, each with its own name as ADDRESS:CELL. It is unknown of what failed.
+// cellsOf is what claims see of a table or figure: its cells, each with its own name as ADDRESS:CELL; unknown after an error.
 func (f *frame) cellsOf(n *declare.Node) cty.Value {
 	b, st := n.Block, f.of(n)
 	if st.cells != cty.NilVal {
@@ -31,12 +31,12 @@ func (f *frame) cellsOf(n *declare.Node) cty.Value {
 			return st.cells // reported
 		}
 		cells := make(map[string]cty.Value, len(names))
-		known := make(map[string]bool, len(names))
+		declared := make(map[string]bool, len(names))
 		for _, name := range names {
 			cells[name] = cty.StringVal(s.Address + ":" + name)
-			known[s.Address+":"+name] = true
+			declared[s.Address+":"+name] = true
 		}
-		f.cellNames[s.Address] = known
+		f.cellNames[s.Address] = declared
 		instances[s.Key] = cty.ObjectVal(cells)
 	}
 	if st.cells = instances[""]; b.ForEach != nil {
@@ -45,7 +45,7 @@ func (f *frame) cellsOf(n *declare.Node) cty.Value {
 	return st.cells
 }
 
-// cells reports names of cells that no table or figure has which the block refers to.
+// cells reports names of cells that the block expects and no table or figure to which it refers has.
 func (c *stepReader) cells(tree map[string]any) {
 	names, err := c.Spec.CellNames(tree)
 	if err != nil {
@@ -54,14 +54,14 @@ func (c *stepReader) cells(tree map[string]any) {
 	}
 	for _, n := range names {
 		item, _, _ := address.Cell(n.Cell)
-		known := c.f.cellNames[item]
-		if known[n.Cell] {
+		declared := c.f.cellNames[item]
+		if declared[n.Cell] {
 			continue
 		}
 		at := schema.ParsePath(n.Attr)
 		detail := fmt.Sprintf(`%q is not a cell. Write table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
-		if known != nil {
-			detail = fmt.Sprintf("%s has no such cell. %s", item, syntax.Suggest(n.Cell, syntax.Keys(known), "cell"))
+		if declared != nil {
+			detail = fmt.Sprintf("%s has no such cell. %s", item, syntax.Suggest(n.Cell, syntax.Keys(declared), "cell"))
 		}
 		c.Fail(at, c.Locate(at), "Unknown cell", detail)
 	}

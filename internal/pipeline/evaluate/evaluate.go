@@ -1,6 +1,5 @@
-// Package evaluate gives declarations their values, in the order that link has found: variables, nodes,
-// instances, what a when leaves out, what waits for a step, modules within modules. The result is Steps.
-// It imports all passes before it. Begin at Evaluate, then frame.go and maker.go.
+// Package evaluate gives declarations their values, in the order that link has found: variables, nodes, instances, what a when
+// leaves out, what awaits a step, modules within modules. The result is Steps. Begin at Evaluate, then frame.go and maker.go.
 package evaluate
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Evaluate gives declarations their values and makes the steps. With errors, the result is incomplete.
+// Evaluate gives declarations their values, of which the steps follow. With errors, the result is incomplete.
 func Evaluate(s *language.Session, t *declare.Tree, given Given, o Options) (*Result, *Opened) {
 	r := &run{Session: s, Options: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")
@@ -72,14 +71,14 @@ type Asks struct {
 	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
 }
 
-// Waiting is what a pending step waits for: the outputs that decide what it is or, of an address BLOCK[*], which steps there
-// are. Until Options.Made knows them, it has no configuration. After are steps that come before it in any case.
+// Waiting is what a pending step awaits: the outputs that decide what it is or, of an address BLOCK[*], which steps there are.
+// Until Options.Made has them, the step has no configuration. After are steps that come before it in any case.
 type Waiting struct {
 	Awaits []step.Ref
 	After  []string
 }
 
-// Pending reports whether it is not known yet what the step is.
+// Pending reports whether outputs that are not there yet decide what the step is.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
 func (s *Step) tree() map[string]any {
@@ -90,7 +89,7 @@ func (s *Step) tree() map[string]any {
 	return tree
 }
 
-// Skipped is a step that is not one: its `when` is false.
+// Skipped is a step that is left out since its `when` is false.
 type Skipped struct {
 	Address string     `json:"address"`
 	Pos     syntax.Pos `json:"pos"`           // of its when
@@ -100,30 +99,28 @@ type Skipped struct {
 	Caption string `json:"caption,omitempty"`
 }
 
-func (s Skipped) Reason() string {
-	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
-}
+func (s Skipped) Reason() string { return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos)) }
 
 // Result is what the blocks of a pipeline say, in the order of sources (pipelines.hcl, then by name), then module by module.
 type Result struct {
 	Steps        []Step // the instances of a block in the order of their keys
 	Skipped      []Skipped
 	Modules      map[string][]byte // the pipeline files of modules, by name
-	Claims       []Claim           // its own: those of modules are checked and left out, being about another paper
+	Claims       []Claim           // its own: a module's claims are checked and left out, being about another paper
 	Paper        declare.Paper     // empty without a block, as Results and Checklist are
 	Results      Results
 	Checklist    Checklist
-	Environments []Environment // with those of modules
+	Environments []Environment // its own and its modules'
 	Publish      []Publish
 	Limits       map[string]int // how many steps of a run may have a name at a time
 }
 
-// Values are those of a pipeline's variables.
+// Values are the values of a pipeline's variables.
 type Values struct {
-	Vars  map[string]json.RawMessage // of every variable, but for the sensitive ones
+	Vars  map[string]json.RawMessage // of every variable that is not sensitive
 	Local []string                   // the variables whose values came from Options.Local, sorted
 
-	// Given are the variables, sensitive ones excepted, that differ from their defaults, sorted: what the sources need of them.
+	// Given names the variables, except sensitive ones, whose values are not their defaults, sorted: the sources need them.
 	Given []string
 
 	// Secrets are the sensitive variables' texts, for steps that this process runs: they must not be kept or sent.
@@ -139,7 +136,7 @@ type Results struct {
 	Shared    string // the same of results in the project's own store
 }
 
-// Checklist is what a pipeline says for conferences' checklists and no record knows, with places. It is in no key.
+// Checklist is what a pipeline says for conferences' checklists and no record has, with places. It is in no key.
 type Checklist struct {
 	Selection Said                       // how what is reported was chosen
 	Search    []Bound                    // by name
@@ -162,7 +159,7 @@ type Bound struct {
 // Publish is a publish block: files of steps that a run writes beside the pipeline. It is no step, and in no key.
 type Publish struct {
 	Name  string
-	To    string // a folder below that of its source, with slashes
+	To    string // a folder below its source's folder, with slashes
 	Files []step.Ref
 	Pos   syntax.Pos
 }
@@ -188,7 +185,7 @@ type Claim struct {
 func (c Claim) Text() string {
 	var config struct{ Text string }
 	if err := json.Unmarshal(c.Config, &config); err != nil {
-		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // it was made here
+		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // the evaluation wrote it
 	}
 	return config.Text
 }
@@ -199,7 +196,7 @@ func (c Claim) Items() []string {
 	return append(items, lists.Map(c.LeftOut, func(s Skipped) string { return s.Address })...)
 }
 
-// SourceOf is the path that a source block's task names, and whether .gitignore files count there; ok is false of others.
+// SourceOf is the path that a source block's task names, and whether .gitignore files count there; not ok: another task.
 func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	var c struct {
 		Path   string `json:"path"`
@@ -214,7 +211,7 @@ func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	return path, c.Ignore, true
 }
 
-// leavesOf is what a step leaves that is made: what its configuration names, or what lies where a source block says.
+// leavesOf is what a step will leave: what its configuration names, or what lies where a source block says.
 func leavesOf(files *language.Files, t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
 	return func(output string) ([]string, bool) {
 		path, ignore, ok := SourceOf(t, at)

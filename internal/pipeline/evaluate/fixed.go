@@ -26,7 +26,7 @@ const (
 	maxKeys = 1000
 )
 
-// fixed reads the blocks of which there is one and which refer to variables at most; of a module only limits count.
+// fixed reads the blocks that a pipeline has once, which refer at most to variables; of a module only limits count.
 func (f *frame) fixed() {
 	for _, t := range declare.Types {
 		b := f.decl.Once[t.Name]
@@ -93,7 +93,7 @@ func publicKeys(c *schema.Reader, attribute string, texts []string, seen map[str
 			c.Diags.Error(at, "Not a public key", err.Error()+".")
 			continue
 		}
-		if first, again := seen[k.ID()]; again {
+		if first, twice := seen[k.ID()]; twice {
 			c.Diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
 			continue
 		}

@@ -28,7 +28,7 @@ type frame struct {
 	variables map[string]*setting
 	states    []state // of nodes, by their index
 	modules   []*frame
-	typos     schema.Typos // those of its body, and of its values
+	typos     schema.Typos // in its body and its values
 	own       Result
 
 	inherited *language.Awaited          // by the arguments of the module that this is
@@ -37,8 +37,8 @@ type frame struct {
 
 type state struct {
 	value     cty.Value         // what references to it give; DynamicVal where that failed
-	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
-	undecided bool              // of a block: it is not known yet whether some step of it is skipped
+	awaits    *language.Awaited // the outputs that decide the value; nil: none does
+	undecided bool              // of a block: some step's when is undecided
 	read      bool              // something refers to it, or its value is kept
 	cells     cty.Value         // of a table or figure, what claims see; see cellsOf
 	steps     []Step
@@ -62,7 +62,7 @@ func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
 	return f.readerBy(b, declare.FormOf(b), declare.OwnerOf(b), inst)
 }
 
-// readerBy reads a block by a specification that is known, of an owner whose name in sentences is.
+// readerBy is reader for a given specification and a given name of the block in sentences.
 func (f *frame) readerBy(b *hclsyntax.Block, spec *step.Spec, owner string, inst *instance) *schema.Reader {
 	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: spec, Owner: owner, Address: inst.address, Typos: f.typos}
 }
@@ -120,13 +120,11 @@ type stepReader struct {
 	inst *instance
 }
 
-// collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
+// collect adds the steps, skipped steps and environments of the frame in source order, and of its modules after them.
 func (f *frame) collect(r *Result) {
 	for _, n := range f.decl.Nodes {
-		if n.Block != nil && n.Block.Type != "claim" {
+		if n.Call != nil || n.Block != nil && n.Block.Type != "claim" {
 			r.Steps = append(r.Steps, f.of(n).steps...)
-			r.Skipped = append(r.Skipped, f.of(n).skipped...)
-		} else if n.Call != nil {
 			r.Skipped = append(r.Skipped, f.of(n).skipped...)
 		}
 	}
@@ -142,7 +140,7 @@ func (f *frame) nodes() {
 	}
 }
 
-// node gives a node its value and makes a block's steps. What the node refers to has been evaluated.
+// node gives a node its value and a block its steps. What the node refers to has been evaluated.
 func (f *frame) node(n *declare.Node) {
 	edges, st := f.links.Edges[n.Index], f.of(n)
 	own := f.inherits(n, edges)
@@ -173,10 +171,10 @@ func (f *frame) node(n *declare.Node) {
 	}
 }
 
-// unread is the mistake that the table of types has one that is read nowhere.
+// unread says that nothing evaluates a type of block of declare.Types: a bug.
 func unread(typ string) string { return fmt.Sprintf("evaluate: no case reads a %s block", typ) }
 
-// inherits is what the value of a node waits for because what it refers to does.
+// inherits is what the value of a node awaits because what it refers to awaits it.
 func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
 	own := language.Awaiting(f.inherited)
 	for _, e := range edges {
@@ -189,7 +187,7 @@ func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
 	return own
 }
 
-// frame begins an evaluation of a module. The first one links it.
+// frame begins an evaluation of a module. The first evaluation links the module.
 func (r *run) frame(m *declare.Module, address string) *frame {
 	links := r.links[m]
 	if links == nil {
@@ -242,7 +240,7 @@ func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
 	return ctx
 }
 
-// context is what expressions of a file are evaluated in that refer to variables alone.
+// context is what expressions of a file that refer only to variables are evaluated in.
 func (f *frame) context(dir string) *hcl.EvalContext {
 	vars := make(map[string]cty.Value, len(f.variables))
 	for name, v := range f.variables {

@@ -23,11 +23,11 @@ type instance struct {
 	address string
 	ctx     *hcl.EvalContext
 
-	undecided bool // whether it is skipped is not known yet
+	undecided bool // a step that has not run decides whether it is skipped
 	leftOut   bool // of a claim: what it is about is left out
 }
 
-// of says of a diagnostic about an instance which one that is; nil of no instance.
+// of is the instance as diagnostics name it; nil of no instance.
 func (i *instance) of() *syntax.Instance {
 	if i == nil {
 		return nil
@@ -85,7 +85,7 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }
 
-// keys is the value of a for_each; of toset(LIST) the list without repetitions, since a set is sorted at each pass.
+// keys is the value of a for_each; toset(LIST) gives the list without repetitions, since each pass would sort a set.
 func keys(sc language.Scope, forEach hclsyntax.Expression) cty.Value {
 	call, ok := forEach.(*hclsyntax.FunctionCallExpr)
 	if !ok || call.Name != "toset" || len(call.Args) != 1 || call.ExpandFinal || sc.Bad[forEach] {

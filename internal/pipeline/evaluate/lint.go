@@ -43,7 +43,7 @@ func (l *linter) lint() {
 	}
 }
 
-// lintTwins finds steps with two names that do the same work. Sweeps may meet in an instance: results are shared.
+// lintTwins warns of two blocks that do the same work. Instances of sweeps may be alike: they share results.
 func (l *linter) lintTwins() {
 	first := map[string]*declare.Node{}
 	for _, n := range l.f.decl.Nodes {
@@ -74,7 +74,7 @@ func (c *stepReader) lint(task step.Task) {
 	}
 	for _, what := range c.Spec.Unkeyed(task) {
 		warn("program_libraries", "Not in the key", fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what), what)
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start an environment's Python by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what), what)
 	}
 }
 
@@ -160,7 +160,7 @@ func namedIn(tree map[string]any, name string, attributes []string) bool {
 
 func (l *linter) standsBeside(dir, name string) bool {
 	file := syntax.Beside(dir, name)
-	if _, known := l.there[file]; !known && l.f.ReadFile != nil {
+	if _, looked := l.there[file]; !looked && l.f.ReadFile != nil {
 		_, err := l.f.ReadFile(file)
 		l.there[file] = err == nil
 	}

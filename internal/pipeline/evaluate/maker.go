@@ -27,10 +27,10 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 		m.pend(ctx)
 		return
 	case ok && m.own.Made && len(instances) == 0 && !b.AllowEmpty:
-		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.Name))
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: nothing that the step before %s has left matches. If that may be so, write allow_empty = true beside for_each.", n.Name))
 		return
 	case ok && m.own.Made && len(instances) > language.MaxPieces:
-		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), language.MaxPieces))
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; over what a step leaves, at most %d are allowed. Let one step do the work of several.", len(instances), language.MaxPieces))
 		return
 	}
 	if ok {
@@ -47,7 +47,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	st.read = st.read || f.KeepValues
 	st.read = st.read && b.Type != "claim"  // nothing can refer to one
 	values := map[string]cty.Value{}        // of what something refers to
-	var configs map[string]artifacts.Digest // configurations, by key, if all are known
+	var configs map[string]artifacts.Digest // by key; nil if a step is pending or wrong
 	if b.Type == "step" && slices.ContainsFunc(instances, func(inst instance) bool { return axes(inst.value) != nil }) {
 		configs = map[string]artifacts.Digest{}
 	}
@@ -97,7 +97,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	}
 }
 
-// valueOf is what references to an instance give, of whose step it may not be known what that is.
+// valueOf is what references to an instance give; ok is false of a step that is wrong.
 func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	spec := m.n.Block.Spec
 	if !ok || s.Pending() {
@@ -106,7 +106,7 @@ func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, leavesOf(m.f.Files, s.Task, s.Pos, spec))
 }
 
-// pend makes one step stand for all of a block while nobody knows which there are, and reports what is wrong with each.
+// pend lets one step stand for all of a block while it is open which there are, and reports what is wrong with each.
 func (m *maker) pend(ctx *hcl.EvalContext) {
 	each := instance{address: m.f.qualified(m.n.Name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
@@ -143,7 +143,7 @@ func (m *maker) reportCycles() {
 		all[i], byAddress[s.Address] = i, i
 	}
 	refs := func(i int) (to []int) {
-		refs, _ := m.st.steps[i].Task.Refs() // of a task that was made here
+		refs, _ := m.st.steps[i].Task.Refs() // this program wrote the task
 		for _, ref := range refs {
 			if j, own := byAddress[ref.Step]; own {
 				to = append(to, j)
@@ -167,10 +167,10 @@ func (m *maker) reportCycles() {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first. Let an instance refer only to those before it.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to itself, directly or through others, so none can come first. Let an instance refer only to instances before it.", strings.Join(names, ", ")))
 }
 
-// countSteps refuses a block with which a pipeline has more steps than it may.
+// countSteps refuses a block that takes the pipeline beyond the most steps that it may have.
 func (r *run) countSteps(b *declare.Block, n int) bool {
 	rng := syntax.Header(b.Block)
 	if b.ForEach != nil {
@@ -189,7 +189,7 @@ const maxSteps = 200_000 // of a pipeline
 
 const maxConfigs = 256 << 20 // bytes of all configurations
 
-// step makes the step of one instance; false if something is wrong with it.
+// step is the step of one instance; false: something is wrong with it.
 func (m *maker) step(inst *instance) (Step, bool) {
 	f, b := m.f, m.n.Block
 	if f.config > maxConfigs || f.Ended() { // reported
@@ -213,7 +213,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	s.Key, s.Queue, s.Resources, s.Temporary, s.Fresh = inst.Key, queue, resources, temporary, fresh
 	task, err := c.task(tree)
 	if err != nil {
-		c.Problems(err) // but those of what is not known
+		c.Problems(err) // unless about a value that is not known yet
 	}
 	if f.Awaits().Any() && (c.Failed() || !queueOK || !checksOK || inst.undecided) {
 		return pending(f.Awaits(), s, step.RefsIn(tree)), true
@@ -240,7 +240,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	return s, true
 }
 
-// task is the task of a configuration. That of a claim about what is left out has its sentence alone.
+// task is the task of a configuration. A claim about what is left out keeps only its sentence.
 func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
 		return step.NewTask(c.Spec, tree)
@@ -255,7 +255,7 @@ func (f *frame) stepOf(b *declare.Block, address string) Step {
 		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.Places}
 }
 
-// pending is the step of an instance, or of all of a block, that is not known yet. reads are artifacts in its configuration.
+// pending is an instance, or all of a block, as a step that awaits what a does. reads are artifacts in its configuration.
 func pending(a *language.Awaited, s Step, reads []step.Ref) Step {
 	s.Task.Config = json.RawMessage(`{}`)
 	s.Awaits = slices.SortedFunc(maps.Keys(a.Refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })

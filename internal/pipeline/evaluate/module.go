@@ -20,7 +20,7 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 	m := n.Call
 	instances, ok := instances(f.sees(ctx, nil), m.ForEach)
 	if !ok && f.Awaits().Any() {
-		f.Diags.Error(m.ForEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+		f.Diags.Error(m.ForEach.Range(), "Modules that are not known", "Which modules there are cannot depend on what a step leaves. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
 	if !ok || m.Module == nil {
 		return cty.DynamicVal
@@ -39,7 +39,7 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 		v, out, ok := f.decided(inst, m.When, m.Otherwise)
 		if !ok {
 			if !v.IsKnown() && f.Awaits().Any() {
-				f.Diags.Error(m.When.Range(), "Modules that are not known", "Whether there is a module cannot wait for what a step makes. Give the module the artifact as an argument, and write the when in its steps.")
+				f.Diags.Error(m.When.Range(), "Modules that are not known", "Whether there is a module cannot depend on what a step leaves. Give the module the artifact as an argument, and write the when in its steps.")
 			}
 			return cty.DynamicVal
 		}
@@ -68,7 +68,7 @@ func (f *frame) load(call *declare.Call, address string, arguments map[string]ar
 	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
 	m := call.Module()
 	if m.Broken() {
-		return cty.DynamicVal // what a broken file declares is not known
+		return cty.DynamicVal // a broken file may declare anything
 	}
 	for _, name := range syntax.Pipelines(m.Files) {
 		f.run.modules[name] = m.Files[name]

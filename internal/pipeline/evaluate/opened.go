@@ -20,7 +20,7 @@ type Opened struct {
 	dir string // for file()
 }
 
-// Values are those of the variables, and as --var takes them.
+// Values returns the values of the variables, also in the form that --var takes.
 func (o *Opened) Values() (of Values, vars map[string]string) { return o.f.allVariables() }
 
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t; unknown if it could not be evaluated.
@@ -76,7 +76,7 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	return f.sees(ctx, nil).Value(e), f.Diags.Done()
 }
 
-// Questions are those of unset variables that stand where something is wrong. The errors say how else to set them.
+// Questions lists what unset variables ask that stand where something is wrong, and adds to the errors how else to set them.
 func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
 	for _, name := range syntax.Keys(o.f.variables) {
 		v := o.f.variables[name]

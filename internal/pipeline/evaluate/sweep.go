@@ -3,7 +3,6 @@ package evaluate
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -16,9 +15,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// sweep warns of instances of a block that are one step several times: nothing that a step computes differs by an axis of
-// each.value, so a mean over such results is of one result. configs are those of steps, by key; without them the block's
-// references decide. Every load says so, not lint alone.
+// sweep warns of instances of a block that are the same step: no configuration differs by an axis of each.value, so a mean
+// over their results is of one result. configs are the steps' configurations by key; nil: the block's references decide.
 func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, configs map[string]artifacts.Digest) {
 	used := map[string]bool{}
 	all := usesEach(body, forEach, used)
@@ -58,7 +56,7 @@ func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body 
 			}
 		}
 	}
-	for _, g := range groups { // in a sweep all are as large; where two systems share an index, the others are alone
+	for _, g := range groups { // in a sweep all are as large; where only two systems share an index, they are not
 		if len(unused) == 0 || len(g)*len(groups) != n {
 			return
 		}
@@ -92,7 +90,7 @@ func axes(v cty.Value) map[string]cty.Value {
 
 // usesEach notes the attributes of each.value that a body refers to; true: the body uses all of each, or may.
 func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]bool) bool {
-	for _, a := range b.Attributes {
+	for _, a := range syntax.Within(b) {
 		if a.Expr == forEach {
 			continue
 		}
@@ -110,5 +108,5 @@ func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]b
 			used[attr] = true
 		}
 	}
-	return slices.ContainsFunc(b.Blocks, func(inner *hclsyntax.Block) bool { return usesEach(inner.Body, forEach, used) })
+	return false
 }

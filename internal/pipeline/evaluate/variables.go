@@ -42,17 +42,17 @@ func (f *frame) setVariables(from *givens) {
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
-	whole := map[string]cty.Value{}
+	secrets := map[string]cty.Value{}
 	for name, v := range f.variables {
 		if v.Sensitive {
-			whole[name] = v.value
+			secrets[name] = v.value
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	f.SetSecrets(whole)
+	f.SetSecrets(secrets)
 	f.validateAll()
-	for name := range whole { // those that are refused are unknown now
-		whole[name], _ = f.variables[name].value.Unmark()
+	for name := range secrets { // a refused value is unknown now
+		secrets[name], _ = f.variables[name].value.Unmark()
 	}
 }
 
@@ -111,7 +111,7 @@ func (v *setting) argument() string {
 	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
 }
 
-// allVariables is what a pipeline says of its variables, and their values as --var takes them.
+// allVariables is the values of the variables, also in the form that --var takes.
 func (f *frame) allVariables() (of Values, vars map[string]string) {
 	of, vars = Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}}, map[string]string{}
 	for _, name := range syntax.Keys(f.variables) {
@@ -170,24 +170,29 @@ func (f *frame) setArguments(m *declare.Call, arguments map[string]argument) {
 	f.validateAll()
 }
 
-// argumentOf converts an argument to the variable's type. A sensitive variable takes a sensitive one, and has its name.
+// argumentOf converts an argument to the variable's type. A sensitive variable takes another one's value unchanged.
 func (f *frame) argumentOf(v *setting, a argument) cty.Value {
-	if _, whole := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !whole {
+	if _, unchanged := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !unchanged {
 		f.Diags.Error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.Name), syntax.Place{Range: v.Range, Text: "declared here"})
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only the unchanged value of a sensitive variable of the pipeline: no file may have its value.", v.Name), syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
 		return a.value // reported
 	}
-	out, err := convert.Convert(a.value, v.Type)
+	return fitted(f.Diags, v.Variable, a.value, a.rng, "the module's ")
+}
+
+// fitted converts a value to the type of a variable, whose owner messages name; a misfit is reported, and unknown.
+func fitted(d *syntax.Collector, v *declare.Variable, value cty.Value, rng hcl.Range, owner string) cty.Value {
+	out, err := convert.Convert(value, v.Type)
 	if err != nil {
-		hint := " Give it one of that type, or change type = … of the variable."
-		if language.HoldsArtifact(a.value.Type()) {
-			hint = " A variable that takes artifacts has type = any."
+		hint := "Give it one of that type, or change type = … of the variable."
+		if language.HoldsArtifact(value.Type()) {
+			hint = "A variable that takes artifacts has type = any."
 		}
-		f.Diags.Error(a.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.Name, typeexpr.TypeString(v.Type), err, hint), syntax.Place{Range: v.Range, Text: "declared here"})
+		d.Error(rng, "Wrong type", fmt.Sprintf("The value does not fit the type of %svar.%s, %s: %s. %s", owner, v.Name, typeexpr.TypeString(v.Type), err, hint),
+			syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out
@@ -239,7 +244,7 @@ func (gs *givens) values() map[string]given {
 		set(gs.variableFile(f), true)
 	}
 	for _, f := range gs.environment() {
-		// Other pipelines may have variables that this one has not: no error.
+		// A variable that only other pipelines have is no error.
 		if gs.decl.Variables[f.name] != nil {
 			m[f.name] = f
 		} else if near := syntax.Nearest(f.name, declared); near != "" {
@@ -270,7 +275,7 @@ func (gs *givens) environment() []given {
 	return gs.lines(envSource, EnvPrefix, values)
 }
 
-// lines makes a text of NAME=VALUE lines, each behind a prefix, for diagnostics to quote.
+// lines writes a text of NAME=VALUE lines, each behind a prefix, for diagnostics to quote.
 func (gs *givens) lines(source, prefix string, values map[string]string) []given {
 	var text strings.Builder
 	list := make([]given, len(values))
@@ -341,7 +346,7 @@ func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (ct
 	}
 	if err != nil {
 		line := 1
-		_, _ = fmt.Sscanf(err.Error(), "line %d:", &line) // where it is known
+		_, _ = fmt.Sscanf(err.Error(), "line %d:", &line) // if the error has it
 		return fail(line, err.Error())
 	}
 	if v.IsNull() { // it is empty
@@ -398,13 +403,7 @@ func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 		gs.diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
 		return cty.DynamicVal
 	}
-	out, err := convert.Convert(val, v.Type)
-	if err != nil {
-		gs.diags.Error(g.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s. Give it one of that type, or change type = … of the variable.", v.Name, typeexpr.TypeString(v.Type), err), syntax.Place{Range: v.Range, Text: "declared here"})
-		return cty.DynamicVal
-	}
-	return out
+	return fitted(gs.diags, v, val, g.rng, "")
 }
 
 func (gs *givens) parseValue(g given) (cty.Value, bool) {
@@ -423,7 +422,7 @@ func (gs *givens) parseValue(g given) (cty.Value, bool) {
 	return v, !ds.HasErrors()
 }
 
-// hideText is a value from outside as diagnostics quote it: hidden if its variable is sensitive, or it may be meant for one.
+// hideText is a value from outside as diagnostics quote it: hidden if it is, or may be meant, for a sensitive variable.
 func (gs *givens) hideText(name, value string) string {
 	if v := gs.decl.Variables[name]; v != nil && v.Sensitive || v == nil && gs.decl.AnySensitive() {
 		return "…"

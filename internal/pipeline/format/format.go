@@ -63,7 +63,7 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 	return nil
 }
 
-// foldersWithin lists the folders with such files, from a folder on, but for hidden ones.
+// foldersWithin lists a folder and the folders below it that have *.hcl files, except hidden folders.
 func foldersWithin(top string) (folders []string, err error) {
 	top += string(filepath.Separator) // it may be a link
 	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {

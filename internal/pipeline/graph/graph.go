@@ -1,5 +1,4 @@
-// Package graph draws a pipeline: which step reads what of which other one, as
-// DOT, Mermaid or SVG. It knows steps by their addresses only, not what they do.
+// Package graph draws a pipeline as DOT, Mermaid or SVG: which step reads which. It knows only the steps' addresses.
 package graph
 
 import (

@@ -166,9 +166,7 @@ func (l *layout) sweep() {
 	l.layers = best
 }
 
-func (l *layout) copyOrder() [][]int {
-	return lists.Map(l.layers, slices.Clone)
-}
+func (l *layout) copyOrder() [][]int { return lists.Map(l.layers, slices.Clone) }
 
 // crossings counts crossing edges between neighbouring layers: inversions of their far ends, sorted by near ends.
 func (l *layout) crossings(rank []float64) int {
@@ -214,7 +212,7 @@ func (l *layout) place() {
 		}
 		for _, v := range layer {
 			if l.vs[v].node < 0 {
-				l.vs[v].w = widest // an edge passes the whole column straight
+				l.vs[v].w = widest // an edge passes the column straight
 			}
 		}
 		x += widest + layerGap

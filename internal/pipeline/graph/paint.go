@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Share is how many instances of a node have come to something.
@@ -90,7 +92,7 @@ var looks = []look{
 	{"maybe", "#f3f4f6", "#6b7280", 1.2, "3 3", "maybe: known after others have run"},
 }
 
-// look is that of a node of a plan; ok is false for all others.
+// look is how a node of a plan is drawn; false: the node has no outcome of a plan.
 func (n Node) look() (look, bool) {
 	for _, l := range looks {
 		if len(n.Outcomes) > 0 && l.class == n.class() {
@@ -235,21 +237,14 @@ func (l *layout) curve(route []int) string {
 
 func escape(s string) string {
 	var b strings.Builder
-	if err := xml.EscapeText(&b, []byte(s)); err != nil {
-		return "" // a strings.Builder does not fail
-	}
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder does not fail
 	return b.String()
 }
 
 // tip is what a node says when it is pointed at.
 func (n Node) tip() string {
-	tip := n.ID
-	for i, s := range n.Outcomes {
-		sep := ", "
-		if i == 0 {
-			sep = ": "
-		}
-		tip += fmt.Sprintf("%s%d %s", sep, s.Count, s.Name)
+	if len(n.Outcomes) == 0 {
+		return n.ID
 	}
-	return tip
+	return n.ID + ": " + strings.Join(lists.Map(n.Outcomes, func(s Share) string { return fmt.Sprintf("%d %s", s.Count, s.Name) }), ", ")
 }

@@ -42,7 +42,7 @@ func (c *causes) place(x Cause) int {
 	return n
 }
 
-// set is some causes, as bits by their numbers; nil is none. It stays as it is.
+// set is an immutable set of causes, as bits by their numbers; nil bits: empty.
 type set struct{ bits *big.Int }
 
 func (s set) empty() bool { return s.bits == nil }
@@ -104,7 +104,7 @@ func (c *comparison) versions(ctx context.Context) ([]set, error) {
 			switch {
 			case ch.Path == "version" || ch.Path == "parts" || strings.HasPrefix(ch.Path, "parts["): // its kind's rules, not what is asked of it
 				rules = append(rules, ch)
-			case isInput(ch.Old) && isInput(ch.New): // what it reads is made anew
+			case isInput(ch.Old) && isInput(ch.New): // what it reads is rebuilt
 			default:
 				pure = false
 			}
@@ -152,7 +152,7 @@ type Report struct {
 
 	Steps  Counts        `json:"steps"`
 	Cost   estimate.Cost `json:"cost"`   // of what the change makes run
-	Causes []Cause       `json:"causes"` // those that move most steps first
+	Causes []Cause       `json:"causes"` // the cause that moves most steps first
 	Tables []Table       `json:"tables"` // that the change touches, in the plan's order
 	Claims []Claim       `json:"claims"` // of tables that it touches
 	Each   []Change      `json:"changes"`
@@ -207,7 +207,7 @@ type Change struct {
 	Address string       `json:"address"`
 	Before  plan.Outcome `json:"before,omitempty"`
 	After   plan.Outcome `json:"after,omitempty"`
-	Stood   bool         `json:"stood,omitempty"`  // it is a hit before, but for the version of a kind
+	Stood   bool         `json:"stood,omitempty"`  // only the version of a kind keeps it from being a hit before
 	Charged bool         `json:"charged"`          // it runs because of the change
 	Causes  []int        `json:"causes,omitempty"` // places in the report's causes
 	Expect  *float64     `json:"expect_s,omitempty"`

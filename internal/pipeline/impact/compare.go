@@ -1,8 +1,6 @@
-// Package impact says what a change of a pipeline costs: of two plans, before and after,
-// which steps lose their results, why, by which attribute at which line, and what running
-// them is expected to take.
-//
-// It must not know where plans come from, and reads no store.
+// Package impact says what a change of a pipeline costs: of two plans, before and after, which steps lose their results, by
+// which attribute at which line, and what running them is expected to take. It must not know where plans come from, and
+// reads no store.
 package impact
 
 import (
@@ -37,16 +35,16 @@ type Sides struct {
 	Claims func(address string) []string
 }
 
-// comparison is a report while it is made.
+// comparison is a report while it is computed.
 type comparison struct {
 	Sides
 	report *Report
 
 	was    map[string]int // steps of Was by address
 	here   map[string]int // steps of Is by address
-	of     []int          // of each step of Is, that of Was; -1 if it is new
+	of     []int          // by step of Is, the same step of Was; -1 if it is new
 	causes causes
-	own    []set // of each step of Is, the causes that change it and those that it follows
+	own    []set // by step of Is, the causes that change it and the causes of what it reads
 	stood  []bool
 	states []state
 	costs  []estimate.Cost
@@ -111,7 +109,7 @@ func (c *comparison) step(i int, versions []set) error {
 	case j < 0:
 		found = found.plus(c.causes.place(Cause{Block: x.Block(), Text: "new", Where: where(x.Pos)}))
 	case !it.Key.IsZero() && it.Key == c.Was.Items[j].Key:
-		found = set{} // whatever it was made of has the same bytes
+		found = set{} // whatever it reads has the same bytes
 	default:
 		changes, err := c.changes(&c.Was.Plan.Steps[j], x)
 		if err != nil {
@@ -133,23 +131,20 @@ func (c *comparison) step(i int, versions []set) error {
 }
 
 func (c *comparison) become(i, j int, found set) state {
-	is := c.Is.Items[i]
-	hit := is.Outcome == plan.Hit
-	if j < 0 {
-		if hit {
-			return toHit
-		}
-		return isNew
+	is, was := c.Is.Items[i], plan.Item{}
+	if j >= 0 {
+		was = c.Was.Items[j]
 	}
-	was := c.Was.Items[j]
-	switch {
-	case hit && was.Outcome == plan.Hit && is.Key == was.Key:
+	switch hit, wasHit := is.Outcome == plan.Hit, was.Outcome == plan.Hit; {
+	case hit && wasHit && is.Key == was.Key:
 		return same
-	case hit && was.Outcome == plan.Hit:
+	case hit && wasHit:
 		return cut
 	case hit:
 		return toHit
-	case was.Outcome != plan.Hit && !c.stood[j], found.empty():
+	case j < 0:
+		return isNew
+	case !wasHit && !c.stood[j], found.empty():
 		return anyway
 	case is.Outcome == plan.Run:
 		return toRun
@@ -178,20 +173,20 @@ func (c *comparison) changes(was, is *plan.Step) ([]step.Change, error) {
 	return changes, err
 }
 
-// outline is a step's preimage with names of outputs for their bytes; their stand-ins are added to names.
+// outline is a step's preimage with digests of outputs' names in place of their bytes'; names gets the name of each.
 func (c *comparison) outline(t step.Task, names map[string]string) ([]byte, error) {
 	_, _, preimage, err := c.Registry.Bind(t, func(r step.Ref) (artifacts.Artifact, error) {
 		d := artifacts.Sum([]byte(r.String()))
 		names[`{"$input":"`+d.String()+`"}`] = r.String()
 		return artifacts.Artifact{Digest: d}, nil
 	})
-	if err == nil && preimage == nil { // its key was known before
+	if err == nil && preimage == nil { // Bind had its key cached
 		_, preimage, err = c.Registry.Key(t)
 	}
 	return preimage, err
 }
 
-// cause is a change of one step as one of its block.
+// cause is a change of one step as a cause of its block.
 func (c *comparison) cause(was, is *plan.Step, ch step.Change) Cause {
 	pos, ok := is.AttrPos[ch.Attribute()]
 	if !ok {
@@ -222,7 +217,7 @@ func (c *comparison) cost(i, j int) estimate.Cost {
 	return x.Cost(c.Is.Plan.Steps[i].Queue)
 }
 
-// settleCauses sums up what each cause moves, and puts those first that move most.
+// settleCauses sums up what each cause moves, and sorts causes by that, the largest first; place is where each now stands.
 func (c *comparison) settleCauses() (place []int) {
 	list := c.causes.list
 	for i, found := range c.own {
@@ -309,7 +304,7 @@ func (c *comparison) tables() {
 	}
 }
 
-// claims lists the sentences of tables that may say something else after the change.
+// claims lists the sentences about tables that the change may alter.
 func (c *comparison) claims() {
 	r := c.report
 	at := map[string]int{}

@@ -30,7 +30,7 @@ type Artifact struct {
 	Leaves Leaves     // of the step
 }
 
-// Leaves names an output's files as far as known before a run, folders of unknown files with a "/"; nil: of no output.
+// Leaves names the files of an output that are known before a run, folders of other files with a "/"; nil: of no output.
 type Leaves func(output string) (names []string, known bool)
 
 // ArtifactType is the type of artifacts' values.
@@ -54,7 +54,7 @@ func OutputsOf(spec *step.Spec, outputs []step.Output, address string, names Lea
 // StepType is the type of OutputsOf.
 func StepType(spec *step.Spec) cty.Type { return OutputsOf(spec, spec.Outputs, "", nil).Type() }
 
-// StepOf tells whether a value is a whole step, and its address; an object with some of its outputs is none.
+// StepOf is the address of the step that a value is; false: another value, such as an object with some of its outputs.
 func StepOf(v cty.Value) (string, bool) {
 	if !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return "", false
@@ -81,7 +81,7 @@ func (a *Artifact) leaves() ([]string, bool) {
 	return a.Leaves(a.Ref.Output)
 }
 
-// files names all files of a tree, if that is known before the step has run.
+// files names all files of a tree; false: that is known only once the step has run.
 func (a *Artifact) files() ([]string, bool) {
 	names, known := a.leaves()
 	return names, known && a.Ref.Path == "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") })
@@ -96,7 +96,7 @@ func (a *Artifact) at(name, typ string) *Artifact {
 	return &b
 }
 
-// pick is the file or folder of a tree at an index: checked here if the configuration names its files, else after the step.
+// pick is the file or folder of a tree at an index: checked here if the configuration names the files, else after the step.
 func (a *Artifact) pick(name string) (*Artifact, error) {
 	trimmed := strings.TrimSuffix(name, "/")
 	if err := artifacts.CheckFileName(trimmed); err != nil {
@@ -126,7 +126,7 @@ func (a *Artifact) pick(name string) (*Artifact, error) {
 	return a.at(trimmed, step.FileType), nil
 }
 
-// treeOf is the artifact that a value is, if it has files.
+// treeOf is the artifact with files that a value is; nil: it is another value.
 func treeOf(v cty.Value) *Artifact {
 	if v, _ = v.Unmark(); v.Type() != ArtifactType || !v.IsKnown() || v.IsNull() {
 		return nil
@@ -164,12 +164,8 @@ func HoldsArtifact(t cty.Type) bool {
 }
 
 func isStep(t cty.Type) bool {
-	for _, a := range t.AttributeTypes() {
-		if a != ArtifactType {
-			return false
-		}
-	}
-	return len(t.AttributeTypes()) > 0
+	outputs := slices.Collect(maps.Values(t.AttributeTypes()))
+	return len(outputs) > 0 && !slices.ContainsFunc(outputs, func(o cty.Type) bool { return o != ArtifactType })
 }
 
 // OutputNames lists the outputs of a step as references name them.
@@ -177,17 +173,17 @@ func OutputNames(v cty.Value, address string) string {
 	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
 }
 
-// What a step has made may decide which steps there are: files() and json() look into it. Until Options.Made knows it,
-// their value is unknown, and so is what is made of it. A block with such a for_each, and a step with such a configuration
-// or `when`, is one pending step, which says what it awaits; once that is there, loading again gives the steps.
+// What a step has left may decide which steps there are: files() and json() look into it. Until Options.Made has it, their
+// value is unknown, and so is what is computed from it. A block with such a for_each, and a step with such a configuration or
+// `when`, is one pending step, which says what it awaits; once that is there, reloading gives the steps.
 
 const (
-	MaxPieces = 50_000 // of a for_each over what a step has made
+	MaxPieces = 50_000 // of a for_each over what a step has left
 
 	PiecesTitle = "Wrong pieces"
 )
 
-// look is what a step has made, if that is known; else the present evaluation awaits it.
+// look is what a step has left; nil: it is not there yet, and the present evaluation awaits it.
 func (s *Session) look(ref step.Ref) (*Made, error) {
 	var m *Made
 	if s.world.Made != nil {
@@ -266,12 +262,12 @@ func (a *Artifact) matching(names []string, pattern string) (cty.Value, error) {
 			key = name[len(prefix) : len(name)-len(suffix)]
 		}
 		if other, twice := from[key]; twice {
-			return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are whole names.", a.Ref, pattern, key, other, name)
+			return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are full names.", a.Ref, pattern, key, other, name)
 		}
 		pieces[key], from[key] = a.at(name, step.FileType).value(), name
 	}
 	if len(pieces) > MaxPieces {
-		return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.Ref, pattern, len(pieces), MaxPieces)
+		return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it write fewer, larger files.", a.Ref, pattern, len(pieces), MaxPieces)
 	}
 	if len(pieces) == 0 {
 		return cty.MapValEmpty(ArtifactType), nil

@@ -2,6 +2,7 @@ package language
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -10,22 +11,17 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// bounded is a function that counts what it makes, and is not called for too large a result.
+// bounded is f with a meter: it counts its results, and is not called where a result would be too large.
 func (m *meter) bounded(name string, f function.Function) function.Function {
-	guard := expansions[name]
-	params := f.Params()
-	for i := range params {
-		params[i] = anything(params[i])
-	}
-	variadic := f.VarParam()
+	guard, variadic := expansions[name], f.VarParam() // a copy
 	if variadic != nil {
-		v := anything(*variadic)
-		variadic = &v
+		*variadic = anything(*variadic)
 	}
 	return function.New(&function.Spec{
-		Params:   params,
+		Params:   lists.Map(f.Params(), anything),
 		VarParam: variadic,
 		Type:     func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
@@ -33,54 +29,37 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 				return cty.DynamicVal, err
 			}
 			if guard != nil {
-				if known, ok := knownOf(args); ok {
-					if err := guard(name, known); err != nil {
+				plain := lists.Map(args, func(a cty.Value) cty.Value { a, _ = a.UnmarkDeep(); return a })
+				if !slices.ContainsFunc(plain, func(a cty.Value) bool { return !a.IsWhollyKnown() || a.IsNull() }) {
+					if err := guard(name, plain); err != nil {
 						return cty.DynamicVal, err
 					}
 				}
 			}
 			v, err := f.Call(args)
-			if err != nil {
-				for _, a := range args {
-					if SensitiveIn(a) != "" {
-						return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
-					}
-				}
+			switch {
+			case err != nil && slices.ContainsFunc(args, func(a cty.Value) bool { return SensitiveIn(a) != "" }):
+				return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
+			case err != nil:
 				return v, failed(name, args, err)
 			}
-			made := v
+			counted := v
 			if name == "toset" { // a set is sorted each time that somebody goes through it
 				if _, ok := elementType(args[0], false); ok {
-					made = args[0]
+					counted = args[0]
 				}
 			}
-			s, tooLarge := measure(made)
-			if tooLarge == nil {
-				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
-			}
-			if tooLarge != nil {
+			if tooLarge := m.weigh(counted, lengths(args)/64); tooLarge != nil {
 				return cty.DynamicVal, tooLarge
 			}
-			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // of pow() and log() with 53 bits: digits beyond would be made up
-				if f := v.AsBigFloat(); f.IsInt() && f.Prec() < wholeBits {
-					v = cty.NumberVal(f.SetPrec(wholeBits))
+			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // pow() and log() give 53 bits: digits beyond would be invented
+				if f := v.AsBigFloat(); f.IsInt() && f.Prec() < integerBits {
+					v = cty.NumberVal(f.SetPrec(integerBits))
 				}
 			}
 			return v, nil
 		},
 	})
-}
-
-// knownOf returns arguments without marks; false if one is null or not known.
-func knownOf(args []cty.Value) ([]cty.Value, bool) {
-	known := make([]cty.Value, len(args))
-	for i, a := range args {
-		known[i], _ = a.UnmarkDeep()
-		if !known[i].IsWhollyKnown() || known[i].IsNull() {
-			return nil, false
-		}
-	}
-	return known, true
 }
 
 // lengths is how many elements the arguments have, not counting those within.
@@ -93,43 +72,32 @@ func lengths(args []cty.Value) (n int64) {
 	return n
 }
 
-// attempt is try or can that fails where one of its expressions does so for an artifact.
+// attempt is try or can, except that an expression that fails because of an artifact fails the call.
 func (s *Session) attempt(f function.Function) function.Function {
-	closure := function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType}
-	spec := &function.Spec{
-		Params: f.Params(),
-		Type:   func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
+	return function.New(&function.Spec{
+		Params:   f.Params(),
+		VarParam: f.VarParam(),
+		Type:     func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			w := &watched{s: s}
-			watching := make([]cty.Value, len(args))
-			for i, a := range args {
+			var found error
+			v, err := f.Call(lists.Map(args, func(a cty.Value) cty.Value {
 				c := *customdecode.ExpressionClosureFromVal(a)
-				c.Expression = &watchedExpr{Expression: c.Expression, watched: w}
-				watching[i] = customdecode.ExpressionClosureVal(&c)
-			}
-			v, err := f.Call(watching)
-			if w.found != nil {
-				return cty.DynamicVal, w.found
+				c.Expression = &watchedExpr{Expression: c.Expression, s: s, found: &found}
+				return customdecode.ExpressionClosureVal(&c)
+			}))
+			if found != nil {
+				return cty.DynamicVal, found
 			}
 			return v, err
 		},
-	}
-	if f.VarParam() != nil {
-		spec.VarParam = &closure
-	}
-	return function.New(spec)
-}
-
-// watched keeps the first error about an artifact of several expressions.
-type watched struct {
-	s     *Session
-	found error
+	})
 }
 
 // watchedExpr is evaluated once, though the library asks it twice: for its type, too.
 type watchedExpr struct {
 	hcl.Expression
-	*watched
+	s     *Session
+	found *error    // the first error about an artifact, of all expressions of a call
 	value cty.Value // NilVal before
 	ds    hcl.Diagnostics
 }
@@ -144,8 +112,8 @@ func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		if x == nil {
 			x = e.s.explainOpaque(d)
 		}
-		if x != nil && x.Summary == opaqueTitle && e.found == nil {
-			e.found = &told{x}
+		if x != nil && x.Summary == opaqueTitle && *e.found == nil {
+			*e.found = &told{x}
 		}
 	}
 	return e.value, e.ds
@@ -187,7 +155,16 @@ func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 	return m.ended
 }
 
-// end ends the evaluation: try() must not take a store that does not answer for a step that made something else.
+// weigh measures a value and spends its size, and as many more elements.
+func (m *meter) weigh(v cty.Value, more int64) *syntax.Limit {
+	s, err := measure(v)
+	if err == nil {
+		err = m.spend(s.elements+more, s.bytes)
+	}
+	return err
+}
+
+// end ends the evaluation: try() must not take a store that does not answer for a step that left something else.
 func (m *meter) end(summary, format string, args ...any) error {
 	if m.ended == nil {
 		m.ended = syntax.Over(summary, format, args...)
@@ -197,7 +174,7 @@ func (m *meter) end(summary, format string, args ...any) error {
 
 type size struct{ elements, bytes int64 }
 
-// Measure is the limit that a value is beyond; nil if it is beyond none.
+// Measure is the limit that a value exceeds; nil: it exceeds none.
 func Measure(v cty.Value) *syntax.Limit {
 	_, beyond := measure(v)
 	return beyond
@@ -256,16 +233,13 @@ func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if ds.HasErrors() {
 		return v, ds
 	}
-	s, err := measure(v)
-	if err == nil {
-		err = e.m.spend(s.elements, s.bytes)
-	}
+	err := e.m.weigh(v, 0)
 	if err == nil {
 		return v, ds
 	}
-	rng := e.StartRange()
-	return cty.DynamicVal, append(ds, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail,
-		Subject: &rng, Expression: e, EvalContext: ctx, Extra: err})
+	d := err.At(e.StartRange())
+	d.Expression, d.EvalContext, d.Extra = e, ctx, err
+	return cty.DynamicVal, append(ds, d)
 }
 
 func (m *meter) around(e hclsyntax.Expression) hclsyntax.Expression {
@@ -280,7 +254,7 @@ func (m *meter) around(e hclsyntax.Expression) hclsyntax.Expression {
 	return metered{&hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}, m}
 }
 
-// aroundMade is around, but for a mere reference, whose value has been measured.
+// aroundMade is around for all expressions except references, whose values have been measured.
 func (m *meter) aroundMade(e hclsyntax.Expression) hclsyntax.Expression {
 	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {
 		return e
@@ -288,7 +262,7 @@ func (m *meter) aroundMade(e hclsyntax.Expression) hclsyntax.Expression {
 	return m.around(e)
 }
 
-// limit puts the meter where an expression can make much of little.
+// limit puts the meter where an expression can turn little into much.
 func (m *meter) limit(n hclsyntax.Node) {
 	switch e := n.(type) {
 	case *hclsyntax.TemplateExpr:

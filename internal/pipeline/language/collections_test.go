@@ -41,7 +41,7 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-// TestQuantifiers: no condition, and those that are null or unknown.
+// TestQuantifiers: no condition, and conditions that are null or unknown.
 func TestQuantifiers(t *testing.T) {
 	yes, no, null, unknown := cty.True, cty.False, cty.NullVal(cty.Bool), cty.UnknownVal(cty.Bool)
 	for _, c := range []struct {

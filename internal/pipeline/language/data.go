@@ -29,7 +29,7 @@ var (
 	zeros       = regexp.MustCompile(`^[-+]?0[0-9]+$`)
 )
 
-// DecodeYAML is the value of a text.
+// DecodeYAML is the value of a YAML text.
 func DecodeYAML(text []byte) (cty.Value, error) {
 	left := maxElements
 	doc, err := values.YAML(text, func(n *yaml.Node) error { return checkYAML(n, 0, &left) })
@@ -39,7 +39,7 @@ func DecodeYAML(text []byte) (cty.Value, error) {
 	return jsonValue(doc)
 }
 
-// jsonValue is what a decoder read, as if it had been JSON.
+// jsonValue is the value of what a decoder read, as of the same JSON.
 func jsonValue(doc any) (cty.Value, error) {
 	b, err := json.Marshal(doc)
 	if bad := (*json.UnsupportedValueError)(nil); errors.As(err, &bad) {
@@ -54,12 +54,12 @@ func jsonValue(doc any) (cty.Value, error) {
 	return stdlib.JSONDecode(cty.StringVal(string(b)))
 }
 
-// checkYAML refuses what is not read, and counts what anchors and aliases stand for, which may be beyond any machine.
+// checkYAML refuses what is not read, and counts what aliases stand for, which may be beyond any machine.
 func checkYAML(n *yaml.Node, nested int, left *int) error {
 	*left -= 1 + len(n.Value)/16
 	switch {
 	case *left < 0:
-		return syntax.Over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
+		return syntax.Over("Value too large", "This YAML has more than %d elements, counting what aliases repeat.", maxElements)
 	case nested > maxNested:
 		return syntax.Over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
 	case n.Style&yaml.TaggedStyle != 0:
@@ -114,7 +114,7 @@ func inBlocks(n *yaml.Node) {
 	}
 }
 
-// DecodeTOML is the value of a text. Dates and times are texts.
+// DecodeTOML is the value of a TOML text. Dates and times are texts.
 func DecodeTOML(text []byte) (cty.Value, error) {
 	doc, err := readTOML(text)
 	if err != nil {
@@ -217,7 +217,7 @@ func isList(v any) bool {
 	return n != nil && n.Kind == yaml.SequenceNode || strings.HasPrefix(string(text), "[")
 }
 
-// named is what a mapping has for a key; nil without it, and of what is no mapping.
+// named is what a mapping has for a key; nil: it has no such key, or in is no mapping.
 func named(in any, key string) any {
 	var text map[string]json.RawMessage
 	var nodes map[string]yaml.Node
@@ -235,7 +235,7 @@ func named(in any, key string) any {
 	return nil
 }
 
-// asWritten is a node without comments, and with what its aliases stand for.
+// asWritten is a node without comments, its aliases replaced by what they stand for.
 func asWritten(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return asWritten(n.Alias)
@@ -277,15 +277,15 @@ var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Val
 
 // What ruamel.yaml 0.19.1 takes for numbers of YAML 1.2 (its implicit_resolvers).
 var (
-	dvcFloat = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9_]+(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-	dvcWhole = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)
+	dvcFloat   = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9_]+(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+	dvcInteger = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)
 )
 
 // numberOfDVC is a number as DVC writes it: a json.Number, or a text where HCL would write another; nil: it is none.
 func numberOfDVC(text string) any {
 	digits := strings.NewReplacer("_", "", ".inf", "inf", ".nan", "nan").Replace(strings.ToLower(text))
 	switch {
-	case dvcWhole.MatchString(text):
+	case dvcInteger.MatchString(text):
 		base := 10
 		if strings.ContainsAny(digits, "box") {
 			base = 0
@@ -337,7 +337,7 @@ func asDVC(n *yaml.Node) {
 	}
 }
 
-// inDVC is a value of JSON or TOML, of which a number is as DVC writes it.
+// inDVC is a value of JSON or TOML, a number as DVC writes it.
 func inDVC(v any) any {
 	switch x := v.(type) {
 	case json.Number:

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"encoding/json/jsontext"
 	"fmt"
 	"math"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// guard says whether a call could make far more than its arguments, or take far longer. These are known, typed and measured.
+// guard refuses a call that could give far more than its arguments, or take far longer. These are known, typed and measured.
 type guard func(name string, args []cty.Value) *syntax.Limit
 
 var expansions = map[string]guard{
@@ -100,7 +101,7 @@ var expansions = map[string]guard{
 	},
 }
 
-// structured is the expansion of a decoder, by the marks that begin elements.
+// structured guards a decoder: it counts the marks that begin elements.
 func structured(marks ...string) guard {
 	return func(name string, a []cty.Value) *syntax.Limit {
 		n := 0
@@ -187,44 +188,29 @@ func formatted(name string, a []cty.Value) *syntax.Limit {
 	return nil
 }
 
-// deep refuses JSON that is too deep for the recursive decoder, and numbers that take it long.
+// deep refuses JSON that is nested too deep for the recursive decoder, and numbers that take it long.
 func deep(s string) *syntax.Limit {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '"':
-			for i++; i < len(s) && s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
-		case '[', '{':
-			if depth++; depth > maxNested {
-				return syntax.Over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
-			}
-		case ']', '}':
-			depth--
-		default:
-			end := i
-			for end < len(s) && strings.IndexByte("0123456789+-.eE", s[end]) >= 0 {
-				end++
-			}
-			if end > i {
-				if err := syntax.LongNumber(s[i:end]); err != nil {
-					return err
-				}
-				i = end - 1
+	d := jsontext.NewDecoder(strings.NewReader(s), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		t, err := d.ReadToken()
+		switch {
+		case err != nil: // the end, or a mistake that ends the other decoder, too
+			return nil
+		case d.StackDepth() > maxNested:
+			return syntax.Over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
+		case t.Kind() == '0':
+			if err := syntax.LongNumber(t.String()); err != nil {
+				return err
 			}
 		}
 	}
-	return nil
 }
 
 const maxProduct = 100_000
 
-// product makes every combination of several axes, for for_each: keys join the axes' keys by "/", values have an attribute per
-// axis. An axis is a list or set of strings, numbers or bools, each its own key, or a map or object. The axes are joined in
-// the order of the second argument (rewriting passes the written order), else by name.
+// product combines several axes, for for_each: keys join the axes' keys by "/", values have an attribute per axis. An axis is
+// a list or set of strings, numbers or bools, each its own key, or a map or object. The second argument is the order of axes
+// (Rewrite passes the written order), else it is by name.
 var product = function.New(&function.Spec{
 	Params:   []function.Parameter{{Name: "axes", Type: cty.DynamicPseudoType}},
 	VarParam: &function.Parameter{Name: "order", Type: cty.DynamicPseudoType},

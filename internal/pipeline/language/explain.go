@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,10 +17,7 @@ type Why func(of string, v cty.Value, name string) (summary, detail string)
 
 // explain rewrites the evaluator's messages about what values lack, so that they speak of steps, outputs and instances.
 func (s *Session) explain(d *hcl.Diagnostic, why Why) *hcl.Diagnostic {
-	if e := limits(d); e != nil {
-		return e
-	}
-	if e := unknownFunction(d); e != nil {
+	if e := cmp.Or(limits(d), unknownFunction(d)); e != nil {
 		return e
 	}
 	if e := s.explainOpaque(d); e != nil {
@@ -90,7 +88,7 @@ func (s *Session) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	return "", cty.NilVal, cty.NilVal
 }
 
-// element follows what stands after a splat into the first element of the splat's list that does not have it.
+// element finds the first element of a splat's list that lacks what stands after the splat.
 func (s *Session) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
 	src := s.splats[anon]
 	if src == nil {
@@ -148,7 +146,7 @@ func (s *Session) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 		a, ads := e.LHS.Value(d.EvalContext)
 		b, bds := e.RHS.Value(d.EvalContext)
 		if !ads.HasErrors() && !bds.HasErrors() {
-			err, _ = compares(a, b).(*syntax.Limit)
+			err = compares(a, b)
 		}
 	case *hclsyntax.IndexExpr:
 		err = readBy(e.Key, d)
@@ -157,9 +155,6 @@ func (s *Session) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	}
 	if _, v, _ := s.lacking(d); err == nil && v != cty.NilVal && v.Type() == ArtifactType && !v.IsNull() {
 		err = opaque("This looks into", v)
-	}
-	if err == nil {
-		return nil
 	}
 	return rewritten(d, err)
 }
@@ -191,8 +186,11 @@ func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
 	return nil
 }
 
-// rewritten is a diagnostic at the same place that says something else.
+// rewritten is a diagnostic at the place of d that says l; nil of a nil l.
 func rewritten(d *hcl.Diagnostic, l *syntax.Limit) *hcl.Diagnostic {
+	if l == nil {
+		return nil
+	}
 	e := *d
 	e.Summary, e.Detail, e.Extra = l.Summary, l.Detail, nil
 	return &e
@@ -203,8 +201,9 @@ type told struct{ *hcl.Diagnostic }
 
 func (e *told) Error() string { return e.Detail }
 
-func noFile(err error, rng *hcl.Range, e hcl.Expression, ctx *hcl.EvalContext) *hcl.Diagnostic {
-	detail := strings.TrimRight(err.Error(), ".") + "."
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No such file", Detail: detail,
-		Subject: rng, Expression: e, EvalContext: ctx, Extra: &syntax.Limit{Summary: "No such file", Detail: detail}}
+func noFile(err error, rng hcl.Range, e hcl.Expression, ctx *hcl.EvalContext) *hcl.Diagnostic {
+	l := &syntax.Limit{Summary: "No such file", Detail: strings.TrimRight(err.Error(), ".") + "."}
+	d := l.At(rng)
+	d.Expression, d.EvalContext, d.Extra = e, ctx, l
+	return d
 }

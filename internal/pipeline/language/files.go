@@ -22,7 +22,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Found is what a pipeline knows of files whose bytes it does not carry.
+// Found is what a pipeline records of files whose bytes it does not carry.
 type Found struct {
 	Lists   map[string]map[string][]string `json:"lists,omitempty"`   // what fileset() listed, by folder and pattern
 	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
@@ -30,7 +30,7 @@ type Found struct {
 	Absent  map[string]bool                `json:"absent,omitempty"`  // what a function asked for and is not there: try() takes that for an answer
 }
 
-// Files are the names of all files that a pipeline listed or hashed, sorted.
+// Files names all files that a pipeline listed or hashed, sorted.
 func (f Found) Files() []string {
 	names := syntax.Keys(f.Digests)
 	for folder, lists := range f.Lists {
@@ -44,7 +44,7 @@ func (f Found) Files() []string {
 	return slices.Compact(names)
 }
 
-// absent is the error of a name that is not there.
+// absent is the error of a missing file or folder.
 type absent struct{ error }
 
 func (absent) Is(target error) bool { return target == fs.ErrNotExist }
@@ -53,7 +53,7 @@ func noSuch(name string) error {
 	return absent{fmt.Errorf("there is no %s: a path starts from the folder of the .hcl file that has it", name)}
 }
 
-// Files is what expressions read and ask of what is outside the sources.
+// Files has what expressions read outside the sources, or ask of it.
 type Files struct {
 	world World
 	given map[string][]byte // the sources
@@ -167,7 +167,7 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 // maxListed is how many names fileset() lists.
 const maxListed = 100_000
 
-// List lists the regular files below a folder that match a pattern, sorted; hidden ones by a dot alone, and no link may lead out.
+// List lists the regular files below a folder that match a pattern, sorted; hidden files need a dot in it. No link leads out.
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -207,7 +207,7 @@ func Matches(pattern, name string) bool {
 	return doublestar.MatchUnvalidated(pattern, name) && len(dotted.FindAllString(name, -1)) <= len(dotted.FindAllString(pattern, -1))
 }
 
-// Folder is what lies at the path of a source block, if that is known or to be had.
+// Folder lists what lies at the path of a source block, if that is recorded or can be read.
 func (f *Files) Folder(path string, ignore bool) (names []string, known bool) {
 	id := path
 	if !ignore {
@@ -229,7 +229,7 @@ func (f *Files) Folder(path string, ignore bool) (names []string, known bool) {
 
 // World is what a pipeline can learn of what is outside its sources.
 type World struct {
-	// ReadFile reads what file() names; nil if only the sources are to be had.
+	// ReadFile reads what file() names; nil: there are only the sources.
 	ReadFile func(name string) ([]byte, error)
 
 	// List lists what fileset() names, Digest hashes what filesha256() names, unless Found has it; nil: only Found has any.
@@ -240,7 +240,7 @@ type World struct {
 	// Folder lists the files of a source block, by SourceOf, unless Found has them; nil: only Found has any.
 	Folder func(path string, ignore bool) ([]string, error)
 
-	// Made returns what a step has made, nil if that is not known; nil if nothing is.
+	// Made returns what a step has left, nil if it has not run; nil: no step has.
 	Made func(step.Ref) (*Made, error)
 }
 
@@ -278,12 +278,12 @@ func (c *codeFiles) List(pattern string) ([]string, error) {
 	return c.f.listBeside(c.dir, ".", pattern)
 }
 
-// Folder is not known where the pipeline is loaded from its sources alone.
+// Folder is "" where the pipeline is loaded from its sources only.
 func (c *codeFiles) Folder() string {
 	if c.f.world.ReadFile == nil {
 		return ""
 	}
-	folder, _ := filepath.Abs(filepath.FromSlash(c.dir)) // "" if it is not known
+	folder, _ := filepath.Abs(filepath.FromSlash(c.dir)) // "" with an error
 	return folder
 }
 

@@ -117,12 +117,12 @@ func library(s *Session, dir string, secret func() bool) []group {
 		}},
 		{"Numbers", []entry{
 			{"abs", "number", "A number without its sign.", stdlib.AbsoluteFunc},
-			{"ceil", "number", "The next whole number above.", stdlib.CeilFunc},
-			{"floor", "number", "The next whole number below.", stdlib.FloorFunc},
+			{"ceil", "number", "The next integer above.", stdlib.CeilFunc},
+			{"floor", "number", "The next integer below.", stdlib.FloorFunc},
 			{"log", "number, base", "A logarithm to a base.", stdlib.LogFunc},
 			{"max", "numbers...", "The largest of the arguments.", stdlib.MaxFunc},
 			{"min", "numbers...", "The smallest of the arguments.", stdlib.MinFunc},
-			{"parseint", "text, base", "A whole number written in a base.", stdlib.ParseIntFunc},
+			{"parseint", "text, base", "An integer written in a base.", stdlib.ParseIntFunc},
 			{"pow", "number, power", "A power.", stdlib.PowFunc},
 			{"signum", "number", "-1, 0 or 1 by a number's sign.", stdlib.SignumFunc},
 			{"sum", "list", "The sum of a list.", sum},
@@ -174,7 +174,7 @@ func (s *Session) Functions(dir string, secret func() bool) map[string]function.
 	return f
 }
 
-// fileFunc is a function that makes a text of a file beside the sources in a folder.
+// fileFunc is a function that gives a text of a file beside the sources in a folder.
 func fileFunc(dir string, of func(dir, name string) (string, error)) function.Function {
 	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 		s, err := of(dir, args[0].AsString())
@@ -239,7 +239,7 @@ func anything(p function.Parameter) function.Parameter {
 	return p
 }
 
-// toCollection is the library's conversion, without its comparing of all types (minutes for 50,000) where all are the same.
+// toCollection is the library's conversion, faster for elements of one type: the library compares all (minutes for 50,000).
 func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) cty.Value) function.Function {
 	general := stdlib.MakeToFunc(to)
 	return function.New(&function.Spec{
@@ -259,7 +259,7 @@ func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) 
 	})
 }
 
-// elementType is the type of all elements of a known tuple, or attributes of a known object; false: there is none.
+// elementType is the type of all elements of a tuple, or attributes of an object; false: there is none, or v is unknown.
 func elementType(v cty.Value, attributes bool) (one cty.Type, ok bool) {
 	var types []cty.Type
 	switch t := v.Type(); {
@@ -357,7 +357,7 @@ var length = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
 	return stdlib.Length(v)
 }, anyParam("value"))
 
-// distinct is the library's for long lists, where that compares each element with all others.
+// distinct is the library's function, also fast for long lists: the library compares each element with all others.
 var distinct = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
 	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },

@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// expressions adds those of the pipelines in testdata.
+// expressions adds the expressions of the pipelines in testdata.
 func expressions(f *testing.F) {
 	for _, dir := range []string{"valid", "invalid", "lint"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)

@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// An expression can choose among artifacts and hand them on. It cannot read one: what it would compare or print is a reference,
-// never the contents, so the answer would be the same whatever the step makes. Each such use is an error, also within try and
-// can, which pass over other errors.
+// An expression can choose among artifacts and hand them on, but not read them: it would compare or print a reference, the
+// same whatever the step leaves. Each such use is an error, also within try and can, which pass over other errors.
 const (
 	opaqueTitle = "Artifact used as a value"
 
@@ -34,7 +33,7 @@ func opaque(what string, v cty.Value) *syntax.Limit {
 	return syntax.Over(opaqueTitle, "%s %s. %s", what, ArtifactIn(v), ArtifactIs)
 }
 
-// holdsValue reports whether a value is an artifact or has one in it. Null is none.
+// holdsValue reports whether a value is, or contains, an artifact. Null does not.
 func holdsValue(v cty.Value) bool { return !v.IsNull() && HoldsArtifact(v.Type()) }
 
 // ArtifactIn names the first artifact of a value that holds some.
@@ -51,7 +50,7 @@ func ArtifactIn(v cty.Value) string {
 	return name
 }
 
-// refuse is the error of a function that cannot take an artifact that it is given; nil: there is none.
+// refuse is the error of a function that is given an artifact and cannot take it; nil: there is none.
 func refuse(name string, args []cty.Value) *syntax.Limit {
 	if carriers[name] {
 		return nil
@@ -62,9 +61,9 @@ func refuse(name string, args []cty.Value) *syntax.Limit {
 	return nil
 }
 
-// failed is the error of a carrier that failed, whose reason is an argument that is an artifact itself, not a collection.
+// failed is the error of a carrier that failed; an argument that is itself an artifact, not a collection, is its reason.
 func failed(name string, args []cty.Value, err error) error {
-	if name == "files" || name == "json" { // they say themselves what is wrong with what was made
+	if name == "files" || name == "json" { // their errors are about what the step left
 		return err
 	}
 	for _, a := range args {
@@ -81,7 +80,7 @@ var comparisons = map[*hclsyntax.Operation]*hclsyntax.Operation{
 	hclsyntax.OpNotEqual: comparison(cty.Value.NotEqual),
 }
 
-// comparison refuses artifacts, but beside null: whether there is an artifact is known.
+// comparison refuses artifacts except beside null: whether there is an artifact is known.
 func comparison(f func(a, b cty.Value) cty.Value) *hclsyntax.Operation {
 	operand := anything(function.Parameter{Type: cty.DynamicPseudoType})
 	return &hclsyntax.Operation{Type: cty.Bool, Impl: function.New(&function.Spec{
@@ -96,7 +95,7 @@ func comparison(f func(a, b cty.Value) cty.Value) *hclsyntax.Operation {
 	})}
 }
 
-func compares(a, b cty.Value) error {
+func compares(a, b cty.Value) *syntax.Limit {
 	switch {
 	case a.IsNull() || b.IsNull():
 	case holdsValue(a):

@@ -11,22 +11,20 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // instancesFunction cannot be written in a pipeline: it is not an identifier.
 const instancesFunction = "[*]"
 
-// Rewrite gives three expressions a meaning that the language alone does not:
+// Rewrite gives three expressions a meaning that HCL does not:
 //
-//   - step.train.dsi[*] is the list of the block's instances, by key, though
-//     their collection is a map;
+//   - step.train.dsi[*] is the list of the block's instances, by key, though their collection is a map;
 //   - step.split.nq.out["a.fa"] is a file of the tree, though an artifact has no elements;
-//   - product({ b = …, a = … }) joins keys in the order in which the attributes
-//     are written, though objects have no order;
+//   - product({ b = …, a = … }) joins keys in the order in which the attributes are written, though objects have no order;
 //
-// gives heredocs the line ends that they have in any checkout, puts the meter where values are
-// made, and operators that refuse artifacts where values are compared. The types of variables are
-// not values.
+// gives heredocs the line ends that they have in any checkout, puts the meter where values are computed, and operators that
+// refuse artifacts where values are compared. The types of variables are not values.
 func (s *Session) Rewrite(b *hclsyntax.Body) {
 	for _, a := range b.Attributes {
 		s.RewriteNode(a.Expr)
@@ -74,7 +72,8 @@ func (s *Session) RewriteNode(root hclsyntax.Node) {
 		case *hclsyntax.FunctionCallExpr:
 			if e.Name == "product" && len(e.Args) == 1 {
 				if o, ok := Unwrap(e.Args[0]).(*hclsyntax.ObjectConsExpr); ok {
-					e.Args = append(e.Args, writtenOrder(o))
+					keys := lists.Map(o.Items, func(it hclsyntax.ObjectConsItem) hclsyntax.Expression { return it.KeyExpr })
+					e.Args = append(e.Args, &hclsyntax.TupleConsExpr{Exprs: keys, SrcRange: o.SrcRange, OpenRange: o.OpenRange})
 				}
 			}
 		}
@@ -82,7 +81,7 @@ func (s *Session) RewriteNode(root hclsyntax.Node) {
 	})
 }
 
-// Unwrap is an expression without parentheses, written or of the rewriting.
+// Unwrap is an expression without parentheses, whether the source or Rewrite has put them there.
 func Unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 	for {
 		switch p := e.(type) {
@@ -98,14 +97,6 @@ func Unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 	}
 }
 
-func writtenOrder(o *hclsyntax.ObjectConsExpr) *hclsyntax.TupleConsExpr {
-	t := &hclsyntax.TupleConsExpr{SrcRange: o.SrcRange, OpenRange: o.OpenRange}
-	for _, it := range o.Items {
-		t.Exprs = append(t.Exprs, it.KeyExpr)
-	}
-	return t
-}
-
 // instancesOf turns a map into the list of its values by key, and leaves all else to the splat operator.
 var instancesOf = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "source", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true}},
@@ -116,24 +107,22 @@ var instancesOf = function.New(&function.Spec{
 		}
 		return t, nil
 	},
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		v := args[0]
-		t := v.Type()
-		if !t.IsMapType() || v.IsNull() {
+	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+		switch v := args[0]; {
+		case !v.Type().IsMapType() || v.IsNull():
 			return v, nil
-		}
-		if !v.IsKnown() {
-			return cty.UnknownVal(cty.List(t.ElementType())), nil
-		}
-		if v.LengthInt() == 0 {
+		case !v.IsKnown():
+			return cty.UnknownVal(t), nil
+		case v.LengthInt() == 0:
 			return cty.ListValEmpty(t.ElementType()), nil
+		default:
+			return cty.ListVal(v.AsValueSlice()), nil
 		}
-		return cty.ListVal(v.AsValueSlice()), nil
 	},
 })
 
 // The evaluator follows step.command.split.out["a.fa"] as an element of a collection, by the reference's own methods or the
-// value's type. So a part is replaced by one that knows artifacts, and a value by an object with the one element.
+// value's type. So a part is replaced by a picked, which knows artifacts, and a value by an object with the one element.
 
 // picked is the index of a reference that may follow an artifact.
 type picked struct{ hcl.TraverseIndex }
@@ -145,7 +134,7 @@ func (t picked) TraversalStep(v cty.Value) (cty.Value, hcl.Diagnostics) {
 	}
 	x, err := a.pickBy(t.Key)
 	if err != nil {
-		return cty.DynamicVal, hcl.Diagnostics{noFile(err, &t.SrcRange, nil, nil)}
+		return cty.DynamicVal, hcl.Diagnostics{noFile(err, t.SrcRange, nil, nil)}
 	}
 	return x, nil
 }
@@ -168,8 +157,7 @@ func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	}
 	x, err := a.pickBy(k)
 	if err != nil {
-		rng := e.key.Range()
-		return cty.DynamicVal, append(ds, noFile(err, &rng, e, ctx))
+		return cty.DynamicVal, append(ds, noFile(err, e.key.Range(), e, ctx))
 	}
 	return cty.ObjectVal(map[string]cty.Value{k.AsString(): x}), ds
 }
@@ -197,7 +185,7 @@ func pickParts(tr hcl.Traversal, first int) {
 	}
 }
 
-// written is a part of a reference as the library has it.
+// written is a part of a reference without the wrapper of Rewrite.
 func written(t hcl.Traverser) hcl.Traverser {
 	if p, ok := t.(picked); ok {
 		return p.TraverseIndex
@@ -249,7 +237,7 @@ func source(tr hcl.Traversal) string {
 	return b.String()
 }
 
-// steps follows a reference to the first part that is not there.
+// steps follows a reference from a value to the first part that is missing: of lacks k.
 func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.Value) {
 	for _, t := range rest {
 		next, ds := t.TraversalStep(v)
@@ -274,13 +262,12 @@ func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.V
 type foreignNumber struct{ *hclsyntax.LiteralValueExpr }
 
 func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	rng := e.Range()
 	n := e.Val.AsBigFloat().Text('f', 0)
-	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Number in a template", Subject: &rng,
-		Detail: fmt.Sprintf("${%s} would be replaced by the number before a program sees the text. %s For the number, write %s.", n, LeaveToProgram(n), n)}}
+	return cty.DynamicVal, hcl.Diagnostics{syntax.Over("Number in a template",
+		"${%s} would be replaced by the number before a program sees the text. %s For the number, write %[1]s.", n, LeaveToProgram(n)).At(e.Range())}
 }
 
-// foreign marks a number in a template such as programs give their arguments and fields.
+// foreign marks a number in a template that may be a program's argument or field, such as ${1}.
 func foreign(e hclsyntax.Expression) hclsyntax.Expression {
 	if lit, ok := e.(*hclsyntax.LiteralValueExpr); ok && lit.Val.Type() == cty.Number {
 		if n, accuracy := lit.Val.AsBigFloat().Int64(); accuracy == big.Exact && n < 1000 {

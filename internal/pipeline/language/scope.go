@@ -1,11 +1,10 @@
-// Package language evaluates expressions: what they can call, how much they may use, and values that are
-// outputs of steps or secrets. It knows no type of block; a Scope says what an expression sees.
-//
-// A Session is the state of one load: what has been read, used and asked for. All is pure but for Files,
-// which asks World. Begin at Scope.Value, then functions.go.
+// Package language evaluates expressions: what they can call, how much they may use, and values that are outputs of steps or
+// secrets. It knows no type of block; a Scope says what an expression sees. A Session is the state of one load: what has been
+// read, used and asked for. Everything is pure except Files, which asks World. Begin at Scope.Value, then functions.go.
 package language
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
@@ -24,10 +23,15 @@ type Scope struct {
 	Context  *hcl.EvalContext
 	Instance *syntax.Instance        // which instance diagnostics are about; nil: none in particular
 	Bad      map[hcl.Expression]bool // refers to what does not exist; reported
-	Why      Why                     // nil: a value alone says what it lacks
+	Why      Why                     // nil: the value itself says what it lacks
 }
 
-// Value evaluates an expression. It is unknown after an error, and where an error would repeat another.
+// Report files an error. Of instances with errors of the same about at a place, the first is shown and the others are counted.
+func (sc Scope) Report(rng hcl.Range, summary, detail, about string) {
+	sc.Diags.Add((&syntax.Limit{Summary: summary, Detail: detail}).At(rng), sc.Instance, about)
+}
+
+// Value evaluates an expression; the value is unknown after an error, and where an error would repeat another.
 func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	if sc.Bad[e] || sc.meter.ended != nil {
 		return cty.DynamicVal
@@ -45,7 +49,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	return sc.answered(e, v)
 }
 
-// answered refuses an unknown value that nothing unknown explains: what depends on it would be left out without a word.
+// answered reports an unknown value that nothing unknown explains: what depends on it would be left out without a word.
 func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.now.Any() || v.IsWhollyKnown() {
 		return v
@@ -55,12 +59,12 @@ func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 			return v
 		}
 	}
-	rng, detail := e.Range(), "This has no value, though all that it refers to has one: an operator or function here does not answer for what it is given, such as a null. Leave nulls out: X != null && f(X)."
-	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, sc.Instance, detail)
+	const detail = "This has no value, though all that it refers to has one: an operator or function here does not answer for what it is given, such as a null. Leave nulls out: X != null && f(X)."
+	sc.Report(e.Range(), "No value", detail, detail)
 	return v
 }
 
-// measured refuses a value that is too large. Referred values and results of functions have been measured.
+// measured reports a value that is too large. Values of references and results of functions have been measured.
 func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) {
 	var err *syntax.Limit
 	switch e.(type) {
@@ -71,14 +75,10 @@ func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) 
 			err = sc.meter.spend(s.elements, 0)
 		}
 	}
-	if err == nil {
-		err = sc.meter.ended // within try()
-	}
-	if err == nil {
+	if err = cmp.Or(err, sc.meter.ended); err == nil { // ended within try()
 		return v, true
 	}
-	rng := e.Range()
-	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}, sc.Instance, err.Detail)
+	sc.Report(e.Range(), err.Summary, err.Detail, err.Detail)
 	return cty.DynamicVal, false
 }
 
@@ -91,12 +91,11 @@ func (sc Scope) Typed(e hclsyntax.Expression, want cty.Type, wrong string) (cty.
 	if typed, err := convert.Convert(v, want); err == nil && !typed.IsNull() {
 		return typed, true
 	}
-	rng := e.Range()
-	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, sc.Instance, wrong)
+	sc.Report(e.Range(), "Wrong type", wrong, wrong)
 	return v, false
 }
 
-// Open returns a value that steps may have; one that is sensitive is reported.
+// Open returns a value that steps may have; a sensitive value is reported, and DynamicVal returned.
 func (sc Scope) Open(v cty.Value, rng hcl.Range) cty.Value {
 	if !sc.HasSecrets() {
 		return v
@@ -105,14 +104,13 @@ func (sc Scope) Open(v cty.Value, rng hcl.Range) cty.Value {
 	if name == "" {
 		return v
 	}
-	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
-		Detail: fmt.Sprintf("This value comes from var.%s, which is sensitive. Here it would become part of keys, results and histories. "+
-			"A command gets it by secret_env = { NAME = var.%s }, or without a variable by secret_env = { NAME = \"env:NAME\" } or { NAME = \"file:/PATH\" }; "+
-			"a condition on it is nonsensitive(CONDITION).", name, name)}, sc.Instance, name)
+	sc.Report(rng, "Sensitive value", fmt.Sprintf("This value comes from var.%s, which is sensitive. Here it would become part of keys, results and histories. "+
+		"A command gets it by secret_env = { NAME = var.%[1]s }, or without a variable by secret_env = { NAME = \"env:NAME\" } or { NAME = \"file:/PATH\" }; "+
+		"a condition on it is nonsensitive(CONDITION).", name), name)
 	return cty.DynamicVal
 }
 
-// WholeVariable reports whether a value is that of a sensitive variable, unchanged.
+// WholeVariable names the sensitive variable whose value, unchanged, v is; false: v is another value.
 func (s *Session) WholeVariable(v cty.Value) (string, bool) {
 	plain, marks := v.Unmark()
 	if len(marks) != 1 {
@@ -120,7 +118,7 @@ func (s *Session) WholeVariable(v cty.Value) (string, bool) {
 	}
 	for m := range marks {
 		name, ok := m.(Sensitive)
-		if value, known := s.whole[string(name)]; ok && known {
+		if value, declared := s.secrets[string(name)]; ok && declared {
 			return string(name), plain.RawEquals(value)
 		}
 	}
@@ -136,7 +134,7 @@ type Session struct {
 	funcs     map[string]map[string]function.Function            // by folder, for file()
 	splats    map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
 	now       *Awaited                                           // by what is being evaluated; nil outside of nodes
-	whole     map[string]cty.Value                               // what the sensitive variables are, without their marks, by name
+	secrets   map[string]cty.Value                               // values of sensitive variables without their marks, by name
 	dropped   map[string]bool                                    // addresses of steps whose outputs do not stay
 	rendering bool                                               // a template of templatefile()
 }
@@ -160,7 +158,7 @@ func (s *Session) Ended() bool { return s.meter.ended != nil }
 // ResetMeter lets the next expression use as much as a whole pipeline.
 func (s *Session) ResetMeter() { *s.meter = meter{stop: s.meter.stop} }
 
-// Await makes what is evaluated from now on await what a knows of, until back is called.
+// Await has a collect what is asked of outputs from now on, until back is called.
 func (s *Session) Await(a *Awaited) (back func()) {
 	outer := s.now
 	s.now = a
@@ -170,19 +168,19 @@ func (s *Session) Await(a *Awaited) (back func()) {
 // Awaits is what the present evaluation awaits; nil outside of one.
 func (s *Session) Awaits() *Awaited { return s.now }
 
-// Drop notes that the outputs of a step do not stay.
+// Drop notes that the outputs of a step are not kept.
 func (s *Session) Drop(address string) { s.dropped[address] = true }
 
-// SetSecrets notes the values of sensitive variables, without their marks.
-func (s *Session) SetSecrets(whole map[string]cty.Value) { s.whole = whole }
+// SetSecrets notes the values of sensitive variables, without their marks, by name.
+func (s *Session) SetSecrets(secrets map[string]cty.Value) { s.secrets = secrets }
 
-func (s *Session) HasSecrets() bool { return len(s.whole) > 0 }
+func (s *Session) HasSecrets() bool { return len(s.secrets) > 0 }
 
 // Awaited is what the evaluation of a node, or of an instance of it, asked of outputs.
 type Awaited struct {
-	Refs map[step.Ref]bool // that are not there yet
+	Refs map[step.Ref]bool // outputs that are not there yet
 	On   map[string]bool   // pending steps whose value is not known
-	Made bool              // of one that is there
+	Made bool              // an output that is there was looked into
 }
 
 // Any reports whether what was evaluated may be unknown for a reason that will pass.
@@ -197,7 +195,7 @@ func (a *Awaited) Add(b *Awaited) {
 	}
 }
 
-// Awaiting is what begins with what others wait for.
+// Awaiting returns an Awaited of its own that begins with all that others await.
 func Awaiting(others ...*Awaited) *Awaited {
 	a := &Awaited{Refs: map[step.Ref]bool{}, On: map[string]bool{}}
 	for _, b := range others {
@@ -206,10 +204,10 @@ func Awaiting(others ...*Awaited) *Awaited {
 	return a
 }
 
-// Sensitive marks a sensitive variable's value, and all made of it but by nonsensitive(): it is in no configuration, key or name.
+// Sensitive marks the value of a sensitive variable and what is computed from it, except by nonsensitive(): it is in no key.
 type Sensitive string
 
-// SensitiveIn names a sensitive variable that a value was made of; "": there is none.
+// SensitiveIn names a sensitive variable that a value was computed from, the first by name; "": there is none.
 func SensitiveIn(v cty.Value) string {
 	_, marks := v.UnmarkDeep()
 	first := ""

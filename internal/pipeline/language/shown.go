@@ -32,7 +32,7 @@ func Text(v cty.Value, note func(step.Ref) string) string {
 
 type writer struct{ note func(step.Ref) string }
 
-// text is a value's text, whose further lines are indented, and the comment behind it.
+// text is a value's text, its further lines indented, and the comment behind it.
 func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	t := v.Type()
 	switch {
@@ -183,7 +183,7 @@ func FromTree(tree any) cty.Value {
 
 // Numbers are evaluated with 512 bits, about 154 digits: rounded results have all of these, typed numbers fewer.
 const (
-	wholeBits   = 512 // of whole numbers that are exact
+	integerBits = 512 // of integers that are exact
 	typedDigits = 100
 	floatDigits = 15 // that every float64 keeps
 )
@@ -194,17 +194,17 @@ func Number(f *big.Float) any {
 		if n, exact := f.Int64(); exact == big.Exact {
 			return n
 		}
-		if f.MantExp(nil) <= wholeBits {
+		if f.MantExp(nil) <= integerBits {
 			return json.Number(f.Text('f', 0))
 		}
 		x, _ := f.Float64()
 		return x
 	}
 	x, exact := f.Float64()
-	if exact == big.Exact || f.MantExp(nil) < -wholeBits {
+	if exact == big.Exact || f.MantExp(nil) < -integerBits {
 		return x
 	}
-	// Finding the digits of 512 bits is slow, so those of the float64 are tried first.
+	// Finding the digits of 512 bits is slow, so the float64's digits are tried first.
 	if typed, _, err := big.ParseFloat(strconv.FormatFloat(x, 'e', -1, 64), 10, f.Prec(), f.Mode()); err == nil && typed.Cmp(f) == 0 {
 		return x
 	}
@@ -216,7 +216,7 @@ func Number(f *big.Float) any {
 	return json.Number(f.Text('f', -1))
 }
 
-// toString is tostring. Of whole numbers it writes the digits themselves: of 512 bits, cty looks for the shortest ones.
+// toString is tostring. It writes the digits of integers itself: of 512 bits, cty looks for the shortest digits.
 var toString = func(general function.Function) function.Function {
 	return function.New(&function.Spec{
 		Params: general.Params(),

@@ -47,7 +47,7 @@ func (s *Session) render(dir, name string, vars cty.Value, secret func() bool) (
 	s.RewriteNode(e)
 	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: s.Functions(dir, secret)}
 	wrong := func(rng hcl.Range, summary, format string, args ...any) error {
-		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}}
+		return &told{syntax.Over(summary, format, args...).At(rng)}
 	}
 	for _, tr := range e.Variables() {
 		if root := tr.RootName(); ctx.Variables[root] == cty.NilVal {
@@ -116,7 +116,7 @@ func lintCall(e *hclsyntax.FunctionCallExpr, d *syntax.Collector) {
 	}
 }
 
-// WrittenElements is how many elements a list or object has that is written out; -1: another expression.
+// WrittenElements counts the elements of a list or object that is written out; -1: another expression.
 func WrittenElements(e hclsyntax.Expression) int {
 	switch x := Unwrap(e).(type) {
 	case *hclsyntax.TupleConsExpr:

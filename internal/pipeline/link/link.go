@@ -1,6 +1,5 @@
-// Package link finds what each declaration refers to: edges, an order in which each follows what it
-// refers to, circles, names that lead nowhere, what nothing refers to. It evaluates nothing.
-// It imports syntax, language (the form of references), declare. Begin at Link.
+// Package link finds what each declaration refers to: edges, an order in which each follows what it refers to, circles, names
+// that lead nowhere, what nothing refers to. It evaluates nothing, and imports syntax, language and declare. Begin at Link.
 package link
 
 import (
@@ -29,7 +28,7 @@ func Link(m *declare.Module, d *syntax.Collector) *Links {
 	}
 	for _, t := range declare.Types {
 		if b := m.Once[t.Name]; b != nil && !m.Ignores(&t) {
-			l.refersWithin(b, b.Body, t.Refers)
+			l.refersWithin(b, t.Refers)
 		}
 	}
 	for _, n := range m.Nodes {
@@ -52,31 +51,22 @@ func (l *Links) linkNode(n *declare.Node) {
 	case n.Expr != nil:
 		l.link(n, n.Expr, false)
 	case n.Form != nil:
-		for _, a := range syntax.Attributes(n.Form.Body) {
+		for _, a := range syntax.Within(n.Form.Body) {
 			l.link(n, a.Expr, false)
 		}
 	case n.Call != nil:
-		for _, a := range n.Call.Arguments {
-			l.link(n, a.Expr, n.Call.ForEach != nil)
-		}
-		for _, e := range []hclsyntax.Expression{n.Call.When, n.Call.Otherwise} {
+		given := lists.Map(n.Call.Arguments, func(a *hclsyntax.Attribute) hclsyntax.Expression { return a.Expr })
+		for _, e := range append(given, n.Call.When, n.Call.Otherwise) {
 			if e != nil {
 				l.link(n, e, n.Call.ForEach != nil)
 			}
 		}
 	default:
-		l.linkBody(n, n.Block.Body)
-	}
-}
-
-func (l *Links) linkBody(n *declare.Node, body *hclsyntax.Body) {
-	for _, a := range syntax.Attributes(body) {
-		if a.Expr != n.Block.ForEach && a.Name != declare.AllowEmptyAttr {
-			l.link(n, a.Expr, n.Block.ForEach != nil)
+		for _, a := range syntax.Within(n.Block.Body) {
+			if a.Expr != n.Block.ForEach && a.Name != declare.AllowEmptyAttr {
+				l.link(n, a.Expr, n.Block.ForEach != nil)
+			}
 		}
-	}
-	for _, inner := range body.Blocks {
-		l.linkBody(n, inner.Body)
 	}
 }
 
@@ -105,19 +95,16 @@ func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
 	return within
 }
 
-// refersWithin reports what else expressions of a block refer to.
-func (l *Links) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root string) {
+// refersWithin reports references in a block to anything except root; "": to anything.
+func (l *Links) refersWithin(b *hclsyntax.Block, root string) {
 	detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
 	if root == "var" {
 		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
 	}
-	for _, a := range syntax.Attributes(body) {
+	for _, a := range syntax.Within(b.Body) {
 		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
 			l.Bad[a.Expr] = true
 		}
-	}
-	for _, inner := range body.Blocks {
-		l.refersWithin(b, inner.Body, root)
 	}
 }
 
@@ -126,7 +113,7 @@ func (l *Links) onlyVariables(e hclsyntax.Expression) bool {
 	return l.check(e, false) && ok
 }
 
-// Of is what an expression outside of the module refers to, but for given roots. It reports what leads nowhere.
+// Of is what an expression outside the module refers to, except by given roots. It reports references that lead nowhere.
 func (l *Links) Of(e hclsyntax.Expression, d *syntax.Collector, given func(root string) bool) (edges []Edge) {
 	here := *l
 	here.diags = d
@@ -147,17 +134,13 @@ func (l *Links) Of(e hclsyntax.Expression, d *syntax.Collector, given func(root 
 
 // check reports references in an expression that lead nowhere.
 func (l *Links) check(e hclsyntax.Expression, each bool) bool {
-	ok := true
 	for _, tr := range e.Variables() {
 		if summary, detail := l.dangling(tr, each); summary != "" {
 			l.diags.Error(tr.SourceRange(), summary, detail)
-			ok = false
+			l.Bad[e] = true
 		}
 	}
-	if !ok {
-		l.Bad[e] = true
-	}
-	return ok
+	return !l.Bad[e]
 }
 
 // Unused reports variables and local values that nothing refers to.
@@ -208,12 +191,12 @@ func (l *Links) declared(prefix string) []string {
 	return slices.DeleteFunc(syntax.Keys(l.m.ByName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
-// RefersTo reports whether a refers to b itself, not only by what lies between.
+// RefersTo reports whether a refers to b directly.
 func (l *Links) RefersTo(a, b *declare.Node) bool {
 	return slices.ContainsFunc(l.Edges[a.Index], func(e Edge) bool { return e.To == b })
 }
 
-// inOrder sets the order: each node follows what it refers to. Nodes in a circle are reported and left out, without a value.
+// inOrder sets Order: each node follows what it refers to. Nodes in a circle are reported and left out.
 func (l *Links) inOrder() {
 	for _, group := range Groups(l.m.Nodes, func(n *declare.Node) []*declare.Node {
 		return lists.Map(l.Edges[n.Index], func(e Edge) *declare.Node { return e.To })
@@ -226,7 +209,7 @@ func (l *Links) inOrder() {
 	}
 }
 
-// mayChain reports whether a block refers to itself in its instances alone: one may refer to the one before it in a chain.
+// mayChain reports whether a block refers to itself only in its instances, as each of a chain does to the instance before it.
 func (l *Links) mayChain(n *declare.Node) bool {
 	if n.Block == nil || n.Block.ForEach == nil || n.Block.Type != "step" {
 		return false
@@ -237,51 +220,39 @@ func (l *Links) mayChain(n *declare.Node) bool {
 	})
 }
 
-// Groups are the strongly connected ones of nodes, each after those that it refers to.
-func Groups[N comparable](nodes []N, refs func(N) []N) [][]N {
-	o := &orderer[N]{index: map[N]int{}, low: map[N]int{}, on: map[N]bool{}, refs: refs}
-	for _, n := range nodes {
-		if _, seen := o.index[n]; !seen {
-			o.visit(n)
+// Groups finds the strongly connected groups of nodes (Tarjan 1972), each after the groups that it refers to.
+func Groups[N comparable](nodes []N, refs func(N) []N) (groups [][]N) {
+	index, low, on := map[N]int{}, map[N]int{}, map[N]bool{}
+	var stack []N
+	var visit func(n N)
+	visit = func(n N) {
+		index[n] = len(index)
+		low[n] = index[n]
+		first := len(stack)
+		stack, on[n] = append(stack, n), true
+		for _, to := range refs(n) {
+			if _, seen := index[to]; !seen {
+				visit(to)
+				low[n] = min(low[n], low[to])
+			} else if on[to] {
+				low[n] = min(low[n], index[to])
+			}
 		}
-	}
-	return o.groups
-}
-
-// orderer finds the strongly connected groups of nodes (Tarjan 1972), each after the groups that it refers to.
-type orderer[N comparable] struct {
-	index, low map[N]int
-	on         map[N]bool
-	stack      []N
-	groups     [][]N
-	refs       func(N) []N
-}
-
-func (o *orderer[N]) visit(n N) {
-	o.index[n] = len(o.index)
-	o.low[n] = o.index[n]
-	o.stack = append(o.stack, n)
-	o.on[n] = true
-	for _, to := range o.refs(n) {
-		if _, seen := o.index[to]; !seen {
-			o.visit(to)
-			o.low[n] = min(o.low[n], o.low[to])
-		} else if o.on[to] {
-			o.low[n] = min(o.low[n], o.index[to])
-		}
-	}
-	if o.low[n] != o.index[n] {
-		return
-	}
-	for i := len(o.stack) - 1; ; i-- {
-		m := o.stack[i]
-		o.on[m] = false
-		if m == n {
-			o.groups = append(o.groups, append([]N(nil), o.stack[i:]...))
-			o.stack = o.stack[:i]
+		if low[n] != index[n] {
 			return
 		}
+		group := slices.Clone(stack[first:])
+		groups, stack = append(groups, group), stack[:first]
+		for _, m := range group {
+			on[m] = false
+		}
 	}
+	for _, n := range nodes {
+		if _, seen := index[n]; !seen {
+			visit(n)
+		}
+	}
+	return groups
 }
 
 // cycle reports a shortest cycle through the first node of a group, with the place of each reference.
@@ -322,7 +293,7 @@ search:
 		fmt.Sprintf("%s: each refers to the next, so none of these can come first. Take one of the marked references out, or name in locals what both sides need.", strings.Join(walk, " -> ")), also...)
 }
 
-// dangling says why a reference leads nowhere; "" if it does not.
+// dangling says why a reference leads nowhere; "": it leads somewhere.
 func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 	p := language.Names(tr)
 	switch p[0] {
@@ -335,10 +306,7 @@ func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 		}
 	case "local":
 		if len(p) > 1 && len(l.targets(tr)) == 0 {
-			names := l.declared("local.")
-			for i, name := range names {
-				names[i] = strings.TrimPrefix(name, "local.")
-			}
+			names := lists.Map(l.declared("local."), func(name string) string { return strings.TrimPrefix(name, "local.") })
 			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], orDeclare(p[1], names, "local value", fmt.Sprintf("locals { %s = VALUE }", p[1])))
 		}
 	case "each":

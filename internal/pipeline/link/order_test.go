@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// FuzzOrder: each node is in one group, after those that it refers to, with the nodes that it reaches and that reach it.
+// FuzzOrder: each node is in one group, after the nodes that it refers to, with the nodes that it reaches and that reach it.
 func FuzzOrder(f *testing.F) {
 	f.Add(uint8(3), []byte{0, 1, 1, 2, 2, 0})
 	f.Add(uint8(5), []byte{0, 0, 4, 3, 3, 4, 2, 1})

@@ -1,5 +1,4 @@
-// Package local reads redsi.local.hcl: what one machine or person sets beside a pipeline, and what is in
-// no key. It knows the file alone, not what its variables are for.
+// Package local reads redsi.local.hcl: what one machine or person sets beside a pipeline, in no key. It knows only the file.
 package local
 
 import (
@@ -137,15 +136,11 @@ func Variables(values map[string]json.RawMessage) ([]byte, error) {
 		if !hclsyntax.ValidIdentifier(name) {
 			return nil, fmt.Errorf("%.100q is not a variable name", name)
 		}
-		typ, err := ctyjson.ImpliedType(values[name])
-		if err != nil {
+		var v ctyjson.SimpleJSONValue
+		if err := v.UnmarshalJSON(values[name]); err != nil {
 			return nil, fmt.Errorf("the value of %s: %w", name, err)
 		}
-		v, err := ctyjson.Unmarshal(values[name], typ)
-		if err != nil {
-			return nil, fmt.Errorf("the value of %s: %w", name, err)
-		}
-		fmt.Fprintf(&b, "  %s = %s\n", name, strings.ReplaceAll(language.Text(v, nil), "\n", "\n  "))
+		fmt.Fprintf(&b, "  %s = %s\n", name, strings.ReplaceAll(language.Text(v.Value, nil), "\n", "\n  "))
 	}
 	b.WriteString("}\n")
 	return []byte(b.String()), nil

@@ -1,8 +1,5 @@
-// Package lockfile keeps what is known about a pipeline's sources: redsi.lock, the checksums
-// that first use pinned, next to the pipeline and under version control; and a cache of the
-// checksums of local files, which is not.
-//
-// It must not know how sources are fetched.
+// Package lockfile keeps the checksums of a pipeline's sources: redsi.lock has what first use pinned, beside the pipeline
+// and under version control; a cache has the checksums of local files. It must not know how sources are fetched.
 package lockfile
 
 import (
@@ -48,7 +45,7 @@ const format = "redsi-lock/1"
 
 const comment = "Checksums of this pipeline's sources, pinned by first use, and the project's id. Keep it under version control; delete a line to accept new bytes."
 
-// Read reads a lock file; one that does not exist is empty.
+// Read reads a lock file; a missing file is an empty one.
 func Read(path string) (*File, error) { return readWith(os.ReadFile, path) }
 
 func readWith(read func(path string) ([]byte, error), path string) (*File, error) {
@@ -160,15 +157,6 @@ type List struct {
 	Sources []string `json:"sources"`
 }
 
-// list returns the pinned sources of a pattern; nil: none.
-func (f *File) list(pattern string) []string {
-	i := slices.IndexFunc(f.Lists, func(l List) bool { return l.Pattern == pattern })
-	if i < 0 {
-		return nil
-	}
-	return f.Lists[i].Sources
-}
-
 // PinList pins what a pattern stands for, replacing an earlier list, and writes the file.
 func PinList(path string, l List) error {
 	return change(path, func(f *File) (bool, error) {
@@ -209,8 +197,8 @@ func replaced[T any](list []T, x T, name func(T) string) []T {
 // Listed are the sources that a pattern stands for. The server is asked once, for the lock file.
 func (s *Sources) Listed(ctx context.Context, pattern string) ([]string, error) {
 	for _, f := range []*File{s.Lock, s.near} {
-		if list := f.list(pattern); list != nil {
-			return list, nil
+		if i := slices.IndexFunc(f.Lists, func(l List) bool { return l.Pattern == pattern }); i >= 0 {
+			return f.Lists[i].Sources, nil
 		}
 	}
 	if s.path == "" {
@@ -234,7 +222,7 @@ func (l List) Relist(ctx context.Context) (now List, added, gone []string, err e
 	return now, without(now.Sources, l.Sources), without(l.Sources, now.Sources), nil
 }
 
-// without are those of sorted lists that are not in other.
+// without is a list less the elements of another one, which is sorted.
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
 		_, found := slices.BinarySearch(other, s)
@@ -242,9 +230,9 @@ func without(list, other []string) []string {
 	})
 }
 
-// Sources answers a pipeline's questions about sources before its keys are made.
+// Sources answers a pipeline's questions about sources before its keys are computed.
 type Sources struct {
-	step.NoSources // but what is in lock files and on this machine
+	step.NoSources // except for the sources that lock files and this machine have
 
 	Lock  *File
 	Asked func(path string) // is told of each local file that is asked for; may be nil
@@ -256,7 +244,7 @@ type Sources struct {
 	read   map[string]*File
 	files  *hashed.Memory // local files
 	rehash bool
-	asked  map[string]step.Pin // of files by their whole paths: programs, for which thousands of steps ask
+	asked  map[string]step.Pin // by absolute path: programs, for which thousands of steps ask
 }
 
 // Open reads the lock file and the memory of local files that is kept in memo; "" is none. Relative paths of local files start from base.
@@ -297,7 +285,7 @@ func (s *Sources) Pinned(source string) (step.Pin, bool) {
 // Rehash makes LocalFile read files whatever is remembered of them, or not any more.
 func (s *Sources) Rehash(rehash bool) { s.rehash = rehash }
 
-// abs is the absolute path of one that starts from the base.
+// abs makes a path that starts from the base absolute.
 func (s *Sources) abs(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.base, path)

@@ -177,7 +177,7 @@ func TestAskedOnce(t *testing.T) {
 	}
 }
 
-// FuzzLock reads lock files and adds a pin: it stands in the file then, beside those that stood there.
+// FuzzLock reads lock files and adds a pin: the file then has it beside its earlier pins.
 func FuzzLock(f *testing.F) {
 	f.Add([]byte(`{"comment":"c","sources":[{"source":"https://a/b","sha256":"` + artifacts.Sum(nil).String() + `","size":3}]}`))
 	f.Add([]byte(`{"sources":[{"source":"gs://x/y"},{"source":"gs://x/y"}]}`))

@@ -64,7 +64,7 @@ func markdown(text string) *markup { return &markup{"markdown", text} }
 func (c *completions) add(i completionItem, snippet string) {
 	i.Format, i.TextEdit = 2, textEdit{c.edit, snippet}
 	if !c.s.snippets || !strings.ContainsRune(snippet, '$') {
-		i.Format, i.TextEdit.NewText = 1, plainSnippet(snippet)
+		i.Format, i.TextEdit.NewText = 1, plainSnippet.Replace(snippet)
 	}
 	i.SortText = cmp.Or(i.SortText, "5")
 	i.SortText += i.Label
@@ -72,12 +72,7 @@ func (c *completions) add(i completionItem, snippet string) {
 }
 
 // plainSnippet leaves a snippet's marks out.
-func plainSnippet(s string) string {
-	for _, m := range []string{"${1:KIND}", "${2:NAME}", "${1:NAME}", "$0", "$1"} {
-		s = strings.ReplaceAll(s, m, "")
-	}
-	return strings.ReplaceAll(s, `\$`, "$")
-}
+var plainSnippet = strings.NewReplacer("${1:KIND}", "", "${2:NAME}", "", "${1:NAME}", "", "$0", "", "$1", "", `\$`, "$")
 
 // verbatim is a text that is not a snippet.
 func (c *completions) verbatim(i completionItem, newText string) {
@@ -137,10 +132,8 @@ func (c *completions) attributes(attrs []step.Attr, written []string) {
 			c.verbatim(item, a.Name)
 		case a.Block:
 			label := ""
-			for _, x := range element(a.Type).Attrs {
-				if x.Label {
-					label = ` "$1"`
-				}
+			if slices.ContainsFunc(element(a.Type).Attrs, func(x step.Attr) bool { return x.Label }) {
+				label = ` "$1"`
 			}
 			item.Detail = "block"
 			c.add(item, a.Name+label+" {\n  $0\n}")
@@ -160,11 +153,10 @@ func (c *completions) value(offset int) {
 	switch {
 	case p.index:
 		c.keys()
+	case p.quote && want == nil:
 	case p.quote:
-		if want != nil {
-			for _, e := range want.Enum {
-				c.verbatim(completionItem{Label: e, Kind: itemValue, Documentation: markdown(describeAttr(want))}, e)
-			}
+		for _, e := range want.Enum {
+			c.verbatim(completionItem{Label: e, Kind: itemValue, Documentation: markdown(describeAttr(want))}, e)
 		}
 	case len(p.before) > 0:
 		c.member(want, offset)
@@ -175,13 +167,12 @@ func (c *completions) value(offset int) {
 
 func (c *completions) start(want *step.Attr) {
 	if want != nil {
-		for _, e := range want.Enum {
-			c.verbatim(completionItem{Label: fmt.Sprintf("%q", e), Kind: itemValue, SortText: "0"}, fmt.Sprintf("%q", e))
-		}
+		values := lists.Map(want.Enum, strconv.Quote)
 		if want.Type.Kind == step.Bool {
-			for _, b := range []string{"true", "false"} {
-				c.verbatim(completionItem{Label: b, Kind: itemValue, SortText: "0"}, b)
-			}
+			values = append(values, "true", "false")
+		}
+		for _, v := range values {
+			c.verbatim(completionItem{Label: v, Kind: itemValue, SortText: "0"}, v)
 		}
 	}
 	if takesArtifact(want) {
@@ -205,8 +196,7 @@ func (c *completions) start(want *step.Attr) {
 	}
 }
 
-// outputs lists what a declared block leaves that an attribute takes; nothing of the block
-// that is being written.
+// outputs lists the outputs of a declared block, not the one being written, that an attribute takes.
 func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
 	if b := c.place.blocks; len(b) > 0 && x.name == b[0].name() {
 		return nil
@@ -215,10 +205,12 @@ func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
 	if spec == nil {
 		return nil
 	}
-	return lists.Filter(spec.Outputs, func(o step.Output) bool { return accepts(want, o.Type) })
+	return lists.Filter(spec.Outputs, func(o step.Output) bool {
+		return want == nil || want.Accepts == "" || slices.Contains(strings.Split(want.Accepts, ","), o.Type)
+	})
 }
 
-// instance is an index that makes one step of a block with for_each.
+// instance is an index that chooses one step of a block with for_each; "": there is no for_each.
 func (c *completions) instance(x decl) string {
 	if !x.forEach {
 		return ""
@@ -271,7 +263,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 		}
 		offer(names, itemModule)
 	case root == "module" && len(block) == 2:
-		if x, ok := c.s.work.module(c.d, block[1]); ok {
+		if x := c.s.work.module(c.d, block[1]); x != nil {
 			for _, o := range c.s.work.inside(x, "output") {
 				c.verbatim(completionItem{Label: o.attr.Name, Kind: itemField, Documentation: markdown(reference.Sentence(o.attr.Help))}, o.attr.Name)
 			}
@@ -279,11 +271,8 @@ func (c *completions) member(want *step.Attr, offset int) {
 	case root == "var" || root == "local" || root == "module":
 		offer(namesOf(descend(c.named(root+"."+p.before[1]), p.before[2:])), itemField)
 	case declare.Of(root).Outputs() && len(block) == declare.Depth(root):
-		for _, x := range c.decls {
-			if x.name != strings.Join(block, ".") {
-				continue
-			}
-			for _, o := range c.outputs(x, want) {
+		if x := find(c.decls, strings.Join(block, ".")); x != nil {
+			for _, o := range c.outputs(*x, want) {
 				c.verbatim(completionItem{Label: o.Name, Kind: itemField, Detail: o.Type, Documentation: markdown(reference.Sentence(o.Help))}, o.Name)
 			}
 		}

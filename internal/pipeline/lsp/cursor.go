@@ -44,8 +44,7 @@ func (h header) kind() string { return declare.Of(h.typ).KindOf(h.labels) }
 // name is the block's name in references.
 func (h header) name() string { return strings.Join(append([]string{h.typ}, h.labels...), ".") }
 
-// top finds where a block begins at the start of a line: a text is read from there, so that
-// what is broken before it does not matter.
+// top finds where a block begins at the start of a line: what is broken before it does not matter to a text read from there.
 var top = regexp.MustCompile(`(?m)^(run|variables|` + // of a test
 	strings.Join(lists.Map(declare.Types, func(t declare.Type) string { return t.Name }), "|") + `)\b[^=\n]*$`)
 
@@ -78,7 +77,7 @@ type group struct {
 // through are functions whose arguments are what their result is.
 var through = []string{"concat", "coalesce", "coalescelist", "distinct", "flatten", "merge", "try", "tolist", "tomap", "values"}
 
-// placeAt reads the text before an offset.
+// placeAt says where in a pipeline an offset is, by the text before it.
 func placeAt(src string, offset int) place {
 	from := lexFrom(src, offset)
 	toks := lex(src[from:offset])
@@ -106,7 +105,8 @@ func feed(stack []*group, toks hclsyntax.Tokens, i int, t hclsyntax.Token) []*gr
 		}
 		return push(&group{})
 	case hclsyntax.TokenOBrack:
-		return push(&group{value: true, index: i > 0 && ends(toks[i-1].Type)})
+		after := []hclsyntax.TokenType{hclsyntax.TokenIdent, hclsyntax.TokenCBrack, hclsyntax.TokenCParen} // the end of a reference
+		return push(&group{value: true, index: i > 0 && slices.Contains(after, toks[i-1].Type)})
 	case hclsyntax.TokenOParen:
 		call := i > 0 && toks[i-1].Type == hclsyntax.TokenIdent
 		return push(&group{value: true, opaque: call && !slices.Contains(through, string(toks[i-1].Bytes))})
@@ -155,12 +155,7 @@ func feed(stack []*group, toks hclsyntax.Tokens, i int, t hclsyntax.Token) []*gr
 	return stack
 }
 
-// ends reports whether a bracket after such a token is an index.
-func ends(t hclsyntax.TokenType) bool {
-	return t == hclsyntax.TokenIdent || t == hclsyntax.TokenCBrack || t == hclsyntax.TokenCParen
-}
-
-// describe says where the end of a text is, of which the tokens are.
+// describe says where the end of a text is, by its tokens and the brackets that stand open.
 func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	p := place{where: inValue}
 	opaque := false
@@ -248,7 +243,7 @@ func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	return p
 }
 
-// chain is the reference that tokens end in: names, and indexes as "[…]".
+// chain is the reference that tokens end in: names, and indexes as "[…]"; nil: they end in none.
 func chain(toks hclsyntax.Tokens) []string {
 	var parts []string
 	for i := len(toks) - 1; i >= 0; i-- {
@@ -292,8 +287,7 @@ func chain(toks hclsyntax.Tokens) []string {
 	return parts
 }
 
-// under is the name or text at an offset: its end, so that placeAt of it is about all of
-// it, and its range. ok is false where there is none.
+// under finds the name or text at an offset; placeAt of its end is about all of it.
 func under(src string, offset int) (start, end int, ok bool) {
 	from := lexFrom(src, offset)
 	for _, t := range lex(src[from:]) {

@@ -19,7 +19,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// decl is something that a pipeline file declares.
+// decl is a declaration of a pipeline file.
 type decl struct {
 	name    string // var.x, local.x, step.train.dsi, table.t, figure.f, module.m, output.o
 	typ     string // variable, local, step, table, figure, module or output
@@ -85,9 +85,8 @@ func (w *work) openModule(into *loaded, folder, source string) (map[string][]byt
 	return files, nil
 }
 
-// moduleFiles names the files of the module that a block declares: files at a path as they
-// are now, files of a repository as the last load had them.
-func (w *work) moduleFiles(x decl) []string {
+// moduleFiles names the files of a block's module: at a path as they are now, in a repository as the last load had them.
+func (w *work) moduleFiles(x *decl) []string {
 	source := constantText(x.body, "source")
 	if declare.IsLocalModule(source) {
 		files, err := declare.LocalModule(filepath.ToSlash(filepath.Dir(x.rng.Filename)), source)
@@ -102,7 +101,7 @@ func (w *work) moduleFiles(x decl) []string {
 }
 
 // inside lists what a module declares, of one type: variable or output.
-func (w *work) inside(x decl, typ string) (list []decl) {
+func (w *work) inside(x *decl, typ string) (list []decl) {
 	for _, f := range w.moduleFiles(x) {
 		w.mu.Lock()
 		decls, _ := w.declarations(f)
@@ -112,33 +111,33 @@ func (w *work) inside(x decl, typ string) (list []decl) {
 	return list
 }
 
-// module finds a module block of a document's pipeline.
-func (w *work) module(d *document, name string) (decl, bool) {
-	all := w.declared(d)
-	i := slices.IndexFunc(all, func(x decl) bool { return x.name == "module."+name })
-	if i < 0 {
-		return decl{}, false
+// find is the declaration of a name, such as step.train.dsi; nil: there is none.
+func find(among []decl, name string) *decl {
+	if i := slices.IndexFunc(among, func(x decl) bool { return x.name == name }); i >= 0 {
+		return &among[i]
 	}
-	return all[i], true
+	return nil
 }
+
+// module finds a module block of a document's pipeline.
+func (w *work) module(d *document, name string) *decl { return find(w.declared(d), "module."+name) }
 
 // variablesOf lists the variables of a module, as its block may set them.
 func (s *server) variablesOf(d *document, b header) (attrs []step.Attr) {
 	if len(b.labels) != 1 {
 		return nil
 	}
-	if x, ok := s.work.module(d, b.labels[0]); ok {
+	if x := s.work.module(d, b.labels[0]); x != nil {
 		attrs = lists.Map(s.work.inside(x, "variable"), func(v decl) step.Attr { return v.attr })
 	}
 	return attrs
 }
 
-// definitionInModule finds what a name in a module block is: the file that source names,
-// or a variable.
+// definitionInModule finds what a name in a module block is: the file that source names, or a variable.
 func (s *server) definitionInModule(d *document, p place, name string) any {
-	x, ok := s.work.module(d, strings.Join(p.blocks[0].labels, "."))
+	x := s.work.module(d, strings.Join(p.blocks[0].labels, "."))
 	switch {
-	case !ok:
+	case x == nil:
 	case p.where == inValue && p.quote && slices.Equal(p.path, []string{"source"}):
 		if files := s.work.moduleFiles(x); len(files) > 0 {
 			return location{URI: uriOf(files[0])}
@@ -150,30 +149,27 @@ func (s *server) definitionInModule(d *document, p place, name string) any {
 }
 
 func (s *server) locateNamed(d *document, among []decl, name string) any {
-	for _, x := range among {
-		if x.name == name {
-			return s.locate(d, x.rng)
-		}
+	if x := find(among, name); x != nil {
+		return s.locate(d, x.rng)
 	}
 	return nil
 }
 
-// hoverOutput tells of what a module gives: ref is module, its name, and a path from there.
-func (s *server) hoverOutput(d *document, x decl, output string, ref []string, at span) any {
-	for _, o := range s.work.inside(x, "output") {
-		if o.attr.Name == output {
-			text := s.hoverValue(d, x.name, ref[2:]...)
-			if o.attr.Help != "" {
-				text += "\n\n" + reference.Sentence(o.attr.Help)
-			}
-			return hoverOf(at, text)
-		}
+// hoverOutput shows an output of a module: ref is module, its name, and a path from there.
+func (s *server) hoverOutput(d *document, x *decl, output string, ref []string, at span) any {
+	o := find(s.work.inside(x, "output"), "output."+output)
+	if o == nil {
+		return nil
 	}
-	return nil
+	text := s.hoverValue(d, x.name, ref[2:]...)
+	if o.attr.Help != "" {
+		text += "\n\n" + reference.Sentence(o.attr.Help)
+	}
+	return hoverOf(at, text)
 }
 
 // describeModule lists the variables and outputs of a module.
-func (s *server) describeModule(x decl) string {
+func (s *server) describeModule(x *decl) string {
 	text := fmt.Sprintf("The pipeline `%s`.\n", constantText(x.body, "source"))
 	for _, v := range s.work.inside(x, "variable") {
 		need := "required"

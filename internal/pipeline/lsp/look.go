@@ -25,14 +25,13 @@ const (
 	outcomesWait   = 5 * time.Second
 )
 
-// hover says what the name at an offset is. The answer about a step waits, beside other
-// requests, until its outcomes are looked up.
+// hover says what the name at an offset is. A step's outcomes are looked up first, beside other requests.
 func (s *server) hover(d *document, offset int) any {
 	start, end, ok := under(d.src, offset)
 	if !ok {
 		return nil
 	}
-	at := d.between(start, end)
+	at := span{d.position(start), d.position(end)}
 	p := placeAt(d.src, end)
 	name := d.src[start:end]
 	switch {
@@ -69,8 +68,6 @@ func (s *server) hover(d *document, offset int) any {
 // hoverOf is a text about what is at a span.
 func hoverOf(at span, text string) any { return &hover{markup{"markdown", text}, &at} }
 
-func (t *text) between(start, end int) span { return span{t.position(start), t.position(end)} }
-
 // hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
@@ -78,34 +75,33 @@ func (s *server) hoverReference(d *document, ref []string, at span) any {
 	if depth == 0 || len(plain) < depth {
 		return nil
 	}
-	name := strings.Join(plain[:depth], ".")
-	for _, x := range s.work.declared(d) {
-		switch {
-		case x.name != name:
-		case x.typ == "variable" || x.typ == "local":
-			return hoverOf(at, s.hoverValue(d, name))
-		case x.typ == "module" && len(plain) > depth:
-			return s.hoverOutput(d, x, plain[depth], ref, at)
-		case len(plain) > depth:
-			spec := s.Load.Registry.Lookup(x.kind)
-			if spec == nil {
-				return nil
-			}
-			if o, ok := spec.Output(plain[depth]); ok {
-				text := fmt.Sprintf("Its `%s`: artifact", o.Name)
-				if o.Type != "" {
-					text += " of type `" + o.Type + "`"
-				}
-				if o.Tree {
-					text += ", a tree of files"
-				}
-				return s.hoverBlock(d, x, text+"\n\n"+reference.Sentence(o.Help), at)
-			}
-		default:
-			return s.hoverBlock(d, x, "", at)
-		}
+	x := find(s.work.declared(d), strings.Join(plain[:depth], "."))
+	switch {
+	case x == nil:
+		return nil
+	case x.typ == "variable" || x.typ == "local":
+		return hoverOf(at, s.hoverValue(d, x.name))
+	case len(plain) == depth:
+		return s.hoverBlock(d, x, "", at)
+	case x.typ == "module":
+		return s.hoverOutput(d, x, plain[depth], ref, at)
 	}
-	return nil
+	spec := s.Load.Registry.Lookup(x.kind)
+	if spec == nil {
+		return nil
+	}
+	o, ok := spec.Output(plain[depth])
+	if !ok {
+		return nil
+	}
+	text := fmt.Sprintf("Its `%s`: artifact", o.Name)
+	if o.Type != "" {
+		text += " of type `" + o.Type + "`"
+	}
+	if o.Tree {
+		text += ", a tree of files"
+	}
+	return s.hoverBlock(d, x, text+"\n\n"+reference.Sentence(o.Help), at)
 }
 
 // hoverHeader says what the block is whose header has an offset.
@@ -115,14 +111,13 @@ func (s *server) hoverHeader(d *document, offset int, at span) any {
 			if x.typ == "variable" || x.typ == "output" {
 				return hoverOf(at, s.hoverValue(d, x.name))
 			}
-			return s.hoverBlock(d, x, "", at)
+			return s.hoverBlock(d, &x, "", at)
 		}
 	}
 	return nil
 }
 
-// hoverValue is a variable, local value or output, as of the last load, or what is in it
-// by a path.
+// hoverValue shows a variable, local value or output of the last load, or what is in it by a path.
 func (s *server) hoverValue(d *document, name string, path ...string) string {
 	text := "`" + strings.ReplaceAll(strings.Join(append([]string{name}, path...), "."), ".[", "[") + "`"
 	if l := s.work.loaded(d.path); l.scope != nil {
@@ -137,9 +132,8 @@ func (s *server) hoverValue(d *document, name string, path ...string) string {
 	return text
 }
 
-// hoverBlock tells of a step, table, figure or module, what it is and which of its steps
-// have results.
-func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
+// hoverBlock says what a step, table, figure or module is, and which of its steps have results.
+func (s *server) hoverBlock(d *document, x *decl, text string, at span) any {
 	spec := s.Load.Registry.Lookup(x.kind)
 	name := "`" + x.name + "`"
 	switch t := declare.Of(x.typ); {
@@ -163,7 +157,7 @@ func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	}
 }
 
-// outcomeText tells the outcomes of a block.
+// outcomeText writes the outcomes of a block's steps.
 func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	p, found := s.work.outcomes(ctx, path)
 	switch {
@@ -232,7 +226,7 @@ func (s *server) definition(d *document, offset int) any {
 	}
 	plain := slices.DeleteFunc(ref, func(x string) bool { return strings.HasPrefix(x, "[") })
 	if len(plain) > 2 && plain[0] == "module" {
-		if x, ok := s.work.module(d, plain[1]); ok {
+		if x := s.work.module(d, plain[1]); x != nil {
 			return s.locateNamed(d, s.work.inside(x, "output"), "output."+plain[2])
 		}
 		return nil

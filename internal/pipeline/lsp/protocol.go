@@ -18,8 +18,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// The parts of the Language Server Protocol 3.17 that this server speaks, by the names and
-// numbers of its specification.
+// The parts of the Language Server Protocol 3.17 that this server speaks, by the names and numbers of its specification.
 
 type position struct {
 	Line      int `json:"line"`

@@ -3,7 +3,6 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline/declare"
@@ -40,7 +39,7 @@ func element(t step.Type) step.Type {
 	return t
 }
 
-// attrAt follows a path into a value: what is expected there; nil if that is not known.
+// attrAt follows a path into a value, and returns what is expected there; nil: anything.
 func attrAt(attrs []step.Attr, path []string) *step.Attr {
 	if len(path) == 0 {
 		return nil
@@ -67,11 +66,6 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 		}
 	}
 	return &at
-}
-
-// accepts reports whether an attribute takes an artifact of a type.
-func accepts(a *step.Attr, typ string) bool {
-	return a == nil || a.Accepts == "" || slices.Contains(strings.Split(a.Accepts, ","), typ)
 }
 
 // takesArtifact reports whether a value that is one artifact may be there.

@@ -24,7 +24,7 @@ type Options struct {
 	Log     *slog.Logger // not to the client: its messages go to standard output
 
 	// Outcomes looks up which steps of a pipeline have results. It is called in the background, for one pipeline at a time.
-	// The file is that of the pipeline or its folder, root the folder that the client has open.
+	// file is the pipeline's file or folder, root the folder that the client has open.
 	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
 
 	// Local has what variables are given in a folder, as pipeline.Options.Local takes it.
@@ -34,7 +34,7 @@ type Options struct {
 	CheckOther func(name string, src []byte) pipeline.Diagnostics
 }
 
-// Outcome is what is known of a step's result.
+// Outcome is the state of a step's result.
 type Outcome struct {
 	Word     string    // HIT, RUN, MAYBE
 	Finished time.Time // of a hit
@@ -44,8 +44,7 @@ type Outcome struct {
 // parentPoll is how often the server looks whether its client still runs.
 const parentPoll = time.Second
 
-// Serve answers a client until it says goodbye, ends, or closes its end. The error says
-// why, if the client did not say goodbye.
+// Serve answers a client until it says goodbye, ends or closes its end. The error says why, if it did not say goodbye.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -141,8 +140,7 @@ func (s *server) report(err error) {
 	}
 }
 
-// guard turns a panic, which is a bug of ours, into an error, so that the editor keeps its
-// server.
+// guard turns a panic, which is a bug of ours, into an error: the editor keeps its server.
 func (s *server) guard(method string, f func() (any, error)) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -174,7 +172,7 @@ func (s *server) handle(ctx context.Context, m *message) (any, error) {
 		"textDocument/didOpen":            s.didOpen,
 		"textDocument/didChange":          s.didChange,
 		"textDocument/didSave":            s.filesChanged,
-		"textDocument/didClose":           s.didClose,
+		"textDocument/didClose":           s.didOpen,
 		"textDocument/completion":         about(s, s.complete),
 		"textDocument/hover":              about(s, s.hover),
 		"textDocument/definition":         about(s, s.definition),

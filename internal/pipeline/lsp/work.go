@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// work is the documents that the client has open and what is known of them. Its run loads
-// pipelines and looks outcomes up, one at a time, always of the newest texts.
+// work has the documents that the client has open. Its run loads their pipelines, one at a time, always of the newest texts.
 type work struct {
 	s    *server
 	ctx  context.Context // of the server
@@ -37,16 +36,8 @@ type work struct {
 // document is the text of an open file, which another one follows when it is edited.
 type document struct {
 	*text
-	path string
-
-	read  sync.Once
-	decls []decl
-	isAll bool
-}
-
-func (d *document) declarations() ([]decl, bool) {
-	d.read.Do(func() { d.decls, d.isAll = declarations(d.path, []byte(d.src)) })
-	return d.decls, d.isAll
+	path         string
+	declarations func() (list []decl, complete bool) // see the function of this name
 }
 
 // loaded is what the last load of a document's pipeline found.
@@ -79,7 +70,7 @@ func (w *work) document(path string) *document {
 	return w.docs[path]
 }
 
-// loaded returns what is known of a document; never nil.
+// loaded returns what the last load of a document found; never nil.
 func (w *work) loaded(path string) *loaded {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +86,7 @@ func (w *work) set(path string, t *text) {
 	if t == nil {
 		delete(w.docs, path)
 	} else {
-		w.docs[path] = &document{text: t, path: path}
+		w.docs[path] = &document{t, path, sync.OnceValues(func() ([]decl, bool) { return declarations(path, []byte(t.src)) })}
 		if w.loadedDocs[path] == nil && w.first[path] == nil {
 			w.first[path] = make(chan struct{})
 		}
@@ -104,8 +95,7 @@ func (w *work) set(path string, t *text) {
 	w.changed(path)
 }
 
-// changed has a document loaded again, and all others that may be of one pipeline with it,
-// or have it in a module.
+// changed has a document reloaded, and all others that may be of one pipeline with it, or have it in a module.
 func (w *work) changed(path string) {
 	w.mu.Lock()
 	w.dirty[path] = true
@@ -155,10 +145,10 @@ func (w *work) load(path string) error {
 		return w.publish(path, []string{path}, w.s.CheckOther(path, []byte(d.src)))
 	}
 	before := w.loaded(path)
-	_, whole := syntax.Folder(path)
-	whole = whole || syntax.Around(path) != ""
-	now, ds := w.open(d, before.folder || whole)
-	if ds.HasErrors() && now.scope != nil && !whole { // is it the other way a pipeline?
+	_, inFolder := syntax.Folder(path)
+	inFolder = inFolder || syntax.Around(path) != ""
+	now, ds := w.open(d, before.folder || inFolder)
+	if ds.HasErrors() && now.scope != nil && !inFolder { // is it the other way a pipeline?
 		if other, ods := w.open(d, !before.folder); other.scope != nil && errorsOf(ods) < errorsOf(ds) {
 			now, ds = other, ods
 		}
@@ -176,7 +166,7 @@ func (w *work) load(path string) error {
 		close(first)
 	}
 	for _, f := range now.files {
-		if decls, whole := w.declarations(f); whole {
+		if decls, complete := w.declarations(f); complete {
 			w.good[f] = decls
 		}
 	}
@@ -189,8 +179,7 @@ func errorsOf(ds pipeline.Diagnostics) int {
 	return n
 }
 
-// open loads a document alone or with its folder, which it belongs to if pipelines.hcl is
-// there.
+// open loads a document, alone or with the other files of its folder.
 func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
 	sources := map[string][]byte{d.path: []byte(d.src)}
 	if folder {
@@ -235,17 +224,16 @@ func (w *work) declarations(path string) ([]decl, bool) {
 	return declarations(path, src)
 }
 
-// declared lists what the files of a document's pipeline declare: in a file that is broken
-// now, also what it declared before.
+// declared lists what the files of a document's pipeline declare; of a file that is broken now, also what it declared before.
 func (w *work) declared(d *document) []decl {
 	files := w.loaded(d.path).files
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []decl
 	for _, f := range files {
-		decls, whole := w.declarations(f)
+		decls, complete := w.declarations(f)
 		all = append(all, decls...)
-		if whole {
+		if complete {
 			continue
 		}
 		for _, old := range w.good[f] {
@@ -257,8 +245,7 @@ func (w *work) declared(d *document) []decl {
 	return all
 }
 
-// publish sends what is wrong with the files of a document's pipeline, and takes back what
-// was said of files that are no more of it.
+// publish sends what is wrong with the files of a document's pipeline, and withdraws it for files that are no longer in it.
 func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) error {
 	by := map[string][]diagnostic{}
 	for _, f := range files {
@@ -300,8 +287,7 @@ func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) err
 	return nil
 }
 
-// spanOf is the range of a diagnostic, in which texts may be spelled otherwise than in the
-// document.
+// spanOf is the range of a diagnostic, counted in the text that was loaded.
 func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 	at := func(p hcl.Pos) position { return position{max(p.Line-1, 0), units(ds.Before(r.Filename, p))} }
 	return span{at(r.Start), at(r.End)}
@@ -310,8 +296,7 @@ func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 // outcomesFresh is how long outcomes are thought to be true.
 const outcomesFresh = 10 * time.Second
 
-// outcomes has the outcomes of a document's pipeline looked up, if that was not done just
-// now, and waits for them; nil if the document has no pipeline, or ctx ends before.
+// outcomes looks up the outcomes of a document's pipeline, unless they are fresh; nil: there is no pipeline, or ctx ended.
 func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *lookup) {
 	w.mu.Lock()
 	first := w.first[path]
@@ -364,20 +349,16 @@ func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
 	k.at = time.Now()
 }
 
+// didOpen opens a document, or closes it if the message says so.
 func (s *server) didOpen(m *message) (any, error) {
 	var p placeParams
 	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
-		s.work.set(path, newText(p.TextDocument.Text))
-	}
-	return nil, err
-}
-
-func (s *server) didClose(m *message) (any, error) {
-	var p placeParams
-	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
+	switch {
+	case err != nil:
+	case m.Method == "textDocument/didClose":
 		s.work.set(path, nil)
+	default:
+		s.work.set(path, newText(p.TextDocument.Text))
 	}
 	return nil, err
 }
@@ -404,7 +385,7 @@ func (s *server) didChange(m *message) (any, error) {
 	return nil, nil
 }
 
-// filesChanged has the documents loaded again that a saved or changed file may concern.
+// filesChanged has the documents reloaded that a saved or changed file may concern.
 func (s *server) filesChanged(m *message) (any, error) {
 	var p struct {
 		TextDocument textDocument   `json:"textDocument"`

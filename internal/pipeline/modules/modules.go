@@ -1,15 +1,13 @@
-// Package modules fetches the modules of a pipeline: from a folder or file next to it, or from
-// a commit of a git repository. A commit is fetched once, by the git program, pinned in
-// redsi.lock by its id and the digest of its files, and kept in a cache folder; then it needs
-// no network. Nothing in a repository is run: its files are written from its archive, so that
-// neither hooks nor filters see them.
-//
-// It must not know how pipelines are evaluated.
+// Package modules fetches the modules of a pipeline: from a folder or file beside it, or from a commit of a git repository.
+// A commit is fetched once, by the git program, pinned in redsi.lock by its id and the digest of its files, and kept in a
+// cache folder; then it needs no network. Nothing in a repository is run: its files are written from its archive, so that
+// neither hooks nor filters see them. The package must not know how pipelines are evaluated.
 package modules
 
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,13 +36,13 @@ type Reader struct {
 	Lock  string // the pipeline's lock file
 	Cache string // folder for commits
 
-	// Pins, if set, is read instead of Lock, such as that of a commit: nothing is pinned then.
+	// Pins, if set, is read instead of Lock, such as a commit's lock file: nothing is pinned then.
 	Pins *lockfile.File
 
 	// Accept, if set, refuses folders and files of modules; a repository must be pinned already then.
 	Accept func(file string) error
 
-	// Update, if set, says which repositories' refs are looked up again.
+	// Update, if set, says which repositories' refs are looked up, though they are pinned.
 	Update func(source string) bool
 
 	Used   []Used        // repositories, in the order in which they were opened
@@ -201,13 +199,13 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 	return got, dir, err
 }
 
-// sweep removes what killed fetches left.
+// sweep removes what killed fetches have left.
 func (r *Reader) sweep() {
 	left, _ := fs.Glob(os.DirFS(r.Cache), ".fetch-*") // the pattern is valid
 	for _, name := range left {
 		folder := filepath.Join(r.Cache, name)
 		if info, err := os.Stat(folder); err == nil && time.Since(info.ModTime()) > 4*fetchTime {
-			_ = os.RemoveAll(folder) // the next fetch tries again
+			_ = os.RemoveAll(folder) // if it fails, the next fetch tries
 		}
 	}
 }
@@ -232,7 +230,7 @@ func (u Used) Moved(ctx context.Context) (string, error) {
 
 type Repository struct {
 	URL    string
-	Ref    string // a branch, tag or whole commit id
+	Ref    string // a branch, tag or full commit id
 	Folder string // slash-separated, within the repository; "." for all of it
 }
 
@@ -360,10 +358,8 @@ func remoteCommit(ctx context.Context, r Repository) (string, error) {
 		ids[name] = id
 	}
 	for _, name := range []string{r.Ref, "refs/" + r.Ref, "refs/tags/" + r.Ref, "refs/heads/" + r.Ref} { // as fetch chooses
-		for _, id := range []string{ids[name+"^{}"], ids[name]} { // an annotated tag's commit comes first
-			if id != "" {
-				return id, nil
-			}
+		if id := cmp.Or(ids[name+"^{}"], ids[name]); id != "" { // an annotated tag's commit comes first
+			return id, nil
 		}
 	}
 	return "", fmt.Errorf("%s has no %s", r.URL, r.Ref)
@@ -412,21 +408,13 @@ func unpack(r io.Reader, folder string) error {
 		if err != nil {
 			return err
 		}
-		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
-		switch h.Typeflag {
-		case tar.TypeDir:
-			if err := root.MkdirAll(name, 0o755); err != nil {
-				return err
-			}
-			continue
-		case tar.TypeReg:
-		default:
-			continue // a link, or what git says of the archive, is not a file of a pipeline
+		if h.Typeflag != tar.TypeReg {
+			continue // folders come with their files; a link, or what git says of the archive, is not a file of a pipeline
 		}
 		if left, files = left-h.Size, files+1; left < 0 || files > maxFiles {
 			return fmt.Errorf("it has more than %d MiB or %d files", maxBytes>>20, maxFiles)
 		}
-		if err := writeFile(root, name, archive, fs.FileMode(h.Mode)&0o755|0o444); err != nil {
+		if err := writeFile(root, filepath.FromSlash(h.Name), archive, fs.FileMode(h.Mode)&0o755|0o444); err != nil {
 			return err
 		}
 	}

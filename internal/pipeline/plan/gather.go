@@ -17,7 +17,7 @@ type Gather struct {
 	Of    []int `json:"of"` // indexes into Plan.Steps, ascending
 }
 
-// gathers are those of a step of the pipeline; place is where the plan has the pipeline's steps.
+// gathers finds what a step of the pipeline gathers; place is where the plan has each step of the pipeline.
 func gathers(p *pipeline.Pipeline, s *pipeline.Step, spec *step.Spec, deps, place []int) (all []Gather, err error) {
 	may := lists.Filter(deps, func(d int) bool { return p.Steps[d].AtLeast > 0 && !p.Steps[d].Pending() }) // be left out
 	if len(may) == 0 || spec == nil || s.Pending() {
@@ -43,7 +43,7 @@ func gathers(p *pipeline.Pipeline, s *pipeline.Step, spec *step.Spec, deps, plac
 	}
 	for _, name := range lists.Unique(lists.Map(may, block)) {
 		of := blocks[name]
-		if len(of) < 2 { // it is for one of them alone
+		if len(of) < 2 { // the step is for one of them only
 			continue
 		}
 		least := p.Steps[of[0]].AtLeast
@@ -62,12 +62,12 @@ func (s *Step) gathers(d int) bool {
 	return slices.ContainsFunc(s.Gathers, func(g Gather) bool { _, is := slices.BinarySearch(g.Of, d); return is })
 }
 
-// Enough reports whether a step that gathers others has enough of them without those that are gone.
+// Enough reports whether a step still has as many results as it needs of what it gathers, without the steps that are gone.
 func (s *Step) Enough(gone func(d int) bool) bool {
 	return !slices.ContainsFunc(s.Gathers, func(g Gather) bool { return len(g.Of)-lists.Count(g.Of, gone) < g.Least })
 }
 
-// lessened is a step of the plan without some of the steps that it gathers.
+// lessened is a step of the plan without some of the steps that it gathers; an error: too few are left.
 func (p *Plan) lessened(reg *step.Registry, s Step, lost []int) (Step, error) {
 	isLost := lists.Set(lost)
 	gone := func(d int) bool { return isLost[d] }

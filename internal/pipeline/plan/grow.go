@@ -13,10 +13,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Grower makes a plan whose steps are known only when others have run, as far as results are there: the same in client and worker.
+// Grower plans steps that others decide, as far as results are there. Client and worker do it alike.
 type Grower struct {
 	Origin *pipeline.Origin // of the pipeline
-	With   pipeline.Options // beside it, and what is known to have been made
+	With   pipeline.Options // beside it
 	// Plan makes a plan of it; Follow says which of the plan's results there are.
 	Plan   func(*pipeline.Pipeline) (*Plan, error)
 	Follow func(*Plan, Keep) (*Preview, error)
@@ -26,16 +26,16 @@ type Grower struct {
 	Misfit func(of []step.Ref, err error) bool
 }
 
-// lostMost bounds how often one growth begins again because an output is lost or corrupt.
+// lostMost bounds how often one growth restarts because an output is lost or corrupt.
 const lostMost = 3
 
 // Grow grows a loaded pipeline and its plan as far as results are there; its error is a *pipeline.Invalid if they do not fit.
 func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {
-	made := map[step.Ref]artifacts.Artifact{}
+	outputs := map[step.Ref]artifacts.Artifact{}
 	var unread error // the store's, not the pipeline's
 	g.With.Stop = ctx.Err
 	g.With.Made = func(ref step.Ref) (*pipeline.Made, error) {
-		a, ok := made[ref]
+		a, ok := outputs[ref]
 		if !ok {
 			return nil, nil
 		}
@@ -51,13 +51,13 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	first, out := pl.First, pl.LeftOut
 	misfit := map[step.Ref]bool{}
 	lost := 0     // outputs that could not be read
-	anew := false // what fits is being found out, from the plan of nothing made
-	// with grows by some outputs more, or by those among them that fit. These it tries in the order
-	// in which steps depend on each other: an output is not to blame for what a later one lacks.
+	anew := false // the growth has restarted without outputs, to find out which of them fit
+	// with grows by more outputs, or by as many of them as fit, in the order of their steps: an output is not to blame for
+	// what a later one lacks.
 	var with func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error
 	with = func(refs []step.Ref, of map[step.Ref]artifacts.Artifact) error {
 		for _, ref := range refs {
-			made[ref] = of[ref]
+			outputs[ref] = of[ref]
 		}
 		loaded, ds := g.Origin.Load(g.With)
 		if err := cmp.Or(ctx.Err(), unread); err != nil {
@@ -79,14 +79,14 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}
 		if !anew {
 			anew = true
-			clear(made)
+			clear(outputs)
 			return with(nil, nil)
 		}
 		if !g.Misfit(refs, err) {
 			return err
 		}
 		for _, ref := range refs {
-			delete(made, ref)
+			delete(outputs, ref)
 		}
 		if len(refs) == 1 {
 			misfit[refs[0]] = true
@@ -118,7 +118,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 					continue
 				}
 				for _, ref := range s.Awaits {
-					if _, have := made[ref]; !have && !misfit[ref] && ref.Step == pl.Steps[d].Address && !slices.Contains(fresh, ref) {
+					if _, have := outputs[ref]; !have && !misfit[ref] && ref.Step == pl.Steps[d].Address && !slices.Contains(fresh, ref) {
 						fresh, of[ref] = append(fresh, ref), it.Result.Outputs[ref.Output]
 					}
 				}
@@ -141,7 +141,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 				_, err = artifacts.DropCorrupt(ctx, g.Store.Own, bad.Want)
 			}
 			if unread = nil; err == nil || errors.Is(err, artifacts.ErrNotExist) { // another run may have dropped it
-				clear(made)
+				clear(outputs)
 				continue
 			}
 		}
@@ -152,7 +152,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	return p, pl, nil
 }
 
-// Adopt gives steps the tasks that an earlier plan of the run has for them, and returns the places of those still to be resolved.
+// Adopt gives steps the tasks that an earlier plan of the run has for them, and returns the places of the other steps.
 func (p *Plan) Adopt(before *Plan) (fresh []int) {
 	tasks := make(map[string]*Step, len(before.Steps))
 	for i := range before.Steps {

@@ -1,13 +1,11 @@
-// Package plan turns a pipeline into a plan: the selected steps in an order in
-// which each follows what it reads, and, given a way to look results up, what
-// of it is done (HIT), must run (RUN), or cannot be told yet because its key
-// depends on a step that must run first (MAYBE).
-//
-// A Plan is a value that travels to workers and is stored by its digest (gather.go). This
-// package does no I/O but by what it is given, and must not know stores or Temporal.
+// Package plan turns a pipeline into a plan: the selected steps in an order in which each follows what it reads, and, given
+// a way to look results up, which of them are done (HIT), must run (RUN), or have a key that depends on a step that must run
+// first (MAYBE). A Plan travels to workers and is stored by its digest. The package does no I/O except by what it is given,
+// and must not know stores or Temporal.
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -38,7 +36,7 @@ type Plan struct {
 	// Skipped are the steps whose when is false: they are not among Steps.
 	Skipped []pipeline.Skipped `json:"skipped,omitempty"`
 
-	// Origin is what the plan was made of, where steps are pending: see Grow.
+	// Origin is what the pipeline was loaded from, where steps are pending: see Grow.
 	Origin *pipeline.Origin `json:"origin,omitempty"`
 
 	// First is the stored plan from which this one has grown; zero: from none.
@@ -84,7 +82,7 @@ func (p *Plan) Addresses(of []int) []string {
 	return lists.Map(of, func(i int) string { return p.Steps[i].Address })
 }
 
-// Places are those of the plan's steps, by their addresses.
+// Places is the place of each step in the plan, by address.
 func (p *Plan) Places() map[string]int {
 	at := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
@@ -93,12 +91,12 @@ func (p *Plan) Places() map[string]int {
 	return at
 }
 
-// IsStale reports whether a result that was made at a time counts no more at another one, which is not zero.
+// IsStale reports whether a result is older than fresh (0: never) at a time, which is not zero.
 func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
 	return fresh > 0 && !at.IsZero() && !finished.Add(fresh).After(at)
 }
 
-// Pending reports whether it is not known yet what the step is or, of an address BLOCK[*], which steps there are.
+// Pending reports whether Awaits decide what the step is or, of an address BLOCK[*], which steps there are.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
 // Pending reports whether a step of the plan is.
@@ -123,7 +121,7 @@ func (e *UnknownTarget) Error() string {
 func quoted(address string) string { return "'" + address + "'" }
 
 // Build selects what the targets need, or without targets the pipeline's own steps and what these need, in topological order. A
-// target is an address (table.dedup_counts, step.dedup.nq["url"]) or a beginning of one that ends at a dot or bracket (table).
+// target is an address (table.dedup_counts, step.dedup.nq["url"]) or its beginning up to a dot or bracket (table).
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
 	index := make(map[string]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -149,14 +147,12 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 		s := p.Steps[i]
 		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Resources: s.Resources, Fresh: s.Fresh, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
 		if spec := reg.Lookup(s.Kind); spec != nil {
-			out.Inline = spec.Inline
-			if out.Queue == "" && s.Resources != nil && s.Resources.GPUs > 0 {
-				out.Queue = string(step.GPU)
+			queue := spec.Queue
+			if s.Resources != nil && s.Resources.GPUs > 0 {
+				queue = step.GPU
 			}
-			if out.Queue == "" {
-				out.Queue = string(spec.Queue)
-			}
-			if _, known := plan.Kinds[s.Kind]; !known {
+			out.Inline, out.Queue = spec.Inline, cmp.Or(out.Queue, string(queue))
+			if _, listed := plan.Kinds[s.Kind]; !listed {
 				plan.Kinds[s.Kind] = spec.Version
 				for _, part := range spec.Parts {
 					plan.Kinds[part.Name] = part.Version
@@ -205,8 +201,8 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	}
 }
 
-// Without is the plan without some steps and all that need them, but for those that gather them and have enough (with a reg of
-// nil, without these, too). left are the steps that are left out, in the plan's order.
+// Without is the plan without some steps and all that need them. A step that gathers them and has enough stays (reg nil: it
+// goes, too). left are the steps that are left out, in the plan's order.
 func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, left []int) {
 	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))
@@ -215,17 +211,12 @@ func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, le
 		if gone {
 			rest.LeftOut = append(rest.LeftOut, s.Address)
 		}
-		deps := make([]int, len(s.Deps))
-		for n, d := range s.Deps {
-			deps[n] = place[d]
-			gone = gone || place[d] < 0 && (reg == nil || !s.gathers(d))
-		}
-		if lost := lists.Filter(s.Deps, func(d int) bool { return place[d] < 0 }); !gone && len(lost) > 0 {
+		lost := lists.Filter(s.Deps, func(d int) bool { return place[d] < 0 })
+		gone = gone || slices.ContainsFunc(lost, func(d int) bool { return reg == nil || !s.gathers(d) })
+		if !gone && len(lost) > 0 {
 			var err error
-			if s, err = p.lessened(reg, s, lost); err != nil {
-				gone = true
-			}
-			deps = lists.Map(s.Deps, func(d int) int { return place[d] })
+			s, err = p.lessened(reg, s, lost)
+			gone = err != nil
 		}
 		if gone {
 			for _, d := range s.Deps {
@@ -238,16 +229,9 @@ func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, le
 			continue
 		}
 		place[i] = len(rest.Steps)
-		if len(deps) > 0 {
-			s.Deps = deps
-		}
-		s.Gathers = lists.Map(s.Gathers, func(g Gather) Gather {
-			return Gather{g.Least, lists.Map(g.Of, func(d int) int { return place[d] })}
-		})
-		s.Awaited = slices.Clone(s.Awaited)
-		for n, d := range s.Awaited {
-			s.Awaited[n] = place[d]
-		}
+		at := func(d int) int { return place[d] }
+		s.Deps, s.Awaited = lists.Map(s.Deps, at), lists.Map(s.Awaited, at)
+		s.Gathers = lists.Map(s.Gathers, func(g Gather) Gather { return Gather{g.Least, lists.Map(g.Of, at)} })
 		rest.Steps = append(rest.Steps, s)
 	}
 	return rest, left

@@ -24,8 +24,8 @@ type Outcome string
 // The three outcomes before a run.
 const (
 	Hit   Outcome = "hit"   // its result is there and complete
-	Run   Outcome = "run"   // its key is known and has no complete result
-	Maybe Outcome = "maybe" // its key is not known until a step before it has run
+	Run   Outcome = "run"   // its key has no complete result
+	Maybe Outcome = "maybe" // its key can be computed only once a step before it has run
 )
 
 // Lookup finds complete results by key; missing keys are left out of the map.
@@ -49,18 +49,18 @@ type Item struct {
 	// Released: the result's bytes have left the store on purpose. A hit needs none; a step to run does, for step Reader.
 	Released bool
 
-	// Accepted is by which a hit stands for its key; nil if it was made under it.
+	// Accepted is by which a hit counts for its key; nil if it ran under that key.
 	Accepted *artifacts.Acceptance
 }
 
-// Snags are what most steps have none of.
+// Snags are the rare parts of an item: most steps have none.
 type Snags struct {
 	Lacks  []int     // steps that it gathers and that its result, or key, is without: they have failed
 	Waits  []int     // for Maybe: the inputs that are not there, or fail a check
 	Wrong  string    // for Maybe: what an input is named by and does not have; a run fails the step by it
 	Fails  []string  // for Hit: checks that the result fails, which stop what reads it
-	Warns  []string  // the same of those that stop nothing
-	Stale  time.Time // for Run: when the result was made that is no longer fresh; zero: there is none
+	Warns  []string  // for Hit: checks that the result fails, and that stop nothing
+	Stale  time.Time // for Run: when the result finished that is no longer fresh; zero: there is none
 	Reader int       // see Item.Released
 }
 
@@ -79,7 +79,7 @@ func (it *Item) Snags() Snags {
 	return *it.Rare
 }
 
-// Preview is what is known of every step of a plan, in its order.
+// Preview is a plan with an item for each of its steps.
 type Preview struct {
 	Plan  *Plan
 	Items []Item
@@ -122,8 +122,8 @@ type Open = func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
 const lookupMost = 2048
 
 // Follow follows results as far as they go, by levels of the graph, at most lookupMost keys in a look-up, and holds what keep
-// does not want only while steps to come read it. What reads a result that fails a check, judged by what open reads (nil:
-// not at all), does not run. An error is permanent, or one of lookup or open.
+// does not want only while steps to come read it. What reads a result that fails a check, judged by what open reads (nil: no
+// check is judged), does not run. An error is permanent, or lookup's or open's.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
 	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int, bool) bool { return false }, time.Time{})
 }
@@ -198,12 +198,12 @@ type follower struct {
 	readers []int32 // steps that read a result and have not been bound
 }
 
-// batch finds out about steps whose inputs are known or missing.
+// batch fills in the items of steps, whose inputs have theirs.
 func (f *follower) batch(ctx context.Context, steps []int) error {
 	ready := make([]int, 0, len(steps))
 	for _, i := range steps {
-		if waits := f.missing(i); len(waits) > 0 || f.Plan.Steps[i].Pending() {
-			f.Items[i] = Item{Outcome: Maybe, Rare: &Snags{Waits: waits}}
+		if missing := f.missing(i); len(missing) > 0 || f.Plan.Steps[i].Pending() {
+			f.Items[i] = Item{Outcome: Maybe, Rare: &Snags{Waits: missing}}
 			continue
 		}
 		ready = append(ready, i)
@@ -281,7 +281,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			if f.open != nil && len(it.Bound.Checks) > 0 {
 				s := it.Snags()
 				if s.Fails, s.Warns, err = it.Bound.Problems(ctx, r, f.open); artifacts.IsLost(err) && !f.unread(i, err) {
-					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Bound: it.Bound} // the run makes again what is lost
+					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Bound: it.Bound} // the run rebuilds what is lost
 					continue
 				} else if err != nil && !artifacts.IsLost(err) {
 					return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
@@ -304,14 +304,14 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 
 // missing lists the inputs of a step that have no result, and that it needs.
 func (f *follower) missing(i int) []int {
-	waits := lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
-	if s := &f.Plan.Steps[i]; len(s.Gathers) > 0 && len(waits) > 0 {
+	missing := lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
+	if s := &f.Plan.Steps[i]; len(s.Gathers) > 0 && len(missing) > 0 {
 		gone := func(d int) bool { return f.gone(d, f.has(d)) }
-		if !slices.ContainsFunc(waits, func(d int) bool { return !gone(d) || !s.gathers(d) }) && s.Enough(gone) {
+		if !slices.ContainsFunc(missing, func(d int) bool { return !gone(d) || !s.gathers(d) }) && s.Enough(gone) {
 			return nil
 		}
 	}
-	return waits
+	return missing
 }
 
 // has reports whether the stores have a result of a step that may be read.
@@ -319,7 +319,7 @@ func (f *follower) has(d int) bool {
 	return f.Items[d].Outcome == Hit && len(f.Items[d].Snags().Fails) == 0
 }
 
-// hasNone reports whether a step gives its readers nothing.
+// hasNone reports whether a step has nothing for its readers.
 func (f *follower) hasNone(d int) bool { return !f.has(d) || f.gone(d, true) }
 
 // lacks are the steps that a step gathers and that are gone.
@@ -330,7 +330,7 @@ func (f *follower) lacks(i int) []int {
 	return lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
 }
 
-// release drops what nobody wants of a hit.
+// release drops what a hit holds, once keep does not want it and every reader is bound.
 func (f *follower) release(i int) {
 	if it := &f.Items[i]; it.Outcome == Hit && f.readers[i] == 0 && !f.wanted[i] && !it.Released {
 		f.drop(i)
@@ -402,7 +402,7 @@ func (v *Preview) Summary() (s Summary) {
 	return s
 }
 
-// LacksOf are the steps that a result is without, by what it gathers or what the results that it reads gather.
+// LacksOf lists the steps that a result is without, as it or a result that it reads gathers them.
 func (v *Preview) LacksOf(i int) (lacks []int) {
 	for _, d := range v.Plan.Leading([]int{i}) {
 		lacks = append(lacks, v.Items[d].Snags().Lacks...)

@@ -36,7 +36,7 @@ func Read(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest) (
 	return p, nil
 }
 
-// Check reports a plan that Build cannot have made, since others write to the store. It knows nothing of tasks.
+// Check reports a plan that Build cannot have built, since others write to the store. It does not look into tasks.
 func (p *Plan) Check() error {
 	if p.Format != Format {
 		return fmt.Errorf("the plan has format %q, this redsi reads %q: plan again", p.Format, Format)
@@ -66,7 +66,7 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// CheckKinds reports a plan made with other versions of kinds: its steps would get other keys here, and other bytes.
+// CheckKinds reports a plan of other versions of kinds: its steps would get other keys here, and other bytes.
 func (p *Plan) CheckKinds(reg *step.Registry) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Kinds)) {
 		want := p.Kinds[name]

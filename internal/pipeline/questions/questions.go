@@ -1,5 +1,4 @@
-// Package questions lists what conferences' checklists ask, by their official numbers, in
-// words of our own. It must not know how any is answered.
+// Package questions lists what conferences' checklists ask, by official number, in our own words, and not how it is answered.
 package questions
 
 import (

@@ -1,9 +1,6 @@
-// Package reference writes what a pipeline file may contain: the step kinds with
-// their attributes and outputs, and the functions of expressions. It is what
-// `redsi kinds` prints and docs/kinds is made of.
-//
-// Everything comes from the registry and the function library, so that it
-// cannot say anything else than what the loader accepts.
+// Package reference writes what a pipeline file may contain: the step kinds with their attributes and outputs, and the
+// functions of expressions, for `redsi kinds` and docs/kinds. All of it comes from the registry and the function library,
+// so that it says what the loader accepts.
 package reference
 
 import (
@@ -72,8 +69,7 @@ type Field struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// Kinds describes every kind that can be written in a pipeline, family by family in the
-// registry's order, the kinds of a family by name.
+// Kinds describes every kind that can be written in a pipeline: families in the registry's order, their kinds by name.
 func Kinds(reg *step.Registry) []Kind {
 	var out []Kind
 	order := map[string]int{}
@@ -96,14 +92,10 @@ func Kinds(reg *step.Registry) []Kind {
 // Find describes one kind by its name or, for a table or figure, by its block.
 func Find(reg *step.Registry, name string) (Kind, error) {
 	all := Kinds(reg)
-	var names []string
-	for _, k := range all {
-		if k.Name == name || k.Block == name && k.Block != "step" {
-			return k, nil
-		}
-		names = append(names, k.Name)
+	if i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name || k.Block == name && k.Block != "step" }); i >= 0 {
+		return all[i], nil
 	}
-	if n := syntax.Nearest(name, names); n != "" {
+	if n := syntax.Nearest(name, lists.Map(all, func(k Kind) string { return k.Name })); n != "" {
 		return Kind{}, fmt.Errorf("there is no kind %q; did you mean %q?", name, n)
 	}
 	return Kind{}, fmt.Errorf("there is no kind %q: redsi kinds lists them", name)
@@ -180,7 +172,7 @@ func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 	return out
 }
 
-// Sentence ends a help text with a full stop, whoever wrote it.
+// Sentence is a help text that ends with a full stop.
 func Sentence(s string) string {
 	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") {
 		return s
@@ -194,7 +186,7 @@ type row struct {
 	attr Attr
 }
 
-// rows lists attributes and those of their objects, in order.
+// rows lists attributes, each followed by the attributes of its objects.
 func rows(attrs []Attr, within string) (list []row) {
 	for _, a := range attrs {
 		list = append(list, row{within + a.Name, a})

@@ -13,19 +13,35 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/step"
 )
 
 // List writes one line per kind, below the name of its family.
 func List(w io.Writer, kinds []Kind) error {
+	return grouped(w, kinds, func(k Kind) (string, string, string) {
+		return k.Family, strings.TrimSuffix(k.longName, " block"), k.Summary
+	})
+}
+
+// FunctionText writes one line per function, in groups.
+func FunctionText(w io.Writer) error {
+	return grouped(w, language.Functions(), func(f language.Function) (string, string, string) { return f.Group, f.Usage, f.Help })
+}
+
+// grouped writes a line for each element, its name and a text, below the name of its group.
+func grouped[T any](w io.Writer, list []T, parts func(T) (group, name, text string)) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i, k := range kinds {
-		if i == 0 || k.Family != kinds[i-1].Family {
-			if i > 0 {
-				fmt.Fprintln(t)
-			}
-			fmt.Fprintln(t, k.Family)
+	last := ""
+	for i, x := range list {
+		group, name, text := parts(x)
+		if i > 0 && group != last {
+			fmt.Fprintln(t)
 		}
-		fmt.Fprintf(t, "  %s\t%s\n", strings.TrimSuffix(k.longName, " block"), k.Summary)
+		if i == 0 || group != last {
+			fmt.Fprintln(t, group)
+		}
+		fmt.Fprintf(t, "  %s\t%s\n", name, text)
+		last = group
 	}
 	return t.Flush()
 }
@@ -60,23 +76,6 @@ func Text(w io.Writer, k Kind, width int) error {
 		fmt.Fprintln(b)
 	}
 	return b.Flush()
-}
-
-// FunctionText writes one line per function, in groups.
-func FunctionText(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	group := ""
-	for _, f := range language.Functions() {
-		if f.Group != group {
-			if group != "" {
-				fmt.Fprintln(t)
-			}
-			group = f.Group
-			fmt.Fprintf(t, "%s\n", group)
-		}
-		fmt.Fprintf(t, "  %s\t%s\n", f.Usage, f.Help)
-	}
-	return t.Flush()
 }
 
 func (a Attr) status() string {
@@ -119,8 +118,7 @@ func indent(b *bufio.Writer, text string, width int) {
 	}
 }
 
-// wrap wraps a text whose paragraphs are separated by empty lines; indented
-// lines stay as they are.
+// wrap wraps a text at a width; 0: not at all.
 func wrap(s string, width int) string {
 	if width <= 0 {
 		return s
@@ -155,9 +153,9 @@ Steps, tables and figures take, besides their kinds' attributes:
   for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
 - ` + "`when`" + `: the step is skipped where this is false; ` + "`otherwise`" + ` says why, where people look for it.
-- ` + "`on_failure = \"leave_out\"`" + `, ` + "`at_least`" + `: what reads several of the block's steps goes on without those that fail
+- ` + "`on_failure = \"leave_out\"`" + `, ` + "`at_least`" + `: what reads several of the block's steps goes on without the steps that fail
   ([pipelines.md](../pipelines.md#steps-that-fail-and-stop-nothing-else)). Neither is part of a cache key.
-- ` + "`fresh = \"24h\"`" + `: a run that begins later than that after its result was made makes it again, for steps that look at the
+- ` + "`fresh = \"24h\"`" + `: a run that begins later than that after its result finished rebuilds it, for steps that look at the
   outside world ([pipelines.md](../pipelines.md#steps-that-look-at-the-outside-world)). It is never part of a cache key.
 - ` + "`keep = false`" + `: the bytes of its outputs leave the store when all that read them are done; never part of a
   cache key ([pipelines.md](../pipelines.md#steps-whose-files-need-not-stay)).
@@ -177,12 +175,11 @@ stands for such a number, ` + "`*`" + ` for any name. What has neither type nor 
 
 Each output says how two results of it are compared where their bytes differ, as on two machines:
 ` + "`redsi verify --rebuild`" + ` uses it, and it is in no key ([reliability.md](../reliability.md#another-machine)).
-By bytes where there are texts and whole numbers, which every machine computes alike; numbers within 1e-09 are sums,
+By bytes where there are texts and integers, which every machine computes alike; numbers within 1e-09 are sums,
 whose last bits a processor that multiplies and adds at once rounds differently.
 `
 
-// Markdown is the pages of docs/kinds by file name: README.md, one for each family, and the
-// functions. Equal kinds give equal bytes.
+// Markdown is the pages of docs/kinds by file name: README.md, a page for each family, and functions.md.
 func Markdown(kinds []Kind) map[string]string {
 	index := &strings.Builder{}
 	index.WriteString(intro)
@@ -242,15 +239,12 @@ func names(t *declare.Type) string {
 	if t.Form == nil {
 		return ""
 	}
-	var list []string
-	for _, a := range t.Form.Attrs {
-		name := "`" + a.Name + "`"
+	return strings.Join(lists.Map(t.Form.Attrs, func(a step.Attr) string {
 		if a.Block {
-			name = "`" + a.Name + " {}`"
+			return "`" + a.Name + " {}`"
 		}
-		list = append(list, name)
-	}
-	return strings.Join(list, ", ")
+		return "`" + a.Name + "`"
+	}), ", ")
 }
 
 func kind(b io.Writer, k Kind) {
@@ -292,9 +286,7 @@ func kind(b io.Writer, k Kind) {
 }
 
 // cell makes a text fit into a table.
-func cell(s string) string {
-	return strings.NewReplacer("\n", " ", "|", `\|`).Replace(s)
-}
+func cell(s string) string { return strings.NewReplacer("\n", " ", "|", `\|`).Replace(s) }
 
 // anchor is the name by which GitHub links to a heading.
 func anchor(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }

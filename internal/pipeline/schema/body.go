@@ -1,6 +1,6 @@
-// Package schema compares a body with the attributes that it may have, and makes a configuration of it.
-// What a kind refuses comes back with the place of the value. It knows neither which blocks there are
-// nor what their values mean. It imports syntax, language, step. Begin at Shape, then Reader.Body.
+// Package schema compares a body with the attributes that it may have, and turns it into a configuration. What a kind refuses
+// comes back with the place of the value. It knows neither which blocks there are nor what their values mean, and imports
+// syntax, language and step. Begin at Shape, then Reader.Body.
 package schema
 
 import (
@@ -18,6 +18,49 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
+
+// Reader reads what a block says, as an instance of it sees values.
+type Reader struct {
+	language.Scope
+	Block   *hclsyntax.Block
+	Spec    *step.Spec
+	Owner   string // the block in sentences about its attributes
+	Address string // the instance in sentences
+	Typos   Typos
+	broken  [][]any // paths of values that are wrong; reported
+
+	Outputs map[step.Ref]step.Output // artifacts among the values
+	Read    map[string]*step.Spec    // the steps that they are of
+}
+
+// broken stands in a tree for a value that is wrong. No type takes it, so a kind's own checks never see it.
+type broken struct{}
+
+// Spoil remembers where a value is wrong, or not known yet.
+func (r *Reader) Spoil(at []any) broken {
+	r.broken = append(r.broken, at)
+	return broken{}
+}
+
+func (r *Reader) Failed() bool { return len(r.broken) > 0 }
+
+// Fail reports a wrong value and remembers where it is.
+func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
+	about := detail
+	if len(at) > 0 {
+		about = pattern(at)
+	}
+	r.Report(rng, summary, detail, about)
+	return r.Spoil(at)
+}
+
+// covered reports whether a value on the way to a path, or below it, has been reported.
+func (r *Reader) covered(path []any) bool {
+	return slices.ContainsFunc(r.broken, func(b []any) bool {
+		n := min(len(b), len(path))
+		return n > 0 && slices.Equal(b[:n], path[:n])
+	})
+}
 
 // Body reads the attributes and blocks of a body, at a path from the block. Unknown names have been reported.
 func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string]any {
@@ -78,7 +121,7 @@ func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 	return list[0]
 }
 
-// tree turns a value into a configuration tree. It looks at the type for artifacts alone; the kind checks the rest.
+// tree turns a value into a configuration tree. It checks only what artifacts a type takes; the kind checks the rest.
 func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	if !v.IsKnown() {
 		return r.Spoil(at)
@@ -159,7 +202,7 @@ func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 		if name, ok := r.WholeVariable(e); ok {
 			m[k] = cty.StringVal(secret.Variable(name))
 		} else if name := language.SensitiveIn(e); name != "" {
-			r.Diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
+			r.Diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is computed from var.%s. A secret must be a variable's unchanged value, since that is found only when the program starts.", k, name))
 			return cty.DynamicVal
 		}
 	}
@@ -169,12 +212,12 @@ func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 	return cty.ObjectVal(m)
 }
 
-// Read is what a block says; false if something is wrong with it, or not known yet.
+// Read reads what a block says; false: a value is wrong, or not known yet.
 func Read[T any](r *Reader) (said T, ok bool) {
 	return Decoded[T](r, r.Body(r.Block.Body, r.Spec.Attrs, nil))
 }
 
-// Decoded is Read of a tree that Body has made.
+// Decoded is Read of a tree that Body has returned.
 func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
 	v, err := r.Spec.Decode(tree)
 	if err != nil {
@@ -187,7 +230,7 @@ func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
 // blockForms are how blocks are written that people take for attributes.
 var blockForms = map[string]string{"resources": `resources { memory = "12GB" }`, "retry": "retry { times = 3 }"}
 
-// Shape checks a block's body against its attributes, and those in common, whose forms are checked elsewhere.
+// Shape checks a block's body against its attributes and common ones, whose forms are checked elsewhere.
 func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos Typos) {
 	body := b.Body
 	var names, blocks []string
@@ -236,7 +279,7 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 		case k == nil:
 			detail := syntax.Suggest(inner.Type, blocks, "block")
 			if len(blocks) == 0 {
-				detail = "It takes attributes alone, NAME = VALUE. " + syntax.Suggest(inner.Type, names, "attribute")
+				detail = "It takes only attributes, NAME = VALUE. " + syntax.Suggest(inner.Type, names, "attribute")
 			}
 			d.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, detail))
 			continue
@@ -259,7 +302,7 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 	}
 }
 
-// rename gives an attribute that is written under its former name the one that it has.
+// rename gives an attribute that is written under its former name its present name.
 func rename(d *syntax.Collector, body *hclsyntax.Body, a *step.Attr) {
 	was := body.Attributes[a.Was]
 	if a.Was == "" || was == nil {

@@ -39,21 +39,10 @@ func Show(path []any) string {
 	return b.String()
 }
 
+var indexes = regexp.MustCompile(`\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]`)
+
 // pattern is a path without what differs between the elements of one list or map.
-func pattern(path []any) string {
-	general := make([]any, len(path))
-	for i, p := range path {
-		switch p.(type) {
-		case int:
-			general[i] = 0
-		case Key:
-			general[i] = Key("")
-		default:
-			general[i] = p
-		}
-	}
-	return Show(general)
-}
+func pattern(path []any) string { return indexes.ReplaceAllString(Show(path), "[]") }
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 
@@ -109,7 +98,7 @@ func (t Typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = 
 
 func (t Typos) has(block hcl.Range, attr string) bool { return t[block.String()+" "+attr] }
 
-// attr finds the attribute that a path ends in; nil if a part of the path lacks one: then names are what is there instead.
+// attr finds the attribute that a path ends in; nil: a part of the path names no attribute, and names lists what it could be.
 func (r *Reader) attr(path []any) (found *step.Attr, names []string) {
 	t := step.Type{Kind: step.Object, Attrs: r.Spec.Attrs}
 	for _, p := range path {
@@ -179,10 +168,10 @@ func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 
 // Narrow leads from a place down to where a text is in it: as it is, or at least a name of it.
 func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
-	found, whole := within, false
+	found, exact := within, false
 	hclsyntax.VisitAll(r.Block.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 		t, ok := n.(*hclsyntax.TemplateExpr)
-		if !ok || whole || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
+		if !ok || exact || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
 			return nil
 		}
 		for _, p := range t.Parts {
@@ -191,7 +180,7 @@ func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
 				continue
 			}
 			if s := lit.Val.AsString(); len(t.Parts) == 1 && s == text {
-				found, whole = t.Range(), true
+				found, exact = t.Range(), true
 			} else if found == within && strings.Contains("."+s+".", "."+name+".") {
 				found = t.Range()
 			}

@@ -33,7 +33,7 @@ func flatten(err error) step.Problems {
 	return step.Problems{{Detail: err.Error()}}
 }
 
-// Problems reports what a kind found wrong with a configuration, but where an error has been reported.
+// Problems reports what a kind found wrong with a configuration, except where an error has been reported.
 func (r *Reader) Problems(err error) {
 	all := flatten(err)
 	for _, p := range all {

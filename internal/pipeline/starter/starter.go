@@ -1,6 +1,5 @@
-// Package starter owns the studies that people start from: a small one, the first steps of the
-// ReDSI paper, and a retrieval study on a corpus of their own, whose files it reads first. It
-// must not know what a study means once it is written, or how what was found is shown.
+// Package starter owns the studies that people start from: a small one, the first steps of the ReDSI paper, and a retrieval
+// study on a corpus of their own, whose files it reads first. It must not know what a study means once it is written.
 package starter
 
 import (
@@ -37,7 +36,7 @@ const (
 //go:embed study nq corpus
 var starters embed.FS
 
-// ignored is what belongs to one machine or can be made again.
+// ignored is what belongs to one machine or can be rebuilt.
 const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + syntax.LocalFile + "\n"
 
 // Files are the files of Small or Paper by name.
@@ -363,7 +362,7 @@ func planSplits(train, dev, test bool) splitPlan {
 			why: "there are no train queries: development queries are used for training, except a tenth kept for development"}
 	case dev || test:
 		return splitPlan{become: map[nq.Split]nq.Split{nq.Dev: "", nq.Test: ""}, draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: mostly},
-			why: "there are only test queries: half of them stay, the others are used for training; numbers are not those of the whole test set"}
+			why: "there are only test queries: half of them stay, the others are used for training; numbers are not the full test set's"}
 	}
 	return splitPlan{draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: testShare}, why: "drawn"}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -32,26 +33,20 @@ type Diagnostics struct {
 func (ds Diagnostics) HasErrors() bool { return ds.List.HasErrors() }
 
 func (ds Diagnostics) Count() (errors, warnings int) {
-	for _, d := range ds.List {
-		if d.Severity == hcl.DiagError {
-			errors++
-		} else {
-			warnings++
-		}
-	}
-	return errors, warnings
+	errors = lists.Count(ds.List, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError })
+	return errors, len(ds.List) - errors
 }
 
 // Summary counts in words: "2 errors, 1 warning".
 func (ds Diagnostics) Summary() string {
-	n, m := ds.Count()
-	switch {
+	switch n, m := ds.Count(); {
 	case m == 0:
 		return words.Count(n, "error")
 	case n == 0:
 		return words.Count(m, "warning")
+	default:
+		return words.Count(n, "error") + ", " + words.Count(m, "warning")
 	}
-	return words.Count(n, "error") + ", " + words.Count(m, "warning")
 }
 
 // Lines are the errors in few words, a line each with its place.
@@ -146,7 +141,7 @@ func NewCollector(sources map[string][]byte) *Collector {
 // Quote gives the text of a source that excerpts are taken from.
 func (c *Collector) Quote(name string, src []byte) { c.sources[name] = src }
 
-// Source is the text of a source; nil if it is not known.
+// Source is the text of a source; nil: there is none of that name.
 func (c *Collector) Source(name string) []byte { return c.sources[name] }
 
 // Within says where what is found from now on is loaded from, until back is called.
@@ -201,9 +196,9 @@ func (c *Collector) Add(d *hcl.Diagnostic, of *Instance, about string) {
 	if len(c.within) > 0 {
 		d.Extra = append(slices.Clip(Related(d)), c.within...)
 	}
-	i, again := c.at[id]
+	i, filed := c.at[id]
 	switch {
-	case !again:
+	case !filed:
 		c.at[id] = len(c.list)
 		if of != nil {
 			c.more[len(c.list)] = &repeated{first: *of, others: map[string]bool{}}
@@ -221,10 +216,9 @@ func (c *Collector) Add(d *hcl.Diagnostic, of *Instance, about string) {
 func (c *Collector) Done() Diagnostics {
 	for i, r := range c.more {
 		d := *c.list[i]
-		switch {
-		case r.values == 1:
+		if r.values == 1 {
 			d.Detail += "\nThere is 1 more such value here."
-		case r.values > 1:
+		} else if r.values > 1 {
 			d.Detail += fmt.Sprintf("\nThere are %d more such values here.", r.values)
 		}
 		if r.first.Keyed {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A message is cut once, between characters, and one that quotes nothing long is left alone.
+// A message is cut once, between characters; a message that quotes nothing long is left as it is.
 func FuzzBrief(f *testing.F) {
 	for _, text := range []string{"", "short", strings.Repeat("long ", 100), strings.Repeat("日", 100), strings.Repeat("\"", 200), strings.Repeat("\x80", 200)} {
 		f.Add(text)

@@ -40,11 +40,11 @@ func Folder(name string) (folder string, ok bool) {
 // IsPart reports whether a file belongs to its folder's pipeline: every *.hcl but tests, settings and hidden files.
 func IsPart(name string) bool { return IsPipeline(name) && !isHidden(name) }
 
-// Around is the DefaultFile beside a pipeline file of another name; "" if there is none.
+// Around is the DefaultFile beside a pipeline file of another name; "": there is none.
 func Around(name string) string {
-	folder, whole := Folder(name)
+	folder, isFolder := Folder(name)
 	around := filepath.Join(folder, DefaultFile)
-	if info, err := os.Stat(around); whole || err != nil || info.IsDir() || !IsPart(name) {
+	if info, err := os.Stat(around); isFolder || err != nil || info.IsDir() || !IsPart(name) {
 		return ""
 	}
 	return around
@@ -81,19 +81,18 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the pipeline: %w", err)
 	}
-	folder, whole := Folder(name)
+	folder, isFolder := Folder(name)
 	switch {
 	case info.IsDir():
 		folder = name
-	case !whole:
-		switch {
-		case !isHCLFile(name):
-			return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
-		case !takes(name) && filepath.Base(name) == LocalFile:
-			return nil, fmt.Errorf("%s is not a pipeline: it has settings for the one beside it", name)
-		case !takes(name):
-			return nil, fmt.Errorf("%s is a test file, not a pipeline: redsi test %[1]s checks and runs it", name)
-		}
+	case isFolder:
+	case !isHCLFile(name):
+		return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
+	case !takes(name) && filepath.Base(name) == LocalFile:
+		return nil, fmt.Errorf("%s is not a pipeline: it has settings for the one beside it", name)
+	case !takes(name):
+		return nil, fmt.Errorf("%s is a test file, not a pipeline: redsi test %[1]s checks and runs it", name)
+	default:
 		return []string{filepath.Clean(name)}, nil
 	}
 	entries, err := os.ReadDir(folder)
@@ -116,20 +115,18 @@ func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
 
 func isHidden(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
-func IsPipeline(name string) bool {
-	return isHCLFile(name) && !IsBeside(name)
-}
+func IsPipeline(name string) bool { return isHCLFile(name) && !IsBeside(name) }
 
 // IsBeside reports whether a file stands beside pipelines: tests and settings.
 func IsBeside(name string) bool {
 	return strings.HasSuffix(name, TestSuffix) || filepath.Base(name) == LocalFile
 }
 
-// Pipelines are the names of pipeline files, in each folder the one first that stands for the others.
+// Pipelines lists the names of pipeline files, DefaultFiles before the others.
 func Pipelines(sources map[string][]byte) []string {
 	names := slices.DeleteFunc(Keys(sources), func(name string) bool { return !IsPipeline(name) })
 	order := func(name string) string {
-		if _, whole := Folder(name); whole {
+		if _, isFolder := Folder(name); isFolder {
 			return ""
 		}
 		return name
@@ -185,6 +182,4 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func Keys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
+func Keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

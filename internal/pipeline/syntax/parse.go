@@ -1,8 +1,6 @@
-// Package syntax reads the files of a pipeline: which there are, their bodies, and what is wrong with
-// them, with the line of the source that it is about.
-//
-// It owns names of files, places, the list of diagnostics and how it is written, and hints ("did you
-// mean"). It knows HCL's form alone: no function, no value, no block. Begin at ParseFile and Collector.
+// Package syntax reads the files of a pipeline: which there are, their bodies, and what is wrong with them, with the line of
+// the source that it is about. It owns names of files, places, the list of diagnostics and how it is written, and hints ("did
+// you mean"). It knows only HCL's form: no function, no value, no block. Begin at ParseFile and Collector.
 package syntax
 
 import (
@@ -38,7 +36,7 @@ func Check(sources map[string][]byte) Diagnostics {
 	return d.Done()
 }
 
-// ParseFile is the body of a file; nil of one that is not HCL, which is reported.
+// ParseFile is the body of a file; nil, which is reported, of a file that is not HCL.
 func ParseFile(name string, src []byte, d *Collector) *Body {
 	if !CheckSource(name, src, d) {
 		return nil
@@ -62,7 +60,7 @@ func CheckSource(name string, src []byte, d *Collector) bool {
 	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
 	wrong := CheckTokens(tokens)
 	if wrong != nil {
-		d.Error(*wrong.Subject, wrong.Summary, wrong.Detail)
+		d.Add(wrong, nil, wrong.Detail)
 	}
 	return wrong == nil
 }
@@ -103,7 +101,12 @@ type Limit struct{ Summary, Detail string }
 
 func (e *Limit) Error() string { return e.Detail }
 
-// Over is a limit that was passed, in words.
+// At is the limit as a diagnostic about a place.
+func (e *Limit) At(rng hcl.Range) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: e.Summary, Detail: e.Detail, Subject: &rng}
+}
+
+// Over is the error that a limit is passed.
 func Over(summary, format string, args ...any) *Limit {
 	return &Limit{summary, fmt.Sprintf(format, args...)}
 }
@@ -126,24 +129,6 @@ func NotNFC(b []byte) int {
 	return line
 }
 
-// badToken finds a number that is too long or large, and a name or text that is not in NFC. Comments are free.
-func badToken(tokens hclsyntax.Tokens) (hcl.Range, *Limit) {
-	for _, t := range tokens {
-		switch t.Type {
-		case hclsyntax.TokenComment:
-		case hclsyntax.TokenNumberLit:
-			if err := LongNumber(string(t.Bytes)); err != nil {
-				return t.Range, err
-			}
-		default:
-			if !norm.NFC.IsNormal(t.Bytes) {
-				return t.Range, Over("Text not in NFC", "This is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Save it as NFC, or let a step read the text as an input.")
-			}
-		}
-	}
-	return hcl.Range{}, nil
-}
-
 // LongNumber refuses a number that takes long to read or to write.
 func LongNumber(text string) *Limit {
 	if len(text) > maxDigits {
@@ -156,19 +141,25 @@ func LongNumber(text string) *Limit {
 	return nil
 }
 
-// CheckTokens is what is wrong with tokens that CheckSource refuses.
+// CheckTokens finds a number that is too long or large, a text outside comments that is not in NFC, or too deep nesting.
 func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
-	rng, err := badToken(tokens)
-	if err == nil {
-		var deep bool
-		if rng, deep = tooDeep(tokens); deep {
-			err = Over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", MaxDepth)
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenComment:
+		case hclsyntax.TokenNumberLit:
+			if err := LongNumber(string(t.Bytes)); err != nil {
+				return err.At(t.Range)
+			}
+		default:
+			if !norm.NFC.IsNormal(t.Bytes) {
+				return Over("Text not in NFC", "This is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Save it as NFC, or let a step read the text as an input.").At(t.Range)
+			}
 		}
 	}
-	if err == nil {
-		return nil
+	if rng, deep := tooDeep(tokens); deep {
+		return Over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", MaxDepth).At(rng)
 	}
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}
+	return nil
 }
 
 // tooDeep finds where expressions or blocks stand deeper within each other than MaxDepth. Operators count, until a comma or line's end.
@@ -241,6 +232,15 @@ func Header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
 // Attributes returns a body's attributes in the order of the source.
 func Attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
 	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return BySource(x.SrcRange, y.SrcRange) })
+}
+
+// Within returns the attributes of a body in the order of the source, then the attributes of its blocks.
+func Within(b *hclsyntax.Body) []*hclsyntax.Attribute {
+	list := Attributes(b)
+	for _, inner := range b.Blocks {
+		list = append(list, Within(inner.Body)...)
+	}
+	return list
 }
 
 // Blocks are a body's blocks of a type, in the order of the source.

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -32,9 +33,8 @@ type Style struct {
 // It is not hcl.NewDiagnosticTextWriter's, which shows no second place and marks the first only by underlining.
 func (ds Diagnostics) Write(w io.Writer, s Style) error {
 	b := bufio.NewWriter(w)
-	texts := map[string]*text{}
 	for _, d := range ds.List {
-		r := reporter{w: b, style: s, texts: texts, sources: ds.sources, color: "\x1b[31m"}
+		r := reporter{w: b, style: s, sources: ds.sources, color: "\x1b[31m"}
 		title := "Error"
 		if d.Severity == hcl.DiagWarning {
 			r.color, title = "\x1b[33m", "Warning"
@@ -60,7 +60,6 @@ type reporter struct {
 	w       *bufio.Writer
 	style   Style
 	color   string
-	texts   map[string]*text
 	sources map[string][]byte
 }
 
@@ -71,28 +70,6 @@ func (r *reporter) paint(s string) string {
 	return "\x1b[1m" + r.color + s + "\x1b[0m"
 }
 
-type text struct {
-	lines  []string
-	starts []int // byte offsets
-}
-
-func (r *reporter) text(name string) *text {
-	if t, ok := r.texts[name]; ok {
-		return t
-	}
-	t := &text{}
-	if src, ok := r.sources[name]; ok {
-		off := 0
-		for line := range strings.SplitAfterSeq(string(src), "\n") {
-			t.lines = append(t.lines, strings.TrimRight(line, "\r\n"))
-			t.starts = append(t.starts, off)
-			off += len(line)
-		}
-	}
-	r.texts[name] = t
-	return t
-}
-
 // excerpt shows the first lines of a range, marked.
 func (r *reporter) excerpt(rng hcl.Range, note string) {
 	fmt.Fprintf(r.w, "  %s:%d:%d", escape.Line(rng.Filename), rng.Start.Line, rng.Start.Column)
@@ -101,16 +78,19 @@ func (r *reporter) excerpt(rng hcl.Range, note string) {
 	}
 	fmt.Fprintln(r.w)
 	const most = 3
-	t := r.text(rng.Filename)
-	for n := rng.Start.Line; n <= min(rng.End.Line, rng.Start.Line+most-1); n++ {
-		if n < 1 || n > len(t.lines) || n > rng.Start.Line && t.starts[n-1] >= rng.End.Byte {
+	src, quoted := r.sources[rng.Filename]
+	start := bytes.LastIndexByte(src[:min(rng.Start.Byte, len(src))], '\n') + 1
+	for n := rng.Start.Line; quoted && start <= len(src) && n <= min(rng.End.Line, rng.Start.Line+most-1); n++ {
+		if n > rng.Start.Line && start >= rng.End.Byte {
 			break
 		}
-		line := t.lines[n-1]
+		text, _, _ := bytes.Cut(src[start:], []byte("\n"))
+		line := strings.TrimRight(string(text), "\r")
 		first := len(line) - len(strings.TrimLeft(line, " \t"))
 		last := len(strings.TrimRight(line, " \t"))
-		from := min(max(rng.Start.Byte-t.starts[n-1], first), len(line))
-		to := max(min(rng.End.Byte-t.starts[n-1], last), from)
+		from := min(max(rng.Start.Byte-start, first), len(line))
+		to := max(min(rng.End.Byte-start, last), from)
+		start += len(text) + 1
 		line, from, to = window(line, from, to)
 		mark := max(1, ansi.StringWidth(printable(line[from:to])))
 		fmt.Fprintf(r.w, "%5d | %s\n", n, printable(line))
@@ -137,14 +117,12 @@ func window(line string, from, to int) (string, int, int) {
 }
 
 // printable makes a line safe for a terminal, with a blank for a tab.
-func printable(line string) string {
-	return escape.Line(strings.ReplaceAll(line, "	", " "))
-}
+func printable(line string) string { return escape.Line(strings.ReplaceAll(line, "	", " ")) }
 
 // Invalid is the error of a pipeline that cannot be loaded.
 type Invalid struct{ Diagnostics Diagnostics }
 
-// Err is the errors as one error whose text is the whole report; nil: there are none.
+// Err is the errors as one error whose text is the report; nil: there are none.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {
 		return nil
@@ -159,13 +137,13 @@ func (e *Invalid) Error() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Shown is how many characters a diagnostic quotes of a text that has more than Long, such as a whole file.
+// Shown is how many characters a diagnostic quotes of a text that has more than Long, such as a file's.
 const (
 	Shown = 80
 	Long  = 2 * Shown
 )
 
-// brief cuts the long ones of the texts that a message quotes, once.
+// brief cuts the long texts that a message quotes, each once.
 func brief(message string) string {
 	const cut = "… ("
 	if len(message) <= Long {
@@ -190,7 +168,7 @@ func brief(message string) string {
 	}
 }
 
-// Runes is how many bytes the first n characters of a text have.
+// Runes counts the bytes of the first n characters of a text.
 func Runes(text string, n int) int {
 	for i := range text {
 		if n--; n < 0 {

@@ -1,15 +1,13 @@
-// Package testfile reads files of tests, *.test.hcl, and says which of their assertions
-// hold. The names are those of Terraform's tests: a file has run blocks, each with a
-// command, plan or apply, variables and assert blocks.
-//
-// It owns the form of these files and what an assertion can refer to. It must not know how
-// a pipeline is planned or run: its caller does that and gives a World of what came of it.
+// Package testfile reads files of tests, *.test.hcl, and says which of their assertions hold. Names are as in Terraform's
+// tests: a file has run blocks, each with a command, plan or apply, variables and assert blocks. It must not know how a
+// pipeline is planned or run: its caller does that and gives a World of what came of it.
 package testfile
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -22,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const (
@@ -87,17 +86,9 @@ func (p *parser) file() *File {
 	}
 	f := &File{Name: p.Name}
 	beside := p.text(c.Attributes["pipeline"])
-	var given []pipeline.File
+	given := lists.Map(c.Blocks.OfType("variables"), p.Variables)
 	seen := map[string]bool{}
-	for _, b := range c.Blocks {
-		if b.Type == "variables" {
-			given = append(given, p.Variables(b))
-		}
-	}
-	for _, b := range c.Blocks {
-		if b.Type != "run" {
-			continue
-		}
+	for _, b := range c.Blocks.OfType("run") {
 		r := p.run(b, given)
 		r.Pipeline = cmp.Or(r.Pipeline, beside)
 		if seen[r.Name] {
@@ -110,8 +101,7 @@ func (p *parser) file() *File {
 }
 
 func (p *parser) run(b *hcl.Block, given []pipeline.File) *Run {
-	r := &Run{Name: b.Labels[0], Line: b.DefRange.Start.Line, Command: Plan, file: p.Name, source: p.Source}
-	r.Variables = append(r.Variables, given...)
+	r := &Run{Name: b.Labels[0], Line: b.DefRange.Start.Line, Command: Plan, Variables: slices.Clone(given), file: p.Name, source: p.Source}
 	c := p.Content(b.Body, runSchema)
 	if a := c.Attributes["command"]; a != nil {
 		switch r.Command = hcl.ExprAsKeyword(a.Expr); r.Command {
@@ -122,11 +112,8 @@ func (p *parser) run(b *hcl.Block, given []pipeline.File) *Run {
 	}
 	r.Pipeline = p.text(c.Attributes["pipeline"])
 	r.Targets, _ = p.Texts(c.Attributes["targets"], "targets is a list of texts.")
-	for _, inner := range c.Blocks {
-		if inner.Type == "variables" {
-			r.Variables = append(r.Variables, p.Variables(inner))
-			continue
-		}
+	r.Variables = append(r.Variables, lists.Map(c.Blocks.OfType("variables"), p.Variables)...)
+	for _, inner := range c.Blocks.OfType("assert") {
 		attrs := p.Content(inner.Body, assertSchema).Attributes
 		condition, message := attrs["condition"], attrs["error_message"]
 		if condition != nil && message != nil {
@@ -181,7 +168,7 @@ type Value struct {
 	Value      string `json:"value"`
 }
 
-// Check evaluates the assertions of a run. The error is of one that cannot be evaluated.
+// Check evaluates the assertions of a run. An assertion that cannot be evaluated is an error.
 func (r *Run) Check(w World) (failures []Failure, err error) {
 	for _, a := range r.Asserts {
 		f, err := r.check(w, a)
@@ -283,13 +270,13 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 	}
 	all := map[string]any{}
 	addresses, kinds := []any{}, map[string]any{}
-	count := map[string]any{"hit": int64(0), "run": int64(0), "maybe": int64(0)}
+	plan := map[string]any{"kinds": kinds, "hit": int64(0), "run": int64(0), "maybe": int64(0)}
 	for _, s := range w.Steps {
 		addresses = append(addresses, s.Address)
 		n, _ := kinds[s.Kind].(int64)
 		kinds[s.Kind] = n + 1
-		if n, ok := count[strings.ToLower(s.Outcome)].(int64); ok {
-			count[strings.ToLower(s.Outcome)] = n + 1
+		if n, ok := plan[strings.ToLower(s.Outcome)].(int64); ok {
+			plan[strings.ToLower(s.Outcome)] = n + 1
 		}
 		a := address.Of(s.Address)
 		if a.Modules != "" {
@@ -317,9 +304,8 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 			group[s.Name] = x
 		}
 	}
-	values := map[string]cty.Value{
-		"plan": language.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
-	}
+	plan["steps"] = addresses
+	values := map[string]cty.Value{"plan": language.FromTree(plan)}
 	for _, t := range declare.Types {
 		if t.Outputs() {
 			values[t.Name] = language.FromTree(within(all, t.Name))

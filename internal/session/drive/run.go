@@ -12,20 +12,24 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
 
-// UsualPriority is that of a run which was given none, as servers have it.
+// UsualPriority is the priority of a run that was given none, as servers have it.
 const UsualPriority = 3
 
 // RunOptions say how a run goes. Functions may be nil.
@@ -192,8 +196,8 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	if err := o.Saved.Refuse(of.Preview); err != nil {
 		return err
 	}
-	if err := dr.refuseUnfit(o.Cluster, of.Preview); err != nil {
-		return err
+	if unfit := dr.Unfit(o.Cluster, of.Preview); len(unfit) > 0 { // MAYBE steps, too: else a run would find that out hours later
+		return tellUnfit(unfit, "lower what is asked for there, leave such steps to a cluster (--temporal-address), to workers of `redsi dev --listen` or to jobs of Slurm (--slurm) or, if there is more here, say so by --cpus or --memory")
 	}
 	if o.Pilots != nil && !of.Done() {
 		if err := o.Pilots.prepare(ctx, dr, of); err != nil {
@@ -206,7 +210,7 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	return nil
 }
 
-// afterChange plans again after a run that failed since a source or program had other bytes than planned; else it returns the failure.
+// afterChange returns a new plan after a run that failed since a source or program had other bytes than planned, else the failure.
 func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, old *plan.Plan, failure error) (*plan.Plan, error) {
 	failed, ok := errors.AsType[*workflows.RunError](failure)
 	if !ok || len(failed.Result.Changed) == 0 {
@@ -221,7 +225,7 @@ func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, o
 	}
 	var next *plan.Plan
 	if err == nil {
-		next, err = dr.PlanAgain(ctx, p, dr.File, dr.Targets, failed.Result.Changed)
+		next, err = dr.PlanOf(ctx, p, dr.File, dr.Targets, failed.Result.Changed...)
 	}
 	if err != nil {
 		return nil, errors.Join(failure, err)
@@ -274,7 +278,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 		return nil, cmp.Or(err, rerr)
 	}
 	if n := len(out.LeftOut); err == nil && n > 0 {
-		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", words.Count(n, "step")))
+		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are retried", words.Count(n, "step")))
 	}
 	if err != nil && out.Lacks != nil {
 		err = fault.Input(fmt.Errorf("%w\n%w", err, out.Lacks))
@@ -282,7 +286,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 	return out, err
 }
 
-// regrow makes the plan of an ended run again, if it had not all steps at its start. The run's error has what does not fit.
+// regrow plans an ended run anew if it did not have all steps at its start. What does not fit is in the run's error.
 func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	if !of.Plan.Pending() {
 		return nil
@@ -367,4 +371,40 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 	}
 	out.Checkpoints = e.Resumes
 	return err
+}
+
+func (o *Cluster) own() worker.Options {
+	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
+}
+
+// Unfit says, by place, why this machine never has enough for a step. With a cluster, or a server for other machines, it says nothing.
+func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
+	if o.Given() || dr.head(o) {
+		return nil
+	}
+	if i, _ := devserver.Running(dr.serverDir()); i.Listen != "" {
+		return nil
+	}
+	has, found := o.own().Has(), map[int]string{}
+	for i, s := range v.Todo() {
+		if s.Resources == nil {
+			continue
+		}
+		x := pilots.Of(s, estimate.Step{}, dr.Registry.Lookup(s.Task.Kind))
+		if lacks := has.Lacks(x.Asks, "this machine"); lacks != "" {
+			found[i] = fmt.Sprintf("%s asks for %s (%s)", x.Address, lacks, x.At)
+		}
+	}
+	return found
+}
+
+const unfitTold = 5
+
+// tellUnfit is the error that some steps never fit, which says what to do.
+func tellUnfit(unfit map[int]string, do string) error {
+	var told []string
+	for _, i := range words.First(slices.Sorted(maps.Keys(unfit)), unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
+		told = append(told, unfit[i])
+	}
+	return fault.Input(fmt.Errorf("%s\n%s", strings.Join(told, "\n"), do))
 }

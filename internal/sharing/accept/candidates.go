@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -23,16 +24,16 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 		return nil, nil, err
 	}
 	only, notKey := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(ac.Of, "sha256:"))
-	keys, lacks := past.Key, "%s has no earlier result from a run here: give --of KEY"
+	keys, lacks := past.Last, "%s has no earlier result from a run here: give --of KEY"
 	if notKey != nil && ac.Of != "" {
 		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
 		if err != nil {
 			return nil, nil, err
 		}
-		keys, lacks = map[string]artifacts.Digest{}, "run "+rec.RunID+" has no result of %s"
+		keys, lacks = map[string]journal.Earlier{}, "run "+rec.RunID+" has no result of %s"
 		for _, s := range rec.Steps {
 			if s.Finished() {
-				keys[s.Address] = s.Key
+				keys[s.Address] = journal.Earlier{Run: rec.RunID, Key: s.Key}
 			}
 		}
 	}
@@ -53,7 +54,7 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 			left = append(left, fmt.Sprintf(lacks, s.Address))
 			continue
 		} else if notKey != nil {
-			x.Of = earlier
+			x.Of = earlier.Key
 		}
 		why, err := ac.fits(ctx, s, &x)
 		if err != nil {

@@ -1,6 +1,5 @@
-// Package versions reads a pipeline as it was in a commit, from git's objects: nothing is
-// checked out. Files that the commit does not have are read from this machine, and named. It
-// must not know how a pipeline is evaluated or planned.
+// Package versions reads a pipeline as it was in a commit, from git's objects: nothing is checked out. Files that the commit
+// lacks are read from this machine, and named. It must not know how a pipeline is evaluated or planned.
 package versions
 
 import (
@@ -19,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -79,17 +79,13 @@ func (c *Files) ReadFile(name string) ([]byte, error) {
 func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 	clean := filepath.ToSlash(filepath.Clean(name))
 	names := []string{clean}
-	folder, whole := syntax.Folder(clean)
+	folder, isFolder := syntax.Folder(clean)
 	if !c.commit.Has(clean) {
-		folder, whole = clean, true
+		folder, isFolder = clean, true
 	}
-	if whole {
-		names = nil
-		for _, f := range c.commit.List(folder) {
-			if syntax.IsPart(f) {
-				names = append(names, path.Join(filepath.ToSlash(folder), f))
-			}
-		}
+	if isFolder {
+		parts := lists.Filter(c.commit.List(folder), syntax.IsPart)
+		names = lists.Map(parts, func(f string) string { return path.Join(filepath.ToSlash(folder), f) })
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("commit %.12s has no pipeline %s", c.commit.ID, name)
@@ -105,7 +101,7 @@ func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Module reads modules for pipeline.Options: those of the commit from there, others by open.
+// Module reads modules for pipeline.Options: from the commit where it has them, else by open.
 func (c *Files) Module(open func(ctx context.Context, folder, source string) (map[string][]byte, error)) func(folder, source string) (map[string][]byte, error) {
 	return func(folder, source string) (map[string][]byte, error) {
 		at := syntax.Beside(folder, source)

@@ -1,6 +1,5 @@
-// Package origins owns what is known of the places that a plan's sources come from: which
-// bytes are pinned, whether the store has them, whether the origin still does, and where
-// others may fetch them. It must not know how a source is pinned, or fetch one.
+// Package origins looks at the places that a plan's sources come from: which bytes are pinned, whether the store has them,
+// whether the origin still does, and where others may fetch them. It must not know how a source is pinned, or fetch one.
 package origins
 
 import (
@@ -33,7 +32,7 @@ const (
 	Missing     = "missing"     // not in the store; the origin was not asked
 )
 
-// Source is what is known about one source of a download, or a repository of modules.
+// Source is the state of a download's source, or of a repository of modules.
 type Source struct {
 	Step    string `json:"step"`
 	Source  string `json:"source"`
@@ -84,8 +83,8 @@ func Check(ctx context.Context, store *artifacts.Resolver, lock *lockfile.File, 
 	looks.SetLimit(looksAtOnce)
 	for i := range sources {
 		looks.Go(func() error {
-			pin, known := lock.Pinned(sources[i].Source)
-			sources[i].look(ctx, offline, pin.Size, known)
+			pin, isPinned := lock.Pinned(sources[i].Source)
+			sources[i].look(ctx, offline, pin.Size, isPinned)
 			return nil
 		})
 	}
@@ -114,8 +113,8 @@ func Stored(ctx context.Context, store *artifacts.Resolver, sources []Source) er
 	return nil
 }
 
-// look finds the state of a source; size is the pinned one, if known.
-func (s *Source) look(ctx context.Context, offline bool, size int64, known bool) {
+// look finds the state of a source; size is the pinned size, if known.
+func (s *Source) look(ctx context.Context, offline bool, size int64, isPinned bool) {
 	s.State = OK
 	if offline {
 		if !s.InStore {
@@ -130,7 +129,7 @@ func (s *Source) look(ctx context.Context, offline bool, size int64, known bool)
 	switch {
 	case err != nil:
 		s.State, s.Note = Unreachable, err.Error()
-	case known && s.Size >= 0 && s.Size != size:
+	case isPinned && s.Size >= 0 && s.Size != size:
 		s.State, s.Note = Changed, fmt.Sprintf("has %d bytes, but %d were pinned", s.Size, size)
 	case s.SHA256 == "":
 		s.State = Unpinned

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,10 +12,13 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/step"
 )
 
-// decided evaluates an instance's when and otherwise; out is the instance if it is left out, ok false of what is wrong or unknown.
+// decided evaluates an instance's when and otherwise; out is what is left out if it is; not ok: it is wrong or unknown.
 func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v cty.Value, out Skipped, ok bool) {
 	if when == nil {
 		return cty.True, out, true
@@ -32,7 +36,7 @@ func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v
 	return v, out, true
 }
 
-// runs reports whether an instance is a step. A when that is not known yet leaves it undecided.
+// runs reports whether an instance is a step. If a step that has not run decides its when, it is, and is marked undecided.
 func (m *maker) runs(inst *instance) bool {
 	v, out, ok := m.f.decided(inst, m.n.Block.When, m.n.Block.Otherwise)
 	switch {
@@ -48,7 +52,7 @@ func (m *maker) runs(inst *instance) bool {
 	return !ok || v.True()
 }
 
-// said is an attribute of a block that is left out; "": it has none, or needs what is left out.
+// said is the text of an attribute of a block that is left out; "": there is none, or it needs what is left out.
 func (m *maker) said(attr string, inst *instance) string {
 	a := m.n.Block.Body.Attributes[attr]
 	if a == nil {
@@ -71,7 +75,7 @@ func (f *frame) leftOut(n *declare.Node) (out []Skipped) {
 	return out
 }
 
-// whySkipped explains a reference to a step that is skipped; "" if it is not.
+// whySkipped explains a reference to a step that is skipped; "": the step is not.
 func (f *frame) whySkipped(of, name string) (summary, detail string) {
 	n := f.decl.ByName[of]
 	if n == nil {
@@ -85,7 +89,7 @@ func (f *frame) whySkipped(of, name string) (summary, detail string) {
 	return "", ""
 }
 
-// temporary evaluates the keep of an instance; ok is false if it is wrong, or not known yet.
+// temporary evaluates the keep of an instance; not ok: it is wrong, or not known yet.
 func (m *maker) temporary(inst *instance) (temporary, ok bool) {
 	keep := m.n.Block.Keep
 	if keep == nil {
@@ -101,13 +105,13 @@ func (m *maker) temporary(inst *instance) (temporary, ok bool) {
 	return v.False(), true
 }
 
-// fresh evaluates the fresh of an instance; ok is false if it is wrong, or not known yet.
+// fresh evaluates the fresh of an instance; not ok: it is wrong, or not known yet.
 func (m *maker) fresh(inst *instance) (fresh time.Duration, ok bool) {
 	e := m.n.Block.Fresh
 	if e == nil {
 		return 0, true
 	}
-	v, ok := m.f.sees(inst.ctx, inst).Typed(e, cty.String, "fresh is a time, such as \"24h\": a run that begins later makes the result again.")
+	v, ok := m.f.sees(inst.ctx, inst).Typed(e, cty.String, "fresh is a time, such as \"24h\": a run that begins later rebuilds the result.")
 	if !ok {
 		return 0, false
 	}
@@ -119,7 +123,7 @@ func (m *maker) fresh(inst *instance) (fresh time.Duration, ok bool) {
 	return fresh, true
 }
 
-// why explains what a value lacks by a reference to a step that is left out, a module, a table or figure; "": it says so.
+// why explains what a value of a skipped step, a module, a table or a figure lacks; "": the value itself says it.
 func (f *frame) why(of string, v cty.Value, name string) (summary, detail string) {
 	if summary, detail = f.whySkipped(of, name); summary != "" || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return summary, detail
@@ -138,4 +142,72 @@ func (f *frame) why(of string, v cty.Value, name string) (summary, detail string
 		return "", ""
 	}
 	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))
+}
+
+// resources reads what an instance asks for, nil: nothing, and its queue, "": the kind's; not ok: wrong, or not known yet.
+func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
+	b, inst := c.b, c.inst
+	if b.Resources == nil && b.Retry == nil {
+		return "", nil, true
+	}
+	var of step.Resources
+	at, ok := b.Retry, true
+	if b.Resources != nil {
+		at = b.Resources
+		r := c.f.reader(at, inst)
+		var x declare.ResourcesForm
+		x, ok = schema.Read[declare.ResourcesForm](r)
+		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, c.limits(r, x.Limits)
+		if x.Memory != nil {
+			var err error
+			if of.Memory, err = words.ParseSize(*x.Memory); err != nil {
+				r.Problems(step.Problem{Path: "memory", Detail: fmt.Sprintf(`want a size with its unit, such as "12GB" or "12GiB", got %q`, *x.Memory)})
+			}
+		}
+		if x.Time != nil {
+			var err error
+			if of.Time, err = time.ParseDuration(*x.Time); err != nil || of.Time < time.Second {
+				r.Problems(step.Problem{Path: "time", Detail: fmt.Sprintf(`want a time of a second or more, such as "90m" or "2h", got %q`, *x.Time)})
+			}
+		}
+		if b.Spec.Needs != "" && of.GPUs > 1 {
+			r.Problems(step.Problem{Path: "gpus", Detail: fmt.Sprintf("kind %s computes on one card, which its attribute device names; gpus = 1 says no more than that", b.Kind)})
+		}
+		ok = ok && !r.Failed()
+	}
+	if b.Retry != nil {
+		r := c.f.reader(b.Retry, inst)
+		x, read := schema.Read[declare.RetryForm](r)
+		of.Tries, of.Grow, of.GrowTime = x.Times, x.Memory, x.Time
+		if of.Grow > 1 && of.Memory == 0 && ok {
+			r.Problems(step.Problem{Path: "memory", Detail: "it multiplies what resources { memory = … } asks for, and that says nothing"})
+		}
+		if of.GrowTime > 1 && of.Time == 0 && ok {
+			r.Problems(step.Problem{Path: "time", Detail: "it multiplies what resources { time = … } asks for, and that says nothing"})
+		}
+		ok = ok && read && !r.Failed()
+	}
+	if of.At = syntax.PosOf(at.TypeRange).String(); !ok || of.CPUs == 0 && of.Memory == 0 && of.GPUs == 0 && of.Time == 0 && len(of.Limits) == 0 && of.Tries == 0 {
+		return queue, nil, ok
+	}
+	return queue, &of, true
+}
+
+// limits are the names of limits, as a plan has them.
+func (c *stepReader) limits(r *schema.Reader, given []string) (names []string) {
+	var declared hclsyntax.Attributes
+	if b := c.f.decl.Once[declare.LimitsBlock]; b != nil {
+		declared = b.Body.Attributes
+	}
+	for i, name := range given {
+		if declared[name] == nil {
+			at := []any{"limits", i}
+			r.Fail(at, r.Locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
+			continue
+		}
+		if name = c.f.qualified(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -153,7 +153,7 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	}
 	w := testfile.World{Scope: scope, Steps: world.Steps(v.Pipeline, v.Preview)}
 	if r.Command == testfile.Apply {
-		if err := b.run(ctx, runOptions{RunOptions: drive.RunOptions{Cluster: drive.Cluster{Embedded: true}, InFull: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
+		if err := b.run(ctx, runOptions{RunOptions: drive.RunOptions{Cluster: drive.Cluster{Embedded: true}, InFull: true}, outDir: filepath.Join(t.dir, "results"), quiet: true, above: "never"}); err != nil {
 			return nil, err
 		}
 		if v, err = b.PreviewTargets(ctx, p, b.Targets, session.Everything); err != nil {

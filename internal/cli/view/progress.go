@@ -233,7 +233,8 @@ func (l *Live) mark(columns int) Shown {
 	return Shown{l.st.Outcome("running", "…").text + "  "}
 }
 
-// shorten cuts the middle out of an escaped name that is wider than so many columns: the names of a block differ at their ends.
+// shorten cuts the middle out of an escaped name that is wider than so many columns, and keeps more of its end, where the names of a
+// block differ.
 func shorten(name string, columns int) string {
 	wide := ansi.StringWidth(name)
 	if wide <= columns {

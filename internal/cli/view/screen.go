@@ -13,7 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Screen keeps a block of lines below everything written to a terminal. It is for several goroutines.
+// Screen keeps a block of lines below everything written to a terminal. Without a block it only orders writes.
+// It is for several goroutines.
 type Screen struct {
 	mu    sync.Mutex
 	w     io.Writer

@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// decided evaluates an instance's when and otherwise; out is what is left out if it is; not ok: it is wrong or unknown.
+// decided evaluates an instance's when and otherwise; out is the instance, for a when that is false; not ok: it is wrong or unknown.
 func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v cty.Value, out Skipped, ok bool) {
 	if when == nil {
 		return cty.True, out, true
@@ -31,7 +31,7 @@ func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v
 	return v, out, true
 }
 
-// runs reports whether an instance is a step. If a step that has not run decides its when, it is, and is marked undecided.
+// runs reports whether an instance is a step. An instance whose when is not known yet is one, and is marked undecided.
 func (m *maker) runs(inst *instance) bool {
 	v, out, ok := m.f.decided(inst, m.n.Block.When, m.n.Block.Otherwise)
 	switch {

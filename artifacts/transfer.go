@@ -384,9 +384,9 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 	return nil
 }
 
-// Hold says in the other store that something is being sent there, as an open run does: garbage collection
-// keeps what arrives from now on. release ends that, also after an error; from then on gc's grace counts.
-// If a transfer is killed, the next one of that name ends it.
+// Hold says in the other store that something is being sent there, as an open run does: whatever its grace,
+// garbage collection keeps what arrives from now on. release ends that, also after an error; from then on
+// gc's grace counts. If a transfer is killed, the next one of that name ends it.
 func (t *Transfer) Hold(ctx context.Context, name string) (release func() error, err error) {
 	if t.DryRun {
 		return func() error { return nil }, nil

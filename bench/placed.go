@@ -72,7 +72,7 @@ func onDevice(args []string, prepare func(p *placed, w *workload) error) (*workl
 
 func place(args []string) (p *placed, err error) {
 	p = &placed{sizes: paperSizes}
-	set := flag.NewFlagSet("", flag.ExitOnError)
+	set := flag.NewFlagSet("", flag.ContinueOnError)
 	device, compute := set.String("device", "cuda:0", ""), set.String("dtype", "bf16", "")
 	quick := set.Bool("quick", false, "")
 	set.BoolVar(&p.flops, "flops", false, "")
@@ -83,7 +83,9 @@ func place(args []string) (p *placed, err error) {
 	for name, size := range map[string]*int{"queries": &p.queries, "documents": &p.documents, "together": &p.together, "texts": &p.texts, "tokens": &p.tokens} {
 		set.IntVar(size, name, *size, "")
 	}
-	set.Parse(args) // an error ends the process
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
 	p.folder, p.args = set.Arg(0), set.Args()
 	p.early = stopping.Rule(*early)
 	if *quick {

@@ -267,7 +267,7 @@ func toFloat(v any) (float64, bool) {
 	return 0, false
 }
 
-// inexact reports an integer that no float64 is equal to.
+// inexact reports an integer of more than floatDigits digits, final zeros aside, that no float64 is equal to.
 func inexact(v any) bool {
 	text := fmt.Sprint(v)
 	n, ok := new(big.Int).SetString(text, 10)

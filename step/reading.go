@@ -80,7 +80,7 @@ func (x *IO) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
 type source struct {
 	x   *IO
 	r   io.ReadCloser
-	n   int64 // bytes read
+	n   int64 // bytes read that moved has not counted
 	end bool
 }
 

@@ -9,7 +9,7 @@ import (
 // Shift is how long a worker works, for machines that are lent by the hour. Zeros are no bounds.
 type Shift struct {
 	IdleExit time.Duration // end after so long without work
-	Until    time.Duration // end after so long, and take nothing that takes longer
+	Until    time.Duration // end after so long; before, take nothing that will not fit
 }
 
 // shift knows what a worker does and when it is to end.

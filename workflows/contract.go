@@ -127,7 +127,9 @@ type Carried struct {
 	Pins  Pages[step.Pin]    `json:"pins"`
 	Lock  string             `json:"lock,omitempty"`
 
-	Released Released `json:"released,omitzero"` // so far
+	Released  Released   `json:"released,omitzero"` // so far
+	From      []HitsFrom `json:"from,omitempty"`    // the hits so far
+	Restarted string     `json:"restarted,omitempty"`
 }
 
 // CarriedStep is the state of a step, without its Address, which the plan has.
@@ -361,8 +363,9 @@ type StepInput struct {
 	RunID     string           `json:"run_id"`
 	Resources *step.Resources  `json:"resources,omitempty"`
 
-	// Failed are attempts of the step and of its parts, by their keys: see Outcome.
-	Failed map[artifacts.Digest]int32 `json:"failed,omitempty"`
+	// Failed are attempts of the step and of its unfinished parts, by their keys: see Outcome. The name is new, as in
+	// "failed" other versions of redsi have a number.
+	Failed map[artifacts.Digest]int32 `json:"tries,omitempty"`
 }
 
 // ExecuteRequest asks for the result of the task of a part, or of a step with its Parts.

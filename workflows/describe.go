@@ -29,6 +29,10 @@ const (
 func (r *run) describe(ctx workflow.Context) {
 	r.described = workflow.Now(ctx)
 	info := workflow.GetInfo(ctx)
+	began, ok := RunBegan(r.id)
+	if !ok {
+		began = info.WorkflowStartTime // of this execution
+	}
 	var b strings.Builder
 	if page := r.loaded.Features.Page; page != "" {
 		fmt.Fprintf(&b, "[the graph of this run](%s/run/%s) · ", page, url.PathEscape(info.WorkflowExecution.ID))
@@ -36,7 +40,7 @@ func (r *run) describe(ctx workflow.Context) {
 	fmt.Fprintf(&b, "[its steps that are cut into parts](%s)\n\n", listed(info, `ParentWorkflowId = "`+info.WorkflowExecution.ID+`"`))
 	n := r.counts()
 	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d cancelled, %d given to workers, %d to do or not started\n",
-		Code(r.loaded.Name, shortText), r.described.Sub(info.WorkflowStartTime).Round(time.Second),
+		Code(r.loaded.Name, shortText), max(0, r.described.Sub(began)).Round(time.Second),
 		n[runs.Hit], n[runs.Ran], n[runs.Failed], n[runs.Skipped], n[runs.Cancelled], n[runs.Running], n[runs.Waiting]+n[runs.NotStarted])
 	b.WriteString("\nOf the pending activities, each named by its step, those that are started are at work, and their last heartbeat says how far they are; the others wait for a worker. `redsi logs STEP` shows what a step says, `redsi trace STEP` what it is made of and which run made that.\n")
 	r.describeSteps(&b, info, runs.Failed, "failed")

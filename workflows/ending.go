@@ -70,7 +70,7 @@ func (r *run) handOver(ctx workflow.Context) bool {
 // what they skip, and pins.
 func (r *run) continuation(ctx workflow.Context) error {
 	next := r.in
-	next.RunID, next.Project, next.Hits, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock, Released: r.released}
+	next.RunID, next.Project, next.Hits, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock, Released: r.released, From: r.from, Restarted: r.restarted}
 	plan := r.loaded.Plan
 	next.Plan = &plan
 	var steps []CarriedStep
@@ -110,7 +110,7 @@ func (r *run) resume(ctx workflow.Context, p *progress) error {
 			p.set(s.Index, to)
 		}
 	}
-	r.loaded.Lock, r.released = c.Lock, c.Released
+	r.loaded.Lock, r.released, r.from = c.Lock, c.Released, c.From
 	r.pins, err = unstash(ctx, c.Pins)
 	return err
 }

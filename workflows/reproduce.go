@@ -54,6 +54,8 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 	}
 	if last := workflow.GetLastError(ctx); last != nil {
 		r.restarted = reason(last)
+	} else if in.Carried != nil {
+		r.restarted = in.Carried.Restarted
 	}
 	if err := r.queries(ctx); err != nil {
 		return nil, err
@@ -148,11 +150,11 @@ func (r *run) load(ctx workflow.Context) error {
 		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
 		p.set(d.Index, runs.Hit)
 	}
-	r.pins = pins
+	r.pins, r.from = pins, r.loaded.From
 	if err := r.resume(ctx, p); err != nil {
 		return err
 	}
-	r.progress, r.from = p, r.loaded.From
+	r.progress = p
 	r.measure(ctx)
 	r.describe(ctx)
 	return nil

@@ -84,10 +84,13 @@ func execute(ctx workflow.Context, in StepInput, req ExecuteRequest) (Outcome, e
 		var out Outcome
 		err := cancelledWithWorker(ctx, workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out), AtWork)
 		if err != nil || out.NotHere == nil {
+			delete(in.Failed, req.Key)
 			return out, err
 		}
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			in.Failed[req.Key] = out.Failed
+			if out.Failed > 0 { // few have, so that the next input stays short
+				in.Failed[req.Key] = out.Failed
+			}
 			return out, errLong
 		}
 		if err := rest(ctx, "", RestRequest{Key: req.Key, Address: req.Address, RunID: req.RunID, NotHere: *out.NotHere}); err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -189,6 +190,46 @@ func TestCancelledAtTheStart(t *testing.T) {
 	}
 }
 
+// TestHandedOver: a run that continues as new hands over what it shows people, also what it was itself handed.
+func TestHandedOver(t *testing.T) {
+	was := workflows.Carried{From: []workflows.HitsFrom{{Block: "step.a", Run: "1", N: 2}}, Restarted: "another version began it"}
+	env := environment(map[string]any{workflows.LoadActivity: loads(workflows.Head{Address: "own"})})
+	env.SetContinueAsNewSuggested(true)
+	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r", Carried: &was})
+	is := *nextInput[workflows.ReproduceInput](t, env).Carried
+	valuetest.Deep(t, is.From, was.From, "hits")
+	valuetest.Is(t, is.Restarted, was.Restarted, "restarted")
+}
+
+// nextInput is the input with which a workflow continues as new.
+func nextInput[T any](t *testing.T, env workflowEnvironment) (in T) {
+	t.Helper()
+	var next *workflow.ContinueAsNewError
+	if err := env.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("it does not continue as new: %v", err)
+	}
+	errtest.None(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &in))
+	return in
+}
+
+// TestTriesOfParts: a step that continues as new hands over the tries of the parts that are left, and of no others.
+func TestTriesOfParts(t *testing.T) {
+	p := &parted{whole: sum("whole"), parts: []artifacts.Digest{sum("left"), sum("never tried"), sum("done")}, blobs: map[artifacts.Digest][]byte{}, ran: map[artifacts.Digest]int{}}
+	env := environment(map[string]any{workflows.SplitActivity: p.split, workflows.ExecuteActivity: func(_ context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
+		switch req.Key {
+		case p.parts[0]:
+			return workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{}, Failed: req.Failed + 1}, nil
+		case p.parts[1]:
+			return workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{}}, nil
+		}
+		return workflows.Outcome{Status: runs.Ran, Key: req.Key}, nil
+	}})
+	env.SetContinueAsNewSuggested(true)
+	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: p.whole, Task: p.whole, Address: "step.a", RunID: "r",
+		Failed: map[artifacts.Digest]int32{p.whole: 4, p.parts[0]: 2, p.parts[2]: 3}})
+	valuetest.Deep(t, nextInput[workflows.StepInput](t, env).Failed, map[artifacts.Digest]int32{p.whole: 4, p.parts[0]: 3}, "tries")
+}
+
 // parted is the store and the activities of a step of many parts.
 type parted struct {
 	parts []artifacts.Digest
@@ -255,13 +296,11 @@ func TestManyParts(t *testing.T) {
 		if !env.IsWorkflowCompleted() {
 			t.Fatal("the step did not end")
 		}
-		var next *workflow.ContinueAsNewError
-		err := env.GetWorkflowError()
-		if again = errors.As(err, &next); again {
-			in = workflows.StepInput{}
-			err = converter.GetDefaultDataConverter().FromPayloads(next.Input, &in)
+		if again = workflow.IsContinueAsNewError(env.GetWorkflowError()); again {
+			in = nextInput[workflows.StepInput](t, env)
+		} else {
+			errtest.None(t, env.GetWorkflowError())
 		}
-		errtest.None(t, err)
 		if executions > parts/100 {
 			t.Fatal("it goes on for ever")
 		}

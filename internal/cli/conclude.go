@@ -154,8 +154,8 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	return failed
 }
 
-// lacking writes the files of a table so that they say how many steps it, or what it reads, is without. Its result says so only if
-// the table itself gathers steps: a complete study that came to the same bytes has the same result.
+// lacking returns writers of a table's files which say how many steps the table, or what it reads, is without. Its result says so only
+// if the table itself gathers steps: a complete study that came to the same bytes has the same result.
 func lacking(ctx context.Context, store *artifacts.Resolver, res *artifacts.Result, lacks int) (map[string]func(io.Writer) error, error) {
 	b, err := expect.ReadOutput(ctx, res, "json", store.Open)
 	if err != nil {

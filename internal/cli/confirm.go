@@ -22,11 +22,8 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// confirm asks at the terminal, if there is one, before a run above these limits ("": any run goes on). It fails if the answer is no.
+// confirm asks at the terminal, if there is one, before a run above these limits. It fails if the answer is no.
 func (a *app) confirm(ctx context.Context, above string, store *artifacts.Resolver, v *plan.Preview) error {
-	if above == "" {
-		return nil
-	}
 	l, err := estimate.ParseLimits(above)
 	if err != nil {
 		return fault.Input(fmt.Errorf("--confirm-above %w", err))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -64,7 +65,8 @@ func (c *consoleRun) read(in *os.File) error {
 	prompt := term.IsTerminal(int(in.Fd())) && terminal(c.Out) > 0
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, syntax.MaxFile)
-	for n := 1; ; n++ {
+	n := 1
+	for ; ; n++ {
 		if prompt {
 			view.Printf(c.Out, "> ")
 		}
@@ -80,11 +82,15 @@ func (c *consoleRun) read(in *os.File) error {
 			return c.ctx.Err()
 		}
 	}
-	if prompt && lines.Err() == nil { // end of input at the prompt
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fault.Input(fmt.Errorf("line %d has more than %d bytes: write a shorter expression", n, syntax.MaxFile))
+	case err == nil && prompt: // end of input at the prompt
 		view.Println(c.Out)
 		return nil
+	default:
+		return cmp.Or(err, c.end())
 	}
-	return cmp.Or(lines.Err(), c.end())
 }
 
 func (c *consoleRun) end() error {

@@ -269,7 +269,8 @@ var carried = []string{"file", "var", "var-file", "state", "store", "from", "req
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
 // hint is a command of this program to copy and paste: a verb, its arguments, and the carried flags of the running command that the
-// verb has. The environment applies there too. The person fills in sensitive variables, which the pipeline declares.
+// verb has. The environment applies there too. Sensitive variables, known once the pipeline is read, are left for the person
+// to fill in.
 func (a *app) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	words = append(words, lists.Map(args, shellwords.Quote)...)

@@ -125,6 +125,7 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
+// otherWords are other tools' words for redsi's verbs.
 var otherWords = map[string][]string{
 	"run": {"repro", "exp", "experiments", "build", "make", "execute"}, "plan": {"dry-run", "dryrun"}, "graph": {"dag"}, "report": {"metrics", "plots"}, "trace": {"metrics"},
 	"diff": {"params"}, "status": {"ps", "queue"}, "accept": {"commit", "freeze"}, "force": {"invalidate", "rerun", "clean"}, "gc": {"prune"}, "cancel": {"kill", "stop"},

@@ -70,7 +70,7 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 		Args: o.slurm.args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if yes {
-				o.above = ""
+				o.above = "never"
 			}
 			if watch && o.slurm.asJob != "" {
 				return fault.Input(errors.New("--watch cannot be used with --as-job: files are watched by a command that stays"))
@@ -94,7 +94,7 @@ type runOptions struct {
 	quiet  bool
 	strict bool
 	notify string // URL or command
-	above  string // which runs need a confirmation at the terminal; "": none
+	above  string // which runs need a confirmation at the terminal, as --confirm-above says it; never: none
 	slurm  slurmOptions
 }
 
@@ -117,7 +117,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 }
 
 func newApplyCmd(a *app) *cobra.Command {
-	var o runOptions
+	o := runOptions{above: "never"}
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
 		Short: "Run a plan saved by `redsi plan --out FILE`, if it would still do exactly the same",

@@ -64,6 +64,7 @@ func (a *app) setup(cmd *cobra.Command) error {
 	return nil
 }
 
+// storeFrom says what gave the store's address.
 func (a *app) storeFrom() string {
 	switch {
 	case a.cmd.Flags().Changed("store"):

@@ -201,6 +201,7 @@ func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error)
 	return false, err
 }
 
+// headJob is this command as a job.
 func (a *app) headJob(o *runOptions) (j slurm.Job, err error) {
 	if j.Pilot, err = o.Pilots.Site.HeadPilot(o.slurm.asJob); err != nil {
 		return j, fault.Input(fmt.Errorf("--as-job: %w", err))

@@ -61,6 +61,7 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 // serverEnds is how long the end of the tests' server may take.
 const serverEnds = 30 * time.Second
 
+// tester runs tests, one after the other.
 type tester struct {
 	a       *app
 	keep    bool   // keep results, in the store that was named
@@ -153,7 +154,7 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	}
 	w := testfile.World{Scope: scope, Steps: world.Steps(v.Pipeline, v.Preview)}
 	if r.Command == testfile.Apply {
-		if err := b.run(ctx, runOptions{RunOptions: drive.RunOptions{Cluster: drive.Cluster{Embedded: true}, InFull: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
+		if err := b.run(ctx, runOptions{RunOptions: drive.RunOptions{Cluster: drive.Cluster{Embedded: true}, InFull: true}, outDir: filepath.Join(t.dir, "results"), quiet: true, above: "never"}); err != nil {
 			return nil, err
 		}
 		if v, err = b.PreviewTargets(ctx, p, b.Targets, session.Everything); err != nil {

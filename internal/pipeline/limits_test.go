@@ -302,3 +302,15 @@ func TestWhatTerraformDoesOtherwise(t *testing.T) {
 		}
 	}
 }
+
+// What people write is far from the limits.
+func TestWithinLimits(t *testing.T) {
+	for _, src := range []string{
+		chain(`"x"`, `"${@}-"`, 1000),
+		url(`join(",", [for a in range(100) : join(",", [for b in range(100) : "${a}/${b}"])])`),
+		"locals {\n  all = { for a in range(100) : \"k${a}\" => a }\n}\nstep \"download\" \"a\" {\n  for_each = product({ a = range(50), b = range(20) })\n  url = \"${lookup(local.all, \"k${each.value.a}\", 0)}-${each.value.b}-${format(\"%05d\", each.value.a)}\"\n}\n",
+	} {
+		_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: kinds()})
+		errtest.None(t, ds.Err())
+	}
+}

@@ -138,11 +138,11 @@ type (
 
 const EnvPrefix = evaluate.EnvPrefix
 
-// See package evaluate.
-var (
-	SourceOf        = evaluate.SourceOf
-	WholeExpression = evaluate.WholeExpression
-)
+func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) { return evaluate.SourceOf(t, pos) }
+
+func WholeExpression(file string, source []byte) Expression {
+	return evaluate.WholeExpression(file, source)
+}
 
 // Origin is what a pipeline was loaded from: a worker reloads it once a step has decided which steps there are.
 type Origin struct {

@@ -71,6 +71,7 @@ func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *p
 	return out, nil
 }
 
+// others lists the places of the wanted hits that other stores have.
 func others(v *plan.Preview, wanted func(i int) bool) []int {
 	return lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return v.Items[i].From != "" && wanted(i) })
 }

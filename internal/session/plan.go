@@ -122,6 +122,7 @@ func (se *Session) Project() string {
 	return f.Project
 }
 
+// MemoFile remembers the checksums of local files.
 func (se *Session) MemoFile() string { return filepath.Join(se.StateDir, "digests.json") }
 
 // PlanOf plans a pipeline, with the digests of its sources and programs. It rehashes those of changed steps.

@@ -80,7 +80,7 @@ type Talk interface {
 	Copying(what string, total int64) (add func(n int64), over func())
 	// Ask asks a question at the terminal; "": there is none, or no answer.
 	Ask(ctx context.Context, question string) (answer string)
-	// Diagnostics shows diagnostics of a pipeline or its settings; it fails if the pipeline cannot be used.
+	// Diagnostics shows diagnostics of a pipeline or its settings; it fails if these cannot be used.
 	Diagnostics(ds pipeline.Diagnostics) error
 }
 

@@ -153,6 +153,7 @@ func Ignored(w io.Writer, folders []origins.Folder) {
 	}
 }
 
+// planChecks prints the hits whose results fail a check.
 func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	for i, it := range v.Items {
 		warns := lists.Map(it.Snags().Warns, func(f string) string { return "warning: " + f })
@@ -232,6 +233,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// blockRows are the blocks that are not all hits, each with why.
 func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 	blocks, of := f.Estimate.Blocks(v)
 	why, after := reasons(len(blocks), of, f), waits(v, blocks, of)
@@ -252,6 +254,7 @@ func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 	return rows
 }
 
+// planTables prints a line for each table and figure that is not a hit.
 func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	var rows []groupRow
 	for _, g := range f.Estimate.Tables(v) {

@@ -175,6 +175,7 @@ func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, lef
 	printIf(w, !left, "--skip-failed leaves them out.\n")
 }
 
+// Drifts prints how a plan differs from a saved one.
 func Drifts(w io.Writer, drifts []saved.Drift) {
 	for _, d := range drifts {
 		Printf(w, "%s is %s since the plan was saved\n", d.Address, d.What)

@@ -84,6 +84,7 @@ func printMade(w io.Writer, m *why.Made) {
 	}
 }
 
+// Acceptances lists what was accepted, revoked or not.
 func Acceptances(w io.Writer, all []artifacts.AcceptedNow) {
 	for _, x := range all {
 		state := "stands"

@@ -49,7 +49,7 @@ func (c *process) starved() bool {
 
 var noMemory = regexp.MustCompile(`std::bad_alloc|[Cc]annot allocate memory|out of memory`)
 
-// memoryAdvice is for a process that got no memory, or that was killed by a signal, which only the system does.
+// memoryAdvice is for a process that got no memory, or that the system has killed (SIGKILL): it kills for nothing else.
 const memoryAdvice = ". The system kills processes that take too much memory: give the machine or its container more, or have fewer steps at a time (--gpu-slots, --slots); " +
 	"for training, checkpoint_activations = true (the result stays), accumulate = 2 or more (the result stays, but for rounding) or a smaller batch, for a search or an embedding a smaller batch"
 

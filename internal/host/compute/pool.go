@@ -238,13 +238,17 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	}
 	p.mu.Lock()
 	p.all[c] = true
-	closed, err = p.closed, p.setup(c, store)
-	p.mu.Unlock()
-	if err == nil && !closed {
-		return c, nil
+	if closed = p.closed; !closed {
+		err = p.setup(c, store)
 	}
-	if err = errEnding; !closed {
+	p.mu.Unlock()
+	switch {
+	case closed:
+		err = errEnding
+	case err != nil:
 		err = c.lost()
+	default:
+		return c, nil
 	}
 	p.end(c)
 	return nil, err
@@ -277,7 +281,7 @@ func (p *Pool) end(c *process) {
 	}
 }
 
-// put keeps a process for the next step, and ends it after a while.
+// put keeps a process for the next step, and ends it if none takes it for a while.
 func (p *Pool) put(c *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

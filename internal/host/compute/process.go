@@ -157,7 +157,7 @@ func (c *process) check(h *hello) error {
 	return nil
 }
 
-// listen takes frames until there are no more. first gets the first, or is closed if there is none.
+// listen takes frames until there are no more. first gets the first, or is closed when the process has ended without one.
 func (c *process) listen(out io.ReadCloser, first chan<- message) {
 	defer out.Close()
 	r := bufio.NewReaderSize(&ear{c, out}, 1<<16)
@@ -182,10 +182,10 @@ func (c *process) listen(out io.ReadCloser, first chan<- message) {
 			to <- m
 		}
 	}
+	<-c.ended
 	if first != nil {
 		close(first)
 	}
-	<-c.ended
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, to := range c.calls {

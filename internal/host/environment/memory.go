@@ -22,8 +22,8 @@ func (m Memory) Manifest(r Recipe, text artifacts.Digest, name string) (*librari
 	head := []byte(reading + text.Hex() + "\n")
 	file := filepath.Join(string(m), artifacts.Sum([]byte(name)).Hex()+".json")
 	if was, err := os.ReadFile(file); err == nil && m != "" {
-		if m, err := libraries.Parse(bytes.TrimPrefix(was, head)); err == nil {
-			return m.As(name)
+		if manifest, err := libraries.Parse(bytes.TrimPrefix(was, head)); err == nil {
+			return manifest.As(name)
 		}
 	}
 	is, err := r.Manifest()

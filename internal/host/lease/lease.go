@@ -84,8 +84,9 @@ func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, erro
 		if err != nil {
 			return nil, err
 		}
-		n, _ := strconv.Atoi(strings.TrimPrefix(r.Name, key.Hex()+".")) // 0: it is no lease
-		top = max(top, n)
+		if n, err := strconv.Atoi(strings.TrimPrefix(r.Name, key.Hex()+".")); err == nil { // else it is no lease
+			top = max(top, n)
+		}
 	}
 	if top == 0 {
 		return nil, nil

@@ -131,7 +131,7 @@ func (n Notebook) Normal() string {
 			list = append(list, cell{written(tokens), strings.Join(magics, "\n"), c.heeded()})
 		}
 	}
-	b, _ := json.Marshal(list) // texts always can be
+	b, _ := json.Marshal(list) // texts can always be encoded
 	return string(b)
 }
 

@@ -142,3 +142,15 @@ func Named(all []Rates, name string) (*Rates, error) {
 	}
 	return nil, fmt.Errorf("no rates of %q are kept; there are rates of %s. doctor --rates measures this machine; the file that it writes may be copied", name, strings.Join(names, ", "))
 }
+
+// Call is the name of the call that asks a process for rates.
+const Call = "rates"
+
+// Ask asks a process how fast its device does the work of a shape. The answer is []Rate.
+type Ask struct {
+	Shape     Shape   `json:"shape"`
+	Card      bool    `json:"card"`
+	Batch     int     `json:"batch"`     // examples of an update
+	Documents int     `json:"documents"` // from which searches choose
+	Seconds   float64 `json:"seconds"`   // which a measurement may take, about
+}

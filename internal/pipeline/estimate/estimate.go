@@ -254,7 +254,8 @@ func rated(p Priced) *pool {
 		return nil
 	}
 	out := &pool{}
-	if out.add(Sample{Took: p.Took, Bytes: p.Bytes, Memory: p.Memory}); p.Took == 0 {
+	out.add(Sample{Took: p.Took, Bytes: p.Bytes, Memory: p.Memory})
+	if p.Took <= 0 { // the price has no time
 		out.took = nil
 	}
 	return out

@@ -47,7 +47,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	st.read = st.read || f.KeepValues
 	st.read = st.read && b.Type != "claim"  // nothing can refer to one
 	values := map[string]cty.Value{}        // of what something refers to
-	var configs map[string]artifacts.Digest // by key; nil if a step is pending or wrong
+	var configs map[string]artifacts.Digest // configurations, by key; nil if a step is pending or wrong
 	if b.Type == "step" && slices.ContainsFunc(instances, func(inst instance) bool { return axes(inst.value) != nil }) {
 		configs = map[string]artifacts.Digest{}
 	}

@@ -76,7 +76,8 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	return f.sees(ctx, nil).Value(e), f.Diags.Done()
 }
 
-// Questions lists what unset variables ask that stand where something is wrong, and adds to the errors how else to set them.
+// Questions lists the questions of unset variables that stand where something is wrong, and adds to the errors how else to set
+// them.
 func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
 	for _, name := range syntax.Keys(o.f.variables) {
 		v := o.f.variables[name]

@@ -16,7 +16,8 @@ import (
 )
 
 // sweep warns of instances of a block that are the same step: no configuration differs by an axis of each.value, so a mean
-// over their results is of one result. configs are the steps' configurations by key; nil: the block's references decide.
+// over their results is of one result. configs are the steps' configurations by key; nil: the block's references decide. Every load
+// says so, not only lint.
 func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, configs map[string]artifacts.Digest) {
 	used := map[string]bool{}
 	all := usesEach(body, forEach, used)

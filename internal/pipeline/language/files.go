@@ -167,7 +167,8 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 // maxListed is how many names fileset() lists.
 const maxListed = 100_000
 
-// List lists the regular files below a folder that match a pattern, sorted; hidden files need a dot in it. No link leads out.
+// List lists the regular files below a folder that match a pattern, sorted; a hidden one only by a dot in the
+// pattern. No link may lead out.
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +241,7 @@ type World struct {
 	// Folder lists the files of a source block, by SourceOf, unless Found has them; nil: only Found has any.
 	Folder func(path string, ignore bool) ([]string, error)
 
-	// Made returns what a step has left, nil if it has not run; nil: no step has.
+	// Made returns what a step has left, nil if that is not known; nil: nothing is known.
 	Made func(step.Ref) (*Made, error)
 }
 

@@ -204,7 +204,8 @@ func Awaiting(others ...*Awaited) *Awaited {
 	return a
 }
 
-// Sensitive marks the value of a sensitive variable and what is computed from it, except by nonsensitive(): it is in no key.
+// Sensitive marks the value of a sensitive variable and what is computed from it, except by nonsensitive(): it is in no
+// configuration, key or name.
 type Sensitive string
 
 // SensitiveIn names a sensitive variable that a value was computed from, the first by name; "": there is none.

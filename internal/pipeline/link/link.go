@@ -51,7 +51,7 @@ func (l *Links) linkNode(n *declare.Node) {
 	case n.Expr != nil:
 		l.link(n, n.Expr, false)
 	case n.Form != nil:
-		for _, a := range syntax.Within(n.Form.Body) {
+		for _, a := range syntax.Attributes(n.Form.Body) {
 			l.link(n, a.Expr, false)
 		}
 	case n.Call != nil:

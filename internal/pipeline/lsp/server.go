@@ -172,7 +172,7 @@ func (s *server) handle(ctx context.Context, m *message) (any, error) {
 		"textDocument/didOpen":            s.didOpen,
 		"textDocument/didChange":          s.didChange,
 		"textDocument/didSave":            s.filesChanged,
-		"textDocument/didClose":           s.didOpen,
+		"textDocument/didClose":           s.didClose,
 		"textDocument/completion":         about(s, s.complete),
 		"textDocument/hover":              about(s, s.hover),
 		"textDocument/definition":         about(s, s.definition),

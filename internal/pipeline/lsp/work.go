@@ -296,7 +296,8 @@ func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 // outcomesFresh is how long outcomes are thought to be true.
 const outcomesFresh = 10 * time.Second
 
-// outcomes looks up the outcomes of a document's pipeline, unless they are fresh; nil: there is no pipeline, or ctx ended.
+// outcomes has the outcomes of a document's pipeline looked up, unless they are fresh, and waits for them; nil: there is no
+// pipeline, or ctx ended.
 func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *lookup) {
 	w.mu.Lock()
 	first := w.first[path]
@@ -349,16 +350,20 @@ func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
 	k.at = time.Now()
 }
 
-// didOpen opens a document, or closes it if the message says so.
 func (s *server) didOpen(m *message) (any, error) {
 	var p placeParams
 	path, err := s.decode(m, &p, &p.TextDocument)
-	switch {
-	case err != nil:
-	case m.Method == "textDocument/didClose":
-		s.work.set(path, nil)
-	default:
+	if err == nil {
 		s.work.set(path, newText(p.TextDocument.Text))
+	}
+	return nil, err
+}
+
+func (s *server) didClose(m *message) (any, error) {
+	var p placeParams
+	path, err := s.decode(m, &p, &p.TextDocument)
+	if err == nil {
+		s.work.set(path, nil)
 	}
 	return nil, err
 }

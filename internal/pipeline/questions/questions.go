@@ -1,4 +1,5 @@
-// Package questions lists what conferences' checklists ask, by official number, in our own words, and not how it is answered.
+// Package questions lists what conferences' checklists ask, by official number, in our own words. It must not know how any is
+// answered.
 package questions
 
 import (

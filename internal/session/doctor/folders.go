@@ -38,12 +38,12 @@ func State(dir string) Finding {
 	return withDisk(f, dir, "run redsi with this state folder on one machine at a time, or name one on a local disk: --state DIR; results may be shared (--store)")
 }
 
-// Folder looks at the disk of a folder, there or not; local is what to do if other machines do not see its locks.
-func Folder(what, dir, local string) Finding {
-	return withDisk(Finding{What: what, Note: dir}, dir, local)
+// Folder looks at the disk of a folder, there or not; do is what to do if other machines do not see its locks.
+func Folder(what, dir, do string) Finding {
+	return withDisk(Finding{What: what, Note: dir}, dir, do)
 }
 
-// withDisk adds the file system and free space to a folder's finding. Without do, what to do, the folder needs no locks.
+// withDisk adds the file system and free space to a folder's finding. A folder without do, such as a store, needs no locks.
 func withDisk(f Finding, dir, do string) Finding {
 	f.OK = true
 	kind, options := system.FileSystem(dir)

@@ -44,7 +44,8 @@ func QuickTrial() Trial {
 	return Trial{Shapes: small[:2], Ask: rates.Ask{Batch: 8, Documents: 300, Seconds: 0.01}, Records: 2}
 }
 
-// Measure measures this machine's processors and a card of each sort, and keeps the rates in a folder. It fails without any.
+// Measure measures this machine's processors and a card of each sort, and keeps the rates in a folder. It fails if nothing
+// can be measured.
 func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say func(string)) error {
 	facts, failed := p.Facts(ctx)
 	if failed != nil {

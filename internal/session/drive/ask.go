@@ -34,6 +34,7 @@ const (
 	readAtOnce   = 16          // records
 )
 
+// Report is the answer of status.
 type Report struct {
 	Server    string       `json:"server,omitempty"`    // "" if none is running
 	Elsewhere string       `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
@@ -60,7 +61,7 @@ type Step struct {
 	Status   runs.Status    `json:"status"`
 	Progress *step.Progress `json:"progress,omitempty"`
 	Error    string         `json:"error,omitempty"`
-	Worker   string         `json:"worker,omitempty"` // host and batch job of the process that runs it, unless that is this machine without a job
+	Worker   string         `json:"worker,omitempty"` // host and batch job of the process that runs it, unless they are this process's
 }
 
 // Ended is the outcome of a run that has ended.

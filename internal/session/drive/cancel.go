@@ -124,7 +124,8 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 	return words.Count(s.Counts[runs.Running], "step") + " running: " + strings.Join(at, ", ")
 }
 
-// OpenRunsNamed connects and finds open runs by beginnings of ids ("", "last": the newest) or all. The caller closes the connection.
+// OpenRunsNamed connects and finds open runs by beginnings of ids ("", "last": the newest) or all. Without an error, the caller closes
+// the connection.
 func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) (*Connection, []Run, error) {
 	var where Report
 	conn, err := dr.Running(ctx, o, &where)

@@ -348,7 +348,8 @@ func (c *Connection) stays() map[string]any {
 }
 
 // endLeftovers ends what killed processes left open on their embedded server, except runs that are marked: the caller is the folder's
-// only process on this machine, so no other worker is alive, and the store has all finished results. Later runs stay, too.
+// only process on this machine, so only workers of marked runs can be alive, and the store has what the others finished. What other
+// clients have started since began stays, too.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
 	if err != nil {

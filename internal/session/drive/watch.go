@@ -54,6 +54,7 @@ func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 	}
 }
 
+// Sight is a run as it was seen at one time.
 type Sight struct {
 	State    workflows.State
 	Work     map[string]Work
@@ -295,7 +296,8 @@ func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	}
 }
 
-// interrupted blocks until a person's next interrupt or, with false, the end of ctx. Batch systems send several signals at once.
+// interrupted blocks until a person's next interrupt or, with false, the end of ctx. Batch systems send several signals at once, which
+// count as one.
 func interrupted(ctx context.Context, interrupts <-chan os.Signal) bool {
 	for first := time.Now(); ; {
 		select {

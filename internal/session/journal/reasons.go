@@ -24,7 +24,8 @@ type Differ func(before, after []byte) ([]step.Change, error)
 // InspectMost bounds the earlier results held in memory at a time.
 const InspectMost = 1024
 
-// Newest is the newest earlier result of step i, if it has one. It reads the next steps' with it, as far as they are wanted.
+// Newest is the newest earlier result of step i; zero if it has none. It reads those of the next wanted steps with it, InspectMost in
+// all, and holds them in place of what it held.
 func (j *Journal) Newest(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, wanted func(n int) bool) (artifacts.Entry, error) {
 	key := j.Last[v.Plan.Steps[i].Address].Key
 	if e, held := j.entries[key]; held || key.IsZero() {

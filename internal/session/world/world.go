@@ -189,6 +189,7 @@ const (
 	Error = "error" // it could not run
 )
 
+// Result is the outcome of one run block.
 type Result struct {
 	File       string             `json:"file"`
 	Line       int                `json:"line"`

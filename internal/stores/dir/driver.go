@@ -449,8 +449,12 @@ func makeWay(root, path string) (bool, error) {
 		if last && info.Mode().IsRegular() {
 			return false, nil
 		}
-		to, err := os.Stat(at) // a link to a folder stays: files are opened through it
-		if last || err != nil || !to.IsDir() {
+		folder := info.IsDir()
+		if !folder { // a link to a folder stays: files are opened through it
+			to, err := os.Stat(at)
+			folder = err == nil && to.IsDir()
+		}
+		if last || !folder {
 			_, err := setAside(root, at)
 			return err == nil, err
 		}

@@ -70,7 +70,7 @@ func ID(s string) (uint64, error) {
 	}
 	n, err := Integer(s)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%.40q is not a whole number", s)
+		return 0, fmt.Errorf("%.40q is not an integer", s)
 	}
 	return uint64(n), nil
 }

@@ -22,14 +22,14 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 	if err != nil {
 		return nil, nil, err
 	}
-	only, notKey := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(ac.Of, "sha256:"))
-	keys, lacks := past.Key, "%s has no earlier result from a run here: give --of KEY"
+	given, notKey := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(ac.Of, "sha256:"))
+	keys, lacks := past.Key, func(address string) string { return address + " has no earlier result from a run here: give --of KEY" }
 	if notKey != nil && ac.Of != "" {
 		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
 		if err != nil {
 			return nil, nil, err
 		}
-		keys, lacks = map[string]artifacts.Digest{}, "run "+rec.RunID+" has no result of %s"
+		keys, lacks = map[string]artifacts.Digest{}, func(address string) string { return fmt.Sprintf("run %s has no result of %s", rec.RunID, address) }
 		for _, s := range rec.Steps {
 			if s.Finished() {
 				keys[s.Address] = s.Key
@@ -48,12 +48,13 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 			left = append(left, fmt.Sprintf("the key of %s is not determined until %s has run or is accepted", s.Address, ac.plan.Steps[it.Snags().Waits[0]].Address))
 			continue
 		}
-		x := Step{Address: s.Address, Key: it.Key, Of: only, preimage: it.Preimage}
-		if earlier, ok := keys[s.Address]; notKey != nil && !ok {
-			left = append(left, fmt.Sprintf(lacks, s.Address))
-			continue
-		} else if notKey != nil {
-			x.Of = earlier
+		x := Step{Address: s.Address, Key: it.Key, Of: given, preimage: it.Preimage}
+		if notKey != nil {
+			var ok bool
+			if x.Of, ok = keys[s.Address]; !ok {
+				left = append(left, lacks(s.Address))
+				continue
+			}
 		}
 		why, err := ac.fits(ctx, s, &x)
 		if err != nil {

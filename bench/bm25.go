@@ -65,7 +65,8 @@ func (e *env) jar(dir, name string) error {
 	return e.quiet("mvn", "-q", "dependency:copy", "-Dartifact=org.apache.lucene:"+name+":"+luceneVersion, "-DoutputDirectory="+dir)
 }
 
-// java is one of 21 or newer, which Lucene 10 asks for: JAVA_HOME's, that of the PATH, or another one of the system.
+// java is a Java of version 21 or newer, which Lucene 10 asks for: JAVA_HOME's, the first in PATH, or another one of
+// the system.
 func (e *env) java() (string, error) {
 	installed, _ := filepath.Glob("/usr/lib/jvm/*/bin/java") // the pattern is right
 	for _, java := range append([]string{filepath.Join(os.Getenv("JAVA_HOME"), "bin", "java"), "java"}, installed...) {

@@ -14,7 +14,7 @@ import (
 var cardLines = []line{
 	trainOnCard("tiny", 1.3), trainOnCard("small", 1.3), trainOnCard("base", 1.3),
 	replayedOnCard("tiny"), replayedOnCard("small"), replayedOnCard("base"),
-	cardLine("train_base_vs_bound", 0.5, "that update of T5 base, against its matrix products alone",
+	cardLine("train_base_vs_bound", 0.5, "that update of T5 base, against only its matrix products",
 		onCard("base", "card-train"), onCard("base", "card-products")),
 	productsOnCard("bf16"), productsOnCard("fp16"), productsOnCard("fp32"),
 	searchOnCard("beam", 8, "all 7,830 queries with 40 beams for 6 tokens, T5 base; a peer 64 at a time, as many as its time allows", "dynamic", "static"),
@@ -72,7 +72,7 @@ func embedOnCard(name string, target float64, dtype string) line {
 func aCard(e *env) error {
 	switch {
 	case e.card == "cpu" && !e.quick:
-		return errors.New("-card cpu computes on the CPU, where the whole line would take days: add -quick")
+		return errors.New("-card cpu computes on the CPU, where the line would take days: add -quick")
 	case e.card == "cpu":
 		return nil
 	case tensor.CUDADevices() == 0:

@@ -22,7 +22,7 @@ func (nowhere) Latest(context.Context, string, func(int64) error) (bool, error) 
 	return false, nil
 }
 
-// graphsOf says what of a training's updates was replayed; nil: it computes on no card.
+// graphsOf says how much of a training's updates was replayed; nil without a card.
 func graphsOf(l *fit.Seq2Seq) *graphs {
 	if !l.Model.Device.IsCUDA() {
 		return nil
@@ -82,7 +82,7 @@ func cardTrain(p *placed, w *workload) error {
 	return nil
 }
 
-// training makes the updates of a slice at each call: training waits where it would evaluate.
+// training runs the updates of a slice at each call: train.Train pauses where it would evaluate.
 func (p *placed) training(learner *fit.Seq2Seq, folder string) func() (float64, error) {
 	data := &train.Data{}
 	inputs, labels := p.examples()

@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Files of the corpus folder that are made from the generated ones.
+// Files of the corpus folder that are derived from the generated ones.
 const (
 	wantedFile = "wanted.txt"  // revision ids of all records, one a line
 	stubFile   = "stub.xml.gz" // the dump

@@ -13,7 +13,7 @@ var dagRequirements string
 // processorTime is of all processes that a run starts, servers among them.
 var processorTime = value{"CPU s", func(s sample) float64 { return s.Processor }, false}
 
-// dagLines run trivial steps, one program each, by whole commands on fresh folders.
+// dagLines run trivial steps, one program each, by complete commands on fresh folders.
 var dagLines = []line{
 	{name: "first_1000_cpu_vs_snakemake", takes: 36, target: 1, value: processorTime, once: true,
 		doc:  "1,000 steps beside each other, first run with the server: the processor's seconds",
@@ -28,7 +28,7 @@ var dagLines = []line{
 		doc:  "the same chain in one block, each step by reference to the one before it",
 		ours: redsiDAG("steps", 300, "first"), peer: snakemakeDAG("chain", 300, "first")},
 	{name: "pieces_1000_vs_written", takes: 35, target: 0.9, value: seconds,
-		doc:  "1,000 pieces that are known when a step has run, first run, against the same pieces written down",
+		doc:  "1,000 pieces that a step names when it has run, first run, against the same pieces written down",
 		ours: redsiDAG("pieces", 1000, "first"), peer: redsiDAG("written", 1000, "first")},
 	{name: "pieces_3000_vs_written", takes: 45, target: 1 / 1.2, value: seconds, once: true,
 		doc:  "the same with 3,000 pieces",
@@ -43,10 +43,10 @@ var dagLines = []line{
 		doc:  "1,000 steps of which 10 fail, first run: what gathers them goes on without those, against snakemake --keep-going, which does the 990 and gathers none",
 		ours: redsiDAG("failing", 1000, "first"), peer: snakemakeDAG("failing", 1000, "first")},
 	{name: "noop_1000_vs_snakemake", takes: 6, target: 8, value: seconds,
-		doc:  "1,000 steps that are all done, run again",
+		doc:  "1,000 steps that are all done, rerun",
 		ours: redsiDAG("wide", 1000, "again"), peer: snakemakeDAG("wide", 1000, "again")},
 	{name: "noop_1000_vs_make", takes: 5, value: seconds,
-		doc:  "the same, against make, which looks at times alone",
+		doc:  "the same, against make, which looks only at times",
 		ours: redsiDAG("wide", 1000, "again"), peer: side{command: func(e *env) ([]string, error) {
 			return ours("dag", e.shared("make", "wide", 1000), "make", "make", "wide", "1000", "again"), nil
 		}, is: "make -j2"}},

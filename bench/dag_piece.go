@@ -16,16 +16,14 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 )
 
-// runDAG runs a DAG (tool, program, shape, steps) in a new folder, then does what its other arguments say: first is that run
-// itself, again runs it once more, changed does so after an edit, and all else is a command of redsi, such as plan. It measures
-// the last command with all processes that it started. The folder -in stays, and what is not first finds the DAG run there
-// if an earlier piece has run it.
+// runDAG runs a DAG (tool, program, shape, steps) in a new folder, then does what its other arguments say: first is
+// that run itself, again repeats it, changed repeats it after an edit, and all else is a command of redsi, such as
+// plan. It measures the last command with all processes that it started. The folder -in stays, and every command except first finds
+// the DAG run there if an earlier piece has run it.
 func runDAG(args []string) (sample, error) {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := flag.NewFlagSet("", flag.ExitOnError)
 	in := set.String("in", "", "")
-	if err := set.Parse(args); err != nil {
-		return sample{}, err
-	}
+	set.Parse(args) // an error ends the process
 	args = set.Args()
 	tool, program, shape, what := args[0], args[1], args[2], args[4]
 	n, err := strconv.Atoi(args[3])

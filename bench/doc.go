@@ -5,8 +5,8 @@
 //	go run ./bench -docs
 //	go run ./bench -costs
 //
-// Every measured piece is a process of its own, ours too (this program starts
-// itself again), so that peak memory belongs to one piece and no heap is inherited.
+// Every measured piece is a process of its own, ours too (this program restarts
+// itself), so that peak memory belongs to one piece and no heap is inherited.
 // Ours and the peer's alternate in the same minute; the best of each are compared, once
 // they agree (enough in line.go). Both sides get two threads unless a line
 // says otherwise, time only their own work, and must agree on what they found.
@@ -20,6 +20,6 @@
 //
 // Reading order: main.go, line.go (what a line is), measure.go (how it is taken), table.go,
 // then one file per group. pieces.go lists what the program
-// can be started again as. The generated corpus and the peers' virtual environments
+// can be restarted as. The generated corpus and the peers' virtual environments
 // are kept in the folder bench of REDSI_DEPS, or of the user's cache folder.
 package main

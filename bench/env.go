@@ -26,11 +26,11 @@ type env struct {
 	cores   int // threads of each side
 
 	card     string        // that lines cuda/… are measured on: cuda:0, or cpu to try them
-	peerTime time.Duration // of the peer of a whole work; ours have no second round beyond it
+	peerTime time.Duration // of the peer of a work to its end; ours have no second round beyond it
 
 	ran   map[string]sample      // the last of each command, for lines that are measured once
 	at    session                // this run
-	kept  sync.Map               // of what this run has made, or found, or could not make, by name
+	kept  sync.Map               // of what this run has built, found, or failed to build, by name
 	redsi func() (string, error) // the path of what users have, built anew, once; beside it is the program that computes models
 }
 
@@ -94,7 +94,7 @@ func (e *env) script(group, name string, args ...string) error {
 	return e.quiet(command[0], command[1:]...)
 }
 
-// small are the groups of peers that share an environment: none of them has a version of its own of what another has.
+// small are the groups of peers that share an environment: no two of them need different versions of a package.
 const small = "data,htmlnorm,kmeans,bm25,score"
 
 // venv is a virtual environment that holds exactly bench/peers/requirements-GROUP.txt, of one group or several.

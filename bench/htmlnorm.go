@@ -28,12 +28,10 @@ var htmlLines = []line{
 // serializeRecords writes the records of a file in one form. Work is bytes of document_html; only serializing is timed.
 func serializeRecords(args []string) (sample, error) {
 	var s sample
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := flag.NewFlagSet("", flag.ExitOnError)
 	form := set.String("form", string(serialize.HtmlNorm), "")
 	limit := set.Int("limit", 1<<30, "")
-	if err := set.Parse(args); err != nil {
-		return s, err
-	}
+	set.Parse(args) // an error ends the process
 	ser, done, err := newSerializer(serialize.Form(*form))
 	if err != nil {
 		return s, err

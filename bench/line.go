@@ -11,7 +11,7 @@ type sample struct {
 	Seconds float64 `json:"seconds"` // of the work itself: no start-up, no imports
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
 	Check   string  `json:"check"`   // what was found: equal on both sides
-	// Processor is the processor's seconds of a slice, or of a process and those that it waited for.
+	// Processor is the processor's seconds of a slice, or of a process and its children.
 	Processor float64  `json:"processor"`
 	Written   float64  `json:"written,omitempty"`  // bytes that these wrote to disk
 	Resident  float64  `json:"resident,omitempty"` // bytes, at most, of a command
@@ -58,18 +58,18 @@ type side struct {
 	is      string                       // versions and settings of a peer that does not tell them itself
 }
 
-// pieceOn is our side: a piece whose last argument is what made makes.
-func pieceOn(piece string, made func(*env) (string, error), more ...string) side {
+// pieceOn is our side: a piece whose last argument is the path of its input.
+func pieceOn(piece string, input func(*env) (string, error), more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
-		path, err := made(e)
+		path, err := input(e)
 		return ours(piece, append(slices.Clip(more), path)...), err
 	}}
 }
 
-// scriptOn is a peer's side: a script of a group whose first argument is what made makes.
-func scriptOn(group, script string, made func(*env) (string, error), more ...string) side {
+// scriptOn is a peer's side: a script of a group whose first argument is the path of its input.
+func scriptOn(group, script string, input func(*env) (string, error), more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
-		path, err := made(e)
+		path, err := input(e)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,8 @@ const (
 	far      = 1.5 // times the floor or the fastest peer: what is so far from it is not measured more often
 )
 
-// interval is that of the ratio by any of the agreeing best of each side, which it also puts in order, the best first.
+// interval is the range of the ratio by any of the agreeing best of each side, which it also puts in order, the best
+// first.
 func (l line) interval(sides [2][]sample) (low, high float64) {
 	for _, s := range sides {
 		slices.SortStableFunc(s, l.value.order)
@@ -187,7 +188,7 @@ type result struct {
 	Low   float64 `json:"low,omitempty"`
 	High  float64 `json:"high,omitempty"`
 
-	// Of a whole work: how much of it each side's figure is of.
+	// Of a work to its end: how much of it each side's figure is of.
 	OursOf float64 `json:"ours_of,omitempty"`
 	PeerOf float64 `json:"peer_of,omitempty"`
 	Graphs *graphs `json:"graphs,omitempty"` // of ours

@@ -20,9 +20,9 @@ func main() {
 	only := flag.String("only", "", "`names` of lines, separated by commas; all by default")
 	quick := flag.Bool("quick", false, "a small corpus, one pair, no warm-up, no row kept: to try the program, not to quote")
 	cores := flag.Int("threads", 2, "of each side")
-	costs := flag.Bool("costs", false, "measure each stage alone, and project the full data from it")
+	costs := flag.Bool("costs", false, "measure each stage on its own, and project the full data from it")
 	card := flag.String("card", "cuda:0", "`device` that lines cuda/… are measured on; cpu to try them with -quick")
-	peerTime := flag.Duration("peer-time", time.Minute, "how long a peer is measured whose whole work would take too long: cuda/beam and the like")
+	peerTime := flag.Duration("peer-time", time.Minute, "how long a peer is measured whose complete work would take too long: cuda/beam and the like")
 	list := flag.Bool("list", false, "list the lines")
 	docs := flag.Bool("docs", false, "measure nothing: write the table of bench/rows.jsonl into docs/performance.md")
 	flag.Parse()
@@ -76,7 +76,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// choose returns the named lines in the order of the list; without names, all but the lines that must be asked for.
+// choose returns the named lines in the order of the list; without names, the lines that need not be asked for.
 func choose(lines []line, only string) ([]line, error) {
 	if only == "" {
 		return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.asked }), nil

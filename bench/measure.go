@@ -31,7 +31,7 @@ import (
 // resultsFile has the last row of each name, from the root of the repository.
 const resultsFile = "bench/rows.jsonl"
 
-// store puts rows into the file in place of those of the same names. What is measured quickly is not kept.
+// store puts rows into the file in place of rows of the same names. Quick measurements are not kept.
 func (e *env) store(rows []result) error {
 	if e.quick {
 		return nil
@@ -54,8 +54,8 @@ func (e *env) store(rows []result) error {
 	return atomicfile.WriteFile(resultsFile, out.Bytes(), 0o644)
 }
 
-// folderInMemory is a folder in memory with room for DAGs: those that ran before slow a disk down for some minutes, on ext4
-// without a journal by half. It is "", the usual folder, where there is none.
+// folderInMemory is a folder in memory with room for DAGs: earlier DAGs slow a disk down for some minutes, on ext4
+// without a journal by half. It is "", the usual folder, on a machine without such memory.
 func folderInMemory() string {
 	const dir = "/dev/shm"
 	if free, ok := system.Free(dir); ok && free > 4<<30 {
@@ -64,7 +64,8 @@ func folderInMemory() string {
 	return ""
 }
 
-// measureAll makes what the lines need, measures them, prints and stores their rows, and reports what failed at the end.
+// measureAll prepares what the lines need, measures them, prints and stores their rows, and reports what failed at the
+// end.
 func measureAll(e *env, lines []line) error {
 	err := e.store(nil)
 	if err == nil {
@@ -85,18 +86,18 @@ func measureAll(e *env, lines []line) error {
 		left += lines[i].takes
 	}
 	if !e.quick {
-		fmt.Fprintf(os.Stderr, "  %d lines, about %s on two idle cores, and what is to be made before\n", len(lines), minutes(left))
+		fmt.Fprintf(os.Stderr, "  %d lines, about %s on two idle cores, and what is to be prepared before\n", len(lines), minutes(left))
 	}
-	made := e.makeAll(lines)
+	ready := e.prepareAll(lines)
 	fmt.Printf("%-46s %10s %10s  %-9s %7s  %s\n", "name", "ours", "peer", "unit", "ratio", "(target)")
 	var errs []error
 	var below []string
 	all, expected := stopwatch(), 0.0
 	for i, l := range lines {
 		var rows []result
-		err := errors.Join(made[i].errs...)
+		err := errors.Join(ready[i].errs...)
 		if err == nil {
-			rows, err = measureLine(e, l, made[i].commands)
+			rows, err = measureLine(e, l, ready[i].commands)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", l.name, err))
@@ -138,20 +139,20 @@ func minutes(seconds float64) string {
 	return fmt.Sprintf("%.0f min", seconds/60)
 }
 
-// made are the commands of a line's sides, or why they are not there.
-type made struct {
+// prepared are the commands of a line's sides, or why one is missing.
+type prepared struct {
 	commands [][]string
 	errs     []error
 }
 
-// makeAll makes what the lines' commands need before any is measured, some at once: much of it waits for downloads.
-func (e *env) makeAll(lines []line) []made {
-	all := make([]made, len(lines))
+// prepareAll builds what the lines' commands need before any is measured, some at once: much of it waits for downloads.
+func (e *env) prepareAll(lines []line) []prepared {
+	all := make([]prepared, len(lines))
 	var g errgroup.Group
 	g.SetLimit(4)
 	for i, l := range lines {
 		sides := l.sides()
-		all[i] = made{make([][]string, len(sides)), make([]error, len(sides))}
+		all[i] = prepared{make([][]string, len(sides)), make([]error, len(sides))}
 		for k, s := range sides {
 			g.Go(func() error {
 				all[i].commands[k], all[i].errs[k] = s.command(e)
@@ -163,12 +164,13 @@ func (e *env) makeAll(lines []line) []made {
 	return all
 }
 
-// measureLine alternates the sides until ours and the fastest peer agree, and compares the best of each: what else the machine
-// does only ever adds time. Of workloads a second result is peak memory. Lines that are measured once take what a command has shown in another
-// line, of which they compare another value.
+// measureLine alternates the sides until ours and the fastest peer agree, and compares the best of each: other work of
+// the machine only ever adds time. Of workloads a second result is peak memory. Lines that are measured once take what
+// a command has shown in another line, whose other values they compare.
 //
-// Of a whole work there are so many pairs as other lines have at least, or fewer, where ours have taken env.peerTime. In each
-// the peer does parts until its share of that time is over, at least one, and no more than there are.
+// Of a work to its end there are as many pairs as other lines have at least, or fewer, once ours have taken
+// env.peerTime. In each the peer does parts until its share of that time is over, at least one, and no more than there
+// are.
 func measureLine(e *env, l line, commands [][]string) (results []result, err error) {
 	take := make([]func() (sample, error), len(commands))
 	sides, last := make([][]sample, len(commands)), make([]sample, len(commands))
@@ -238,10 +240,10 @@ func measureLine(e *env, l line, commands [][]string) (results []result, err err
 	return []result{r}, nil
 }
 
-// run runs one piece to its end; again is what it has shown, if it has run.
-func (e *env) run(command []string, again bool) (sample, error) {
+// run runs one piece to its end; with reuse it returns what the piece has shown, if it has run.
+func (e *env) run(command []string, reuse bool) (sample, error) {
 	id := strings.Join(command, "\x00")
-	if s, known := e.ran[id]; known && again {
+	if s, ran := e.ran[id]; ran && reuse {
 		return s, nil
 	}
 	s, err := start(e, command)
@@ -316,7 +318,7 @@ func (s session) said() string {
 	return fmt.Sprintf("%s, revision %s, %s, %d threads a side", s.Date, cmp.Or(s.Revision, "unknown"), s.Machine, s.Threads)
 }
 
-// stopwatch returns the seconds since it was made.
+// stopwatch returns a function that returns the seconds since.
 func stopwatch() func() float64 {
 	start := time.Now()
 	return func() float64 { return time.Since(start).Seconds() }

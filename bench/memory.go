@@ -43,11 +43,9 @@ func tenTimes(name string, target, takes float64, doc string, of func(times int)
 // serializeSorted writes the texts of a file's first -limit records, which are in memory, -times over, as the step kind
 // serialize does with a file. Work is texts.
 func serializeSorted(args []string) (s sample, err error) {
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := flag.NewFlagSet("", flag.ExitOnError)
 	limit, times := set.Int("limit", 0, ""), set.Int("times", 1, "")
-	if err := set.Parse(args); err != nil {
-		return s, err
-	}
+	set.Parse(args) // an error ends the process
 	records, err := firstRecords(set.Arg(0), *limit)
 	if err != nil {
 		return s, err
@@ -150,7 +148,7 @@ func indexPassages(args []string) (s sample, err error) {
 	return sample{Seconds: lap(), Work: float64(most), Check: fmt.Sprintf("%+v", ix.Statistics)}, nil
 }
 
-// searchAll is a slice of the workload beam, alone.
+// searchAll is one slice of the workload beam.
 func searchAll(args []string) (s sample, err error) {
 	w, err := onDevice(args, workloads["beam"])
 	if err != nil {

@@ -26,7 +26,7 @@ func pinned(requirements, name string) string {
 	return version
 }
 
-// The peers run on the same weights and threads. A bound is the work's matrix products alone, by libtorch.
+// The peers run on the same weights and threads. A bound is only the work's matrix products, by libtorch.
 var modelLines = []line{
 	modelLine("train_step_vs_transformers", 1, 50, "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, in float32",
 		ourStep("full"), theirStep("full"), theirStep("full", "--autocast"), compiledStep),
@@ -34,14 +34,14 @@ var modelLines = []line{
 		ourStep("real"), theirStep("real"), theirStep("real", "--autocast")),
 	unlike(modelLine("train_step_bf16_vs_transformers", 1.7, 20, "the step of the first line with precision = bf16, whose loss is not float32's",
 		ourStep("full", "-dtype=bf16"), theirStep("full", "--autocast"), compiledStep)),
-	unlike(modelLine("train_step_bf16_real_lengths_vs_transformers", 2.5, 20, "that of the second line with precision = bf16",
+	unlike(modelLine("train_step_bf16_real_lengths_vs_transformers", 2.5, 20, "the step of the second line with precision = bf16",
 		ourStep("real", "-dtype=bf16"), theirStep("real", "--autocast"))),
 	unlike(modelLine("train_step_bf16_vs_fp32", 1.5, 15, "the same, against our own in float32", ourStep("full", "-dtype=bf16"), ourStep("full"))),
-	unlike(modelLine("train_step_vs_bound", 0.65, 12, "the step of the first line, against its matrix products alone",
+	unlike(modelLine("train_step_vs_bound", 0.65, 12, "the step of the first line, against only its matrix products",
 		ourStep("full"), workOn("train_step.py", "train-products", "-lengths=full"))),
 	modelLine("beam40_vs_transformers", 2.5, 14, "a query's search with 40 beams for 6 tokens, batches of 8",
 		workOn("train_step.py", "beam", "-queries=8"), peerOn("train_step.py", "beam.py", "--mode", "free")),
-	unlike(modelLine("beam40_vs_bound", 0.5, 8, "the same search, against its matrix products alone",
+	unlike(modelLine("beam40_vs_bound", 0.5, 8, "the same search, against only its matrix products",
 		workOn("train_step.py", "beam", "-queries=8"), workOn("train_step.py", "beam-products", "-queries=8"))),
 	modelLine("trie40_vs_transformers", 3.5, 30, "the search constrained to 100,000 identifiers of 3 tokens",
 		workOn("train_step.py", "trie", "-queries=8", "-documents=100000"),
@@ -86,7 +86,7 @@ func embedLine(name string, target, takes float64, precision, dtype string, hows
 		lists.Map(hows, func(how string) side { return peerOn("bert_embed.py", "bert_embed.py", "--how", how) })...)
 }
 
-// workloads are the pieces of this group; the bench starts itself again as one.
+// workloads are the pieces of this group; the bench restarts itself as one.
 var workloads = map[string]func(p *placed, w *workload) error{
 	"train":          trainWork,
 	"train-products": trainProducts,

@@ -9,7 +9,7 @@ import (
 // pieceArg makes this program run one piece in place of the bench.
 const pieceArg = "piece"
 
-// pieces are what the program can be started again as, beside workloads.
+// pieces are what the program can be restarted as, beside workloads.
 func pieces() map[string]func(args []string) (sample, error) {
 	return map[string]func([]string) (sample, error){
 		"make-corpus":      makeCorpus,

@@ -10,10 +10,10 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
-// sizes are how much workloads do; bench/peers/card.py has those of a card.
+// sizes are how much workloads do; bench/peers/card.py has the sizes for a card.
 type sizes struct {
 	batch     int   // examples of an update
-	batches   int   // of them before examples come again
+	batches   int   // of them before examples recur
 	updates   int   // of a slice
 	queries   int   // of an evaluation
 	documents int   // that it chooses from

@@ -43,15 +43,16 @@ func (p *placed) updateProducts() ([]product, error) {
 	return stepProducts(c, count(inputs)/int64(p.batches), count(labels)/int64(p.batches)), nil
 }
 
-// matrix is one of random numbers: a card computes faster with equal ones.
-func (p *placed) matrix(s *tensor.Scope, rng *tensor.RNG, rows, columns int64) (made *tensor.Tensor) {
+// matrix has random numbers: a card computes faster with equal ones.
+func (p *placed) matrix(s *tensor.Scope, rng *tensor.RNG, rows, columns int64) (out *tensor.Tensor) {
 	tensor.Within(func(inner *tensor.Scope) {
-		made = s.Move(inner.ToDType(inner.ToDevice(inner.Normal(rng, 0, 1, rows, columns), p.device), p.compute))
+		out = s.Move(inner.ToDType(inner.ToDevice(inner.Normal(rng, 0, 1, rows, columns), p.device), p.compute))
 	})
-	return made
+	return out
 }
 
-// multiply is a workload of products of ready operands; backward adds their gradients' two. It waits for the card.
+// multiply is a workload of products of ready operands; backward adds the two products of their gradients. A slice ends
+// once the card is done.
 func (p *placed) multiply(w *workload, work float64, all []product, backward bool, times int) error {
 	type operands struct{ x, w, wt, g, gt *tensor.Tensor }
 	var ready []operands
@@ -103,7 +104,7 @@ func cardProducts(p *placed, w *workload) error {
 	return p.multiply(w, work, all, true, p.updates)
 }
 
-// cardLarge is a product of two large square matrices, again and again: a card's most. Work is operations.
+// cardLarge is a product of two large square matrices, repeated: a card's most. Work is operations.
 func cardLarge(p *placed, w *workload) error {
 	const times = 20
 	large := product{p.square, p.square, p.square, times}
@@ -146,7 +147,7 @@ func count(sequences [][]int32) (n int64) {
 	return n
 }
 
-// stepProducts are those of a training step over so many tokens.
+// stepProducts are the products of a training step over so many tokens.
 func stepProducts(c t5.Config, inputs, labels int64) []product {
 	return append(encoderProducts(c, inputs), append(decoderProducts(c, labels, 1), product{labels, c.DModel, c.VocabSize, 1})...)
 }
@@ -160,7 +161,7 @@ func encoderProducts(c t5.Config, tokens int64) []product {
 	}
 }
 
-// decoderProducts are those of so many steps over rows.
+// decoderProducts are the products of so many steps over rows.
 func decoderProducts(c t5.Config, rows, steps int64) []product {
 	inner, n := c.NumHeads*c.DKV, c.NumDecoderLayers*steps
 	return []product{

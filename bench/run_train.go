@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// runTrainLine measures what users get: whole processes, from their start, with the threads that each takes by itself.
+// runTrainLine measures what users get: processes from their start to their end, with the threads that each takes by itself.
 var runTrainLine = line{
 	name: "run_train_vs_transformers", takes: 65, target: 1, value: seconds, once: true,
 	doc: "redsi run of 15 updates of T5 Efficient Tiny and an evaluation, server, the program that computes and all, against a plain loop of transformers, default threads",
@@ -55,11 +55,12 @@ func trainingOf(dir string, verb ...string) []string {
 		"--state", filepath.Join(dir, "state"), "--log-level", "warn")
 }
 
-// runTraining measures a whole process, redsi or a program with its arguments, with the threads that it takes by itself.
+// runTraining measures a process from its start to its end, redsi or a program with its arguments, with the threads that it takes by itself.
 func runTraining(args []string) (sample, error) {
 	dir, command := args[0], args[1:]
 	if len(command) == 1 {
-		command = append(command, trainingOf(dir, "run", "-t", "step.train.tiny", "--var", newSeed(), "--out", filepath.Join(dir, "results"))...)
+		seed := fmt.Sprintf("seed=%d", time.Now().UnixNano()%1e9) // a new training, not a hit
+		command = append(command, trainingOf(dir, "run", "-t", "step.train.tiny", "--var", seed, "--out", filepath.Join(dir, "results"))...)
 	}
 	for _, name := range threadNames {
 		if err := os.Unsetenv(name); err != nil {
@@ -70,6 +71,3 @@ func runTraining(args []string) (sample, error) {
 	s.Work, s.Check = 1, "15 updates"
 	return s, err
 }
-
-// newSeed makes a training one that is not a hit.
-func newSeed() string { return fmt.Sprintf("seed=%d", time.Now().UnixNano()%1e9) }

@@ -71,7 +71,7 @@ type traffic struct {
 	P50     float64 `json:"p50_ms"` // from the first try on
 	P99     float64 `json:"p99_ms"`
 	Rate    float64 `json:"answers_a_second"`
-	Refused int     `json:"refused"` // tries that were told to come again
+	Refused int     `json:"refused"` // tries that were told to retry
 }
 
 func (t *traffic) beside(peer *traffic) string {
@@ -147,7 +147,7 @@ func (s site) byAll() (*traffic, error) {
 	return &t, failed
 }
 
-// ask asks until there is an answer, whose documents it returns, and says how often it was to come again.
+// ask asks until there is an answer, whose documents it returns, and says how often it was told to retry.
 func (s site) ask(question int) (found string, refused int, err error) {
 	for ; ; refused++ {
 		resp, err := s.http.Get(s.address + "search?q=" + url.QueryEscape(fmt.Sprintf("who wrote the book about castle number %d", question)))
@@ -156,13 +156,13 @@ func (s site) ask(question int) (found string, refused int, err error) {
 		}
 		var answer struct{ Results []struct{ Document string } }
 		err = json.NewDecoder(resp.Body).Decode(&answer)
-		io.Copy(io.Discard, resp.Body) // so that the connection is used again
+		io.Copy(io.Discard, resp.Body) // so that the connection is reused
 		resp.Body.Close()
 		switch {
 		case resp.StatusCode == http.StatusServiceUnavailable:
 			after, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 			if err != nil {
-				return "", refused, fmt.Errorf("refused without a time to come again: %w", err)
+				return "", refused, fmt.Errorf("refused without a time to retry: %w", err)
 			}
 			time.Sleep(time.Duration(after) * time.Second)
 		case err != nil || resp.StatusCode != http.StatusOK || len(answer.Results) == 0:

@@ -16,7 +16,7 @@ import (
 var stubLines = []line{
 	{
 		name: "stub_scan_vs_gunzip", takes: 8, target: 0.75, value: throughput,
-		doc:  "pages of the records' revisions from a stub dump, against gunzip alone by the same library",
+		doc:  "pages of the records' revisions from a stub dump, against only gunzip by the same library",
 		ours: onCorpus("stub-scan", stubFile, wantedFile), peer: onCorpus("gunzip", stubFile), unlike: true,
 	},
 	{
@@ -39,12 +39,10 @@ var stubLines = []line{
 // stubScan finds the wanted revisions in a dump that is read -times times as one stream, -runs times from the start.
 func stubScan(args []string) (sample, error) {
 	var s sample
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := flag.NewFlagSet("", flag.ExitOnError)
 	times := set.Int("times", 1, "")
 	runs := set.Int("runs", 1, "")
-	if err := set.Parse(args); err != nil {
-		return s, err
-	}
+	set.Parse(args) // an error ends the process
 	wanted, err := readWanted(set.Arg(1))
 	if err != nil {
 		return s, err

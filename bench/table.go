@@ -32,7 +32,7 @@ func writeTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := withTable(string(page), rows, func(revision string) bool {
+	text, err := withTable(string(page), rows, func(revision string) bool {
 		revision = strings.TrimSuffix(revision, "+")
 		out, err := exec.CommandContext(ctx, "git", "rev-list", "--count", revision+"..HEAD").Output()
 		n, invalid := strconv.Atoi(strings.TrimSpace(string(out)))
@@ -41,7 +41,7 @@ func writeTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(tablePage, []byte(made), 0o644)
+	return atomicfile.WriteFile(tablePage, []byte(text), 0o644)
 }
 
 func readRows(file string) (rows []result, err error) {
@@ -56,7 +56,7 @@ func readRows(file string) (rows []result, err error) {
 	return rows, err
 }
 
-// withTable is the page with the table of these rows in place of the one that it has; old says which revisions are.
+// withTable is the page with the table of these rows in place of the table that it has; old says which revisions are.
 func withTable(page string, rows []result, old func(revision string) bool) (string, error) {
 	before, rest, begins := strings.Cut(page, tableBegin)
 	_, after, ends := strings.Cut(rest, tableEnd)

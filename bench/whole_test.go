@@ -51,7 +51,7 @@ func appendTo(path, text string) error {
 
 // measureAlone makes what a line needs, and measures it.
 func measureAlone(e *env, l line) ([]result, error) {
-	m := e.makeAll([]line{l})[0]
+	m := e.prepareAll([]line{l})[0]
 	if err := errors.Join(m.errs...); err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPeers: the fastest peer is the row's, each other one stands beside it, one that is far behind is measured once, and a
+// TestPeers: the fastest peer is the row's, each other one stands beside it, a peer far behind is measured once, and a
 // row below its floor is an error that names it, after all lines were measured.
 func TestPeers(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -243,7 +243,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// TestRows: a row tells how much of a work it is of and what was replayed; one that was measured quickly is not kept.
+// TestRows: a row tells how much of a work it is of and what was replayed; a quick measurement is not kept.
 func TestRows(t *testing.T) {
 	t.Chdir(t.TempDir())
 	errtest.None(t, os.Mkdir(filepath.Dir(resultsFile), 0o755))

@@ -67,8 +67,7 @@ func write(t *testing.T, dir, name, text string) string {
 
 func testdata(t *testing.T, parts ...string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(append([]string{"..", "internal"}, parts...)...))
-	errtest.None(t, err)
+	path := errtest.Value(filepath.Abs(filepath.Join(append([]string{"..", "internal"}, parts...)...)))(t)
 	return path
 }
 
@@ -388,8 +387,7 @@ step "format_example" "nq" {
 // a file that is damaged behind them.
 func TestFirstRecordsAreVerified(t *testing.T) {
 	l := newLocal(t)
-	store, err := dir.Open(t.TempDir())
-	errtest.None(t, err)
+	store := errtest.Value(dir.Open(t.TempDir()))(t)
 	l.Store = artifacts.Alone(store)
 	file := write(t, t.TempDir(), "p.hcl", firstRecords)
 	vars := map[string]string{"file": testdata(t, "corpora", "nq", "testdata", "real-pages-dev-full.jsonl.gz")}

@@ -1,5 +1,5 @@
-// Package kinds lists the step kinds of the paper. They live in rooms by what they do, those
-// that only the paper needs in the folder internal: general knows nothing of papers,
+// Package kinds lists the step kinds of the paper. They live in rooms by what they do, in the
+// folder internal if only the paper needs them: general knows nothing of papers,
 // collection makes collections of documents from Natural Questions, ids gives documents
 // their identifiers, model trains and asks models, ranking ranks without training and judges
 // all rankings, results renders tables and figures. A kind is its configuration, its definition

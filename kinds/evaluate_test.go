@@ -24,7 +24,6 @@ import (
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -182,8 +181,7 @@ func TestEvaluateValidity(t *testing.T) {
 	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || maps.Equal(text.Percent.ByText.PostFiltered, text.Percent.ByTokens.PostFiltered) || !repeatedDocument.MatchString(out["run"]) {
 		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
 	}
-	settings, err := retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	errtest.None(t, err)
+	settings := errtest.Value(retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(t)
 	settings.Search = retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByText}
 	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
 	if own.Validity != "text" || own.EarlyStopping != "heuristic" {
@@ -205,8 +203,7 @@ func TestEvaluateParts(t *testing.T) {
 			t.Errorf("%s: ran %v", kind, e.ran)
 		}
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
-		split, err := e.Split(context.Background(), e.request("evaluate", e.changed(cut)))
-		errtest.None(t, err)
+		split := errtest.Value(e.Split(context.Background(), e.request("evaluate", e.changed(cut))))(t)
 		parts, err := split.Rows(nil)
 		if err != nil || len(parts) != 3 {
 			t.Fatalf("%s: parts %+v, %v", kind, parts, err)
@@ -350,8 +347,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	errtest.None(t, err)
+	b := errtest.Value(os.ReadFile(path))(t)
 	return b
 }
 
@@ -371,8 +367,7 @@ func (l *local) lines(queries []dedup.Query) step.Input {
 func compressed[T any](t *testing.T, values []T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z, err := zstd.NewWriter(&b)
-	errtest.None(t, err)
+	z := errtest.Value(zstd.NewWriter(&b))(t)
 	e := json.NewEncoder(z)
 	for _, v := range values {
 		errtest.None(t, e.Encode(v))
@@ -415,8 +410,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 	}
 	folder := l.t.TempDir()
 	errtest.None(l.t, m.Save(folder))
-	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	errtest.None(l.t, err)
+	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(l.t)
 	errtest.None(l.t, settings.Write(folder))
 	return l.folder("dsi/model", folder, seq2seq.ConfigFile, seq2seq.WeightsFile, retrieve.SettingsFile)
 }
@@ -424,16 +418,14 @@ func (l *local) model(ids *docid.Set) step.Input {
 // trainedOn is the model as if it had been trained on ids.
 func (e *asked) trainedOn(ids *docid.Set) step.Input {
 	e.t.Helper()
-	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	errtest.None(e.t, err)
+	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(e.t)
 	return e.with(settings)
 }
 
 // with is the model with other settings.
 func (e *asked) with(settings retrieve.Settings) step.Input {
 	e.t.Helper()
-	text, err := json.Marshal(settings)
-	errtest.None(e.t, err)
+	text := errtest.Value(json.Marshal(settings))(e.t)
 	b := e.blob("", text).Artifact
 	return step.In(edited(e.t, e.config["model"], func(files []artifacts.File) []artifacts.File {
 		for i, f := range files {
@@ -468,189 +460,6 @@ func (e *asked) try(change map[string]any) (map[string]string, error) {
 
 func (e *asked) evaluate(change map[string]any) map[string]string {
 	e.t.Helper()
-	out, err := e.try(change)
-	errtest.None(e.t, err)
+	out := errtest.Value(e.try(change))(e.t)
 	return out
-}
-
-// generation is the collection of training, with keys D0, D1, … and a model that writes
-// queries for it.
-func (f *training) generation(model step.Input) map[string]any {
-	f.t.Helper()
-	var docs []dedup.Document
-	for i := range trainedDocuments {
-		docs = append(docs, dedup.Document{Doc: int32(i), Key: "D" + strconv.Itoa(i), ExampleID: int64(i), Split: nq.Train})
-	}
-	return map[string]any{"documents": f.blob("nq/documents", compressed(f.t, docs)), "queries": f.config["queries"], "corpus": f.config["corpus"],
-		"model": model, "tokenizer": f.config["tokenizer"], "device": "cpu", "max_tokens": int64(24)}
-}
-
-func (l *local) queriesOf(r *artifacts.Result) (out []dedup.Query) {
-	l.t.Helper()
-	err := dedup.ReadQueries(bytes.NewReader(l.bytes(r.Outputs["queries"])), -1, func(q *dedup.Query) error {
-		out = append(out, *q)
-		return nil
-	})
-	errtest.None(l.t, err)
-	return out
-}
-
-// TestGenerateQueries: a model that is trained on a collection's own queries writes some
-// of their words for other documents, the same ones whatever is computed together; what it
-// writes follows the own queries, and a model that is trained on it alone finds documents.
-func TestGenerateQueries(t *testing.T) {
-	live := tensor.Live()
-	f := newTraining(t, newLocal(t))
-	writer := map[string]any{"model": f.config["model"], "corpus": f.config["corpus"], "queries": f.config["queries"], "tokenizer": f.config["tokenizer"],
-		"device": "cpu", "steps": int64(45), "batch": int64(16), "evaluate_every": int64(15), "learning_rate": 1e-2, "dropout": 0.0, "max_input": int64(16)}
-	wrote := f.made("train_queries", writer)
-	var report struct {
-		Loss float64 `json:"dev_loss"`
-		Best int64   `json:"best_step"`
-	}
-	f.says(wrote.Outputs["report"], map[string]any{"examples": 3. * trainedDocuments, "dev_examples": 1. * trainedDocuments})
-	if f.json(wrote.Outputs["report"], &report); !(report.Loss > 0 && report.Loss < 8) || report.Best%15 != 0 {
-		t.Errorf("report %+v", report)
-	}
-	var curve struct {
-		Points []struct{ Metrics map[string]float64 }
-	}
-	f.json(wrote.Outputs["curve"], &curve)
-	if n := len(curve.Points); n != 3 || curve.Points[2].Metrics["likelihood"] < 2*curve.Points[0].Metrics["likelihood"] {
-		t.Errorf("curve %+v", curve)
-	}
-
-	config := f.generation(step.In(wrote.Outputs["model"]))
-	first, err := f.inParts("generate_queries", config)
-	errtest.None(t, err)
-	var made doc2query.Report
-	f.json(first.Outputs["report"], &made)
-	if made.Generated != 5*trainedDocuments || made.Kept+made.Leaks+made.Repeated+made.InTraining+made.Empty != made.Generated || made.Kept < trainedDocuments || made.Train != 3*trainedDocuments {
-		t.Errorf("report %+v", made)
-	}
-	queries := f.queriesOf(first)
-	if own := queries[:len(f.queries)]; !reflect.DeepEqual(own, f.queries) || len(queries) != len(own)+made.Kept {
-		t.Errorf("%d queries, of which the first are not the own ones", len(queries))
-	}
-	for _, q := range queries[len(f.queries):] {
-		if q.Split != nq.Train || !strings.HasPrefix(q.Name, fmt.Sprintf("generated-%d-", q.Doc)) || q.ExampleID <= int64(len(f.queries)) || q.Question == "" {
-			t.Errorf("generated %+v", q)
-		}
-	}
-	again, err := f.inParts("generate_queries", changed(config, map[string]any{"batch": int64(3), "shard": int64(7)}))
-	errtest.None(t, err)
-	if got := f.queriesOf(again); !reflect.DeepEqual(got, queries) {
-		t.Errorf("in other parts: %+v\n%+v", got, queries)
-	}
-	for name, change := range map[string]map[string]any{"seed": {"seed": int64(1)}, "top_k": {"top_k": int64(1)}, "temperature": {"temperature": 3.0},
-		"beam": {"method": "beam"}, "max_input": {"max_input": int64(1)}} {
-		r, err := f.inParts("generate_queries", changed(config, change))
-		errtest.None(t, err)
-		if reflect.DeepEqual(f.queriesOf(r), queries) {
-			t.Errorf("%s changes nothing", name)
-		}
-	}
-
-	for _, precision := range []string{"bf16", "int8"} {
-		r, err := f.inParts("generate_queries", changed(config, map[string]any{"precision": precision}))
-		errtest.None(t, err)
-		f.json(r.Outputs["report"], &made)
-		if made.Generated != 5*trainedDocuments || made.Kept < trainedDocuments {
-			t.Errorf("report in %s %+v", precision, made)
-		}
-	}
-
-	config["keep_train"] = false
-	alone, err := f.inParts("generate_queries", config)
-	errtest.None(t, err)
-	for _, q := range f.queriesOf(alone) {
-		if q.Split == nq.Train && !strings.HasPrefix(q.Name, "generated-") {
-			t.Fatalf("own training query %+v", q)
-		}
-	}
-	res := f.made("train", f.with(map[string]any{"queries": step.In(alone.Outputs["queries"]), "ratio": "0:1", "steps": int64(40), "evaluate_every": int64(40)}))
-	var learned trained
-	f.json(res.Outputs["report"], &learned)
-	if learned.Retrieval < trainedDocuments {
-		t.Errorf("trained on %+v", learned)
-	}
-	if n := tensor.Live(); n != live {
-		t.Errorf("%d tensors are left", n-live)
-	}
-}
-
-// TestBroughtQueries: queries that others generated, as JSON lines or columns.
-func TestBroughtQueries(t *testing.T) {
-	f := newTraining(t, newLocal(t))
-	base := f.generation(step.Input{})
-	for _, name := range []string{"model", "corpus", "tokenizer"} {
-		delete(base, name)
-	}
-	brought := func(change map[string]any, files ...string) (*artifacts.Result, error) {
-		named := map[string][]byte{}
-		for i, text := range files {
-			named[fmt.Sprintf("queries-%d", i)] = []byte(text)
-		}
-		return f.inParts("generate_queries", changed(base, map[string]any{"files": f.tree("files", named)}, change))
-	}
-	dev := f.queries[3] // of document 0
-	for name, c := range map[string]struct {
-		change map[string]any
-		files  []string
-	}{
-		"JSON lines": {nil, []string{`{"text_id":"D4","text":"b"}` + "\n" + `{"id":"D2","queries":["a","A!","c"]}` + "\n", fmt.Sprintf(`{"doc_id":"D9","query":%q}`, dev.Question)}},
-		"columns":    {map[string]any{"names": "number"}, []string{"4\tb\n2\ta\n2\tA!\n\n2\tc\n9\t" + dev.Question + "\n"}},
-	} {
-		r, err := brought(c.change, c.files...)
-		errtest.None(t, err)
-		last := int64(len(f.queries))
-		want := []dedup.Query{
-			{ExampleID: last + 1, Split: nq.Train, Question: "a", Doc: 2, Name: "generated-2-0"},
-			{ExampleID: last + 2, Split: nq.Train, Question: "c", Doc: 2, Name: "generated-2-2"},
-			{ExampleID: last + 3, Split: nq.Train, Question: "b", Doc: 4, Name: "generated-4-0"},
-		}
-		if got := f.queriesOf(r)[last:]; !slices.Equal(got, want) {
-			t.Errorf("%s: %+v", name, got)
-		}
-		var report doc2query.Report
-		f.json(r.Outputs["report"], &report)
-		if report.Leaks != 1 || report.Leaked[0] != dev.Question || report.Repeated != 1 || report.WithQueries != 2 || report.Documents != trainedDocuments {
-			t.Errorf("%s: %+v", name, report)
-		}
-	}
-	for _, c := range []struct {
-		change map[string]any
-		file   string
-		want   string
-	}{
-		{nil, "D99\ta\n", `queries-0, line 1: "D99" is not one of the 20 documents`},
-		{nil, "{\"document\":\"D1\"}\n", `queries-0, line 1: document "D1" has no query there`},
-		{nil, "{\"document\":\"D1\",\"queries\":\"a\"}\n", "field queries is not the expected list"},
-		{nil, "D1\n", "queries-0, line 1: want a document's name, a tab"},
-		{nil, "D1\t?\n", "none of the 1 generated queries can be kept"},
-		{map[string]any{"model": f.config["model"]}, "D1\ta\n", "set either model, which generates queries, or files"},
-		{map[string]any{"top_p": 0.0}, "D1\ta\n", "top_p"},
-		{map[string]any{"method": "beam", "beams": int64(2)}, "D1\ta\n", "beams"},
-	} {
-		errtest.Says(t, errtest.Of(brought(c.change, c.file)), c.want)
-	}
-}
-
-// TestTrainQueriesErrors names what is missing.
-func TestTrainQueriesErrors(t *testing.T) {
-	f := newTraining(t, newLocal(t))
-	config := map[string]any{"model": f.config["model"], "corpus": f.config["corpus"], "queries": f.config["queries"], "tokenizer": []any{f.config["tokenizer"]}, "device": "cpu", "steps": int64(1)}
-	only := func(split nq.Split) step.Input {
-		return f.lines(slices.DeleteFunc(slices.Clone(f.queries), func(q dedup.Query) bool { return q.Split != split }))
-	}
-	for want, change := range map[string]map[string]any{
-		"no training query":    {"queries": only(nq.Dev)},
-		"no development query": {"queries": only(nq.Train)},
-		"is not in corpus":     {"corpus": f.corpusOf([]string{"a"})},
-	} {
-		f.refuses("train_queries", changed(config, change), want)
-	}
-	mistakes(t, "train_queries", config, map[string]map[string]any{
-		"steps": {"steps": int64(0)}, "learning_rate": {"learning_rate": 0.0}, "dropout": {"dropout": 1.0}, "device": {"device": "tpu"}, "dev_queries": {"dev_queries": int64(-1)},
-	})
 }

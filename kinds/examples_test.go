@@ -75,11 +75,9 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t) // with one store: what examples share is done once
 	dir := exampleFiles(t)
-	src, err := os.ReadFile(filepath.Join("testdata", "examples.hcl"))
-	errtest.None(t, err)
+	src := errtest.Value(os.ReadFile(filepath.Join("testdata", "examples.hcl")))(t)
 	stand := readWorld(t, "examples.hcl", string(src))
-	tree, err := filepath.Abs("..")
-	errtest.None(t, err)
+	tree := errtest.Value(filepath.Abs(".."))(t)
 	for _, k := range kinds.All() {
 		if k.Hidden {
 			continue

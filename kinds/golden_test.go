@@ -68,8 +68,7 @@ func (planSources) Program(name string) (string, error) { return command.Find(na
 // planOf is plan of what a file loads as.
 func (l *local) planOf(file string, p *pipeline.Pipeline, targets ...string) *plan.Plan {
 	l.t.Helper()
-	pl, err := plan.Build(filepath.Base(file), p, l.Registry, targets)
-	errtest.None(l.t, err)
+	pl := errtest.Value(plan.Build(filepath.Base(file), p, l.Registry, targets))(l.t)
 	dir := filepath.Dir(file)
 	sources, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
 	errtest.None(l.t, err)
@@ -100,8 +99,7 @@ func (l *local) exact(file string, vars map[string]string, without ...string) *p
 // run does every step of a plan and returns its results in the plan's order.
 func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 	l.t.Helper()
-	results, err := l.try(pl)
-	errtest.None(l.t, err)
+	results := errtest.Value(l.try(pl))(l.t)
 	return results
 }
 
@@ -109,8 +107,7 @@ func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
-	errtest.None(l.t, err)
+	digest := errtest.Value(plan.Store(ctx, l.Store.Own.Blobs, pl))(l.t)
 	keys := make([]artifacts.Digest, len(pl.Steps))
 	results := make([]*artifacts.Result, len(pl.Steps))
 	for i, s := range pl.Steps {
@@ -206,8 +203,7 @@ func (l *local) tree(typ string, files map[string][]byte) step.Input {
 		a := l.blobOf(typ, files[name])
 		list = append(list, artifacts.File{Name: name, Digest: a.Digest, Size: a.Size})
 	}
-	a, err := artifacts.Tree(typ, list)
-	errtest.None(l.t, err)
+	a := errtest.Value(artifacts.Tree(typ, list))(l.t)
 	return step.In(a)
 }
 
@@ -223,11 +219,9 @@ func (l *local) folder(typ, folder string, names ...string) step.Input {
 
 func (l *local) bytes(a artifacts.Artifact) []byte {
 	l.t.Helper()
-	r, err := l.Store.Open(context.Background(), a.Digest)
-	errtest.None(l.t, err)
+	r := errtest.Value(l.Store.Open(context.Background(), a.Digest))(l.t)
 	defer r.Close()
-	b, err := io.ReadAll(r)
-	errtest.None(l.t, err)
+	b := errtest.Value(io.ReadAll(r))(l.t)
 	return b
 }
 
@@ -265,8 +259,7 @@ func keyOf(t *testing.T, reg *step.Registry, kind string, tree map[string]any) (
 func (l *local) request(kind string, tree map[string]any) workflows.ExecuteRequest {
 	l.t.Helper()
 	task, key, _ := keyOf(l.t, l.Registry, kind, tree)
-	b, err := json.Marshal(task)
-	errtest.None(l.t, err)
+	b := errtest.Value(json.Marshal(task))(l.t)
 	return workflows.ExecuteRequest{Key: key, Task: l.blobOf("", b).Digest, Address: kind}
 }
 
@@ -279,8 +272,7 @@ func (l *local) do(kind string, tree map[string]any) (*artifacts.Result, error) 
 // made is the result of a task that must not fail.
 func (l *local) made(kind string, tree map[string]any) *artifacts.Result {
 	l.t.Helper()
-	res, err := l.do(kind, tree)
-	errtest.None(l.t, err)
+	res := errtest.Value(l.do(kind, tree))(l.t)
 	return res
 }
 
@@ -375,8 +367,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 	l.t.Helper()
 	key := ""
 	if _, ok := src[paper]; ok {
-		text, err := json.Marshal([]any{src, vars})
-		errtest.None(l.t, err)
+		text := errtest.Value(json.Marshal([]any{src, vars}))(l.t)
 		key = string(text)
 		if p, ok := loaded.Load(key); ok {
 			return p.(*pipeline.Pipeline)
@@ -393,8 +384,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 // readPipeline is the text of a pipeline's files.
 func readPipeline(t *testing.T, file string) map[string][]byte {
 	t.Helper()
-	src, err := syntax.Read(file)
-	errtest.None(t, err)
+	src := errtest.Value(syntax.Read(file))(t)
 	return src
 }
 

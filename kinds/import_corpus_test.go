@@ -215,7 +215,7 @@ step "import_corpus" "mine" {
 		documents + `key = "normalized_title"`:                       "tokenizer: is needed",
 		documents + `form = "body"`:                                  `"body" is not one of`,
 		documents + `seed = -1`:                                      "seed: want 0 or more",
-		documents + `limit = { dev2 = 5 }`:                           `"dev2" is none of train, dev, test and documents`,
+		documents + `limit = { dev2 = 5 }`:                           `"dev2" is not one of train, dev, test and documents`,
 		documents + `limit = { train = -1 }`:                         `limit["train"]: want 1 or more`,
 		documents + "limit = { documents = 5 }\nkeep = \"relevant\"": "limit: documents applies only to keep",
 	} {
@@ -224,7 +224,7 @@ step "import_corpus" "mine" {
 	for attributes, want := range map[string]string{
 		`documents = step.download.f["bad.jsonl"].files`:                                               "bad.jsonl:2: not one JSON object",
 		`files = step.download.f["notes.md"].files`:                                                    `none of the 1 files looks like documents: "notes.md"`,
-		documents + `queries = step.download.two.files` + "\n" + `pick = { queries = ["topics.tsv"] }`: "queries: none of the files given is one; name it with pick",
+		documents + `queries = step.download.two.files` + "\n" + `pick = { queries = ["topics.tsv"] }`: "queries: no name of the given files says so; name the files with pick",
 		documents + `queries = step.download.f["docs.jsonl"].files`:                                    "none of the 1 queries has a relevant document",
 	} {
 		l := newLocal(t)
@@ -259,8 +259,7 @@ step "import_corpus" "toy" {
 `
 
 func bertFile(t *testing.T) string {
-	path, err := filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz"))
-	errtest.None(t, err)
+	path := errtest.Value(filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz")))(t)
 	return path
 }
 
@@ -281,8 +280,7 @@ func (l *local) msmarco(r *artifacts.Result) (c msmarcoCollection) {
 		c.queries = append(c.queries, *q)
 		return nil
 	}))
-	rd, err := corpus.NewReader(bytes.NewReader(l.bytes(r.Outputs["corpus"])))
-	errtest.None(l.t, err)
+	rd := errtest.Value(corpus.NewReader(bytes.NewReader(l.bytes(r.Outputs["corpus"]))))(l.t)
 	defer rd.Close()
 	for d, err := range rd.All() {
 		errtest.None(l.t, err)

@@ -110,12 +110,12 @@ func TestImportModelMistakes(t *testing.T) {
 			delete(files, "tokenizer.json")
 			files["tokenizer.json.gz"] = readFile(t, "../assets/tokenizers/t5-tokenizer.json.gz")
 		},
-		`none of 4 is below "there/"`: func(files map[string][]byte) {},
+		`4 are given, and none of them is below "there/"`: func(files map[string][]byte) {},
 	} {
 		files := maps.Clone(good)
 		change(files)
 		tree := map[string]any{"files": []any{l.tree("files", files)}}
-		if strings.HasPrefix(want, "none of") {
+		if strings.HasPrefix(want, "4 are given") {
 			tree["folder"] = "there"
 		}
 		l.refuses("import_model", tree, want)
@@ -164,8 +164,7 @@ func TestImportTrained(t *testing.T) {
 func TestExportModel(t *testing.T) {
 	var of model.Evaluation
 	errtest.None(t, json.Unmarshal([]byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`), &of))
-	report, err := json.Marshal(of)
-	errtest.None(t, err)
+	report := errtest.Value(json.Marshal(of))(t)
 	for _, c := range []struct {
 		kind   docid.Kind
 		inputs retrieve.Inputs
@@ -183,8 +182,7 @@ func TestExportModel(t *testing.T) {
 			[]string{"decoder_input_ids=start"}, `"max_new_tokens": 1, "transformers_version"`},
 	} {
 		e := newAsked(t, c.kind)
-		settings, err := retrieve.SettingsFor(e.ids, c.inputs)
-		errtest.None(t, err)
+		settings := errtest.Value(retrieve.SettingsFor(e.ids, c.inputs))(t)
 		settings.Search = c.search
 		config := map[string]any{"model": e.with(settings), "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model", "base": "lab/base",
 			"reports":  []any{e.blob("dsi/metrics", report)},

@@ -137,8 +137,7 @@ func inFolder(t *testing.T) *local {
 	t.Helper()
 	l := newLocal(t)
 	root := t.TempDir()
-	s, err := dir.Open(filepath.Join(root, "store"))
-	errtest.None(t, err)
+	s := errtest.Value(dir.Open(filepath.Join(root, "store")))(t)
 	l.Store, l.Scratch = artifacts.Alone(s), scratch.In(filepath.Join(root, "scratch"))
 	return l
 }
@@ -147,8 +146,7 @@ func inFolder(t *testing.T) *local {
 func (l *local) blobFile(d artifacts.Digest) (path string, inode uint64) {
 	l.t.Helper()
 	path, _ = l.Store.Own.Blobs.(artifacts.Local).LocalPath(d)
-	info, err := os.Stat(path)
-	errtest.None(l.t, err)
+	info := errtest.Value(os.Stat(path))(l.t)
 	return path, info.Sys().(*syscall.Stat_t).Ino
 }
 

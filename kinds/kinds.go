@@ -57,7 +57,7 @@ func All() []step.Spec {
 	)
 }
 
-// family has its name set in each of its kinds.
+// family sets the family's name in each of its kinds.
 func family(name string, kinds ...step.Spec) []step.Spec {
 	for i := range kinds {
 		kinds[i].Family = name
@@ -65,5 +65,5 @@ func family(name string, kinds ...step.Spec) []step.Spec {
 	return kinds
 }
 
-// Registry finds them by name.
+// Registry finds all kinds by name.
 func Registry() *step.Registry { return step.NewRegistry(All()...) }

@@ -112,8 +112,7 @@ func TestPaperKeys(t *testing.T) {
 		if *toyStore == "" {
 			t.Skip("needs -toy-store")
 		}
-		store, err := open.Store(t.Context(), *toyStore)
-		errtest.None(t, err)
+		store := errtest.Value(open.Store(t.Context(), *toyStore))(t)
 		v := preview(t, pl, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 			found, err := artifacts.LookupMany(ctx, artifacts.Alone(store), keys)
 			for _, w := range want {
@@ -160,8 +159,7 @@ func TestPaperKeys(t *testing.T) {
 
 func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
 	t.Helper()
-	v, err := pl.Follow(t.Context(), kinds.Registry(), lookup, plan.KeepAll, nil)
-	errtest.None(t, err)
+	v := errtest.Value(pl.Follow(t.Context(), kinds.Registry(), lookup, plan.KeepAll, nil))(t)
 	return v
 }
 
@@ -174,8 +172,7 @@ func TestSampleGrown(t *testing.T) {
 		vars["contact"], vars["pages_from"] = "me@example.org", "api"
 		steps := map[string]string{}
 		for _, s := range l.plan(paper, vars).Steps {
-			task, err := json.Marshal(s.Task)
-			errtest.None(t, err)
+			task := errtest.Value(json.Marshal(s.Task))(t)
 			steps[s.Address] = s.Queue + string(task)
 		}
 		return steps
@@ -219,8 +216,7 @@ func TestPaperFigures(t *testing.T) {
 		"model_scaling": {18, 0}, "model_scaling_and_training": {12, 7}, "identifier_validity": {12, 6}, "budget_decoding": {28, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl, err := plan.Build("pipelines.hcl", p, l.Registry, []string{"figure." + name})
-			errtest.None(t, err)
+			pl := errtest.Value(plan.Build("pipelines.hcl", p, l.Registry, []string{"figure." + name}))(t)
 			task := l.withPaperNumbers(pl.Steps[len(pl.Steps)-1].Task)
 			results := l.run(&plan.Plan{Format: pl.Format, Pipeline: "p.hcl", Steps: []plan.Step{{Address: "figure." + name, Task: task}}})
 			item := "figure." + name
@@ -378,8 +374,7 @@ func TestWorkOf(t *testing.T) {
 		spec := reg.Lookup(c.kind)
 		var tree map[string]any
 		errtest.None(t, json.Unmarshal([]byte(c.config), &tree))
-		task, err := step.NewTask(spec, tree)
-		errtest.None(t, err)
+		task := errtest.Value(step.NewTask(spec, tree))(t)
 		w := spec.Work(task)
 		if got := fmt.Sprint(w.Shape, " ", w.Counts); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.kind, c.config, got, c.want)
@@ -479,8 +474,7 @@ func TestPythonStore(t *testing.T) {
 	pl := l.plan(write(t, t.TempDir(), "p.hcl", msmarcoDownload(t)+pythonPipeline), nil)
 	results := l.run(pl)
 	root := filepath.Join(t.TempDir(), "store")
-	store, err := dir.Open(root)
-	errtest.None(t, err)
+	store := errtest.Value(dir.Open(root))(t)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const id = "20260102T030405Z-00000001"
 	run := runs.Record{Format: "redsi-run/1", RunID: id, Pipeline: "pipelines.hcl", Project: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Plan: artifacts.Sum([]byte("plan"))}
@@ -488,8 +482,7 @@ func TestPythonStore(t *testing.T) {
 		t.Helper()
 		for _, a := range r.Outputs {
 			for _, d := range a.Blobs() {
-				in, err := l.Store.Open(ctx, d)
-				errtest.None(t, err)
+				in := errtest.Value(l.Store.Open(ctx, d))(t)
 				if _, _, err := store.Blobs.Put(ctx, in); err != nil {
 					t.Fatal(err)
 				}
@@ -517,8 +510,7 @@ func TestPythonStore(t *testing.T) {
 		map[string]artifacts.Artifact{"queries": l.blobOf("score/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n"))}))
 	run.Steps = append(run.Steps, runs.Step{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
 		runs.Step{Address: "step.evaluate.broken", Outcome: "skipped"})
-	b, err := json.Marshal(run)
-	errtest.None(t, err)
+	b := errtest.Value(json.Marshal(run))(t)
 	errtest.None(t, store.Records.Create(ctx, "runs/"+id, b))
 	got := storeFiles(t, root)
 	if diff := cmp.Diff(goldens.OfTree(t, pythonStore, got), got); diff != "" {

@@ -464,8 +464,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 			t.Errorf("counts %v", res.Counts)
 		}
 	}
-	r, err := g.Build(t.Context(), v, l.Store.Open, report.Options{})
-	errtest.None(t, err)
+	r := errtest.Value(g.Build(t.Context(), v, l.Store.Open, report.Options{}))(t)
 	var page bytes.Buffer
 	errtest.None(t, r.HTML(&page))
 	for text, n := range map[string]int{"alert(": 0, `<img src="data:image/svg`: 2, `<img src="data:image/png`: 1, `is too large for this page. To have its files`: 1, `redsi artifacts get figure.large pictures`: 1,
@@ -474,8 +473,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 			t.Errorf("%q is %d times in the page, not %d", text, got, n)
 		}
 	}
-	files, err := r.Bundle(t.Context(), l.Store.Open)
-	errtest.None(t, err)
+	files := errtest.Value(r.Bundle(t.Context(), l.Store.Open))(t)
 	bundle := map[string]string{}
 	for _, f := range files {
 		bundle[f.Name] = string(f.Data)

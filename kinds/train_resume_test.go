@@ -37,8 +37,7 @@ var resumed = map[string]any{"steps": int64(40), "evaluate_every": int64(20), "c
 func newTrainingIn(t *testing.T, folder string) *training {
 	t.Helper()
 	l := newLocal(t)
-	store, err := dir.Open(folder)
-	errtest.None(t, err)
+	store := errtest.Value(dir.Open(folder))(t)
 	l.Store = artifacts.Alone(store)
 	return newTraining(t, l)
 }
@@ -260,10 +259,8 @@ func checkpointLine(name string) string {
 // checkpointFile is the content of a file of a checkpoint.
 func (l *local) checkpointFile(name, file string) []byte {
 	l.t.Helper()
-	record, err := l.Store.Own.Records.Get(context.Background(), name)
-	errtest.None(l.t, err)
-	files, err := artifacts.DecodeCheckpoint(record)
-	errtest.None(l.t, err)
+	record := errtest.Value(l.Store.Own.Records.Get(context.Background(), name))(l.t)
+	files := errtest.Value(artifacts.DecodeCheckpoint(record))(l.t)
 	return []byte(strings.TrimPrefix(l.text(files[file].Digest), checkpointLine(name)))
 }
 
@@ -271,8 +268,7 @@ func (l *local) checkpointFile(name, file string) []byte {
 func (l *local) plant(from *local, name string, s spoils) {
 	l.t.Helper()
 	ctx := context.Background()
-	record, err := from.Store.Own.Records.Get(ctx, name)
-	errtest.None(l.t, err)
+	record := errtest.Value(from.Store.Own.Records.Get(ctx, name))(l.t)
 	files, err := artifacts.DecodeCheckpoint(record)
 	errtest.None(l.t, err)
 	line := checkpointLine(name)
@@ -286,8 +282,7 @@ func (l *local) plant(from *local, name string, s spoils) {
 		if f.Size > 0 {
 			r, err := from.Store.Open(ctx, f.Digest)
 			errtest.None(l.t, err)
-			data, err = io.ReadAll(r)
-			errtest.None(l.t, err)
+			data = errtest.Value(io.ReadAll(r))(l.t)
 			data = bytes.TrimPrefix(data, []byte(line))
 		}
 		if spoil := s[file]; spoil != nil {
@@ -403,8 +398,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	}
 	whole := newLocal(t)
 	whole.keepCheckpoints()
-	want, err := embed(whole)
-	errtest.None(t, err)
+	want := errtest.Value(embed(whole))(t)
 	names := whole.checkpointNames()
 	if len(names) != 2 {
 		t.Fatalf("checkpoints %v", names)
@@ -429,8 +423,7 @@ func TestEmbedPassesOver(t *testing.T) {
 			l := newLocal(t)
 			l.plant(whole, names[1], s)
 			l.plant(whole, names[0], []spoils{nil, s}[spoiled-1])
-			got, err := embed(l)
-			errtest.None(t, err)
+			got := errtest.Value(embed(l))(t)
 			l.counted(got, map[string]int64{"checkpoints_passed_over": int64(spoiled), "documents_resumed": int64(2048 * (2 - spoiled))})
 			if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
 				t.Errorf("%s, in %d checkpoints: other vectors", what, spoiled)
@@ -518,10 +511,8 @@ func TestTrainMoreSteps(t *testing.T) {
 	if got, want := curve(f, long), curve(alone, whole); len(got.Points) != 3 || !cmp.Equal(got, want) {
 		t.Errorf("curve %+v, want %+v", got, want)
 	}
-	task, err := step.NewTask(f.Registry.Lookup("train"), f.with(steps(24), options))
-	errtest.None(t, err)
-	again, err := f.Rebuild(context.Background(), "train", long.Key, task, activities.RebuildOptions{})
-	errtest.None(t, err)
+	task := errtest.Value(step.NewTask(f.Registry.Lookup("train"), f.with(steps(24), options)))(t)
+	again := errtest.Value(f.Rebuild(context.Background(), "train", long.Key, task, activities.RebuildOptions{}))(t)
 	if again.Made.Env[step.NotePrefix+"went on from"] != "" || again.Made.Outputs["model"].Digest != long.Outputs["model"].Digest {
 		t.Errorf("a rebuild went on from what was kept, or made another model: %v", again.Made.Env)
 	}

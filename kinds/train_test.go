@@ -353,8 +353,7 @@ func TestTrainKey(t *testing.T) {
 		config := map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in}
 		maps.Copy(config, more)
 		reg := kinds.Registry()
-		tree, err := reg.Lookup("train").Complete(config)
-		errtest.None(t, err)
+		tree := errtest.Value(reg.Lookup("train").Complete(config))(t)
 		_, k, _ := keyOf(t, reg, "train", tree)
 		return k
 	}
@@ -476,9 +475,7 @@ func fewerTokens(t *testing.T, n int) string {
 		model := all["model"].(map[string]any)
 		model["vocab"] = model["vocab"].([]any)[:n]
 		all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
-		var err error
-		text, err = json.Marshal(all)
-		errtest.None(t, err)
+		text = errtest.Value(json.Marshal(all))(t)
 		pieces.Store(n, text)
 	}
 	path := filepath.Join(t.TempDir(), "tokenizer.json")
@@ -500,8 +497,7 @@ func newBARTTraining(t *testing.T, l *local) *training {
 func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]any) *training {
 	t.Helper()
 	tensor.SetNumThreads(1)
-	tok, err := subword.LoadSubword(tokenizer)
-	errtest.None(t, err)
+	tok := errtest.Value(subword.LoadSubword(tokenizer))(t)
 	t.Cleanup(func() { tok.Close() })
 	f := &training{local: l, tok: tok, encode: tok.EncodeBatch, words: int32(tok.VocabSize()), rows: 32_128}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -544,8 +540,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 // atomic are the collection's identifiers from a token on.
 func (f *training) atomic(first int32, eos ...int32) *docid.Set {
 	f.t.Helper()
-	set, err := docid.Atomic(f.names(), first, eos...)
-	errtest.None(f.t, err)
+	set := errtest.Value(docid.Atomic(f.names(), first, eos...))(f.t)
 	return set
 }
 
@@ -603,8 +598,7 @@ func (f *training) with(changes ...map[string]any) map[string]any {
 func edited(t *testing.T, input any, change func([]artifacts.File) []artifacts.File) artifacts.Artifact {
 	t.Helper()
 	was := input.(step.Input).Artifact
-	tree, err := artifacts.Tree(was.Type, change(slices.Clone(was.Files)))
-	errtest.None(t, err)
+	tree := errtest.Value(artifacts.Tree(was.Type, change(slices.Clone(was.Files))))(t)
 	return tree
 }
 

@@ -401,11 +401,9 @@ func TestBestModel(t *testing.T) {
 	models := map[string]artifacts.Artifact{}
 	for i, name := range []string{"low", "high"} {
 		file := l.blob("files", fmt.Appendf(nil, `{"model":%q}`, name)).Artifact
-		tree, err := artifacts.Tree("dsi/model", []artifacts.File{{Name: "config.json", Digest: file.Digest, Size: file.Size}})
-		errtest.None(t, err)
+		tree := errtest.Value(artifacts.Tree("dsi/model", []artifacts.File{{Name: "config.json", Digest: file.Digest, Size: file.Size}}))(t)
 		models[name] = tree
-		report, err := json.Marshal(map[string]any{"metrics": map[string]any{"MRR@10": float64(i)}})
-		errtest.None(t, err)
+		report := errtest.Value(json.Marshal(map[string]any{"metrics": map[string]any{"MRR@10": float64(i)}}))(t)
 		candidates[name] = map[string]any{"dev": l.blob("train/report", report), "model": step.In(tree), "ids": l.blob("docid/ids", []byte(name))}
 	}
 	res := l.made("best_model", map[string]any{"candidates": candidates})

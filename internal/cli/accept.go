@@ -26,19 +26,17 @@ func newAcceptCmd(a *app) *cobra.Command {
 		Long: `What has changed since the result does not affect it: a comment in a program, or a new version of a
 kind that does this step as before.
 
-redsi shows the differences first and asks you to confirm; scripts give --yes. From then on the step
-is a HIT. The acceptance records who accepted, when and why, signed if you have a key, and is shown
-with the result: by plan, why, trace and in the lineages of the report. redsi does not check the
-claim: verify --rebuild does.
+redsi shows the differences first and asks you to confirm; scripts give --yes. From then on the step is a HIT. The
+acceptance records who accepted, when and why, signed if you have a key, and is shown with the result: by plan, why,
+trace and in the lineages of the report. redsi does not check the claim: verify --rebuild does.
 
 The newest result is taken; --of names another one, by its key or by a run. STEP may be a block with
 for_each: all of its steps that must run are accepted for the same reason. A step that is split into
 parts is accepted with its parts, which need no results.
 
---revoke takes an acceptance back: the result is forgotten under the new key, and the next run does
-the step. The acceptance and its revocation stay on record, and so do results that other steps made
-from its bytes. Where the project trusts keys, only acceptances that a trusted key signed count;
-those of a revoked key never do.`,
+--revoke takes an acceptance back: the result is forgotten under the new key, and the next run does the step. The
+acceptance and its revocation stay on record, and so do results that other steps made from its bytes. Where the
+project trusts keys, only acceptances that a trusted key signed count; those of a revoked key never do.`,
 		Example: `  redsi accept step.command.fit --reason "only a comment in fit.py"
   redsi accept step.dedup.nq --reason "version 4 differs for titles only" --yes
   redsi accept step.command.fit --of last~3 --reason "as it was in March"
@@ -57,7 +55,7 @@ those of a revoked key never do.`,
 					return err
 				}
 				all, err := artifacts.Acceptances(ctx, store.Own)
-				return a.printed(all, err, func(w io.Writer) { view.Acceptances(w, all) })
+				return a.print(all, err, func(w io.Writer) { view.Acceptances(w, all) })
 			case revoke != "":
 				return a.revokeAccepted(ctx, revoke, o.By)
 			case strings.TrimSpace(o.Reason) == "":
@@ -65,7 +63,7 @@ those of a revoked key never do.`,
 			}
 			o.Confirm = func(todo []accept.Step) error { return a.mayAccept(ctx, todo, yes) }
 			done, left, err := accept.Results(ctx, a.Session, args[0], o)
-			return a.printed(map[string]any{"accepted": done, "left": left}, err, func(w io.Writer) {
+			return a.print(map[string]any{"accepted": done, "left": left}, err, func(w io.Writer) {
 				for _, why := range left {
 					view.Printf(w, "left: %s\n", why)
 				}
@@ -109,16 +107,12 @@ func (a *app) mayAccept(ctx context.Context, todo []accept.Step, yes bool) error
 	return nil
 }
 
-// revokeAccepted revokes acceptances, and prints which.
 func (a *app) revokeAccepted(ctx context.Context, target, by string) error {
 	revoked, err := accept.Revoke(ctx, a.Session, target, by)
-	if err != nil {
-		return err
+	if err == nil && len(revoked) == 0 {
+		err = fault.Input(fmt.Errorf("no result of %s was accepted: `%s` lists what was", target, a.hint("accept", "--list")))
 	}
-	if len(revoked) == 0 {
-		return fault.Input(fmt.Errorf("no result of %s was accepted: `%s` lists what was", target, a.hint("accept", "--list")))
-	}
-	return a.print(map[string]any{"revoked": revoked}, func(w io.Writer) {
+	return a.print(map[string]any{"revoked": revoked}, err, func(w io.Writer) {
 		for _, s := range revoked {
 			view.Println(w, s)
 		}
@@ -130,7 +124,7 @@ func newForceCmd(a *app) *cobra.Command {
 	var downstream bool
 	cmd := &cobra.Command{
 		Use:   "force STEP",
-		Short: "Forget a step's result, so that the next run makes it again",
+		Short: "Forget a step's result, so that the next run rebuilds it",
 		Long: `There are three use cases:
 
   run a step again              redsi force STEP: its result and those of its
@@ -146,18 +140,15 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			forgotten, err := a.Forget(cmd.Context(), args[0], downstream)
-			if err != nil {
-				return err
-			}
 			command := a.ToRun(args[0])
 			if downstream { // the target alone does not need them
 				command = a.ToRun()
 			}
-			return a.print(map[string]any{"forgotten": forgotten}, func(w io.Writer) {
+			return a.print(map[string]any{"forgotten": forgotten}, err, func(w io.Writer) {
 				for _, s := range forgotten {
 					view.Println(w, s)
 				}
-				view.Printf(w, "%s forgotten; `%s` makes them anew.\n", view.Count(len(forgotten), "result"), command)
+				view.Printf(w, "%s forgotten; `%s` rebuilds them.\n", view.Count(len(forgotten), "result"), command)
 			})
 		},
 	}

@@ -30,10 +30,11 @@ import (
 type app struct {
 	*drive.Driver
 	cmd      *cobra.Command // the verb that is running
-	Out, Err io.Writer
-	sayer    sayer
-	progress string       // how runs are shown
-	events   *view.Events // nil: for people
+	Out      io.Writer
+	Err      *view.Screen                // without a terminal, only in the order in which lines are written
+	progress string                      // how runs are shown
+	events   *view.Events                // nil: for people
+	followed atomic.Pointer[view.Events] // events, while they show a run; nil: none are shown
 	paper    Paper
 
 	JSON     bool
@@ -41,7 +42,13 @@ type app struct {
 }
 
 // Say, Waiting, Reading, Copying and Diagnostics are what a session says, on this terminal.
-func (a *app) Say(text string) { a.sayer.say(text) }
+func (a *app) Say(text string) {
+	if e := a.followed.Load(); e != nil {
+		e.Say(text)
+		return
+	}
+	view.Println(a.Err, text)
+}
 
 // Paper is the pipeline of a paper, which redsi init --paper writes. Without a name there is no paper.
 type Paper struct {
@@ -49,31 +56,6 @@ type Paper struct {
 	Files fs.FS
 	More  map[string][]byte // files by their paths that the program has elsewhere
 	Try   string            // the command to begin with
-}
-
-// sayer prints messages for a person: directly to the terminal, or through what is drawing
-// there.
-type sayer struct {
-	mu   sync.Mutex
-	w    io.Writer
-	draw func(string)
-}
-
-func (s *sayer) say(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draw != nil {
-		s.draw(text)
-		return
-	}
-	view.Println(s.w, text)
-}
-
-// through sends messages to draw, until it is called with nil.
-func (s *sayer) through(draw func(string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draw = draw
 }
 
 // terminal is the width of w's terminal; 0 if it is not one.
@@ -112,39 +94,26 @@ func (a *app) writeForm(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// printed prints a result, or returns the error that there is in its place.
-func (a *app) printed(v any, err error, text func(w io.Writer)) error {
-	if err != nil {
+// print prints a result, as JSON if that was asked for, else as text; or returns the error that there is in place of the result.
+func (a *app) print(v any, err error, text func(w io.Writer)) error {
+	switch {
+	case err != nil:
 		return err
-	}
-	return a.print(v, text)
-}
-
-// print prints a result: as JSON if that was asked for, else as text.
-func (a *app) print(v any, text func(w io.Writer)) error {
-	if a.JSON {
+	case a.JSON:
 		return view.WriteJSON(a.Out, v)
 	}
 	text(a.Out)
 	return nil
 }
 
-// patience is how long to wait in silence: longer without a terminal.
-func (a *app) patience() time.Duration {
-	if terminal(a.Err) > 0 {
-		return a.Delays.Silent
-	}
-	return a.Delays.Say
-}
-
-// Waiting says what it waits for, once that has taken a while, until over is called.
+// Waiting says what a command waits for, once that has taken a while, until over is called.
 func (a *app) Waiting(what string) (over func()) {
 	return a.waitingFor(func() string { return what })
 }
 
 // waitingFor is Waiting with a changing text, which a terminal shows every second.
 func (a *app) waitingFor(what func() string) (over func()) {
-	patience := a.patience()
+	patience := a.Delays.Silent
 	if patience == 0 { // in tests
 		return func() {}
 	}
@@ -154,22 +123,20 @@ func (a *app) waitingFor(what func() string) (over func()) {
 	telling.Go(func() {
 		next := time.NewTimer(patience)
 		defer next.Stop()
-		screen, _ := a.Err.(*view.Screen)
 		for {
 			select {
 			case <-done:
-				if screen != nil {
-					screen.Show(nil)
-				}
+				a.Err.Show(nil)
 				return
 			case <-next.C:
 			}
-			if screen == nil {
+			width := terminal(a.Err)
+			if width == 0 {
 				a.Say(what() + " …")
 				next.Reset(patience)
 				continue
 			}
-			screen.Show(view.Waiting(what(), time.Since(began), terminal(screen)))
+			a.Err.Show(view.Waiting(what(), time.Since(began), width))
 			next.Reset(time.Second)
 		}
 	})
@@ -223,8 +190,7 @@ func (a *app) telling(what string) (tell artifacts.Tell, over func()) {
 	})
 }
 
-// Copying shows on a terminal how many bytes have been copied, once that has taken a while, until over is called; elsewhere it is
-// silent.
+// Copying shows on a terminal, once copying has taken a while, how many bytes have been copied, until over is called.
 func (a *app) Copying(what string, total int64) (add func(n int64), over func()) {
 	if terminal(a.Err) == 0 || a.JSON {
 		return func(int64) {}, func() {}
@@ -264,7 +230,7 @@ func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 		view.Printf(a.Err, "%s: %s\n", a.File, ds.Summary())
 		undeclared := slices.ContainsFunc(ds.List, func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, "Undeclared ") })
 		if around := syntax.Around(a.File); undeclared && around != "" {
-			view.Printf(a.Err, "%s was read alone. To read it as part of the pipeline in its folder: -f %s\n", a.File, around)
+			view.Printf(a.Err, "%s was read on its own. To read it as part of the pipeline in its folder: -f %s\n", a.File, around)
 		}
 	}
 	return err

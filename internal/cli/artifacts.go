@@ -31,10 +31,10 @@ step ran at the same time; energy is the whole machine's while the step ran.`,
 			a.Targets = args
 			if used {
 				list, sum, err := files.ListUsed(cmd.Context(), a.Session)
-				return a.printed(map[string]any{"steps": list, "sum": sum}, err, func(w io.Writer) { view.Used(w, list, sum) })
+				return a.print(map[string]any{"steps": list, "sum": sum}, err, func(w io.Writer) { view.Used(w, list, sum) })
 			}
 			list, err := files.List(cmd.Context(), a.Session, first(args), a.JSON)
-			return a.printed(list, err, func(w io.Writer) { view.Outputs(w, list) })
+			return a.print(list, err, func(w io.Writer) { view.Outputs(w, list) })
 		},
 	}
 	ls.Flags().BoolVar(&used, "used", false, "list what steps used of their machines")
@@ -77,9 +77,8 @@ func newGetCmd(a *app) *cobra.Command {
 all outputs of a step, each under its name. DIGEST is that of a result (its key), of a tree or of a
 file, and needs no pipeline.
 
-The files are verified copies: you may change them without changing the store. They appear together,
-once all are complete. With --force the folder may have files: those of the same names are replaced,
-and the others stay.`,
+The files are verified copies: you may change them without changing the store. They appear together, once all are
+complete. With --force the folder may have files: those of the same names are replaced, and the others stay.`,
 		Example: `  redsi artifacts get step.download.text.files text
   redsi artifacts get table.dedup_counts tables --force
   redsi artifacts get sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 out`,
@@ -99,7 +98,7 @@ and the others stay.`,
 			if _, ok := errors.AsType[*local.NotEmptyError](err); ok {
 				err = fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}
-			return a.printed(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, err, func(w io.Writer) {
+			return a.print(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, err, func(w io.Writer) {
 				view.Printf(w, "%s  %s, %s\n", args[1], view.Count(len(found), "file"), view.Size(bytes))
 			})
 		},

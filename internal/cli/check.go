@@ -30,20 +30,18 @@ import (
 func newCheckCmd(a *app) *cobra.Command {
 	var junit, markdown, values string
 	var strict, all bool
-	var tex *texOptions
+	var tex texOptions
 	cmd := &cobra.Command{
 		Use:   "check [FILE.tex...]",
 		Short: "Compare the results with what the paper says; with FILE.tex, the paper with the results",
 		Long: `Compares the cells of tables and figures that have results with what the pipeline expects of them,
-and evaluates its claims. Nothing runs: expectations are not part of any key, so an edited claim is
-evaluated at once.
+and evaluates its claims. Nothing runs: expectations are not part of any key, so an edited claim is evaluated at once.
 
-An expectation matches or holds; is near, which is not a failure; or differs or is broken. The
-paper's values are compared at the paper's scale only, those expected at another scale, such as toy,
-at that scale. What has not run is counted; with --strict it fails as well. --values writes the
-cells as they are, for a pipeline to expect at this scale: such values check that a later run gives
-the same, and say nothing about the paper. With --target, only those tables and figures are checked,
-and the claims that are about no others.
+An expectation matches or holds; is near, which is not a failure; or differs or is broken. The paper's values are
+compared at the paper's scale only, those expected at another scale, such as toy, at that scale. What has not run is
+counted; with --strict it fails as well. --values writes the cells as they are, for a pipeline to expect at this
+scale: such values check that a later run gives the same, and say nothing about the paper. With --target, only those
+tables and figures are checked, and the claims that are about no others.
 
 Exit code 0 if nothing fails, 1 if an expectation of severity error does.
 
@@ -64,8 +62,8 @@ With FILE.tex:
 				return fault.Input(errors.New("--junit, --values and --strict are about the results, not about a paper: leave them out, or leave FILE.tex out"))
 			case len(args) > 0:
 				tex.Markdown, tex.Each = markdown, all
-				return a.checkTex(ctx, args, *tex)
-			case *tex != (texOptions{}):
+				return a.checkTex(ctx, args, tex)
+			case tex != (texOptions{}):
 				return fault.Input(errors.New("--numbers, --since and --against need a paper: name its FILE.tex"))
 			}
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
@@ -114,7 +112,9 @@ With FILE.tex:
 	f.StringVar(&values, "values", "", "also write the cells' present values, as CSV, to this `FILE`: for expectations at a scale that the paper does not have")
 	f.BoolVar(&strict, "strict", false, "exit 1 also if something has not run")
 	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold; with a paper, every number")
-	tex = texFlags(cmd)
+	f.StringVar(&tex.Numbers, "numbers", "", "with a paper: a numbers.tex to use instead of the pipeline's results")
+	f.StringVar(&tex.Since, "since", "", "with a paper: show what has changed since this git revision, by its numbers.tex")
+	f.StringVar(&tex.Against, "against", "", "with a paper: show what has changed since a run: an id, last, last~1")
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
@@ -136,16 +136,6 @@ type texOptions struct {
 	Against  string // run to compare with
 	Markdown string
 	Each     bool // list every number of a hand-typed table
-}
-
-// texFlags adds check's flags for papers.
-func texFlags(cmd *cobra.Command) *texOptions {
-	var o texOptions
-	f := cmd.Flags()
-	f.StringVar(&o.Numbers, "numbers", "", "with a paper: a numbers.tex to use instead of the pipeline's results")
-	f.StringVar(&o.Since, "since", "", "with a paper: show what has changed since this git revision, by its numbers.tex")
-	f.StringVar(&o.Against, "against", "", "with a paper: show what has changed since a run: an id, last, last~1")
-	return &o
 }
 
 // checkTex compares LaTeX files with the cells of the pipeline.

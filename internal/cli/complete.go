@@ -31,7 +31,7 @@ import (
 // completeWithin bounds the wait after the Tab key.
 const completeWithin = 10 * time.Second
 
-// Completions that end in one of these continue, so no blank follows.
+// goesOn has the characters after which a completion continues, so that no blank follows.
 const goesOn = "=:"
 
 func newCompletionCmd(a *app) *cobra.Command {
@@ -96,8 +96,7 @@ type completer func(ctx context.Context, begun string) []string
 
 func these(list ...string) completer { return func(context.Context, string) []string { return list } }
 
-// completion is a completer for cobra. If the pipeline or the store cannot be read there are
-// no candidates; the verb reports the error.
+// completion is a completer for cobra. It has no candidates if the pipeline or the store cannot be read: the verb reports the error.
 func (a *app) completion(c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if a.setup(cmd) != nil {
@@ -233,7 +232,6 @@ func (a *app) runNames(ctx context.Context, _ string) []string {
 	return append([]string{"last", "last~1"}, ids...)
 }
 
-// openNames lists the open runs.
 func (a *app) openNames(ctx context.Context, _ string) []string {
 	f := a.cmd.Flags()
 	o := drive.Cluster{Address: f.Lookup("temporal-address").Value.String(), Namespace: f.Lookup("temporal-namespace").Value.String(),

@@ -154,8 +154,8 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	return failed
 }
 
-// lacking are the files of a table which say that it, or what it reads, is without so many steps. Where it only reads what is
-// incomplete, its result does not: a complete study that came to the same bytes has the same.
+// lacking returns writers of a table's files which say how many steps the table, or what it reads, is without. Its result says so only
+// if the table itself gathers steps: a complete study that came to the same bytes has the same result.
 func lacking(ctx context.Context, store *artifacts.Resolver, res *artifacts.Result, lacks int) (map[string]func(io.Writer) error, error) {
 	b, err := expect.ReadOutput(ctx, res, "json", store.Open)
 	if err != nil {
@@ -166,19 +166,17 @@ func lacking(ctx context.Context, store *artifacts.Resolver, res *artifacts.Resu
 	return map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "json": t.JSON}, err
 }
 
-// rendered lists the tables and figures of a plan: in the order of the targets
-// that ask for them, otherwise as in the source.
+// rendered lists the tables and figures of a plan: in the order of the targets that ask for them, otherwise as in the source.
 func (a *app) rendered(pl *plan.Plan) []int {
 	found := lists.Filter(lists.Places(len(pl.Steps)), func(i int) bool { return pl.Steps[i].IsRendered() })
-	rank := func(i int) uint { // of none of the targets: -1, which is the last
+	rank := func(i int) uint { // without a target it is uint(-1), the last
 		return uint(slices.IndexFunc(a.Targets, func(t string) bool { return plan.Matches(t, pl.Steps[i].Address) }))
 	}
 	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(rank(x), rank(y)) })
 	return found
 }
 
-// stale are files of tables and figures that are not of this run though it was asked for them, or
-// that the pipeline does not have any more.
+// stale finds files of tables and figures that this run was asked for and did not write, or that the pipeline no longer has.
 func (a *app) stale(o runOptions, out *runSummary) ([]files.Rendered, error) {
 	left := map[string]bool{} // of the pipeline, and not of this run
 	for _, s := range out.Of.Pipeline.Steps {
@@ -211,8 +209,7 @@ func (a *app) printFiles(files []files.Rendered, note string) {
 	}
 }
 
-// publish writes what publish blocks name, of steps that have results. The error is of what could
-// not be written; the run has its results all the same.
+// publish writes what publish blocks name, of steps that have results. It fails if a file could not be written; the results stay.
 func (a *app) publish(ctx context.Context, out *runSummary, names files.Names) (failed error) {
 	owners := map[string]string{}             // by files that publish blocks write
 	results := map[string]*artifacts.Result{} // of the run's steps; nil if it has not been read
@@ -256,8 +253,7 @@ func (a *app) publish(ctx context.Context, out *runSummary, names files.Names) (
 	return failed
 }
 
-// shared refuses files of a publish block that another one writes, too, as each would take them
-// for somebody else's, or remove them.
+// shared refuses files of a publish block that another block writes, too: each would take them for foreign files, or remove them.
 func shared(owners map[string]string, block, to string, list []artifacts.File) error {
 	for _, f := range list {
 		file := path.Join(to, f.Name)
@@ -291,7 +287,7 @@ const notifyWithin = 10 * time.Second
 
 var notifyAgain = time.Second
 
-// notice is what is said of the end of a run. It has no texts that a step or an error says.
+// notice tells of the end of a run, without texts of steps or errors.
 type notice struct {
 	Pipeline  string              `json:"pipeline"`
 	Run       string              `json:"run,omitempty"` // "": there was nothing to do, or it did not begin
@@ -307,7 +303,7 @@ var (
 	schemeOf = regexp.MustCompile(`^[^ /]*://`)
 )
 
-// checkNotify refuses addresses of which nobody knows how to tell them.
+// checkNotify refuses addresses of other schemes than http and https.
 func (o runOptions) checkNotify() error {
 	scheme := schemeOf.FindString(o.notify)
 	switch {
@@ -319,7 +315,7 @@ func (o runOptions) checkNotify() error {
 	return nil
 }
 
-// notify tells of the end of a run. That it fails is only a warning.
+// notify tells of the end of a run. A failure is only logged.
 func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive.Summary, err error) {
 	var stopped *drive.Cancelled
 	n := notice{Pipeline: a.File, OK: err == nil, Cancelled: ctx.Err() != nil || errors.As(err, &stopped), Seconds: time.Since(began).Seconds()}

@@ -22,25 +22,9 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// confirmOptions says which runs need a confirmation at the terminal.
-type confirmOptions struct {
-	above string
-	yes   bool
-}
-
-func (o *confirmOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&o.above, "confirm-above", env("REDSI_CONFIRM_ABOVE", estimate.UsualLimits), "on a terminal, ask before a run of more work or downloads than this: TIME, SIZE or both; never: do not ask")
-	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-}
-
-// confirm asks at the terminal, if there is one, before a large run. An error says that the
-// answer was no.
-func (a *app) confirm(ctx context.Context, o *confirmOptions, store *artifacts.Resolver, v *plan.Preview) error {
-	if o == nil || o.yes {
-		return nil
-	}
-	l, err := estimate.ParseLimits(o.above)
+// confirm asks at the terminal, if there is one, before a run above these limits. It fails if the answer is no.
+func (a *app) confirm(ctx context.Context, above string, store *artifacts.Resolver, v *plan.Preview) error {
+	l, err := estimate.ParseLimits(above)
 	if err != nil {
 		return fault.Input(fmt.Errorf("--confirm-above %w", err))
 	}
@@ -73,7 +57,7 @@ func (a *app) Ask(ctx context.Context, question string) string {
 	return text
 }
 
-// answer is what the person at the terminal says.
+// answer asks the person at the terminal; asked is false without a terminal.
 func answer(ctx context.Context, question string) (text string, asked bool) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return "", false
@@ -97,10 +81,10 @@ func answer(ctx context.Context, question string) (text string, asked bool) {
 	}
 }
 
-// fromFlags are the flags about other stores.
+// fromFlags names the flags about other stores.
 var fromFlags = []string{"from", "require-from", "trust", "untrusted"}
 
-// fromFlags adds them to a verb that reads results.
+// fromFlags adds the flags about other stores to a verb that reads results.
 func (a *app) fromFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&a.Others.From, "from", nil, "also look for results in this store, read-only: https://HOST/PATH, s3://BUCKET/PREFIX or a folder; may be repeated")
@@ -109,8 +93,7 @@ func (a *app) fromFlags(cmd *cobra.Command) {
 	f.StringVar(&a.Others.Untrusted, "untrusted", "", "results in other stores that no trusted key signed: run (run the step here), verify (run it and compare) or use (default run)")
 }
 
-// sayOthers says at the start of a run which results in other stores are not used, and which
-// stores do not answer.
+// sayOthers says at the start of a run which results in other stores are not used, and which stores do not answer.
 func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	if len(a.Others.Opened) == 0 && len(a.Belief.Passed) == 0 {
 		return nil
@@ -131,8 +114,7 @@ func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.
 	return a.SayDown(store, session.MayHave(v, e))
 }
 
-// isDown reports whether another store does not answer: it alone may have results, and know
-// how long steps take.
+// isDown reports whether another store does not answer, which may have results that no other store has, and say how long steps take.
 func isDown(store *artifacts.Resolver) bool {
 	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }

@@ -2,9 +2,10 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/console"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -24,9 +26,8 @@ func newConsoleCmd(a *app) *cobra.Command {
 		Use:   "console [EXPRESSION...]",
 		Short: "Evaluate expressions of a pipeline: local values, for_each keys, functions, references",
 		Long: `Evaluates expressions as in a locals block of the pipeline, and prints their values as HCL, or with
---json as JSON. Without arguments it reads one expression per line of standard input. Nothing is
-run. A step's output is shown as its address, with what the plan says about it: a hit's key and the
-digest of the output.
+--json as JSON. Without arguments it reads one expression per line of standard input. Nothing is run. A step's output
+is shown as its address, with what the plan says about it: a hit's key and the digest of the output.
 
 Exit code 0 if all could be evaluated, 2 if not; the others are evaluated anyway.`,
 		Example: `  redsi console 'keys(step.train.dsi)' 'local.sizes'
@@ -62,29 +63,33 @@ type consoleRun struct {
 // read evaluates each line, with a prompt on a terminal.
 func (c *consoleRun) read(in *os.File) error {
 	prompt := term.IsTerminal(int(in.Fd())) && terminal(c.Out) > 0
-	lines := bufio.NewReader(in)
-	for n := 1; ; n++ {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, syntax.MaxFile)
+	n := 1
+	for ; ; n++ {
 		if prompt {
 			view.Printf(c.Out, "> ")
 		}
-		line, err := lines.ReadString('\n')
-		if err != nil && err != io.EOF {
-			return err
+		if !lines.Scan() {
+			break
 		}
-		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
+		if text := strings.TrimSpace(lines.Text()); text != "" && !strings.HasPrefix(text, "#") {
 			if err := c.evaluate(fmt.Sprintf("line %d", n), text); err != nil {
 				return err
 			}
 		}
-		switch {
-		case err == io.EOF && prompt: // end of input at the prompt
-			view.Println(c.Out)
-			return nil
-		case err == io.EOF:
-			return c.end()
-		case c.ctx.Err() != nil:
+		if c.ctx.Err() != nil {
 			return c.ctx.Err()
 		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fault.Input(fmt.Errorf("line %d has more than %d bytes: write a shorter expression", n, syntax.MaxFile))
+	case err == nil && prompt: // end of input at the prompt
+		view.Println(c.Out)
+		return nil
+	default:
+		return cmp.Or(err, c.end())
 	}
 }
 
@@ -115,7 +120,6 @@ func (c *consoleRun) evaluate(from, expression string) error {
 	return err
 }
 
-// lookUp looks up all steps of a pipeline.
 func (a *app) lookUp(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Planned, error) {
 	planned := map[string]console.Planned{}
 	v, err := a.PreviewTargets(ctx, p, nil, func(of session.Seen) (plan.Keep, error) {

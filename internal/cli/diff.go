@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// diffOptions are the flags of diff.
 type diffOptions struct {
 	all      bool
 	markdown string // file; "-" is standard output
@@ -34,10 +33,9 @@ func newDiffCmd(a *app) *cobra.Command {
 		Use:   "diff RUN_A RUN_B | REV | REV..[REV] | DIR_A DIR_B",
 		Short: "Compare two runs, or show what a change costs: which steps lose their results, why, and how long they take",
 		Long: `For two runs: which steps differ, what changed in their keys, which outputs differ, and which
-comparisons with the paper have a new verdict. For tables and figures the cells that differ are
-shown, for JSON the fields, for short texts the lines, otherwise the sizes. A run is named by its id
-or a unique part of it, last, or last~1 for the one before. Steps that do the same work under
-another name are shown as such.
+comparisons with the paper have a new verdict. For tables and figures the cells that differ are shown, for JSON the
+fields, for short texts the lines, otherwise the sizes. A run is named by its id or a unique part of it, last, or
+last~1 for the one before. Steps that do the same work under another name are shown as such.
 
 For two versions of the pipeline, what the change costs: which steps go from HIT to RUN or MAYBE,
 which attribute at which line causes that, which tables and claims are affected, and how long the
@@ -48,10 +46,9 @@ steps are expected to take. Nothing is run.
   REV...REV2        the last commit that both have in common, and REV2
   DIR_A DIR_B       two folders or pipeline files
 
-Files of a commit are read from git's objects: nothing is checked out, no hook and no filter runs,
-and for Git LFS the pointer is enough. Files that the commit does not have, such as data that is not
-under version control, are read as they are here. A name that is both a run and a folder is an
-error: write ./NAME for the folder.`,
+Files of a commit are read from git's objects: nothing is checked out, no hook and no filter runs, and for Git LFS the
+pointer is enough. Files that the commit does not have, such as data that is not under version control, are read as
+they are here. A name that is both a run and a folder is an error: write ./NAME for the folder.`,
 		Example: `  redsi diff last~1 last
   redsi diff last~1 last --verbose                   # all values and lines
   redsi diff 20261121T103628Z-7710bece last --json
@@ -109,33 +106,24 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	if err != nil {
 		return err
 	}
-	x, err := a.runOf(ctx, store, args, 0)
-	if err != nil {
+	var of [2]*runs.Record
+	for i, arg := range args {
+		if of[i], err = a.FindRun(ctx, store.Own, arg); err == nil {
+			continue
+		}
+		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), arg); other == nil {
+			err = fault.Input(fmt.Errorf("%w; for two commits write `%s`", err, a.hint("diff", args[0]+".."+args[1])))
+		}
 		return err
 	}
-	y, err := a.runOf(ctx, store, args, 1)
-	if err != nil {
-		return err
-	}
+	x, y := of[0], of[1]
 	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
-	return a.printed(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, err, func(w io.Writer) {
+	return a.print(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, err, func(w io.Writer) {
 		view.RunsDiffer(w, a.style(w), x.RunID, y.RunID, ds, same, o.all)
 	})
 }
 
-// runOf is FindRun with a hint in case a commit was meant.
-func (a *app) runOf(ctx context.Context, store *artifacts.Resolver, args []string, i int) (*runs.Record, error) {
-	rec, err := a.FindRun(ctx, store.Own, args[i])
-	if err != nil {
-		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), args[i]); other == nil {
-			return nil, fault.Input(fmt.Errorf("%w; for two commits write `%s`", err, a.hint("diff", args[0]+".."+args[1])))
-		}
-	}
-	return rec, err
-}
-
-// impact shows what the change from one variant of the pipeline to another costs, in the forms
-// that were asked for.
+// impact shows what the change from one variant of the pipeline to another costs, in the forms that were asked for.
 func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) error {
 	r, err := variants.Impact(ctx, a.Session, x, y, a.printDiagnostics)
 	if err != nil {
@@ -145,7 +133,7 @@ func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) 
 		return err
 	}
 	if a.JSON || o.markdown != "-" {
-		if err := a.print(r, func(w io.Writer) { view.Impact(w, r, a.style(w), o.all) }); err != nil {
+		if err := a.print(r, nil, func(w io.Writer) { view.Impact(w, r, a.style(w), o.all) }); err != nil {
 			return err
 		}
 	}
@@ -164,10 +152,9 @@ func newSameCmd(a *app) *cobra.Command {
 		Long: `Two runs are the same study if they have the same steps with the same keys, and the same bytes, or
 bytes within what their kind allows ("redsi kinds NAME" says how each output is compared).
 
-A and B are runs, by an id, a part of one, last or last~N, or files that --write wrote: a snapshot
-of a run, with keys and digests, to be kept in version control and compared with runs elsewhere.
-What has other bytes than a snapshot says is compared by its kind's rule where the store has both.
-Models are judged by the steps that evaluate them.
+A and B are runs, by an id, a part of one, last or last~N, or files that --write wrote: a snapshot of a run, with keys
+and digests, to be kept in version control and compared with runs elsewhere. What has other bytes than a snapshot says
+is compared by its kind's rule where the store has both. Models are judged by the steps that evaluate them.
 
 Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line of the pipeline.`,
 		Example: `  redsi same last~1 last
@@ -201,7 +188,7 @@ Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line
 				return err
 			}
 			differ := slices.ContainsFunc(pairs, func(p compare.Pair) bool { return !p.Ok(results) })
-			err = a.print(map[string]any{"a": of[0].Run, "b": of[1].Run, "same": !differ, "steps": pairs}, func(w io.Writer) {
+			err = a.print(map[string]any{"a": of[0].Run, "b": of[1].Run, "same": !differ, "steps": pairs}, nil, func(w io.Writer) {
 				view.Same(w, a.style(w), of[0].Run, of[1].Run, pairs, results)
 			})
 			if os.Getenv("GITHUB_ACTIONS") == "true" {
@@ -214,11 +201,11 @@ Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line
 		},
 	}
 	cmd.Flags().StringVar(&write, "write", "", "write the snapshot of a run to this `FILE`; - is standard output")
-	cmd.Flags().BoolVar(&results, "results", false, "results alone count, whatever keys they have")
+	cmd.Flags().BoolVar(&results, "results", false, "compare only results, whatever keys they have")
 	return with(cmd, a.fromFlags, a.pipelineFlags)
 }
 
-// snapshot is of a run, or of a file.
+// snapshot takes the snapshot of a run, or reads it from a file.
 func (a *app) snapshot(ctx context.Context, store *artifacts.Resolver, name string) (*compare.Snapshot, error) {
 	if at, err := os.Stat(name); err == nil && !at.IsDir() {
 		s, err := compare.ReadSnapshot(ctx, store, name)

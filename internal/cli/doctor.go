@@ -30,8 +30,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
 		Long: `It checks the program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the
-signing key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
-cluster.
+signing key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or cluster.
 
 With --rates, it first measures in a minute or two how fast this machine is, its processors and a
 card of each sort: extraction of Natural Questions, updates, searches and rankings by T5s of the
@@ -51,7 +50,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 			}
 			found := a.examine(cmd.Context(), o)
 			bad := doctor.Leveled(found)
-			err := a.print(found, func(w io.Writer) { view.Findings(w, a.style(w), found) })
+			err := a.print(found, nil, func(w io.Writer) { view.Findings(w, a.style(w), found) })
 			if err == nil && bad > 0 {
 				err = fmt.Errorf("%s failed", view.Count(bad, "check"))
 			}
@@ -68,7 +67,6 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 	return with(cmd, a.fromFlags)
 }
 
-// examine runs all checks.
 func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	facts, err := a.SecondProgram().Facts(ctx)
 	found := append(append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Job()...), doctor.Models(compute.Find(), facts, err, a.Computed())...)
@@ -107,7 +105,6 @@ func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	return found
 }
 
-// examineCluster dials a cluster and checks it.
 func (a *app) examineCluster(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	ctx, cancel := context.WithTimeout(ctx, doctor.AnswersWithin)
 	defer cancel()
@@ -155,7 +152,7 @@ func (a *app) printVersion() error {
 	if _, err := os.Stat(models); err == nil {
 		b.Models = models
 	}
-	return a.print(b, func(w io.Writer) {
+	return a.print(b, nil, func(w io.Writer) {
 		view.Printf(w, "redsi     %s, commit %s\nGo        %s, %s\n", b.Release, b.Revision, b.Go, b.Platform)
 		view.Printf(w, "server    %s, Temporal %s\nmodels    %s, for libtorch %s\nkeys      %s\n", b.Server, b.Temporal, b.Models, b.Libtorch, b.Keys)
 	})

@@ -32,7 +32,7 @@ REDSI_ENVIRONMENTS names. A step makes a removed environment anew when it needs 
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			list, err := realize.List()
-			return a.printed(list, err, func(w io.Writer) { view.Environments(w, list) })
+			return a.print(list, err, func(w io.Writer) { view.Environments(w, list) })
 		},
 	}
 	cmd.AddCommand(ls, newEnvPathCmd(a), newEnvRmCmd(a))
@@ -67,7 +67,7 @@ func newEnvPathCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = a.print(map[string]any{"path": h.Dir, "environment": h.Record}, func(w io.Writer) { view.Println(w, h.Dir) })
+			err = a.print(map[string]any{"path": h.Dir, "environment": h.Record}, nil, func(w io.Writer) { view.Println(w, h.Dir) })
 			return errors.Join(err, h.Close())
 		},
 	}, a.pipelineFlags)
@@ -113,7 +113,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 				}
 				gone = append(gone, f)
 			}
-			return a.print(gone, func(w io.Writer) { view.RemovedEnvironments(w, gone) })
+			return a.print(gone, nil, func(w io.Writer) { view.RemovedEnvironments(w, gone) })
 		},
 	}
 	cmd.Flags().StringVar(&unused, "unused", "", "remove the environments that no step has used for this long, such as 30d or 12h")

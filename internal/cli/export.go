@@ -31,11 +31,10 @@ archive by the profile Provenance Run Crate 0.5. redsi import reads it on anothe
 network or account; plan, verify and report then give the same output there. Equal results give the
 same bytes. The archive is signed if you have a signing key.
 
-It always contains the files of tables and figures, and others as far as they fit: see --fit,
---without-blobs-over and --blobs. Files left out are listed, with the steps that a reader would have
-to run; for files that a download step fetches from an https address with a checksum, the archive
-has the address. --deposit zenodo also writes Zenodo's metadata next to it, from the paper block,
-and prints the commands that upload it.
+It always contains the files of tables and figures, and others as far as they fit: see --fit, --without-blobs-over and
+--blobs. Files left out are listed, with the steps that a reader would have to run; for files that a download step
+fetches from an https address with a checksum, the archive has the address. --deposit zenodo also writes Zenodo's
+metadata next to it, from the paper block, and prints the commands that upload it.
 
 --hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR, with a
 .gitattributes, verified and checked against the requirements of the hub and its libraries, and
@@ -55,13 +54,10 @@ prints the commands of the hub's program hf that upload them.`,
 			case o.File != "":
 				o.Choice.Over, o.Choice.Fit = over.n, fit.n
 				x, err := pack.Export(cmd.Context(), a.Session, o)
-				if err != nil {
-					return err
-				}
-				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
+				return a.print(x, err, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
 			}
 			list, err := hub.Export(cmd.Context(), a.Session, folder, namespace)
-			return a.printed(list, err, func(w io.Writer) { view.Repositories(w, list) })
+			return a.print(list, err, func(w io.Writer) { view.Repositories(w, list) })
 		},
 	}
 	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, one folder each")
@@ -119,7 +115,7 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 			in := pack.Incoming{File: args[0], Folder: dir, Most: most.n, Ring: signature.Ring{Trusted: trusted}, Unsigned: untrusted != "",
 				Reading: func() func() { return a.Waiting("reading the archive") },
 				Meter:   func(total int64) (func(int64), func()) { return a.Copying("imported", total) }}
-			if a.namesStore() {
+			if !a.unset("store", "REDSI_STORE") || !a.unset("state", "REDSI_STATE") || a.Local.Flags["store"] || a.Local.Flags["state"] {
 				in.Store = a.OpenOwn
 			}
 			x, err := pack.Import(cmd.Context(), in)
@@ -130,7 +126,7 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 			if n := len(x.Damaged); n > 0 {
 				failed = fault.Failed(fmt.Errorf("%s of the archive cannot be used, such as %s", view.Count(n, "result"), x.Damaged[0]))
 			}
-			return errors.Join(a.print(x, func(w io.Writer) { view.Imported(w, x, a.hint) }), failed)
+			return errors.Join(a.print(x, nil, func(w io.Writer) { view.Imported(w, x, a.hint) }), failed)
 		},
 	}
 	f := cmd.Flags()
@@ -139,9 +135,4 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 	f.StringArrayVar(&trust, "trust", nil, "trust this public `KEY`; may be repeated")
 	f.StringVar(&untrusted, "untrusted", "", "use: accept results that no trusted key signed into a store that has other results")
 	return cmd
-}
-
-// namesStore reports whether a store was named, by itself or as that of a state folder.
-func (a *app) namesStore() bool {
-	return !a.unset("store", "REDSI_STORE") || !a.unset("state", "REDSI_STATE") || a.Local.Flags["store"] || a.Local.Flags["state"]
 }

@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
-// globalFlags are understood by every verb.
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
@@ -36,7 +35,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
 
-// with adds flags that several verbs have to one of them.
+// with adds flags, which several verbs share, to a verb.
 func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
 	for _, add := range flags {
 		add(cmd)
@@ -44,7 +43,7 @@ func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
 	return cmd
 }
 
-// pipelineFlags are the flags of verbs that read a pipeline.
+// pipelineFlags adds the flags of verbs that read a pipeline.
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
@@ -63,7 +62,7 @@ func (a *app) targetFlag(cmd *cobra.Command) {
 
 func env(name, fallback string) string { return cmp.Or(os.Getenv(name), fallback) }
 
-// clusterFlags are the flags of verbs that talk to an existing cluster.
+// clusterFlags adds the flags of verbs that talk to an existing cluster.
 func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {
 	f := cmd.Flags()
 	f.StringVar(&o.Address, "temporal-address", "", "HOST:PORT of an existing cluster (or set TEMPORAL_ADDRESS or a profile)")
@@ -73,25 +72,25 @@ func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {
 	payloadFlag(cmd, o)
 }
 
-// payloadFlag is for verbs that send anything through Temporal.
+// payloadFlag adds the flag of verbs that send anything through Temporal.
 func payloadFlag(cmd *cobra.Command, o *drive.Cluster) {
 	cmd.Flags().StringVar(&o.PayloadKey, "payload-key", os.Getenv("REDSI_PAYLOAD_KEY"),
 		"file of the keys that encrypt what Temporal stores about runs; every process of a run needs it")
 }
 
-// metricsFlag is for verbs that run steps.
+// metricsFlag adds the flag of verbs that run steps.
 func (a *app) metricsFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.MetricsAddress, "metrics-address", "",
 		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone listens on this machine only (default: none)")
 }
 
-// progressFlag is for verbs that follow runs.
+// progressFlag adds the flag of verbs that follow runs.
 func (a *app) progressFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.progress, "progress", "text",
 		"how a run is shown on standard error: text, or json (events for programs; when nobody reads them any more, as Ctrl-C)")
 }
 
-// setProgress makes what --progress asks for. A reader of events that goes ends cmd's context.
+// setProgress opens the events that --progress asks for. When their reader goes, cmd's context ends.
 func (a *app) setProgress(cmd *cobra.Command) error {
 	switch a.progress {
 	case "", "text":
@@ -108,7 +107,7 @@ func (a *app) setProgress(cmd *cobra.Command) error {
 	return nil
 }
 
-// embedFlags are the flags of verbs that may start a server of their own.
+// embedFlags adds the flags of verbs that may start a server of their own.
 func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
 	f := cmd.Flags()
 	f.IntVar(&o.UIPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
@@ -117,7 +116,7 @@ func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
 	roomFlags(cmd, &o.CPUs, &o.Memory)
 }
 
-// slots is the flag of that name, whose 0 is not its default.
+// slots is the value of --slots, whose 0 differs from its default.
 type slots struct{ of *drive.Cluster }
 
 func (s *slots) String() string {
@@ -135,7 +134,7 @@ func (s *slots) Set(text string) (err error) {
 	return err
 }
 
-// roomFlags are what the steps of a worker may ask for.
+// roomFlags adds the flags of what the steps of a worker may ask for.
 func roomFlags(cmd *cobra.Command, cpus *int, memory *int64) {
 	cmd.Flags().IntVar(cpus, "cpus", 0, "processors for steps, one for each that asks for none by resources { cpus = … } (default: those that this process may use, or --slots if that is more)")
 	(&size{to: memory}).flag(cmd.Flags(), "memory", "12GB", "memory for steps that ask for some by resources { memory = … }, such as 12GB (default: what the machine and its control groups have)")
@@ -143,7 +142,7 @@ func roomFlags(cmd *cobra.Command, cpus *int, memory *int64) {
 
 const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"
 
-// size is a flag's number of bytes, which is at least one where it is given.
+// size is a flag's number of bytes, at least 1 where the flag is given.
 type size struct {
 	n             int64  // 0: not given
 	text          string // as it was given
@@ -152,7 +151,7 @@ type size struct {
 	perSecond     bool   // it may end in /s
 }
 
-// flag adds the flag, with an example of a size for who gets it wrong.
+// flag adds the flag; errors show the example of a size.
 func (s *size) flag(f *pflag.FlagSet, name, example, usage string) {
 	s.name, s.example = "--"+name, example
 	f.Var(s, name, usage)
@@ -177,18 +176,18 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
-// sizeError says all of a size that cannot be read: the flag, the text, and what is wanted.
+// sizeError says everything about a size that cannot be read: the flag, the text, and what is wanted.
 type sizeError struct{ error }
 
-// What is said of flags, as annotations: the flag that one can be used only with, and the least that it can be.
+// Annotations of a flag: the flag that it can be used only with, and its least value.
 const onlyAnnotation, leastAnnotation = "redsi_only_with", "redsi_at_least"
 
-// onlyWith says of flags of a verb that they mean something only with another one.
+// onlyWith declares that flags of a verb mean something only with another flag.
 func onlyWith(cmd *cobra.Command, with string, flags ...string) {
 	annotate(cmd, onlyAnnotation, with, flags)
 }
 
-// atLeast says of flags of a verb, numbers or times, that they cannot be negative (0), or must be above 0 (1).
+// atLeast declares that flags of a verb, numbers or times, cannot be negative (0), or must be above 0 (1).
 func atLeast(cmd *cobra.Command, least int, flags ...string) {
 	annotate(cmd, leastAnnotation, strconv.Itoa(least), flags)
 }
@@ -201,7 +200,7 @@ func annotate(cmd *cobra.Command, what, value string, flags []string) {
 	}
 }
 
-// checkFlags refuses flags that were given without the ones that they need, or with too small a value.
+// checkFlags refuses a flag that was given without the flag that it needs, or with too small a value.
 func checkFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
@@ -265,13 +264,13 @@ func group(use, short string) *cobra.Command {
 		}}
 }
 
-// carried are the flags that say what a command reads and where it writes: printed commands repeat them if they were given.
+// carried names the flags that say what a command reads and where it writes: printed commands repeat them if they were given.
 var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key", "slurm", "pilot",
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
-// hint is a command of this program to copy and paste: a verb, its arguments, and the carried
-// flags of the running command that the verb has. The environment applies there too. Sensitive
-// variables, known once the pipeline is read, are left for the person to fill in.
+// hint is a command of this program to copy and paste: a verb, its arguments, and the carried flags of the running command that the
+// verb has. The environment applies there too. Sensitive variables, known once the pipeline is read, are left for the person
+// to fill in.
 func (a *app) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	words = append(words, lists.Map(args, shellwords.Quote)...)

@@ -131,8 +131,8 @@ func follow(t *testing.T, src string) *followed {
 	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan drive.Outcome, 1)}
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
-	f.Delays = drive.Delays{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond, Lost: 2 * beat}
-	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
+	f.Delays = drive.Delays{Silent: 500 * time.Millisecond, Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond, Lost: 2 * beat}
+	f.cmd = newRoot(newApp(&session.Session{}, nil, nil))
 	filetest.Write(t, f.File, src)
 	dial := grpc.WithContextDialer(f.link.dial)
 	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
@@ -358,7 +358,7 @@ func TestStatusOfMany(t *testing.T) {
 	}
 	var out lockedBuffer
 	a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, &out, &out)
-	a.Delays = drive.UsualDelays()
+	a.Delays = drive.UsualDelays(false)
 	a.cmd = newRoot(a)
 	conn := &drive.Connection{Client: c, Namespace: "default", Host: server.Address}
 	var r drive.Report

@@ -26,9 +26,8 @@ func newGraphCmd(a *app) *cobra.Command {
 		Long: `Writes the graph of the pipeline, or of what the targets need. The instances of a for_each block are
 one node unless --expand is given.
 
-Colours and borders show what a run would do, as in plan: hit, run, resume, maybe. A node for
-several instances looks like those that are still to be done, and says how many have results.
---outcomes=false draws without reading results.`,
+Colours and borders show what a run would do, as in plan: hit, run, resume, maybe. A node for several instances looks
+like those that are still to be done, and says how many have results. --outcomes=false draws without reading results.`,
 		Example: `  redsi graph --format svg > pipeline.svg
   redsi graph --target table.dedup_counts --format mermaid
   redsi graph --expand | dot -Tpdf > pipeline.pdf`,

@@ -32,10 +32,9 @@ identifiers with a model each, scores, significance and a table. The folder has 
 and judgments as JSON lines, in BEIR's, TREC's or MS MARCO's layout, as TSV or as Parquet; all of it
 is read first, and what was found is reported. Missing splits are drawn.
 
-With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each stage reads
-and leaves, its parameters by name, foreach and matrix, and a table for metrics. Data that DVC
-tracks and nobody has checked out come from its cache or remote. What could not be taken over is
-listed, and is a comment in the pipeline.
+With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each stage reads and leaves, its
+parameters by name, foreach and matrix, and a table for metrics. Data that DVC tracks and nobody has checked out come
+from its cache or remote. What could not be taken over is listed, and is a comment in the pipeline.
 
 With --paper redsi it is the whole pipeline of the ReDSI paper, with what the paper prints, its
 tokenizers and its tests.
@@ -93,7 +92,7 @@ never overwritten.`,
 			if n := len(notes); n > 0 {
 				view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), syntax.DefaultFile)
 			}
-			return a.print(said, func(w io.Writer) {
+			return a.print(said, nil, func(w io.Writer) {
 				if found != nil {
 					view.Corpus(w, found)
 				}

@@ -35,7 +35,7 @@ type shownKey struct {
 
 func (a *app) printKey(k *signature.Private, path string) error {
 	p := k.Public()
-	return a.print(shownKey{p.String(), p.ID(), path}, func(w io.Writer) {
+	return a.print(shownKey{p.String(), p.ID(), path}, nil, func(w io.Writer) {
 		view.Printf(w, "%s\n  private half  %s\n", p, path)
 		view.Printf(w, "  to trust what it signs, others add to their pipeline:\n    results {\n      trust = [%q]\n    }\n", p.String())
 	})
@@ -66,7 +66,7 @@ password: whoever can read the file can sign as you.`,
 			}
 			err = k.Write(path)
 			if errors.Is(err, fs.ErrExist) {
-				return fault.Input(fmt.Errorf("%s already exists, and a lost key cannot be made again: show it with `redsi key show`, or name another file with --out", path))
+				return fault.Input(fmt.Errorf("%s already exists, and a lost key cannot be recreated: show it with `redsi key show`, or name another file with --out", path))
 			}
 			if err != nil {
 				return err
@@ -137,33 +137,26 @@ signatures stay. Results that your key has signed already are skipped.`,
 					return fault.Input(fmt.Errorf("--resigned-from: %w", err))
 				}
 			}
-			return a.sign(cmd.Context(), old)
+			k, err := a.needSigner()
+			if err != nil {
+				return err
+			}
+			store, keys, err := a.resultKeys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			damaged := func(key artifacts.Digest, why string) { a.Log.Warn("not signed: "+why, "key", key.Short()) }
+			n, err := signers.Signing{By: k, After: old, Damaged: damaged}.Sign(cmd.Context(), store, keys)
+			said := struct {
+				Key string `json:"key"`
+				signers.Signed
+			}{k.Public().String(), n}
+			return a.print(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all results of the store")
 	cmd.Flags().StringVar(&resigned, "resigned-from", "", "only results signed by this public `KEY`, NAME:BASE64")
 	return with(cmd, a.pipelineFlags, a.targetFlag)
-}
-
-func (a *app) sign(ctx context.Context, old signature.Public) error {
-	k, err := a.needSigner()
-	if err != nil {
-		return err
-	}
-	store, err := a.OpenOwn(ctx)
-	if err != nil {
-		return err
-	}
-	keys, err := transfer.Keys(ctx, a.Session, store, false)
-	if err != nil {
-		return err
-	}
-	n, err := signers.Signing{By: k, After: old, Damaged: func(key artifacts.Digest, why string) { a.Log.Warn("not signed: "+why, "key", key.Short()) }}.Sign(ctx, store, keys)
-	said := struct {
-		Key string `json:"key"`
-		signers.Signed
-	}{k.Public().String(), n}
-	return a.printed(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
@@ -177,17 +170,23 @@ func newKeyListCmd(a *app) *cobra.Command {
 	}, a.pipelineFlags, a.targetFlag)
 }
 
-func (a *app) listKeys(ctx context.Context) error {
+// resultKeys opens the own store, and finds the keys of the results of the targets and of all that they need; without targets, all keys.
+func (a *app) resultKeys(ctx context.Context) (*artifacts.Resolver, []artifacts.Digest, error) {
 	store, err := a.OpenOwn(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	keys, err := transfer.Keys(ctx, a.Session, store, false)
+	return store, keys, err
+}
+
+func (a *app) listKeys(ctx context.Context) error {
 	if len(a.Targets) == 0 {
 		if _, err := a.Load(ctx); err != nil { // its results block
 			return err
 		}
 	}
-	keys, err := transfer.Keys(ctx, a.Session, store, false)
+	store, keys, err := a.resultKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -200,5 +199,5 @@ func (a *app) listKeys(ctx context.Context) error {
 		return err
 	}
 	list, err := signers.List(ctx, store.Own, keys, ring, me)
-	return a.printed(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
+	return a.print(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
 }

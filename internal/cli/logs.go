@@ -138,8 +138,7 @@ func (a *app) followLog(ctx context.Context, target string) error {
 	return nil
 }
 
-// followShort reads the -f of `logs`, which is --file, as --follow where a step or nothing comes
-// after it.
+// followShort reads the -f of `logs`, which is --file, as --follow if a step or nothing comes after it.
 func followShort(args []string) []string {
 	verb := slices.Index(args, "logs")
 	for i := verb + 1; verb >= 0 && i < len(args); i++ {

@@ -43,7 +43,18 @@ store without starting anything. Flags set variables, as for other verbs. It end
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
 				Load:    a.Options(cmd.Context(), g, mods),
 				Version: revision.Of(), Log: a.Log, Outcomes: a.outcomes,
-				Local: a.localVariables, CheckOther: a.checkOther,
+				Local: func(folder string) []pipeline.File { // no variables if the settings are invalid: the editor shows that in their file
+					l, _, _ := a.LocalOf(folder)
+					return l.Variables
+				},
+				CheckOther: func(name string, src []byte) (ds pipeline.Diagnostics) {
+					if filepath.Base(name) == syntax.LocalFile {
+						_, ds = local.Parse(name, src, "")
+					} else {
+						_, ds = testfile.Parse(name, src)
+					}
+					return ds
+				},
 			})
 		},
 	}
@@ -52,25 +63,8 @@ store without starting anything. Flags set variables, as for other verbs. It end
 	return with(cmd, a.variableFlags, a.fromFlags)
 }
 
-// localVariables are the variables of the settings next to an editor's pipeline; none if the settings are
-// invalid, which the editor shows in their file.
-func (a *app) localVariables(folder string) []pipeline.File {
-	l, _, _ := a.LocalOf(folder)
-	return l.Variables
-}
-
-// checkOther checks a file next to pipelines.
-func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
-	if filepath.Base(name) == syntax.LocalFile {
-		_, ds = local.Parse(name, src, "")
-	} else {
-		_, ds = testfile.Parse(name, src)
-	}
-	return ds
-}
-
-// outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start
-// from the folder that the editor has open. A store that does not exist yet is not created.
+// outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start from the folder that the editor has
+// open. It does not create the store.
 func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]lsp.Outcome, error) {
 	within := func(path string) string { return open.Beside(root, path) }
 	b := session.Session{Talk: session.Quiet{}, Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}

@@ -26,8 +26,7 @@ func init() {
 	cobra.AddTemplateFunc("about", about)
 }
 
-// about is what help says of a command before its usage: Short and Long, in lines that fit the terminal. Indented paragraphs stay
-// as they are.
+// about is what help says of a command before its usage: Short and Long, wrapped to the terminal, except indented paragraphs.
 func about(cmd *cobra.Command) string {
 	paragraphs := strings.Split(strings.TrimSuffix(cmd.Short+".\n\n"+cmd.Long, "\n\n"), "\n\n")
 	for i, p := range paragraphs {
@@ -38,8 +37,7 @@ func about(cmd *cobra.Command) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// Main runs this process's command line with a registry of kinds and the paper that redsi init
-// can write, and returns its exit code.
+// Main runs this process's command line with a registry of kinds and the paper that redsi init can write. It returns the exit code.
 func Main(kinds *step.Registry, paper Paper) int {
 	isolation.Helper() // if this process is one
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -49,17 +47,14 @@ func Main(kinds *step.Registry, paper Paper) int {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer, paper Paper) int {
-	if terminal(errw) > 0 {
-		errw = view.NewScreen(errw)
-	}
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
 	a.paper = paper
-	a.Delays = drive.UsualDelays()
+	a.Delays = drive.UsualDelays(terminal(a.Err) > 0)
 	root := newRoot(a)
 	args = followShort(args)
 	root.SetArgs(args)
 	root.SetOut(out)
-	root.SetErr(errw)
+	root.SetErr(a.Err)
 	cmd, err := root.ExecuteContextC(ctx)
 	a.Close()
 	if err == nil {
@@ -70,7 +65,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 		code, err = fault.CodeInput, misused(cmd, err)
 	}
 	if !fault.Silent(err) {
-		view.Println(errw, "redsi:", err)
+		view.Println(a.Err, "redsi:", err)
 	}
 	return code
 }
@@ -130,14 +125,14 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// otherWords are other tools' words for our verbs.
+// otherWords are other tools' words for redsi's verbs.
 var otherWords = map[string][]string{
 	"run": {"repro", "exp", "experiments", "build", "make", "execute"}, "plan": {"dry-run", "dryrun"}, "graph": {"dag"}, "report": {"metrics", "plots"}, "trace": {"metrics"},
 	"diff": {"params"}, "status": {"ps", "queue"}, "accept": {"commit", "freeze"}, "force": {"invalidate", "rerun", "clean"}, "gc": {"prune"}, "cancel": {"kill", "stop"},
 	"artifacts": {"ls", "cat", "outputs"}, "pull": {"fetch", "checkout"}, "validate": {"lint"}, "why": {"explain"}, "init": {"new", "create"}, "dev": {"server", "start"},
 }
 
-// checkArgs makes errors in a command's arguments input errors, and checks its flags.
+// checkArgs reports a command's wrong arguments as input errors, and checks its flags.
 func checkArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil || !cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

@@ -30,20 +30,18 @@ func newPlanCmd(a *app) *cobra.Command {
 		Use:   "plan",
 		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs",
 		Long: `With more than 20 steps to run, each block gets one line. Times and sizes are those of earlier
-results: of the step, else of its block; else by rates that redsi doctor --rates measured on the
-device that will do the step; else of its kind. Where they vary, the median is followed by the 90 %
-quantile; sums add up each. Results of runs without a source of the step do not count as history.
-Steps without history are counted separately and are not part of sums. MAYBE steps count as if they
-ran. Steps whose program or source is missing are left out, with the steps that need them, and named
-at the end; the exit code is then 2.
+results: of the step, else of its block; else by rates that redsi doctor --rates measured on the device that will do
+the step; else of its kind. Where they vary, the median is followed by the 90 % quantile; sums add up each. Results of
+runs without a source of the step do not count as history. Steps without history are counted separately and are not
+part of sums. MAYBE steps count as if they ran. Steps whose program or source is missing are left out, with the steps
+that need them, and named at the end; the exit code is then 2.
 
 The wall time is a lower bound, from the longest chain of steps and the work divided among the
 slots. A step that resumes from a checkpoint counts in full.
 
-With --slurm, each sort of pilots of the slurm block in redsi.local.hcl has a line: the steps that
-it would run, their hours, those of its cores if they are always busy, how many pilots there would
-be at a time, and when Slurm could start the first (sbatch --test-only). Steps that no pilot holds
-are UNFIT.
+With --slurm, each sort of pilots of the slurm block in redsi.local.hcl has a line: the steps that it would run, their
+hours, those of its cores if they are always busy, how many pilots there would be at a time, and when Slurm could
+start the first (sbatch --test-only). Steps that no pilot holds are UNFIT.
 
 With --on, what models compute is priced by the rates of another device, whatever earlier results
 say: of a name that redsi doctor lists, or v100-paper, the hours that the paper prints of the V100

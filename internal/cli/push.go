@@ -33,15 +33,13 @@ func (a *app) transferCmd(use, short, example string, push bool) *cobra.Command 
 		Long: other + ` is a folder, or s3://bucket/prefix?endpoint=HOST:PORT; the other store is given by --store.
 Without --target or --run, all results, runs and pins are copied.
 
---target copies the results of a table, figure or step and of all that it needs; with --only, just
-its own results. --run copies the results of a run, its record, and the logs of its failed steps, so
-that report, why, diff and logs work there. Of a file that is elsewhere, at an address that the
-store knows, only the address is copied.
+--target copies the results of a table, figure or step and of all that it needs; with --only, just its own results.
+--run copies the results of a run, its record, and the logs of its failed steps, so that report, why, diff and logs
+work there. Of a file that is elsewhere, at an address that the store knows, only the address is copied.
 
-Nothing is copied twice: the same command continues an interrupted transfer. Bytes are verified on
-arrival, and a result is copied only after all of its bytes. If the destination has a different
-result for the same key, that one stays and is listed. Garbage collection spares what has arrived
-until the transfer is done.`,
+Nothing is copied twice: the same command continues an interrupted transfer. Bytes are verified on arrival, and a
+result is copied only after all of its bytes. If the destination has a different result for the same key, that one
+stays and is listed. Garbage collection spares what has arrived until the transfer is done.`,
 		Example: example,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +49,7 @@ until the transfer is done.`,
 				return err
 			}
 			done := t.Done()
-			return a.print(map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.Dry, "transferred": done}, func(w io.Writer) { view.Transferred(w, t, done) })
+			return a.print(map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.Dry, "transferred": done}, nil, func(w io.Writer) { view.Transferred(w, t, done) })
 		},
 	}
 	cmd.Flags().StringVar(&o.Run, "run", "", "the results and the record of this `RUN`: an id, a part of one, last or last~N")
@@ -74,9 +72,8 @@ it, and index.json, the key of each step's result. Without --target, all tables 
 published with what they need, and other steps that have results. Existing files are not written
 anew, so an interrupted publication can be continued and extended; other files in the folder stay.
 
-With a key (redsi key new) each result is signed, so that readers who trust the key can use the
-folder wherever it is served. Run records and failures are not published. Records of results name
-the machines that made them.
+With a key (redsi key new) each result is signed, so that readers who trust the key can use the folder wherever it is
+served. Run records and failures are not published. Records of results name the machines that made them.
 
 --without-blobs-over leaves out large files that steps download: their address and digest are
 published instead, and readers fetch them from there. Other large files are refused, since they have
@@ -89,7 +86,7 @@ run are listed. Files of tables and figures are always published.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Folder, o.Targets, o.Over, o.Limit = args[0], a.Targets, over.n, over.text
 			pub, err := publish.Publish(cmd.Context(), a.Session, o)
-			return a.printed(pub, err, func(w io.Writer) { view.Publication(w, pub, a.hint) })
+			return a.print(pub, err, func(w io.Writer) { view.Publication(w, pub, a.hint) })
 		},
 	}
 	f := cmd.Flags()

@@ -29,21 +29,18 @@ func newReportCmd(a *app) *cobra.Command {
 		Use:   "report",
 		Short: "Write one HTML file: every table and figure, the paper's numbers next to ours, and where each comes from",
 		Long: `The file is self-contained and made from the existing results; what has not run is shown as such.
-Nothing runs. Every number links to its lineage: the artifact it was read from, the step that made
-it, its key, configuration, inputs and run. Tables and figures can be saved from it as CSV, JSON,
-LaTeX, PDF and PNG. It begins with the pipeline's paper block, and contains no path of this machine.
-For a long pipeline the page shows 1,000 steps in full, first those that tables and figures come
-from, and sums up all by block; --target STEP shows others.
+Nothing runs. Every number links to its lineage: the artifact it was read from, the step that made it, its key,
+configuration, inputs and run. Tables and figures can be saved from it as CSV, JSON, LaTeX, PDF and PNG. It begins
+with the pipeline's paper block, and contains no path of this machine. For a long pipeline the page shows 1,000 steps
+in full, first those that tables and figures come from, and sums up all by block; --target STEP shows others.
 
---latex FOLDER also writes a LaTeX document of the tables and figures that have run: main.tex,
-tables/*.tex, figures/*.pdf. Any TeX with the usual packages can compile it; --pdf does so with
-pdflatex, and writes main.pdf. The folder also has redsi.sty and numbers.tex, with which a paper
-prints cells in its text: \redsi{TABLE:ROW.COLUMN}.
+--latex FOLDER also writes a LaTeX document of the tables and figures that have run: main.tex, tables/*.tex,
+figures/*.pdf. Any TeX with the usual packages can compile it; --pdf does so with pdflatex, and writes main.pdf. The
+folder also has redsi.sty and numbers.tex, with which a paper prints cells in its text: \redsi{TABLE:ROW.COLUMN}.
 
---checklist acl or neurips fills that checklist instead, as Markdown or, with --json, as JSON, to
-standard output or --out FILE: from records of results, runs and failures, and from the pipeline's
-paper and checklist blocks. Each answer says where it comes from; questions that cannot be answered
-are marked for the authors.`,
+--checklist acl or neurips fills that checklist instead, as Markdown or, with --json, as JSON, to standard output or
+--out FILE: from records of results, runs and failures, and from the pipeline's paper and checklist blocks. Each
+answer says where it comes from; questions that cannot be answered are marked for the authors.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
   redsi report --latex results/latex --pdf
@@ -97,7 +94,7 @@ are marked for the authors.`,
 			if r.Rebuilt.Steps > 0 {
 				said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
 			}
-			return a.print(said, func(w io.Writer) { view.Reported(w, r, out, written) })
+			return a.print(said, nil, func(w io.Writer) { view.Reported(w, r, out, written) })
 		},
 	}
 	f := cmd.Flags()
@@ -110,8 +107,7 @@ are marked for the authors.`,
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
-// writeChecklist fills a conference's checklist, into a file or, if that is "", to standard
-// output: Markdown, or JSON with --json.
+// writeChecklist fills a conference's checklist as Markdown, or JSON with --json, into a file or, if out is "", to standard output.
 func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 	list, ok := questions.Of(name)
 	if !ok {
@@ -136,7 +132,6 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 	return nil
 }
 
-// checklist gathers the answers for a checklist.
 func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Checklist, error) {
 	var g *report.Gatherer
 	var sizes *checklist.Sizes

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -32,8 +33,8 @@ import (
 )
 
 func newRunCmd(a *app) *cobra.Command {
-	o := runOptions{confirm: &confirmOptions{}}
-	watch := false
+	var o runOptions
+	watch, yes := false, false
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
@@ -68,6 +69,9 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
 		Args: o.slurm.args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if yes {
+				o.above = "never"
+			}
 			if watch && o.slurm.asJob != "" {
 				return fault.Input(errors.New("--watch cannot be used with --as-job: files are watched by a command that stays"))
 			}
@@ -78,19 +82,20 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 		},
 	}
 	o.flags(cmd)
-	o.confirm.flags(cmd)
+	cmd.Flags().StringVar(&o.above, "confirm-above", env("REDSI_CONFIRM_ABOVE", estimate.UsualLimits), "on a terminal, ask before a run of more work or downloads than this: TIME, SIZE or both; never: do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&watch, "watch", false, "run again whenever a file changes that the pipeline reads, until Ctrl-C")
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags, a.metricsFlag, a.progressFlag)
 }
 
 type runOptions struct {
 	drive.RunOptions
-	outDir  string
-	quiet   bool
-	strict  bool
-	notify  string          // URL or command
-	confirm *confirmOptions // nil: never ask
-	slurm   slurmOptions
+	outDir string
+	quiet  bool
+	strict bool
+	notify string // URL or command
+	above  string // which runs need a confirmation at the terminal, as --confirm-above says it; never: none
+	slurm  slurmOptions
 }
 
 func (o *runOptions) flags(cmd *cobra.Command) {
@@ -112,7 +117,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 }
 
 func newApplyCmd(a *app) *cobra.Command {
-	var o runOptions
+	o := runOptions{above: "never"}
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
 		Short: "Run a plan saved by `redsi plan --out FILE`, if it would still do exactly the same",
@@ -177,7 +182,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		if err := a.sayOthers(ctx, of.Store, of.Preview); err != nil {
 			return err
 		}
-		return a.confirm(ctx, o.confirm, of.Store, of.Preview)
+		return a.confirm(ctx, o.above, of.Store, of.Preview)
 	}
 	o.Begun = a.begun
 	o.Command = func(more ...string) string {
@@ -191,12 +196,12 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	var drifted *saved.Drifted
 	switch {
 	case errors.As(err, &drifted):
-		return cmp.Or(a.print(map[string]any{"drift": drifted.Drifts}, func(w io.Writer) { view.Drifts(w, drifted.Drifts) }), err)
+		return cmp.Or(a.print(map[string]any{"drift": drifted.Drifts}, nil, func(w io.Writer) { view.Drifts(w, drifted.Drifts) }), err)
 	case sum == nil:
 		return err
 	case o.Detach && sum.RunID != "":
 		workflow := workflows.ReproduceWorkflowID(sum.RunID)
-		return cmp.Or(err, a.print(map[string]string{"workflow": workflow, "run": sum.RunID, "url": sum.URL}, func(w io.Writer) { view.Printf(w, "started %s\n%s\n", workflow, sum.URL) }))
+		return cmp.Or(err, a.print(map[string]string{"workflow": workflow, "run": sum.RunID, "url": sum.URL}, nil, func(w io.Writer) { view.Printf(w, "started %s\n%s\n", workflow, sum.URL) }))
 	}
 	out := runSummary{Summary: sum, Started: began, TookS: time.Since(began).Seconds()}
 	if stopped, ok := errors.AsType[*drive.Cancelled](err); ok {
@@ -214,7 +219,6 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	return cmp.Or(err, a.conclude(ctx, o, &out), rebuild.Disagree(out.Compared))
 }
 
-// begun says which run is followed.
 func (a *app) begun(runID, url string) {
 	if a.events != nil {
 		a.events.Begun(runID, url)
@@ -223,45 +227,27 @@ func (a *app) begun(runID, url string) {
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
 }
 
-// show shows a run that is followed, and what is said meanwhile.
-func (a *app) show() (s drive.Screen, said <-chan string, over func()) {
-	lines := make(chan string, 100)
-	a.sayer.through(func(text string) {
-		select {
-		case lines <- text:
-		default: // too many lines to read at once
-		}
-	})
-	rest := func() { // what was said last, and nobody has read
-		a.sayer.through(nil)
-		close(lines)
-		for text := range lines {
-			s.Say(text)
-		}
-	}
+func (a *app) show() (s drive.Screen, over func()) {
 	if a.events != nil {
-		return a.events, lines, rest
+		a.followed.Store(a.events)
+		return a.events, func() { a.followed.Store(nil) }
 	}
 	live := view.NewLive(a.Err, a.style(a.Err), terminal(a.Err))
-	return live, lines, func() {
-		rest()
-		live.Close()
-	}
+	return live, live.Close
 }
 
 // watchEvery is how often the files of a watched pipeline are looked at.
 const watchEvery = time.Second
 
-// stamps are files as they were when they were looked at; zero if a file is not there.
+// stamps has the stamps of files at one look; zero of a missing file.
 type stamps map[string]hashed.Stamp
 
-// changed are the files that are otherwise than in old.
+// changed lists the files whose stamps differ from old.
 func (s stamps) changed(old stamps) []string {
 	return lists.Filter(slices.Sorted(maps.Keys(s)), func(f string) bool { return s[f] != old[f] })
 }
 
-// watch runs again whenever a file has changed that the pipeline reads, until ctx ends. A run is
-// not disturbed by a change; the next one begins after it.
+// watch starts a run whenever a file has changed that the pipeline reads, until ctx ends. A change does not disturb a run at work.
 func (a *app) watch(ctx context.Context, o runOptions) error {
 	if o.Detach {
 		return fault.Input(errors.New("--watch cannot be used with --detach: it follows one run after the other"))
@@ -297,8 +283,7 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 	}
 }
 
-// await waits until files have changed, and then for a look without a further change; nil if ctx
-// ends.
+// await blocks until files have changed and the next look finds no further change; it returns nil if ctx ends.
 func await(ctx context.Context, old stamps, look func() stamps, ticks <-chan time.Time) []string {
 	for last := old; ; {
 		select {
@@ -314,7 +299,7 @@ func await(ctx context.Context, old stamps, look func() stamps, ticks <-chan tim
 	}
 }
 
-// look stamps the files that plans have read, and all that may be part of the pipeline.
+// look stamps the files that plans have read, and every file that may be part of the pipeline.
 func (a *app) look() stamps {
 	now := stamps{}
 	dir := session.ProjectDir(a.File)

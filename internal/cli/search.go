@@ -90,7 +90,7 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 			return err
 		}
 		for i, x := range answers {
-			s := search.Answered{Query: part[i], Results: x.Hits, Invalid: x.Invalid, Truncated: x.Truncated}
+			s := search.Answered{Query: part[i], Answer: x}
 			if x.Truncated {
 				a.Log.Warn("the model reads only the beginning of a query", "query", part[i])
 			}
@@ -156,17 +156,8 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 		return nil, nil, err
 	}
 	start := time.Now()
-	cards, err := t.Cards(ctx, a.modelCopies())
+	e, err := t.Engine(ctx, a.SecondProgram(), m.options)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
-	}
-	f, done, err := t.Files(ctx, a.modelCopies())
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
-	}
-	e, err := model.OpenEngine(ctx, a.SecondProgram(), f, done, cards, m.options)
-	if err != nil {
-		done()
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
 	about := e.About()
@@ -178,10 +169,6 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 	return t, e, nil
 }
 
-// modelCopies is where copies of a model's files are kept.
-func (a *app) modelCopies() model.Copies { return model.Copies{Cache: a.CacheDir(), Log: a.Log} }
-
-// serveFlags are the flags of serve.
 type serveFlags struct {
 	listen  string
 	hosts   []string
@@ -203,9 +190,8 @@ who can reach the address may search.
                            "probability", "title", "identifier", "document", "text"}]}
   GET /healthz             200 while the server is up
 
-An error is {"status", "error"}. Queries that arrive while the model is busy are answered in
-batches. A query that would have to wait longer than --within, or with more than --queue others,
-gets 503 with Retry-After at once.
+An error is {"status", "error"}. Queries that arrive while the model is busy are answered in batches. A query that
+would have to wait longer than --within, or with more than --queue others, gets 503 with Retry-After at once.
 
 Requests must be made to localhost, to the address itself, or to a name given with --allow-host, so
 that other web pages cannot send queries from a reader's browser.`,
@@ -243,7 +229,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	examples, err := t.Examples(ctx, a.modelCopies())
+	examples, err := t.Examples(ctx)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (o *slurmOptions) args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// atDash parts arguments at --.
+// atDash splits arguments at --.
 func atDash(cmd *cobra.Command, args []string) (before, after []string) {
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		return args[:n], args[n:]
@@ -62,7 +62,7 @@ func atDash(cmd *cobra.Command, args []string) (before, after []string) {
 	return args, nil
 }
 
-// site is what the settings, or flags, say of Slurm.
+// site reads which jobs of Slurm the settings, or flags, allow.
 func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 	if o.pilot != "" {
 		_, flags := atDash(a.cmd, a.cmd.Flags().Args())
@@ -113,7 +113,7 @@ func (a *app) jobName(p slurm.Pilot) string {
 	return "redsi-" + hex.EncodeToString(sum[:4]) + "-" + p.Name
 }
 
-// pilotsNow are the pilots that Slurm has now; nil where there is no Slurm, or nothing says which pilots it may have.
+// pilotsNow counts the pilots that Slurm has now; nil without Slurm, or without a slurm block in the settings.
 func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 	site := a.Local.Slurm
 	if site == nil || slurm.Here() != nil {
@@ -130,8 +130,7 @@ func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 	return pilots.SumOf(&all, names, jobs)
 }
 
-// job is what pilots of a sort run: this program as a worker of the state folder, with the flags of a worker that
-// were given.
+// job is what pilots of a sort run: this program as a worker of the state folder, with the worker's flags that were given.
 func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
 	words, _, err := a.elsewhere("worker", "--idle-exit="+p.Idle.String())
 	if p.Has.GPUs > 0 {
@@ -156,7 +155,7 @@ func (a *app) elsewhere(verb string, flags ...string) (words []string, state str
 	return words, state, errors.Join(err, serr)
 }
 
-// given are the flags of this command that were given, but for some.
+// given returns the flags of this command that were given, without some.
 func (a *app) given(but ...string) (words []string) {
 	a.cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(but, f.Name) {
@@ -166,8 +165,8 @@ func (a *app) given(but ...string) (words []string) {
 	return words
 }
 
-// asJob has a job submitted in place of this command, which does the same, and which another one follows before its end. Where
-// Slurm has such a job already, queued is true, and that is said.
+// asJob submits a job in place of this command, which does the same; the next job follows before it ends. If Slurm has such a job
+// already, asJob says so, and queued is true.
 func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error) {
 	j, err := a.headJob(o)
 	if none := slurm.Here(); none != nil {
@@ -179,7 +178,7 @@ func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error)
 	tell := func(id, what string) error {
 		o.notify = ""
 		output := filepath.Join(j.Output, "run.log")
-		return a.print(map[string]string{"job": id, "output": output}, func(w io.Writer) {
+		return a.print(map[string]string{"job": id, "output": output}, nil, func(w io.Writer) {
 			view.Printf(w, "%s\noutput  %s\nfollow  %s, or %s\nend     %s, or scancel %s\n", what, output, a.hint("status"), a.hint("attach"), a.hint("cancel"), id)
 		})
 	}
@@ -233,7 +232,7 @@ func (a *app) slurmScript(names []string) error {
 	return view.Copy(a.Out, strings.NewReader(j.Script()), terminal(a.Out) > 0)
 }
 
-// usePilots adds to what is known of a plan what it would use pilots for and, where there is Slurm, when they could start.
+// usePilots adds to a plan's facts what it would use pilots for and, where there is Slurm, when they could start.
 func (a *app) usePilots(ctx context.Context, v *plan.Preview, o slurmOptions, facts *view.PlanFacts) error {
 	site, err := a.site(o)
 	if err != nil {

@@ -22,11 +22,10 @@ func newSourcesCmd(a *app) *cobra.Command {
 		Use:   "check",
 		Short: "Check whether the store has the bytes of each source, and whether its origin still does",
 		Long: `For a module's repository it checks whether its ref still names the pinned commit. Nothing is
-fetched: a web server is asked for the size, which is compared with that in redsi.lock. The states
-are: ok; unpinned (available, but its bytes are not pinned yet); changed (the size at the origin is
-not the pinned one, or a pattern stands for other files); unreachable (the origin does not answer or
-no longer has it). The exit code is 1 if a source is changed or unreachable and the store does not
-have its bytes.`,
+fetched: a web server is asked for the size, which is compared with that in redsi.lock. The states are: ok; unpinned
+(available, but its bytes are not pinned yet); changed (the size at the origin is not the pinned one, or a pattern
+stands for other files); unreachable (the origin does not answer or no longer has it). The exit code is 1 if a source
+is changed or unreachable and the store does not have its bytes.`,
 		Example: `  redsi sources check
   redsi sources check --target step.download.t5_tokenizer --json
   redsi sources check --offline   # only the store`,
@@ -37,7 +36,7 @@ have its bytes.`,
 				return err
 			}
 			bad := lists.Count(states, origins.Source.Lost)
-			err = a.print(states, func(w io.Writer) { view.Sources(w, states) })
+			err = a.print(states, nil, func(w io.Writer) { view.Sources(w, states) })
 			if err == nil && bad > 0 {
 				err = fault.Failed(fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source")))
 			}
@@ -82,7 +81,7 @@ func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, erro
 	return append(states, origins.Repositories(ctx, a.Modules.Used, offline, update)...), ctx.Err()
 }
 
-// updated is a repository whose ref, or a pattern whose files, were looked up again.
+// updated is a repository whose ref, or a pattern whose files, `sources update` looked up.
 type updated struct {
 	Source string   `json:"source"`
 	Before string   `json:"before,omitempty"`
@@ -146,7 +145,7 @@ repositories whose git::URL?ref=REF, and patterns, contain it.`,
 			if len(list) == 0 && len(args) > 0 {
 				return fault.Input(fmt.Errorf("the pipeline has no module from a repository with %q in its source, and %s no such pattern", args[0], lockfile.Name))
 			}
-			return a.print(list, func(w io.Writer) {
+			return a.print(list, nil, func(w io.Writer) {
 				for _, u := range list {
 					view.Printf(w, "%s  %s\n", u.Source, u)
 				}

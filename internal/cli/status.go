@@ -37,7 +37,7 @@ steps are shown; --run shows all.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := a.status(cmd.Context(), cluster, run, last)
-			return a.printed(r, err, func(w io.Writer) { view.Status(w, a.style(w), r, last > 0, run != "", a.hint) })
+			return a.print(r, err, func(w io.Writer) { view.Status(w, a.style(w), r, last > 0, run != "", a.hint) })
 		},
 	}
 	clusterFlags(cmd, &cluster)
@@ -104,7 +104,7 @@ running.`,
 			if err != nil {
 				return a.Ended(err, run.RunID, "the command that started it continues from the results in the store", false) // with its own targets
 			}
-			return a.print(res, func(w io.Writer) { view.Printf(w, "run %s has ended: %d hit, %d ran.\n", res.RunID, res.Hit, res.Ran) })
+			return a.print(res, nil, func(w io.Writer) { view.Printf(w, "run %s has ended: %d hit, %d ran.\n", res.RunID, res.Hit, res.Ran) })
 		},
 	}
 	clusterFlags(cmd, &o)
@@ -147,7 +147,7 @@ step, or each step of the block, is cancelled, with what needs it.`,
 				return fault.Input(errors.New("steps are cancelled of one run: give its id, or none for the one that began last, and then the steps"))
 			case at >= 0:
 				id, steps, err := a.CancelSteps(ctx, o, append(args[:at:at], "last")[0], args[at:])
-				return a.printed(map[string]any{"run": id, "cancelled": steps}, err, func(w io.Writer) {
+				return a.print(map[string]any{"run": id, "cancelled": steps}, err, func(w io.Writer) {
 					view.Printf(w, "run %s goes on without %s, and what needs it\n", id, words.And(steps, namesShown))
 				})
 			case all && len(args) > 0:
@@ -156,7 +156,7 @@ step, or each step of the block, is cancelled, with what needs it.`,
 				args = []string{"last"}
 			}
 			out, err := a.Cancel(ctx, o, args, wait) // without names, all
-			if err := a.printed(out, err, func(w io.Writer) { view.Cancelled(w, out) }); err != nil {
+			if err := a.print(out, err, func(w io.Writer) { view.Cancelled(w, out) }); err != nil {
 				return err
 			}
 			if open := lists.Count(out, func(x drive.CancelledRun) bool { return x.End == drive.Open }); open > 0 && wait > 0 {

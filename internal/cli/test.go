@@ -89,6 +89,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 	}
 	b := newApp(&session.Session{Registry: t.a.Registry, Log: t.a.Log, StateDir: filepath.Join(t.dir, "state")}, io.Discard, nil)
 	b.cmd, b.Delays = t.a.cmd, t.a.Delays
+	b.Delays.Silent = b.Delays.Say // it has no terminal
 	defer func() {
 		b.Close()
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)
@@ -109,7 +110,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 				return ctx.Err()
 			}
 			var said bytes.Buffer
-			b.Err, b.sayer.w = &said, &said
+			b.Err = view.NewScreen(&said)
 			out := world.Try(f, r, func() ([]testfile.Failure, error) { return t.try(ctx, b, f, r) }, func() string { return strings.TrimSpace(said.String()) })
 			if t.results = append(t.results, out); !t.a.JSON {
 				view.Test(t.a.Out, out)
@@ -134,8 +135,12 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 // try runs one test with an app that has its own state and store.
 func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) ([]testfile.Failure, error) {
 	b.File, b.Targets = world.PipelineOf(f, r), r.Targets
-	b.Lock = filepath.Join(t.dir, lockfile.Name)
-	if err := copyIfThere(filepath.Join(session.ProjectDir(b.File), lockfile.Name), b.Lock); err != nil {
+	b.Lock = filepath.Join(t.dir, fmt.Sprintf("%d-%s", len(t.results), lockfile.Name)) // a copy
+	lock, err := os.ReadFile(filepath.Join(session.ProjectDir(b.File), lockfile.Name))
+	if err == nil {
+		err = os.WriteFile(b.Lock, lock, 0o644)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	b.Weaker = r.Variables
@@ -149,7 +154,7 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	}
 	w := testfile.World{Scope: scope, Steps: world.Steps(v.Pipeline, v.Preview)}
 	if r.Command == testfile.Apply {
-		if err := b.run(ctx, runOptions{RunOptions: drive.RunOptions{Cluster: drive.Cluster{Embedded: true}, InFull: true}, outDir: filepath.Join(t.dir, "results"), quiet: true}); err != nil {
+		if err := b.run(ctx, runOptions{RunOptions: drive.RunOptions{Cluster: drive.Cluster{Embedded: true}, InFull: true}, outDir: filepath.Join(t.dir, "results"), quiet: true, above: "never"}); err != nil {
 			return nil, err
 		}
 		if v, err = b.PreviewTargets(ctx, p, b.Targets, session.Everything); err != nil {
@@ -159,19 +164,4 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 		world.Results(ctx, v.Store, v.Preview, &w)
 	}
 	return r.Check(w)
-}
-
-// copyIfThere makes to a copy of from, or removes it if there is no from.
-func copyIfThere(from, to string) error {
-	b, err := os.ReadFile(from)
-	if err == nil {
-		return os.WriteFile(to, b, 0o644)
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		err = os.Remove(to)
-	}
-	if errors.Is(err, os.ErrNotExist) { // neither is there
-		return nil
-	}
-	return err
 }

@@ -36,13 +36,12 @@ func newVerifyCmd(a *app) *cobra.Command {
 		Short: "Check every stored byte against its digest; with --rebuild, run steps again and compare",
 		Long: `Each result is checked against its outputs, too.
 
-With --rebuild, run steps anew, on this machine, each from its existing inputs, and compare: same
-bytes, within tolerance ("redsi kinds NAME" says how each output is compared), or different, with
-exit code 1. For a step or a block with for_each its steps are run; for a table or figure all that
-it needs, in the order of the plan. Existing results stay; differing bytes are kept next to them,
-with an attestation for each step, signed if you have a signing key.`,
+With --rebuild, run steps anew, on this machine, each from its existing inputs, and compare: same bytes, within
+tolerance ("redsi kinds NAME" says how each output is compared), or different, with exit code 1. For a step or a block
+with for_each its steps are run; for a table or figure all that it needs, in the order of the plan. Existing results
+stay; differing bytes are kept next to them, with an attestation for each step, signed if you have a signing key.`,
 		Example: `  redsi verify
-  redsi verify --repair   # removes what is damaged, so that the next run makes it again; strays go to aside/
+  redsi verify --repair   # removes what is damaged, so that the next run rebuilds it; strays go to aside/
   redsi verify --sample 5%   # read that share of the bytes, picked at random
   redsi verify --rebuild 'step.dedup.nq["url"]'
   redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,
@@ -79,7 +78,7 @@ with an attestation for each step, signed if you have a signing key.`,
 			if share > 0 {
 				said["seed"] = o.Seed
 			}
-			err = a.print(said, func(w io.Writer) {
+			err = a.print(said, nil, func(w io.Writer) {
 				if share > 0 {
 					view.Printf(w, "%d of %s, picked by --seed %d\n", r.Read, view.Count(r.Blobs, "blob"), o.Seed)
 				}
@@ -138,7 +137,7 @@ func newGCCmd(a *app) *cobra.Command {
 			over()
 			runs := lists.Map(g.Open, func(r artifacts.OpenRun) string { return r.RunID })
 			said := map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "leases": len(g.Leases), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": runs}
-			return a.printed(said, err, func(w io.Writer) { view.Collected(w, g, o, a.hint) })
+			return a.print(said, err, func(w io.Writer) { view.Collected(w, g, o, a.hint) })
 		},
 	}
 	f := cmd.Flags()
@@ -153,8 +152,7 @@ func newGCCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// readSample reads --sample: the share of bytes that are read, or with --rebuild the number of steps. It
-// draws a seed if none is given.
+// readSample reads --sample: the share of bytes to read, or with --rebuild the number of steps. It draws a seed if none is given.
 func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share float64, err error) {
 	if !cmd.Flags().Changed("seed") {
 		o.Seed = rand.Uint64N(1 << 32)
@@ -176,7 +174,7 @@ func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share floa
 	return 0, nil
 }
 
-// rebuild runs steps again, here, and prints how they compare.
+// rebuild runs steps on this machine once more, and prints how their results compare.
 func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	o.Picked = func(sample, of int) {
 		if !a.JSON {
@@ -192,14 +190,14 @@ func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	if said == nil {
 		return stopped
 	}
-	err := a.print(said, func(w io.Writer) { view.RebuiltAll(w, said, o.Budget) })
+	err := a.print(said, nil, func(w io.Writer) { view.RebuiltAll(w, said, o.Budget) })
 	if err := cmp.Or(stopped, err); err != nil {
 		return err
 	}
 	return said.Failure()
 }
 
-// localActivities are the activities of this process, for work without a server.
+// localActivities returns this process's activities, for work without a server.
 func (a *app) localActivities(store *artifacts.Resolver) *activities.Activities {
 	return a.Activities(store, nil, workflows.Features{})
 }
@@ -266,7 +264,7 @@ runs that made them. Without arguments, list what is kept.`,
 }
 
 func (a *app) printPins(pins []artifacts.Pin) error {
-	return a.print(map[string]any{"kept": pins}, func(w io.Writer) { view.Pins(w, pins, a.hint) })
+	return a.print(map[string]any{"kept": pins}, nil, func(w io.Writer) { view.Pins(w, pins, a.hint) })
 }
 
 // toKeep finds what is to be kept: a run, or results.
@@ -292,7 +290,7 @@ func (a *app) toKeep(ctx context.Context, store *artifacts.Resolver, args []stri
 	return p, nil, nil
 }
 
-// dropPins removes pins by their names: all, or none if there is none of a name.
+// dropPins removes the named pins, or none of them if a name has no pin.
 func (a *app) dropPins(ctx context.Context, s artifacts.Store, pins []artifacts.Pin, names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(pins, func(p artifacts.Pin) bool { return p.Name == name }) {
@@ -304,7 +302,7 @@ func (a *app) dropPins(ctx context.Context, s artifacts.Store, pins []artifacts.
 			return err
 		}
 	}
-	return a.print(map[string]any{"dropped": names}, func(w io.Writer) {
+	return a.print(map[string]any{"dropped": names}, nil, func(w io.Writer) {
 		for _, name := range names {
 			view.Printf(w, "%s is kept no longer; `%s` deletes what no run and no other name keeps\n", name, a.hint("gc"))
 		}
@@ -333,17 +331,16 @@ other group's have. The largest groups come first.`,
 			tell, over := a.telling("looking through the store")
 			groups, total, err := artifacts.Usages(cmd.Context(), store.Own, group, tell)
 			over()
-			return a.printed(map[string]any{"by": by, "groups": groups, "bytes": total.Bytes, "of_no_result": total.Only}, err, func(w io.Writer) {
+			return a.print(map[string]any{"by": by, "groups": groups, "bytes": total.Bytes, "of_no_result": total.Only}, err, func(w io.Writer) {
 				view.Usages(w, groups, total, all)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", by, "block, step, kind or run")
-	cmd.Flags().BoolVar(&all, "all", false, "list all, not the largest alone")
+	cmd.Flags().BoolVar(&all, "all", false, "list all groups, not only the largest")
 	return cmd
 }
 
-// usageBy are the groups that du knows.
 var usageBy = map[string]artifacts.UsageBy{
 	"step": func(step string, _ []string) []string { return []string{runs.StepOf(step)} },
 	"block": func(step string, _ []string) []string {

@@ -34,7 +34,7 @@ in that run, or did not: what had changed since the last run before it with a re
 				return a.whyRan(cmd.Context(), args[0], run)
 			}
 			answers, store, err := why.OfTarget(cmd.Context(), a.Session, args[0])
-			if err := a.printed(answers, err, func(w io.Writer) { view.Why(w, a.style(w), answers, a.hint) }); err != nil {
+			if err := a.print(answers, err, func(w io.Writer) { view.Why(w, a.style(w), answers, a.hint) }); err != nil {
 				return err
 			}
 			return a.SayDown(store, "it may have the result")
@@ -56,13 +56,10 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 		return err
 	}
 	answers, err := why.Ran(ctx, store, rec, a.Differ(ctx, store), func(address string) bool { return plan.Matches(target, address) })
-	if err != nil {
-		return err
+	if err == nil && len(answers) == 0 {
+		err = fault.Input(fmt.Errorf("run %s has no step %s; it had %s", rec.RunID, target, view.Count(len(rec.Steps), "step")))
 	}
-	if len(answers) == 0 {
-		return fault.Input(fmt.Errorf("run %s has no step %s; it had %s", rec.RunID, target, view.Count(len(rec.Steps), "step")))
-	}
-	return a.print(answers, func(w io.Writer) { view.WhyRan(w, a.style(w), answers) })
+	return a.print(answers, err, func(w io.Writer) { view.WhyRan(w, a.style(w), answers) })
 }
 
 func newTraceCmd(a *app) *cobra.Command {
@@ -90,16 +87,10 @@ notes, what isolation found), its inputs and outputs, and the same for each step
 			}
 			if !step && !isCell {
 				l, err := report.Cells(cmd.Context(), v.Preview, v.Store.Open, item)
-				if err != nil {
-					return a.untraced(err, item)
-				}
-				return a.print(l, func(w io.Writer) { view.Cells(w, l, item, a.hint) })
+				return a.print(l, a.untraced(err, item), func(w io.Writer) { view.Cells(w, l, item, a.hint) })
 			}
 			t, err := a.trace(cmd.Context(), v, args[0], step)
-			if err != nil {
-				return a.untraced(err, item)
-			}
-			return a.print(t, func(w io.Writer) {
+			return a.print(t, a.untraced(err, item), func(w io.Writer) {
 				if step {
 					view.TracedSteps(w, t.Steps)
 				} else {

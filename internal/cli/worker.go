@@ -29,28 +29,25 @@ func newWorkerCmd(a *app) *cobra.Command {
 this machine or another one that sees the folder: it has the address and the key, and its store is
 used unless --store names another. So it is without --state if .redsi has a server.
 
-Start as many as you like, on as many machines; all of them must be able to reach the store. You may
-kill one at any time: after 15 seconds of silence its work continues elsewhere. Ctrl-C hands the
-work over at once.
+Start as many as you like, on as many machines; all of them must be able to reach the store. You may kill one at any
+time: after 15 seconds of silence its work continues elsewhere. Ctrl-C hands the work over at once.
 
 A worker starts a step that asks for processors, memory or cards by resources { … } when that fits
 beside the steps that run here, and leaves one that never fits to others.
 
-Steps that train, embed or evaluate are on queue redsi-gpu, one at a time on each card of --gpus. On
-a machine without a card a worker leaves them to others, and says so; with --allow-cpu it runs them
-on the CPU. --queue redsi-gpu without a card is refused. If a card fails, or a step takes too much
-memory, only that step's process ends, and the step continues in a new one. A worker without
-redsi-models leaves steps that train, embed or evaluate, or need a model's tokenizer, to others, and
-says which.
+Steps that train, embed or evaluate are on queue redsi-gpu, one at a time on each card of --gpus. On a machine without
+a card a worker leaves them to others, and says so; with --allow-cpu it runs them on the CPU. --queue redsi-gpu
+without a card is refused. If a card fails, or a step takes too much memory, only that step's process ends, and the
+step continues in a new one. A worker without redsi-models leaves steps that train, embed or evaluate, or need a
+model's tokenizer, to others, and says which.
 
 In a job of Slurm, PBS or LSF a worker has what the job has of the machine, and its part of that
 where several tasks share it.
 
-On machines with a time limit, --idle-exit ends a worker that has nothing to do, and --until ends it
-after a given time; a job of Slurm has an end, 90 seconds before which its worker ends without
---until. It starts no step that took longer last time than the time left, or that such a worker
-could not end before (except training and embedding, which continue from checkpoints). At the end it
-hands running steps back, and exits with 0.
+On machines with a time limit, --idle-exit ends a worker that has nothing to do, and --until ends it after a given
+time; a job of Slurm has an end, 90 seconds before which its worker ends without --until. It starts no step that took
+longer last time than the time left, or that such a worker could not end before (except training and embedding, which
+continue from checkpoints). At the end it hands running steps back, and exits with 0.
 
 For Slurm, --slurm-script PILOT prints a file for sbatch, by the slurm block of redsi.local.hcl and
 with the other flags that are given.
@@ -130,10 +127,9 @@ func newDevCmd(a *app) *cobra.Command {
 		Use:   "dev",
 		Short: "Run a Temporal server with its UI and a worker until Ctrl-C",
 		Long: `All commands with this state folder share the server; it ends with the last of them. With --listen,
-workers of other machines that see the folder, such as jobs, reach it, and its runs go on when it is
-started anew. Calling it needs the key in that folder: the printed line has it, and so has redsi
-with the same --state. The UI is read-only. A separate page shows the graph of each run, live and
-coloured by the state of its steps.
+workers of other machines that see the folder, such as jobs, reach it, and its runs go on when it is started anew.
+Calling it needs the key in that folder: the printed line has it, and so has redsi with the same --state. The UI is
+read-only. A separate page shows the graph of each run, live and coloured by the state of its steps.
 
 With --slots 0 it plays runs and leaves their steps to other workers, as on a login node: status and
 cancel work with no worker at all, and a run says when none takes its steps. Each store that is used

@@ -1,5 +1,5 @@
-// Package model has in its folder the models and what trains and decodes them. It
-// alone has cgo, gotch and the tokenizers' library, and only the second program
+// Package model has in its folder the models and what trains and decodes them. Only this
+// folder has cgo, gotch and the tokenizers' library, and only the second program
 // links it; train, which is plain Go, is also read by the declarations of kinds.
 //
 // From the ground up: tensor (operations of libtorch), seq2seq (encoder-decoders)

@@ -71,7 +71,7 @@ func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *p
 	return out, nil
 }
 
-// others are the wanted ones among the hits in other stores.
+// others lists the places of the wanted hits that other stores have.
 func others(v *plan.Preview, wanted func(i int) bool) []int {
 	return lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return v.Items[i].From != "" && wanted(i) })
 }
@@ -124,7 +124,7 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 	return read, nil
 }
 
-// ResultsAt are the results of hits, in their order, kept by the preview or not; nil: gone since.
+// ResultsAt reads the results of hits, in their order, kept by the preview or not; nil: gone since.
 func ResultsAt(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
 	lost := lists.Filter(steps, func(i int) bool { return v.Items[i].Result == nil })
 	found, err := artifacts.LookupMany(ctx, store, lists.Map(lost, func(i int) artifacts.Digest { return v.Items[i].Key }))

@@ -27,10 +27,10 @@ type planLibraries struct {
 	memory  *libraries.Memory
 	seen    map[string]*libraries.Environment // by program
 	all     map[string]*libraries.Environment // of all plans, by the digest in keys
-	recipes map[string][]byte                 // what environments are made from, by the digest in configurations
+	recipes map[string][]byte                 // of environments, by the digest in configurations
 }
 
-// newLibraries begins a plan; a remembers its environments.
+// newLibraries begins a plan; the session remembers its environments.
 func (se *Session) newLibraries() planLibraries {
 	if se.libraries.memory == nil {
 		se.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(se.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}, recipes: map[string][]byte{}}
@@ -99,7 +99,7 @@ func (se *Session) Counted(steps []plan.Step) (lines []string) {
 
 const shownSteps = 3
 
-// Unkeyed says of which packages the keys of steps have nothing, a line each.
+// Unkeyed lists the packages of which the keys of steps have nothing, a line each.
 func (se *Session) Unkeyed(steps []plan.Step) (lines []string) {
 	defer command.Remember()()
 	of := map[string][]string{}

@@ -104,11 +104,11 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	if !slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return s.Pending() }) {
 		return s, p, ctx.Err()
 	}
-	_, known, err := se.planGrown(ctx, p, nil, true)
+	_, grownTo, err := se.planGrown(ctx, p, nil, true)
 	if err != nil {
-		return s, p, ctx.Err() // what is not known stays so
+		return s, p, ctx.Err() // what is unknown stays so
 	}
-	o.Made = known.With.Made
+	o.Made = grownTo.With.Made
 	if grown, gp, _ := pipeline.Open(sources, o); gp != nil {
 		s, p = grown, gp
 	}

@@ -58,7 +58,7 @@ func (l *Local) gave(p *pipeline.Pipeline) {
 	}
 }
 
-// ask asks for variables that errors are about, loads with the answers, and keeps those that mend it in the folder's settings.
+// ask asks for variables that errors are about, loads with the answers, and adds these to the settings if the pipeline is valid then.
 func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Diagnostics) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	answers := map[string]json.RawMessage{}
 	for _, q := range ds.Questions {

@@ -13,11 +13,11 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// PartsOf are, by place, the parts of a preview's steps that the store has; of parts that follow from bytes it says nothing.
+// PartsOf counts, by place, the parts of a preview's steps that the store has, except parts that follow from bytes.
 func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (map[int]plan.Parts, error) {
 	found := map[int]plan.Parts{}
-	known := map[int]*artifacts.Result{} // by place: of hits, and of others as far as their outputs are there
-	some := map[artifacts.Digest]bool{}  // outputs of others
+	inputs := map[int]*artifacts.Result{} // by place: of hits, and of other steps with the outputs that are there
+	some := map[artifacts.Digest]bool{}   // outputs of others
 	var cutting []int
 	var hits []artifacts.Digest // that they read
 	for i, it := range v.Items {
@@ -46,18 +46,18 @@ func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *pl
 				later = append(later, i)
 				continue
 			}
-			whole := true
+			complete := true
 			for _, d := range v.Plan.Steps[i].Deps {
 				if r := results[v.Items[d].Key]; r != nil {
-					known[d] = r
+					inputs[d] = r
 				}
-				whole = whole && v.Items[d].Outcome == plan.Hit
+				complete = complete && v.Items[d].Outcome == plan.Hit
 			}
-			task, _, _, err := v.Plan.Bind(se.Registry, i, func(d int) *artifacts.Result { return known[d] })
+			task, _, _, err := v.Plan.Bind(se.Registry, i, func(d int) *artifacts.Result { return inputs[d] })
 			if err != nil {
 				continue // too little is there
 			}
-			d := &divided{place: i, spec: se.Registry.Lookup(task.Kind), whole: whole}
+			d := &divided{place: i, spec: se.Registry.Lookup(task.Kind), complete: complete}
 			if err := d.divide(ctx, se.Registry, task, some); err != nil {
 				return nil, err
 			}
@@ -76,7 +76,7 @@ func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *pl
 			if p.There == 0 {
 				continue
 			}
-			found[d.place], known[d.place] = p, &artifacts.Result{Outputs: outputs}
+			found[d.place], inputs[d.place] = p, &artifacts.Result{Outputs: outputs}
 			for _, a := range outputs {
 				some[a.Digest] = true
 			}
@@ -88,12 +88,12 @@ func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *pl
 
 // divided is a step in parts.
 type divided struct {
-	place int // in the plan
-	spec  *step.Spec
-	whole bool // what it reads is
-	io    *step.IO
-	tree  map[string]any
-	keys  []artifacts.Digest // of its parts; zero of one that reads a tree of which some is not there yet: it will read another
+	place    int // in the plan
+	spec     *step.Spec
+	complete bool // everything that it reads is there
+	io       *step.IO
+	tree     map[string]any
+	keys     []artifacts.Digest // of its parts; zero if the part reads a tree that is incomplete so far: it will read another
 }
 
 // divide finds the keys of a task's parts; none if they follow from bytes.
@@ -121,16 +121,16 @@ func (d *divided) divide(ctx context.Context, reg *step.Registry, task step.Task
 	return nil
 }
 
-// there counts the parts that have results, and makes the outputs that are known by them.
+// there counts the parts that have results, and builds the outputs that follow from these.
 func (d *divided) there(results map[artifacts.Digest]*artifacts.Result) (p plan.Parts, outputs map[string]artifacts.Artifact, err error) {
-	var parts []*artifacts.Result // nil of those that have none
+	var parts []*artifacts.Result // nil without a result
 	for _, k := range d.keys {
 		parts = append(parts, results[k])
 		if results[k] != nil {
 			p.There++
 		}
 	}
-	if d.whole {
+	if d.complete {
 		p.Of = len(parts)
 	}
 	if p.There == 0 {
@@ -146,7 +146,7 @@ func (d *divided) there(results map[artifacts.Digest]*artifacts.Result) (p plan.
 	return p, outputs, err
 }
 
-// unread is a host of kinds that are asked for their parts alone: it has no bytes.
+// unread is a host of kinds that are only asked for their parts: it has no bytes.
 type unread struct{ step.Host }
 
 var errUnread = errors.New("a plan reads no artifacts")

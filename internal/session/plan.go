@@ -28,12 +28,9 @@ func ProjectDir(file string) string {
 	return filepath.Dir(file)
 }
 
-// LoadPlan reads the pipeline, fills in pins and selects targets. Without pending steps it keeps only tables and figures, for memory's sake.
+// LoadPlan reads the pipeline, fills in pins and selects targets. The pipeline has only its tables and figures, for memory's
+// sake, unless it has pending steps.
 func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
-	return se.loadPlan(ctx, false)
-}
-
-func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipeline.Pipeline, error) {
 	over := se.Waiting("reading the pipeline and its modules")
 	p, err := se.Load(ctx)
 	over()
@@ -46,7 +43,7 @@ func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipel
 			se.read.Store(filepath.FromSlash(name), nil)
 		}
 	}
-	pl, p, err := se.planGrown(ctx, p, se.Targets, whole)
+	pl, p, err := se.planGrown(ctx, p, se.Targets, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,14 +51,14 @@ func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipel
 	return pl, p, nil
 }
 
-// planGrown is PlanOf with the steps that follow from what the stores have; unless whole, the pipeline is as LoadPlan's.
-func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string, whole bool) (*plan.Plan, *pipeline.Pipeline, error) {
+// planGrown is PlanOf with the steps that follow from what the stores have; unless complete, the pipeline is as LoadPlan's.
+func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string, complete bool) (*plan.Plan, *pipeline.Pipeline, error) {
 	pl, err := se.build(p, se.File, targets)
 	if err == nil {
-		if !whole && !pl.Pending() {
+		if !complete && !pl.Pending() {
 			p.Steps = lists.Filter(p.Steps, func(s pipeline.Step) bool { return address.Of(s.Address).IsRendered() })
 		}
-		pl, err = se.known(ctx, p, pl, se.File, nil)
+		pl, err = se.digested(ctx, p, pl, se.File, nil)
 	}
 	if err == nil {
 		p, pl, err = se.Grow(ctx, p, pl, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, se.File, targets) })
@@ -72,7 +69,7 @@ func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets 
 	return pl, p, err
 }
 
-// Grow makes a plan (nil: none yet) again, by planOf, with what the stores have of its steps' outputs.
+// Grow rebuilds a plan (nil: none yet), by planOf, with what the stores have of its steps' outputs.
 func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, planOf func(*pipeline.Pipeline) (*plan.Plan, error)) (*pipeline.Pipeline, *plan.Plan, error) {
 	var err error
 	if pl == nil {
@@ -128,21 +125,16 @@ func (se *Session) Project() string {
 // MemoFile remembers the checksums of local files.
 func (se *Session) MemoFile() string { return filepath.Join(se.StateDir, "digests.json") }
 
-// PlanOf plans a pipeline, with what is known of its sources and programs.
-func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
-	return se.PlanAgain(ctx, p, file, targets, nil)
-}
-
-// PlanAgain is PlanOf that hashes the sources and programs of some steps again.
-func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
+// PlanOf plans a pipeline, with the digests of its sources and programs. It rehashes those of changed steps.
+func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string, changed ...string) (*plan.Plan, error) {
 	pl, err := se.build(p, file, targets)
 	if err != nil {
 		return nil, err
 	}
-	return se.known(ctx, p, pl, file, changed)
+	return se.digested(ctx, p, pl, file, changed)
 }
 
-// build is a plan of which nothing is known but what the pipeline says.
+// build plans only by what the pipeline says, without digests.
 func (se *Session) build(p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
 	pl, err := plan.Build(filepath.Base(file), p, se.Registry, targets)
 	if err != nil {
@@ -151,8 +143,8 @@ func (se *Session) build(p *pipeline.Pipeline, file string, targets []string) (*
 	return pl, err
 }
 
-// known is a plan with what is known of its sources and programs, see PlanAgain.
-func (se *Session) known(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, file string, changed []string) (*plan.Plan, error) {
+// digested adds the digests of sources and programs to a plan, see PlanOf.
+func (se *Session) digested(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, file string, changed []string) (*plan.Plan, error) {
 	se.Know(p)
 	src, err := lockfile.Open(se.LockOf(file), ProjectDir(file), se.MemoFile())
 	if err != nil {
@@ -180,7 +172,7 @@ func (p PlanSources) Explains() bool { return p.explains }
 
 func (PlanSources) Program(name string) (string, error) { return command.Find(name) }
 
-// Sources answers the questions of a plan, whose files are those of src.
+// Sources answers the questions of a plan about sources; src answers those about files.
 func (se *Session) Sources(src *lockfile.Sources) PlanSources {
 	src.Asked = func(path string) { se.read.Store(path, nil) }
 	return PlanSources{src, se.newLibraries(), se.Explains}
@@ -194,7 +186,7 @@ type unresolved struct {
 
 func (e *unresolved) Unwrap() error { return e.error }
 
-// Resolve fills in what is known of the steps' sources and programs: sources answers, of the files of src.
+// Resolve fills in the digests of the steps' sources and programs, by the answers of sources, whose files are src's.
 func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources, sources step.Sources, changed []string) error {
 	ctx, over := se.Reading(ctx, "planning")
 	defer over()

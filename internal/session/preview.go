@@ -30,7 +30,7 @@ func (se *Session) IsTarget(address string) bool {
 	return len(se.Targets) == 0 || slices.ContainsFunc(se.Targets, func(target string) bool { return plan.Matches(target, address) })
 }
 
-// Seen is a preview, with what it was made from.
+// Seen is a preview, with its plan, pipeline and stores.
 type Seen struct {
 	*plan.Preview
 	Plan     *plan.Plan
@@ -41,7 +41,6 @@ type Seen struct {
 // Ask says which results a preview holds in memory (nil: none), once there are a plan and an open store.
 type Ask func(of Seen) (plan.Keep, error)
 
-// Everything asks for every result.
 func Everything(Seen) (plan.Keep, error) { return plan.KeepAll, nil }
 
 // Named asks for the results of the steps that a target names.
@@ -75,14 +74,14 @@ func (se *Session) AsItStands() (back func()) {
 // Preview reads the pipeline, plans the targets, opens the stores and looks up what they have, as it stands.
 func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 	defer se.AsItStands()()
-	pl, p, err := se.loadPlan(ctx, true)
+	pl, p, err := se.LoadPlan(ctx)
 	if err != nil {
 		return Seen{}, err
 	}
 	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
 }
 
-// PreviewSteps is Preview for a run, and without the pipeline, of which a large one need not stay in memory while results are looked up.
+// PreviewSteps is Preview for a run, without the pipeline, which need not stay in memory while results are looked up.
 func (se *Session) PreviewSteps(ctx context.Context, ask Ask) (Seen, error) {
 	pl, _, err := se.LoadPlan(ctx)
 	if err != nil {
@@ -115,7 +114,7 @@ func (se *Session) previewed(ctx context.Context, seen Seen, ask Ask) (_ Seen, e
 	return seen, err
 }
 
-// PreviewOf looks up a plan's results in a store, and those behind it.
+// PreviewOf looks up a plan's results in a store and the stores behind it.
 func (se *Session) PreviewOf(ctx context.Context, store *artifacts.Resolver, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 	defer se.Waiting("looking up " + words.Count(len(pl.Steps), "step") + " in " + se.Places())()
 	policy, _ := se.Policy() // an error is told where it matters, by who opens the stores

@@ -36,7 +36,7 @@ type Session struct {
 	Local        Local
 	Others       OtherStores
 	Lint         bool
-	Update       func(repository string) bool // modules to read anew; nil: none
+	Update       func(repository string) bool // which modules to read from their repositories; nil: none
 
 	On *rates.Rates // a device that models are priced on; nil: this machine's
 
@@ -60,7 +60,7 @@ type Session struct {
 	read      sync.Map      // FilesRead
 }
 
-// FilesRead are the files that plans were made of: of pipelines, local sources and programs.
+// FilesRead lists the files that plans have read: of pipelines, local sources and programs.
 func (se *Session) FilesRead() (files []string) {
 	for name := range se.read.Range {
 		files = append(files, name.(string))
@@ -80,7 +80,7 @@ type Talk interface {
 	Copying(what string, total int64) (add func(n int64), over func())
 	// Ask asks a question at the terminal; "": there is none, or no answer.
 	Ask(ctx context.Context, question string) (answer string)
-	// Diagnostics shows those of a pipeline or its settings; an error if they cannot be used.
+	// Diagnostics shows diagnostics of a pipeline or its settings; it fails if these cannot be used.
 	Diagnostics(ds pipeline.Diagnostics) error
 }
 
@@ -91,9 +91,7 @@ func (Quiet) Say(string) {}
 
 func (Quiet) Waiting(string) func() { return func() {} }
 
-func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) {
-	return ctx, func() {}
-}
+func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
 
 func (Quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
 
@@ -109,7 +107,6 @@ func (se *Session) ToRun(targets ...string) string {
 	return se.Hint("run", TargetFlags(targets)...)
 }
 
-// TargetFlags are the arguments that name targets.
 func TargetFlags(targets []string) (args []string) {
 	for _, t := range targets {
 		args = append(args, "--target", t)

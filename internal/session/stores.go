@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -34,7 +36,7 @@ func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 	return se.WithOthers(ctx, own.Own)
 }
 
-// OpenOwn opens the store alone, which may have addresses of blobs elsewhere.
+// OpenOwn opens the store without other stores. It may have addresses of blobs elsewhere.
 func (se *Session) OpenOwn(ctx context.Context) (*artifacts.Resolver, error) {
 	defer se.Waiting("waiting for the store")()
 	s, err := open.Store(ctx, se.StoreURL)
@@ -47,7 +49,7 @@ func (se *Session) OpenOwn(ctx context.Context) (*artifacts.Resolver, error) {
 	return se.Following(s), nil
 }
 
-// OtherStores are other stores and trusted keys, beside those of pipeline and settings.
+// OtherStores are the other stores and trusted keys of the command line, which add to the pipeline's and the settings'.
 type OtherStores struct {
 	From      []string
 	Require   bool
@@ -58,13 +60,13 @@ type OtherStores struct {
 	fetched fetched
 }
 
-// Addresses are those of other stores, as they are asked: command line, environment, settings, pipeline.
+// Addresses lists other stores in the order in which they are asked: command line, environment, settings, pipeline.
 func (se *Session) Addresses() []string {
 	local := lists.Map(se.Local.From, se.Local.Beside)
 	return lists.Unique(slices.Concat(se.Others.From, strings.Fields(os.Getenv("REDSI_FROM")), local, se.Results.From))
 }
 
-// Policy says which results are trusted. The user's own key is, and signs what steps make.
+// Policy says which results are trusted. The user's own key is trusted, and signs the results of steps.
 func (se *Session) Policy() (p artifacts.Policy, err error) {
 	if p.Signer, err = se.Signer(); err != nil {
 		return p, err
@@ -83,7 +85,7 @@ func (se *Session) Policy() (p artifacts.Policy, err error) {
 	return p, nil
 }
 
-// MayRecord reports why results made here would not be trusted. Reading needs no key.
+// MayRecord reports why results of steps here would not be trusted. Reading needs no key.
 func (se *Session) MayRecord() error {
 	p, err := se.Policy()
 	if err != nil {
@@ -166,11 +168,10 @@ func (se *Session) SayDown(store *artifacts.Resolver, follows string) error {
 		if o.Err == nil {
 			continue
 		}
-		down = append(down, o.Name)
-		if !se.RequiresFrom() {
-			se.Log.Warn(o.Name+" does not answer: "+follows, "err", o.Err)
-		} else {
+		if down = append(down, o.Name); se.RequiresFrom() {
 			se.Log.Error(o.Name+" does not answer", "err", o.Err)
+		} else {
+			se.Log.Warn(o.Name+" does not answer: "+follows, "err", o.Err)
 		}
 	}
 	if len(down) > 0 && se.RequiresFrom() {
@@ -226,4 +227,16 @@ func (se *Session) Signer() (*signature.Private, error) {
 		return nil, fault.Input(err)
 	}
 	return k, nil
+}
+
+// RoomOf returns how many bytes are free for a store's results; -1: unknown, as for a bucket.
+func RoomOf(store artifacts.Store) int64 {
+	u, err := url.Parse(store.URL)
+	if err != nil || u.Scheme != "file" {
+		return -1
+	}
+	if free, ok := system.Free(filepath.FromSlash(u.Path)); ok {
+		return free
+	}
+	return -1
 }

@@ -1,14 +1,12 @@
-// Package system asks of the operating system what Go's library has no one word
-// for. The packages in its folder are what all of redsi stands on and what knows
-// nothing of redsi: files that are whole or not there (atomicfile), what is at a
-// path (filetype), what is put around a reader (readers), processes told apart
-// (process), servers of this machine alone (loopback), text that is safe to show
-// (escape), words for counts and sizes (words), a shell's words (shellwords), numbers
-// and YAML as data has them (values), whose an error is (fault), keys and signed
-// documents (signature); errtest, valuetest and filetest are for tests.
+// Package system asks the operating system for what Go's library has no single call. All of redsi stands on the packages
+// in its folder, which know nothing of redsi: files written completely or not at all (atomicfile), what is at a path
+// (filetype), wrappers of readers (readers), processes told apart (process), servers only for this machine (loopback),
+// text that is safe to show (escape), words for counts and sizes (words), a shell's words (shellwords), numbers and YAML
+// in data (values), whose fault an error is (fault), keys and signed documents (signature); errtest, valuetest and
+// filetest are for tests.
 //
-// They import libraries, and nothing of this module outside of the folder. Begin
-// with readers and atomicfile, which most others meet.
+// They import libraries, and nothing of this module outside of the folder. Begin with readers and atomicfile, which most
+// other packages use.
 //
 // Windows is compiled for and not run: what is missing there says so.
 package system

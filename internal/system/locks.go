@@ -13,13 +13,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Unlockable reports whether an error of taking a lock says that the file system has none, as
-// NFS without its lock service and Lustre without the option flock.
+// Unlockable reports whether an error of taking a lock says that the file system has no locks, like NFS without its lock
+// service and Lustre without the option flock.
 func Unlockable(err error) bool {
 	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// LockError explains an error of taking the lock at a path; instead says what puts it elsewhere.
+// LockError explains an error of taking the lock at a path; instead says how to put the lock elsewhere.
 func LockError(err error, path, instead string) error {
 	switch {
 	case err == nil:
@@ -30,9 +30,8 @@ func LockError(err error, path, instead string) error {
 	return fmt.Errorf("lock %s: %w", path, err)
 }
 
-// LocalLocks says that other machines that mount a file system do not see its file locks (flock),
-// by its kind and options; it is empty where they do, or where that is not known. docs/operations.md
-// has the sources.
+// LocalLocks says, by the kind and options of a file system, that other machines that mount it do not see its file locks
+// (flock); "" if they do, or if that is not known. docs/operations.md has the sources.
 func LocalLocks(kind, options string) string {
 	const unseen = "with file locks that other machines do not see"
 	by := func(names ...string) string {
@@ -62,9 +61,9 @@ func LocalLocks(kind, options string) string {
 
 var writing sync.Mutex // within this process; a file lock is for other processes
 
-// Exclusively runs do while no other process does so for the same path. The lock is a hidden
-// file "PATH.lock" next to it; it stays, since removing it would let two in. A project may lie where
-// the file system has no locks: of what two processes write at the same moment, one's may then be lost.
+// Exclusively runs do while no other process does so for the same path. The lock is a hidden file ".NAME.lock" beside
+// the path; it stays, since removing it would let two processes in. If the file system has no locks and two processes
+// write at the same moment, what one of them writes may be lost.
 func Exclusively(path string, do func() error) error {
 	writing.Lock()
 	defer writing.Unlock()

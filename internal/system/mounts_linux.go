@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// FileSystem is the kind of the file system of a folder, or of the next one above it that is
-// there, and what it is mounted with; both are empty if the system does not tell.
+// FileSystem returns the kind of the file system of a folder, or of the nearest existing folder above it, and its mount
+// options; "" if the system does not tell.
 func FileSystem(dir string) (kind, options string) {
 	f, err := os.Open(dir)
 	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
@@ -28,7 +28,7 @@ func FileSystem(dir string) (kind, options string) {
 	return mounted(string(mounts), id)
 }
 
-// mounted finds a mount in the text of proc_pid_mountinfo(5); its options may have blanks.
+// mounted finds a mount in the text of proc_pid_mountinfo(5), whose options may have blanks.
 func mounted(mounts, id string) (kind, options string) {
 	for line := range strings.Lines(mounts) {
 		if mount, ok := strings.CutPrefix(line, id+" "); ok {

@@ -22,11 +22,10 @@ const (
 	SIGSYS  = syscall.SIGSYS
 )
 
-// Session makes a program lead a session of its own, so a process group, without a
-// terminal that it could stop at to ask.
+// Session makes a program lead its own session, so a process group, without a terminal to ask questions on.
 func Session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// KillGroup kills a process group; one that is empty is not an error.
+// KillGroup kills a process group; an empty group is not an error.
 func KillGroup(leader int) error {
 	err := syscall.Kill(-leader, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) { // EPERM: macOS, of a group of zombies
@@ -38,7 +37,7 @@ func KillGroup(leader int) error {
 // CloseOnExec keeps a file from the programs that this process starts.
 func CloseOnExec(f *os.File) { syscall.CloseOnExec(int(f.Fd())) }
 
-// Free is how many bytes the disk of a folder has left; false if the system does not tell.
+// Free returns how many bytes the disk of a folder has left; false if the system does not tell.
 func Free(dir string) (int64, bool) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {
@@ -47,7 +46,7 @@ func Free(dir string) (int64, bool) {
 	return int64(s.Bavail) * int64(s.Bsize), true
 }
 
-// Private is nil if only this account can write to a folder.
+// Private returns an error unless only this account can write to a folder.
 func Private(info fs.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || st.Uid != uint32(os.Getuid()) || info.Mode().Perm()&0o022 != 0 {
 		return errors.New("is not a folder that only this account can write to")
@@ -55,7 +54,7 @@ func Private(info fs.FileInfo) error {
 	return nil
 }
 
-// Owner names the account of a file or, where that cannot be looked at, of the nearest folder around it that can.
+// Owner names the account of a file or, if that cannot be looked at, of the nearest folder around it that can.
 func Owner(path string) string {
 	info, err := os.Stat(path)
 	for err != nil && path != filepath.Dir(path) {
@@ -69,5 +68,5 @@ func Owner(path string) string {
 	if u, err := user.LookupId(id); err == nil {
 		return u.Username
 	}
-	return "account " + id // as where accounts are not in /etc/passwd
+	return "account " + id // the system does not know it, as in some containers
 }

@@ -7,17 +7,17 @@ import (
 	"syscall"
 )
 
-// NoFollow is not there on Windows: whoever opens a file looks what it is before.
+// NoFollow has no counterpart on Windows: callers look what a file is before they open it.
 const NoFollow = 0
 
-// No program is ended by a signal on Windows: these are of no number that there is.
+// No program is ended by a signal on Windows: these numbers do not occur.
 const (
 	SIGXCPU = syscall.Signal(-1 - iota)
 	SIGXFSZ
 	SIGSYS
 )
 
-// Session starts a program as any other.
+// Session changes nothing.
 func Session() *syscall.SysProcAttr { return nil }
 
 // KillGroup fails.

@@ -4,5 +4,5 @@ package system
 
 import "syscall"
 
-// Tied changes nothing: only Linux ends a program with the one that starts it.
+// Tied changes nothing: only Linux ends a program with the process that starts it.
 func Tied(a *syscall.SysProcAttr) *syscall.SysProcAttr { return a }

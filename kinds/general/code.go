@@ -30,15 +30,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// codeConfig is a script beside the pipeline, with what steps that run one have in common. The
-// key has the names of the files and digests of what counts of each; the texts travel with the
-// step.
+// codeConfig is what steps that run a script beside the pipeline have in common. The key has the files' names and
+// digests of what counts in each; the texts travel with the step.
 type codeConfig struct {
 	Script         string            `hcl:"script" help:"the script, a path relative to the pipeline's folder, such as src/fit.py; of a python step also a notebook, .ipynb"`
 	Arguments      []string          `hcl:"arguments,optional" help:"what follows the script on its command line"`
-	Program        string            `hcl:"program,optional" help:"sha256 of the interpreter's file, in hex; default: that of the one that is found when planned"`
+	Program        string            `hcl:"program,optional" help:"sha256 of the interpreter's file, in hex; default: of the interpreter that is found when planned"`
 	Programs       []string          `hcl:"programs,optional" help:"programs that the script starts, such as [\"samtools\"]: another version of one is another step. They are looked up in PATH"`
-	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
+	ProgramDigests map[string]string `hcl:"program_digests,optional" help:"sha256 of programs by name, in hex; default: of the programs that PATH finds when planned"`
 	Code           []string          `hcl:"code,optional,nokey" help:"further files that it needs, as names or patterns such as src/models/**, relative to the pipeline's folder"`
 	Files          map[string]string `hcl:"files,optional,nokey" help:"texts that it needs beside files of the pipeline's folder, such as settings: file name to text; code_digests has their digests"`
 	Exact          bool              `hcl:"exact,optional,nokey" help:"comments, blank lines and layout of Python count as well"`
@@ -48,8 +47,8 @@ type codeConfig struct {
 	programConfig
 }
 
-// asIs makes a program run beside its code and inputs, as it does outside of a step: files,
-// inputs and outputs have their names in the working folder itself.
+// asIs has a program run beside its code and inputs, as outside of a step: files, inputs and outputs have their
+// names in the working folder itself.
 type asIs struct {
 	codeConfig
 	sources []string // folders that Python looks through, in front of others
@@ -63,7 +62,7 @@ var codeOutputs = []step.Output{
 	{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
 }
 
-// command is the program that the step runs.
+// command returns the step's program as a command.
 func (c codeConfig) command(argv []string, sources ...string) commandConfig {
 	return commandConfig{
 		Argv: argv, Program: c.Program, Programs: c.Programs, ProgramDigests: c.ProgramDigests,
@@ -71,7 +70,7 @@ func (c codeConfig) command(argv []string, sources ...string) commandConfig {
 	}
 }
 
-// ofCode is a kind that runs a program beside its code, with what all of these have in common.
+// ofCode completes a kind that runs a program beside its code by what all such kinds have in common.
 func ofCode[C any](k step.Kind[C], of func(*C) (*codeConfig, commandConfig)) step.Kind[C] {
 	program := func(c C) commandConfig { _, run := of(&c); return run }
 	k.Class = "script"
@@ -91,8 +90,8 @@ func ofCode[C any](k step.Kind[C], of func(*C) (*codeConfig, commandConfig)) ste
 	return k
 }
 
-// gather reads the code of a step, once for all that have the same: what find returns for the
-// script's text beside more, the files of code. kind and sources are what find depends on.
+// gather reads a step's code, once for all steps with the same code: the files of code, and what find returns for the
+// script's text and more, the texts of these. kind and sources are what find depends on.
 func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string, find func(text string, more map[string]string, read python.Read) (map[string]string, error)) error {
 	if len(c.CodeDigests) > 0 || c.CodeFiles != "" || c.CodeFolder != "" {
 		return step.Problem{Path: "code_digests", Detail: "and code_files and code_folder are filled in when the pipeline is loaded: leave them out"}
@@ -153,7 +152,7 @@ func readCode(files step.CodeFiles, name string) (string, bool, error) {
 	return string(b), ok, err
 }
 
-// further are the files that code names.
+// further reads the files that code names.
 func (c codeConfig) further(files step.CodeFiles) (map[string]string, error) {
 	texts := map[string]string{}
 	for i, pattern := range c.Code {
@@ -184,7 +183,7 @@ func (c codeConfig) further(files step.CodeFiles) (map[string]string, error) {
 	return texts, nil
 }
 
-// digested finds out what counts of each file.
+// digested hashes what counts in each file.
 func (c codeConfig) digested(texts map[string]string) (map[string]string, error) {
 	digests := map[string]string{}
 	total := 0
@@ -200,7 +199,7 @@ func (c codeConfig) digested(texts map[string]string) (map[string]string, error)
 	return digests, nil
 }
 
-// counted is what counts of a file: of Python without comments and layout, of others all.
+// counted returns what counts in a file: all of it but, without exact, the comments and layout of Python.
 func (c codeConfig) counted(name, text string) string {
 	if n, err := python.ParseNotebook(text); err == nil && python.IsNotebook(name) {
 		if c.Exact {
@@ -213,7 +212,7 @@ func (c codeConfig) counted(name, text string) string {
 	}
 	normal, err := python.Normal(text)
 	if err != nil {
-		return text // a file of code, which nothing may import
+		return text // a file of code that perhaps nothing imports
 	}
 	return normal
 }
@@ -226,7 +225,7 @@ func pack(texts map[string]string) (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), err
 }
 
-// unpack gives a program that runs beside its code the texts of its files.
+// unpack fills in the files of a program that runs beside its code.
 func (c *commandConfig) unpack() error {
 	if c.code == nil {
 		return nil
@@ -244,7 +243,6 @@ func (c *commandConfig) unpack() error {
 // checkCode reports what is wrong with a program that runs as it is.
 func checkCode(c commandConfig) error {
 	var ps step.Problems
-	bad := inout.Adding(&ps)
 	inout.CheckError(&ps, "script", command.CheckName(c.code.Script))
 	for i, folder := range c.code.sources {
 		if folder != "." {
@@ -274,24 +272,22 @@ func checkCode(c commandConfig) error {
 		for _, name := range given {
 			switch folder := strings.TrimSuffix(out, "/"); {
 			case name == folder:
-				bad("outputs", "%q is also what the step is given: what it writes needs a name of its own", out)
+				inout.Add(&ps, "outputs", "%q is also what the step is given: what it writes needs a name of its own", out)
 			case strings.HasPrefix(name, folder+"/"):
-				bad("outputs", "%q has %q in it, which the step is given: let it write to a folder of its own, or name the files", out, name)
+				inout.Add(&ps, "outputs", "%q has %q in it, which the step is given: let it write to a folder of its own, or name the files", out, name)
 			case strings.HasPrefix(out, name+"/"):
-				bad("outputs", "%q is in the input %q, which may not be written", out, name)
+				inout.Add(&ps, "outputs", "%q is in the input %q, which may not be written", out, name)
 			}
 		}
 	}
 	return ps.Err()
 }
 
-// searched is what PYTHONPATH is, for a working folder: the step's sources, then what env has.
+// searched returns PYTHONPATH for a working folder: the step's sources, then env's.
 func (c commandConfig) searched(dir string) string {
 	var list []string
 	if c.code != nil {
-		for _, folder := range c.code.sources {
-			list = append(list, path.Join(dir, folder))
-		}
+		list = lists.Map(c.code.sources, func(folder string) string { return path.Join(dir, folder) })
 	}
 	if given := c.Env["PYTHONPATH"]; given != "" {
 		list = append(list, given)
@@ -299,9 +295,8 @@ func (c commandConfig) searched(dir string) string {
 	return strings.Join(list, string(filepath.ListSeparator))
 }
 
-// beside reports whether there is a file, or a folder if its mode is that, beside the pipeline,
-// on this machine, that the step does not have. Hidden folders are none of the study: state,
-// environments, git.
+// beside reports whether a file or, by mode, a folder of that name is beside the pipeline on this machine and the
+// step does not have it. Hidden folders do not belong to the study: state, environments, git.
 func (c commandConfig) beside(name string, mode fs.FileMode) bool {
 	_, own := c.Inputs[name]
 	if c.code.CodeFolder == "" || own || c.has(name) || command.CheckName(name) != nil || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
@@ -319,8 +314,8 @@ var (
 // mostStrays bounds the files that an error names.
 const mostStrays = 5
 
-// missed adds to the failure of a program which files it lacked that stand beside the
-// pipeline: modules that were not found, and paths that its last words tell.
+// missed adds to a program's failure which files beside the pipeline it lacked: modules that it did not find, and
+// paths in its last words.
 func (c commandConfig) missed(err error, dir string) error {
 	exit, ok := errors.AsType[*command.ExitError](err)
 	if !ok {
@@ -343,7 +338,7 @@ func (c commandConfig) missed(err error, dir string) error {
 	if len(names) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w; beside the pipeline is what the step does not have: write code = [%s] or, of data, give it in inputs by a source block", err, quotedAll(names))
+	return fmt.Errorf("%w; the step lacks files that are beside the pipeline: write code = [%s] or, of data, give it in inputs by a source block", err, quotedAll(names))
 }
 
 func quotedAll(names []string) string {
@@ -368,14 +363,14 @@ func (c commandConfig) moduleBeside(module string) string {
 	top, _, _ := strings.Cut(at, "/")
 	for _, folder := range []string{".", "src", "lib"} {
 		if name := path.Join(folder, top); c.beside(name+".py", 0) || c.beside(name, fs.ModeDir) {
-			return fmt.Sprintf("%s stands beside the pipeline, in none of the folders that Python looks through: write sources = [%q]", name, folder)
+			return fmt.Sprintf("%s stands beside the pipeline, where Python does not look for it: write sources = [%q]", name, folder)
 		}
 	}
 	return ""
 }
 
-// opened are the files of the pipeline's folder, which the key does not have, that a program
-// has read by a path outside of its own folder.
+// opened returns the files of the pipeline's folder that a program read by a path outside of its own folder, and that
+// the key does not have.
 func (c commandConfig) opened(found isolation.Findings) (names []string) {
 	if c.code == nil || c.code.CodeFolder == "" {
 		return nil
@@ -393,9 +388,9 @@ func (c commandConfig) opened(found isolation.Findings) (names []string) {
 	return names
 }
 
-// strays are the files that a program left beside its outputs, but for hidden ones.
+// strays returns the files that a program left beside its outputs, without hidden ones.
 func (c commandConfig) strays(dir string, outputs []string) (names []string) {
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error { // nothing depends on it
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error { // for messages only
 		rel, _ := filepath.Rel(dir, p)
 		name := filepath.ToSlash(rel)
 		if err != nil || name == "." {

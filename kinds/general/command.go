@@ -30,8 +30,8 @@ type commandConfig struct {
 	Argv           []string          `hcl:"argv,optional" help:"program and arguments, without a shell. The program is looked up in PATH; \"./NAME\" is one of files. Give this or script"`
 	Script         string            `hcl:"script,optional,added" help:"text of a script, in place of argv. It runs by bash -euo pipefail, or by the program that its first line names: #!/bin/sh, #!/usr/bin/env python3"`
 	Programs       []string          `hcl:"programs,optional,added" help:"programs that the script or program starts, such as [\"bwa\", \"samtools\"]: another version of one is another step. They are looked up in PATH"`
-	ProgramDigests map[string]string `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
-	Program        string            `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned; of an installer's script, without its environment's folder"`
+	ProgramDigests map[string]string `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: of the programs that PATH finds when planned"`
+	Program        string            `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: of the program that PATH finds when planned; an installer's script counts without its environment's folder"`
 	Files          map[string]string `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
 	Stdin          step.Input        `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
 	programConfig
@@ -43,7 +43,7 @@ type programConfig struct {
 	Inputs           map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE; for python and script without in/"`
 	Lists            map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on; for python and script without in/"`
 	Outputs          []string               `hcl:"outputs,optional" help:"what the program writes into the folder out (python and script: into their own folder): files, and folders as \"NAME/\". Each must be there afterwards, and in out nothing else; none: the result is what it prints"`
-	Environment      *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, but for sh, bash, dash and env"`
+	Environment      *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, except sh, bash, dash and env"`
 	Env              map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
 	ExitCodes        []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
 	ProgramLibraries bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
@@ -99,12 +99,11 @@ copied where the system can mount them or share blocks. docs/commands.md has the
 // ownVariables are set by the step itself.
 var ownVariables = []string{"PATH", "HOME", "TMPDIR"}
 
-// hasNUL is what is wrong with an argument or a variable.
+// hasNUL says what is wrong with an argument or a variable.
 const hasNUL = "has a NUL byte, which cannot be passed to a program; put it in one of files"
 
 func checkCommand(c commandConfig) error {
 	var ps step.Problems
-	bad := inout.Adding(&ps)
 	checkProgram(&ps, c)
 	if text, ok := script.Inline(c.Argv); ok {
 		inout.Check(&ps, "argv", !script.Returns("text."+path.Base(c.Argv[0]), text, false), carriageReturns)
@@ -115,9 +114,9 @@ func checkCommand(c commandConfig) error {
 		started := len(c.Argv) > 0 && c.Argv[0] == "./"+name
 		inout.Check(&ps, "files", !script.Returns(name, c.Files[name], started), "%s: %s", name, carriageReturns)
 		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
-			bad("files", "%v", err)
+			inout.Add(&ps, "files", "%v", err)
 		} else if top, _, _ := strings.Cut(name, "/"); top == "in" || top == "out" || top == "tmp" {
-			bad("files", "%q would be in the folder %s, which is the step's own", name, top)
+			inout.Add(&ps, "files", "%q would be in the folder %s, which is the step's own", name, top)
 		}
 	}
 	inputs, lists := slices.Sorted(maps.Keys(c.Inputs)), slices.Sorted(maps.Keys(c.Lists))
@@ -132,7 +131,7 @@ func checkCommand(c commandConfig) error {
 	checkFolders(&ps, "inputs", append(inputs, lists...))
 	for i, arg := range c.Argv {
 		if strings.ContainsRune(arg, 0) {
-			bad(fmt.Sprintf("argv[%d]", i), hasNUL)
+			inout.Add(&ps, fmt.Sprintf("argv[%d]", i), hasNUL)
 		}
 	}
 	ps = append(ps, c.compareProblems()...)
@@ -156,7 +155,7 @@ func checkCommand(c commandConfig) error {
 	return ps.Err()
 }
 
-// checkVariable reports a name that no variable of a program can have.
+// checkVariable adds a problem with a name that no variable of a program can have.
 func checkVariable(ps *step.Problems, path, name string) {
 	inout.Check(ps, path, !slices.Contains(ownVariables, name), "%s is set by the step", name)
 	inout.Check(ps, path, name != "" && !strings.ContainsAny(name, "=\x00"), "%q is not the name of a variable", name)
@@ -167,7 +166,7 @@ func checkInputName(ps *step.Problems, path, name string) {
 	inout.Check(ps, path, err == nil, "%q is not a file name", name)
 }
 
-// checkFolders refuses names of which one is a folder of another.
+// checkFolders adds the names that are also a folder of another name.
 func checkFolders(ps *step.Problems, at string, names []string) {
 	for _, name := range names {
 		for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
@@ -242,9 +241,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		maps.Copy(run.Env, secrets)
 		run.Filter = secrets.Redactor
 	}
-	if run.Timeout, err = c.timeout(); err != nil {
-		return step.Permanent(err)
-	}
+	run.Timeout, _ = c.timeout() // checked
 	if run.Binds, err = in.binds(); err != nil {
 		return noRoom(err, noRoomHere)
 	}
@@ -285,26 +282,25 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 
 const noRoomHere = "free space on this worker's disk for a copy of the inputs and what the program writes, or start the worker with TMPDIR on another"
 
-// commandError decides about the retry: a program that says it failed, or cannot
-// start, will do so again; one that the system ended may fare better.
+// commandError decides about the retry: a program that says it failed, or cannot start, would do so once more; a
+// program that the system ended may fare better.
 func commandError(err error) error {
 	if step.IsPermanent(err) {
 		return err
 	}
-	passing, known := errors.AsType[interface {
+	passing, says := errors.AsType[interface {
 		error
 		Passing() bool
 	}](err)
 	_, late := errors.AsType[*command.TimeoutError](err)
 	_, setup := errors.AsType[*isolation.SetupError](err)
-	if known && !passing.Passing() || late || setup || errors.Is(err, command.ErrLeftRunning) {
+	if says && !passing.Passing() || late || setup || errors.Is(err, command.ErrLeftRunning) {
 		return step.Permanent(err)
 	}
 	return noRoom(err, "the store has no space for its standard output: free some")
 }
 
-// noRoom marks the error of a full disk, a quota or a limit of file sizes: a retry
-// would run the program again to meet it again.
+// noRoom marks the error of a full disk, a quota or a limit of file sizes as permanent: a retry would meet it too.
 func noRoom(err error, what string) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
 		return step.Permanent(fmt.Errorf("%w: %s", err, what))
@@ -325,9 +321,9 @@ func (c commandConfig) environment(dir string) map[string]string {
 // compareRule is a step.Alike of a file, as an author writes it.
 type compareRule struct {
 	As      string                   `hcl:"as,optional" enum:",numbers,texts,run,vectors,skip" help:"numbers, the default: JSON, or lines of it; texts: words with numbers among them, such as CSV; run: rankings in TREC's format; vectors: .npy; skip: not at all, for what describes the run itself"`
-	Abs     float64                  `hcl:"abs,optional" help:"how far two numbers that are not whole may be apart; for vectors, their lengths"`
+	Abs     float64                  `hcl:"abs,optional" help:"how far two numbers that are no integers may be apart; for vectors, their lengths"`
 	Rel     float64                  `hcl:"rel,optional" help:"the same as a fraction of the greater one"`
-	Fields  map[string]compareMargin `hcl:"fields,optional" help:"for numbers: margins of fields, whole numbers too, by path: points[].loss, metrics.*"`
+	Fields  map[string]compareMargin `hcl:"fields,optional" help:"for numbers: margins of fields, integers too, by path: points[].loss, metrics.*"`
 	Depth   int                      `hcl:"depth,optional" help:"for a run: how many documents of each ranking are compared; default 10"`
 	Overlap float64                  `hcl:"overlap,optional" help:"for a run: least share of them that is in both, on average"`
 	Cosine  float64                  `hcl:"cosine,optional" help:"for vectors: least cosine of two rows"`
@@ -339,7 +335,7 @@ type compareMargin struct {
 	Skip bool    `hcl:"skip,optional" help:"it is not compared, such as seconds"`
 }
 
-// rule is what the step is compared by.
+// rule returns the rule by which the step's results are compared.
 func (c compareRule) rule() step.Alike {
 	margin := step.Margin{Abs: c.Abs, Rel: c.Rel}
 	switch c.As {
@@ -362,7 +358,7 @@ func (c compareRule) rule() step.Alike {
 	return n
 }
 
-// check says which attributes the way of comparing does not take.
+// check refuses attributes that the way of comparing does not take.
 func (c compareRule) check() error {
 	for name, bad := range map[string]bool{
 		"abs and rel": (c.Abs != 0 || c.Rel != 0) && (c.As == "run" || c.As == "skip"),
@@ -378,7 +374,7 @@ func (c compareRule) check() error {
 	return step.CheckAlike(c.rule())
 }
 
-// printed is the name by which compare has what the program printed.
+// printed is the name in compare of the program's standard output.
 const printed = "stdout"
 
 func (c commandConfig) alike() map[string]step.Alike {
@@ -396,7 +392,7 @@ func (c commandConfig) alike() map[string]step.Alike {
 	return rules
 }
 
-// compareProblems are the rules that cannot be gone by, or that are of no file.
+// compareProblems returns the rules that are wrong in themselves or match no output.
 func (c commandConfig) compareProblems() (ps step.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(c.Compare)) {
 		at := fmt.Sprintf("compare[%q]", name)
@@ -413,7 +409,7 @@ func (c commandConfig) compareProblems() (ps step.Problems) {
 			return ok || strings.HasSuffix(output, "/") && strings.HasPrefix(name, output)
 		}
 		inout.Check(&ps, at, name == printed || slices.ContainsFunc(c.Outputs, of),
-			"names none of outputs, which are %s, and is not %q", strings.Join(c.Outputs, ", "), printed)
+			"matches none of outputs, %s, and is not %q", strings.Join(c.Outputs, ", "), printed)
 	}
 	return ps
 }

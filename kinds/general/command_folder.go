@@ -64,7 +64,7 @@ func stageCommand(in *inputs, c commandConfig, dir string) error {
 	return nil
 }
 
-// folders are where a program finds its inputs and leaves its outputs.
+// folders returns where a program finds its inputs and leaves its outputs.
 func (c commandConfig) folders(dir string) (in, out string) {
 	if c.code != nil {
 		return dir, dir
@@ -72,7 +72,7 @@ func (c commandConfig) folders(dir string) (in, out string) {
 	return filepath.Join(dir, "in"), filepath.Join(dir, "out")
 }
 
-// called is what errors call the program: its name, or that of its script.
+// called returns the program's name in errors, which is its script's if it has one.
 func (c commandConfig) called() string {
 	if c.code != nil {
 		return c.code.Script
@@ -80,7 +80,7 @@ func (c commandConfig) called() string {
 	return c.line()[0]
 }
 
-// outAt is the path of an output in the working folder.
+// outAt returns the path of an output in the working folder.
 func (c commandConfig) outAt(name string) string {
 	if c.code != nil {
 		return name
@@ -88,14 +88,14 @@ func (c commandConfig) outAt(name string) string {
 	return "out/" + name
 }
 
-// stageProgram is the folder and the program for people: without the values of secrets.
+// stageProgram prepares the folder and the program for people, without the values of secrets.
 func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
 	if err := c.unpack(); err != nil {
 		return step.Program{}, err
 	}
 	p := step.Program{Argv: c.line(), Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
 	tell(p.Env, x.Granted)
-	within, err := c.enter(ctx, x) // it stays as long as this process
+	within, err := c.enter(ctx, x) // held until this process ends
 	if err != nil {
 		return p, err
 	}
@@ -117,8 +117,8 @@ func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) 
 	return p, errors.Join(local.Create(dir, p.Stdin, 0o444, r), r.Close())
 }
 
-// stageInput brings an artifact to a name below folder; the names of a tree's files
-// are whatever its record says, and cannot lead out of there.
+// stageInput brings an artifact to a name below folder. The names of a tree's files come from its record, and cannot
+// lead out of the folder.
 func stageInput(in *inputs, v step.Input, folder, name string) error {
 	switch a := v.Artifact; {
 	case a == nil:
@@ -194,7 +194,7 @@ func keepFile(x *step.IO, output, folder, name string, secrets secret.Set) error
 	return x.TakeFile(output, name, path)
 }
 
-// besides adds to the error of a missing output that the program left it in its folder.
+// besides adds to the error of a missing output where else the program left it.
 func (c commandConfig) besides(err error, dir string) error {
 	missing, ok := errors.AsType[*command.MissingError](err)
 	if !ok {
@@ -220,31 +220,30 @@ func (c commandConfig) besides(err error, dir string) error {
 // mostMounts bounds the files that are mounted for a step: the largest ones.
 const mostMounts = 1000
 
-// leastOfUser is how many bytes are worth the process that mounts for an account that is not root.
+// leastOfUser is the size from which on, in bytes, an account that is not root mounts inputs: it takes a process.
 const leastOfUser = 32 << 20
 
-// largeInputs names the note of how they came.
+// largeInputs names the note on how large inputs came.
 const largeInputs = "large inputs"
 
-// elsewhere finds programs that have others, of another mount namespace or account, read what they
-// are given.
+// elsewhere finds programs whose inputs are read by others, in another mount namespace or by another account.
 var elsewhere = regexp.MustCompile(`(?i)\b(docker|podman|nerdctl|buildah|sudo|su|doas|ssh|srun|sbatch|qsub|bsub|systemd-run|newuidmap)\b`)
 
-// readElsewhere reports whether a command may have its inputs read elsewhere.
+// readElsewhere reports whether a command may start such a program.
 func (c commandConfig) readElsewhere() bool {
 	return slices.ContainsFunc(slices.Concat(c.Argv, c.Programs, []string{c.Script}, slices.Collect(maps.Values(c.Files))), elsewhere.MatchString)
 }
 
-// inputs brings a step's inputs into its folder. Small files are copies, verified as they are
-// read. Large ones are the store's own files, verified before: mounted read-only if mount is set
-// and that can be, else copied by the system, which shares their blocks where it can.
+// inputs brings a step's inputs into its folder. Small files are copies, verified as they are read. Large files are
+// verified before; if mount is set and the system can, the store's own files are mounted read-only, else the system
+// copies them, and shares their blocks where it can.
 type inputs struct {
 	x     *step.IO
 	mount bool
 	least int64 // in bytes: fewer are copied
 
-	files  []largeFile // in the order of their names, later of their sizes
-	mounts int         // the first of files, the places of which are held
+	files  []largeFile // in the order of their names; from binds on, of their sizes
+	mounts int         // how many of files, the first ones, are mounted
 }
 
 // largeFile is an input with a verified file of its own on this machine.
@@ -289,7 +288,7 @@ func (in *inputs) verified(f artifacts.File) (largeFile, error) {
 }
 
 func (in *inputs) copy(l largeFile) error {
-	path, err := in.x.Path(l.Digest) // it may have gone from where it was
+	path, err := in.x.Path(l.Digest) // l.path may be gone
 	if err != nil {
 		return err
 	}
@@ -300,7 +299,7 @@ func (in *inputs) copy(l largeFile) error {
 	return errors.Join(local.Entry(l.folder, l.name, l.File, 0o444, f), f.Close())
 }
 
-// binds are what is to be mounted, once all files have been brought.
+// binds returns what is to be mounted, once all files have been brought, and copies the others.
 func (in *inputs) binds() (binds []isolation.Bind, err error) {
 	slices.SortStableFunc(in.files, func(a, b largeFile) int { return cmp.Compare(b.Size, a.Size) })
 	var sum int64
@@ -319,7 +318,7 @@ func (in *inputs) binds() (binds []isolation.Bind, err error) {
 	return binds, in.copies(in.files[in.mounts:])
 }
 
-// copies puts copies in places that are held.
+// copies replaces the empty files that hold places by copies.
 func (in *inputs) copies(files []largeFile) error {
 	for _, l := range files {
 		root, err := os.OpenRoot(l.folder)
@@ -333,8 +332,8 @@ func (in *inputs) copies(files []largeFile) error {
 	return nil
 }
 
-// run runs the program with its inputs, and with what it reads on standard input if that is set.
-// If they cannot be mounted, nothing has begun, and it runs with copies.
+// run runs the program with its inputs, and with stdin if that is set. If inputs cannot be mounted, the program has
+// not begun, and runs with copies.
 func (in *inputs) run(ctx context.Context, run command.Run, stdin step.Input) error {
 	for {
 		if stdin.Set() {
@@ -346,8 +345,8 @@ func (in *inputs) run(ctx context.Context, run command.Run, stdin step.Input) er
 			run.Stdin = r
 		}
 		err := run.Do(ctx)
-		var unbound *isolation.BindError
-		if !errors.As(err, &unbound) {
+		unbound, ok := errors.AsType[*isolation.BindError](err)
+		if !ok {
 			return err
 		}
 		if err := in.copies(in.files[:in.mounts]); err != nil {
@@ -358,7 +357,7 @@ func (in *inputs) run(ctx context.Context, run command.Run, stdin step.Input) er
 	}
 }
 
-// stdin opens what a program reads on standard input: by a pipe, through which it gets at no file.
+// stdin opens what a program reads on standard input, for a pipe: the program cannot reach a file by it.
 func (in *inputs) stdin(v step.Input) (io.ReadCloser, error) {
 	if v.Artifact == nil || v.Artifact.Files != nil || v.Artifact.Size < local.Large {
 		return in.x.Open(v)
@@ -372,13 +371,12 @@ func (in *inputs) stdin(v step.Input) (io.ReadCloser, error) {
 	return struct{ io.ReadCloser }{f}, err
 }
 
-// unchanged verifies once more, when the program has ended, each file that is not as it was: it
-// may have been read at any time.
+// unchanged verifies, when the program has ended, each file that has changed since: the program may have read it then.
 func (in *inputs) unchanged() error {
 	for _, l := range in.files {
 		now, err := hashed.StampOf(l.path)
 		if errors.Is(err, os.ErrNotExist) || err == nil && now == l.stamp {
-			continue // what is removed stays as long as it is mounted
+			continue // a removed file stays as long as it is mounted
 		}
 		if err == nil {
 			_, err = in.x.Path(l.Digest)
@@ -390,10 +388,10 @@ func (in *inputs) unchanged() error {
 	return nil
 }
 
-// withReadOnly adds to the failure of a program what it may have tried to do with its inputs.
+// withReadOnly adds to a program's failure that it may have tried to change its inputs.
 func (in *inputs) withReadOnly(err error) error {
-	var exit *command.ExitError
-	if in.mounts == 0 || !errors.As(err, &exit) {
+	exit, ok := errors.AsType[*command.ExitError](err)
+	if in.mounts == 0 || !ok {
 		return err
 	}
 	for _, of := range []syscall.Errno{syscall.EROFS, syscall.EBUSY, syscall.ENXIO} {

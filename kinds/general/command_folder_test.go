@@ -27,18 +27,15 @@ import (
 // and its standard input from the beginning.
 func TestUnbound(t *testing.T) {
 	root := t.TempDir()
-	s, err := dir.Open(filepath.Join(root, "store"))
-	errtest.None(t, err)
+	s := errtest.Value(dir.Open(filepath.Join(root, "store")))(t)
 	x := step.NewIO(t.Context(), &Command, &stepio.Host{Store: artifacts.Alone(s), CacheDir: filepath.Join(root, "cache")}, slog.New(slog.DiscardHandler), nil)
 	var files []artifacts.File
 	for i := range 3 {
 		b := bytes.Repeat([]byte{byte('a' + i)}, local.Large+i)
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-		errtest.None(t, err)
+		d := errtest.Value(artifacts.PutBytes(t.Context(), s.Blobs, b))(t)
 		files = append(files, artifacts.File{Name: fmt.Sprintf("sub/%d", i), Digest: d, Size: int64(len(b))})
 	}
-	tree, err := artifacts.Tree("files", files)
-	errtest.None(t, err)
+	tree := errtest.Value(artifacts.Tree("files", files))(t)
 	one := artifacts.Artifact{Type: "file", Digest: files[2].Digest, Size: files[2].Size}
 	var c commandConfig
 	c.Inputs = map[string]step.Input{"t": {Artifact: &tree}}
@@ -55,8 +52,7 @@ func TestUnbound(t *testing.T) {
 		}
 		binds[i].From += ".gone"
 	}
-	sh, err := command.Find("sh")
-	errtest.None(t, err)
+	sh := errtest.Value(command.Find("sh"))(t)
 	var out bytes.Buffer
 	run := command.Run{Program: sh, Argv: []string{"sh", "-c", "cat in/t/sub/0 in/t/sub/1 in/t/sub/2 | wc -c; wc -c; ls -l in/t/sub | grep -c -- -r--r--r--; rm in/t/sub/0"},
 		Dir: folder, Stdout: &out, ExitCodes: []int{0}, Env: map[string]string{"PATH": os.Getenv("PATH")}, Binds: binds}

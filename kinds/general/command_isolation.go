@@ -24,20 +24,19 @@ import (
 type outside struct {
 	mode    isolation.Mode
 	found   isolation.Findings
-	secrets secret.Set // that no finding may tell
+	secrets secret.Set // findings are told without them
 }
 
-// What was done outside, as it is called, and how much of it is told.
+// outsideOf says what a program did outside.
 var outsideOf = map[isolation.Mode]string{
 	isolation.Warn:    "outside its folder and the system it used",
 	isolation.Enforce: "outside its folder and the system it was refused",
 }
 
-// outsideShown bounds the folders of which a result and an error tell.
+// outsideShown bounds the folders that a result and an error name.
 const outsideShown = 20
 
-// boxed gives a run the box that its step asks for: the programs may be read in it, the
-// first of which is started.
+// boxed gives a run the box that its step asks for, in which its programs may be read; the first one is started.
 func boxed(c commandConfig, run *command.Run, programs []program, within *realize.Env) *outside {
 	o := &outside{mode: isolation.Mode(c.Isolation)}
 	if o.mode != isolation.Off {
@@ -56,9 +55,8 @@ func boxed(c commandConfig, run *command.Run, programs []program, within *realiz
 	return o
 }
 
-// conclude tells what was found, in the log and with the result, and turns the
-// end of the program into that of the step: what was refused fails it, since its
-// result may hang on what was not there.
+// conclude tells what was found, in the log and with the result, and turns the program's end, err, into the step's:
+// what was refused fails the step, since its result may depend on it.
 func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err error) error {
 	if o.mode == isolation.Off {
 		return err
@@ -68,12 +66,12 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 		x.Note("isolation, may read", strings.Join(c.Reads, ", "))
 	}
 	x.Count("outside", int64(len(o.found.List)+o.found.More))
-	text, whole := o.found.Text(outsideShown)
+	text, complete := o.found.Text(outsideShown)
 	text = o.secrets.Redact(text)
 	if text == "" || ctx.Err() != nil {
 		return err
 	}
-	if !whole && x.Stderr != nil { // that is the log, on which no step depends
+	if !complete && x.Stderr != nil { // the log, on which no step depends
 		_, _ = io.WriteString(x.Stderr, outsideOf[o.mode]+", each:\n"+o.secrets.Redact(o.found.Lines()))
 		text += " (redsi logs has each)"
 	}
@@ -92,12 +90,11 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 	return nil
 }
 
-// threadVariables say to programs and libraries how many threads to start.
+// threadVariables tell programs and libraries how many threads to start.
 var threadVariables = []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
 	"NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "JULIA_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "GOMAXPROCS", "REDSI_CPUS"}
 
-// tell puts what a step was given of the machine into the environment of its program, but for
-// what env sets already.
+// tell adds to a program's environment what the step was given of the machine; variables that are set stay.
 func tell(env map[string]string, given step.Granted) {
 	say := func(name, value string) {
 		if _, set := env[name]; !set {
@@ -117,7 +114,7 @@ func tell(env map[string]string, given step.Granted) {
 	}
 }
 
-// checkSecrets reports what is wrong with the secrets of a command.
+// checkSecrets adds what is wrong with the secrets of a command.
 func checkSecrets(ps *step.Problems, c commandConfig) {
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		path := fmt.Sprintf("secret_env[%q]", name)
@@ -129,8 +126,8 @@ func checkSecrets(ps *step.Problems, c commandConfig) {
 	}
 }
 
-// withoutSecrets is an error whose text has no value of a secret. A program that
-// wrote one into what it leaves will do so again.
+// withoutSecrets returns an error whose text has no value of a secret. A leak into what a program leaves is
+// permanent: the program would do the same in a retry.
 func withoutSecrets(err error, s secret.Set) error {
 	if err == nil || len(s) == 0 {
 		return err
@@ -148,8 +145,8 @@ func withoutSecrets(err error, s secret.Set) error {
 	return err
 }
 
-// cleaned is an error of the same kind, which decides about a retry, as far as its causes
-// have no value of a secret in their own texts.
+// cleaned returns an error without secrets that decides about a retry as err does, as far as the texts of its causes
+// have no value of a secret.
 func cleaned(err error, s secret.Set) error {
 	text := s.Redact(err.Error())
 	if text == err.Error() {
@@ -196,7 +193,7 @@ func guardOutput(w io.WriteCloser, s secret.Set) io.WriteCloser {
 
 func (g guarded) Close() error {
 	if err := g.WriteCloser.Close(); err != nil {
-		return err // what was written is not complete, so it is not closed
+		return err // the output is incomplete, and stays open
 	}
 	return g.out.Close()
 }

@@ -24,11 +24,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// installed remembers, while this process lives, what is installed for the interpreters of
-// the steps that it runs.
+// installed remembers, while this process lives, what is installed for the interpreters of its steps.
 var installed libraries.Memory
 
-// librariesFinder is what Sources may be too: it reads environments for a whole plan.
+// librariesFinder is a step.Sources that reads environments for all steps of a plan.
 type librariesFinder interface {
 	Libraries(ctx context.Context, program string) (*libraries.Environment, error)
 }
@@ -36,8 +35,8 @@ type librariesFinder interface {
 // reader reads the environment of a program.
 type reader = func(ctx context.Context, program string) (*libraries.Environment, error)
 
-// withLibraries fills in the digests of what is installed for the interpreters of a step.
-// Those that were given are kept where a program is not installed.
+// withLibraries fills in the digests of what is installed for a step's interpreters. Given digests stay where a
+// program is not installed.
 func withLibraries(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
 	if !c.ProgramLibraries {
 		return c, nil
@@ -60,8 +59,8 @@ func withLibraries(ctx context.Context, env step.Sources, c commandConfig) (comm
 	return c, nil
 }
 
-// librariesBefore spares a look at all files before a program starts, where they were looked
-// at before: what has moved since is found when the program has ended.
+// librariesBefore recalls what was installed, without a look at all files, before a program starts: librariesHere
+// finds what has changed when the program has ended.
 func librariesBefore(ctx context.Context, program string) (*libraries.Environment, error) {
 	if e, err := installed.Recall(program, command.Find); e != nil || err != nil {
 		return e, err
@@ -73,8 +72,8 @@ func librariesHere(ctx context.Context, program string) (*libraries.Environment,
 	return installed.Of(ctx, program, command.Find)
 }
 
-// environmentsOf are those of the interpreters that a step starts, each once, in the order
-// in which the step names them. missing is why a program was not found.
+// environmentsOf returns the environments of a step's interpreters, each once, in the order in which the step names
+// them. missing says why a program was not found.
 func environmentsOf(ctx context.Context, c commandConfig, find libraries.Lookup, of reader) (list []*libraries.Environment, missing, err error) {
 	for i, name := range append([]string{c.line()[0]}, c.Programs...) {
 		if own, ok := strings.CutPrefix(name, "./"); ok {
@@ -107,8 +106,7 @@ func sentence(list []*libraries.Environment) string {
 	return strings.Join(lists.Map(list, (*libraries.Environment).String), ", and ")
 }
 
-// keepLibraries makes sure that what is installed on this worker is what the key has, and
-// keeps the lists of it with the result.
+// keepLibraries makes sure that the key has what is installed on this worker, and keeps the lists with the result.
 func keepLibraries(ctx context.Context, x *step.IO, c commandConfig) error {
 	list, err := sameLibraries(ctx, x, c, librariesBefore, librariesHere)
 	if err != nil || len(list) == 0 {
@@ -125,8 +123,7 @@ func keepLibraries(ctx context.Context, x *step.IO, c commandConfig) error {
 	return nil
 }
 
-// sameLibraries refuses what differs from the key, by the packages that differ, if no
-// reader of environments finds what the key has.
+// sameLibraries names the packages that differ from the key's, unless a reader of environments finds what the key has.
 func sameLibraries(ctx context.Context, x *step.IO, c commandConfig, readers ...reader) (list []*libraries.Environment, err error) {
 	if !c.ProgramLibraries {
 		return nil, nil
@@ -164,8 +161,7 @@ func sameLibraries(ctx context.Context, x *step.IO, c commandConfig, readers ...
 // differencesNamed bounds the packages that an error names.
 const differencesNamed = 20
 
-// differences are those of an environment from the one with a digest, if the store has the
-// list of that.
+// differences returns how an environment differs from the planned one, if the store has that one's list.
 func differences(x *step.IO, planned string, e *libraries.Environment) []string {
 	text, err := plannedLibraries(x, planned)
 	old, bad := libraries.Parse(text)
@@ -188,7 +184,7 @@ func plannedLibraries(x *step.IO, hex string) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
-// environmentUse is what an environment block gives to steps.
+// environmentUse is what an environment block gives a step.
 type environmentUse struct {
 	Packages string `hcl:"packages" help:"digest of the list of its packages, with versions and hashes, for its platform"`
 	Recipe   string `hcl:"recipe,nokey" help:"digest of what it is made from"`
@@ -196,11 +192,10 @@ type environmentUse struct {
 	Kind     string `hcl:"kind,nokey" enum:"uv,pylock,requirements,conda,image,nix" help:"what its lock is of"`
 }
 
-// inEnvironment stands for the digest of a program that the environment has, whose packages
-// are in the key.
+// inEnvironment stands for the digest of a program of the environment, whose packages are in the key.
 const inEnvironment = "in the environment"
 
-// environments are this machine's.
+// environments are the environments of this machine.
 var environments realize.Environments
 
 // shells are looked up in PATH also where there is an environment of packages.
@@ -214,13 +209,13 @@ func checkEnvironment(ps *step.Problems, c commandConfig) {
 	checkHex(ps, "environment", e.Packages)
 	checkHex(ps, "environment", e.Recipe)
 	if e.Kind == environment.Image {
-		inout.Check(ps, "isolation", c.Isolation == "off", "does not work with an image, which sees the step's folder alone and the network")
-		inout.Check(ps, "programs", len(c.Programs) == 0, "are those of the image, whose digest is in the key: leave them out")
+		inout.Check(ps, "isolation", c.Isolation == "off", "does not work with an image, which sees the network, and of this machine only the step's folder")
+		inout.Check(ps, "programs", len(c.Programs) == 0, "come from the image, whose digest is in the key: leave them out")
 	}
 }
 
-// within says whether a program is the environment's: a name without a path, but for shells.
-// All that an image starts is its own.
+// within reports whether a program is the environment's: all programs with an image, else names without a path that
+// are no shells.
 func (c programConfig) within(name string) bool {
 	if e := c.Environment; e == nil || strings.HasPrefix(name, "./") {
 		return false
@@ -230,7 +225,7 @@ func (c programConfig) within(name string) bool {
 	return !strings.Contains(name, "/") && !slices.Contains(shells, name)
 }
 
-// brings says whether a program that a script calls is likely the environment's.
+// brings reports whether a program that a script calls is likely the environment's.
 func (c programConfig) brings(name string) bool {
 	e := c.Environment
 	return e != nil && (!slices.Contains([]string{environment.UV, environment.Pylock, environment.Requirements}, e.Kind) || strings.HasPrefix(name, "python"))
@@ -239,7 +234,7 @@ func (c programConfig) brings(name string) bool {
 // recipes remembers, by digest, what this process has read of environments.
 var recipes sync.Map
 
-// readOnce is a text of the store.
+// readOnce returns a text of the store by its digest.
 func readOnce(x *step.IO, hex string) ([]byte, error) {
 	if text, ok := recipes.Load(hex); ok {
 		return text.([]byte), nil
@@ -251,7 +246,7 @@ func readOnce(x *step.IO, hex string) ([]byte, error) {
 	return text, err
 }
 
-// enter makes the step's environment if it is not there; nil without one. The caller closes it.
+// enter builds the step's environment if it is not there; nil without one. The caller closes it.
 func (c programConfig) enter(ctx context.Context, x *step.IO) (*realize.Env, error) {
 	e := c.Environment
 	if e == nil {
@@ -301,6 +296,5 @@ func keepEnvironment(ctx context.Context, x *step.IO, c programConfig, h *realiz
 	return nil
 }
 
-// inFiles stands for the digest of a program that is one of files, whose text
-// is in the key already.
+// inFiles stands for the digest of a program that is one of files, whose text is in the key.
 const inFiles = "in files"

@@ -19,14 +19,13 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checkProgram reports what is wrong with what a command starts.
+// checkProgram adds what is wrong with what a command starts.
 func checkProgram(ps *step.Problems, c commandConfig) {
-	bad := inout.Adding(ps)
 	switch {
 	case c.Script != "":
 		checkScript(ps, c)
 	case len(c.Argv) == 0 || c.Argv[0] == "":
-		bad("argv", "needs a program; or give the text of a script as script")
+		inout.Add(ps, "argv", "needs a program; or give the text of a script as script")
 	}
 	for i, d := range c.Libraries {
 		checkHex(ps, fmt.Sprintf("libraries[%d]", i), d)
@@ -42,31 +41,31 @@ func checkProgram(ps *step.Problems, c commandConfig) {
 	for i, name := range c.Programs {
 		switch path := fmt.Sprintf("programs[%d]", i); {
 		case name == "":
-			bad(path, "is empty")
+			inout.Add(ps, path, "is empty")
 		case strings.HasPrefix(name, "./"):
-			bad(path, "%q would be one of files, whose text is in the key already", name)
+			inout.Add(ps, path, "%q would be one of files, whose text is in the key already", name)
 		case slices.Index(c.Programs, name) < i:
-			bad(path, "%q is given twice", name)
+			inout.Add(ps, path, "%q is given twice", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.ProgramDigests)) {
 		path := fmt.Sprintf("program_digests[%q]", name)
 		if !slices.Contains(c.Programs, name) {
-			bad(path, "is not one of programs")
+			inout.Add(ps, path, "is not one of programs")
 		} else {
 			checkHex(ps, path, c.ProgramDigests[name])
 		}
 	}
 }
 
-// checkHex reports what is no SHA-256.
+// checkHex adds a problem unless digest is a SHA-256 in hex.
 func checkHex(ps *step.Problems, path, digest string) {
 	_, err := artifacts.ParseHex(digest)
 	inout.Check(ps, path, err == nil, "is not 64 hex digits")
 }
 
-// resolveCommand fills in the digests of the programs. One that was given is kept
-// where the program is not installed: the result may be in the store.
+// resolveCommand fills in the digests of the programs. A given digest stays where the program is not installed: the
+// result may be in the store.
 func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
 	var err error
 	if name := c.line()[0]; strings.HasPrefix(name, "./") {
@@ -92,8 +91,7 @@ func (c commandConfig) has(name string) bool {
 	return ok
 }
 
-// digestOf is the digest of the program that PATH finds, which has to be the one that
-// was given by an attribute.
+// digestOf returns the digest of the program that PATH finds, which must be the given one of an attribute, if any.
 func (c commandConfig) digestOf(ctx context.Context, env step.Sources, name, given, attribute string) (string, error) {
 	path, err := env.Program(name)
 	if err != nil {
@@ -120,17 +118,16 @@ func (c commandConfig) digestOf(ctx context.Context, env step.Sources, name, giv
 	return strings.ToLower(given), nil
 }
 
-// isGiven says whether a digest that was given of a program is its file's, or the one that the
-// file counts as.
+// isGiven reports whether the given digest of a program is its file's, or the one as which the file counts.
 func isGiven(given string, digest, as artifacts.Digest) bool {
 	return strings.EqualFold(given, digest.Hex()) || strings.EqualFold(given, as.Hex())
 }
 
-// counted remembers which digests keys have of programs, by path, digest and whether packages count.
+// counted remembers the digests that keys have of programs, by path, digest and whether packages count.
 var counted sync.Map
 
-// countedAs is the digest that a key has of a program's file: the file's or, where an installer has
-// written the folder of an environment into it, that of what it was made from.
+// countedAs returns the digest that a key has of a program's file: the file's own or, where an installer has written
+// an environment's folder into it, the digest of the installer's source.
 func (c commandConfig) countedAs(path string, digest artifacts.Digest) (artifacts.Digest, error) {
 	id := [3]any{path, digest, c.ProgramLibraries}
 	if as, ok := counted.Load(id); ok {
@@ -146,16 +143,15 @@ func (c commandConfig) countedAs(path string, digest artifacts.Digest) (artifact
 	return as, err
 }
 
-// program is a file that a step starts, with what it was when it was hashed;
-// digest is zero where it is one of the step's own files.
+// program is a file that a step starts, as it was when it was hashed; digest is zero for a file of the step's own.
 type program struct {
 	path   string
 	digest artifacts.Digest
 	proof  hashed.Proof
 }
 
-// programs finds the program that is started and, after it, those that it starts, and
-// makes sure that they are the ones in the key.
+// programs finds the program that is started and, after it, the programs that it starts, and makes sure that the key
+// has them.
 func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Env) ([]program, error) {
 	names, digests := append([]string{c.line()[0]}, c.Programs...), []string{c.Program}
 	for _, name := range c.Programs {
@@ -205,8 +201,8 @@ func (c commandConfig) programOf(ctx context.Context, name, planned string) (pro
 	return p, err
 }
 
-// programFiles are the programs that this process has hashed. Each is read once while it stays the
-// same: thousands of steps may start one program, and an interpreter has megabytes.
+// programFiles are the programs that this process has hashed, each once while it stays the same: thousands of steps
+// may start one program, and an interpreter has megabytes.
 var programFiles hashed.Memory
 
 func programAt(ctx context.Context, path string) (p program, err error) {
@@ -215,7 +211,7 @@ func programAt(ctx context.Context, path string) (p program, err error) {
 	return p, err
 }
 
-// unchanged makes sure that what was started is what had been hashed.
+// unchanged makes sure that the program is still the one that was hashed.
 func (p program) unchanged(ctx context.Context) error {
 	if p.digest.IsZero() {
 		return nil

@@ -19,12 +19,11 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// scriptFile has the text of script, in the working folder: an interpreter such as
-// Python finds modules among files beside it.
+// scriptFile is the file of script in the working folder: interpreters such as Python look for modules beside it.
 const scriptFile = "script"
 
-// line is the command line that a step runs: argv, or what its script needs. It is
-// empty where neither is right.
+// line returns the command line that a step runs: argv, or the interpreter of its script with the file; nil where
+// both are wrong.
 func (c commandConfig) line() []string {
 	if c.Script == "" {
 		return c.Argv
@@ -36,10 +35,10 @@ func (c commandConfig) line() []string {
 	return append(slices.Clone(interpreter), scriptFile)
 }
 
-// carriageReturns is what is wrong with a script by script.Returns.
+// carriageReturns says what is wrong with a script for which script.Returns is true.
 const carriageReturns = `its lines end in carriage returns, as on Windows, and what runs it takes them for parts of words: save it with the line ends of Unix; in git, a line "* text=auto eol=lf" of .gitattributes keeps them`
 
-// checkScript reports what is wrong with a command's script.
+// checkScript adds what is wrong with a command's script.
 func checkScript(ps *step.Problems, c commandConfig) {
 	interpreter, err := script.Interpreter(c.Script)
 	if err == nil {
@@ -51,8 +50,7 @@ func checkScript(ps *step.Problems, c commandConfig) {
 	inout.Check(ps, "files", !c.has(scriptFile), "%q is the name that the text of script has in the folder", scriptFile)
 }
 
-// elsewhere reports whether an argument looks like a file that is neither one of files
-// nor in a folder of the step.
+// elsewhere reports whether an argument looks like a file, but is neither in files nor in a folder of the step.
 func (c commandConfig) elsewhere(i int, arg string) bool {
 	name := path.Clean(arg)
 	top, _, _ := strings.Cut(name, "/")
@@ -61,8 +59,7 @@ func (c commandConfig) elsewhere(i int, arg string) bool {
 
 var fileLike = regexp.MustCompile(`^[\w./][\w./-]*\.[A-Za-z]\w*$`)
 
-// withStrays adds to the failure of a program which files it was told of that are not in
-// its folder.
+// withStrays adds to a program's failure which files its arguments name that are not in its folder.
 func (c commandConfig) withStrays(err error, dir string) error {
 	exit, ok := errors.AsType[*command.ExitError](err)
 	if !ok {
@@ -82,7 +79,7 @@ func (c commandConfig) withStrays(err error, dir string) error {
 			continue
 		}
 		if _, gone := os.Stat(filepath.Join(dir, filepath.FromSlash(arg))); gone != nil {
-			err = fmt.Errorf("%w\nargv[%d] is %s, and there is no such file: it starts in a folder of its own, which has files, inputs and lists alone", err, i, arg)
+			err = fmt.Errorf("%w\nargv[%d] is %s, and there is no such file: it starts in a folder of its own, which has only files, inputs and lists", err, i, arg)
 		}
 	}
 	return err
@@ -99,7 +96,7 @@ func (c commandConfig) lint() (ps []step.Problem) {
 	}
 	shell, err := script.Parse(line, text)
 	if err != nil || shell == nil {
-		return nil // sh tells the mistake of a text that it is given by -c
+		return nil // sh reports the mistakes of a text that follows -c
 	}
 	way := "write the text as script, which bash -euo pipefail then runs"
 	if at == "script" {
@@ -108,7 +105,7 @@ func (c commandConfig) lint() (ps []step.Problem) {
 	return c.lintShell(shell, line[0], at, way)
 }
 
-// lintShell warns of what a shell script does; way says how to see a failure within a pipe.
+// lintShell warns of what a shell script hides; way says how to see a failure within a pipe.
 func (c commandConfig) lintShell(shell *script.Shell, interpreter, at, way string) (ps []step.Problem) {
 	if n := shell.HiddenFailure(); n > 0 {
 		ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("the pipe in line %d succeeds if its last command does, even if those before it fail; %s", n, way)})
@@ -123,20 +120,20 @@ func (c commandConfig) lintShell(shell *script.Shell, interpreter, at, way strin
 	return ps
 }
 
-// Programs that start others with what is installed elsewhere: those with a verb for it, and those that do nothing else.
+// Programs that start others with what is installed elsewhere: by a verb, and as all that they do.
 const (
 	launchers     = "uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|yarn|pnpm|docker|podman|apptainer|singularity|mise|asdf|bundle|guix"
 	onlyLaunchers = "uvx|npx|tox|nox|nix-shell"
 )
 
-// launcher finds their calls.
+// launcher finds the calls of launchers.
 var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(` + launchers + `)` +
 	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(?:(?:tool|compose)[ \t]+)?(run|exec|start|develop|shell|r)|(` + onlyLaunchers + `))(?:\s|$)`)
 
 var launcherNames = strings.Split(launchers+"|"+onlyLaunchers, "|")
 
-// unkeyed names what the step's programs load that its key does not have: packages that a launcher
-// such as `uv run` finds, and those of interpreters of which only the file counts.
+// unkeyed names what the step's programs load that its key does not have: packages that a launcher such as `uv run`
+// finds, and packages of interpreters that count by their file only.
 func (c commandConfig) unkeyed() (list []string) {
 	first := c.line()
 	line := script.Started(first)
@@ -179,10 +176,10 @@ func (c commandConfig) unkeyed() (list []string) {
 	return slices.DeleteFunc(slices.Compact(list), func(what string) bool { return what == "" })
 }
 
-// launched adds what a text starts by launchers that are among the programs that it calls.
+// launched adds what a text starts by those of the programs it calls that are launchers.
 func launched(list []string, text string, calls ...string) []string {
 	if !strings.Contains(text, " -m ") && !slices.ContainsFunc(calls, func(name string) bool { return slices.Contains(launcherNames, name) }) {
-		return list // without a search, which would take as long as all else
+		return list // without the search, which takes long
 	}
 	for _, m := range launcher.FindAllStringSubmatch(text, -1) {
 		if name := m[1] + m[3]; slices.Contains(calls, name) || strings.Contains(text, " -m "+name+" ") {
@@ -192,17 +189,17 @@ func launched(list []string, text string, calls ...string) []string {
 	return list
 }
 
-// unknowns has what is unknown by path: a plan may start one program thousands of times.
+// unknowns caches libraries.Unknown by path: a plan may start one program thousands of times.
 var unknowns sync.Map
 
-// unknown says which packages a program loads of which nothing is known here.
+// unknown names the packages of a program that this machine cannot list; "" if there are none.
 func unknown(name string) string {
 	at, err := command.Find(name)
 	if err != nil && libraries.Language(name) != "" {
 		return "packages of " + libraries.Language(name)
 	}
 	if err != nil {
-		return "" // of Python's, the machine that plans it knows
+		return "" // the machine that plans it knows Python's packages
 	}
 	what, ok := unknowns.Load(at)
 	if !ok {

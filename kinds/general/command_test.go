@@ -210,8 +210,7 @@ func TestProgramElsewhere(t *testing.T) {
 	if _, err := one.programOf(t.Context(), "tool", one.Program); err != nil { // PATH has the other
 		t.Error(err)
 	}
-	file, err := hashes{}.LocalFile(t.Context(), filepath.Join(there, "tool"))
-	errtest.None(t, err)
+	file := errtest.Value(hashes{}.LocalFile(t.Context(), filepath.Join(there, "tool")))(t)
 	c.Program = file.SHA256.Hex()
 	if given, err := resolved(there, c); err != nil || given.Program != c.Program {
 		t.Errorf("%v, %s, not the digest that was given", err, given.Program)
@@ -257,8 +256,7 @@ func TestLocalSources(t *testing.T) {
 	for _, name := range []string{"b 1.txt", "b*{%2A}.txt"} {
 		filetest.Write(t, filepath.Join(dir, name), name)
 	}
-	s, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
-	errtest.None(t, err)
+	s := errtest.Value(lockfile.Open(filepath.Join(dir, lockfile.Name), dir, ""))(t)
 	for url, want := range map[string]string{
 		".":         "is not a regular file; a folder is written with a slash at its end",
 		"*.fastq":   "no file in " + dir + " fits *.fastq",

@@ -23,8 +23,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// downloadConfig is a set of files. Where they come from is not in the key,
-// only what they are: their names and checksums.
+// downloadConfig is a set of files. The key has their names and checksums, not where they come from.
 type downloadConfig struct {
 	URLs    []string `hcl:"urls,nokey" help:"sources: https://, http://, gs://bucket/object, file:///path, or a path relative to the pipeline; of gs:// and of this machine also patterns and folders, which end in a slash"`
 	SHA256  []string `hcl:"sha256,optional" help:"checksum of each source, in hex, where none is a pattern; without it the first download pins it in redsi.lock (local files are hashed when planned)"`
@@ -44,7 +43,7 @@ first download in redsi.lock beside the pipeline, which is warned of where a ser
 Git LFS in its place. Each file is a part of its
 own: adding one downloads one. A pattern has *, ? and [a-z] within one part of a
 name, and ** for any number of folders; what one of gs:// stands for is pinned in
-redsi.lock when it is planned first, and redsi sources update lists it again. Cost: the bytes, once over the network and twice
+redsi.lock when it is planned first, and redsi sources update lists it anew. Cost: the bytes, once over the network and twice
 over the disk.`,
 	Example: `step "download" "nq_dev" {
   urls = [for i in range(5) : format("gs://natural_questions/v1.0/dev/nq-dev-%02d.jsonl.gz", i)]
@@ -141,7 +140,7 @@ func checkPattern(c downloadConfig, url string) error {
 	return fetch.CheckPattern(url)
 }
 
-// expandPatterns puts the files that patterns stand for in their place.
+// expandPatterns replaces patterns by the files that match them.
 func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (downloadConfig, error) {
 	if !slices.ContainsFunc(c.URLs, fetch.IsPattern) {
 		return c, nil
@@ -186,8 +185,8 @@ func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (do
 func checkNames(names []string) (ps step.Problems) {
 	seen := map[string]int{}
 	for i, n := range names {
-		j, again := seen[n]
-		inout.Check(&ps, fmt.Sprintf("urls[%d]", i), !again, "has the same file name %q as urls[%d]; give names", n, j)
+		j, twice := seen[n]
+		inout.Check(&ps, fmt.Sprintf("urls[%d]", i), !twice, "has the same file name %q as urls[%d]; give names", n, j)
 		seen[n] = i
 	}
 	return ps
@@ -208,13 +207,12 @@ func downloadNames(c downloadConfig) ([]string, error) {
 	return names, nil
 }
 
-// placeholder is in the key for bytes that nobody has seen yet.
+// placeholder begins the checksum in the key of bytes that nobody has seen yet.
 const placeholder = "unpinned:"
 
 func isPlaceholder(sum string) bool { return strings.HasPrefix(sum, placeholder) }
 
-// resolveDownload fills in names and, from the lock file or the local files
-// themselves, checksums; local paths become absolute.
+// resolveDownload fills in names and, from the lock file or the local files, checksums; local paths become absolute.
 func resolveDownload(ctx context.Context, env step.Sources, c downloadConfig) (downloadConfig, error) {
 	c, err := expandPatterns(ctx, env, c)
 	if err != nil {
@@ -267,7 +265,7 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 type downloadFileConfig struct {
 	URL     string   `hcl:"url,nokey" help:"source"`
 	Name    string   `hcl:"name,nokey" help:"file name"`
-	SHA256  string   `hcl:"sha256" help:"checksum in hex, or a placeholder until it is known"`
+	SHA256  string   `hcl:"sha256" help:"checksum in hex, or a placeholder before the first download"`
 	Mirrors []string `hcl:"mirrors,optional,nokey" help:"URL prefixes to try next"`
 }
 
@@ -349,22 +347,19 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 	return out.Close()
 }
 
-// downloadError decides about the retry: a local file with other bytes than
-// planned asks for another plan, what all sources refuse to give for none.
+// downloadError decides about the retry: a local file with other bytes than planned asks for another plan, a refusal
+// of all sources for none.
 func downloadError(err error) error {
-	var other *fetch.MismatchError
-	var permanent *fetch.Permanent
-	switch {
-	case errors.As(err, &other) && other.Source.Path != "":
+	if other, ok := errors.AsType[*fetch.MismatchError](err); ok && other.Source.Path != "" {
 		return &step.SourceChangedError{Path: other.Source.Path, Err: err}
-	case errors.As(err, &permanent):
+	}
+	if _, ok := errors.AsType[*fetch.Permanent](err); ok {
 		return step.Permanent(err)
 	}
 	return err
 }
 
-// work names the published model that files of the hub are, and how large all files will be, as
-// the configuration says.
+// work names the published model whose files these are, and the bytes that the configuration expects.
 func (c downloadConfig) work() (w step.Work) {
 	for _, u := range c.URLs {
 		// A mirror has the hub's paths: …/OWNER/NAME/resolve/REVISION/FILE.

@@ -17,7 +17,7 @@ import (
 )
 
 type pythonConfig struct {
-	Sources []string `hcl:"sources,optional" help:"folders that Python looks through for modules after that of the script, such as [\"src\"]; the pipeline's own is \".\""`
+	Sources []string `hcl:"sources,optional" help:"folders that Python looks through for modules after the script's own, such as [\"src\"]; the pipeline's own is \".\""`
 	Python  string   `hcl:"python,optional" help:"the Python that runs it: a name in PATH, or an absolute path"`
 	codeConfig
 }
@@ -31,7 +31,7 @@ folder or from sources, at their paths beside the pipeline, and its inputs at th
 "data/points.csv" is the file data/points.csv. outputs are collected from their names there,
 as the tree "out"; what else it leaves there is not kept. What it prints is "stdout".
 The key has the arguments, inputs, the names of the files and what counts of each: its tokens,
-so that comments, blank lines and layout do not; beside these what that of a command has,
+so that comments, blank lines and layout do not; beside these what a command's key has,
 such as the SHA-256 of Python and of what is installed for it. Modules are found by import
 statements, wherever they are, and by import_module with a name that is written there; code
 names what is loaded in other ways, and what such a file imports comes with it. A notebook (.ipynb) is run by nbclient, in its own folder;
@@ -59,7 +59,7 @@ func (c pythonConfig) check() error {
 	return checkCode(c.program())
 }
 
-// withCode finds what the script is made of, where it has a name of a file.
+// withCode reads the script and what it imports.
 func (c pythonConfig) withCode(files step.CodeFiles) (pythonConfig, error) {
 	if c.check() != nil {
 		return c, nil // the check will say so
@@ -78,13 +78,13 @@ func (c pythonConfig) withCode(files step.CodeFiles) (pythonConfig, error) {
 //go:embed redsi_notebook.py
 var notebookDriver string
 
-// Where the folder of a notebook's step has what runs it, and what becomes of it.
+// Where the folder of a notebook's step has the notebook's driver and its executed copy.
 const (
 	driverFile     = step.OwnFolder + "/redsi_notebook.py"
 	executedFolder = step.OwnFolder + "/executed"
 )
 
-// line is the command line of the script or, of a notebook, of what runs it.
+// line returns the command line of the script or of a notebook's driver.
 func (c pythonConfig) line() []string {
 	if python.IsNotebook(c.Script) {
 		return []string{c.Python, driverFile, c.Script, path.Join(executedFolder, path.Base(c.Script))}
@@ -120,7 +120,7 @@ It starts in a new folder that has the script and the files of code, at their pa
 pipeline, and its inputs at their names: "data/points.csv" is the file data/points.csv. outputs
 are collected from their names there, as the tree "out"; what else it leaves there is not kept.
 What it prints is "stdout". The key has the interpreter, arguments, inputs, the names and texts
-of the files (of Python, what counts: see python), and beside these what that of a command has.
+of the files (of Python, what counts: see python), and beside these what a command's key has.
 What the script reads or calls of the files beside it has to be in code: what is not there
 fails it, and is named. Cost: as a command. docs/code.md has the rules.`,
 	Example: `step "script" "plot" {
@@ -141,7 +141,7 @@ func (c scriptConfig) program() commandConfig {
 	return c.command(slices.Concat(c.Interpreter, []string{c.Script}, c.Arguments))
 }
 
-// withCode reads the script, where it has a name of a file, and finds its interpreter.
+// withCode reads the script and finds its interpreter.
 func (c scriptConfig) withCode(files step.CodeFiles) (scriptConfig, error) {
 	if checkCode(c.program()) != nil {
 		return c, nil // the check will say so
@@ -162,10 +162,10 @@ func (c scriptConfig) withCode(files step.CodeFiles) (scriptConfig, error) {
 	return c, err
 }
 
-// usual are programs that run scripts with the ending of a name.
+// usual are programs that run scripts, by the ending of the script's name.
 var usual = map[string]string{".R": "Rscript", ".r": "Rscript", ".jl": "julia", ".sh": "bash", ".bash": "bash", ".py": "python3", ".pl": "perl", ".rb": "ruby", ".js": "node", ".lua": "lua"}
 
-// named is the interpreter that the first line of a script names.
+// named returns the interpreter that the first line of a script names.
 func named(name, text string) ([]string, error) {
 	if strings.HasPrefix(text, "#!") {
 		line, err := script.Interpreter(text)
@@ -178,7 +178,7 @@ func named(name, text string) ([]string, error) {
 	return nil, fmt.Errorf("the first line of %s names no program that runs it: begin it with #!/usr/bin/env %s, or write interpreter = [%q]", name, with, with)
 }
 
-// lint warns of what a shell script does that is hardly meant.
+// lint warns of failures that a shell script hides, and of programs that no key has.
 func (c scriptConfig) lint() []step.Problem {
 	p := c.program()
 	if p.unpack() != nil || len(c.Interpreter) == 0 {

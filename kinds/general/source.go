@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// sourceConfig is files as they lie on a machine. Where they lie is not in the key, only what
-// they are: the digest of their tree.
+// sourceConfig is files as they lie on a machine. The key has the digest of their tree, not where they lie.
 type sourceConfig struct {
 	Path    string `hcl:"path,nokey" help:"a folder, a file, or a pattern such as data/**/*.csv, relative to the pipeline's file"`
 	Ignore  bool   `hcl:"ignore,optional,nokey" help:"whether the rules of .gitignore files leave files out"`
@@ -32,7 +31,7 @@ var Source = step.Define(step.Kind[sourceConfig]{
 	Name:    "source",
 	Version: 1,
 	Block:   true,
-	Doc: `Take files of this machine as they lie: a folder, one file, or those that fit a pattern.
+	Doc: `Take files of this machine as they lie: a folder, one file, or all that match a pattern.
 Names, bytes, x bits, symbolic links within the folder and empty folders are kept, and are
 what the key is made of. A pattern has *, ? and [a-z] within one part of a name, and ** for
 any number of folders; names begin after the folders in front of the first of these.
@@ -58,8 +57,8 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 	Run:     runSource,
 })
 
-// resolveSourceFolder fills in the digest of the tree, or what DVC has recorded of one that is not
-// here; the path becomes absolute.
+// resolveSourceFolder fills in the digest of the tree or, where it is not here, DVC's record of it; the path becomes
+// absolute.
 func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
 	f, err := env.LocalTree(ctx, c.Path, c.Ignore)
 	gone := errors.Is(err, fs.ErrNotExist)
@@ -109,7 +108,7 @@ func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 	if !isRecorded(c.SHA256) && tree.Digest.Hex() != c.SHA256 {
 		return &step.SourceChangedError{Path: l.Root, Err: fmt.Errorf("%s has the tree %s, and %s was planned: wait until it is no longer being written; plan and run again", c.Path, tree.Digest.Hex(), c.SHA256)}
 	}
-	if slices.Contains(tree.Blobs(), artifacts.Empty) { // that of folders
+	if slices.Contains(tree.Blobs(), artifacts.Empty) { // the content of folders
 		if _, err := x.PutFile(ctx, "", strings.NewReader("")); err != nil {
 			return err
 		}
@@ -122,8 +121,8 @@ func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 	return x.Link("files", tree)
 }
 
-// sourceFiles lists what a source takes, and says how each file gets into the store: from where it
-// lies, or in one reading from where DVC keeps it.
+// sourceFiles lists a source's files, and returns the function that stores each: from where it lies, or from where
+// DVC keeps it.
 func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.Listing, func(ctx context.Context, path string) (artifacts.File, error), error) {
 	l, err := listing.Of(c.Path, c.Ignore)
 	if err == nil && !isRecorded(c.SHA256) {
@@ -136,7 +135,7 @@ func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.List
 	case failed != nil:
 		return nil, nil, step.Permanent(failed)
 	case isRecorded(c.SHA256) && (d == nil || d.Key() != c.SHA256):
-		return nil, nil, &step.SourceChangedError{Path: c.Path, Err: fmt.Errorf("of %s DVC has not, or no longer, recorded %s on this worker: plan and run again where it has", c.Path, c.SHA256)}
+		return nil, nil, &step.SourceChangedError{Path: c.Path, Err: fmt.Errorf("on this worker DVC has no record %[2]s of %[1]s, or no longer: plan and run again where it has one", c.Path, c.SHA256)}
 	case d == nil:
 		return nil, nil, step.Permanent(fmt.Errorf("%w on this worker: run the step where the files are, or give the worker a store that has its result", err))
 	}
@@ -151,10 +150,10 @@ func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.List
 	}, err
 }
 
-// isRecorded says that DVC's record stands for the tree's digest, which nobody knows yet.
+// isRecorded reports whether DVC's record stands for the tree's digest, which nobody knows yet.
 func isRecorded(sum string) bool { return strings.HasPrefix(sum, tracked.Mark) }
 
-// putLacking hashes a file, and stores it if no store has its bytes.
+// putLacking hashes a file, and stores it unless a store has its bytes.
 func putLacking(ctx context.Context, x *step.IO, path string) (artifacts.File, error) {
 	d, seen, err := hashed.Digest(ctx, path, nil)
 	if err != nil {

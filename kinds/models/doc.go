@@ -1,5 +1,4 @@
-// Package models is the second program for other modules to build: redsi has it compute what
-// it cannot itself.
+// Package models is the second program, for other modules to build: redsi has it compute what needs libtorch.
 //
 //	func main() { models.Main(append(models.Kinds(), mine.Kind)...) }
 //

@@ -26,7 +26,7 @@ func Kinds() []step.Spec {
 	return step.WithHalves(kinds.All(), slices.Concat(collection.Halves, ids.Halves, model.Halves)...)
 }
 
-// Main answers redsi through the pipes that it has made, and ends when it does.
+// Main answers redsi through the pipes that redsi has opened, and ends when redsi does.
 func Main(kinds ...step.Spec) {
 	in, out := os.NewFile(3, "from redsi"), os.NewFile(4, "to redsi")
 	if _, err := in.Stat(); err != nil {

@@ -28,17 +28,17 @@ type bestRanking struct {
 
 // bestReport says what was chosen, and why.
 type bestReport struct {
-	Chosen string             `json:"chosen"` // name of the best candidate; of equals the first by name
+	Chosen string             `json:"chosen"` // name of the best candidate, the first by name among equals
 	Field  string             `json:"field"`
 	Order  string             `json:"order"`
-	Value  float64            `json:"value"`  // of the chosen one
+	Value  float64            `json:"value"`  // of the chosen candidate
 	Values map[string]float64 `json:"values"` // of all candidates, by name
-	Equals []string           `json:"equals"` // those with the same value as the chosen one, itself left out
+	Equals []string           `json:"equals"` // the other candidates with the chosen one's value
 
-	Report json.RawMessage `json:"report,omitempty"` // the chosen one's
+	Report json.RawMessage `json:"report,omitempty"` // of the chosen candidate
 }
 
-// bestDoc is what choosing is, of rankings and of models.
+// bestDoc says how rankings and models are chosen.
 const bestDoc = `Of equal candidates the first by name is chosen. Only the field of dev chooses: nothing
 else of a candidate is read before that is done. Use development queries for dev, and the
 test queries where what was chosen is reported.`
@@ -48,8 +48,8 @@ var Best = step.Define(step.Kind[bestConfig]{
 	Version: 2,
 	Inline:  true,
 	Doc: `Choose, by development scores, which of several rankings is reported on test.
-A grid of configurations has many test scores, of which one may be reported: that of the
-configuration which is best on other queries. Its run and report are passed on.
+A grid of configurations has many test scores, of which one may be reported: the score of
+the configuration that is best on other queries. Its run and report are passed on.
 ` + bestDoc,
 	Example: `step "best" "rate" {
   field = "metrics.MRR@10"
@@ -120,7 +120,7 @@ model's files are named, not copied.
 	},
 })
 
-// devOf are the documents that choose, by candidate.
+// devOf returns the JSON artifact that chooses, by candidate.
 func devOf[C interface{ choosesBy() step.Input }](candidates map[string]C) map[string]step.Input {
 	dev := make(map[string]step.Input, len(candidates))
 	for name, c := range candidates {
@@ -137,14 +137,14 @@ func checkBest(ps *step.Problems, candidates int, field string) {
 	inout.Check(ps, "field", field != "", "names no number to choose by")
 }
 
-// readsOfBest are the values that choose.
+// readsOfBest returns the fields that choose.
 func readsOfBest(dev map[string]step.Input, field string) []step.Read {
 	return lists.Map(slices.Sorted(maps.Keys(dev)), func(name string) step.Read {
 		return step.Read{Attr: "field", Input: dev[name], Path: field, Check: numberField}
 	})
 }
 
-// choose reads the candidates' values, and nothing else of them.
+// choose compares the candidates by their values, and reads nothing else of them.
 func choose(x *step.IO, dev map[string]step.Input, field, order string) (r bestReport, err error) {
 	docs := inout.NewJSONInputs(x)
 	r = bestReport{Field: field, Order: order, Values: map[string]float64{}, Equals: []string{}}
@@ -241,8 +241,8 @@ func runEffects(_ context.Context, x *step.IO, c effectsConfig) error {
 	return inout.WriteJSON(x, "report", report)
 }
 
-// effects are to - from, of the values of the runs. The design must be complete: every group,
-// other level and seed has exactly one value at either level.
+// effects subtracts from's values from to's. The design must be complete: every group, other level and seed has
+// exactly one value at either level.
 func (c effectsConfig) effects(of []float64) (r effectsReport, err error) {
 	found := map[effectsRun]float64{} // by runs without their reports
 	var groups []string

@@ -63,7 +63,7 @@ judge it by the results that are there.`,
 	Names: claimConfig.names,
 })
 
-// expectation is what a claim says of cells.
+// expectation is the expectation as tables and figures judge it.
 func (e claimExpect) expectation() render.Expectation {
 	return render.Expectation{Cell: e.Cell, Value: e.Value, At: e.At, Tolerance: e.Tolerance, Relative: e.Relative, Near: e.Near,
 		Text: e.Text, Sign: e.Sign, Above: e.Above, Below: e.Below, Order: e.Order, Minus: e.Minus, Ratio: e.Ratio,
@@ -71,23 +71,22 @@ func (e claimExpect) expectation() render.Expectation {
 }
 
 func checkClaim(c claimConfig, ps *step.Problems) {
-	problem := inout.Adding(ps)
 	inout.Check(ps, "expect", len(c.Expect) > 0, "is needed: what holds where the sentence is true")
 	for i, e := range c.Expect {
 		at := fmt.Sprintf("expect[%d]", i)
 		form, err := e.expectation().Form()
 		switch {
 		case err != nil:
-			problem(at, "%v", err)
+			inout.Add(ps, at, "%v", err)
 		case form.OfCell() && e.Cell == "":
-			problem(at, "needs the cell that %s is about: cell = table.NAME[\"ROW.COLUMN\"]", form.Word())
+			inout.Add(ps, at, "needs the cell that %s is about: cell = table.NAME[\"ROW.COLUMN\"]", form.Word())
 		case !form.OfCell() && e.Cell != "":
-			problem(at+".cell", "is for value, text, sign, above and below; %s has a list of cells", form)
+			inout.Add(ps, at+".cell", "is for value, text, sign, above and below; %s has a list of cells", form)
 		}
 	}
 }
 
-// names are the cells that the claim is about.
+// names returns the cells that the claim is about.
 func (c claimConfig) names() (list []step.CellName) {
 	for i, e := range c.Expect {
 		add := func(attr string, cells ...string) {
@@ -106,7 +105,7 @@ func (c claimConfig) names() (list []step.CellName) {
 	return list
 }
 
-// tableExpect is what is expected of one cell; what is expected of several is a claim's.
+// tableExpect is what is expected of one cell; expectations of several cells are claims.
 type tableExpect struct {
 	Cell      string   `hcl:"cell,label" help:"a cell by its name"`
 	Value     *float64 `hcl:"value,added" help:"the number as the paper prints it"`
@@ -132,21 +131,21 @@ func expectations(expect []tableExpect) []render.Expectation {
 	})
 }
 
-// expectProblems are the expectations that have no form, or name cells that do not exist.
+// expectProblems adds the expectations that have no form, or name cells that do not exist.
 func expectProblems(ps *step.Problems, expect []tableExpect, paperScale string, compare func(render.Expectation) error) {
 	for i, e := range expectations(expect) {
 		_, err := e.Form()
 		if _, twice := e.At[paperScale]; err == nil && twice && e.Value != nil {
 			err = fmt.Errorf("value is the paper's, and so is at.%s: give one of them", paperScale)
 		}
-		if e.Scale = ""; err == nil { // that it is about another scale does not make it right
+		if e.Scale = ""; err == nil { // it must be right at other scales too
 			err = compare(e)
 		}
 		inout.CheckError(ps, fmt.Sprintf("expect[%d]", i), err)
 	}
 }
 
-// cells names what expectations and claims can be about.
+// cells names the cells that expectations and claims can be about.
 func (c tableConfig) cells() (names []string) {
 	for _, r := range c.Rows {
 		if !r.data() || r.ID == "" {
@@ -162,8 +161,8 @@ func (c tableConfig) cells() (names []string) {
 	return names
 }
 
-// cells names what expectations and claims can be about. The points of a curve come with
-// the data, but for those that reach finds.
+// cells names the cells that expectations and claims can be about: of a curve, whose points come with the data, only
+// the two that reach keeps.
 func (c figureConfig) cells() (names []string) {
 	point := func(series, id string, others ...string) {
 		for _, number := range append([]string{"x", "y"}, others...) {

@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// layout is the figure without its data: what can be checked before a run.
+// layout is the figure without its data, which can be checked before a run.
 func (c figureConfig) layout() *render.Figure {
 	f := &render.Figure{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
 		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis(), Heat: (*render.Heat)(c.Heat)}
@@ -60,7 +60,7 @@ func (a *figureAxis) axis() *render.Axis {
 	return out
 }
 
-// factor is what an axis multiplies the numbers of artifacts with.
+// factor returns the axis's factor on the numbers of artifacts.
 func (a *figureAxis) factor() float64 {
 	if a == nil || a.Scale == 0 {
 		return 1
@@ -161,7 +161,7 @@ func (d cells) number(n figureNumber, on *figureAxis) (render.Cell, error) {
 	return cell, err
 }
 
-// curve reads the points of a curve, or the two that its milestones are.
+// curve reads the points of a curve or, with reach, its two milestones.
 func (d cells) curve(s figureSeries, on *figureAxis, fy float64) ([]render.Point, error) {
 	fx := on.factor()
 	list, err := d.pointsOf(*s.Curve)
@@ -174,7 +174,7 @@ func (d cells) curve(s figureSeries, on *figureAxis, fy float64) ([]render.Point
 		x, okX := inout.Float(o[0])
 		y, okY := inout.Float(o[1])
 		p := render.Point{ID: strconv.Itoa(i), X: render.Number(x * fx), Y: render.Number(y * fy), Marker: cmp.Or(s.Marker, "none"), Hollow: s.Hollow}
-		p.X.Typed, p.Y.Typed = wholeOf(o[0], fx), wholeOf(o[1], fy)
+		p.X.Typed, p.Y.Typed = allDigits(o[0], fx), allDigits(o[1], fy)
 		if on.Category != nil {
 			if p.X, err = on.place(plainText(o[0])); err != nil {
 				return nil, fmt.Errorf("point %d: %w", i, err)
@@ -201,19 +201,19 @@ func (d cells) curve(s figureSeries, on *figureAxis, fy float64) ([]render.Point
 	return []render.Point{first, best}, nil
 }
 
-// wholeOf is a whole number that a float64 has not all digits of, where no factor is on it.
-func wholeOf(v any, factor float64) string {
+// allDigits returns the text of an integer that has more digits than a float64, unless a factor changes it; else "".
+func allDigits(v any, factor float64) string {
 	if t, ok := v.(inout.Typed); ok && factor == 1 && values.Inexact(t.Text) {
 		return t.Text
 	}
 	return ""
 }
 
-// list is the path of a curve's points.
+// list returns the path of a curve's points.
 func (c figureCurve) list() string { return cmp.Or(c.List, "points") }
 
-// pointsOf reads x and y of each point; nil where a point lacks one. That all of them
-// lack it is an error, which would else be an empty figure.
+// pointsOf reads x and y of each point; nil where a point lacks one. It is an error if all points lack it, rather
+// than an empty figure.
 func (d cells) pointsOf(c figureCurve) ([][2]any, error) {
 	at, err := d.Find(c.Value, c.list())
 	if err != nil {
@@ -253,15 +253,12 @@ func (d cells) panel(p figurePanel, out *render.Panel) error {
 		return nil
 	}
 	at, err := d.Find(p.Value, p.Field)
-	if err != nil {
-		return err
-	}
-	_, text, ok, err := inout.Scalar(at, p.Field)
-	if err != nil {
+	_, text, ok, errScalar := inout.Scalar(at, p.Field)
+	if err = cmp.Or(err, errScalar); err != nil {
 		return err
 	}
 	if ok && text == "" {
-		text = plainText(at) // of a number
+		text = plainText(at) // a number
 	}
 	if a, ok := at.(inout.Absent); ok {
 		d.x.Count("panels "+render.AbsentText, 1)
@@ -304,17 +301,17 @@ func plainText(v any) string {
 	case inout.Typed:
 		return v.Text
 	}
-	b, err := json.Marshal(v) // what came from JSON
+	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v) // a list with NaN
 	}
 	return string(b)
 }
 
-// histogram is a mark of figureSeries.Draw that the picture has as bars.
+// histogram is a value of figureSeries.Draw for which bars are drawn.
 const histogram = "histogram"
 
-// mark is what the picture has for Draw.
+// mark returns what is drawn for Draw.
 func (s figureSeries) mark() string {
 	if s.Draw == histogram || s.Differences != nil {
 		return "bars"
@@ -322,7 +319,7 @@ func (s figureSeries) mark() string {
 	return s.Draw
 }
 
-// check says what of a series does not go together.
+// check adds the attributes of a series that do not go together.
 func (s figureSeries) check(ps *step.Problems, at string, x *figureAxis) {
 	hist, categories := s.Draw == histogram, x != nil && x.Category != nil
 	ascending := slices.Compact(slices.Sorted(slices.Values(s.Edges)))
@@ -335,7 +332,8 @@ func (s figureSeries) check(ps *step.Problems, at string, x *figureAxis) {
 		"has a box for each point and no curve, or bars for differences over numbers")
 }
 
-// check takes a number, or if it is of several those of artifacts, on an axis that may have categories.
+// check adds what is wrong with a number or, with several, with the numbers of artifacts, on an axis that may have
+// categories.
 func (n figureNumber) check(ps *step.Problems, at string, several bool, on *figureAxis, mayLack bool) {
 	if n.Category != "" || on != nil && on.Category != nil && !several {
 		if inout.Check(ps, at, on != nil && n.Number == nil && n.Value == nil, "has a category instead of number and value, and its axis categories"); on != nil {
@@ -352,7 +350,7 @@ func (n figureNumber) check(ps *step.Problems, at string, several bool, on *figu
 	inout.Check(ps, at, n.Value == nil || n.Field != "" || n.List != "", "needs the field of the value")
 }
 
-// place is a category as a number of the axis.
+// place returns a category's number on the axis.
 func (a *figureAxis) place(category string) (render.Cell, error) {
 	i := slices.Index(a.Category, category)
 	if i < 0 {
@@ -369,7 +367,7 @@ func (d cells) interval(n figureNumber, factor float64, out *render.Point) error
 	return cmp.Or(err, other)
 }
 
-// sample reads several numbers in ascending order: of the elements of lists, or one of each artifact.
+// sample reads the numbers of the elements of lists, or a number of each artifact, in ascending order.
 func (d cells) sample(n figureNumber, factor float64) (list []float64, inputs []string, err error) {
 	for _, in := range n.Value {
 		elements := make([][2]any, 1)
@@ -394,7 +392,7 @@ func (d cells) sample(n figureNumber, factor float64) (list []float64, inputs []
 	return list, inputs, nil
 }
 
-// box reads the numbers of a point, and sums them up as matplotlib does.
+// box reads the numbers of a point, and summarizes them as matplotlib does.
 func (d cells) box(n figureNumber, factor float64, out *render.Point) error {
 	list, inputs, err := d.sample(n, factor)
 	if err != nil || len(list) == 0 {
@@ -402,19 +400,19 @@ func (d cells) box(n figureNumber, factor float64, out *render.Point) error {
 	}
 	q1, median, q3 := values.Quantile(list, 0.25), values.Quantile(list, 0.5), values.Quantile(list, 0.75)
 	reach := 1.5 * (q3 - q1)
-	isNear := func(v float64) bool { return !(v < q1-reach || v > q3+reach) } // true where these are NaN, which Complete names
+	isNear := func(v float64) bool { return !(v < q1-reach || v > q3+reach) } // true for NaN, which Complete names
 	near := lists.Filter(list, isNear)
-	// A quartile lies between numbers of which the nearer one may be outside.
+	// A quartile lies between two numbers, and the nearer one may be outside.
 	out.Low, out.High, out.Q1, out.Q3 = new(min(near[0], q1)), new(max(near[len(near)-1], q3)), &q1, &q3
 	out.Outside = slices.DeleteFunc(slices.Clone(list), isNear)
 	out.Y = render.Cell{Value: &median, N: len(list), Inputs: inputs}
 	return nil
 }
 
-// histogram counts the numbers of a series by bins, each without its end but for the last.
+// histogram counts the numbers of a series by bins, of which only the last includes its end.
 func (d cells) histogram(s figureSeries, factor float64) ([]render.Point, error) {
 	list, inputs, err := d.sample(s.Points[0].X, factor)
-	if err != nil || s.Points[0].X.Value == nil { // the step that has them failed, and is left out
+	if err != nil || s.Points[0].X.Value == nil { // nil: the step with the numbers failed, and is left out
 		return nil, err
 	}
 	if len(list) == 0 {
@@ -449,14 +447,14 @@ func (d cells) histogram(s figureSeries, factor float64) ([]render.Point, error)
 	return out, nil
 }
 
-// barOf is a bar as wide as its data say, over the middle of its room.
+// barOf returns a bar of a width on the axis, centred at x.
 func barOf(id string, x, y, wide float64, inputs []string) render.Point {
 	p := render.Point{ID: id, X: render.Number(x), Y: render.Number(y), Marker: "none", Width: wide}
 	p.X.Inputs, p.Y.Inputs = inputs, inputs
 	return p
 }
 
-// differences are those of two systems, query by query, the greatest first.
+// differences returns a bar for each query, how much better one system is than another, the greatest first.
 func (d cells) differences(of figureDifferences, factor float64) (out []render.Point, err error) {
 	var scores [2]map[string]float64
 	var inputs []string

@@ -66,7 +66,7 @@ type figureSeries struct {
 	ID     string        `hcl:"id" help:"name, for expect and traces"`
 	Title  string        `hcl:"title,optional" help:"in the legend"`
 	Color  string        `hcl:"color,optional" help:"atomic, naive, semantic, naive_light, naive_mid, naive_dark, black, gray, or #rrggbb; default black, of bars and boxes one of seven"`
-	Draw   string        `hcl:"draw,added" enum:",bars,histogram,box" help:"default: a line and markers. bars begin at 0, and those of several series stand side by side; histogram: bars of how many numbers of its only point's x are in each bin; box: quartiles of the numbers of each point's y, as numpy's linear ones, with whiskers to the last within 1.5 times their distance and circles beyond"`
+	Draw   string        `hcl:"draw,added" enum:",bars,histogram,box" help:"default: a line and markers. bars begin at 0, and bars of several series stand side by side; histogram: bars of how many numbers of its only point's x are in each bin; box: quartiles of the numbers of each point's y, as numpy's linear ones, with whiskers to the last within 1.5 times their distance and circles beyond"`
 	Line   string        `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default solid"`
 	Marker string        `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"for points without one of their own"`
 	Hollow bool          `hcl:"hollow,optional" help:"markers of the series are not filled"`
@@ -94,14 +94,14 @@ type figureNumber struct {
 	Field  string      `hcl:"field,optional" help:"path of the number in it"`
 
 	Category string `hcl:"category,added" help:"on an axis of categories, instead of number and value: its name"`
-	List     string `hcl:"list,added" help:"of a histogram or box: path of a list, of whose elements field is a number each; without it the numbers are those of the artifacts"`
+	List     string `hcl:"list,added" help:"of a histogram or box: path of a list, of whose elements field is a number each; without it each artifact has a number"`
 	Low      string `hcl:"low,added" help:"path of the lower end of the value's interval, which a whisker shows in place of the deviation; of one artifact"`
 	High     string `hcl:"high,added" help:"path of its upper end"`
 }
 
 type figureDifferences struct {
 	System   step.Input `hcl:"system" accepts:"score/queries" help:"queries output of a score step"`
-	Baseline step.Input `hcl:"baseline" accepts:"score/queries" help:"that of the system that is subtracted, over the same queries"`
+	Baseline step.Input `hcl:"baseline" accepts:"score/queries" help:"queries output for the system that is subtracted, over the same queries"`
 	Measure  string     `hcl:"measure" help:"column, as score names it: nDCG@10"`
 }
 
@@ -151,7 +151,7 @@ var Figure = step.Define(step.Kind[figureConfig]{
 	Block:   true,
 	Inline:  true,
 	Doc: `Draw a figure block as SVG, PDF and PNG, or take a picture that a step made.
-Series of points or whole curves over axes, bars, histograms, boxes, heat maps, columns of text, or a flow of boxes;
+Series of points or curves over axes, bars, histograms, boxes, heat maps, columns of text, or a flow of boxes;
 the data behind the picture come as CSV and JSON. With image, the files are those
 of the step, byte by byte, and what they are is told from their bytes. Editing a caption or a color
 reruns only this, editing an expectation nothing.`,
@@ -196,14 +196,13 @@ reruns only this, editing an expectation nothing.`,
 	},
 })
 
-// curveColors can be told apart by most people (Okabe and Ito); curveLines go with them once
-// they are used up.
+// curveColors can be told apart by most people (Okabe and Ito); curveLines tell curves apart once colors repeat.
 var (
 	curveColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "black"}
 	curveLines  = []string{"solid", "dashed", "dotted", "dash-dot"}
 )
 
-// expanded is the figure with the series that its curves are.
+// expanded returns the figure with a series for each of its curves.
 func (c figureConfig) expanded() figureConfig {
 	if c.Curves == nil {
 		return c
@@ -217,7 +216,7 @@ func (c figureConfig) expanded() figureConfig {
 	return c
 }
 
-// curves are the series whose points come with the data.
+// curves returns the ids of the series whose points come with the data.
 func (c figureConfig) curves() (ids []string) {
 	for _, s := range c.Series {
 		if s.Curve != nil || s.Draw == histogram || s.Differences != nil {
@@ -227,7 +226,7 @@ func (c figureConfig) curves() (ids []string) {
 	return ids
 }
 
-// checkFigure reports what can be wrong before there are data.
+// checkFigure adds what is wrong with a figure before there are data.
 func checkFigure(c figureConfig, ps *step.Problems) {
 	c = c.expanded()
 	problem := func(path string, err error) { inout.CheckError(ps, path, err) }
@@ -259,7 +258,7 @@ func checkFigure(c figureConfig, ps *step.Problems) {
 
 const whatIsDrawn = "PNG, SVG, PDF, HTML and Vega-Lite JSON are taken"
 
-// drawImage makes the pictures that steps left the figure's outputs: of each format at most one.
+// drawImage links the pictures that steps left as the figure's outputs: at most one of each format.
 func drawImage(x *step.IO, c figureConfig) error {
 	f := c.layout()
 	for _, in := range c.Image {
@@ -283,8 +282,8 @@ func drawImage(x *step.IO, c figureConfig) error {
 	return inout.Write(x, "json", f.JSON)
 }
 
-// pictures finds the picture of an artifact, in one format or several: the only one of a tree, whose
-// files have one name and different endings. Bytes decide what is a picture.
+// pictures finds the one picture of an artifact, by format. In a tree, its files have one name and different endings.
+// Their bytes say whether files are pictures.
 func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
 	files := x.Files(in, "the input, of type "+in.Artifact.Type)
 	found := map[string]artifacts.File{}

@@ -42,12 +42,12 @@ type tableColumn struct {
 	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
 	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number, names that have dots in '…', such as metrics.'map@0.5'; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
 	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
-	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, those of CSV as they are typed"`
+	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed; text: as they are, in CSV as they are typed"`
 	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
 	Scale    float64  `hcl:"scale,optional" help:"factor before printing, such as 100 for percentages"`
 	Std      bool     `hcl:"std,optional" help:"print ± sample standard deviation over seeds"`
 	Best     string   `hcl:"best,optional" enum:",max,min" help:"print the best value bold, among rows with the same compare"`
-	Second   bool     `hcl:"second,added" help:"underline the second best value, with best: the best of those that are not bold"`
+	Second   bool     `hcl:"second,added" help:"underline the second best value, with best: the best value that is not bold"`
 	Align    string   `hcl:"align,optional" enum:",l,c,r,decimal" help:"alignment; default r, for text l; decimal: at the decimal point, in LaTeX by siunitx, version 3"`
 }
 
@@ -60,14 +60,14 @@ type tableRow struct {
 	Titles  []string               `hcl:"titles,optional" help:"one title per stub; none in a table without stubs"`
 	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
 	Bold    []string               `hcl:"bold,optional" help:"ids of columns that are bold in this row whatever their values"`
-	Marks   map[string]string      `hcl:"marks,added" help:"superscripts, such as those of notes, by column id"`
+	Marks   map[string]string      `hcl:"marks,added" help:"superscripts, such as the marks of notes, by column id"`
 	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation, of all or of none"`
 	Values  map[string]step.Inputs `hcl:"values,optional" help:"the same by name, for columns with from"`
 	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
 	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
 	Scale   float64                `hcl:"scale,optional" help:"factor before printing, with format"`
 	Prefix  string                 `hcl:"prefix,added" help:"text before the row's numbers, with format: letters, digits, spaces and ="`
-	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts are set below those of the row above, in its line"`
+	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts are set below the texts of the row above, in its line"`
 	At      string                 `hcl:"at,optional" help:"object in the JSON that the fields are in; FILE: or FILE:PATH of a tree"`
 	Fields  map[string]string      `hcl:"fields,optional" help:"paths that this row reads instead of the columns' fields, by column id"`
 	Texts   map[string]string      `hcl:"texts,optional" help:"cells that are text, by column id"`
@@ -77,7 +77,7 @@ type tableRow struct {
 // data reports whether the row has cells.
 func (r tableRow) data() bool { return r.Section == "" && !r.Rule && !r.Space }
 
-// fullScale is what tables and figures take for the paper's scale if nothing is declared.
+// fullScale is the paper's scale for tables and figures that declare none.
 const fullScale = "full"
 
 var Table = step.Define(step.Kind[tableConfig]{
@@ -117,7 +117,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 	},
 })
 
-// layout is the table without its values: what can be checked before a run.
+// layout is the table without its values, which can be checked before a run.
 func (c tableConfig) layout() *render.Table {
 	t := &render.Table{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Stubs: c.Stubs, Notes: c.Notes, Wide: c.Wide, Long: c.Long, Lacks: c.Lacks, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
@@ -126,7 +126,7 @@ func (c tableConfig) layout() *render.Table {
 	}
 	for _, r := range c.Rows {
 		if r.data() && r.Titles == nil {
-			r.Titles = []string{} // of a table without stubs
+			r.Titles = []string{} // a table without stubs
 		}
 		t.Rows = append(t.Rows, render.Row{ID: r.ID, Section: r.Section, Center: r.Center, Rule: r.Rule, Space: r.Space, Titles: r.Titles, Under: r.Under,
 			Compare: r.Compare, Cells: map[string]render.Cell{}})
@@ -221,13 +221,10 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 	if err == nil {
 		err = t.Finish()
 	}
-	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	return t, nil
+	return t, step.Permanent(err)
 }
 
-// inputs are what a column reads in a row.
+// inputs returns what a column reads in a row.
 func (r tableRow) inputs(k tableColumn) step.Inputs {
 	if k.From != "" {
 		return r.Values[k.From]
@@ -235,8 +232,7 @@ func (r tableRow) inputs(k tableColumn) step.Inputs {
 	return r.Value
 }
 
-// reads is the path that a column reads in the row's inputs, below the row's at; false
-// for a cell that is given.
+// reads returns the path that a column reads in the row's inputs, below the row's at; false for a constant.
 func (r tableRow) reads(k tableColumn) (path string, ok bool) {
 	_, text := r.Texts[k.ID]
 	_, number := r.Numbers[k.ID]
@@ -249,7 +245,7 @@ func (r tableRow) reads(k tableColumn) (path string, ok bool) {
 	return cmp.Or(k.Field, k.ID), true
 }
 
-// cell reads what is at a row and a column.
+// cell reads the cell of a row and a column.
 func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if s, ok := r.Texts[k.ID]; ok {
 		return render.Cell{Text: s}, render.CheckMarkup(s)
@@ -271,9 +267,9 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	return d.read(r.inputs(k), path, 1, true, cmp.Or(r.Format, k.Format) == "text")
 }
 
-// read is what a field of the inputs, one per seed, comes to: the mean of their numbers times a
-// factor, or the text that all have, or, with means, a mean that the only input has; no value
-// if one is missing or not finite, which with texts is shown as its file has it.
+// read sums up a field of the inputs, one per seed: the mean of the numbers times a factor, or the text that all
+// have. With means, the field of a single input may be a mean with its deviation. A missing number, or one that is
+// not finite, leaves no value; with texts a single one is shown as its file has it.
 func (d cells) read(ins step.Inputs, path string, factor float64, means, texts bool) (render.Cell, error) {
 	var vs []float64
 	var digests, words []string
@@ -295,7 +291,7 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means, texts b
 			return render.Cell{Text: v.Text, Data: true, Inputs: []string{from}}, nil
 		} else if ok {
 			d.Told(in, path, inout.IsNotFinite)
-			return render.Cell{}, nil // nor is a mean with it
+			return render.Cell{}, nil // a mean would not be finite either
 		}
 		if cell, ok := inout.Summary(at); ok && means && len(ins) == 1 {
 			if cell.Missing() {
@@ -320,7 +316,7 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means, texts b
 		if t, ok := at.(inout.Typed); ok && means && len(ins) == 1 {
 			typed = t.Text
 		} else if len(ins) == 1 {
-			typed = wholeOf(at, factor)
+			typed = allDigits(at, factor)
 		}
 	}
 	switch {
@@ -338,7 +334,7 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means, texts b
 	return cell, nil
 }
 
-// reads are the fields that a table's cells come from.
+// reads returns the fields that a table's cells come from.
 func (c tableConfig) reads() (list []step.Read) {
 	for i, r := range c.Rows {
 		if !r.data() {
@@ -367,13 +363,13 @@ func (c tableConfig) reads() (list []step.Read) {
 	return append(list, c.Marks.reads(c)...)
 }
 
-// cellsOf names the cell of a row and column, and those that it is a term of.
+// cellsOf names the cell of a row and column, and the row's differences of which it is a term.
 func (c tableConfig) cellsOf(r tableRow, k tableColumn) []string {
 	of := lists.Filter(c.Columns, func(m tableColumn) bool { return slices.Contains(m.Minus, k.ID) })
 	return lists.Map(append([]tableColumn{k}, of...), func(m tableColumn) string { return r.ID + "." + m.ID })
 }
 
-// reads are the fields that a figure's points, panels and stages come from.
+// reads returns the fields that a figure's points, panels and stages come from.
 func (c figureConfig) reads() (list []step.Read) {
 	read := func(attr string, in step.Input, under, path string, check func(*step.Fields) error, of ...string) {
 		if in.Set() {
@@ -426,14 +422,14 @@ func (c figureConfig) reads() (list []step.Read) {
 	return list
 }
 
-// reads are the values of the runs.
+// reads returns the runs' fields.
 func (c effectsConfig) reads() []step.Read {
 	return lists.Map(c.Runs, func(r effectsRun) step.Read {
 		return step.Read{Attr: "field", Input: r.Report, Path: c.Field, Check: numberField}
 	})
 }
 
-// cellField takes what a cell shows: a number, a text, or a mean with its deviation.
+// cellField refuses fields that a cell cannot show; it shows a number, a text, or a mean with its deviation.
 func cellField(f *step.Fields) error {
 	if f.Type == step.Object && !slices.ContainsFunc([]string{"mean", "std", "n"}, func(name string) bool {
 		at, err := f.At(name)

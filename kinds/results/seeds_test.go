@@ -52,8 +52,7 @@ func design() []observation {
 // so by 0.5, 1.5, 2 per seed; naive by -1, 1, 0 and 1, 1, 0, so by 0, 1, 0; both by
 // 0.25, 1.25, 1.
 func TestPairedEffects(t *testing.T) {
-	e, err := effectsOf(design(), "nci", "html")
-	errtest.None(t, err)
+	e := errtest.Value(effectsOf(design(), "nci", "html"))(t)
 	for _, want := range []struct {
 		group     string
 		mean, std float64
@@ -91,8 +90,7 @@ func TestPaperEffects(t *testing.T) {
 		}
 	}
 	check := func(observations []observation, from, to string, want ...float64) {
-		e, err := effectsOf(observations, from, to)
-		errtest.None(t, err)
+		e := errtest.Value(effectsOf(observations, from, to))(t)
 		got := []float64{e.Groups["Atomic"].Mean, e.Groups["Naive"].Mean, e.Groups["Semantic"].Mean, e.Global.Mean}
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 0.0101 { // both sides are rounded

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ type significance struct {
 	Bold    bool              `hcl:"bold,added" help:"print bold also what does not differ significantly from the best, in columns with best and among rows with the same compare; of any two such systems one is a baseline of the compare step"`
 }
 
-// check adds what can be wrong before a run. A table without marks has nothing.
+// check adds what is wrong before a run; nil is a table without marks.
 func (s *significance) check(ps *step.Problems, c tableConfig) {
 	if s == nil {
 		return
@@ -38,21 +39,21 @@ func (s *significance) check(ps *step.Problems, c tableConfig) {
 	inout.Check(ps, "significance.columns", len(s.Columns) > 0, "needs at least one")
 	inout.Check(ps, letters, len(s.Letters) > 0 || s.Bold, "needs at least one, without bold")
 	inout.Check(ps, "significance.bold", !s.Bold || len(s.ranked(c)) > 0, "none of its columns has best")
-	bad, taken := inout.Adding(ps), map[string]string{}
+	taken := map[string]string{}
 	for _, b := range s.baselines() {
 		letter := s.Letters[b]
 		switch {
 		case checkMark(letter) != nil:
-			bad(letters, "%s: %v", b, checkMark(letter))
+			inout.Add(ps, letters, "%s: %v", b, checkMark(letter))
 		case taken[letter] != "":
-			bad(letters, "%s and %s have the same superscript %q", taken[letter], b, letter)
+			inout.Add(ps, letters, "%s and %s have the same superscript %q", taken[letter], b, letter)
 		}
 		taken[letter] = b
 		inout.CheckError(ps, letters, render.CheckMarkup(b))
 	}
 }
 
-// checkMark refuses what no superscript can be.
+// checkMark refuses a text that cannot be a superscript.
 func checkMark(s string) error {
 	if s == "" || strings.ContainsAny(s, "<> \t\n") {
 		return fmt.Errorf("%q cannot be a superscript: give a letter or a sign", s)
@@ -60,19 +61,19 @@ func checkMark(s string) error {
 	return nil
 }
 
-// ranked are the columns that bold is for; none without it.
+// ranked returns the columns that bold marks; none without bold.
 func (s *significance) ranked(c tableConfig) []tableColumn {
 	return lists.Filter(c.Columns, func(k tableColumn) bool { return s.Bold && k.Best != "" && s.Columns[k.ID] != "" })
 }
 
-// baselines in the order of their letters.
+// baselines returns the baselines in the order of their letters.
 func (s *significance) baselines() []string {
 	return slices.SortedFunc(maps.Keys(s.Letters), func(a, b string) int {
 		return strings.Compare(s.Letters[a]+"\x00"+a, s.Letters[b]+"\x00"+b)
 	})
 }
 
-// reads are the fields that marks come from: each system, measure and baseline once.
+// reads returns the fields that marks come from: each system, measure and baseline once.
 func (s *significance) reads(c tableConfig) (list []step.Read) {
 	if s == nil {
 		return nil
@@ -100,7 +101,7 @@ func (s *significance) reads(c tableConfig) (list []step.Read) {
 	return list
 }
 
-// compared reports two systems of rows with the same compare whose difference the report has not.
+// compared reports two systems that the report does not compare, though their rows have the same compare.
 func (s *significance) compared(systems *step.Fields, c tableConfig) error {
 	for i, a := range c.Rows {
 		for _, b := range c.Rows[:i] {
@@ -130,7 +131,8 @@ func (s *significance) differs(docs cells, a, b, measure string) (bool, error) {
 	return is, nil
 }
 
-// judge sets a cell's superscripts, and bold unless its system differs significantly from the best one; "": that is not known.
+// judge sets a cell's superscripts, and makes it bold unless its system differs significantly from the best one, or
+// best is "".
 func (s *significance) judge(docs cells, cell *render.Cell, system, best, measure string) error {
 	for _, b := range s.baselines() {
 		if b == system {
@@ -155,7 +157,7 @@ func (s *significance) judge(docs cells, cell *render.Cell, system, best, measur
 	return err
 }
 
-// mark judges the cells, and says in the caption what their marks mean.
+// mark judges the cells, and adds the meaning of their marks to the caption.
 func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
 	if s == nil {
 		return nil
@@ -181,21 +183,15 @@ func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
 		}
 	}
 	note, err := s.note(docs, c)
-	if err != nil {
-		return err
-	}
 	t.Caption = strings.TrimSpace(t.Caption + " " + note)
-	return nil
+	return err
 }
 
-// note is what the marks mean, in a sentence.
+// note says in a sentence what the marks mean.
 func (s *significance) note(docs cells, c tableConfig) (string, error) {
 	method, err := docs.Find(s.Report, "method")
-	if err != nil {
-		return "", err
-	}
-	alpha, err := docs.Number(s.Report, "alpha")
-	if err != nil {
+	alpha, errAlpha := docs.Number(s.Report, "alpha")
+	if err = cmp.Or(err, errAlpha); err != nil {
 		return "", err
 	}
 	var list []string
@@ -213,7 +209,7 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 	return fmt.Sprintf("%s (%v, alpha %s).", strings.Join(list, ", "), method, strconv.FormatFloat(alpha, 'g', -1, 64)), nil
 }
 
-// title is what the table calls a baseline: the last title of its row.
+// title returns the table's name for a baseline: the last title of its row.
 func (s *significance) title(baseline string, c tableConfig) string {
 	for _, r := range c.Rows {
 		if n := len(r.Titles); r.data() && s.Rows[r.ID] == baseline && n > 0 && r.Titles[n-1] != "" {

@@ -37,8 +37,7 @@ func TestShort(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/redsi").CombinedOutput(); err != nil {
 		t.Fatalf("build redsi: %v\n%s", err, out)
 	}
-	h, err := newHarness(program, t.TempDir())
-	errtest.None(t, err)
+	h := errtest.Value(newHarness(program, t.TempDir()))(t)
 	for i, c := range short {
 		named := faultNamed(c.fault)
 		if named == nil {
@@ -48,8 +47,7 @@ func TestShort(t *testing.T) {
 		f.shape = nil // one of the usual
 		t.Run(c.fault, func(t *testing.T) {
 			t.Parallel()
-			res, err := h.round(t.Context(), c.seed, i, &f)
-			errtest.None(t, err)
+			res := errtest.Value(h.round(t.Context(), c.seed, i, &f))(t)
 			for _, v := range res.Violations {
 				t.Error(v)
 			}

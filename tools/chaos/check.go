@@ -24,10 +24,10 @@ import (
 	"github.com/redsi/redsi/internal/stores/open"
 )
 
-// snapshot is what was finished at some time.
+// snapshot is what had been finished at some time.
 type snapshot struct {
 	results map[string]string // by key: the record
-	ran     map[string]int    // by mark, of the steps that have results
+	ran     map[string]int    // by mark, for steps that have results
 	err     error             // why further results may be missing
 }
 
@@ -43,7 +43,7 @@ func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
 	return s, err == nil
 }
 
-// snapshot reads the results that are there, and then the marks, while the store can be reached.
+// snapshot reads the results, and then the marks; nothing while the store cannot be reached.
 func (r *round) snapshot() snapshot {
 	ctx, cancel := context.WithTimeout(context.Background(), r.slack(20*time.Second))
 	defer cancel()
@@ -71,7 +71,7 @@ func (r *round) snapshot() snapshot {
 	return s
 }
 
-// outcome is what an undisturbed run leaves: digests of outputs, and what files of tables say.
+// outcome is what an undisturbed run leaves: digests of outputs, and the content of tables' files.
 type outcome map[string]string
 
 var seconds = regexp.MustCompile(`"seconds":[^,}]*`)
@@ -89,7 +89,7 @@ func (r *round) outcome() (outcome, error) {
 	for _, a := range all {
 		name := a.Address + "." + a.Output
 		switch o[name] = a.Digest; name {
-		case training + "report", training + "events": // they have times
+		case training + "report", training + "events": // which have times
 			delete(o, name)
 		case training + "curve":
 			out, err := r.ask("artifacts", "cat", name)
@@ -109,7 +109,7 @@ func (r *round) outcome() (outcome, error) {
 	return o, nil
 }
 
-// trained is the update of the newest checkpoint of a training that has no result yet.
+// trained returns the update of a training's newest checkpoint; 0 without one.
 func (r *round) trained() (at int) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.slack(20*time.Second))
 	defer cancel()
@@ -125,7 +125,7 @@ func (r *round) trained() (at int) {
 	return at
 }
 
-// checkTraining compares a training with an undisturbed one, and whether it went on where it could.
+// checkTraining checks that a training resumed where it could, and left no checkpoint.
 func (r *round) checkTraining() {
 	out, err := r.ask("artifacts", "cat", training+"report")
 	var report struct {
@@ -152,7 +152,7 @@ func (r *round) checkTraining() {
 	}
 }
 
-// leases says which leases killed holders left. Workers that live give back what they could not while the store was away.
+// leases names the leases that killed holders left. Living workers give theirs back once the store is there.
 func (r *round) leases() {
 	ctx := context.Background()
 	store, ok := r.store(ctx)
@@ -213,7 +213,7 @@ func (r *round) verify() {
 	}
 }
 
-// checkLost looks for results that were there and are not, and for finished work that was done again.
+// checkLost looks for results that are gone, and for finished work that was repeated.
 func (r *round) checkLost() {
 	after := r.snapshot()
 	if after.err != nil {
@@ -271,7 +271,7 @@ func (r *round) checkLeft() {
 	}
 }
 
-// scratch lists what is in TMPDIR, but for the folder and the lock that all processes of a user share.
+// scratch lists TMPDIR, without the folder and the lock that all processes of a user share.
 func (r *round) scratch() (left []string) {
 	own := fmt.Sprintf("redsi-%d", os.Getuid())
 	for _, path := range append(within(r.path("tmp"), "*"), within(r.path("tmp"), "redsi-*/*")...) {
@@ -296,7 +296,7 @@ func (r *round) nextStart() {
 
 // unlocked reports whether nobody holds the lock of a file.
 func unlocked(path string) bool {
-	l := flock.New(path, flock.SetFlag(os.O_RDONLY)) // nothing is made by asking
+	l := flock.New(path, flock.SetFlag(os.O_RDONLY)) // creates no file
 	defer l.Close()
 	free, err := l.TryLock()
 	return free || err != nil

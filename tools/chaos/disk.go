@@ -15,12 +15,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// inNamespace is set for a harness with a mount namespace of its own: its mounts are unseen elsewhere, and go with it.
+// inNamespace is set for a harness with a mount namespace of its own: its mounts are invisible elsewhere, and end with it.
 const inNamespace = "REDSI_CHAOS_MOUNTS"
 
-// smallDisk mounts a file system of so many bytes on a folder.
+// smallDisk mounts a file system of that many bytes on a folder.
 func smallDisk(dir string, bytes int64) (undo func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -31,7 +33,7 @@ func smallDisk(dir string, bytes int64) (undo func(), err error) {
 	return func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }, nil
 }
 
-// full takes all space of the round's small disk for a while; a MinIO there sees a second later that it has some again.
+// full takes all space of the round's small disk for a while; a MinIO there notices a second later that it is free.
 func full(r *round, c choice) error {
 	f, err := os.CreateTemp(r.path(r.fault.small), "filler-")
 	if err != nil {
@@ -69,9 +71,8 @@ func readOnly(r *round, c choice) error {
 	return nil
 }
 
-// jump gives all files of the round's state and temporary folders times of a year
-// and more ago, or to come: what a clock that was set leaves behind. The clock
-// itself is the machine's and cannot be set for one process.
+// jump gives all files of the round's state and temporary folders times more than a year ago, or ahead, as a clock
+// that was set leaves behind. The clock itself is the machine's and cannot be set for one process.
 func jump(r *round, c choice) error {
 	at := time.Now().AddDate(0, 0, 400-800*(c.N%2))
 	for _, dir := range []string{r.path(".redsi"), r.path("tmp")} {
@@ -88,12 +89,9 @@ func jump(r *round, c choice) error {
 // few leaves a role's processes, and with a server the run, little room for open files or addresses for a while.
 func few(role string, what int, has func(pid int) uint64, room func(choice) uint64) func(*round, choice) error {
 	return func(r *round, c choice) error {
-		var pids []int
+		pids := lists.Map(r.victims(role), func(f found) int { return f.PID })
 		if role == roleServer {
 			pids = append(pids, r.cli.pid())
-		}
-		for _, f := range r.victims(role) {
-			pids = append(pids, f.PID)
 		}
 		for _, pid := range pids {
 			var old unix.Rlimit
@@ -110,15 +108,15 @@ func few(role string, what int, has func(pid int) uint64, room func(choice) uint
 	}
 }
 
-// openFiles is how many a process has.
+// openFiles counts the open files of a process.
 func openFiles(pid int) uint64 {
 	return uint64(len(within("/proc", strconv.Itoa(pid)+"/fd/*")))
 }
 
-// addresses are the bytes of a process's addresses.
+// addresses returns the bytes of a process's address space.
 func addresses(pid int) uint64 {
 	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
 	first, _, _ := strings.Cut(string(b), " ")
-	pages, _ := strconv.ParseUint(first, 10, 64) // none of one that has ended
+	pages, _ := strconv.ParseUint(first, 10, 64) // 0 if the process has ended
 	return pages * uint64(os.Getpagesize())
 }

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// moments of a fault.
+// From when on a fault's AfterMS counts.
 const (
-	whenStart    = "start"    // so long after the run began
-	whenDatabase = "database" // so long after the first file of the server's database is there
-	whenDone     = "done"     // so long after so many steps are done
-	whenModels   = "models"   // so long after the second program is there
-	whenTraining = "training" // so long after a training has a checkpoint
+	whenStart    = "start"    // the beginning of the run
+	whenDatabase = "database" // the first file of the server's database
+	whenDone     = "done"     // the end of that many steps
+	whenModels   = "models"   // the start of the second program
+	whenTraining = "training" // the first checkpoint of a training
 )
 
 type choice struct {
@@ -27,10 +27,10 @@ type choice struct {
 	Ends    bool    `json:"ends,omitempty"`    // the run is interrupted halfway, while the cause lasts
 }
 
-// itself reports whether the run must go on by itself.
+// itself reports whether the run must go on without the next one.
 func (c choice) itself() bool { return faultNamed(c.Fault).itself && !c.Ends }
 
-// draw makes the choices of a round of a fault: one, or two of the same place.
+// draw draws the choices of a round of a fault: one, or two of the same place.
 func draw(f *fault, s shape, r *rand.Rand) []choice {
 	choices := []choice{drawOne(f, s, r)}
 	if !f.alone && r.IntN(4) == 0 {
@@ -50,7 +50,7 @@ func draw(f *fault, s shape, r *rand.Rand) []choice {
 func drawOne(f *fault, s shape, r *rand.Rand) choice {
 	c := choice{Fault: f.name, HoldMS: 1000 + r.IntN(6000), N: 2 + r.IntN(9), Share: 0.2 + 0.6*r.Float64()}
 	if r.IntN(8) == 0 {
-		c.HoldMS = 22000 + r.IntN(6000) // longer than what servers and workers forgive
+		c.HoldMS = 22000 + r.IntN(6000) // longer than servers and workers tolerate
 	}
 	if f.away {
 		c.HoldMS, c.Ends = 5000+r.IntN(15000), r.IntN(3) == 0
@@ -76,10 +76,10 @@ func drawOne(f *fault, s shape, r *rand.Rand) choice {
 	return c
 }
 
-// awayTimes is how often a cycle has each fault that takes the store away: 40 of the 100 rounds of two cycles at least.
+// awayTimes is how often a cycle has each fault that takes the store away: at least 40 of the 100 rounds of two cycles.
 const awayTimes = 7
 
-// cycle is the order of the faults in a seed's n-th cycle: each once or awayTimes, rare ones not in each.
+// cycle returns the order of the faults in a seed's n-th cycle: each once or awayTimes, rare faults not in every cycle.
 func (h *harness) cycle(seed uint64, n int) []*fault {
 	var order []*fault
 	for i := range faults {
@@ -97,7 +97,7 @@ func (h *harness) cycle(seed uint64, n int) []*fault {
 	return order
 }
 
-// faultOf is the fault of a round by its number.
+// faultOf returns the fault of a round by its number.
 func (h *harness) faultOf(seed uint64, n int) *fault {
 	for c := 0; ; c++ {
 		order := h.cycle(seed, c)

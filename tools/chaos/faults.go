@@ -12,16 +12,16 @@ import (
 type fault struct {
 	name    string
 	place   place
-	itself  bool   // the run must go on by itself
+	itself  bool   // the run must go on without the next one
 	moment  string // of the run; "": any
 	second  bool   // may be the second of a round
 	away    bool   // the store is away for 5 to 20 s
 	small   string // the folder that is a small disk of its own
-	rare    int    // once in so many cycles; 0: in each
+	rare    int    // once in that many cycles; 0: in each
 	alone   bool   // none is second to it
 	workers int    // of a cluster; 0: two
 	do      func(r *round, c choice) error
-	shape   *shape // of its pipeline; nil: one of shapes
+	shape   *shape // of its pipeline; nil: any of shapes
 }
 
 const (
@@ -37,8 +37,8 @@ func theMinIO(r *round) *server   { return r.minio }
 
 func megabytes(c choice) uint64 { return uint64(c.N) << 20 }
 
-// faults is the whole list, in the order of the report. A round's fault is chosen
-// by its place here, so a new one goes to the end of its group and moves seeds.
+// faults are all faults, in the order of the report. A round's fault is chosen by its place here, so a new fault goes
+// to the end of its group, and changes what seeds draw.
 var faults = []fault{
 	{name: "run: kill -9", place: embedded, second: true, do: byRun(syscall.SIGKILL, 1)},
 	{name: "run: kill -9 at the first start", place: embedded, moment: momentFirst, do: byRun(syscall.SIGKILL, 1)},

@@ -18,7 +18,7 @@ type harness struct {
 	redsi    string // path of the program
 	revision string
 	work     string // folder of the rounds' folders
-	mounts   bool   // whether disks can be made
+	mounts   bool   // whether disks can be mounted
 
 	refs sync.Map // by shape, of func() (outcome, error)
 }
@@ -28,7 +28,7 @@ func newHarness(program, work string) (*harness, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The rounds' servers, which this program looks at by itself.
+	// For the rounds' servers, which this program calls itself.
 	for k, v := range map[string]string{"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_REGION": "us-east-1"} {
 		if err := os.Setenv(k, v); err != nil {
 			return nil, err
@@ -42,10 +42,10 @@ func newHarness(program, work string) (*harness, error) {
 	return &harness{redsi: path, revision: strings.Join(strings.Fields(first), " "), work: work, mounts: os.Getenv(inNamespace) != ""}, err
 }
 
-// reference is the outcome of an undisturbed run of a shape, which is made once.
+// reference returns the outcome of an undisturbed run of a shape, which runs once.
 func (h *harness) reference(s shape) (outcome, error) {
-	made, _ := h.refs.LoadOrStore(s.Name, sync.OnceValues(func() (outcome, error) { return h.undisturbed(s) }))
-	return made.(func() (outcome, error))()
+	once, _ := h.refs.LoadOrStore(s.Name, sync.OnceValues(func() (outcome, error) { return h.undisturbed(s) }))
+	return once.(func() (outcome, error))()
 }
 
 func (h *harness) undisturbed(s shape) (o outcome, err error) {
@@ -76,7 +76,7 @@ func (h *harness) undisturbed(s shape) (o outcome, err error) {
 	return o, nil
 }
 
-// round runs one round, all of it drawn from the seed, its number and, if it is given, the fault.
+// round runs a round, which is drawn from the seed, its number and, if it is given, the fault.
 func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (result, error) {
 	if f == nil {
 		f = h.faultOf(seed, n)

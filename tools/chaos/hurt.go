@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// hold waits while a cause lasts: until the run's end or, of an interrupted run, all of it, which its workers meet.
+// hold waits while a cause lasts, at most until the run's end, unless the run is interrupted: its workers meet the rest.
 func (r *round) hold(c choice) {
 	lasts := time.Duration(c.HoldMS) * time.Millisecond
 	if !c.Ends {
@@ -36,12 +36,12 @@ func byRun(s syscall.Signal, times int) func(*round, choice) error {
 	return func(r *round, _ choice) error {
 		for i := range times {
 			if i > 0 {
-				r.cli.wait(1500 * time.Millisecond) // as a person does: signals within a second are one
+				r.cli.wait(1500 * time.Millisecond) // as a person does: signals within a second count as one
 			}
 			r.cli.signal(s)
 		}
 		r.leaves(r.cli, s)
-		// On a cluster it is the workers', which keep it.
+		// On a cluster the workers have it, and keep it.
 		if r.fault.place != cluster && !eventually(r.slack(following), func() bool { return len(r.victims(roleModels)) == 0 }) {
 			r.violate("the second program is there %.0f s after the run that started it", r.slack(following).Seconds())
 		}
@@ -76,7 +76,7 @@ func (r *round) met(role string, limit time.Duration) (all []found) {
 // silent is for how long the second program may say nothing.
 const silent = 15 * time.Second
 
-// byRole signals all processes of a role; a stop is followed by a continue.
+// byRole signals all processes of a role, and lets stopped processes continue.
 func byRole(role string, s syscall.Signal) func(*round, choice) error {
 	return func(r *round, c choice) error {
 		all := r.met(role, 5*time.Second)
@@ -150,7 +150,7 @@ func byWorker(s syscall.Signal) func(*round, choice) error {
 	}
 }
 
-// workersOften kills a worker every ten seconds. Any of them: the server gives work to the one that has waited longest, and
+// workersOften kills a random worker every ten seconds. The server gives work to the worker that has been idle longest:
 // if that were always the next to be killed, a step of more than ten seconds could never end.
 func workersOften(r *round, _ choice) error {
 	kills, began := 0, time.Now()
@@ -164,7 +164,7 @@ func workersOften(r *round, _ choice) error {
 	return nil
 }
 
-// byDev ends redsi dev, and starts it again after a kill, as somebody would.
+// byDev ends redsi dev, and restarts it after a kill, as somebody would.
 func byDev(s syscall.Signal) func(*round, choice) error {
 	return func(r *round, _ choice) error {
 		r.dev.signal(s)
@@ -187,7 +187,7 @@ func byProxy(mode string) func(*round, choice) error {
 	}
 }
 
-// crowd starts up to ten runs more in the folder and hurts some of them.
+// crowd starts up to ten more runs in the folder and hurts some of them.
 func crowd(r *round, c choice) error {
 	hurt := map[*program]syscall.Signal{}
 	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGSTOP, syscall.SIGTERM}
@@ -219,7 +219,7 @@ func crowd(r *round, c choice) error {
 	return r.beside(recovery, hurt)
 }
 
-// twenty starts nineteen runs more, each with a step of its own. None may straggle; what they share runs once.
+// twenty starts nineteen more runs, each with a step of its own. None may straggle; shared steps run once.
 func twenty(r *round, _ choice) error {
 	for i := range 19 {
 		if err := os.MkdirAll(r.path(fmt.Sprintf("worker-user-%d", i)), 0o755); err != nil {
@@ -245,7 +245,7 @@ func twenty(r *round, _ choice) error {
 	return nil
 }
 
-// beside waits for all runs, of which those that nobody hurt must end well.
+// beside waits for all runs. Runs that were not hurt must succeed.
 func (r *round) beside(limit time.Duration, hurt map[*program]syscall.Signal) error {
 	limit = r.slack(limit)
 	for end, i := time.Now().Add(limit), 0; i < len(r.runs); i++ {

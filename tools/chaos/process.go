@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/system/process"
 )
 
-// program is one that a round has started itself, and what it has said.
+// program is a program that a round has started, and what it has said.
 type program struct {
 	name   string
 	cmd    *exec.Cmd
@@ -28,7 +28,7 @@ type program struct {
 
 	mu      sync.Mutex
 	text    bytes.Buffer
-	spoke   time.Time     // when it last did, or could not
+	spoke   time.Time     // when it last spoke, or was stopped
 	longest time.Duration // without a word
 	after   string        // the last line before that
 	stopped bool          // it cannot speak
@@ -41,7 +41,7 @@ func start(name, dir string, env []string, path string, args ...string) (*progra
 	p.cmd.Dir, p.cmd.Env = dir, env
 	p.cmd.Stdout, p.cmd.Stderr = p, p
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.WaitDelay = 2 * time.Second // one that it left behind may hold its output
+	p.cmd.WaitDelay = 2 * time.Second // a process that it left behind may hold its output
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
@@ -92,7 +92,7 @@ func (p *program) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// heard counts the silence up to now, unless the program was stopped, and whether it is from now on.
+// heard counts the silence up to now, unless the program was stopped, and notes whether it is stopped from now on.
 func (p *program) heard(b []byte, stopped bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,13 +116,13 @@ func last(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// done is how many steps were said to have ended well.
+// done counts the steps that the program said have succeeded.
 func (p *program) done() int {
 	s := p.said()
 	return strings.Count(s, "DONE  ") + strings.Count(s, "HIT  step.")
 }
 
-// Roles of processes that a round did not start itself.
+// Roles of processes that redsi started.
 const (
 	roleServer = "server" // the embedded Temporal server
 	roleStep   = "step"   // a program of a step, or what it started
@@ -136,9 +136,8 @@ type found struct {
 	args string
 }
 
-// belonging lists the processes of a round but those given: they have its folder
-// in their environment, their arguments or as their working folder. Zombies are
-// not listed.
+// belonging lists the processes of a round, without zombies and the given programs: they have its folder in their
+// environment, their arguments or as their working folder.
 func belonging(dir string, but ...*program) []found {
 	skip := map[int]bool{os.Getpid(): true}
 	for _, p := range but {
@@ -191,7 +190,7 @@ func (f found) signal(s syscall.Signal) {
 
 func (f found) String() string { return fmt.Sprintf("%s %d: %.200s", f.role, f.PID, f.args) }
 
-// eventually polls until ok, and reports whether that was in time.
+// eventually polls until ok, and reports whether it was in time.
 func eventually(limit time.Duration, ok func() bool) bool {
 	for end := time.Now().Add(limit); ; {
 		if ok() {
@@ -204,7 +203,7 @@ func eventually(limit time.Duration, ok func() bool) bool {
 	}
 }
 
-// within lists what a folder has of a pattern.
+// within lists what matches a pattern in a folder.
 func within(dir, pattern string) []string {
 	found, _ := filepath.Glob(filepath.Join(dir, pattern))
 	return found

@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 )
 
-// What a proxy does to requests while it is told to. Answers that come late, slowly or as 503 are the simulation's.
+// What a proxy does to requests. The simulation has answers that come late, slowly or as 503.
 const (
 	proxyCut   = "cut"   // ends the connection within an answer's body
 	proxyReset = "reset" // resets it before there is an answer
-	proxyFlip  = "flip"  // another bit in a body, either way
+	proxyFlip  = "flip"  // flips a bit in a body, either way
 )
 
 // proxy stands between redsi and an S3 server and breaks some of what passes.
@@ -45,7 +45,7 @@ func newProxy(backend string, seed uint64) (*proxy, error) {
 			r.SetURL(&url.URL{Scheme: "http", Host: backend})
 			r.Out.Host = r.In.Host // it is signed
 		},
-		// A server that is away is a connection that breaks, not an answer.
+		// Without the server the connection breaks, rather than have an answer.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     silent,
 	}
@@ -60,7 +60,7 @@ func (p *proxy) set(mode string, share float64) {
 	p.mode, p.share = mode, share
 }
 
-// chosen is what is to be done to one request, with a number for how.
+// chosen draws what is done to a request, with a number that says where.
 func (p *proxy) chosen() (mode string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *proxy) serve(next httputil.ReverseProxy, w http.ResponseWriter, r *http
 	case mode == proxyFlip && (r.Method == http.MethodPut || r.Method == http.MethodPost):
 		r.Body = &changed{r.Body, change}
 	case mode != "":
-		next.FlushInterval = -1 // what comes before a cut is on its way
+		next.FlushInterval = -1 // sends what comes before a cut
 		next.ModifyResponse = func(a *http.Response) error {
 			a.Body = &changed{a.Body, change}
 			return nil

@@ -17,14 +17,14 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// logFile is the result file: a line of JSON for each round, of any number of calls.
+// logFile is the result file: a line of JSON for each round, of one call or several.
 type logFile struct {
 	mu   sync.Mutex
-	path string // "" is none
+	path string // "": no file
 	all  []result
 }
 
-// readLog reads the rounds that are in the file already.
+// readLog reads the rounds in the file.
 func readLog(path string) (*logFile, error) {
 	l := &logFile{path: path}
 	f, err := os.Open(path)
@@ -52,7 +52,7 @@ func (l *logFile) has(seed uint64, n int, revision string) bool {
 	return slices.ContainsFunc(l.all, func(r result) bool { return r.Seed == seed && r.Round == n && r.Revision == revision })
 }
 
-// add keeps a round, and says it in one line, with its violations and notes.
+// add keeps a round, and prints a line about it, with its violations and notes.
 func (l *logFile) add(r result) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,12 +74,12 @@ func (l *logFile) add(r result) error {
 	return errors.Join(json.NewEncoder(f).Encode(r), f.Close())
 }
 
-// names are those of a round's faults.
+// names returns the names of a round's faults.
 func (r *result) names() []string {
 	return lists.Map(r.Choices, func(c choice) string { return c.Fault })
 }
 
-// table prints sums by fault as Markdown, and what went wrong with how to repeat it.
+// table prints sums by fault as Markdown, and the violations with how to repeat them.
 func (l *logFile) table() {
 	fmt.Println("\n| fault | rounds | by itself | by the next run | recovered after, median | at most | silent at most | stood still at most | rounds with violations |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")

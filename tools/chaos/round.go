@@ -17,22 +17,22 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Bounds of the promises. On a machine that has more to do than cores they are
-// multiplied by the load per core, at most slowest times; the factor is reported.
+// Bounds of the promises. On a machine with more load than cores they are multiplied by the load per core, at most by
+// slowest; the factor is reported.
 const (
-	speechless = 20 * time.Second // a run says nothing for longer: a violation
-	standing   = 20 * time.Second // no step ends and none is found for longer, after the store was away
+	speechless = 20 * time.Second // for how long a run may say nothing
+	standing   = 20 * time.Second // for how long no step may end or be found, after the store was away
 	recovery   = 90 * time.Second // from the end of a fault to the end of the run
-	leaving    = 20 * time.Second // a process that is asked to end
-	following  = 5 * time.Second  // the second program, after the run that started it
-	cleared    = 30 * time.Second // processes, folders and locks, after the last run
+	leaving    = 20 * time.Second // until a process ends that is asked to
+	following  = 5 * time.Second  // until the second program ends, after the run that started it
+	cleared    = 30 * time.Second // until processes, folders and locks are gone, after the last run
 	slowest    = 4
 )
 
-// longest is how much of a violation is reported; the round's folder has the rest.
+// longest bounds the text of a violation that is reported; the round's folder has the rest.
 const longest = 600
 
-// result is what a round tells, one line of the result file.
+// result is what a round reports, a line of the result file.
 type result struct {
 	Seed       uint64   `json:"seed"`
 	Round      int      `json:"round"`
@@ -43,7 +43,7 @@ type result struct {
 	By         string   `json:"by"`
 	RecoveredS float64  `json:"recovered_s"` // from the last fault's end
 	SilenceS   float64  `json:"silence_s"`   // the longest of a run
-	StoodS     float64  `json:"stood_s"`     // the longest in which no step of a run ended, after the last fault's end
+	StoodS     float64  `json:"stood_s"`     // the longest time without the end of a step, after the last fault's end
 	WallS      float64  `json:"wall_s"`
 	Factor     float64  `json:"factor"` // what the bounds were multiplied by
 	Violations []string `json:"violations,omitempty"`
@@ -53,7 +53,7 @@ type result struct {
 // What ended the work of a round: the run itself, or the next one.
 const itself, nextRun = "itself", "next run"
 
-// round is one pipeline that is being hurt.
+// round is a pipeline that is being hurt.
 type round struct {
 	h       *harness
 	dir     string
@@ -65,16 +65,16 @@ type round struct {
 	gone    time.Time // when the last fault's cause was gone
 	runs    []*program
 	cli     *program // the run that faults aim at
-	nexts   int      // how many of these there were
+	nexts   int      // how many such runs there were
 	dev     *program
 	work    []*program
 	lord    *server // Temporal of the cluster
 	minio   *server
 	proxy   *proxy
 	closer  []func()
-	looked  time.Time // when somebody looked after the workers
+	looked  time.Time // when attended looked after the workers
 	before  []snapshot
-	resumes bool // a training must have gone on from a checkpoint
+	resumes bool // a training must have resumed from a checkpoint
 }
 
 func (r *round) path(parts ...string) string {
@@ -89,22 +89,22 @@ func (r *round) note(format string, args ...any) {
 	r.res.Notes = append(r.res.Notes, fmt.Sprintf(format, args...))
 }
 
-// slack is a bound on this machine now.
+// slack returns a bound for this machine under its present load.
 func (r *round) slack(d time.Duration) time.Duration {
 	r.res.Factor = max(r.res.Factor, loadFactor())
 	return time.Duration(float64(d) * r.res.Factor)
 }
 
-// standing is how long a run may stand still here: at most twice as long if busy, since a wait of a minute must be seen.
+// standing is how long a run may stand still here: at most twice as long on a busy machine, so that a minute is noticed.
 func (r *round) standing() time.Duration { return min(r.slack(standing), 2*standing) }
 
-// loadFactor is the load per core of the last minute, between 1 and slowest.
+// loadFactor returns the load per core of the last minute, between 1 and slowest.
 func loadFactor() float64 {
 	load, _ := capacity.Load()
 	return min(max(load/float64(runtime.NumCPU()), 1), slowest)
 }
 
-// env is the environment of the round's processes, all of it in the round's folder, by which they are known.
+// env returns the environment of the round's processes, which are recognised by the round's folder in it.
 func (r *round) env() []string {
 	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:" + r.path("marks"), "HOME=" + r.path("home"), "TMPDIR=" + r.path("tmp"),
@@ -118,7 +118,7 @@ func (r *round) env() []string {
 	return env
 }
 
-// storeArgs are the flags that name the round's store, by way of the proxy or not.
+// storeArgs returns the flags that name the round's store, directly or by way of the proxy.
 func (r *round) storeArgs(direct bool) []string {
 	if r.minio == nil {
 		return nil
@@ -141,7 +141,7 @@ func (r *round) run(more ...string) (*program, error) {
 		args = append(args, "--temporal-profile", devserver.ProfileName)
 	}
 	if r.shape.Updates > 0 {
-		args = append(args, "--threads", "1") // two that wait for each other are slow where much else is at work
+		args = append(args, "--threads", "1") // several, which wait for each other, are slow on a busy machine
 	}
 	p, err := r.redsi(fmt.Sprintf("run %d", len(r.runs)), append(args, more...)...)
 	if err == nil {
@@ -150,7 +150,7 @@ func (r *round) run(more ...string) (*program, error) {
 	return p, err
 }
 
-// ask runs a verb that only looks, straight at the store.
+// ask runs a verb that only reads, without the proxy.
 func (r *round) ask(args ...string) (string, error) {
 	p, err := r.redsi(args[0], append(args, r.storeArgs(true)...)...)
 	if err != nil {
@@ -166,7 +166,7 @@ func (r *round) ask(args ...string) (string, error) {
 	return p.said(), nil
 }
 
-// do is a whole round. It never returns an error: what goes wrong is a violation.
+// do runs a round from start to end. What goes wrong is a violation.
 func (r *round) do() {
 	r.began = time.Now()
 	r.res.Factor = loadFactor()
@@ -194,7 +194,7 @@ func (r *round) do() {
 	}
 }
 
-// save writes what the processes said beside the round's folder, which is kept.
+// save writes what the processes said into the round's folder, which is kept.
 func (r *round) save() {
 	var b strings.Builder
 	for _, p := range r.own() {
@@ -207,7 +207,7 @@ func (r *round) save() {
 	_ = os.WriteFile(r.path("said.txt"), []byte(b.String()), 0o644)
 }
 
-// hurt does the faults, one after the other, and waits for the run to recover.
+// hurt causes the faults, one after the other, and waits for the run to recover.
 func (r *round) hurt() error {
 	if err := r.next(); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (r *round) hurt() error {
 	return r.recover()
 }
 
-// leaves waits for a process that was asked to end, by what is said.
+// leaves waits for a process that was asked to end by a signal.
 func (r *round) leaves(p *program, by any) {
 	if !p.wait(r.slack(leaving)) {
 		r.violate("%s does not end %.0f s after %v", p.name, r.slack(leaving).Seconds(), by)
@@ -255,20 +255,20 @@ func (r *round) leaves(p *program, by any) {
 	}
 }
 
-// next starts the run that faults aim at from now on.
+// next starts another run, at which faults aim from now on.
 func (r *round) next() (err error) {
 	r.nexts++
 	r.cli, err = r.run()
 	return err
 }
 
-// begun reports whether the run had reached its servers: one that finds none at its start, where
-// a fault can be the reason, says so and ends. The embedded server is the run's own affair.
+// begun reports whether the run had reached its servers: a run that finds none at its start, perhaps because of a
+// fault, says so and ends. The embedded server is started by the run.
 func (r *round) begun() bool {
 	return r.minio == nil || len(r.before) == 0 || strings.Contains("\n"+r.cli.said(), "\nrun 2")
 }
 
-// recover waits until a run has ended well.
+// recover waits until a run has succeeded.
 func (r *round) recover() error {
 	limit := r.slack(recovery)
 	most, helped := limit, slices.ContainsFunc(r.res.Choices, func(c choice) bool { return !c.itself() })
@@ -308,7 +308,7 @@ func (r *round) recover() error {
 	return nil
 }
 
-// moment waits for the time of a fault; false if the run ended before.
+// moment waits for the time of a fault; false if the run ends before.
 func (r *round) moment(c choice) bool {
 	p, limit := r.cli, r.slack(recovery)
 	switch c.When {
@@ -327,12 +327,12 @@ func (r *round) moment(c choice) bool {
 	return p.running()
 }
 
-// victims are the processes of a role now.
+// victims returns the present processes of a role.
 func (r *round) victims(role string) []found {
 	return slices.DeleteFunc(belonging(r.dir, r.own()...), func(f found) bool { return f.role != role })
 }
 
-// own are the programs that the round has started and not replaced.
+// own returns the programs that the round has started and not replaced.
 func (r *round) own() []*program {
 	all := append(slices.Concat(r.runs, r.work), r.dev)
 	for _, s := range []*server{r.lord, r.minio} {
@@ -343,7 +343,7 @@ func (r *round) own() []*program {
 	return slices.DeleteFunc(all, func(p *program) bool { return p == nil })
 }
 
-// end takes away all that is left of the round, and its folder if it went well.
+// end kills and unmounts what is left of the round, and removes its folder if there was no violation.
 func (r *round) end() {
 	for _, p := range r.own() {
 		if p.running() {

@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
-// server is a Temporal or MinIO server of a round, which can start again at its address with its data.
+// server is a Temporal or MinIO server of a round, which can be restarted at its address with its data.
 type server struct {
 	address string
 	start   func() (*program, error)
@@ -43,7 +43,7 @@ func (s *server) down() {
 	}
 }
 
-// newServer is a server of the round, of the program that a variable names.
+// newServer returns a server of the round that runs the program in an environment variable.
 func (r *round) newServer(variable string, args func(address string) []string, answers func(address string) error, env ...string) (*server, error) {
 	path := os.Getenv(variable)
 	if path == "" {
@@ -55,7 +55,7 @@ func (r *round) newServer(variable string, args func(address string) []string, a
 	}}, err
 }
 
-// temporalServer is a cluster of one node: the server of a state folder that no redsi owns, reached by clusterProfile.
+// temporalServer is a cluster of one node: the server of a state folder of its own, reached by clusterProfile.
 func (r *round) temporalServer() (*server, error) {
 	return r.newServer("REDSI_TEMPORAL_SERVER", func(address string) []string {
 		_, port, _ := net.SplitHostPort(address)
@@ -94,7 +94,7 @@ func (r *round) minioServer() (*server, error) {
 // The keys of the rounds' own servers, which are not secret.
 const accessKey, secretKey = "redsi-chaos", "redsi-chaos-secret"
 
-// place is what a round's runs are part of.
+// place is where a round's runs take place.
 type place string
 
 const (
@@ -158,7 +158,7 @@ func (r *round) setupCluster() (err error) {
 	return r.employ()
 }
 
-// employ starts the workers, and others for those that have ended, as a supervisor would.
+// employ starts the workers, and replaces workers that have ended, as a supervisor would.
 func (r *round) employ() (err error) {
 	for i, p := range r.work {
 		if err == nil && (p == nil || !p.running()) {
@@ -169,7 +169,7 @@ func (r *round) employ() (err error) {
 	return err
 }
 
-// attended waits for something while a supervisor looks after the workers.
+// attended waits until ready, and looks after the workers as a supervisor would.
 func (r *round) attended(most time.Duration, ready func() bool) {
 	eventually(most, func() bool {
 		if r.lord != nil && time.Since(r.looked) > time.Second {
@@ -192,7 +192,7 @@ func (r *round) setupDev() (err error) {
 	return nil
 }
 
-// dismiss asks what serves for ever to end, before left-overs are looked for.
+// dismiss ends workers, dev and servers, before left-overs are looked for.
 func (r *round) dismiss() {
 	asked := r.work
 	if r.dev != nil {

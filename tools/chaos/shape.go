@@ -12,25 +12,25 @@ import (
 	"strings"
 )
 
-// files are what a round's folder begins with: the pipeline, what its steps do, and a small collection.
+// files are what a round's folder begins with: the pipeline, its steps' scripts, and a small collection.
 //
 //go:embed pipeline
 var files embed.FS
 
-// shape says how large the pipeline is, which reads it. Two of the same shape are the same.
+// shape says how large a pipeline is, which reads it. Pipelines of one shape are equal.
 type shape struct {
 	Name    string `json:"name"`
 	Fast    int    `json:"fast"`    // steps without inputs that end at once, and as many that read one each
 	Slow    int    `json:"slow"`    // steps that take a while and say how far they are
 	Tenths  int    `json:"tenths"`  // of a second, that a slow one takes
 	Once    int    `json:"once"`    // steps that die the first time
-	Pieces  int    `json:"pieces"`  // steps that are known only when another one has run
+	Pieces  int    `json:"pieces"`  // steps that the result of another step decides
 	Corpus  bool   `json:"corpus"`  // a collection, imported in parts
 	Private bool   `json:"private"` // a step of its own for each value of the variable "run"
 	Updates int    `json:"updates"` // of a small model's training, with a checkpoint at each tenth of them
 }
 
-// shapes are what rounds choose from; the others are those of some faults.
+// Rounds choose from shapes; the others belong to some faults.
 var (
 	shapes = []shape{
 		{Name: "small", Fast: 6, Slow: 2, Tenths: 10, Once: 1},
@@ -49,10 +49,10 @@ var (
 
 func shapeOf(r *rand.Rand) shape { return shapes[r.IntN(len(shapes))] }
 
-// steps is how many steps that leave marks the pipeline has, at least, and its table.
+// steps counts the pipeline's table and, at least, its steps that leave marks.
 func (s shape) steps() int { return 2*s.Fast + s.Slow + s.Once + s.Pieces + 2 }
 
-// write puts the pipeline into a folder.
+// write writes the pipeline into a folder.
 func (s shape) write(dir string) error {
 	from, err := fs.Sub(files, "pipeline")
 	if err == nil {
@@ -71,7 +71,7 @@ func (s shape) write(dir string) error {
 // training begins the names of a training's outputs.
 const training = "step.train.small."
 
-// markOf is the mark that the step of an address leaves; "" for one that is not a command of ours.
+// markOf returns the mark that the step of an address leaves; "" unless it is a command step.
 func markOf(address string) string {
 	name, ok := strings.CutPrefix(address, "step.command.")
 	if !ok {
@@ -80,7 +80,7 @@ func markOf(address string) string {
 	return strings.TrimSuffix(strings.Replace(name, `["`, "-", 1), `"]`)
 }
 
-// marks counts how often each step has begun, without the first time of those that die then.
+// marks counts how often each step has begun, without the first time of steps that die then.
 func marks(dir string) map[string]int {
 	out := map[string]int{}
 	for _, path := range within(dir, "*") {

@@ -10,13 +10,12 @@ import (
 	"time"
 )
 
-// order is that of starting: what takes longest first.
+// order is the order in which parts start: the longest first.
 var order = []string{"temporal-server", "tokenizers", "minio", "versitygw", "uv", "seaweedfs", "temporal"}
 
-// installAll installs the parts that are missing, o.jobs of them at a time. libtorch, which is downloaded, and gotch,
-// whose one large file keeps one core busy longest, wait for none of the others. CUDA's parts are downloaded after
-// libtorch, whose wheel or headers they take too, while gotch is compiled. A part that fails does not end o.first, whose
-// failure ends the parts.
+// installAll installs the missing parts, o.jobs at a time. libtorch, which is downloaded, and gotch, whose one large
+// file keeps a core busy longest, start at once. CUDA's parts are downloaded after libtorch, whose wheel or headers
+// they take too, while gotch is compiled. A part that fails does not end o.first, whose failure ends the parts.
 func installAll(ctx context.Context, o options, b *board) error {
 	var missing []string
 	for _, name := range append([]string{"libtorch", "cuda-kernels", "cuda", "cuda-graphs", "gotch"}, order...) {
@@ -36,7 +35,7 @@ func installAll(ctx context.Context, o options, b *board) error {
 	var (
 		wg     sync.WaitGroup
 		once   sync.Once
-		failed error // the first: the others then only make a person wait for its message
+		failed error // the first; its message is not delayed by the other parts
 		free   = make(chan struct{}, o.jobs)
 	)
 	try := func(err error) bool {
@@ -84,7 +83,7 @@ func installAll(ctx context.Context, o options, b *board) error {
 	return failed
 }
 
-// takesWheel: one of CUDA's parts is missing and cannot take libtorch's half from the other.
+// takesWheel reports whether a part of CUDA's is missing and cannot take libtorch's half from the other part.
 func takesWheel(o options, missing []string) bool {
 	for name, other := range map[string]string{"cuda": "cuda-kernels", "cuda-kernels": "cuda"} {
 		if slices.Contains(missing, name) {
@@ -94,7 +93,7 @@ func takesWheel(o options, missing []string) bool {
 	return false
 }
 
-// announce says what will be installed, where, for how long and how large it is.
+// announce says what will be installed, where, how long that takes and how large it is.
 func announce(b *board, o options, missing []string) {
 	cost := costOf(missing, o.keep == "")
 	b.line("installing %s", enumerate(missing))

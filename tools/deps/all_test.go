@@ -27,8 +27,7 @@ func TestInstallAllBeside(t *testing.T) {
 		b := newBoard(&out)
 		o := options{header: "no such header", jobs: 1, first: tt.first, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
 		if !tt.table { // the part waits for this lock, and would for ever
-			held, err := lock(t.Context(), filepath.Join(deps, "gotch", ".1-linux.lock"), quiet())
-			errtest.None(t, err)
+			held := errtest.Value(lock(t.Context(), filepath.Join(deps, "gotch", ".1-linux.lock"), quiet()))(t)
 			defer held.Close()
 		}
 		errtest.Says(t, installAll(t.Context(), o, b), tt.want)

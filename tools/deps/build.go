@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// stubLibraries are the libraries that gotch names in its link flags and the CPU build does not have or, for
-// libtorch itself, must not load: it pulls in CUDA. An empty archive first on the link path stands for each.
+// stubLibraries are the libraries in gotch's link flags that the CPU build does not have or, as libtorch itself, which
+// pulls in CUDA, must not load. An empty archive first on the link path stands for each.
 var stubLibraries = []string{
 	"torch", "torch_cuda", "c10_cuda", "caffe2_nvrtc", "cuda", "cudart", "cublas", "cudnn", "nvrtc",
 	"nvrtc-builtins", "nvToolsExt",
 }
 
-// emptyArchive is a whole ar archive without members.
+// emptyArchive is an ar archive without members.
 const emptyArchive = "!<arch>\n"
 
-// quickSpecs has g++ append to what it is asked for. -O1: gotch's one file only hands arguments on to libtorch: with its
-// own -O3 a training step takes as long, but the file half as long again to compile. And of C++20, which libtorch's headers
-// ask for from 2.14 on, in place of its own C++17.
+// quickSpecs has g++ append options. -O1: gotch's one file only hands arguments on to libtorch: with its own -O3 a
+// training step takes as long, but compiling the file half as long again. C++20, in place of its own C++17, is what
+// libtorch's headers need from 2.14 on.
 const quickSpecs = "*cc1plus:\n+ -O1 -std=c++20\n"
 
 // gotch fills DIR with the header that is forced into gotch's sources, the compiler's specs, and DIR/stubs. They are
@@ -42,9 +42,9 @@ func (o options) gotch(_ context.Context, p partPlace, _ *progress) error {
 // tokenizersModule is the Go module whose folder is also the crate of libtokenizers.a.
 const tokenizersModule = "github.com/daulet/tokenizers"
 
-// rarelyRun are crates in libtokenizers.a that redsi's tokenizers run when they are read, or never: tiktoken's, bars
-// on terminals, and regular expressions, which byte-level BPE has of another crate. With little optimization they
-// compile in half the time.
+// rarelyRun are crates in libtokenizers.a that redsi's tokenizers run only when they are read, or never: tiktoken's,
+// bars on terminals, and regular expressions, for which byte-level BPE has another crate. With little optimization
+// they compile in half the time.
 var rarelyRun = []string{"tiktoken-rs", "fancy-regex", "bstr", "indicatif", "console", "nom", "regex", "regex-automata", "regex-syntax"}
 
 // tokenizers builds libtokenizers.a from a copy of the module's folder: the module cache is read-only.
@@ -85,15 +85,15 @@ func tokenizers(ctx context.Context, p partPlace, show *progress) error {
 	return os.RemoveAll(crate)
 }
 
-// server builds a program of another Go module, so that its dependencies are not redsi's. It is built as redsi is,
-// because Go's build cache then has what both are made of: its own library, and modules of equal versions. None needs C,
-// so it can be built for another platform.
+// server builds a program of another Go module, so that its dependencies are not redsi's. It is built as redsi is, to
+// share Go's library and modules of equal versions in Go's build cache. It needs no C, so it can be built for another
+// platform.
 func (o options) server(moduleDir, pkg string) builder {
 	return func(ctx context.Context, p partPlace, show *progress) error {
 		system, processor, _ := strings.Cut(o.platform, "-")
 		args := []string{"build", "-v", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(pkg))}
 		if system == "darwin" {
-			args = append(args, "-tags=") // those of GOFLAGS are for Linux: macOS has names and users of its own library
+			args = append(args, "-tags=") // GOFLAGS has tags for Linux: macOS looks up names and users by its own library
 		}
 		cmd := exec.Command("go", append(args, pkg)...)
 		cmd.Dir = moduleDir
@@ -112,7 +112,7 @@ func moduleDir(ctx context.Context, module string) (string, error) {
 	return found.Dir, nil
 }
 
-// eachFile does something with each regular file below from, and with its place below to.
+// eachFile calls do for each regular file below from, with its place below to.
 func eachFile(from, to string, do func(from, to string) error) error {
 	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -18,8 +18,7 @@ func tools(t *testing.T, programs map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"sh", "sed", "awk"} {
-		path, err := exec.LookPath(name)
-		errtest.None(t, err)
+		path := errtest.Value(exec.LookPath(name))(t)
 		errtest.None(t, os.Symlink(path, filepath.Join(dir, name)))
 	}
 	for name, prints := range programs {
@@ -51,8 +50,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script, err := filepath.Abs("check.sh")
-			errtest.None(t, err)
+			script := errtest.Value(filepath.Abs("check.sh"))(t)
 			tools(t, tt.programs)
 			out, err := exec.Command("sh", append([]string{script}, tt.ask...)...).CombinedOutput()
 			if (err != nil) != (len(tt.want) > 0) {
@@ -82,8 +80,7 @@ func makes(clone string, args ...string) *exec.Cmd {
 
 // The compiler flags must be the same in every clone, or gotch is compiled again.
 func TestFlagsNameNoClone(t *testing.T) {
-	clone, err := filepath.Abs("../..")
-	errtest.None(t, err)
+	clone := errtest.Value(filepath.Abs("../.."))(t)
 	out, err := makes(clone, "env", "REDSI_DEPS=/parts").CombinedOutput()
 	errtest.None(t, err, string(out))
 	for _, key := range []string{"CGO_CFLAGS=-O2", "CGO_CXXFLAGS=-include /parts/", "CGO_LDFLAGS=-L/parts/", "REDSI_TEMPORAL_SERVER=/parts/", "REDSI_MINIO=/parts/"} {
@@ -96,8 +93,7 @@ func TestFlagsNameNoClone(t *testing.T) {
 
 // `make cuda` is one line where there is no CUDA, before any tool is asked for, and one where all is installed.
 func TestMakeCuda(t *testing.T) {
-	values, err := readVersions("../versions.mk")
-	errtest.None(t, err)
+	values := errtest.Value(readVersions("../versions.mk"))(t)
 	deps := t.TempDir()
 	for _, dir := range []string{
 		filepath.Join(deps, "libtorch", values["LIBTORCH_VERSION"]+"-linux-amd64"),

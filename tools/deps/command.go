@@ -16,10 +16,9 @@ import (
 // shownOnFailure is how many of a failed command's last lines are repeated.
 const shownOnFailure = 40
 
-// runShown runs a command that may take minutes: while it runs, the time, what is left of it and its latest line of
-// output are a state, unless take makes states of its own; when it fails, its last lines are part of the error. Lines
-// for which take returns true are not kept.
-// The command and its children keep the part's locks, see partPlace.
+// runShown runs a command that may take minutes. The state shows the time, what is left of it and the latest line of
+// output, unless take makes states of its own; when it fails, its last lines are part of the error, without those
+// for which take returns true. The command and its children keep the part's locks, see partPlace.
 func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd *exec.Cmd, take func(line string) bool) error {
 	reader, writer := io.Pipe()
 	cmd.Stdout, cmd.Stderr = writer, writer
@@ -95,7 +94,7 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 	return nil
 }
 
-// runFirst runs a command on the terminal, to its end: Ctrl-C reaches it from there, and it ends in its own way.
+// runFirst runs a command on the terminal, where Ctrl-C reaches it, until it ends in its own way.
 func runFirst(command string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -108,7 +107,7 @@ func runFirst(command string) error {
 	return nil
 }
 
-// giveWay has a command that has not started leave the processors to all others.
+// giveWay has a command, before it starts, leave the processors to all others.
 func giveWay(cmd *exec.Cmd) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19"}, cmd.Args...)

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// cost is about what a part takes from empty caches.
+// cost is what a part takes, approximately, from empty caches.
 type cost struct {
 	cpu                    time.Duration // of a processor's core
 	usual                  time.Duration // from start to end, on two cores with other parts beside it
-	lines                  int           // that its compiler prints, one for each package or crate; 0: it is one file
+	lines                  int           // that its compiler prints, one for each package or crate; 0 for a single file
 	download, disk, caches int64         // bytes
 	torch, half            bool          // it takes the torch wheel; it has libtorch's CUDA half
 }
 
-// What parts have in common is downloaded and stored once: the torch wheel, and libtorch's CUDA half.
+// The torch wheel and libtorch's CUDA half, which parts share, are downloaded and stored once.
 const (
 	torchDownload = 531e6
 	halfDisk      = 515e6
@@ -38,7 +38,7 @@ var costs = map[string]cost{
 	"bin/redsi-models": {cpu: 100 * time.Second, usual: 60 * time.Second, caches: 100e6},
 }
 
-// costOf is what the parts take together; linked says that their CUDA half is here already.
+// costOf returns what the parts take together; linked says that their CUDA half is here.
 func costOf(parts []string, linked bool) cost {
 	var sum cost
 	for _, name := range parts {
@@ -59,15 +59,15 @@ func costOf(parts []string, linked bool) cost {
 	return sum
 }
 
-// on is how long the work takes on that many cores, of which it keeps four busy.
+// on returns how long the work takes on that many cores; it keeps at most four busy.
 func (c cost) on(cores int) time.Duration { return c.cpu / time.Duration(min(max(cores, 1), 4)) }
 
-// slowLine is the download rate that a time is said for, bytes a second, where there is much to download.
+// slowLine is the download rate, in bytes a second, for which a time is announced where there is much to download.
 const slowLine = 10e6
 
 func cores() int { return runtime.GOMAXPROCS(0) }
 
-// left says how long a part that has printed so many lines will go on, or "".
+// left says how long a part that has printed that many lines will go on; "" if it is unknown.
 func (c cost) left(elapsed time.Duration, lines int) string {
 	if c.usual == 0 {
 		return ""
@@ -82,7 +82,7 @@ func (c cost) left(elapsed time.Duration, lines int) string {
 	return about(left) + " left"
 }
 
-// about is a time as a person says it.
+// about writes a time as a person says it.
 func about(d time.Duration) string {
 	if d < 50*time.Second {
 		return fmt.Sprintf("about %d s", max(5, int(d.Round(5*time.Second).Seconds())))

@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// cudaHalf are the files of the torch wheel that both this part and kernels have.
+// cudaHalf takes the files of the torch wheel that the parts cuda and cuda-kernels share.
 var cudaHalf = []rule{
 	{regexp.MustCompile(`^torch/lib/lib(torch_cuda|torch_cuda_linalg|torch_nvshmem|c10_cuda|caffe2_nvrtc)\.so$`), nil, "$0"},
 	{regexp.MustCompile(`^(torch-[^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE)(\.txt)?$`), nil, "licenses/$1/$2"},
 }
 
-// nvidiaFiles are those of NVIDIA's wheels: what libtorch's half names, what that names, and what cuDNN and NVRTC open
-// themselves. Variants, tools, headers and what other languages are for stay behind.
+// nvidiaFiles takes from NVIDIA's wheels the libraries that libtorch's half names, one through another, and those that
+// cuDNN and NVRTC open. Variants, tools, headers and files for other languages stay behind.
 var nvidiaFiles = []rule{
 	{regexp.MustCompile(`^nvidia/[^/]+/lib/lib(cublas|cublasLt|cudnn[a-z_]*|cufft|cufile|curand|cusolver|cusparse|cusparseLt|nccl|nvshmem_host|nvJitLink|nvrtc|nvrtc-builtins)\.so[.0-9]*$`), nil, "$0"},
 	{regexp.MustCompile(`^([^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE|License)(\.txt)?$`), nil, "licenses/$1/$2"},
 }
 
-// cuda fills DIR as Python's site-packages has it, because the libraries look for each other there: DIR/torch/lib has
-// libtorch's CUDA half, DIR/nvidia/*/lib what it needs of NVIDIA's. DIR/versions names them; DIR/licenses has their
-// licences. What runs on a CPU already, libtorch_cpu, c10, cudart and cupti, is libtorch's part.
+// cuda fills DIR as Python's site-packages, where the libraries look for each other: DIR/torch/lib has libtorch's CUDA
+// half, DIR/nvidia/*/lib NVIDIA's libraries for it. DIR/versions names them; DIR/licenses has their licences. What a
+// CPU needs too, libtorch_cpu, c10, cudart and cupti, is in libtorch's part.
 func (o options) cuda(ctx context.Context, p partPlace, show *progress) error {
 	wheels, err := o.wheels("CUDA_")
 	if err != nil {
@@ -58,9 +58,9 @@ func (o options) cuda(ctx context.Context, p partPlace, show *progress) error {
 
 var metadataFiles = []rule{{regexp.MustCompile(`^([^/]*)\.dist-info/METADATA$`), nil, "metadata/$1"}}
 
-// cudaKernels fills DIR with libtorch's CUDA half and, for each library of NVIDIA's that it names, an empty one of that
-// name: enough to load it and to ask which operators it has, not to run one. It is for tests, which so need a wheel
-// that is downloaded for libtorch anyway, in place of 2 GB more. DIR/metadata says which versions torch asks for.
+// cudaKernels fills DIR with libtorch's CUDA half and an empty library for each of NVIDIA's that it names: enough to
+// load it and to ask which operators it has, not to run one. Tests need only this, from a wheel that is downloaded for
+// libtorch anyway, rather than 2 GB more. DIR/metadata says which versions torch asks for.
 func (o options) cudaKernels(ctx context.Context, p partPlace, show *progress) error {
 	toolkit, err := o.wheels("TOOLKIT")
 	if err != nil {
@@ -81,7 +81,7 @@ func (o options) cudaKernels(ctx context.Context, p partPlace, show *progress) e
 	})
 }
 
-// takeHalf puts libtorch's CUDA half into p.new: links to what the other part has of the same version, or the wheel's
+// takeHalf puts libtorch's CUDA half into p.new: links to the other part's files of the same version, or the wheel's
 // files. It returns the wheel.
 func (o options) takeHalf(ctx context.Context, p partPlace, show *progress, other string) (wheel, error) {
 	wheels, err := o.wheels("WHEELS_")
@@ -98,8 +98,8 @@ func (o options) takeHalf(ctx context.Context, p partPlace, show *progress, othe
 	return torch, unpackWheels(ctx, p, show, []wheel{torch}, append(slices.Clone(cudaHalf), metadataFiles...), "")
 }
 
-// linkFiles makes files of from, and those below its folders, appear in to: one file of two names, or a copy where the
-// file system has no such thing.
+// linkFiles links the named files of from, and all files below named folders, into to; it copies them where the file
+// system has no links.
 func linkFiles(from, to string, names ...string) error {
 	for _, name := range names {
 		err := eachFile(filepath.Join(from, name), filepath.Join(to, name), func(path, target string) error {
@@ -122,8 +122,8 @@ func linkFiles(from, to string, names ...string) error {
 // has: libtorch's own part, the C library's, the compiler's, zlib.
 var thereAlready = regexp.MustCompile(`^(lib(torch_cpu|c10|gomp|cudart|cupti|c|m|dl|rt|pthread|gcc_s|stdc\+\+|util|z)\.so(\.[0-9]+)?|ld-linux.*|libcuda\.so\.1)$`)
 
-// unmetLibraries are those that a library below dir names and that are neither there nor thereAlready: name -> who
-// names it.
+// unmetLibraries returns the libraries that libraries below dir name, and that are neither there nor thereAlready:
+// name -> who names it.
 func unmetLibraries(dir string) (map[string]string, error) {
 	have, need := map[string]bool{}, map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -149,8 +149,8 @@ func unmetLibraries(dir string) (map[string]string, error) {
 	return need, err
 }
 
-// makeEmpty makes shared libraries with nothing in them. A library that names them loads, since its functions are
-// looked for when they are called.
+// makeEmpty builds empty shared libraries. A library that names them loads, since functions are looked for only when
+// they are called.
 func makeEmpty(ctx context.Context, dir string, names []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

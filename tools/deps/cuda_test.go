@@ -136,8 +136,7 @@ func TestCudaOrders(t *testing.T) {
 // What is installed is told beforehand, with its size and time; a second run says and does nothing.
 func TestCudaSaysWhatItTakes(t *testing.T) {
 	x, deps := cudaIndex(t), t.TempDir()
-	out, err := x.install(t, deps, "cuda")
-	errtest.None(t, err)
+	out := errtest.Value(x.install(t, deps, "cuda"))(t)
 	valuetest.Says(t, out, "redsi: installing cuda\n", "into "+deps+", for all clones: 3.0 GB\n", "2.5 GB of downloads; about ",
 		"at 10 MB a second the downloads take about 4 min", "cuda: ready in ")
 	valuetest.Is(t, filetest.Text(t, filepath.Join(deps, "cuda", "2.11.0-linux-amd64", "versions")), "torch 2.11.0\nnvidia-cublas 13.1.0.3\n")
@@ -145,8 +144,7 @@ func TestCudaSaysWhatItTakes(t *testing.T) {
 	if out, err := x.install(t, deps, "cuda"); err != nil || out != "" || x.calls() != before {
 		t.Errorf("the second time: error %v, %d downloads, printed %q", err, x.calls()-before, out)
 	}
-	out, err = x.install(t, deps, "cuda-kernels")
-	errtest.None(t, err)
+	out = errtest.Value(x.install(t, deps, "cuda-kernels"))(t)
 	valuetest.Says(t, out, "for all clones: 0.0 MB\n", "0.0 MB of downloads")
 }
 
@@ -164,13 +162,11 @@ func TestCudaIncomplete(t *testing.T) {
 
 // The two platforms have the same libraries in the same versions.
 func TestCudaPlatformsAgree(t *testing.T) {
-	values, err := readVersions("../versions.mk")
-	errtest.None(t, err)
+	values := errtest.Value(readVersions("../versions.mk"))(t)
 	var lists [2][]string
 	for i, platform := range []string{"linux-amd64", "linux-arm64"} {
 		for _, list := range []string{"CUDA_", "HEADERS_"} {
-			wheels, err := wheelsFor(values, list+platform)
-			errtest.None(t, err)
+			wheels := errtest.Value(wheelsFor(values, list+platform))(t)
 			for _, w := range wheels {
 				lists[i] = append(lists[i], w.distribution+" "+w.version)
 			}

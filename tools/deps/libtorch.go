@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// libtorchFiles says where a wheel's files go; all others stay behind. Of torch/lib, what needs CUDA or Python is
-// left out: the CPU libraries load without it.
+// libtorchFiles says where a wheel's files go; others stay behind, as does what needs CUDA or Python of torch/lib,
+// without which the CPU libraries load.
 var libtorchFiles = []rule{
 	{regexp.MustCompile(`^torch/(include/.*)$`), nil, "$1"},
 	{regexp.MustCompile(`^torch/(lib/lib[^/]*\.(so[.0-9]*|dylib))$`), regexp.MustCompile(`cuda|nvrtc|nvshmem|python|libshm`), "$1"},
@@ -50,14 +50,14 @@ func (o options) program(name, wheelsOf string) builder {
 // graphsLibrary is the library's name; internal/model/tensor/cudagraph has the same.
 const graphsLibrary = "libredsi_graphs.so"
 
-// cudaHeaders are the files of NVIDIA's wheels that a program is compiled with.
+// cudaHeaders takes the headers of NVIDIA's wheels.
 var cudaHeaders = []rule{
 	{regexp.MustCompile(`^nvidia/[^/]+/(include/.*\.(?:h|hpp|inl))$`), nil, "$1"},
 	{regexp.MustCompile(`^([^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE|License)(\.txt)?$`), nil, "licenses/$1/$2"},
 }
 
-// cudaGraphs fills DIR with the library that records and replays CUDA graphs, of redsi's source, compiled against libtorch's
-// headers and CUDA's. DIR/licenses has the licences of CUDA's, which do not stay.
+// cudaGraphs fills DIR with redsi's library that records and replays CUDA graphs, compiled against libtorch's headers
+// and CUDA's, which do not stay; DIR/licenses has their licences.
 func (o options) cudaGraphs(ctx context.Context, p partPlace, show *progress) error {
 	torch := o.dirs["libtorch"]
 	if torch == "" {
@@ -71,7 +71,7 @@ func (o options) cudaGraphs(ctx context.Context, p partPlace, show *progress) er
 	if err != nil {
 		return err
 	}
-	// The runtime's wheel, of which libtorch's part takes the library.
+	// The runtime's headers are in the wheel of which libtorch's part takes the library.
 	wheels = append(wheels, slices.DeleteFunc(own, func(w wheel) bool { return w.distribution != "nvidia-cuda-runtime" })...)
 	if err := unpackWheels(ctx, p, show, wheels, cudaHeaders, ""); err != nil {
 		return err

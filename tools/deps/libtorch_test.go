@@ -34,8 +34,7 @@ func zipOf(t *testing.T, files map[string][]byte) []byte {
 	var archive bytes.Buffer
 	out := zip.NewWriter(&archive)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		entry, err := out.Create(name)
-		errtest.None(t, err)
+		entry := errtest.Value(out.Create(name))(t)
 		errtest.None(t, errtest.Of(entry.Write(files[name])))
 	}
 	errtest.None(t, out.Close())
@@ -175,8 +174,7 @@ func TestFolderOfWheels(t *testing.T) {
 	filetest.Write(t, filepath.Join(dir, name), data)
 	t.Setenv("PIP_FIND_LINKS", dir)
 	t.Setenv("PIP_NO_INDEX", "1")
-	w, err := parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name))
-	errtest.None(t, err)
+	w := errtest.Value(parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name)))(t)
 	var out strings.Builder
 	errtest.None(t, errtest.Of(w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny"))), &out)
 }

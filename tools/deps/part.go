@@ -18,24 +18,23 @@ const doneFile = "done"
 type partPlace struct {
 	// new is the empty folder to fill; it becomes the part's folder, dir.
 	new, dir string
-	// downloads outlives a failed or killed run, so that the next one can continue.
+	// downloads outlives a failed or killed run, so that the next run can continue.
 	downloads string
-	// locks are the part's lock and what the builder locked besides, for the commands that it runs: a lock ends with the
-	// last of them, so that no two runs ever work in one folder, not even when this process is killed and its commands
-	// go on.
+	// locks are the part's lock and the builder's others, which its commands inherit: a lock ends with the last of them,
+	// so that no two runs work in one folder, not even when this process is killed and its commands go on.
 	locks []*os.File
 }
 
-// sibling is the folder of another part of the same version and platform.
+// sibling returns the folder of another part of the same version and platform.
 func (p partPlace) sibling(part string) string {
 	return filepath.Join(filepath.Dir(filepath.Dir(p.dir)), part, filepath.Base(p.dir))
 }
 
-// builder fills p.new or fails; the caller removes what a failed builder left there.
+// builder fills p.new or fails; the caller removes the remains of a failure.
 type builder func(ctx context.Context, p partPlace, show *progress) error
 
-// install makes dir (DEPS/PART/VERSION-PLATFORM) hold the part, doing nothing when it does already.
-// Another process that installs the same part is waited for.
+// install installs the part in dir (DEPS/PART/VERSION-PLATFORM), unless it is there. It waits for another process that
+// installs the same part.
 func install(ctx context.Context, name, dir string, show *progress, build builder) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -61,7 +60,7 @@ func install(ctx context.Context, name, dir string, show *progress, build builde
 		downloads: filepath.Join(filepath.Dir(filepath.Clean(parent)), "downloads"),
 		locks:     []*os.File{held},
 	}
-	// Both can only be what an interrupted run left: this process holds the part's lock.
+	// Both are remains of an interrupted run: this process holds the part's lock.
 	if err := errors.Join(os.RemoveAll(place.new), os.RemoveAll(dir)); err != nil {
 		return err
 	}
@@ -91,8 +90,8 @@ func complete(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// lock takes the lock file's lock, waiting for its holder; closing the file frees it. The file itself stays: removing it would let two
-// processes lock two files of one name.
+// lock takes the lock of a file, waiting for its holder; closing the file frees it. The file itself stays: removing it
+// would let two processes lock two files of one name.
 func lock(ctx context.Context, path string, show *progress) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

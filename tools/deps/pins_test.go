@@ -29,10 +29,8 @@ var pin = regexp.MustCompile(`(?m)^Requires-Dist: (nvidia-[a-z0-9-]+)==([0-9.]+?
 // The wheels of NVIDIA are those that torch asks for, and the set of versions that it names.
 func TestCudaPins(t *testing.T) {
 	dir := kernelsPart(t)
-	values, err := readVersions("../versions.mk")
-	errtest.None(t, err)
-	toolkit, err := wheelsFor(values, "TOOLKIT")
-	errtest.None(t, err)
+	values := errtest.Value(readVersions("../versions.mk"))(t)
+	toolkit := errtest.Value(wheelsFor(values, "TOOLKIT"))(t)
 	torch := filetest.Text(t, filepath.Join(dir, "metadata", "torch-"+values["LIBTORCH_VERSION"]))
 	want := "]==" + toolkit[0].version + ";"
 	valuetest.Says(t, torch, "Requires-Dist: cuda-toolkit[", want)
@@ -43,8 +41,7 @@ func TestCudaPins(t *testing.T) {
 		}
 	}
 	for _, list := range []string{"CUDA_linux-amd64", "WHEELS_linux-amd64", "HEADERS_linux-amd64"} {
-		wheels, err := wheelsFor(values, list)
-		errtest.None(t, err)
+		wheels := errtest.Value(wheelsFor(values, list))(t)
 		for _, w := range wheels {
 			if w.distribution != "torch" && asked[w.distribution] != w.version {
 				t.Errorf("%s has %s %s, torch asks for %q", list, w.distribution, w.version, asked[w.distribution])
@@ -57,10 +54,8 @@ func TestCudaPins(t *testing.T) {
 // one for is what no wheel of libtorch's has.
 func TestCudaNeeds(t *testing.T) {
 	dir := kernelsPart(t)
-	values, err := readVersions("../versions.mk")
-	errtest.None(t, err)
-	wheels, err := wheelsFor(values, "CUDA_linux-amd64")
-	errtest.None(t, err)
+	values := errtest.Value(readVersions("../versions.mk"))(t)
+	wheels := errtest.Value(wheelsFor(values, "CUDA_linux-amd64"))(t)
 	needed := strings.Fields(list(t, filepath.Join(dir, "nvidia", "cu13", "lib")))
 	if len(needed) < 10 {
 		t.Fatalf("only %q", needed)

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// board shows what the parts that are worked on are doing: on a terminal a line for each, below the lines that stay;
-// elsewhere plain lines, with pauses.
+// board shows what parts are doing: on a terminal a line for each, below the lines that stay; elsewhere plain lines,
+// with pauses.
 type board struct {
 	mu       sync.Mutex
 	out      io.Writer
 	terminal bool
 	every    time.Duration // between a part's plain lines
-	rows     []*progress   // those with a state, in the order of their beginning
+	rows     []*progress   // parts with a state, in the order of their beginning
 	drawn    int           // lines of the terminal that hold states
 	held     bool          // another program has the terminal
-	kept     []string      // lines that wait for it to end
+	kept     []string      // lines to be printed when it ends
 }
 
 // progress is one part's share of the board.
@@ -51,7 +51,7 @@ func (b *board) line(format string, args ...any) {
 	b.print("redsi: " + fmt.Sprintf(format, args...))
 }
 
-// hold leaves the terminal to another program until release, which prints the lines that were to stay since.
+// hold leaves the terminal to another program until release, which prints the lines that were held back.
 func (b *board) hold() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *progress) line(format string, args ...any) {
 	p.board.print(p.name + ": " + fmt.Sprintf(format, args...))
 }
 
-// state shows a state that the next one replaces; away from a terminal most states are left out.
+// state shows a state, in place of the last one; away from a terminal most states are left out.
 func (p *progress) state(format string, args ...any) {
 	b := p.board
 	b.mu.Lock()
@@ -101,7 +101,7 @@ func (p *progress) state(format string, args ...any) {
 	b.print("")
 }
 
-// end takes the part's state away.
+// end removes the part's state.
 func (p *progress) end() {
 	p.board.mu.Lock()
 	defer p.board.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *progress) end() {
 	p.board.print("")
 }
 
-// during shows what is done, and for how long, while f does it.
+// during shows what f does, and for how long, while it does it.
 func (p *progress) during(what string, f func() error) error {
 	defer p.end()
 	start, ended := time.Now(), make(chan error, 1)
@@ -126,7 +126,7 @@ func (p *progress) during(what string, f func() error) error {
 	}
 }
 
-// drop takes the part off the rows. The caller holds board.mu.
+// drop removes the part from the rows. The caller holds board.mu.
 func (p *progress) drop() {
 	p.board.rows = slices.DeleteFunc(p.board.rows, func(row *progress) bool { return row == p })
 	p.text = ""

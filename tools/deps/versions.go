@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// readVersions reads NAME = VALUE lines, the part of make's syntax that tools/versions.mk keeps to.
+// readVersions reads NAME = VALUE lines, all the syntax of make that tools/versions.mk uses.
 func readVersions(path string) (map[string]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func readVersions(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// wheel is one file of a package index. Its name carries all that pip has to be asked for.
+// wheel is a file of a package index. Its name has all that pip needs to find it.
 type wheel struct {
 	sha256       string // 64 hex digits
 	file         string // torch-2.11.0-cp311-cp311-manylinux_2_28_x86_64.whl
@@ -59,8 +59,8 @@ func wheelsFor(values map[string]string, name string) ([]wheel, error) {
 	return wheels, nil
 }
 
-// wheels are those of a variable, for the platform if its name ends in "_"; of libtorch, those of another version where
-// that is asked for.
+// wheels returns the wheels of a variable, for the platform if its name ends in "_", and for another version of
+// libtorch if one is asked for.
 func (o options) wheels(name string) ([]wheel, error) {
 	values, err := readVersions(o.versions)
 	if err != nil {
@@ -95,7 +95,7 @@ func parseWheel(entry string) (wheel, error) {
 	}, nil
 }
 
-// pipOptions are those of `pip download` that select this wheel whatever the local Python and machine are.
+// pipOptions returns options of `pip download` that select this wheel whatever the local Python and machine are.
 func (w wheel) pipOptions() []string {
 	options := []string{"--no-deps", "--only-binary=:all:", "--python-version", "3.11"}
 	for _, platform := range w.platforms {

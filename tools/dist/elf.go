@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// relocated is a program that looks for its libraries in runpath: its search path, which
-// names a folder of the machine that built it, is written over.
+// relocated returns a program that looks for its libraries in runpath, in place of a folder of the machine that built it.
 func relocated(path, runpath string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -43,8 +42,8 @@ func relocated(path, runpath string) ([]byte, error) {
 // fromSystem are libraries that every Linux has, with the C library.
 var fromSystem = []string{"libc.so.", "libm.so.", "libdl.so.", "libpthread.so.", "librt.so.", "libutil.so.", "ld-linux"}
 
-// needed are the libraries that a program loads, one through another, by the names that it
-// asks for: those of dir, and the compiler's, which not every machine has.
+// needed returns the libraries that a program loads, one through another, by the names that it asks for: from dir, and
+// the compiler's, which not every machine has.
 func needed(program, dir string) (map[string]string, error) {
 	found := map[string]string{}
 	queue := []string{program}

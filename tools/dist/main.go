@@ -60,10 +60,10 @@ func run(args []string) error {
 	return r.save(filepath.Join(*out, name), r.writeWheel)
 }
 
-// most is the size of a wheel that a package index takes without being asked.
+// most is the largest wheel that a package index takes by default.
 const most = 100e6
 
-// save writes a file whole or not at all, and prints its size and name.
+// save writes a file completely or not at all, and prints its size and name.
 func (r *release) save(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path + ".new")
 	if err != nil {

@@ -68,7 +68,7 @@ func (r *release) licence() string {
 	return strings.Join(slices.Sorted(maps.Keys(all)), " AND ")
 }
 
-// addModels adds what redsi-models is linked of, and libtorch, whose headers it is compiled with.
+// addModels adds what redsi-models is linked from, and libtorch, with whose headers it is compiled.
 func (r *release) addModels() error {
 	if err := r.addModules(r.models, "."); err != nil {
 		return err
@@ -80,15 +80,15 @@ func (r *release) addModels() error {
 	return r.addCrates()
 }
 
-// addLater adds the libtorch whose headers the other program is compiled with, with the same licences.
+// addLater adds the libtorch with whose headers the other program is compiled; its licences are the same.
 func (r *release) addLater() error {
 	version := strings.TrimPrefix(filepath.Base(r.later), modelsWheel+"-")
 	r.add("torch", version, "pkg:pypi/torch@"+version, "BSD-3-Clause")
 	return nil
 }
 
-// addLibraries adds the licences of the libraries that redsi-models loads: libtorch's and NVIDIA's, and the compiler's where
-// Debian and its kin have them.
+// addLibraries adds the licences of the libraries that redsi-models loads: libtorch's and NVIDIA's, and the compiler's
+// where Debian has them.
 func (r *release) addLibraries() error {
 	r.addTexts(r.libtorch + "/licenses/*/*")
 	r.addTexts("/usr/share/doc/libstdc++6/copyright")
@@ -102,7 +102,7 @@ func (r *release) addArticles() error {
 	return nil
 }
 
-// addTexts adds the licences that match a pattern, each in a folder of what it is of, and counts them.
+// addTexts adds the licences that match a pattern, by folder, and counts them.
 func (r *release) addTexts(pattern string) int {
 	found, _ := filepath.Glob(pattern) // the patterns are right
 	for _, path := range found {
@@ -111,7 +111,7 @@ func (r *release) addTexts(pattern string) int {
 	return len(found)
 }
 
-// addModules adds the Go modules that a program was linked of, and Go; folder has the go.mod.
+// addModules adds the Go modules that a program was linked from, and Go; folder has the go.mod.
 func (r *release) addModules(program, folder string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *release) addModules(program, folder string) error {
 		m = cmp.Or(m.Replace, m)
 		purl := "pkg:golang/" + m.Path + "@" + m.Version
 		if _, has := r.components[purl]; has || strings.HasPrefix(m.Path, ".") {
-			continue // of another program's, or a folder here: nobody else's
+			continue // another program's too, or a folder here
 		}
 		dir, ok := folders[m.Path]
 		if !ok {
@@ -146,7 +146,7 @@ func (r *release) addModules(program, folder string) error {
 	return nil
 }
 
-// moduleFolders are the folders of the modules that a go.mod knows.
+// moduleFolders returns the folders of the modules in a go.mod.
 func moduleFolders(dir string) (map[string]string, error) {
 	out, err := output(dir, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}{{with .Replace}}\n{{.Path}} {{.Dir}}{{end}}", "all")
 	if err != nil {
@@ -172,14 +172,14 @@ func output(dir, program string, args ...string) ([]byte, error) {
 
 var (
 	texts = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
-	// judged are licences that their texts do not name in words that licensecheck knows.
+	// judged are the licences of modules whose texts licensecheck does not recognise.
 	judged = map[string]string{"github.com/golang/freetype": "FTL OR GPL-2.0-or-later"}
 )
 
 // addLicences adds the licence texts in a folder, or in its folder licenses, and says which they are.
 func (r *release) addLicences(name, version, folder string) (string, error) {
 	dir, found := os.DirFS(folder), false
-	known := map[string]bool{}
+	licences := map[string]bool{}
 	top, _ := fs.Glob(dir, "*") // the patterns are right
 	below, _ := fs.Glob(dir, "licenses/*")
 	for _, path := range append(top, below...) {
@@ -194,20 +194,20 @@ func (r *release) addLicences(name, version, folder string) (string, error) {
 		r.files[about+"licenses/"+name+"@"+version+"/"+path] = file{path: filepath.Join(folder, path), mode: 0o644}
 		for _, m := range licensecheck.Scan(text).Match {
 			if !m.IsURL && !strings.HasPrefix(m.ID, "Google") { // a grant of patents, which SPDX does not list
-				known[m.ID] = true
+				licences[m.ID] = true
 			}
 		}
 	}
 	if of, ok := judged[name]; ok {
 		return of, nil
 	}
-	if found && len(known) == 0 {
-		return "", fmt.Errorf("the licence texts in %s are none that is known: read them, and say in tools/dist/materials.go which they are", folder)
+	if found && len(licences) == 0 {
+		return "", fmt.Errorf("the licence texts in %s are not recognised: read them, and say in tools/dist/materials.go which they are", folder)
 	}
-	return strings.Join(slices.Sorted(maps.Keys(known)), " AND "), nil
+	return strings.Join(slices.Sorted(maps.Keys(licences)), " AND "), nil
 }
 
-// addCrates adds the Rust crates that libtokenizers.a is built of, whose sources cargo has here.
+// addCrates adds the Rust crates in libtokenizers.a, whose sources cargo has here.
 func (r *release) addCrates() error {
 	module, err := output(".", "go", "list", "-m", "-f", "{{.Dir}}", "github.com/daulet/tokenizers")
 	if err != nil {

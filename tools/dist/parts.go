@@ -11,7 +11,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// What can be made.
+// The products.
 const archive, redsiWheel, modelsWheel = "archive", "redsi", "redsi-models"
 
 var products = []string{archive, redsiWheel, modelsWheel}
@@ -20,16 +20,16 @@ var products = []string{archive, redsiWheel, modelsWheel}
 type release struct {
 	product string
 	when    time.Time
-	// Where its parts lie, and what it is of.
+	// Where its parts lie, and what it is for.
 	redsi, models, server, libtorch, graphs    string
 	later                                      string // models for a later libtorch: redsi-models-VERSION
 	platform, commit, version, libtorchVersion string
 
 	files      map[string]file
-	components map[string]cdx.Component // what is inside, of others, by package URL
+	components map[string]cdx.Component // third parties' parts, by package URL
 }
 
-// file is a file of a product: that of a path, or other bytes.
+// file is a file of a product: a copy of path, or data.
 type file struct {
 	path string
 	data []byte
@@ -52,17 +52,17 @@ type part struct {
 	to map[string]string
 	// runpath is where a program looks for its libraries.
 	runpath string
-	// of adds what others have made in it, with licences.
+	// of adds the third parties' components in it, with licences.
 	of func() error
 }
 
-// Where installers of wheels look for programs, and where what is said about a product lies: in an archive, at the top.
+// Where installers of wheels look for programs, and where files about a product lie, which an archive has at the top.
 const scripts, about = "{data}/scripts/", "{info}/"
 
-// articles says whose the articles of Wikipedia are that generated corpora are made of.
+// articles attributes the articles of Wikipedia from which corpora are generated.
 const articles = "internal/corpora/synth/ATTRIBUTION.md"
 
-// parts is the description of all products: the one place that says what goes where.
+// parts describes all products: only here it says what goes where.
 func (r *release) parts() []part {
 	type in = map[string]string
 	return []part{
@@ -93,7 +93,7 @@ func (r *release) parts() []part {
 	}
 }
 
-// collect finds all parts of the product, and what others have made in them.
+// collect finds all parts of the product, and the third parties' components in them.
 func (r *release) collect() error {
 	for _, p := range r.parts() {
 		to, has := p.to[r.product]
@@ -130,7 +130,7 @@ func (r *release) collect() error {
 	return r.addBill()
 }
 
-// find is a part's files by their names below its folder. Of the tree they are those that git has: nothing that a user
+// find returns a part's files by their names below its folder. Of the tree only git's files count, without what a user
 // or a run left there.
 func (p part) find() (map[string]string, error) {
 	switch {
@@ -155,7 +155,7 @@ func (p part) find() (map[string]string, error) {
 	return found, nil
 }
 
-// libraries are those that redsi-models loads.
+// libraries returns the libraries that redsi-models loads.
 func (r *release) libraries() (map[string]string, error) {
 	return needed(r.models, filepath.Join(r.libtorch, "lib"))
 }

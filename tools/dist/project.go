@@ -12,7 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// project is what a wheel says of itself: what python/pyproject.toml has, and what is known when it is made.
+// project is a wheel's description of itself, from python/pyproject.toml and the release.
 type project struct {
 	Name         string              `toml:"name"`
 	Description  string              `toml:"description"`
@@ -26,13 +26,13 @@ type project struct {
 	script                   string // an entry point for the console
 }
 
-// home is where the tree is kept.
+// home is the address of the repository.
 const home = "https://github.com/redsi/redsi"
 
-// torchTried is what either program of the wheel redsi-models runs on: the launcher has the same table.
+// torchTried is what the programs of the wheel redsi-models run on: the launcher has the same table.
 const torchTried = "torch>=2.11,!=2.13.*,<2.16"
 
-// project is python/pyproject.toml's with an extra that needs the other wheel, or that other one.
+// project describes the wheel redsi, with an extra for the other wheel, or that other wheel.
 func (r *release) project() (project, error) {
 	const path = "python/pyproject.toml"
 	var file struct{ Project project }
@@ -63,11 +63,11 @@ func (r *release) project() (project, error) {
 	p.Dependencies, p.Extras = []string{torchTried, p.Name + "==" + r.version}, nil
 	p.Name, p.script = modelsWheel, modelsWheel+" = redsi_models:main"
 	p.Description = "The program with which redsi trains and evaluates models, on the libtorch of the package torch"
-	p.Python = ">=3.10" // torch's own is as much; said here too, so that an older Python is told which package it is
+	p.Python = ">=3.10" // as torch's; here, so that an older Python is told which package needs it
 	return p, nil
 }
 
-// metadata is the METADATA of a wheel. The licences are those of all that is inside, as PEP 639 has it.
+// metadata is the METADATA of a wheel, with the licences of all its parts, as PEP 639 has it.
 var metadata = template.Must(template.New("METADATA").Parse(`Metadata-Version: 2.4
 Name: {{.Name}}
 Version: {{.Version}}
@@ -92,7 +92,7 @@ var (
 	link  = regexp.MustCompile(`(\]\()([^#):][^):]*\))`)
 )
 
-// absolute is a text of the tree to be shown elsewhere, with links that lead into the tree at a tag.
+// absolute returns a text of the tree to be shown elsewhere: its links lead into the repository at a tag.
 func absolute(text, at string) string {
 	text = image.ReplaceAllString(text, "${1}"+home+"/raw/"+at+"/$2")
 	return link.ReplaceAllString(text, "${1}"+home+"/blob/"+at+"/$2")

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// policies are those of manylinux: the C library of 2.MINOR, and the symbols of libstdc++ that
-// systems with it have, GLIBCXX_3.4.N and CXXABI_1.3.N. `alias` is the name for older pips.
+// policies are the policies of manylinux: the C library's 2.MINOR, and the symbols of libstdc++ on systems with it,
+// GLIBCXX_3.4.N and CXXABI_1.3.N. `alias` is the name for older pips.
 var policies = []struct {
 	minor, glibcxx, cxxabi int
 	alias                  string
@@ -20,13 +20,13 @@ var policies = []struct {
 	{28, 24, 11, ""}, {31, 28, 12, ""}, {34, 29, 13, ""}, {35, 30, 13, ""}, {39, 33, 15, ""},
 }
 
-// fromOthers are libraries that every manylinux has besides the C library's, and those of the package torch.
+// fromOthers are further libraries that every manylinux has, and libraries of the package torch.
 var fromOthers = []string{"libstdc++.so.6", "libgcc_s.so.1", "libtorch_cpu.so", "libc10.so", "libgomp.so.1"}
 
-// tags are the platforms on which a wheel's programs run, as loose as the programs allow.
+// tags returns the platforms on which a wheel's programs run, as many as the programs allow.
 //
-// A static program asks nothing of a C library, so it has the tag of the oldest glibc that its
-// processor has one for, and of musl. Go wants a Linux of 3.2, which no tag can say.
+// A static program needs no C library, so it has the tag of the oldest glibc for its processor, and of musl. Go needs a
+// Linux of 3.2, which no tag can say.
 func tags(platform string, programs []string) ([]string, error) {
 	var n needs
 	add := n.addLinux
@@ -41,7 +41,7 @@ func tags(platform string, programs []string) ([]string, error) {
 	return n.tags()
 }
 
-// needs is what programs ask of a Linux, or of a macOS: X.Y.Z as the nibbles xxxx.yy.zz.
+// needs is what programs need of a Linux, or of a macOS: X.Y.Z as the nibbles xxxx.yy.zz.
 type needs struct {
 	mac                    uint32
 	machine                elf.Machine

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// addMetadata adds what installers read of a wheel, and returns the wheel's name.
+// addMetadata adds the files that installers read, and returns the wheel's name.
 func (r *release) addMetadata() (string, error) {
 	p, err := r.project()
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *release) addMetadata() (string, error) {
 // stem begins the names of a wheel and of its folders.
 func (r *release) stem() string { return strings.ReplaceAll(r.product, "-", "_") + "-" + r.version }
 
-// writeWheel writes all files by name, what is said about the wheel after what it installs, and the list of them last.
+// writeWheel writes all files by name: first what it installs, then the files about the wheel, their list last.
 func (r *release) writeWheel(w io.Writer) error {
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Command is one command line of the documentation.
+// Command is a command line of the documentation.
 type Command struct {
 	Line  int // in its file, from 1
 	Text  string
@@ -15,11 +15,11 @@ type Command struct {
 	Check bool     // output is shown
 }
 
-// Block is a fenced block of commands, and what its comment says of it.
+// Block is a fenced block of commands, with the marks in its comment.
 type Block struct {
 	File     string
 	Commands []Command
-	NotRun   string // why; "" if it is
+	NotRun   string // why it is not run; "" if it is
 	Long     bool
 	In       string // folder, relative to the copy
 	Exit     int
@@ -27,7 +27,7 @@ type Block struct {
 	Until    string
 }
 
-// marks reads what the comment before a block says.
+// marks reads the marks in the comment before a block.
 func (b *Block) marks(comment string) error {
 	for _, mark := range strings.Split(comment, ";") {
 		mark = strings.TrimSpace(mark)
@@ -61,9 +61,8 @@ var (
 	comment = regexp.MustCompile(`^<!-- docs: (.*) -->$`)
 )
 
-// Blocks are the blocks of commands of a Markdown file, in order. Every block that looks
-// like commands must be one: a fence without a language whose first line begins with "$ "
-// is an error.
+// Blocks returns the blocks of commands of a Markdown file, in order. A fence without a language whose first line
+// begins with "$ " is an error.
 func Blocks(file, text string) ([]Block, error) {
 	var blocks []Block
 	said, saidAt := "", 0
@@ -119,8 +118,8 @@ func Blocks(file, text string) ([]Block, error) {
 	return blocks, nil
 }
 
-// commands reads the lines of a block, the first of which has the number at in its file. If what they print is shown, a command
-// comes after "$ ", and what it prints follows it.
+// commands reads the lines of a block, the first of which has the number at in its file. If output is shown, a command
+// comes after "$ ", and its output follows it.
 func commands(lines []string, at int, shown bool) ([]Command, error) {
 	var all []Command
 	for i := 0; i < len(lines); i++ {

@@ -21,8 +21,7 @@ const page = "text\n" +
 	"````\n```sh\nnot a command\n```\n````\n"
 
 func TestBlocks(t *testing.T) {
-	got, err := Blocks("p.md", page)
-	errtest.None(t, err)
+	got := errtest.Value(Blocks("p.md", page))(t)
 	want := []Block{
 		{File: "p.md", Commands: []Command{{Line: 3, Text: "make a   # why"}, {Line: 6, Text: "long \\\n  more"}}},
 		{File: "p.md", Exit: 2, In: "sub", Commands: []Command{
@@ -98,10 +97,9 @@ func TestTrial(t *testing.T) {
 		{"<!-- docs: until ready -->\n```sh\ntrue\n```\n", 1, 1},
 	} {
 		dir := t.TempDir()
-		blocks, err := Blocks("p.md", c.page)
-		errtest.None(t, err)
+		blocks := errtest.Value(Blocks("p.md", c.page))(t)
 		var said strings.Builder
-		tr := &trial{w: &said, shell: NewShell(dir, t.TempDir(), os.Environ())}
+		tr := &trial{w: &said, shell: &Shell{dir, os.Environ(), t.TempDir()}}
 		if err := tr.blocks(t.Context(), blocks); err != nil || tr.ran != c.ran || tr.failed != c.failed {
 			t.Errorf("%s\n%v, %d run, %d failed\n%s", c.page, err, tr.ran, tr.failed, said.String())
 		}
@@ -114,7 +112,7 @@ func TestTerminal(t *testing.T) {
 	t.Setenv("MAKEFLAGS", "w")
 	dir := t.TempDir()
 	filetest.Write(t, filepath.Join(dir, "Makefile"), "hello:\n\t@echo hello\n")
-	printed, exit, err := NewShell(dir, t.TempDir(), terminal(os.Environ())).Run(t.Context(), "make hello", "")
+	printed, exit, err := (&Shell{dir, terminal(os.Environ()), t.TempDir()}).Run(t.Context(), "make hello", "")
 	if printed != "hello\n" || exit != 0 || err != nil {
 		t.Errorf("%q, exit %d, %v", printed, exit, err)
 	}
@@ -132,11 +130,9 @@ case "$*" in
 esac
 `
 	filetest.Program(t, program, script)
-	s := NewShell(dir, t.TempDir(), append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")))
-	special, err := Specials("# remark\nprog b | not run: needs b\n")
-	errtest.None(t, err)
-	blocks, err := Examples(context.Background(), s, "prog", special)
-	errtest.None(t, err)
+	s := &Shell{dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")), t.TempDir()}
+	special := errtest.Value(Specials("# remark\nprog b | not run: needs b\n"))(t)
+	blocks := errtest.Value(Examples(context.Background(), s, "prog", special))(t)
 	var got []string
 	for _, b := range blocks {
 		got = append(got, b.File+": "+strings.TrimSpace(b.Commands[0].Text)+b.NotRun)

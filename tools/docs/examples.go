@@ -10,7 +10,7 @@ import (
 
 var verbLine = regexp.MustCompile(`^  ([a-z][a-z-]*) +\S`)
 
-// verbs are the commands that a help text lists: in sections with a title of their own.
+// verbs returns the commands that a help text lists, in sections with a title.
 func verbs(help string) []string {
 	var all []string
 	for _, section := range strings.Split(help, "\n\n") {
@@ -27,7 +27,7 @@ func verbs(help string) []string {
 	return all
 }
 
-// exampleOf is the part of a help text that shows how a verb is used.
+// exampleOf returns the examples of a help text.
 func exampleOf(help string) []string {
 	_, rest, ok := strings.Cut(help, "\nExamples:\n")
 	if !ok {
@@ -37,8 +37,7 @@ func exampleOf(help string) []string {
 	return strings.Split(strings.TrimRight(text, "\n"), "\n")
 }
 
-// Examples asks a program for the examples of each of its verbs and theirs. What is special
-// about some must be so of one at least, so that none of these is old.
+// Examples asks a program for the examples of its verbs and their verbs. It fails if a Special has no example.
 func Examples(ctx context.Context, s *Shell, program string, special []Special) ([]Block, error) {
 	used := map[string]bool{}
 	var blocks []Block
@@ -80,8 +79,7 @@ func Examples(ctx context.Context, s *Shell, program string, special []Special) 
 	return blocks, nil
 }
 
-// Special says what is special about the examples that begin so, as the comment before a
-// block does.
+// Special has the marks, as in the comment before a block, of the examples that begin with Prefix.
 type Special struct{ Prefix, Marks string }
 
 // Specials reads lines "PREFIX | MARKS"; # begins a comment.

@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run tries what the files say, all of them if none is named, in a copy of the tree.
+// run runs the commands of the files, all files if none is named, in a copy of the tree.
 func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []string) error {
 	if dir == "" {
 		tmp, err := os.MkdirTemp("", "redsi-docs-")
@@ -49,7 +49,7 @@ func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []
 	if err := copyTree(ctx, root, tree); err != nil {
 		return err
 	}
-	s := NewShell(tree, keep, append(terminal(os.Environ()), "PATH="+filepath.Join(tree, "bin")+":"+os.Getenv("PATH")))
+	s := &Shell{tree, append(terminal(os.Environ()), "PATH="+filepath.Join(tree, "bin")+":"+os.Getenv("PATH")), keep}
 	t := &trial{w: w, shell: s, long: long}
 	all := len(files) == 0
 	if all {
@@ -71,7 +71,7 @@ func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []
 			return err
 		}
 	}
-	if all && long { // that the others are understood is a test of internal/cli
+	if all && long { // internal/cli tests that the other examples are understood
 		if err := s.To(""); err != nil {
 			return err
 		}
@@ -94,8 +94,7 @@ func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []
 	return nil
 }
 
-// terminal is an environment without what make tells the makes that it starts: at a terminal
-// there is none of it.
+// terminal returns an environment as at a terminal: without make's variables for the makes that it starts.
 func terminal(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -103,13 +102,13 @@ func terminal(env []string) []string {
 	})
 }
 
-// pages are the files that are read, README first.
+// pages returns the files that are read, README first.
 func pages(root string) ([]string, error) {
 	docs, err := fs.Glob(os.DirFS(root), "docs/*.md")
 	return append([]string{"README.md", "CONTRIBUTING.md"}, docs...), err
 }
 
-// copyTree copies what git has or would take, as it is now.
+// copyTree copies the files that git has or would take, with their present content.
 func copyTree(ctx context.Context, from, to string) error {
 	list, err := exec.CommandContext(ctx, "git", "-C", from, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
@@ -137,7 +136,7 @@ func copyTree(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// trial counts what was tried.
+// trial runs blocks, and counts commands.
 type trial struct {
 	w                 io.Writer
 	shell             *Shell

@@ -9,15 +9,15 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// different is what no two runs have in common: ids of runs, durations, ports.
+// different matches what differs in each run: ids of runs, durations, ports.
 var different = regexp.MustCompile(`[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}` +
 	`|\b(?:[0-9]+(?:\.[0-9]+)? (?:h|min|ms|s)\b ?)+` +
 	`|127\.0\.0\.1:[0-9]+`)
 
-// anything is what stands for whatever is printed.
+// anything stands for any text or lines.
 const anything = "…"
 
-// mask takes out what differs each time.
+// mask replaces what differs each time.
 func mask(s string, varies *regexp.Regexp) string {
 	s = different.ReplaceAllString(strings.TrimRight(s, " \t\r"), "~")
 	if varies != nil {
@@ -26,8 +26,7 @@ func mask(s string, varies *regexp.Regexp) string {
 	return s
 }
 
-// Mismatch is the first line of what is shown that is not printed so, and what is printed
-// there; at is -1 if all is as shown.
+// Mismatch returns the first shown line that is not printed so, and what is printed there; at is -1 if there is none.
 func Mismatch(shown, printed []string, varies *regexp.Regexp) (at int, got string) {
 	shown, printed = trim(shown), trim(printed)
 	patterns := make([]*regexp.Regexp, len(shown))

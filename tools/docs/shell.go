@@ -9,12 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
 
-// limit is what one command may take.
+// limit bounds the time of a command.
 const limit = 20 * time.Minute
 
 // Shell runs commands one after the other as a person at a terminal would: the folder and
@@ -22,16 +21,11 @@ const limit = 20 * time.Minute
 type Shell struct {
 	Root string   // where it begins
 	Env  []string // what it begins with
-	keep string   // folder of what stays between commands
+	keep string   // folder for what stays between commands
 }
 
-// NewShell begins in a folder, keeping its own files in another.
-func NewShell(root, keep string, env []string) *Shell {
-	return &Shell{Root: root, Env: env, keep: keep}
-}
-
-// Run runs a command and returns all that it printed, and how it ended. With until it is
-// interrupted when it has printed that, and must end by itself then.
+// Run runs a command and returns its output and its exit code. With until, the command is interrupted when it has
+// printed that text, and must end.
 func (s *Shell) Run(ctx context.Context, text, until string) (printed string, exit int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -66,28 +60,21 @@ func (s *Shell) To(folder string) error {
 	return os.WriteFile(filepath.Join(s.keep, "dir"), []byte(filepath.Join(s.Root, folder)), 0o644)
 }
 
-// watched keeps what is written, and tells once when it has some text.
+// watched keeps what is written, by one writer, and calls seen once it has the text until.
 type watched struct {
-	mu    sync.Mutex
-	b     bytes.Buffer
+	b     bytes.Buffer // a field: its ReadFrom would go past Write
 	until string
 	told  bool
 	seen  func()
 }
 
 func (w *watched) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	n, err := w.b.Write(p)
-	if !w.told && w.until != "" && strings.Contains(w.b.String(), w.until) {
+	if !w.told && w.until != "" && strings.Contains(w.String(), w.until) {
 		w.told = true
 		w.seen()
 	}
 	return n, err
 }
 
-func (w *watched) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.String()
-}
+func (w *watched) String() string { return w.b.String() }

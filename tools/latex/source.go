@@ -11,9 +11,8 @@ var (
 	comments = regexp.MustCompile(`(?m)(^|[^\\])%.*$`)
 )
 
-// Expand puts the files of a source that was written into one, each below a line
-// "%% file: NAME", where \input reads them. Files that nothing reads follow at
-// the end; comments are dropped.
+// Expand takes apart a source of several files, each below a line "%% file: NAME", and puts them where \input reads
+// them. Files that nothing reads follow at the end; comments are dropped.
 func Expand(src string) string {
 	marks := fileMark.FindAllStringSubmatchIndex(src, -1)
 	if len(marks) == 0 {

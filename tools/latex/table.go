@@ -68,8 +68,7 @@ func Tables(src string) ([]Table, error) {
 	return out, nil
 }
 
-// Argument cuts the group in braces that a text begins with; without its end it is all of
-// the text.
+// Argument cuts off the group in braces with which a text begins; a group without end is all of the text.
 func Argument(s string) (inner, rest string) {
 	s = strings.TrimLeft(s, " \n\t")
 	if !strings.HasPrefix(s, "{") {
@@ -115,8 +114,7 @@ var (
 	multirow  = regexp.MustCompile(`\\multirow\s*(\[[^]]*\])?\{[^}]*\}\s*(\[[^]]*\])?\{[^}]*\}`)
 )
 
-// read takes the rows of a tabular: those above the first \midrule are its
-// header.
+// read reads the rows of a tabular; rows above the first \midrule are its header.
 func (t *Table) read(body string) error {
 	header := strings.Contains(body, `\midrule`)
 	for _, line := range lines(lineMarks.ReplaceAllString(body, "")) {
@@ -213,7 +211,7 @@ var command = regexp.MustCompile(`\\[a-zA-Z]+\*?|[{}$~\\]`)
 // Bold reports whether some of a cell is bold.
 func Bold(s string) bool { return bold.MatchString(s) }
 
-// Plain is a cell's text without commands.
+// Plain returns a cell's text without commands.
 func Plain(s string) string {
 	s = multirow.ReplaceAllString(s, "")
 	for _, dash := range []string{`\textendash`, `\textemdash`} {

@@ -78,9 +78,8 @@ func (s *source) compare(blocks []block) []result {
 	return out
 }
 
-// compareTable compares cell by cell. Of a table that the pipeline lays out in
-// other rows, such as a cell of two lines as two rows, the header is compared, and
-// what is expected must stand somewhere in the paper's rows.
+// compareTable compares cell by cell. If the pipeline lays the table out in other rows, such as a cell of two lines as
+// two rows, it compares the header, and what is expected must stand somewhere in the paper's rows.
 func (s *source) compareTable(t latex.Table, b block) result {
 	r := result{name: t.Label}
 	rows := b.titled()
@@ -133,7 +132,7 @@ func (s *source) compareTable(t latex.Table, b block) result {
 	return r
 }
 
-// otherRows compares a table of other rows than the paper's, whose first rows are its header if it has none.
+// otherRows compares a table that has other rows than the paper's; if it has no header, its first rows are the paper's.
 func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table, first int) {
 	var cells []string
 	headed := slices.ContainsFunc(ours.Columns, func(c render.Column) bool { return c.Title != "" })
@@ -281,7 +280,7 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 	}
 }
 
-// compareText looks for numbers that are in sentences, or in a table that the pipeline has a part of.
+// compareText looks for numbers in sentences, or in a table of which the pipeline has a part.
 func (s *source) compareText(b block) result {
 	r := result{name: b.address(), note: " of the text (" + b.Paper + ")"}
 	for _, e := range b.numbers() {

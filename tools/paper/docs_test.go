@@ -12,8 +12,7 @@ import (
 
 // TestListOfClaims: docs/reproduction-tables.md lists the sentences that can fail, and what holds them.
 func TestListOfClaims(t *testing.T) {
-	list, err := readSentences("../../" + sentencesFile)
-	errtest.None(t, err)
+	list := errtest.Value(readSentences("../../" + sentencesFile))(t)
 	var b strings.Builder
 	b.WriteString("\n| the paper says | compared in |\n|---|---|\n")
 	for _, l := range list {

@@ -45,12 +45,12 @@ type row struct {
 	Decimals             int
 }
 
-// claim is a sentence of the paper, and what must hold where it is true.
+// claim is a sentence of the paper with its expectations.
 type claim struct {
 	name   string
 	text   string
-	items  []string                        // addresses of the tables and figures that it is about
-	expect map[string][]render.Expectation // by these addresses, with their cells' own names
+	items  []string                        // addresses of its tables and figures
+	expect map[string][]render.Expectation // by address, with the cells' names in the table or figure
 }
 
 // load reads a pipeline's tables, figures and claims at full scale, and the addresses of all its steps.
@@ -63,7 +63,7 @@ func load(file string) (blocks []block, claims []claim, addresses []string, err 
 		blocks = append(blocks, block{Name: s.Name, Figure: s.Block == "figure"})
 		return json.Unmarshal(s.Task.Config, &blocks[len(blocks)-1])
 	})
-	for i := range blocks { // what is expected at another scale is nothing of the paper's
+	for i := range blocks { // without what is expected at another scale than the paper's
 		blocks[i].Expect = slices.DeleteFunc(blocks[i].Expect, func(e render.Expectation) bool { return e.Scale != "" })
 	}
 	return blocks, claims, addresses, err
@@ -95,7 +95,7 @@ func eachConfig(file string, pass func(pipeline.Step) error) (claims []claim, er
 		one := claim{c.Name, config.Text, c.Items(), map[string][]render.Expectation{}}
 		for _, e := range config.Expect {
 			if e.Scale != "" {
-				continue // and nothing of the paper's
+				continue // not the paper's
 			}
 			item := ""
 			for _, cells := range [][]string{{e.Cell}, e.Above, e.Below, e.Order, e.Minus, e.Ratio, e.Min, e.Max, e.Mean, e.Sum} {
@@ -113,7 +113,7 @@ func eachConfig(file string, pass func(pipeline.Step) error) (claims []claim, er
 	return claims, nil
 }
 
-// address is the block's name in the pipeline.
+// address returns the block's name in the pipeline.
 func (b block) address() string {
 	if b.Figure {
 		return "figure." + b.Name
@@ -121,13 +121,13 @@ func (b block) address() string {
 	return "table." + b.Name
 }
 
-// is reports whether the block is the float with a label, not a part of it.
+// is reports whether the block is the float with a label, rather than a part of it.
 func (b block) is(label string) bool {
 	_, name, _ := strings.Cut(label, ":")
 	return strings.ReplaceAll(name, "-", "_") == b.Name
 }
 
-// numbers are the expectations of one cell's number.
+// numbers returns the expectations of a cell's number.
 func (b block) numbers() []render.Expectation {
 	return lists.Filter(b.Expect, func(e render.Expectation) bool {
 		form, _ := e.Form()
@@ -135,19 +135,19 @@ func (b block) numbers() []render.Expectation {
 	})
 }
 
-// texts are the expectations of one cell's text.
+// texts returns the expectations of a cell's text.
 func (b block) texts() []render.Expectation {
 	return lists.Filter(b.Expect, func(e render.Expectation) bool { return e.Text != "" })
 }
 
-// titled are the rows that are neither headings nor marks.
+// titled returns the rows that are neither headings nor marks.
 func (b block) titled() []row {
 	return lists.Filter(b.Rows, func(r row) bool {
 		return r.Titles != nil || len(b.Stubs) == 0 && r.Section == "" && !r.Rule && !r.Space
 	})
 }
 
-// printed is the table with the paper's numbers, finished as by a run: its rules say what is bold.
+// printed returns the table with the paper's numbers, finished as by a run, which makes cells bold.
 func (b block) printed(rows []row) (*render.Table, error) {
 	t := &render.Table{Paper: b.Paper, Stubs: b.Stubs}
 	for _, c := range b.Columns {

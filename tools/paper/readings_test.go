@@ -28,8 +28,7 @@ type planned struct {
 // planOf evaluates pipelines.hcl at full scale in a reading.
 func planOf(t *testing.T, reading string) map[string]planned {
 	t.Helper()
-	src, err := syntax.Read(filepath.Join("..", "..", "pipelines.hcl"))
-	errtest.None(t, err)
+	src := errtest.Value(syntax.Read(filepath.Join("..", "..", "pipelines.hcl")))(t)
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}, Vars: map[string]string{"reading": reading}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
@@ -50,8 +49,7 @@ func planOf(t *testing.T, reading string) map[string]planned {
 		bound := follow(config, func(ref map[string]any) any {
 			return []any{content(ref["step"].(string)), ref["output"]}
 		})
-		b, err := json.Marshal(bound)
-		errtest.None(t, err)
+		b := errtest.Value(json.Marshal(bound))(t)
 		block, _, _ := strings.Cut(address, "[")
 		done := planned{step: block, config: config, whole: string(s.Task.Config), content: fmt.Sprintf("%s %x", s.Task.Kind, sha256.Sum256(b))}
 		out[address] = done

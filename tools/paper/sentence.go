@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// floats have expectations cell by cell.
+	// floats are compared cell by cell, not as sentences.
 	floats    = regexp.MustCompile(`(?s)\\begin\{table\*?\}.*?\\end\{table\*?\}|\\begin\{figure\*?\}.*?\\end\{figure\*?\}|\\begin\{tikzpicture\}.*?\\end\{tikzpicture\}`)
 	headings  = regexp.MustCompile(`\\(?:sub)*(?:section|paragraph)\*?\{`)
 	asides    = regexp.MustCompile(`~?\\(?:cite[a-z]*(?:\[(?:[^][]|\[[^]]*\])*\])*|ref|eqref|label|input|url)\{[^}]*\}`)
@@ -23,8 +23,8 @@ var (
 	states    = regexp.MustCompile(`(?i)[0-9]|\b(?:more|less|fewer|higher|lower|larger|highest|lowest|best|worse|better|stronger|strongest|faster|always|outperform\w*|increas\w*|decreas\w*|degrad\w*|improv\w*|reduc\w*|effective\w*|consistent\w*|small\w*|close\w*|impact\w*|gains?|widening|competitive|comparable)\b`)
 )
 
-// sentences are those of the prose that state a number, an order or a sign, without
-// commands, references and citations. Footnotes are sentences of their own.
+// sentences returns the sentences of the prose that state a number, an order or a sign, without commands, references
+// and citations. Footnotes are sentences of their own.
 func (s *source) sentences() (out []string) {
 	_, text, ok := strings.Cut(s.text, `\begin{abstract}`)
 	if !ok {
@@ -73,8 +73,9 @@ type listed struct {
 	sentence string   // with … where words are left out
 }
 
-// kindsOfSentences are what holds a sentence: a claim is that of a block of its name, a number by those of cells; a setting is in a block's attributes, a
-// definition in what a kind does. Nothing here can hold context: others' results, reasons.
+// kindsOfSentences say what holds a sentence: a claim is held by the claim block of its name, a number by expectations
+// of cells, a setting by a block's attributes, a definition by what a kind does. Nothing here holds context: others'
+// results, reasons.
 var kindsOfSentences = []string{"claim", "number", "setting", "definition", "context"}
 
 // sentencesFile is the list, beside a pipeline.

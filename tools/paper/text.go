@@ -9,18 +9,19 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/tools/latex"
 )
 
 var (
-	literal  = regexp.MustCompile(`\\texttt\{(-+)\}`) // dashes that are not one
+	literal  = regexp.MustCompile(`\\texttt\{(-+)\}`) // hyphens that make no dash
 	texMarks = strings.NewReplacer(`\textendash`, "–", `\textemdash`, "—", "---", "—", "--", "–", `\textquoteright`, "’", `\textquotedblright`, "”",
 		`\checkmark`, "✓", `\ldots`, "…", `\spmark `, "▁", `\newline`, " ", `\\`, " ", `\ `, " ", "~", " ", `\{`, "\x01", `\}`, "\x02", `\$`, "\x03", `\%`, "%", `\_`, "_", `\&`, "&")
 	texCommand = regexp.MustCompile(`\\[a-zA-Z]+\*?|\\[()\[\]]|[{}$]`)
 	unmark     = strings.NewReplacer("\x00", "-", "\x01", "{", "\x02", "}", "\x03", "$")
 )
 
-// texText is what LaTeX prints of a cell or a sentence, without styles.
+// texText returns what LaTeX prints of a cell or a sentence, without styles.
 func texText(s string) string {
 	s = literal.ReplaceAllStringFunc(characters(s), func(m string) string {
 		return strings.ReplaceAll(literal.FindStringSubmatch(m)[1], "-", "\x00")
@@ -28,15 +29,15 @@ func texText(s string) string {
 	return strings.Join(strings.Fields(unmark.Replace(texCommand.ReplaceAllString(texMarks.Replace(s), ""))), " ")
 }
 
-// says reports whether a sentence, with an … where it leaves something out, is in the paper, by its words.
+// says reports whether the paper has a sentence, by its words; … stands for words that are left out.
 func (s *source) says(sentence string) bool {
 	return inOrder(s.words, pieces(sentence), words)
 }
 
-// pieces are what an expected text says between what an … leaves out.
+// pieces splits an expected text at …, where it leaves something out.
 func pieces(text string) []string { return strings.Split(render.Plain(text), "…") }
 
-// inOrder reports whether parts follow each other in a text, as they are written by a form.
+// inOrder reports whether parts, in the form that form gives them, follow each other in a text.
 func inOrder(text string, parts []string, form func(string) string) bool {
 	for _, p := range parts {
 		p = form(p)
@@ -56,13 +57,9 @@ var (
 
 // drawnTexts compares the texts of a figure with the listings and tokens that the paper prints in it.
 func (r *result) drawnTexts(body string, b block) {
-	var listings, tokens, expected []string
-	for _, m := range listing.FindAllStringSubmatch(body, -1) {
-		listings = append(listings, strings.Join(strings.Fields(m[1]), " "))
-	}
-	for _, m := range token.FindAllStringSubmatch(body, -1) {
-		tokens = append(tokens, texText(m[1]))
-	}
+	listings := lists.Map(listing.FindAllStringSubmatch(body, -1), func(m []string) string { return strings.Join(strings.Fields(m[1]), " ") })
+	tokens := lists.Map(token.FindAllStringSubmatch(body, -1), func(m []string) string { return texText(m[1]) })
+	var expected []string
 	drawn := strings.Join(append(listings, texText(body)), "\n")
 	for _, e := range b.texts() {
 		if !inOrder(drawn, pieces(e.Text), strings.TrimSpace) && !inOrder(strings.Join(tokens, " "), pieces(e.Text), strings.TrimSpace) {
@@ -122,7 +119,7 @@ func parse(s string) (float64, bool) {
 
 func same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), 1) }
 
-// words is a text as it is compared: Latin letters, digits and marks, without styles.
+// words returns a text as it is compared: Latin letters, digits and check marks, in lower case.
 func words(s string) string {
 	keep := func(r rune) rune {
 		if unicode.Is(unicode.Latin, r) || unicode.IsDigit(r) || r == '✓' {
@@ -149,7 +146,7 @@ func characters(s string) string {
 func texWords(s string) string    { return words(latex.Plain(marks.Replace(characters(s)))) }
 func markupWords(s string) string { return words(render.Plain(s)) }
 
-// forms are the ways in which a paper prints a number in a sentence.
+// forms returns the ways in which a paper prints a number in a sentence.
 func forms(v float64) []string {
 	plain := strconv.FormatFloat(v, 'f', -1, 64)
 	out := []string{plain}
@@ -168,7 +165,7 @@ func forms(v float64) []string {
 	return out
 }
 
-// says reports whether a text has a number, not as a part of another one.
+// says reports whether a text has a number that is not part of another number.
 func says(text string, v float64) bool {
 	const end = `(?:[^0-9.,]|\.(?:[^0-9]|$)|$)`
 	return slices.ContainsFunc(forms(v), func(form string) bool {

@@ -20,8 +20,8 @@ import (
 	"go.temporal.io/server/common/rpc/encryption"
 )
 
-// Files of the folder tls, NAME.pem and NAME.key. Who can read client.key may call the server for
-// anything, who can read worker.key as a worker.
+// Files of the folder tls, NAME.pem and NAME.key. With client.key one may call the server for anything, with worker.key
+// as a worker.
 const (
 	caName     = "ca"
 	clientName = "client"
@@ -31,7 +31,7 @@ const (
 // serverName is the name in the server's certificate.
 const serverName = "redsi-temporal"
 
-// Names in the certificates of callers, which roles maps to what they may.
+// Names in the certificates of callers, for which roles says what they may.
 const (
 	nameClient = "redsi"  // the user's programs
 	nameWorker = "worker" // workers, which other machines may have
@@ -39,8 +39,7 @@ const (
 	nameUI     = "ui"     // the web UI, which reads
 )
 
-// keys are the folder's certificate authority and what it has signed. Those of
-// the server and of its UI live as long as the process.
+// keys are the folder's certificate authority and its certificates. The server's and its UI's live as long as the process.
 type keys struct {
 	ca     *x509.Certificate
 	caPEM  []byte
@@ -52,8 +51,7 @@ type keys struct {
 	client tls.Certificate
 }
 
-// loadKeys reads the folder's certificates, making them at the first start, or
-// anew where they cannot be used.
+// loadKeys reads the folder's certificates, and creates them if they are missing or unusable.
 func loadKeys(dir string) (*keys, error) {
 	ca, err := readPair(dir, caName)
 	for _, name := range []string{clientName, workerName} {
@@ -81,7 +79,7 @@ func loadKeys(dir string) (*keys, error) {
 	return k, err
 }
 
-// makeKeys makes the authority and the certificates of the user and of workers, all or nothing.
+// makeKeys creates the authority and the certificates of the user and of workers, all or none.
 func makeKeys(dir string) (tls.Certificate, error) {
 	next := dir + ".new"
 	if err := errors.Join(os.RemoveAll(next), os.RemoveAll(dir)); err != nil {
@@ -106,7 +104,7 @@ func makeKeys(dir string) (tls.Certificate, error) {
 	return ca, os.Rename(next, dir)
 }
 
-// issue makes a certificate, signed by ca or, without one, an authority.
+// issue creates a certificate signed by ca or, without ca, an authority.
 func issue(ca tls.Certificate, name string) (pair tls.Certificate, certPEM, keyPEM []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -116,8 +114,7 @@ func issue(ca tls.Certificate, name string) (pair tls.Certificate, certPEM, keyP
 	if err != nil {
 		return pair, nil, nil, err
 	}
-	// Whoever has the folder has the keys: dates would protect nothing, and a
-	// wrong clock would keep its owner out.
+	// Whoever has the folder has the keys: dates would protect nothing, and a wrong clock would keep its owner out.
 	t := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -159,9 +156,8 @@ func readPair(dir, name string) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// provider gives the server's parts their TLS: every listener asks for a
-// certificate of this folder's authority, and those behind the front end, which
-// ask nobody's role, for the server's own.
+// provider gives the server's parts their TLS: every listener asks for a certificate of this folder's authority, and
+// the listeners behind the front end, which check no role, for the server's own.
 func (k *keys) provider() encryption.TLSConfigProvider {
 	listen := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{k.server},
 		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: k.pool}
@@ -177,13 +173,13 @@ func (k *keys) provider() encryption.TLSConfigProvider {
 		InternodeClientConfig: call, FrontendClientConfig: call}
 }
 
-// calling is how the holder of pair calls the server.
+// calling returns the TLS with which the holder of pair calls the server.
 func (k *keys) calling(pair tls.Certificate) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: k.pool, ServerName: serverName}
 }
 
-// roles says what a caller may, by the name in its certificate. A caller without
-// a certificate of this folder does not get as far as this.
+// roles says what a caller may do, by the name in its certificate. Callers without a certificate of this folder are
+// refused before.
 type roles struct{}
 
 func (roles) GetClaims(caller *authorization.AuthInfo) (*authorization.Claims, error) {

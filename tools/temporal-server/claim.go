@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// claim is this machine's right to run the server of a folder that other machines may see too:
-// owner.lock keeps out processes of the same machine only where locks are each machine's own
-// (GPFS, Lustre's localflock, NFS's local_lock). Claims are files owner.1, owner.2, … made by
-// link, so that each is made once; the highest is in force. Its process writes to it each beat.
-// redsi tells by that whether the process lives, and starts a server over a claim that is silent.
+// claim is this machine's right to run the server of a folder that other machines may see too: where locks are each
+// machine's own (GPFS, Lustre's localflock, NFS's local_lock), owner.lock keeps out only processes of the same machine.
+// Claims are files owner.1, owner.2, …, each created once, by link; the highest is in force. Its process writes to it
+// each beat, by which redsi tells whether the process lives, and starts a server over a claim that is silent.
 type claim struct {
 	dir    string
 	number int
@@ -25,14 +24,14 @@ type claim struct {
 // beat is how often the holder of a claim writes to it.
 const beat = 2 * time.Second
 
-// claimant is what a claim says of its machine. internal/host/devserver reads it.
+// claimant identifies a claim's machine. internal/host/devserver reads it.
 type claimant struct {
 	Host  string    `json:"host"`
-	Boot  string    `json:"boot"` // "" where the system does not tell
+	Boot  string    `json:"boot"` // "" where the system does not say
 	Since time.Time `json:"since"`
 }
 
-// here reports whether it is this machine, since its last boot.
+// here reports whether the claimant is this machine, since its last boot.
 func (c claimant) here() bool {
 	host, _ := os.Hostname()
 	if boot := bootID(); boot != "" && c.Boot != "" {
@@ -41,7 +40,7 @@ func (c claimant) here() bool {
 	return c.Host == host
 }
 
-// newestClaim is the claim in force; its number is 0 if there is none.
+// newestClaim returns the number of the claim in force, 0 if there is none, and its claimant.
 func newestClaim(dir string) (number int, by claimant, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -58,7 +57,7 @@ func newestClaim(dir string) (number int, by claimant, err error) {
 	}
 	b, err := os.ReadFile(claimFile(dir, number))
 	if err == nil {
-		_ = json.Unmarshal(b, &by) // a damaged one is some other machine's
+		_ = json.Unmarshal(b, &by) // a damaged claim counts as another machine's
 	}
 	return number, by, err
 }
@@ -67,13 +66,12 @@ func claimFile(dir string, number int) string {
 	return filepath.Join(dir, "owner."+strconv.Itoa(number))
 }
 
-// makeClaim claims the folder for this process, which holds owner.lock: over a claim of this
-// machine, whose process has ended, or over one of another machine up to that number, which
-// was found silent. Else it fails with errOwned.
+// makeClaim claims the folder for this process, which holds owner.lock: over a claim of this machine, whose process has
+// ended, or over another machine's claim of at most number silent. Else it fails with errOwned.
 func makeClaim(dir string, silent int) (*claim, error) {
 	last, by, err := newestClaim(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errOwned // it ends at this moment, or is followed
+		return nil, errOwned // the owner ends or changes at this moment
 	}
 	if err != nil {
 		return nil, err
@@ -100,14 +98,14 @@ func makeClaim(dir string, silent int) (*claim, error) {
 	for n := last; n > 0 && os.Remove(claimFile(dir, n)) == nil; n-- {
 	}
 	if last > 0 && !by.here() {
-		time.Sleep(2 * beat) // one that was only stopped notices by its next beat, before the database is opened here
+		time.Sleep(2 * beat) // a process that was only stopped notices at its next beat, before the database is opened here
 	}
 	go c.keep()
 	return c, nil
 }
 
-// keep writes to the claim each beat, as long as the process lives. It ends the process when
-// the claim is gone: what is in the folder is another machine's.
+// keep writes to the claim each beat, as long as the process lives. It ends the process when the claim is gone: the
+// folder is another machine's then.
 func (c *claim) keep() {
 	for range time.Tick(beat) {
 		// In place: the time is then the file server's, and other machines see it when they open the file.
@@ -123,10 +121,10 @@ func (c *claim) keep() {
 	}
 }
 
-// release gives the folder to whoever comes next.
+// release frees the folder for the next server.
 func (c *claim) release() { _ = os.Remove(claimFile(c.dir, c.number)) }
 
-// bootID identifies this machine's present boot; "" where the system does not tell.
+// bootID identifies this machine's present boot; "" where the system does not say.
 func bootID() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(b))

@@ -25,9 +25,8 @@ const clusterName = "active"
 // companions are the endings of the files that SQLite keeps beside a database.
 var companions = []string{"-wal", "-shm", "-journal"}
 
-// prepareDatabase makes path a database that this server can open. One that it
-// cannot is kept under another name, which the note says, and a new one begun:
-// the history of runs is there, results are not.
+// prepareDatabase makes sure that path is a database that this server can open. An unusable one is kept under another
+// name, which the note says, and replaced: only the history of runs was there, not results.
 func prepareDatabase(path string, attributes []string) (note string, err error) {
 	_, err = os.Stat(path)
 	if err == nil {
@@ -41,8 +40,8 @@ func prepareDatabase(path string, attributes []string) (note string, err error) 
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	// It is made beside and closed, so that the rename gives a whole database or none. Each has a
-	// name of its own: one whose server was killed may go on for a moment.
+	// Created beside and closed, so that the rename leaves a complete database or none. Each has a name of its own: the
+	// creation for a server that was killed may go on for a moment.
 	left, err := filepath.Glob(path + ".new-*")
 	if err != nil {
 		return "", err
@@ -59,8 +58,8 @@ func prepareDatabase(path string, attributes []string) (note string, err error) 
 	return note, os.Rename(next, path)
 }
 
-// keeper is the folder where a start leaves an empty database for the next one: that of this
-// program if it is its own, as make installs it, else the user's cache folder; "" without one.
+// keeper returns the folder where a start leaves an empty database for the next one: this program's folder, if make
+// installed it, else the user's cache folder; "" without one.
 func keeper(self string) string {
 	if filepath.Base(self) != "redsi-temporal-server" {
 		return filepath.Dir(self)
@@ -72,8 +71,8 @@ func keeper(self string) string {
 	return filepath.Join(cache, "redsi", "temporal-server")
 }
 
-// newDatabase makes an empty database at path: a copy of the one that an earlier start left, or one
-// that a process of its own makes, which takes fifty times as long.
+// newDatabase creates an empty database at path: a copy of the one that an earlier start left or, which takes fifty
+// times as long, by a process of its own.
 func newDatabase(path string, attributes []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -94,7 +93,7 @@ func newDatabase(path string, attributes []string) error {
 	if out, err := exec.Command(self, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}
-	// The next start has it, if the folder can be written.
+	// For the next start, if the folder can be written.
 	if folder == "" || os.MkdirAll(folder, 0o755) != nil {
 		return nil
 	}
@@ -104,7 +103,7 @@ func newDatabase(path string, attributes []string) error {
 	return nil
 }
 
-// copyFile makes a file for this user alone, and returns once its bytes are on the disk.
+// copyFile copies a file for this user only, and returns once its bytes are on the disk.
 func copyFile(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
@@ -118,7 +117,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// createDatabase makes a database with Temporal's tables and the namespace.
+// createDatabase creates a database with Temporal's tables and the namespace.
 func createDatabase(path string, attributes []string) error {
 	c := &config.SQL{PluginName: sqliteplugin.PluginName, DatabaseName: uriPath(path),
 		ConnectAttributes: map[string]string{"mode": "rwc", "synchronous": "off"}}
@@ -157,15 +156,14 @@ func createNamespace(c *config.SQL, attributes []string) error {
 	return sqlite.CreateNamespaces(c, ns)
 }
 
-// release is Temporal's MAJOR.MINOR. Its tables change with it: those of visibility under one
-// version, and it upgrades none in SQLite.
+// release is Temporal's MAJOR.MINOR, with which its tables change, visibility's even under one schema version. It
+// upgrades none in SQLite.
 func release() string {
 	parts := strings.Split(headers.ServerVersion, ".")
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// databaseVersion changes with Temporal's tables and with the attributes, which
-// the namespace has from its beginning.
+// databaseVersion changes with Temporal's tables and with the attributes, which a namespace has from its beginning.
 func databaseVersion(attributes []string) int32 {
 	h := fnv.New32a()
 	fmt.Fprint(h, release(), sqlite.Version, sqlite.VisibilityVersion, attributes)
@@ -186,7 +184,7 @@ func checkDatabase(path string, attributes []string) error {
 	if version != databaseVersion(attributes) {
 		return fmt.Errorf("it is not of Temporal %s, but of another version, or has other search attributes", release())
 	}
-	// Two servers on one database, each with locks that the other does not see, leave pages that only this finds.
+	// Finds the damage by two servers on one database, each with locks that the other does not see.
 	var found string
 	if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&found); err != nil {
 		return err
@@ -198,7 +196,7 @@ func checkDatabase(path string, attributes []string) error {
 	return db.QueryRow("SELECT count(*) FROM namespaces").Scan(&namespaces)
 }
 
-// unusable reports whether a server's error says that its database is damaged.
+// unusable reports whether a server failed because its database is damaged.
 func unusable(err error) bool {
 	damaged := []string{"database disk image is malformed", "file is not a database", "no such table", "no such column"}
 	return slices.ContainsFunc(damaged, func(text string) bool { return strings.Contains(err.Error(), text) })
@@ -207,17 +205,16 @@ func unusable(err error) bool {
 // setAside gives a database and its companions a name that says what they are.
 func setAside(path string, why error) (note string, err error) {
 	kept := path + ".unusable-" + time.Now().UTC().Format("20060102T150405.000Z")
-	for _, end := range append(companions, "") { // the database last: what a kill leaves is done by the next start
+	for _, end := range append(companions, "") { // the database last: after a kill, the next start does the rest
 		if err := os.Rename(path+end, kept+end); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("Temporal's database could not be used (%v). It is kept as %s, which may be deleted, and a new one was started: results are in the store, only the history of runs was there. A run that had not ended is begun again by redsi run, which finds what is done.", why, kept), nil
+	return fmt.Sprintf("Temporal's database could not be used (%v). It is kept as %s, which may be deleted, and a new one was started: results are in the store, only the history of runs was there. A run that had not ended is restarted by redsi run, which finds what is done.", why, kept), nil
 }
 
-// databaseConfig is how the server opens its database. A write-ahead log without
-// a sync for each write loses nothing when the process is killed, and at a power
-// cut only what the next run finds in the store.
+// databaseConfig says how the server opens its database. A write-ahead log without a sync for each write loses nothing
+// when the process is killed, and at a power cut only what the next run finds in the store.
 func databaseConfig(path string, memory bool) *config.SQL {
 	c := &config.SQL{PluginName: sqliteplugin.PluginName}
 	if memory {
@@ -230,5 +227,5 @@ func databaseConfig(path string, memory bool) *config.SQL {
 	return c
 }
 
-// uriPath is a path as SQLite's file: addresses want it.
+// uriPath escapes a path for SQLite's file: addresses.
 func uriPath(path string) string { return (&url.URL{Path: path}).EscapedPath() }

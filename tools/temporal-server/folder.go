@@ -32,7 +32,7 @@ type folder struct {
 
 var errOwned = errors.New("another process is the folder's server")
 
-// own becomes the server of dir, over a claim up to that number if one is known to be silent.
+// own makes this process the server of dir, if need be over a claim of at most number silent.
 func own(dir string, silent int) (*folder, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "owner.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -61,11 +61,11 @@ func (f *folder) leave() {
 
 func (f *folder) infoFile() string { return filepath.Join(f.dir, "server.json") }
 
-// last is where the server before this one answered, if it was killed.
+// last returns where the last server answered, if it was killed.
 func (f *folder) last() info {
 	var i info
 	if b, err := os.ReadFile(f.infoFile()); err == nil {
-		_ = json.Unmarshal(b, &i) // a damaged one says nothing
+		_ = json.Unmarshal(b, &i) // a damaged file says nothing
 	}
 	return i
 }
@@ -88,9 +88,8 @@ func (f *folder) announce(i info) error {
 	return replaceFile(f.infoFile(), b)
 }
 
-// watch returns when ctx ends, when the folder is gone, or when no process has
-// held clients.lock for idle; no client can come after that, because this
-// process then holds that lock until it has ended.
+// watch returns when ctx ends, when the folder is gone, or when no process has held clients.lock for idle. No client can
+// come after that: this process holds the lock then until it has ended.
 func (f *folder) watch(ctx context.Context, idle time.Duration) {
 	clients, err := os.OpenFile(filepath.Join(f.dir, "clients.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -119,7 +118,7 @@ func (f *folder) watch(ctx context.Context, idle time.Duration) {
 	}
 }
 
-// gone reports whether owner.lock is not the file any more that this process holds.
+// gone reports whether owner.lock is no longer the file that this process holds.
 func (f *folder) gone() bool {
 	held, err := f.owner.Stat()
 	if err != nil {
@@ -129,8 +128,7 @@ func (f *folder) gone() bool {
 	return err != nil || !os.SameFile(held, now)
 }
 
-// writeProfile writes the configuration file with which Temporal's own tools, and
-// redsi elsewhere, reach this server.
+// writeProfile writes the configuration file by which Temporal's tools, and redsi elsewhere, reach this server.
 func writeProfile(dir, address string) error {
 	tls, err := filepath.Abs(filepath.Join(dir, "tls"))
 	if err != nil {
@@ -159,8 +157,8 @@ func replaceFile(path string, b []byte) error {
 	return os.Rename(next, path)
 }
 
-// processStart says when this process began, so that another one that is given
-// its number later is not taken for it; "" where the system does not tell.
+// processStart says when this process began, so that a later process with its number is not taken for it; "" where the
+// system does not say.
 func processStart() string {
 	boot := bootID()
 	if boot == "" {

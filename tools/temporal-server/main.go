@@ -30,14 +30,14 @@ type options struct {
 	listen       string // IP address of the front end; "": loopback
 	port, uiPort int
 	attributes   []string // keyword search attributes
-	notes        []string // what a person should know of this start
+	notes        []string // for the person who started it
 	idle         time.Duration
 	long         int    // events
 	silent       int    // the claim of another machine that may be taken over
-	create       string // only make a database there
+	create       string // only create a database there
 }
 
-// frontend is the address of the front end.
+// frontend returns the address of the front end.
 func (o options) frontend() string { return cmp.Or(o.listen, loopback) }
 
 func main() {
@@ -62,7 +62,7 @@ func main() {
 	os.Exit(0) // what was answered is in the database: there is nothing to wait for
 }
 
-// appendTo is a flag that may be repeated.
+// appendTo returns the function of a flag that may be repeated.
 func appendTo(l *[]string) func(string) error {
 	return func(s string) error { *l = append(*l, s); return nil }
 }
@@ -84,7 +84,7 @@ func run(o options) error {
 
 	f, err := own(o.dir, o.silent)
 	if errors.Is(err, errOwned) {
-		return nil // another one was faster
+		return nil // another process was faster
 	}
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func run(o options) error {
 	return nil
 }
 
-// restart starts this program anew: the present process has the old database open.
+// restart replaces this process, which has the old database open, by a new one.
 func restart(note string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -36,15 +36,14 @@ const (
 
 // tuning is Temporal's dynamic configuration.
 var tuning = map[string]any{
-	// A single machine does not need the queue readers' throttles: an empty
-	// activity takes 10 ms instead of 85.
+	// Without the queue readers' throttles, which a single machine does not need, an empty activity takes 10 ms, not 85.
 	"history.transferProcessorMaxPollRPS":     2000,
 	"history.transferProcessorMaxPollHostRPS": 5000,
 	"history.timerProcessorMaxPollRPS":        2000,
-	// Nor task queues in four parts: a task in one that nobody polls is forwarded, now and then after a second or two.
+	// Nor task queues in four parts: a task in a part that nobody polls is sometimes forwarded after a second or two only.
 	"matching.numTaskqueueReadPartitions":  1,
 	"matching.numTaskqueueWritePartitions": 1,
-	// A worker that ends gets its polls back, so that no task is given to it and lost.
+	// The polls of a worker that ends are cancelled, so that no task is given to it and lost.
 	"frontend.enableCancelWorkerPollsOnShutdown": true,
 	// Histories and task queues of one person's runs need no scavengers, whose workflows are a sixth of a start's work.
 	"worker.taskQueueScannerEnabled": false,
@@ -56,7 +55,7 @@ var tuning = map[string]any{
 	"limit.maxIDLength":                              1000,
 }
 
-// serve starts the server and its UI, and returns where they answer when they do.
+// serve starts the server and its UI, and returns their addresses once they answer.
 func serve(ctx context.Context, o options, database string, last info, k *keys) (address, ui string, err error) {
 	nameUser(o.dir)
 	l, ui, err := listenUI(o.uiPort, last.UI)
@@ -68,7 +67,7 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 		return "", "", err
 	}
 	address = conf.PublicClient.HostPort
-	worker.SetBinaryChecksum("embedded") // else the SDK reads this whole program to make one, a tenth of a start's work
+	worker.SetBinaryChecksum("embedded") // else the SDK hashes this program, a tenth of a start's work
 	dynamic := dynamicconfig.StaticClient{}
 	for name, v := range tuning {
 		dynamic[dynamicconfig.MakeKey(name)] = v
@@ -97,7 +96,7 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	if err := awaitAnswers(ctx, address, k); err != nil {
 		return "", "", err
 	}
-	// Made once the frontend answers: a call to one that does not yet is not tried again for a while.
+	// Created once the frontend answers: a call that fails before is not retried for a while.
 	handler, err := webUI(address, k)
 	if err != nil {
 		return "", "", fmt.Errorf("web UI: %w", err)
@@ -107,8 +106,8 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	return address, ui, nil
 }
 
-// configuration is a server of one shard, without HTTP API, metrics or profiling
-// ports: on this machine's loopback, but for the front end if that is wanted elsewhere.
+// configuration configures a server of one shard, without HTTP API, metrics or profiling ports, on this machine's
+// loopback; o.listen may put the front end elsewhere.
 func configuration(o options, database string, last info) (*config.Config, error) {
 	sql := databaseConfig(database, o.memory)
 	if o.memory {
@@ -122,7 +121,7 @@ func configuration(o options, database string, last info) (*config.Config, error
 		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
 		Services:            map[string]config.Service{},
 	}
-	// Nobody has to be joined: the server gives up its own start after twice this time, which a busy machine needs.
+	// There is nobody to join: the server gives up its own start after twice this time, which a busy machine needs.
 	c.Global.Membership = config.Membership{MaxJoinDuration: 150 * time.Second, BroadcastAddress: loopback}
 	c.Archival.History.State, c.Archival.Visibility.State = "disabled", "disabled"
 	c.NamespaceDefaults.Archival.History.State, c.NamespaceDefaults.Archival.Visibility.State = "disabled", "disabled"
@@ -158,7 +157,7 @@ func configuration(o options, database string, last info) (*config.Config, error
 
 func hostPort(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// portOf is the port of HOST:PORT or of a URL without a path; 0 if there is none.
+// portOf returns the port of HOST:PORT or of a URL without a path; 0 without one.
 func portOf(address string) int {
 	_, port, err := net.SplitHostPort(trimScheme(address))
 	if err != nil {
@@ -168,7 +167,7 @@ func portOf(address string) int {
 	return n
 }
 
-// free reports whether a port can be listened at.
+// free reports whether one can listen at a port.
 func free(host string, port int) bool {
 	l, err := net.Listen("tcp", hostPort(host, port))
 	if err != nil {
@@ -177,9 +176,8 @@ func free(host string, port int) bool {
 	return l.Close() == nil
 }
 
-// freePort finds a port that no other process will be given in the next minute: a
-// connection that was accepted on it leaves it in TIME_WAIT, in which the system
-// hands it out to nobody who does not ask for it by number.
+// freePort finds a port that no other process is given in the next minute: a connection that was accepted on it leaves
+// it in TIME_WAIT, in which the system gives it only to a process that asks for its number.
 func freePort(host string) (int, error) {
 	l, err := net.Listen("tcp", hostPort(host, 0))
 	if err != nil {
@@ -200,8 +198,8 @@ func freePort(host string) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// awaitAnswers returns when each of the server's services knows the namespace:
-// they learn of it one by one, and a worker takes "not found" as final.
+// awaitAnswers returns when each of the server's services finds the namespace: they learn of it one by one, and a worker
+// takes "not found" as final.
 func awaitAnswers(ctx context.Context, address string, k *keys) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -248,8 +246,8 @@ func answers(ctx context.Context, c workflowservice.WorkflowServiceClient) error
 	return nil
 }
 
-// nameUser gives a user without a name one, and a home: a container may run as any number, and
-// Temporal wants to know who runs it.
+// nameUser sets a user's name and home where they are missing, as in a container that runs as any number: Temporal
+// needs them.
 func nameUser(home string) {
 	for name, value := range map[string]string{"USER": "redsi", "HOME": home} {
 		if os.Getenv(name) == "" {

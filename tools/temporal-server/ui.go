@@ -16,7 +16,7 @@ import (
 	"github.com/temporalio/ui-server/v2/ui"
 )
 
-// listenUI listens at a port, at the last one, or at a free one.
+// listenUI listens at a port or, without one, at the last one or a free one.
 func listenUI(port int, last string) (net.Listener, string, error) {
 	ports := []int{port}
 	if port == 0 {
@@ -32,8 +32,8 @@ func listenUI(port int, last string) (net.Listener, string, error) {
 	return nil, "", err
 }
 
-// webUI is Temporal's web UI for the server at address. Its certificate lets it
-// read, so whatever comes in by its port, nothing can be started or changed.
+// webUI returns Temporal's web UI for the server at address. Its certificate lets it only read, so nothing can be
+// started or changed by its port.
 func webUI(address string, k *keys) (http.Handler, error) {
 	c, err := config.NewConfigProviderWithRefresh(&config.Config{
 		TemporalGRPCAddress: address,
@@ -65,11 +65,11 @@ func webUI(address string, k *keys) (http.Handler, error) {
 	return guard(e), nil
 }
 
-// query is the one path that is asked by POST and changes nothing.
+// query is the only path that is asked by POST and changes nothing.
 var query = regexp.MustCompile(`^/api/v1/namespaces/[^/%]+/workflows/[^/]+(/runs/[^/]+)?/query/[^/]+$`)
 
-// stepID is the one place in such a path where an id has slashes: that of the workflow of a
-// step that is cut into parts, step/EXECUTION/NUMBER.
+// stepID is the only id in such a path that has slashes: the workflow's of a step that is cut into parts,
+// step/EXECUTION/NUMBER.
 var stepID = regexp.MustCompile(`/workflows/step%2[Ff][0-9A-Za-z-]+%2[Ff][0-9]+/`)
 
 func isQuery(path string) bool {
@@ -77,9 +77,8 @@ func isQuery(path string) bool {
 	return query.MatchString(path) && !strings.Contains(strings.ToLower(path), "%2f")
 }
 
-// guard answers only browsers that were sent to this machine by name or number: a
-// foreign name that leads here (DNS rebinding) and pages of other origins are
-// refused, and so is what is not a question.
+// guard answers only browsers that were sent to this machine by name or number. It refuses foreign names that lead here
+// (DNS rebinding), pages of other origins, and requests that change something.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.EscapedPath(); {
@@ -108,7 +107,7 @@ func local(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// sameOrigin reports whether a request is of a page of this UI, or of no page.
+// sameOrigin reports whether a request comes from a page of this UI, or from no page.
 func sameOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -119,5 +118,5 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && u.Host == r.Host
 }
 
-// trimScheme takes http:// away.
+// trimScheme removes http://.
 func trimScheme(address string) string { return strings.TrimPrefix(address, "http://") }

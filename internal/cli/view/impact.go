@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Impact prints what a change costs: the causes, the tables that they affect, and the sum; with
-// all, each step.
+// Impact prints what a change costs: the causes, the tables that they affect, and the sum; with all, each step.
 func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	Printf(w, "%s -> %s\n", r.A, r.B)
 	most := impactShown

@@ -12,14 +12,13 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Environments lists the environments of this machine.
 func Environments(w io.Writer, list []realize.Found) {
 	if len(list) == 0 {
 		Println(w, "no environments on this machine")
 	}
 	for _, f := range list {
 		if !f.Complete {
-			Printf(w, "%s  half made, or being made  %s\n", f.ID[:idShown], f.Dir)
+			Printf(w, "%s  incomplete, or being built  %s\n", f.ID[:idShown], f.Dir)
 			continue
 		}
 		python := ""
@@ -30,7 +29,6 @@ func Environments(w io.Writer, list []realize.Found) {
 	}
 }
 
-// RemovedEnvironments says what is gone.
 func RemovedEnvironments(w io.Writer, list []realize.Found) {
 	var bytes int64
 	for _, f := range list {
@@ -39,7 +37,6 @@ func RemovedEnvironments(w io.Writer, list []realize.Found) {
 	Printf(w, "removed %s, %s\n", Count(len(list), "environment"), Size(bytes))
 }
 
-// Findings prints what doctor found.
 func Findings(w io.Writer, st Style, found []doctor.Finding) {
 	for _, f := range found {
 		word := f.Level
@@ -73,7 +70,6 @@ func Outputs(w io.Writer, list []files.Output) {
 	out.Flush()
 }
 
-// Used prints what steps used of their machines, and the sum.
 func Used(w io.Writer, list []files.Used, sum usage.Sum) {
 	out := bufio.NewWriter(w)
 	for _, l := range list {

@@ -20,14 +20,13 @@ const (
 	commentMost   = 30_000 // bytes of a comment's lists; GitHub refuses 65,536 characters, and two of ours may be one of its
 )
 
-// comment is Markdown for a pull request. It does not depend on when it was written, its length
-// is bounded, and who writes to it escapes everything from the pipeline.
+// comment is Markdown for a pull request. It does not depend on when it was written, its length is bounded, and its writers escape
+// everything from the pipeline.
 type comment struct{ strings.Builder }
 
 func (c *comment) p(format string, args ...any) { fmt.Fprintf(c, format, args...) }
 
-// rows writes a line for each of n things, as far as most and the room for lists allow, and how
-// many more there are by rest, a format.
+// rows writes a line for each of n things, at most most and as far as there is room, and how many more there are by rest, a format.
 func (c *comment) rows(n, most int, noun, rest string, line func(i int) string) {
 	for i := range n {
 		text := line(i)
@@ -100,8 +99,7 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) error {
 	return err
 }
 
-// PlanMarkdown writes a plan for a pull request: what runs, why, and what it costs; what is left
-// out; and what is lacking, if it is.
+// PlanMarkdown writes a plan for a pull request: what runs, why, and what it costs; what is left out; and lacks, unless nil.
 func PlanMarkdown(w io.Writer, v *plan.Preview, f PlanFacts, lacks error) error {
 	var d comment
 	d.p("## What there is to run\n\n**%s.**", markdown.Text(planSentence(v, f)))

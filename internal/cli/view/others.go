@@ -15,10 +15,10 @@ import (
 func Answer(w io.Writer, st Style, s search.Answered, width int) {
 	const indent = "      "
 	Println(w, st.Bold(s.Query))
-	if len(s.Results) == 0 {
+	if len(s.Hits) == 0 {
 		Println(w, indent+"the model returned no document")
 	}
-	for _, h := range s.Results {
+	for _, h := range s.Hits {
 		Printf(w, "%4d. %s\n", h.Rank, h.Heading())
 		Printf(w, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
 		printIf(w, h.Text != "", "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))
@@ -26,7 +26,6 @@ func Answer(w io.Writer, st Style, s search.Answered, width int) {
 	Println(w)
 }
 
-// Wrote prints the files of a new study, and the command that comes next.
 func Wrote(w io.Writer, wrote []string, dir, next string) {
 	if len(wrote) > wroteShown {
 		Printf(w, "wrote %s into %s\n", Count(len(wrote), "file"), dir)
@@ -71,7 +70,6 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 	Printf(w, "splits: %s\n", c.Splits)
 }
 
-// Test prints the outcome of a test.
 func Test(w io.Writer, r world.Result) {
 	word := map[string]string{world.Pass: "pass ", world.Fail: "FAIL ", world.Error: "ERROR"}[r.Outcome]
 	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"),
@@ -90,7 +88,6 @@ func Test(w io.Writer, r world.Result) {
 	}
 }
 
-// Tests prints how many tests had which outcome.
 func Tests(w io.Writer, count map[string]int) {
 	Printf(w, "%s: %d passed, %d failed", Count(count[world.Pass]+count[world.Fail]+count[world.Error], "test"), count[world.Pass], count[world.Fail])
 	printIf(w, count[world.Error] > 0, ", %d could not run", count[world.Error])

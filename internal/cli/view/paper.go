@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Paper prints the findings of a check of a paper, errors first. The numbers of a hand-typed
-// table share a line, unless each is asked for.
+// Paper prints the findings of a check of a paper, errors first. The numbers of a hand-typed table share a line, unless each is set.
 func Paper(w io.Writer, r *prose.Result, each bool) {
 	for _, m := range r.Missing {
 		Printf(w, "%s  reads %s, which does not exist\n", m.Place, m.Name)
@@ -59,8 +58,8 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	}
 }
 
-// Expectations prints unmet expectations or, with all, every expectation, the count of all, and
-// what keeps this from being a reproduction. Without expectations it prints that alone.
+// Expectations prints unmet expectations (with all: every expectation), their count, and what keeps this from being a reproduction.
+// Without expectations it prints only the last.
 func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	s := j.Summary()
 	defer func() {
@@ -107,7 +106,6 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	Printf(w, "%s\n", s.Sentence())
 }
 
-// Reported prints what a report in a file has, and what else was written.
 func Reported(w io.Writer, r *report.Report, file string, written []string) {
 	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
 	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())

@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// PlanFacts is what is known about a plan besides its preview.
+// PlanFacts has what a plan shows besides its preview.
 type PlanFacts struct {
 	Store    string
 	Estimate *estimate.Estimate
@@ -36,7 +36,7 @@ type PlanFacts struct {
 	Unkeyed   []string // packages of which keys have nothing, likewise
 }
 
-// fits reports whether the results fit on the disk, as far as that is known.
+// fits reports whether the results fit on the disk; true if its free space is unknown.
 func (f *PlanFacts) fits() bool { return f.Free < 0 || f.Estimate.Bytes <= f.Free }
 
 // fetch is how many bytes of a step would be fetched from other stores.
@@ -47,16 +47,15 @@ func (f *PlanFacts) fetch(i int) (size int64, ok bool) {
 	return size, ok
 }
 
-// PlanStep is one step of a plan in JSON.
 type PlanStep struct {
 	Address string            `json:"address"`
 	Kind    string            `json:"kind"`
 	Outcome plan.Outcome      `json:"outcome"`
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"`        // for maybe: the steps whose outputs decide
-	Pieces  int               `json:"pieces_last_time,omitempty"` // of an address BLOCK[*]: not known yet which steps there are
+	Pieces  int               `json:"pieces_last_time,omitempty"` // of an address BLOCK[*], whose steps are still unknown
 	Gathers []Gathering       `json:"gathers,omitempty"`          // blocks whose steps it goes on without if they fail
-	Parts   *plan.Parts       `json:"parts,omitempty"`            // some have results: they are not made again
+	Parts   *plan.Parts       `json:"parts,omitempty"`            // some have results: they do not run
 	Reason  string            `json:"reason,omitempty"`
 	Failed  *journal.Failed   `json:"failed_before,omitempty"` // under the same key
 	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint
@@ -87,7 +86,6 @@ type PlanStep struct {
 	Line int    `json:"line"`
 }
 
-// PlanBlock is a block of a plan in JSON.
 type PlanBlock struct {
 	estimate.Group
 	Reasons []Reason `json:"reasons,omitempty"` // most frequent first
@@ -117,7 +115,6 @@ type PlanEstimate struct {
 	MemoryOf string `json:"memory_of,omitempty"`
 }
 
-// PathedStep is a step of the critical path.
 type PathedStep struct {
 	Address string   `json:"address"`
 	Expect  *float64 `json:"expect_s,omitempty"`
@@ -130,12 +127,10 @@ type Gathering struct {
 	Least int    `json:"at_least"`
 }
 
-// gatherings are the gatherings of a step.
 func gatherings(p *plan.Plan, i int) []Gathering {
 	return lists.Map(p.Steps[i].Gathers, func(g plan.Gather) Gathering { return Gathering{p.Steps[g.Of[0]].Block(), len(g.Of), g.Least} })
 }
 
-// PlanJSON is a plan in JSON.
 type PlanJSON struct {
 	Pipeline string             `json:"pipeline"`
 	Store    string             `json:"store"`
@@ -154,7 +149,6 @@ type PlanJSON struct {
 	Unkeyed   []string         `json:"not_in_keys,omitempty"`
 }
 
-// NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Skipped: v.Plan.Skipped, Summary: v.Summary(),
 		Steps: make([]PlanStep, 0, len(v.Items)), Tables: f.Estimate.Tables(v), Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Pilots: f.Pilots, Libraries: f.Libraries, Unkeyed: f.Unkeyed}

@@ -29,8 +29,8 @@ type PlanStyle struct {
 // fewSteps is how many steps that are not hits are printed one by one.
 const fewSteps = 20
 
-// Plan prints a preview for people: its steps, if few are not hits or they are asked for, else
-// its blocks, or what its tables need; and the expected cost.
+// Plan prints a preview for people: its steps, if few are not hits or they are asked for, else its blocks, or what its tables need;
+// and the expected cost.
 func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	switch {
 	case st.ByTable:
@@ -67,7 +67,6 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	planRequests(w, v, st, f)
 }
 
-// planPilots prints what a plan uses each sort of pilots for.
 func planPilots(w io.Writer, st PlanStyle, uses []pilots.Use) {
 	for _, u := range uses {
 		Printf(w, "pilots    %s: %s", u.Pilot, Count(u.Steps, "step"))
@@ -85,7 +84,6 @@ func planPilots(w io.Writer, st PlanStyle, uses []pilots.Use) {
 	}
 }
 
-// planSentence counts a plan's steps.
 func planSentence(v *plan.Preview, f PlanFacts) string {
 	sum := v.Summary()
 	accepted := lists.Count(v.Items, func(it plan.Item) bool { return it.Accepted != nil })
@@ -101,7 +99,6 @@ func planSentence(v *plan.Preview, f PlanFacts) string {
 	return b.String()
 }
 
-// LeftOut prints, for each reason, the tables and figures that are left out.
 func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
 	of, whys := map[string][]string{}, []string{}
 	for _, s := range skipped {
@@ -118,7 +115,7 @@ func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
 	}
 }
 
-// planRequests prints what this machine never has enough for, and requests that are far off.
+// planRequests prints steps that ask for more than this machine has, or for far more or less than they took.
 func planRequests(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	var told []string
 	off := f.Estimate.FarOff(v)
@@ -147,7 +144,7 @@ func Folder(w io.Writer, f origins.Folder) {
 	}
 }
 
-// Ignored prints the source blocks that do not take all that there is.
+// Ignored prints the source blocks of which .gitignore leaves files out.
 func Ignored(w io.Writer, folders []origins.Folder) {
 	for _, f := range folders {
 		if f.Ignored > 0 {
@@ -213,15 +210,15 @@ func stepNote(v *plan.Preview, f PlanFacts, i int) (note string) {
 // partsThere says how many parts of some steps are there; "" if none is.
 func partsThere(f PlanFacts, steps []int) string {
 	var sum plan.Parts
-	whole := true
+	counted := true // the number of parts of each step
 	for _, i := range steps {
 		p := f.Parts[i]
-		sum.There, sum.Of, whole = sum.There+p.There, sum.Of+p.Of, whole && p.Of > 0
+		sum.There, sum.Of, counted = sum.There+p.There, sum.Of+p.Of, counted && p.Of > 0
 	}
 	switch {
 	case sum.There == 0:
 		return ""
-	case !whole:
+	case !counted:
 		return Count(sum.There, "part") + " of it in the store"
 	}
 	return fmt.Sprintf("%d of %s in the store", sum.There, Count(sum.Of, "part"))
@@ -303,7 +300,7 @@ func counts(g estimate.Group) string {
 	return strings.Join(words.Counts(words.Number{N: g.Run, Of: "run"}, words.Number{N: g.Resume, Of: "resume"}, words.Number{N: g.Maybe, Of: "maybe"}, words.Number{N: g.Hit, Of: "hit"}), ", ")
 }
 
-// costs is the expected cost of a group, and for how many of its steps it is known.
+// costs is the expected cost of a group, and how many of its steps have a history.
 func costs(g estimate.Group) string {
 	if g.Unknown == g.Steps {
 		return "no history"
@@ -323,8 +320,7 @@ func spread(p50, p90 float64) string {
 	return text
 }
 
-// reasons counts why the steps of each group must run, most frequent first. Reasons that differ
-// only in values count as one.
+// reasons counts why the steps of each group must run, most frequent first. Reasons that differ only in values count as one.
 func reasons(groups int, of []int, f PlanFacts) [][]Reason {
 	counted := make([]map[string]Reason, groups)
 	for _, i := range slices.Sorted(maps.Keys(f.Why)) {
@@ -361,7 +357,7 @@ func reasonsText(all []Reason) string {
 	return strings.Join(out, "; ")
 }
 
-// waits says which blocks the keys of each block wait for.
+// waits says after which blocks the keys of each block become known.
 func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
 	out := make([]string, len(blocks))
 	seen := make([]map[int]bool, len(blocks))

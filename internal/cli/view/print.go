@@ -50,14 +50,12 @@ const (
 // Shown is escaped text, to be written unchanged. Only this package makes it.
 type Shown struct{ text string }
 
-// String is the text with its colours.
 func (s Shown) String() string { return s.text }
 
 // continuation begins the further lines of a message.
 const continuation = "\n       "
 
-// Lines shows a text of several lines below a line, indented so that it cannot look like our
-// own output.
+// Lines shows a text of several lines below a line, indented so that it cannot look like redsi's own output.
 func Lines(text string) Shown {
 	return Shown{strings.ReplaceAll(escape.Text(strings.TrimRight(text, "\n")), "\n", continuation)}
 }
@@ -65,9 +63,8 @@ func Lines(text string) Shown {
 // Document shows a text of several lines without indenting it.
 func Document(text string) Shown { return Shown{escape.Text(text)} }
 
-// Printf is fmt.Fprintf for people. Arguments cannot move a cursor, colour, forge a line or
-// reverse the direction of writing: they are escaped, each on one line, except errors, whose
-// further lines are indented.
+// Printf is fmt.Fprintf for people. Arguments cannot move a cursor, colour, forge a line or reverse the direction of writing: they
+// are escaped, each on one line, except errors, whose further lines are indented.
 func Printf(w io.Writer, format string, args ...any) {
 	for i, v := range args {
 		args[i] = safe(v)
@@ -75,7 +72,7 @@ func Printf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// printIf is Printf of what is said only where something is so.
+// printIf is Printf, if so.
 func printIf(w io.Writer, so bool, format string, args ...any) {
 	if so {
 		Printf(w, format, args...)
@@ -128,8 +125,8 @@ func (f foreign) Format(s fmt.State, verb rune) {
 	io.WriteString(s, text)
 }
 
-// WriteJSON prints a value as indented JSON with a newline, as encoding/json has it, but an empty
-// list is [], never null. Control characters are written as JSON escapes.
+// WriteJSON prints a value as indented JSON with a newline, as encoding/json has it, except that an empty list is [], never null,
+// and control characters are JSON escapes.
 func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, jsontext.WithIndent("  ")) }
 
 func writeJSON(w io.Writer, v any, form ...json.Options) error {
@@ -197,14 +194,12 @@ func Items(n int) string {
 	return fmt.Sprintf("%d %s", n, words.Of(n, "table or figure", "tables and figures"))
 }
 
-// Size prints bytes in decimal units.
 func Size(n int64) string { return words.Size(n) }
 
 // Count prints a number with its noun: 1 step, 2 steps.
 func Count(n int, noun string) string { return words.Count(n, noun) }
 
-// Log is a handler that passes records on to another one without control characters: messages
-// and names on one line, values with their lines.
+// Log passes records on to a handler without control characters: messages and names on one line, values with their lines.
 func Log(h slog.Handler) slog.Handler { return logHandler{h} }
 
 type logHandler struct{ to slog.Handler }

@@ -20,14 +20,12 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Live shows a run in progress. On a terminal it keeps a block of running steps below the lines
-// of finished ones; elsewhere it prints a line whenever a step begins or ends, and the progress
-// of running steps now and then.
+// Live shows a run in progress. On a terminal it keeps a block of running steps below the lines of finished steps; elsewhere it
+// prints a line whenever a step begins or ends, and the progress of running steps now and then.
 type Live struct {
-	w      io.Writer
-	st     Style
-	screen *Screen // nil without a terminal
-	width  int
+	w     *Screen
+	st    Style
+	width int // 0 without a terminal
 
 	seen     map[string]runs.Status
 	said     map[string]time.Time
@@ -39,50 +37,32 @@ type Live struct {
 }
 
 // NewLive makes a view that writes to w; width is the terminal's, 0 without one.
-func NewLive(w io.Writer, st Style, width int) *Live {
-	l := &Live{w: w, st: st, width: width, seen: map[string]runs.Status{}, said: map[string]time.Time{},
-		began: map[string]time.Time{}, resume: true}
-	if width > 0 {
-		var ok bool
-		if l.screen, ok = w.(*Screen); !ok {
-			l.screen = NewScreen(w)
-			l.w = l.screen
-		}
-	}
-	return l
+func NewLive(w *Screen, st Style, width int) *Live {
+	return &Live{w: w, st: st, width: width, seen: map[string]runs.Status{}, said: map[string]time.Time{}, began: map[string]time.Time{}, resume: true}
 }
 
 // progressEvery is how often the progress of a step or the run is printed without a terminal.
 const progressEvery = 15 * time.Second
 
-// Update shows a new state. work has the running steps by address; waitsFor is what the run waits
-// for, "": nothing.
+// Update shows a new state. work has the running steps by address; waitsFor is what the run waits for, "": nothing.
 func (l *Live) Update(s workflows.State, work map[string]drive.Work, waitsFor string, now time.Time) {
 	if l.now = now; l.spoke.IsZero() {
 		l.spoke = now
 	}
 	var news bytes.Buffer
 	l.news(&news, s, work)
-	if l.screen != nil { // first, so that it has no finished steps
-		l.screen.Show(l.block(s, work, waitsFor))
+	if l.width > 0 { // first, so that it has no finished steps
+		l.w.Show(l.block(s, work, waitsFor))
 	}
 	if news.Len() > 0 {
 		_, _ = l.w.Write(news.Bytes())
 	}
-	if l.screen == nil {
+	if l.width == 0 {
 		l.murmur(s, work, waitsFor)
 	}
 }
 
-// Say prints a line above the running steps.
-func (l *Live) Say(text string) { Println(l.w, text) }
-
-// Close removes the block.
-func (l *Live) Close() {
-	if l.screen != nil {
-		l.screen.Show(nil)
-	}
-}
+func (l *Live) Close() { l.w.Show(nil) }
 
 // cause is why steps ended without a result.
 type cause struct {
@@ -106,7 +86,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 		case runs.Queued:
 			delete(l.began, x.Address) // its worker may have been lost
 		case runs.Running:
-			if l.screen == nil {
+			if l.width == 0 {
 				l.line(w, "run", "RUN", x.Address, "")
 			}
 		case runs.Ran:
@@ -197,7 +177,6 @@ func (l *Live) block(s workflows.State, work map[string]drive.Work, waitsFor str
 	return lines
 }
 
-// running are the addresses of running steps.
 func running(s workflows.State) []string {
 	steps := lists.Filter(s.Steps, func(x workflows.StepState) bool { return x.Status == runs.Running })
 	return lists.Map(steps, func(x workflows.StepState) string { return x.Address })
@@ -217,8 +196,7 @@ func sums(s workflows.State) []string {
 	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
 }
 
-// row is a running step in so many columns. On a narrow terminal redundant parts are left out
-// and the name is shortened; numbers stay.
+// row is a running step in so many columns. A narrow terminal loses redundant parts and the middle of the name, but no numbers.
 func (l *Live) row(address string, p step.Progress, columns int) Shown {
 	elapsed := l.now.Sub(l.began[address])
 	since, note := Seconds(elapsed), p.Note
@@ -255,8 +233,8 @@ func (l *Live) mark(columns int) Shown {
 	return Shown{l.st.Outcome("running", "…").text + "  "}
 }
 
-// shorten cuts the middle out of an escaped name that is wider than so many columns, and keeps
-// more of its end, where the names of a block differ.
+// shorten cuts the middle out of an escaped name that is wider than so many columns, and keeps more of its end, where the names of a
+// block differ.
 func shorten(name string, columns int) string {
 	wide := ansi.StringWidth(name)
 	if wide <= columns {
@@ -292,8 +270,7 @@ func Progress(p step.Progress, elapsed time.Duration) string {
 	return far + p.Note
 }
 
-// numbers are the parts of a progress, each "" if unknown; left begins with a comma if
-// something precedes it.
+// numbers are the parts of a progress, each "" if unknown; left begins with a comma if an amount precedes it.
 func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left string) {
 	count := humanize.Comma
 	if p.Unit == "bytes" {
@@ -321,8 +298,7 @@ func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left stri
 	return percent, amount, left
 }
 
-// murmur is for output without a terminal: the progress of long steps, what the run waits for,
-// and, if all else is silent, how many steps are left.
+// murmur prints, without a terminal, the progress of long steps, what the run waits for and, after a silence, how many steps are left.
 func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waitsFor string) {
 	for _, a := range slices.Sorted(slices.Values(running(s))) {
 		last, ok := l.said[a]
@@ -346,25 +322,23 @@ func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waitsFor st
 	}
 }
 
-// Events tells programs of a run in progress: a JSON object a line, redsi-progress/1. One is
-// written for each state that is seen, so that a reader that has gone is noticed.
+// Events tells programs of a run in progress by JSON lines, redsi-progress/1: one for each state seen, so that it notices when its
+// reader has gone.
 type Events struct {
 	w    io.Writer
 	gone func() // called when nobody reads any more
 	live *Live  // what a terminal would show
 }
 
-// NewEvents makes them, with what a terminal of so many columns would show.
+// NewEvents writes events that have what a terminal of so many columns would show.
 func NewEvents(w io.Writer, columns int, gone func()) *Events {
 	return &Events{w, gone, NewLive(NewScreen(io.Discard), Style{}, columns)}
 }
 
-// Begun says which run is followed.
 func (e *Events) Begun(runID, url string) {
 	e.write("begun", map[string]any{"run": runID, "url": url, "news": []string{"run " + runID, "Temporal UI: " + url}})
 }
 
-// Say says a line.
 func (e *Events) Say(text string) {
 	e.write("said", map[string]any{"news": []string{escape.Line(text)}})
 }

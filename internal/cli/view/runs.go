@@ -76,7 +76,6 @@ func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 	}
 }
 
-// clip shortens a text to a readable line.
 func clip(s string) string { return words.Fit(s, 160) }
 
 // Same prints whether two runs are the same study, and what differs: what is lost or has other results first.
@@ -149,7 +148,6 @@ func AnnotatePairs(w io.Writer, pairs []compare.Pair, results bool) {
 	}
 }
 
-// Published prints a line for each publish block.
 func Published(w io.Writer, list []files.Published) {
 	for _, p := range list {
 		if len(p.Waits) > 0 {
@@ -166,7 +164,7 @@ func Published(w io.Writer, list []files.Published) {
 
 // FailedBefore lists, before a run, what failed for good the last time; left: it is left out.
 func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, left bool) {
-	what := "tried again"
+	what := "retried"
 	if left {
 		what = "left out"
 	}

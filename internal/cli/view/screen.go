@@ -13,7 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Screen is a terminal that keeps a block of lines below everything written to it.
+// Screen keeps a block of lines below everything written to a terminal. Without a block it only orders writes.
+// It is for several goroutines.
 type Screen struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -21,10 +22,9 @@ type Screen struct {
 	drawn int // lines of the block on the terminal
 }
 
-// NewScreen makes a screen of a terminal.
 func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 
-// Fd and Read make a screen over a file a terminal for libraries that ask for one.
+// Fd and Read let libraries find out whether the file below the screen is a terminal.
 func (s *Screen) Fd() uintptr {
 	if f, ok := s.w.(*os.File); ok {
 		return f.Fd()
@@ -32,7 +32,6 @@ func (s *Screen) Fd() uintptr {
 	return ^uintptr(0)
 }
 
-// Read reads nothing.
 func (s *Screen) Read([]byte) (int, error) { return 0, io.EOF }
 
 // Write writes above the block.
@@ -70,8 +69,7 @@ func (s *Screen) draw() {
 	s.drawn = len(s.block)
 }
 
-// Waiting is a block that says what is being waited for and for how long, on a terminal of so
-// many columns.
+// Waiting is a block that says what a command waits for and for how long, on a terminal of so many columns.
 func Waiting(what string, since time.Duration, width int) []Shown {
 	what, took := escape.Line(what), Seconds(since)
 	room := width - 1 - len("…  ") - ansi.StringWidth(took)

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Status prints open runs, and how runs have ended; one: all of a single run. ended: also that
-// none has ended. hint is a command to copy.
+// Status prints open runs, and how runs have ended; one: all of a single run; ended: also that no run has ended. hint is a command
+// to copy.
 func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(verb string, args ...string) string) {
 	most := stepsShown
 	switch {
@@ -82,7 +82,6 @@ func endedRun(w io.Writer, st Style, what string, x drive.Ended, most int, toSee
 	}
 }
 
-// Cancelled prints what happened to runs that were to be cancelled.
 func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 	for _, x := range runs {
 		says := "asked to cancel"

@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Transferred prints what was copied between stores.
 func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
 	verb := "copied"
 	if t.DryRun {
@@ -53,7 +52,6 @@ func Released(w io.Writer, r workflows.Released) {
 	printIf(w, r.Problem != "", "what steps have read could not be let go: %s\n", r.Problem)
 }
 
-// Sources prints what is known of sources.
 func Sources(w io.Writer, states []origins.Source) {
 	n := map[string]int{}
 	stored := 0
@@ -96,8 +94,7 @@ func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
 	Printf(w, "%s of %s %s not here: %s at %s and %s fetched when read\n", Count(n, "blob"), Size(bytes), words.Of(n, "is", "are"), words.Of(n, "it is", "they are"), at, words.Of(n, "is", "are"))
 }
 
-// Signed prints what a key signed of the results that another one, old, had signed; a zero old:
-// of all.
+// Signed prints what a key signed of the results that the key old had signed; a zero old: of all results.
 func Signed(w io.Writer, k, old signature.Public, n signers.Signed) {
 	Printf(w, "%s signed %s; %d were signed already", k.Name, Count(n.Signed, "result"), n.There)
 	printIf(w, !old.IsZero(), ", %d are not signed by %s", n.Passed, old.Name)
@@ -201,7 +198,6 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 	Printf(w, "  %s\n  %s\n  %s\n", hint("plan", f...), hint("verify"), hint("report", f...))
 }
 
-// Repositories prints repositories that were written, and how to upload them.
 func Repositories(w io.Writer, list []hub.Repository) {
 	for _, e := range list {
 		Printf(w, "%s  %s, %s, %s\n", e.Folder, e.Kind, Count(e.Files, "file"), Size(e.Bytes))

@@ -33,7 +33,6 @@ func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb str
 	Printf(w, "%s, %s, %s read; %s\n", Count(r.Results, "result"), Count(r.Blobs, "blob"), Size(r.Bytes), Count(len(r.Problems), "problem"))
 }
 
-// Collected prints what garbage collection deleted, or would delete.
 func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint func(verb string, args ...string) string) {
 	for _, r := range g.Open {
 		Printf(w, "the run or copy %s is at work, or was ended before it could say so. What is younger than %s stays; "+
@@ -72,7 +71,6 @@ func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everyt
 	Printf(w, "%s in all, of which %s are no result's: plans, records of runs, and what `redsi gc` takes\n", Size(store.Bytes), Size(store.Only))
 }
 
-// Pins prints what is kept by name.
 func Pins(w io.Writer, pins []artifacts.Pin, hint func(verb string, args ...string) string) {
 	for _, p := range pins {
 		results := ""
@@ -84,7 +82,7 @@ func Pins(w io.Writer, pins []artifacts.Pin, hint func(verb string, args ...stri
 	printIf(w, len(pins) == 0, "no run and no result is kept by name; `%s` keeps the newest run\n", hint("keep", "last"))
 }
 
-// RebuiltStep prints the outcome of a step that was run again.
+// RebuiltStep prints how a rebuilt step compares.
 func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...string) string) {
 	word := string(r.Verdict)
 	switch r.Verdict {
@@ -130,7 +128,7 @@ func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...str
 	Printf(w, "         the new one: %s\n", hint("artifacts get", d.Made.String(), "made"))
 }
 
-// RebuiltAll prints the summary of steps that were run again within a budget.
+// RebuiltAll prints the summary of steps that were rebuilt within a budget.
 func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 	total := 0.0
 	for _, l := range r.LeftOut {
@@ -153,8 +151,7 @@ func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 	Printf(w, "%s: %d same bytes, %d within tolerance, %d different; %s\n", Count(len(r.Steps), "step"), r.Same, r.Within, r.Differs, attested)
 }
 
-// Compared reports how other stores' results compare with what ran here: how many are
-// the same or within tolerance, and each that is not.
+// Compared reports how other stores' results compare with what ran here: how many agree, and each result that differs.
 func Compared(w io.Writer, all []rebuild.Compared, stores []artifacts.Other) {
 	type count struct{ same, within int }
 	counts := map[string]*count{}

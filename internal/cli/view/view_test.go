@@ -159,7 +159,7 @@ func TestProgress(t *testing.T) {
 // TestHitsTogether: many steps that turn out to be done at once are one line.
 func TestHitsTogether(t *testing.T) {
 	var b bytes.Buffer
-	l := NewLive(&b, Style{}, 0)
+	l := NewLive(NewScreen(&b), Style{}, 0)
 	state := func(hits int) (s workflows.State) {
 		s.Steps = []workflows.StepState{{Address: "step.text.split", Status: runs.Running}}
 		for i := range hits {
@@ -185,7 +185,7 @@ func TestBlockFitsTerminal(t *testing.T) {
 	for width := 1; width <= 50; width++ {
 		for _, color := range []bool{false, true} {
 			var b bytes.Buffer
-			NewLive(&b, Style{Color: color}, width).Update(workflows.State{Steps: steps}, nil, "waiting for 東京", time.Unix(9, 0))
+			NewLive(NewScreen(&b), Style{Color: color}, width).Update(workflows.State{Steps: steps}, nil, "waiting for 東京", time.Unix(9, 0))
 			for line := range strings.Lines(b.String()) {
 				line = strings.TrimSuffix(line, "\n")
 				if ansi.StringWidth(line) > width || !utf8.ValidString(line) {
@@ -250,7 +250,7 @@ func TestBlockWidths(t *testing.T) {
 `,
 	} {
 		var b bytes.Buffer
-		NewLive(&b, Style{}, width).Update(s, work, "waiting for the store", now)
+		NewLive(NewScreen(&b), Style{}, width).Update(s, work, "waiting for the store", now)
 		if got := "\n" + b.String(); got != want {
 			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
 		}
@@ -273,7 +273,7 @@ func TestCauses(t *testing.T) {
 	add(runs.NotStarted, "the run was cancelled", "j", "k", "l")
 	for _, width := range []int{0, 80} {
 		var b bytes.Buffer
-		l := NewLive(&b, Style{}, width)
+		l := NewLive(NewScreen(&b), Style{}, width)
 		l.Update(s, nil, "", time.Unix(9, 0))
 		l.Close()
 		want := `FAIL   step.a, step.b, step.c  no space left
@@ -293,7 +293,7 @@ SKIP   3 steps not started  the run was cancelled
 // that says nothing for a while says how far it is.
 func TestQueuedIsSilent(t *testing.T) {
 	var b bytes.Buffer
-	l := NewLive(&b, Style{}, 0)
+	l := NewLive(NewScreen(&b), Style{}, 0)
 	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: runs.Queued}, {Address: "step.b", Status: runs.Waiting}}}
 	now := time.Unix(100, 0)
 	l.Update(s, nil, "waiting for a worker", now)
@@ -426,7 +426,7 @@ func TestPrintedIsHarmless(t *testing.T) {
 		},
 		"Copy": func(b *bytes.Buffer) { Copy(b, strings.NewReader("\n "+strings.ReplaceAll(nasty, "\n", "")), true) },
 		"Live": func(b *bytes.Buffer) {
-			l := NewLive(b, Style{}, 0)
+			l := NewLive(NewScreen(b), Style{}, 0)
 			now := time.Unix(0, 0)
 			l.Update(workflows.State{Steps: steps}, nil, "", now)
 			for i := range 3 {
@@ -434,7 +434,7 @@ func TestPrintedIsHarmless(t *testing.T) {
 			}
 		},
 		"the block of Live": func(b *bytes.Buffer) {
-			l := NewLive(b, Style{}, 80)
+			l := NewLive(NewScreen(b), Style{}, 80)
 			l.Update(workflows.State{Steps: steps[:1]}, map[string]drive.Work{nasty: {Progress: step.Progress{Note: nasty}}}, nasty, time.Unix(9, 0))
 		},
 		"Plan": func(b *bytes.Buffer) {
@@ -543,16 +543,5 @@ func TestCollectedOpen(t *testing.T) {
 	Collected(&b, artifacts.Garbage{Open: []artifacts.OpenRun{{RunID: "push-0123456789ab", Since: time.Now()}}}, artifacts.GCOptions{}, hint)
 	if text := b.String(); !strings.HasPrefix(text, "the run or copy push-0123456789ab is at work, or ") || !strings.Contains(text, "release it with `gc --forget-run push-0123456789ab`") {
 		t.Error(text)
-	}
-}
-
-// TestEventsOfNarrowTerminal: COLUMNS may be anything.
-func TestEventsOfNarrowTerminal(t *testing.T) {
-	for _, columns := range []int{1, 2, 30} {
-		var b bytes.Buffer
-		NewEvents(&b, columns, nil).Update(workflows.State{Steps: []workflows.StepState{{Address: "step.command.long", Status: runs.Running}}}, nil, "", time.Unix(9, 0))
-		if strings.Count(b.String(), "\n") != 1 {
-			t.Errorf("%d columns: %q", columns, b.String())
-		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Why prints why steps are hits or must run; hint is a command to copy.
 func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args ...string) string) {
 	for _, x := range answers {
 		Printf(w, "%s  %s\n", st.Outcome(string(x.Outcome), string(x.Outcome)), x.Address)
@@ -32,7 +31,7 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 			Println(w, text)
 		}
 		if len(x.Lacks) > 0 {
-			Printf(w, "       it is without %s, which %s: a run tries again\n", words.And(x.Lacks, inputsShown), words.Of(len(x.Lacks), "has no result", "have no results"))
+			Printf(w, "       it is without %s, which %s: a run retries %s\n", words.And(x.Lacks, inputsShown), words.Of(len(x.Lacks), "has no result", "have no results"), words.Of(len(x.Lacks), "it", "them"))
 		}
 		for _, p := range x.Passed {
 			Printf(w, "       %s\n", p)
@@ -68,8 +67,12 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 func printMade(w io.Writer, m *why.Made) {
 	Printf(w, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS), m.Revision)
 	printIf(w, m.As != "", "       as %s: names are not part of keys\n", m.As)
-	if m.Accepted != nil {
-		printAccepted(w, m.Accepted)
+	if x := m.Accepted; x != nil { // the result of another key is used
+		Printf(w, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
+		Printf(w, "       it was made under key %s; differences accepted as irrelevant:\n", x.Of.Short())
+		for _, c := range x.Changes {
+			Printf(w, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
+		}
 		return
 	}
 	Printf(w, "       unchanged since: its kind, its configuration and the bytes of its inputs (key %s)\n", m.Key.Short())
@@ -93,15 +96,6 @@ func Acceptances(w io.Writer, all []artifacts.AcceptedNow) {
 	Printf(w, "%s.\n", Count(len(all), "acceptance"))
 }
 
-// printAccepted says why a result made under another key is used.
-func printAccepted(w io.Writer, x *artifacts.Acceptance) {
-	Printf(w, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
-	Printf(w, "       it was made under key %s; differences accepted as irrelevant:\n", x.Of.Short())
-	for _, c := range x.Changes {
-		Printf(w, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
-	}
-}
-
 func printChanges(w io.Writer, st Style, changes []why.Change) {
 	for _, c := range changes {
 		Printf(w, "       %s", c.Change)
@@ -110,7 +104,6 @@ func printChanges(w io.Writer, st Style, changes []why.Change) {
 	}
 }
 
-// WhyRan prints why steps of an ended run ran, or did not.
 func WhyRan(w io.Writer, st Style, answers []why.Past) {
 	for _, x := range answers {
 		Printf(w, "%s  %s  %s\n", st.Outcome(string(x.Outcome), string(x.Outcome)), x.Address, st.Dim("in run "+x.Run))
@@ -135,7 +128,6 @@ func Cells(w io.Writer, l *report.CellList, address string, hint func(verb strin
 	}
 }
 
-// Trace prints where a number comes from.
 func Trace(w io.Writer, t *report.Trace) {
 	Printf(w, "%s:%s = ", t.Address, t.Cell)
 	switch {
@@ -173,7 +165,6 @@ func Trace(w io.Writer, t *report.Trace) {
 	TracedSteps(w, t.Steps)
 }
 
-// TracedSteps prints steps with their inputs, configuration, outputs and resources.
 func TracedSteps(w io.Writer, steps []report.Node) {
 	for i, n := range steps {
 		if i > 0 {
@@ -210,7 +201,6 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 	}
 }
 
-// Rebuilt prints the attestations of a result.
 func Rebuilt(w io.Writer, indent string, t *attest.Told) {
 	Printf(w, "%s%s\n", indent, t)
 	for _, a := range t.List[:min(len(t.List), rebuiltShown)] {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Allocation is what a process has of its batch job on this machine: its part, where several tasks share
-// it. Zero is what the batch system does not say.
+// Allocation is what a process has of its batch job on this machine: its part, if several tasks share the job. Fields
+// are zero if the batch system does not say.
 type Allocation struct {
 	Job    string // with its batch system, as people name it: "slurm 47_3"; "": this process is in no job
 	Node   string // as the batch system names it
-	Tasks  int    // that share what the job has here; at least 1
+	Tasks  int    // which share what the job has here; at least 1
 	CPUs   int
 	Memory int64 // bytes
 	GPUs   int
@@ -25,15 +25,15 @@ type Allocation struct {
 	end time.Time // if the environment says it
 }
 
-// Here is what this process has.
+// Here returns what this process has.
 func Here() Allocation {
 	host, _ := os.Hostname()
 	return read(os.Getenv, host)
 }
 
-// read goes by variables that the batch systems document: Slurm's output environment of sbatch and srun,
-// the PBS family's and LSF's of a job's execution. Slurm's count where slurmd started the process: a shell of
-// salloc on a login node has the job's variables, and nothing of the job.
+// read goes by the variables that batch systems document: Slurm's output environment of sbatch and srun, and the
+// execution environments of the PBS family and LSF. Slurm's count only if slurmd started the process: a shell of salloc
+// on a login node has the job's variables, and nothing of the job.
 func read(getenv func(string) string, host string) Allocation {
 	number := func(name string) int {
 		n, err := strconv.Atoi(getenv(name))
@@ -81,7 +81,7 @@ func read(getenv func(string) string, host string) Allocation {
 	return a
 }
 
-// tasksOn is how many tasks a step has on its i'th node, of Slurm's "2(x3),1"; 0 if that is not said.
+// tasksOn returns how many tasks a step has on its i'th node, by Slurm's "2(x3),1"; 0 if the text does not say.
 func tasksOn(perNode string, i int) int {
 	for part := range strings.SplitSeq(perNode, ",") {
 		count, times, many := strings.Cut(part, "(x")
@@ -101,7 +101,7 @@ func tasksOn(perNode string, i int) int {
 	return 0
 }
 
-// String says where it is: "slurm 47_3 on n1"; "" in no job.
+// String is such as "slurm 47_3 on n1"; "" in no job.
 func (a Allocation) String() string {
 	if a.Job == "" {
 		return ""
@@ -109,8 +109,8 @@ func (a Allocation) String() string {
 	return a.Job + " on " + a.Node
 }
 
-// End is when the job is ended at the latest; zero: nobody says. Where Slurm's environment does not say it (22.05
-// does not), squeue is asked.
+// End returns when the job ends at the latest; zero if nobody says. If Slurm's environment does not say it (22.05 does
+// not), squeue is asked.
 func (a Allocation) End(ctx context.Context) (time.Time, error) {
 	if a.id == "" || !a.end.IsZero() {
 		return a.end, nil
@@ -128,18 +128,17 @@ func (a Allocation) End(ctx context.Context) (time.Time, error) {
 	return time.Now().Add(left), nil
 }
 
-// timeLeft reads what squeue says of it: [DAYS-]HOURS:MINUTES:SECONDS, or MINUTES:SECONDS; false of UNLIMITED and the
-// like.
+// timeLeft reads squeue's [DAYS-]HOURS:MINUTES:SECONDS, or MINUTES:SECONDS; ok is false for UNLIMITED and the like.
 func timeLeft(text string) (left time.Duration, ok bool) {
-	days, clock, has := strings.Cut(text, "-")
+	before, clock, has := strings.Cut(text, "-")
 	if !has {
-		days, clock = "0", text
+		before, clock = "0", text
 	}
-	whole, err := strconv.Atoi(days)
+	days, err := strconv.Atoi(before)
 	for part := range strings.SplitSeq(clock, ":") {
 		n, bad := strconv.Atoi(part)
 		err = cmp.Or(err, bad)
 		left = left*60 + time.Duration(n)
 	}
-	return left*time.Second + time.Duration(whole)*24*time.Hour, err == nil
+	return left*time.Second + time.Duration(days)*24*time.Hour, err == nil
 }

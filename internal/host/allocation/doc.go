@@ -1,6 +1,6 @@
-// Package allocation says what a batch system (Slurm, the PBS family, LSF) has given this process of a
-// machine, for how long, and how it names that. Many sites enforce none of it. A pod's limits
-// are its control groups', which capacity reads.
+// Package allocation says what a batch system (Slurm, the PBS family, LSF) has given this process of a machine, for how
+// long, and how it names that. Many sites enforce none of it. A pod's limits are in its control groups, which capacity
+// reads.
 //
 // It must not know what the machine has, or what the process does.
 package allocation

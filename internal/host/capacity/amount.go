@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Amount is so much of a machine: what there is, or what a step asks for.
+// Amount is an amount of a machine: what it has, or what a step asks for.
 type Amount struct {
 	CPUs   int
 	Memory int64 // bytes
@@ -18,7 +18,7 @@ func (a Amount) plus(b Amount, sign int) Amount {
 	return Amount{a.CPUs + sign*b.CPUs, a.Memory + int64(sign)*b.Memory, a.GPUs + sign*b.GPUs}
 }
 
-// short is a request in what a has too little of, and nothing else of it.
+// short returns the parts of a request of which a has too little; the others are 0.
 func (a Amount) short(want Amount) (of Amount) {
 	if want.CPUs > max(a.CPUs, 0) {
 		of.CPUs = want.CPUs
@@ -32,8 +32,8 @@ func (a Amount) short(want Amount) (of Amount) {
 	return of
 }
 
-// Lacks says what of a request is more than who has so much has: "64 GB of memory, and this
-// machine has 23 GB"; "" if it has all of it.
+// Lacks says which parts of a request are more than a, which who has: "64 GB of memory, and this machine has 23 GB"; ""
+// if none is.
 func (a Amount) Lacks(want Amount, who string) string {
 	var asked, has []string
 	lack := func(lacks bool, want, have string) {

@@ -18,20 +18,20 @@ import (
 // Unknown is the memory of a machine that does not say what it has: everything fits.
 const Unknown = 1 << 62
 
-// Here is what this process may use of its machine: the least of its affinity (or GOMAXPROCS), its
-// control groups and its batch job. GPUs are the job's, 0 where none says; the machine's are not told.
+// Here returns what this process may use of its machine: the least of its affinity (or GOMAXPROCS), its control groups
+// and its batch job. GPUs are the job's, 0 without a job that says; the machine's do not count.
 func Here() Amount {
 	return least(os.DirFS("/"), Amount{CPUs: runtime.GOMAXPROCS(0), Memory: physical()}, allocation.Here())
 }
 
-// least is Here of a machine that has so much, as far as no file of its system says otherwise.
+// least is Here for a machine that has so much, unless files of its system say otherwise.
 func least(system fs.FS, has Amount, of allocation.Allocation) Amount {
 	return Amount{CPUs: min(has.CPUs, quota(system), cmp.Or(of.CPUs, has.CPUs)),
 		Memory: min(memory(system, has.Memory), cmp.Or(of.Memory, Unknown)), GPUs: of.GPUs}
 }
 
-// quota is how many processors the control groups of this process allow, rounded up: Go's scheduler has
-// two of a quota of one.
+// quota returns how many processors the control groups of this process allow, rounded up: Go's scheduler takes a quota
+// of one for two.
 func quota(system fs.FS) int {
 	n := math.MaxInt
 	for _, g := range groups(system, "cpu") {
@@ -47,8 +47,8 @@ func quota(system fs.FS) int {
 	return n
 }
 
-// memory is the least of what the machine has, physical where no file says so, and what the
-// control groups of this process allow.
+// memory returns the least of the machine's memory, physical if no file tells it, and of what the control groups of this
+// process allow.
 func memory(system fs.FS, physical int64) int64 {
 	least := cmp.Or(physical, Unknown)
 	if kB, ok := number(system, "proc/meminfo", "MemTotal:"); ok {
@@ -64,8 +64,8 @@ func memory(system fs.FS, physical int64) int64 {
 	return least
 }
 
-// groups are the folders of the control groups that count what this process has of a controller, "memory"
-// or "cpu", of version 2 or 1, each with those around it.
+// groups returns the folders of the control groups of this process for a controller, "memory" or "cpu", of version 2 or
+// 1, each followed by the groups around it.
 func groups(system fs.FS, controller string) (folders []string) {
 	text, _ := fs.ReadFile(system, "proc/self/cgroup")
 	for line := range strings.Lines(string(text)) {
@@ -87,9 +87,8 @@ func groups(system fs.FS, controller string) (folders []string) {
 	return folders
 }
 
-// Kills counts the processes that the system has ended since it had no memory left for
-// them: in this process's control group and those in it, or, where that has no counter, on
-// the whole machine; 0 if nobody counts them.
+// Kills counts the processes that the system has ended for want of memory: in this process's control group and groups in
+// it, or on the whole machine where the group has no counter; 0 if nobody counts them.
 func Kills() int64 { return kills(os.DirFS("/")) }
 
 func kills(system fs.FS) int64 {
@@ -104,7 +103,7 @@ func kills(system fs.FS) int64 {
 	return n
 }
 
-// number is the one that follows a word of a file, or, without a word, begins it.
+// number returns the number that follows a word in a file, or, without a word, that the file begins with.
 func number(system fs.FS, file, word string) (n int64, ok bool) {
 	text, _ := fs.ReadFile(system, file)
 	all := append([]string{""}, strings.Fields(string(text))...)
@@ -113,5 +112,14 @@ func number(system fs.FS, file, word string) (n int64, ok bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(all[i+1], 10, 64)
+	return n, err == nil
+}
+
+// Load returns the system's load average of the last minute; false if the system does not tell.
+func Load() (n float64, ok bool) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &n)
+	}
 	return n, err == nil
 }

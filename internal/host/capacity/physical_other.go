@@ -2,5 +2,5 @@
 
 package capacity
 
-// physical is not asked for here: Linux tells by a file, others do not say.
+// physical returns 0: Linux tells by a file, other systems do not say.
 func physical() int64 { return 0 }

@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Pool gives what a worker has to the running steps in it. A nil Pool gives everything.
+// Pool divides what a worker has among its running steps. A nil Pool gives everything.
 type Pool struct {
 	has   Amount
 	cards Cards
@@ -24,34 +24,34 @@ type Pool struct {
 
 // Cards are the graphics cards of a worker, by the numbers that this process sees.
 type Cards struct {
-	Steps    []int // what a step gets that names none
-	Programs []int // what programs get
-	Only     bool  // nobody gets another one, though it names it
+	Steps    []int // for steps that name no card
+	Programs []int // for programs
+	Only     bool  // nobody gets another card, even by naming it
 	Each     int   // steps at a time on a card; 0: 1
 }
 
 // Want is what a step asks for.
 type Want struct {
 	Amount
-	Many int   // so many cards, each another one
-	Of   []int // of these
+	Many int   // number of different cards
+	Of   []int // the cards to choose from
 }
 
 // waiter is a step that waits until it fits.
 type waiter struct {
 	Want
-	lacked Amount        // of that, what there has been too little of
-	cards  []int         // that it was given
+	lacked Amount        // the parts of which there has been too little
+	cards  []int         // which it was given
 	given  chan struct{} // closed when it has what it asks for
 }
 
-// NewPool makes the pool of a worker that has so much.
+// NewPool returns the pool of a worker that has so much.
 func NewPool(has Amount, cards Cards) *Pool {
 	cards.Each = max(1, cards.Each)
 	return &Pool{has: has, cards: cards, free: has, busy: map[int]int{}}
 }
 
-// Has is what the worker has when nothing runs.
+// Has returns what the worker has when nothing runs.
 func (p *Pool) Has() Amount {
 	if p == nil {
 		return Amount{CPUs: math.MaxInt, Memory: Unknown, GPUs: math.MaxInt}
@@ -59,7 +59,7 @@ func (p *Pool) Has() Amount {
 	return p.has
 }
 
-// Cards are the cards of the worker.
+// Cards returns the cards of the worker.
 func (p *Pool) Cards() Cards {
 	if p == nil {
 		return Cards{}
@@ -67,10 +67,9 @@ func (p *Pool) Cards() Cards {
 	return p.cards
 }
 
-// Take waits until a request fits beside what runs, and takes it, with the cards, until give is
-// called, which is never nil. An amount that never fits is the caller's to refuse, by Has. onWait is
-// told once, before it waits, what it waits for. The error is the context's, or that the cards of
-// the request are too few.
+// Take waits until a request fits beside what runs, and takes it, with the cards, until give is called, which is never
+// nil. The caller refuses amounts that never fit, by Has. onWait is called once, before a wait, with what is waited for.
+// The error is the context's, or says that the cards of the request are too few.
 func (p *Pool) Take(ctx context.Context, want Want, onWait func(what string)) (cards []int, give func(), err error) {
 	switch {
 	case want.Many > len(want.Of):
@@ -98,13 +97,13 @@ func (p *Pool) Take(ctx context.Context, want Want, onWait func(what string)) (c
 	defer p.mu.Unlock()
 	n := len(p.queue)
 	if p.queue = slices.DeleteFunc(p.queue, func(o *waiter) bool { return o == w }); len(p.queue) == n {
-		p.takeBack(w) // it was given in the same moment
+		p.takeBack(w) // it was given at the same moment
 	}
 	p.serve()
 	return nil, func() {}, ctx.Err()
 }
 
-// lacks is what a request waits for.
+// lacks says what a request waits for.
 func (p *Pool) lacks(want Want) string {
 	what := p.free.Lacks(want.Amount, "beside the steps that run this worker")
 	if what == "" && len(p.freeCards(want, nil)) < want.Many {
@@ -127,8 +126,8 @@ func (p *Pool) takeBack(w *waiter) {
 	}
 }
 
-// freeCards are as many as a request asks for of the cards on which there is room beside what is kept
-// for others, or fewer if there are not so many: those first that have the fewest steps.
+// freeCards returns as many cards as a request asks for, or fewer if there are not so many, on which there is room
+// beside what is kept for others: cards with the fewest steps first.
 func (p *Pool) freeCards(want Want, kept map[int]int) []int {
 	used := func(card int) int { return p.busy[card] + kept[card] }
 	free := slices.DeleteFunc(slices.Clone(want.Of), func(card int) bool { return used(card) >= p.cards.Each })
@@ -136,10 +135,9 @@ func (p *Pool) freeCards(want Want, kept map[int]int) []int {
 	return free[:min(want.Many, len(free))]
 }
 
-// serve lets those begin that fit, the first first. What one that waits has ever had too little
-// of is kept for it: a step that came later may begin, but gets none of that. Free cards are kept for
-// one that waits for cards alone: while it waits for an amount too, a step that has this amount
-// may be waiting for the cards. serve is called locked.
+// serve lets waiting steps that fit begin, in their order. What a waiting step has ever had too little of is kept for
+// it: steps that came later may begin, but get none of that. Free cards are kept for a step that waits only for cards:
+// while it waits for an amount, too, a step that has this amount may be waiting for the cards. serve is called locked.
 func (p *Pool) serve() {
 	left, kept := p.free, map[int]int{}
 	p.queue = slices.DeleteFunc(p.queue, func(w *waiter) bool {

@@ -1,7 +1,5 @@
-// Package command runs a program in a folder made for it: with the environment
-// that it is given and no other, its output streamed, its process group ended
-// when the caller no longer wants it, and its declared output files found.
+// Package command runs a program in a folder of its own: with only the environment that it is given, its output
+// streamed, its process group ended when the caller no longer wants it, and its declared output files found.
 //
-// It owns processes and folders. It must not know where inputs come from, where
-// outputs go, or what a step is.
+// It owns processes and folders. It must not know where inputs come from, where outputs go, or what a step is.
 package command

@@ -33,23 +33,22 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Passing reports whether the system was short of something for the moment.
+// Passing reports whether the system was short of something only for the moment.
 func (e *StartError) Passing() bool {
 	short := []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY, syscall.EINTR}
 	return slices.ContainsFunc(short, func(err error) bool { return errors.Is(e.Err, err) })
 }
 
-// ExitError says how a program ended that should have ended otherwise.
+// ExitError says how a program failed.
 type ExitError struct {
 	Argv   []string
 	Code   int            // -1 if a signal ended it
-	Signal syscall.Signal // 0 if it exited by itself
+	Signal syscall.Signal // 0 if it exited
 	Tail   string         // the end of its standard error
 	Killed bool           // meanwhile the system ended processes for want of memory
 }
 
-// OutOfMemory reports whether the system ended the program, or what it had started, since
-// there was no memory left for it.
+// OutOfMemory reports whether the system ended the program, or a program that it had started, for want of memory.
 func (e *ExitError) OutOfMemory() bool {
 	const byShell = 128 + int(syscall.SIGKILL) // what it had started was killed
 	return e.Killed && (e.Signal == syscall.SIGKILL || e.Code == byShell)
@@ -82,9 +81,8 @@ func (e *ExitError) cause() string {
 	return outOfMemory
 }
 
-// Passing reports whether the program was ended by what may not be so at another
-// time: memory that was short, a person, a machine that stops. A crash and a limit
-// are the same each time, and so is what the program says by its exit code.
+// Passing reports whether the program was ended by something that may not recur: short memory, a person, a machine that
+// stops. Crashes, limits, and what the program says by its exit code are the same each time.
 func (e *ExitError) Passing() bool {
 	return e.Signal != 0 && (e.OutOfMemory() || e.cause() == outOfMemory)
 }
@@ -100,8 +98,7 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("%s ran past its timeout of %s", e.Argv[0], e.Timeout) + tailed(e.Tail)
 }
 
-// ErrLeftRunning says that a program ended while others that it had started
-// still held its output open.
+// ErrLeftRunning says that a program ended while programs that it had started still held its output open.
 var ErrLeftRunning = errors.New("it left processes running that hold its output open; let it wait for them")
 
 func tailed(tail string) string {

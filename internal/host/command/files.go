@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,15 +16,15 @@ import (
 	"github.com/redsi/redsi/internal/system/filetype"
 )
 
-// found has the paths of programs by name while anybody wants them remembered; else paths is nil.
+// found has the paths of programs by name while somebody wants them remembered; else paths is nil.
 var found struct {
 	sync.Mutex
 	wanted int
 	paths  map[string]string
 }
 
-// Remember makes Find look for each program once, until its end is called: a plan asks for one program thousands of
-// times and means the same file each time. While several remember, they share what was found.
+// Remember makes Find look for each program once, until end is called: a plan asks for a program thousands of times and
+// means the same file each time. Several users at a time share what was found.
 func Remember() (end func()) {
 	found.Lock()
 	defer found.Unlock()
@@ -39,9 +40,8 @@ func Remember() (end func()) {
 	}
 }
 
-// Find returns the path of the program that a command line names: a name is
-// looked up in PATH, an absolute path is itself. Relative paths are refused,
-// since a step runs in a folder of its own.
+// Find returns the path of the program that a command line names: a name is looked up in PATH, an absolute path stays as
+// it is. Relative paths are refused, since a step runs in its own folder.
 func Find(name string) (string, error) {
 	found.Lock()
 	defer found.Unlock()
@@ -58,7 +58,7 @@ func Find(name string) (string, error) {
 
 func find(name string) (string, error) {
 	if strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
-		return "", fmt.Errorf("%s is a relative path, but a step runs in a folder of its own: name a program on PATH or by its whole path, or run a virtual environment's by an environment block; a command step may have the file in files", name)
+		return "", fmt.Errorf("%s is a relative path, but a step runs in its own folder: name a program on PATH or by its absolute path, or run a virtual environment's by an environment block; a command step may have the file in files", name)
 	}
 	p, err := exec.LookPath(name)
 	if err != nil {
@@ -67,29 +67,27 @@ func find(name string) (string, error) {
 	return filepath.Abs(p)
 }
 
-// CheckName accepts names that stand for a file below the working folder:
-// clean, relative, with forward slashes.
+// CheckName accepts names of files below the working folder: clean, relative, with forward slashes.
 func CheckName(name string) error {
-	if name == "" || name == "." || path.Clean(name) != name || path.IsAbs(name) || name == ".." ||
-		strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\\x00\n") {
+	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00\n") {
 		return fmt.Errorf("%q is not a clean relative path", name)
 	}
 	return nil
 }
 
-// Outputs is what a program must leave in a folder: files by name, and folders,
-// whose names end with a slash, with at least one file in each.
+// Outputs is what a program must leave in a folder: files, and folders, whose names end with a slash, with at least one
+// file in each.
 type Outputs []string
 
-// MissingError says that an output is not there.
+// MissingError says that an output is missing.
 type MissingError struct {
 	Name   string
-	Folder string // that it has to be in: "out/", or "" of the working folder
+	Folder string // in which it has to be: "out/", or "" for the working folder
 }
 
 func (e *MissingError) Error() string {
 	if strings.HasSuffix(e.Name, "/") {
-		return fmt.Sprintf("it left no file in its output %s; a folder without files is not kept, so let it write one, such as a list of what it made", e.Folder+e.Name)
+		return fmt.Sprintf("it left no file in its output %s; a folder without files is not kept, so let it write one, such as a list of what it did", e.Folder+e.Name)
 	}
 	return "it did not write its output " + e.Folder + e.Name
 }
@@ -111,23 +109,18 @@ func (o Outputs) Check() error {
 	return nil
 }
 
-// Prepare makes the folder, and the folders in it that the outputs are in.
+// Prepare creates the folder, and the folders in it that the outputs are in.
 func (o Outputs) Prepare(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+	err := os.MkdirAll(dir, 0o755)
 	for _, name := range o {
 		sub := path.Dir(name) // of "plots/" it is "plots"
-		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
-			return err
-		}
+		err = cmp.Or(err, os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755))
 	}
-	return nil
+	return err
 }
 
-// Collect lists the files below dir in the order of their names. An output that
-// is missing (*MissingError), a file that was not declared, and what is neither a file nor a
-// folder are errors.
+// Collect lists the files below dir in the order of their names. A missing output (*MissingError), an undeclared file,
+// and what is neither file nor folder are errors.
 func (o Outputs) Collect(dir string) ([]string, error) {
 	var names []string
 	found := make([]bool, len(o))
@@ -169,8 +162,8 @@ func (o Outputs) Collect(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Pick lists the files below dir that are outputs, in the order of their names, whatever else
-// is there. An output that is missing (*MissingError) or is no file is an error.
+// Pick lists the files below dir that are outputs, in the order of their names, whatever else is there. A missing output
+// (*MissingError), and an output that is not a file, are errors.
 func (o Outputs) Pick(dir string) ([]string, error) {
 	var names []string
 	for _, out := range o {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -28,30 +29,28 @@ type Run struct {
 	Env       map[string]string
 	Stdin     io.Reader // nil: empty
 	Stdout    io.Writer
-	Stderr    io.Writer                      // if set, takes standard error, as Filter leaves it
+	Stderr    io.Writer                      // if set, takes standard error, after Filter
 	Line      func(string)                   // called with every line of standard error, one at a time
 	Box       *isolation.Box                 // if set, what the program is kept to; its Dir is Dir
 	Binds     []isolation.Bind               // files that it sees in Dir
 	Found     func(isolation.Findings)       // called with what it did outside of its box, before Do returns
 	Started   func(pid int) error            // if set, called once it runs, with the leader of its process group; an error ends it
-	Filter    func(io.Writer) io.WriteCloser // if set, what standard error passes before it is cut into lines
+	Filter    func(io.Writer) io.WriteCloser // if set, standard error passes it before it is cut into lines
 	Exited    func(code int)                 // if set, called with the exit code of a success
 	Used      func(usage.Program)            // if set, called with what it used, before Do returns
-	Kills     func() int64                   // counts what the system has ended for want of memory; nil: it is asked
+	Kills     func() int64                   // counts processes that the system ended for want of memory; nil: capacity.Kills
 	Timeout   time.Duration                  // 0: none
-	ExitCodes []int                          // that mean success
+	ExitCodes []int                          // which mean success
 }
 
-// stragglers is how long processes that a program left behind may go on
-// holding its output open.
+// stragglers is how long processes that a program left behind may go on holding its output open.
 const stragglers = 5 * time.Second
 
-// Do runs the program to its end. The program leads a session, so a process group,
-// without a terminal; when ctx ends or the timeout passes, the group is killed, and
-// so is whatever the program left running in it. Where the system can (Linux), the
-// program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError,
-// ErrLeftRunning, *StartError, or what broke a stream; *isolation.SetupError with a Box, and
-// *isolation.BindError with Binds, after which the program has not begun.
+// Do runs the program to its end. The program leads a session, so a process group, without a terminal; when ctx ends or
+// the timeout passes, the group is killed, with whatever the program left running in it. Where the system can (Linux),
+// the program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError, ErrLeftRunning, *StartError, or what
+// broke a stream; *isolation.SetupError with a Box, and *isolation.BindError with Binds, after which the program has not
+// begun.
 func (r Run) Do(ctx context.Context) error {
 	if len(r.Binds) == 0 {
 		return r.do(ctx)
@@ -68,16 +67,11 @@ func (r Run) Do(ctx context.Context) error {
 }
 
 func (r Run) do(ctx context.Context) error {
-	// Linux ends the child when the thread that made it dies: this one waits for it.
+	// Linux ends the child with the thread that started it: this thread waits for its end.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	limited, cancel := context.WithCancel(ctx)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, math.MaxInt64))
 	defer cancel()
-	if r.Timeout > 0 {
-		var stop context.CancelFunc
-		limited, stop = context.WithTimeout(limited, r.Timeout)
-		defer stop()
-	}
 	said := &lines{each: r.Line}
 	var stderr io.Writer = said
 	if r.Stderr != nil {
@@ -113,7 +107,7 @@ func (r Run) do(ctx context.Context) error {
 		err = late
 	}
 	said.end()
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && u != nil && r.Used != nil {
+	if u, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage); u != nil && r.Used != nil {
 		r.Used(usage.OfProgram(u, max(own, usage.Own())))
 	}
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -134,7 +128,7 @@ func (r Run) do(ctx context.Context) error {
 	return r.outcome(ctx, limited, status, err, said.tail(), killed)
 }
 
-// killed says whether the system has ended processes for want of memory since it was called.
+// killed returns a function that reports whether the system has ended processes for want of memory since the call.
 func (r Run) killed() (since func() bool) {
 	count := r.Kills
 	if count == nil {
@@ -144,7 +138,7 @@ func (r Run) killed() (since func() bool) {
 	return func() bool { return count() > before }
 }
 
-// start starts the program, in its box if it has one: nil if it has none.
+// start starts the program, in its box if it has one; else the result is nil.
 func (r Run) start(cmd *exec.Cmd) (*isolation.Running, error) {
 	if r.Box == nil {
 		if err := cmd.Start(); err != nil {
@@ -161,7 +155,7 @@ func (r Run) start(cmd *exec.Cmd) (*isolation.Running, error) {
 	return boxed, err
 }
 
-// linked adds to the error of a program that is not found where it is a link to.
+// linked adds to the error of a program that is not found the target of its link.
 func (r Run) linked(err error) error {
 	if to, bad := filepath.EvalSymlinks(r.Program); bad == nil && to != r.Program && errors.Is(err, syscall.ENOENT) {
 		return fmt.Errorf("%w (it is a link to %s)", err, to)
@@ -178,9 +172,8 @@ func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err er
 	case errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("%s: %w", r.Argv[0], ErrLeftRunning)
 	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return fmt.Errorf("%s: %w", r.Argv[0], err) // a stream broke: what reads its output, or feeds it
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		return fmt.Errorf("%s: %w", r.Argv[0], err) // the reader of its output or the source of its input failed
 	}
 	if ws.Signaled() {
 		return &ExitError{r.Argv, -1, ws.Signal(), tail, killed()}
@@ -203,7 +196,7 @@ func environ(env map[string]string) []string {
 	return list
 }
 
-// What is kept of standard error for an error's text, and of one line of it.
+// What is kept of standard error for an error's text, and of each line.
 const (
 	tailLines = 20
 	lineBytes = 1000

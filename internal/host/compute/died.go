@@ -17,12 +17,12 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 )
 
-// death says how the process ended, what it had, and its last words.
+// death says how the process ended, how much memory it had, and its last words.
 func (c *process) death() string {
 	state := c.cmd.ProcessState
 	how, killed := ended(state)
 	words, signal := c.last.words(state.ExitCode() == goCrash)
-	if signal != "" { // Go's runtime takes signals of C code, and exits with a code
+	if signal != "" { // Go's runtime catches signals of C code, and exits with a code
 		how = fmt.Sprintf("signal %q ended it", signal)
 	}
 	if r, ok := state.SysUsage().(*syscall.Rusage); ok && usage.MaxMemory(r) > 0 {
@@ -40,8 +40,8 @@ func (c *process) death() string {
 	return how + "; it wrote nothing"
 }
 
-// starved reports a process whose last words say that it got no memory, as those of C++, Go
-// and the loader of libraries do: the next one may get it.
+// starved reports that the process got no memory, as C++, Go and the loader of libraries say it in their last words: the
+// next process may get it.
 func (c *process) starved() bool {
 	words, _ := c.last.words(c.cmd.ProcessState.ExitCode() == goCrash)
 	return noMemory.MatchString(words)
@@ -49,8 +49,7 @@ func (c *process) starved() bool {
 
 var noMemory = regexp.MustCompile(`std::bad_alloc|[Cc]annot allocate memory|out of memory`)
 
-// memoryAdvice is for what got no memory, and for what the system has killed: nothing else on
-// a machine does that.
+// memoryAdvice is for a process that got no memory, or that the system has killed (SIGKILL): it kills for nothing else.
 const memoryAdvice = ". The system kills processes that take too much memory: give the machine or its container more, or have fewer steps at a time (--gpu-slots, --slots); " +
 	"for training, checkpoint_activations = true (the result stays), accumulate = 2 or more (the result stays, but for rounding) or a smaller batch, for a search or an embedding a smaller batch"
 
@@ -58,7 +57,7 @@ const memoryAdvice = ". The system kills processes that take too much memory: gi
 type DiedError struct {
 	Program string
 	How     string
-	Why     error // it was ended by redsi; nil: it was not
+	Why     error // why redsi ended it; nil: redsi did not
 }
 
 func (e *DiedError) Error() string {
@@ -70,8 +69,7 @@ func (e *DiedError) Error() string {
 
 func (e *DiedError) Unwrap() error { return e.Why }
 
-// ProgramError says that the second program is not there, or not to be used. What is to be
-// done is the user's.
+// ProgramError says that the second program is missing or cannot be used, and what the user can do.
 type ProgramError struct{ err error }
 
 func (e *ProgramError) Error() string {
@@ -82,7 +80,7 @@ func (e *ProgramError) Error() string {
 }
 func (e *ProgramError) Unwrap() error { return e.err }
 
-// refused is why the launcher of the second program, python/redsi_models, does not start it, and what to do.
+// refused is the launcher's reason (python/redsi_models) not to start the second program, with what to do.
 type refused string
 
 func (r refused) Error() string { return string(r) }
@@ -113,17 +111,16 @@ var (
 	errNoProgram = &ProgramError{fmt.Errorf("%s is not there: %w", Name, os.ErrNotExist)}
 )
 
-// tailBytes is what is kept of what a process says outside of its frames, and wordsBytes
-// what is shown.
+// tailBytes of a process's output outside of frames are kept, and wordsBytes are shown.
 const (
 	tailBytes  = 256 << 10
 	wordsBytes = 4 << 10
 )
 
-// goCrash is the code with which Go's runtime exits after one.
+// goCrash is the exit code of Go's runtime after a crash.
 const goCrash = 2
 
-// crash is how Go's runtime begins its last words, which end in pages of goroutines.
+// crash is the beginning of the last words of Go's runtime, which end in pages of goroutines.
 var crash = regexp.MustCompile(`(?m)^(?:SIG[A-Z]+: (.*)|(?:fatal error|panic): .*(?:\n\[signal SIG[A-Z]+: ([a-z ]+?) code=.*)?)$`)
 
 // tail keeps the end of what is written.
@@ -142,7 +139,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// words are the last ones: the end, or how a crash began and what was said before that, with
+// words returns the last words: the end of the output or, after a crash, its beginning and what came before that, with
 // the signal that Go's runtime names.
 func (t *tail) words(crashed bool) (words, signal string) {
 	t.mu.Lock()

@@ -128,6 +128,27 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestSilent: who waits for a process that closes its pipe before its first message, and goes on, can stop waiting.
+func TestSilent(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	errtest.None(t, err)
+	defer l.Close()
+	p := newTester(t, Options{}, role+"=silent", address+"="+l.Addr().String())
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.p.With(ctx, device.Processors, "", func(*Client) error { return nil }) }()
+	c, err := l.Accept()
+	errtest.None(t, err)
+	defer c.Close()
+	cancel()
+	select {
+	case err := <-ended:
+		errtest.Is(t, err, context.Canceled)
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for the end of the process")
+	}
+}
+
 // TestOrphan: a process ends with its parent, though that is killed, and it is stopped.
 func TestOrphan(t *testing.T) {
 	errtest.None(t, Serve(second(), strings.NewReader(""), io.Discard)) // its pipe has ended

@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// wireError is an error with what is decided by: whether a retry can mend it, and what it
-// says of the store.
+// wireError is an error with the properties that decisions depend on: whether a retry can help, and what it says of the
+// store.
 type wireError struct {
 	Text      string                    `json:"text"`
 	Permanent bool                      `json:"permanent,omitempty"`
@@ -38,7 +38,7 @@ func encodeError(err error) *wireError {
 	return e
 }
 
-// remote is an error of a process, which is all that it was there.
+// remote is an error of a process, with all properties that it had there.
 type remote struct {
 	text string
 	is   []error

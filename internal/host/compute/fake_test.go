@@ -69,6 +69,10 @@ func TestMain(m *testing.M) {
 	case "another":
 		_, _ = os.NewFile(4, "out").WriteString("usage: another program\n")
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "in"))
+	case "silent":
+		_ = os.NewFile(4, "out").Close()
+		connected, _ = net.Dial("tcp", os.Getenv(address))
+		_, _ = io.Copy(io.Discard, os.NewFile(3, "in"))
 	case "first", "first, the second stopped":
 		p := New(Options{Program: os.Args[0], Env: []string{role + "=second"}, Build: "b1", Registry: registry(1)})
 		panic(p.With(context.Background(), device.Processors, "", func(c *Client) error {

@@ -7,16 +7,14 @@ import (
 	"github.com/redsi/redsi/internal/host/revision"
 )
 
-// Name is the second program's, and Variable the environment's variable that may name
-// another one.
+// Name is the second program's name, and Variable the environment variable that may name another program.
 const (
 	Name     = "redsi-models"
 	Variable = "REDSI_MODELS"
 )
 
-// Find is where the second program is: where Variable says, beside this one, or in lib
-// beside the folder of this one, as in an archive. Where there is none it is the place
-// beside this one, which an error names.
+// Find returns the path of the second program: from Variable, beside this program, or in lib beside this program's
+// folder, as in an archive. If there is none it is the place beside this program, for an error to name.
 func Find() string {
 	if named := os.Getenv(Variable); named != "" {
 		return named

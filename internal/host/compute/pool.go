@@ -25,19 +25,18 @@ import (
 type Options struct {
 	Program  string   // its path; Find finds it
 	Env      []string // besides this process's
-	Build    string   // that it must be of
+	Build    string   // which the program must be of
 	Registry *step.Registry
 	CacheDir string
 	Log      *slog.Logger
-	Idle     time.Duration // after which a process that nobody asks is ended; 0: DefaultIdle
+	Idle     time.Duration // after which a free process is ended; 0: DefaultIdle
 }
 
-// DefaultIdle is how long a process is kept that nobody asks.
+// DefaultIdle is how long a free process is kept.
 const DefaultIdle = 3 * time.Minute
 
-// Pool keeps processes of the second program: one for each running step, reused by the next
-// one. With cards each process sees one of them alone. Nothing is started before it is
-// needed. A nil Pool has no program.
+// Pool keeps processes of the second program: one for each running step, reused by later steps. A process that computes
+// on a card sees only that card. Nothing is started before it is needed. A nil Pool has no program.
 type Pool struct {
 	o Options
 
@@ -57,11 +56,10 @@ func New(o Options) *Pool {
 	return &Pool{o: o, all: map[*process]bool{}, deaths: map[artifacts.Digest]int{}}
 }
 
-// SetThreads says with how many threads an operation of a step computes from now on, in all
-// processes.
+// SetThreads sets with how many threads an operation computes from now on, in all processes.
 func (p *Pool) SetThreads(n int) { p.set(func() { p.threads = n }) }
 
-// Share says how many threads an operation has at all times where results depend on them.
+// Share sets how many threads an operation has at all times, in processes whose results depend on the number.
 func (p *Pool) Share(n int) { p.set(func() { p.share = n }) }
 
 // set changes how many threads an operation has, and tells all processes. There may be no pool.
@@ -73,11 +71,11 @@ func (p *Pool) set(change func()) {
 	defer p.mu.Unlock()
 	change()
 	for c := range p.all {
-		_ = c.w.send(message{Threads: p.threadsOf(c)}) // one that has ended is noticed when it is asked
+		_ = c.w.send(message{Threads: p.threadsOf(c)}) // that a process has ended shows at its next call
 	}
 }
 
-// threadsOf is how many threads an operation of a process has; it is called locked.
+// threadsOf returns how many threads an operation of a process has; it is called locked.
 func (p *Pool) threadsOf(c *process) int {
 	if !c.exact && p.share > 0 {
 		return p.share
@@ -85,16 +83,16 @@ func (p *Pool) threadsOf(c *process) int {
 	return p.threads
 }
 
-// Facts are what the program finds on this machine: it is started for that, once.
+// Facts returns what the program finds on this machine. The program is started for that, once.
 func (p *Pool) Facts(ctx context.Context) (device.Facts, error) {
 	if p == nil {
 		return device.Facts{}, errNoProgram
 	}
 	p.mu.Lock()
-	known := p.facts
+	cached := p.facts
 	p.mu.Unlock()
-	if known != nil {
-		return *known, nil
+	if cached != nil {
+		return *cached, nil
 	}
 	var f device.Facts
 	err := p.With(ctx, device.Processors, "", func(c *Client) error { return c.Call(ctx, factsCall, nil, &f) })
@@ -106,14 +104,13 @@ func (p *Pool) Facts(ctx context.Context) (device.Facts, error) {
 	return f, err
 }
 
-// Check says what keeps the program from computing, by starting it. The process is kept for
-// the first step.
+// Check starts the program and says what keeps it from computing. The process is kept for the first step.
 func (p *Pool) Check(ctx context.Context) error {
 	return p.With(ctx, device.Processors, "", func(*Client) error { return nil })
 }
 
-// Cards are how many cards steps may compute on, or why there are none. The program is
-// started only on a machine with a sign of one.
+// Cards returns how many cards steps may compute on, or why there are none. The program is started only on a machine
+// with signs of a card.
 func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 	if !nvidia.Signs() {
 		return device.CUDA{Why: "no NVIDIA driver"}, nil
@@ -122,9 +119,9 @@ func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 	return f.CUDA, err
 }
 
-// Run has a step computed with the store at an address, on a card of this machine or on the processors. log takes what it
-// logs, said what it writes on standard error. Of a step that its process did not survive
-// the error is Poisoned, and Deaths says how many it has cost.
+// Run has a step computed with the store at an address, on a card of this machine or on the processors. log takes what
+// the step logs, said what it writes on standard error. If its process did not survive the step, the error is Poisoned,
+// and Deaths counts it.
 func (p *Pool) Run(ctx context.Context, t Task, store string, card int, log *slog.Logger, said io.Writer) (o stepio.Outcome, err error) {
 	if p == nil {
 		return o, errNoProgram
@@ -132,7 +129,7 @@ func (p *Pool) Run(ctx context.Context, t Task, store string, card int, log *slo
 	if err := shared(store); err != nil {
 		return o, err
 	}
-	asked := false // a process that is lost before is not the step's doing
+	asked := false // the step is not to blame for a process that was lost before
 	err = p.With(ctx, card, store, func(c *Client) error {
 		asked = true
 		c.log, c.said, c.progress = log, said, step.Reporter(ctx)
@@ -150,7 +147,7 @@ func (p *Pool) Run(ctx context.Context, t Task, store string, card int, log *slo
 	return o, err
 }
 
-// Deaths are how many processes in a row the step of a key has cost.
+// Deaths returns how many processes in a row the step of a key has cost.
 func (p *Pool) Deaths(key artifacts.Digest) int {
 	if p == nil {
 		return 0
@@ -160,7 +157,7 @@ func (p *Pool) Deaths(key artifacts.Digest) int {
 	return p.deaths[key]
 }
 
-// shared says why the store at an address cannot be opened by another process.
+// shared returns an error if another process cannot open the store at an address.
 func shared(store string) error {
 	if store == "" || strings.HasPrefix(store, "mem:") {
 		return step.Permanent(errors.New("a store in memory cannot be read by the program that computes this: use a folder or s3://"))
@@ -176,7 +173,7 @@ type Client struct {
 	progress func(step.Progress)
 }
 
-// With gives f a process for as long as it works.
+// With calls f with a process, which f has until it returns.
 func (p *Pool) With(ctx context.Context, card int, store string, f func(*Client) error) error {
 	c, err := p.Hold(ctx, card, store)
 	if err != nil {
@@ -187,7 +184,7 @@ func (p *Pool) With(ctx context.Context, card int, store string, f func(*Client)
 	return err
 }
 
-// Hold gives a process, one that is free or a new one, until Release.
+// Hold returns a process, free before or new, to be given back by Release.
 func (p *Pool) Hold(ctx context.Context, card int, store string) (*Client, error) {
 	c, err := p.take(ctx, card, store)
 	if err != nil {
@@ -196,8 +193,7 @@ func (p *Pool) Hold(ctx context.Context, card int, store string) (*Client, error
 	return &Client{p: c}, nil
 }
 
-// Release keeps a process for others, unless it was lost or is not to be trusted any more,
-// as the last error of it says.
+// Release keeps a process for others, unless it was lost or its last error says that it cannot be trusted any more.
 func (p *Pool) Release(c *Client, last error) {
 	if !step.IsPoisoned(last) && !c.p.unusable() {
 		p.put(c.p)
@@ -212,7 +208,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	}
 	p.mu.Lock()
 	closed := p.closed
-	for i, c := range slices.Backward(p.free) { // the one that was used last
+	for i, c := range slices.Backward(p.free) { // the last used first
 		if c.card != card {
 			continue
 		}
@@ -221,7 +217,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 			p.mu.Unlock()
 			return c, nil
 		}
-		go p.end(c) // it was lost while nobody asked it
+		go p.end(c) // it was lost while it was free
 	}
 	facts := p.facts
 	p.mu.Unlock()
@@ -229,11 +225,12 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 		return nil, errEnding
 	}
 	env := p.o.Env
-	switch {
-	case card >= 0 && facts != nil && card < len(facts.Process.Cards) && facts.Process.Cards[card].UUID != "":
-		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+facts.Process.Cards[card].UUID)
-	case card >= 0:
-		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+device.Visible([]int{card}))
+	if card >= 0 {
+		name := device.Visible([]int{card})
+		if facts != nil && card < len(facts.Process.Cards) {
+			name = cmp.Or(facts.Process.Cards[card].UUID, name)
+		}
+		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+name)
 	}
 	c, err := start(ctx, p.o, env, card)
 	if err != nil {
@@ -257,20 +254,19 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	return nil, err
 }
 
-// setup tells a process what it is to know; it is called locked, so that what is
-// told last holds.
+// setup tells a process what it needs to know; it is called locked, so that the newest values come last.
 func (p *Pool) setup(c *process, store string) error {
 	s := Setup{Store: store, CacheDir: p.o.CacheDir, Threads: p.threadsOf(c)}
 	switch {
 	case c.card >= 0:
-		s.Card = "cuda:0" // the only one that it sees
+		s.Card = "cuda:0" // the only card that it sees
 	case store != "":
 		s.Card = "cpu"
 	}
 	return c.w.send(message{Setup: &s})
 }
 
-// end ends a process, and removes the folders of one that was lost.
+// end ends a process, and removes its folders if it was lost.
 func (p *Pool) end(c *process) {
 	lost := c.unusable()
 	c.end()
@@ -285,7 +281,7 @@ func (p *Pool) end(c *process) {
 	}
 }
 
-// put keeps a process for the next one, or ends it after a while.
+// put keeps a process for the next step, and ends it if none takes it for a while.
 func (p *Pool) put(c *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -318,8 +314,8 @@ func (p *Pool) Close() {
 	ended.Wait()
 }
 
-// Call asks for something and waits for the answer, which is read into result. A context
-// that ends is told to the process, which has a while to say what it has.
+// Call asks for something and waits for the answer, which is read into result. The end of ctx cancels the call in the
+// process, which then has a while to answer with what it has.
 func (c *Client) Call(ctx context.Context, name string, args, result any) error {
 	body, err := json.Marshal(args)
 	if err != nil {

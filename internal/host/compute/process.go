@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// process is one of the second program.
 type process struct {
 	o     Options
 	card  int
@@ -35,27 +34,27 @@ type process struct {
 	ended chan struct{} // closed when it has ended
 
 	mu    sync.Mutex
-	heard int  // how often something was
-	hears bool // it is listened to: what was heard last has been taken
+	heard int  // how often anything came from it
+	hears bool // a read of its pipe is waiting: what came before has been handled
 	calls map[int64]chan message
 	next  int64
 	wrong error // why it is not asked any more
-	ours  bool  // it was ended by us
+	ours  bool  // this program ended it
 }
 
-// startTime bounds a process's first word: a cold disk has half a gigabyte to read.
+// startTime bounds the wait for a process's first message: a cold disk has half a gigabyte to read.
 const startTime = 2 * time.Minute
 
-// lastWords is how long is listened to what a process that has ended had said: what it
-// started may keep its pipes open. A variable for tests.
+// lastWords bounds the reading of what an ended process had written: programs that it started may keep its pipes open.
+// A variable for tests.
 var lastWords = time.Second
 
-// waiting bounds how long a thread of libgomp spins at the end of its share of an operation. By
-// default that is milliseconds, which take the cores from another process's training: two at once
-// then took twice as long as one after the other. One alone is as fast with a thousandth of that.
-const waiting = "GOMP_SPINCOUNT=1000"
+// spin bounds how long a thread of libgomp spins at the end of its share of an operation. The default, milliseconds,
+// takes cores from another process's training: two at once took twice as long as one after the other. A process that
+// has the machine to itself is as fast with a thousandth of the default.
+const spin = "GOMP_SPINCOUNT=1000"
 
-// start starts a process and hears its first word.
+// start starts a process and waits for its first message.
 func start(ctx context.Context, o Options, env []string, card int) (*process, error) {
 	in, toIn, err := os.Pipe()
 	if err != nil {
@@ -67,8 +66,8 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 	}
 	c := &process{o: o, card: card, w: &writer{w: toIn}, in: toIn, last: &tail{}, ended: make(chan struct{}), calls: map[int64]chan message{}}
 	c.cmd = exec.Command(o.Program)
-	c.cmd.Env = slices.Concat([]string{waiting}, os.Environ(), env)
-	c.cmd.Stdout, c.cmd.Stderr = c.last, c.last // a library that prints is not heard as a frame
+	c.cmd.Env = slices.Concat([]string{spin}, os.Environ(), env)
+	c.cmd.Stdout, c.cmd.Stderr = c.last, c.last // what a library prints is not taken for a frame
 	c.cmd.ExtraFiles = []*os.File{in, toOut}
 	c.cmd.SysProcAttr = system.Tied(&syscall.SysProcAttr{})
 	c.cmd.WaitDelay = lastWords
@@ -92,7 +91,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 		out.Close()
 		err = fmt.Errorf("start %s: %w", o.Program, err)
 		if slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY}, func(e error) bool { return errors.Is(err, e) }) {
-			return nil, err // the machine is short of something, or the program is being written
+			return nil, err // it may pass: the machine is short of something, or the program is being written
 		}
 		if _, missing := os.Stat(o.Program); errors.Is(err, os.ErrNotExist) && missing == nil {
 			err = fmt.Errorf("start %s: its loader or interpreter is not there: this system has no glibc (Alpine, for example), or an environment was moved", o.Program)
@@ -139,7 +138,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 
 // check refuses a process of another build.
 func (c *process) check(h *hello) error {
-	unknown := h.Build == revision.Unknown || c.o.Build == revision.Unknown // kinds tell, then
+	unknown := h.Build == revision.Unknown || c.o.Build == revision.Unknown // then the kinds decide
 	other := h.Protocol != protocol || h.Build != c.o.Build && !unknown
 	var kinds []string
 	if c.o.Registry != nil && !other {
@@ -158,16 +157,10 @@ func (c *process) check(h *hello) error {
 	return nil
 }
 
-// listen takes frames until there are no more.
+// listen takes frames until there are no more. first gets the first, or is closed when the process has ended without one.
 func (c *process) listen(out io.ReadCloser, first chan<- message) {
 	defer out.Close()
 	r := bufio.NewReaderSize(&ear{c, out}, 1<<16)
-	told := false
-	defer func() {
-		if !told {
-			close(first)
-		}
-	}()
 	for {
 		m, err := receive(r)
 		if err != nil {
@@ -177,9 +170,9 @@ func (c *process) listen(out io.ReadCloser, first chan<- message) {
 			}
 			break
 		}
-		if !told {
-			told = true
+		if first != nil {
 			first <- m
+			first = nil
 			continue
 		}
 		c.mu.Lock()
@@ -190,17 +183,19 @@ func (c *process) listen(out io.ReadCloser, first chan<- message) {
 		}
 	}
 	<-c.ended
+	if first != nil {
+		close(first)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id, to := range c.calls {
+	for _, to := range c.calls {
 		close(to)
-		delete(c.calls, id)
 	}
 	c.calls = nil
 }
 
-// ear notes when something is heard. While that is taken, which a slow disk may make long,
-// nothing more is, and the process is not silent.
+// ear notes when something comes. While this program handles it, which a slow disk may make long, the process does not
+// count as silent.
 type ear struct {
 	c *process
 	r io.Reader
@@ -218,17 +213,15 @@ func (e *ear) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// watch ends a process that is silent for too long. It counts its own waking, not the
-// clock: after a night of the machine nobody is late.
+// watch ends a process that is silent for too long. It counts its own rounds, not the clock: nobody is late after the
+// machine was suspended for a night.
 func (c *process) watch() {
-	t := time.NewTicker(aliveEvery)
-	defer t.Stop()
 	heard, silent := 0, 0
 	for {
 		select {
 		case <-c.ended:
 			return
-		case <-t.C:
+		case <-time.After(aliveEvery):
 		}
 		c.mu.Lock()
 		now, hears := c.heard, c.hears
@@ -244,8 +237,7 @@ func (c *process) watch() {
 	}
 }
 
-// cancelTime is how long a process has to answer a call that nobody wants any more, and to
-// end. A variable for tests.
+// cancelTime is how long a process has to answer a cancelled call, and to end. A variable for tests.
 var cancelTime = 8 * time.Second
 
 func (c *process) call(ctx context.Context, what call, to *Client) (*reply, error) {
@@ -279,7 +271,7 @@ func (c *process) call(ctx context.Context, what call, to *Client) (*reply, erro
 			to.take(ctx, m)
 		case <-done:
 			done, late = nil, time.After(cancelTime)
-			_ = c.w.send(message{ID: id, Cancel: true}) // one that has ended closes answers
+			_ = c.w.send(message{ID: id, Cancel: true}) // if the process has ended, answers is closed
 		case <-late:
 			c.fault(errors.New("it did not stop what was cancelled and was killed"))
 			c.kill()
@@ -308,15 +300,21 @@ func (c *process) unusable() bool {
 
 func (c *process) kill() { _ = c.cmd.Process.Kill() }
 
-// end ends a process that nobody asks, or that did not notice.
+// end ends a process that nobody asks.
 func (c *process) end() {
 	c.mu.Lock()
 	c.ours = true
 	c.mu.Unlock()
 	c.in.Close()
+	c.awaitEnd(nil)
+}
+
+// awaitEnd waits until the process has ended. If it does not in time, it is killed, with a fault if that is given.
+func (c *process) awaitEnd(fault error) {
 	select {
 	case <-c.ended:
 	case <-time.After(cancelTime):
+		c.fault(fault)
 		c.kill()
 		<-c.ended
 	}
@@ -324,13 +322,7 @@ func (c *process) end() {
 
 // lost is the error of asking a process that has ended.
 func (c *process) lost() error {
-	select {
-	case <-c.ended:
-	case <-time.After(cancelTime):
-		c.fault(errors.New("it closed its pipe and was killed"))
-		c.kill()
-		<-c.ended
-	}
+	c.awaitEnd(errors.New("it closed its pipe and was killed"))
 	c.mu.Lock()
 	wrong, ours := c.wrong, c.ours
 	c.mu.Unlock()

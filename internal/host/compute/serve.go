@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/step"
 )
 
@@ -36,8 +37,8 @@ type Serving struct {
 	Exact      bool // results are the same bits for any number of threads
 	Threads    func() int
 	SetThreads func(int)
-	Explain    func(error) error                                              // what an error of a step means for its card; nil: as it is
-	CardMemory func() (now, most int64, ok bool)                              // of the process's tensors on its card; nil: not known
+	Explain    func(error) error                                              // adds to a step's error what it means for the card; may be nil
+	CardMemory func() (now, most int64, ok bool)                              // of the process's tensors on its card, in bytes; may be nil
 	Energy     []usage.Counter                                                // of what it computes on
 	Calls      map[string]func(context.Context, json.RawMessage) (any, error) // besides runs
 }
@@ -51,13 +52,13 @@ type Task struct {
 	Parts      []artifacts.Result `json:"parts,omitempty"`
 }
 
-// ThreadsNote says with how many threads a step that computes began.
+// ThreadsNote is the note that says with how many threads a computing step began.
 const ThreadsNote = "threads"
 
-// Serve answers what comes through in until it ends, and returns then: its parent has ended,
-// or has no use for it. The parent's signals are the parent's to answer.
+// Serve answers messages from in until in ends: the parent has ended, or does not need the process any more. Signals
+// are left to the parent.
 func Serve(s Serving, in io.Reader, out io.Writer) error {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // to ignore them would be inherited
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // programs would inherit that they are ignored
 	for _, pipe := range []any{in, out} {
 		if f, ok := pipe.(*os.File); ok {
 			system.CloseOnExec(f) // a program that a step leaves behind must not keep it open
@@ -77,23 +78,16 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 	}
 	defer p.end()
 	p.all.Go(p.work)
-	stop := make(chan struct{})
-	defer close(stop)
-	var taking sync.Mutex // who takes no message is not alive: libtorch waits for ever for threads that the system does not give
+	serving, stop := context.WithCancel(context.Background())
+	defer stop()
+	var taking sync.Mutex // a process that is stuck at a message is not alive: libtorch blocks for ever if the system gives it no threads
 	go func() {
-		t := time.NewTicker(aliveEvery)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				if !taking.TryLock() {
-					continue
-				}
-				taking.Unlock()
-				if w.send(message{Alive: true}) != nil {
-					return
-				}
-			case <-stop:
+		for readers.Pause(serving, aliveEvery) == nil {
+			if !taking.TryLock() {
+				continue
+			}
+			taking.Unlock()
+			if w.send(message{Alive: true}) != nil {
 				return
 			}
 		}
@@ -113,7 +107,6 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 	}
 }
 
-// server is a running process.
 type server struct {
 	Serving
 	w     *writer
@@ -127,13 +120,13 @@ type server struct {
 	all   sync.WaitGroup
 	queue chan func()
 
-	opening sync.Mutex // a bucket takes its time, in which a call can be cancelled
+	opening sync.Mutex // of its own, since opening a bucket takes long and calls can be cancelled meanwhile
 	store   *artifacts.Resolver
 	opened  string // its address
 }
 
-// work does what was asked, one after another and always on the same thread of the system:
-// libtorch keeps a pool of threads for each one that calls it.
+// work does the calls one after another, always on the same system thread: libtorch keeps a pool of threads for each
+// calling thread.
 func (p *server) work() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -179,10 +172,10 @@ func (p *server) threads(n int) {
 	}
 }
 
-// endTime bounds what a process whose parent has ended still does.
+// endTime is how long interrupted work may go on after the parent has ended.
 const endTime = 5 * time.Second
 
-// end interrupts what is being done and removes its folders.
+// end interrupts the running call and removes its folders.
 func (p *server) end() {
 	p.mu.Lock()
 	for _, cancel := range p.calls {
@@ -238,7 +231,6 @@ func (p *server) answer(ctx context.Context, id int64, c call) {
 	}
 }
 
-// run runs a step, and says meanwhile how far it is.
 func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o stepio.Outcome, err error) {
 	var t Task
 	if err := json.Unmarshal(args, &t); err != nil {
@@ -289,7 +281,7 @@ func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o ste
 	return o, err
 }
 
-// open opens the store; of steps of one store, once.
+// open returns the store and the setup; a store is opened once for successive steps.
 func (p *server) open(ctx context.Context) (*artifacts.Resolver, Setup, error) {
 	p.mu.Lock()
 	setup := p.setup
@@ -306,17 +298,16 @@ func (p *server) open(ctx context.Context) (*artifacts.Resolver, Setup, error) {
 	return p.store, setup, nil
 }
 
-// reportEvery thins out what a step says of its progress.
+// reportEvery is the least time between two reports of a step's progress.
 const reportEvery = 200 * time.Millisecond
 
 // reporter sends the newest progress of a step from time to time.
 type reporter struct {
-	w    *writer
-	id   int64
-	mu   sync.Mutex
-	last step.Progress
-	new  bool
-	at   *time.Timer
+	w      *writer
+	id     int64
+	mu     sync.Mutex
+	unsent *step.Progress
+	at     *time.Timer
 }
 
 func (p *server) reporter(id int64) *reporter {
@@ -329,29 +320,29 @@ func (p *server) reporter(id int64) *reporter {
 func (r *reporter) report(p step.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.last = p; !r.new {
-		r.new = true
+	if r.unsent == nil {
 		r.at.Reset(reportEvery)
 	}
+	r.unsent = &p
 }
 
 func (r *reporter) send() {
 	r.mu.Lock()
-	p, is := r.last, r.new
-	r.new = false
+	p := r.unsent
+	r.unsent = nil
 	r.mu.Unlock()
-	if is {
-		_ = r.w.send(message{ID: r.id, Progress: &p}) // the one who asked is gone: the pipe ends, too
+	if p != nil {
+		_ = r.w.send(message{ID: r.id, Progress: p}) // an error says that the parent is gone: the pipe ends, too
 	}
 }
 
-// end sends what was said last.
+// end sends what is unsent.
 func (r *reporter) end() {
 	r.at.Stop()
 	r.send()
 }
 
-// said sends what is written.
+// said sends what a step's programs write on standard error.
 type said struct {
 	w  *writer
 	id int64
@@ -361,7 +352,7 @@ func (s said) Write(b []byte) (int, error) {
 	return len(b), s.w.send(message{ID: s.id, Said: b})
 }
 
-// handler sends log lines; what is below level info is not kept by anybody.
+// handler sends log lines from level info on; nobody keeps others.
 type handler struct {
 	w     *writer
 	id    int64

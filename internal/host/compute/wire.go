@@ -14,10 +14,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// protocol is the version of the frames. A process of another one is refused by its build.
+// protocol is the version of the frames. A process with another version is refused like one of another build.
 const protocol = 1
 
-// message is one frame; one of its fields is set, and ID says which call it is about.
+// message is a frame. One field is set besides ID, which says which call it is about.
 type message struct {
 	ID int64 `json:"id,omitempty"`
 
@@ -36,7 +36,7 @@ type message struct {
 	Reply    *reply         `json:"reply,omitempty"`
 }
 
-// hello is the first word of a process.
+// hello is the first message of a process.
 type hello struct {
 	Protocol int               `json:"protocol"`
 	Build    string            `json:"build"`
@@ -52,13 +52,12 @@ type Setup struct {
 	Threads  int    `json:"threads,omitempty"`
 }
 
-// call asks for something by name.
 type call struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// reply is what came of a call: the value may be there though it failed.
+// reply is the outcome of a call: a failed call may have a value, too.
 type reply struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	Error *wireError      `json:"error,omitempty"`
@@ -71,8 +70,8 @@ type line struct {
 	Attrs [][2]string `json:"attrs,omitempty"`
 }
 
-// A frame is four bytes that begin each one, the length of its JSON and its CRC-32, four
-// bytes each, and the JSON: what a library prints into the pipe is never taken for one.
+// A frame is magic, the length of its JSON and the CRC-32 of it, four bytes each, and the JSON: what a library prints
+// into the pipe is never taken for a frame.
 const (
 	magic    = "rdsi"
 	header   = 12
@@ -108,7 +107,7 @@ func (w *writer) send(m message) error {
 	return err
 }
 
-// receive reads a frame; io.EOF is the end between two of them.
+// receive reads a frame; io.EOF says that the pipe ended between frames.
 func receive(r io.Reader) (m message, err error) {
 	var head [header]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -131,14 +130,14 @@ func receive(r io.Reader) (m message, err error) {
 	return m, nil
 }
 
-// The calls that every process answers. Others are given to Serve.
+// The calls that every process answers. Serving may have further ones.
 const (
 	runCall   = "run"
 	factsCall = "facts"
 )
 
-// aliveEvery is how often a process says that it is there, and silentFor how long it may be
-// silent: as long as the server waits for a heartbeat. Variables for tests.
+// aliveEvery is how often a process says that it is alive, and silentFor how long it may be silent: as long as the
+// server waits for a heartbeat. Variables for tests.
 var (
 	aliveEvery = time.Second
 	silentFor  = 15 * time.Second

@@ -13,16 +13,15 @@ type Cores struct {
 	threads   int
 }
 
-// New divides so many cores, and calls set with the threads of an operation whenever
-// their number is another one. A fixed number above 0 is set once, for good: for those who want it,
-// and for processors on which results depend on it.
+// New divides so many cores, and calls set with the threads of an operation whenever their number changes. A fixed
+// number above 0 is set once, for good: for users who want it, and for processors on which results depend on it.
 func New(total, fixed int, set func(threads int)) *Cores {
 	c := &Cores{total: max(1, total), fixed: fixed, set: set}
 	c.divide()
 	return c
 }
 
-// Take says that a step begins, and whether it computes. It is called again when it ends.
+// Take says that a step begins, and whether it computes; done says that it has ended.
 func (c *Cores) Take(computes bool) (done func()) {
 	count := &c.others
 	if computes {
@@ -38,7 +37,7 @@ func (c *Cores) Take(computes bool) (done func()) {
 	return sync.OnceFunc(func() { add(-1) })
 }
 
-// Threads is how many an operation of a step that computes has now.
+// Threads returns how many threads an operation of a computing step has now.
 func (c *Cores) Threads() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

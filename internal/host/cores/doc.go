@@ -1,5 +1,4 @@
-// Package cores divides the cores of a process among the running steps in it. A step
-// that computes gets those that no other step uses, and never less than half of all, which
-// several share; the operating system gives the others what they need. It knows steps by number
-// only, and sets what computes by a function.
+// Package cores divides the cores of a process among its running steps. A step that computes gets the cores that no
+// other step uses, and never less than half of all; several computing steps share these. The operating system gives
+// other steps what they need. The package knows only the number of steps, and sets threads by a function.
 package cores

@@ -10,7 +10,7 @@ import (
 
 // CUDA is libtorch's half for cards, as this process has it.
 type CUDA struct {
-	Cards int    // that this process may compute on
+	Cards int    // on which this process may compute
 	Why   string // why there are none, and what to do about it; "" if there are
 
 	Runtime string // version of CUDA's libraries, such as "13.0"; "" where they are not loaded
@@ -20,15 +20,15 @@ type CUDA struct {
 	WhyNoGraphs string // why there is none, where there are cards
 }
 
-// madeFor is what the CUDA half of the libtorch that tools/versions.mk pins was made for,
-// and the least driver for that, as NVIDIA's tables have it.
+// builtFor is the CUDA of the libtorch that tools/versions.mk pins, and leastDriver the oldest driver for it in NVIDIA's
+// tables.
 var (
-	madeFor     = nvidia.Version{Major: 13, Minor: 0}
+	builtFor    = nvidia.Version{Major: 13, Minor: 0}
 	leastDriver = 580
 )
 
-// kernels are the compute capabilities that this half has machine code for, as its fat
-// binaries name them. For newer ones than the newest it has code that the driver compiles.
+// kernels returns the compute capabilities for which libtorch has machine code, as its fat binaries name them. For newer
+// capabilities than the newest it has code that the driver compiles.
 func kernels(arch string) []nvidia.Version {
 	if arch == "arm64" {
 		return []nvidia.Version{{Major: 8}, {Major: 9}, {Major: 10}, {Major: 11}, {Major: 12}}
@@ -48,30 +48,29 @@ func supported(c nvidia.Version, arch string) string {
 	return fmt.Sprintf("compute capability %s: this libtorch has code for cards from %s on, and none for this one", c, list[0])
 }
 
-// DriverFor says why a driver that is for CUDA up to that version is none for this
-// libtorch; "" if it is one, or is not known.
+// DriverFor says why a driver for CUDA up to that version is too old for this libtorch; "" if it is not, or if the
+// version is not known.
 func DriverFor(cuda nvidia.Version) string {
-	if cuda == (nvidia.Version{}) || !cuda.Less(madeFor) {
+	if cuda == (nvidia.Version{}) || !cuda.Less(builtFor) {
 		return ""
 	}
-	return fmt.Sprintf("it is for CUDA up to %s, libtorch's CUDA half of %s: that needs a driver %d or newer", cuda, madeFor, leastDriver)
+	return fmt.Sprintf("it is for CUDA up to %s, libtorch's CUDA half of %s: that needs a driver %d or newer", cuda, builtFor, leastDriver)
 }
 
-// Fact is something that is kept beside a result.
+// Fact is a fact that is kept beside a result.
 type Fact struct{ Name, Text string }
 
-// Facts are what a process of the second program finds: what it computes with, and on which
-// cards it may.
+// Facts is what a process of the second program finds: what it computes with, and on which cards it may.
 type Facts struct {
 	Libtorch     string         `json:"libtorch"`
-	Instructions string         `json:"instructions"` // of the processors, that libtorch computes with here, such as "AVX512"
+	Instructions string         `json:"instructions"` // of the processors, with which libtorch computes here, such as "AVX512"
 	Exact        bool           `json:"exact"`        // results are the same bits for any number of threads
 	CUDA         CUDA           `json:"cuda"`
 	Process      nvidia.Process `json:"process"`
 	Machine      nvidia.Machine `json:"machine"`
 }
 
-// Devices are for people what it computes on.
+// Devices names for people what the process computes on.
 func (f Facts) Devices() string {
 	if f.CUDA.Cards > 0 {
 		return fmt.Sprintf("cpu, cuda × %d", f.CUDA.Cards)
@@ -79,7 +78,7 @@ func (f Facts) Devices() string {
 	return "cpu"
 }
 
-// Name is a card for people: its number in the process, and what it is.
+// Name describes a card for people: its number in the process, and its model.
 func (f Facts) Name(card int) string {
 	if card < len(f.Process.Cards) {
 		return cudaName(card) + " " + f.Process.Cards[card].Name
@@ -87,8 +86,7 @@ func (f Facts) Name(card int) string {
 	return cudaName(card)
 }
 
-// Of are the facts of a card by its number in the process: what it is, and by which
-// versions was computed.
+// Of returns the facts of a card by its number in the process: what it is, and the versions of what computes on it.
 func (f Facts) Of(card int) []Fact {
 	facts := []Fact{{"card", cudaName(card)}}
 	if card < len(f.Process.Cards) {

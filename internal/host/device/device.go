@@ -19,8 +19,7 @@ import (
 
 var deviceName = regexp.MustCompile(`^(auto|cpu|cuda(:[0-9]+)?)$`)
 
-// Check says what is wrong with a kind's device; whether it is there is for
-// the worker that runs the step to say.
+// Check says what is wrong with the name of a device. Whether the device exists is told by the worker that runs the step.
 func Check(name string) step.Problems {
 	if deviceName.MatchString(name) {
 		return nil
@@ -31,21 +30,17 @@ func Check(name string) step.Problems {
 // Processors stands for no card.
 const Processors = -1
 
-// Choose is the card that a step of that device gets: of one that names none, a free one of
-// the worker's, for which it waits. It is Processors if it asks for these, or for no card of
-// all and the machine, which has so many, has none. give, which is never nil, is to be called when
-// it ends.
+// Choose returns the card for a step that asks for a device: the card that it names, else a free card of the worker, for
+// which it waits. The result is Processors for the device cpu, and for auto on a machine that has no cards (have is 0).
+// give, which is never nil, is to be called when the step ends.
 func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (card int, waited time.Duration, give func(), err error) {
 	give = func() {}
-	number, named := strings.CutPrefix(name, "cuda:")
-	switch {
-	case name == "cpu" || name == "":
-		return Processors, 0, give, nil
-	case name == "auto" && have == 0:
+	if name == "cpu" || name == "" || name == "auto" && have == 0 {
 		return Processors, 0, give, nil
 	}
 	cards := room.Cards()
 	from := cards.Steps
+	number, named := strings.CutPrefix(name, "cuda:")
 	if named || len(from) == 0 {
 		n := 0
 		if named {
@@ -54,7 +49,7 @@ func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (ca
 			}
 		}
 		if cards.Only && !slices.Contains(from, n) {
-			return Processors, 0, give, step.Permanent(fmt.Errorf("this worker computes on %s alone (--gpus), and the step asks for %s", names(from), cudaName(n)))
+			return Processors, 0, give, step.Permanent(fmt.Errorf("this worker computes only on %s (--gpus), and the step asks for %s", names(from), cudaName(n)))
 		}
 		from = []int{n}
 	}
@@ -66,13 +61,13 @@ func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (ca
 	return got[0], time.Since(began), give, nil
 }
 
-// names are cards as configurations name them.
+// names lists cards as configurations name them.
 func names(cards []int) string { return strings.Join(lists.Map(cards, cudaName), ", ") }
 
 func cudaName(card int) string { return "cuda:" + strconv.Itoa(card) }
 
-// Visible names cards as CUDA_VISIBLE_DEVICES does for a program that this process starts,
-// which may have such a variable itself.
+// Visible returns CUDA_VISIBLE_DEVICES for a program that this process starts and that is to see only some cards of this
+// process, which may have such a variable itself.
 func Visible(cards []int) string {
 	own := strings.Split(os.Getenv(nvidia.VisibleVariable), ",")
 	names := make([]string, len(cards))
@@ -84,8 +79,7 @@ func Visible(cards []int) string {
 	return strings.Join(names, ",")
 }
 
-// Count is how many of NVIDIA's cards this process may give to programs. Nothing is loaded
-// to know that.
+// Count returns how many NVIDIA cards this process may give to programs, without loading a library.
 func Count() int {
 	found, _ := filepath.Glob("/dev/nvidia[0-9]*") // the pattern is valid
 	if own, set := os.LookupEnv(nvidia.VisibleVariable); set {
@@ -97,12 +91,12 @@ func Count() int {
 
 type givenKey struct{}
 
-// Give is a context for a step whose process was given a device, whatever it asks for.
+// Give returns a context for a step whose process was given a device, whatever the step asks for.
 func Give(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, givenKey{}, name)
 }
 
-// Given is what Give was told; "" if it was not.
+// Given returns the device of Give; "" without one.
 func Given(ctx context.Context) string {
 	name, _ := ctx.Value(givenKey{}).(string)
 	return name

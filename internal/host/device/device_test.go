@@ -17,7 +17,7 @@ import (
 func TestChoose(t *testing.T) {
 	own := capacity.NewPool(capacity.Amount{}, capacity.Cards{Steps: []int{0, 1}, Only: true})
 	_, _, _, err := Choose(t.Context(), own, "cuda:3", 4)
-	if err == nil || !step.IsPermanent(err) || !strings.Contains(err.Error(), "computes on cuda:0, cuda:1 alone (--gpus), and the step asks for cuda:3") {
+	if err == nil || !step.IsPermanent(err) || !strings.Contains(err.Error(), "computes only on cuda:0, cuda:1 (--gpus), and the step asks for cuda:3") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

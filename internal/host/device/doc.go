@@ -1,5 +1,4 @@
-// Package device says where steps compute: which of the machine's cards each one gets, which
-// cards libtorch can compute on, and which facts of a card are kept beside a result. What
-// asks libtorch is in package here, which only the second program has. It must not know
-// kinds, queues or the command line.
+// Package device says where steps compute: which of the machine's cards each step gets, on which cards libtorch can
+// compute, and which facts of a card are kept beside a result. Only the second program, in package here, asks libtorch
+// itself. It must not know kinds, queues or the command line.
 package device

@@ -17,20 +17,18 @@ import (
 // serverName is the name in the server's certificate.
 const serverName = "redsi-temporal"
 
-// ClientOptions says how to call the server. A lost connection is made again, to the server
-// that the folder then has, which is started if there is none: calls that are retried, such as
-// polls and waits, survive its death.
+// ClientOptions says how to call the server. A lost connection is replaced by one to the folder's present server, which
+// is started if there is none: retried calls, such as polls and waits, survive the death of a server.
 func (s *Server) ClientOptions() (client.Options, error) {
 	return optionsOf(s.o.Dir, "client", s.Address, time.Minute, s.ensure)
 }
 
-// LookOptions says how to call the server of a folder without keeping it alive or starting
-// it.
+// LookOptions says how to call the server of a folder without keeping it alive or starting it.
 func LookOptions(dir string, i Info) (client.Options, error) {
 	return optionsOf(dir, "client", i.Address, 0, func(context.Context) (Info, error) { return reach(dir) })
 }
 
-// optionsOf calls by the certificate of a name; each connection is made to the server that is found at that moment.
+// optionsOf are options with the certificate of a name; each connection goes to the server that find gives then.
 func optionsOf(dir, name, address string, first time.Duration, find func(context.Context) (Info, error)) (client.Options, error) {
 	t, err := clientTLS(dir, name)
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
@@ -45,7 +43,7 @@ func optionsOf(dir, name, address string, first time.Duration, find func(context
 		TLS: t, DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial)}, GetSystemInfoTimeout: first}}, err
 }
 
-// clientTLS reads the certificates made by a server of the folder for clients of a name.
+// clientTLS reads the certificates that a server of the folder has written for clients of a name.
 func clientTLS(dir, name string) (*tls.Config, error) {
 	dir = filepath.Join(dir, "tls")
 	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key"))

@@ -28,9 +28,8 @@ func Get() string {
 // beside is the server program's name if it is not in a folder of its own.
 const beside = "redsi-temporal-server"
 
-// Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else
-// redsi-temporal-server beside this program, as in an archive of `make dist`, else the one
-// that `make` installed last, else redsi-temporal-server on PATH.
+// Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else redsi-temporal-server beside this program, as
+// in an archive of `make dist`, else the program that `make` installed last, else redsi-temporal-server on PATH.
 func Find() (string, error) {
 	if p := os.Getenv("REDSI_TEMPORAL_SERVER"); p != "" {
 		if _, err := os.Stat(p); err != nil {
@@ -52,7 +51,7 @@ func Find() (string, error) {
 	return "", fmt.Errorf("%w: there is no %s beside redsi; %s, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address", ErrNoServer, beside, Get())
 }
 
-// installed is the program that `make` installed last; "" if there is none.
+// installed returns the program that `make` installed last; "" if there is none.
 func installed() (newest string) {
 	deps := os.Getenv("REDSI_DEPS")
 	if deps == "" {
@@ -73,7 +72,7 @@ func installed() (newest string) {
 	return newest
 }
 
-// Temporal is the version of Temporal that a server program was built of.
+// Temporal returns the version of Temporal in a server program.
 func Temporal(program string) string {
 	if info, err := buildinfo.ReadFile(program); err == nil {
 		for _, m := range info.Deps {

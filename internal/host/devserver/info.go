@@ -25,18 +25,18 @@ type Info struct {
 	Notes   []string `json:"notes"` // for people, about its start
 }
 
-// InfoFile is where a server says that it answers; one that ends removes it.
+// InfoFile is the file of a server that answers; the server removes it when it ends.
 const InfoFile = "server.json"
 
-// ProfileFile is the configuration file for Temporal's tools that a server
-// writes into its folder, with the profile ProfileName.
+// ProfileFile is the configuration file for Temporal's tools that a server writes into its folder, with the profile
+// ProfileName.
 const (
 	ProfileFile = "temporal.toml"
 	ProfileName = "redsi"
 )
 
-// look says how to reach the server of a folder, if one answers; held is true if there is one,
-// answering, starting or ending. One of another machine is an error, but for a silent claim.
+// look says how to reach the server of a folder, if it answers; held is true if there is a server, answering, starting
+// or ending. A server of another machine is an error, unless its claim has a number up to silent.
 func look(dir string, silent int) (i Info, answers, held bool, err error) {
 	if o, other := elsewhere(dir, silent); other {
 		return i, false, true, o.error()
@@ -53,7 +53,7 @@ func look(dir string, silent int) (i Info, answers, held bool, err error) {
 	return i, true, true, nil
 }
 
-// announced is what the folder's last server has said of itself.
+// announced reads the InfoFile of the folder's last server.
 func announced(dir string) (i Info, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, InfoFile))
 	if err == nil {
@@ -71,7 +71,8 @@ func Running(dir string) (Info, bool) {
 	return i, answers
 }
 
-// running is Running; an error says why it is not known: the folder is another machine's, cannot be read, or has no locks.
+// running is Running with the reason why the answer is not known: the folder is another machine's, cannot be read, or
+// has no locks.
 func running(dir string) (i Info, answers bool, err error) {
 	if _, err = os.Stat(filepath.Join(dir, ownerLock)); err == nil { // asking creates nothing
 		i, answers, _, err = look(dir, 0)
@@ -81,12 +82,12 @@ func running(dir string) (i Info, answers bool, err error) {
 	return i, answers, err
 }
 
-// AwaitEnd waits until the server of a folder has ended, as it does when it is not used.
+// AwaitEnd waits until the server of a folder has ended, as it does when nobody uses it.
 func AwaitEnd(ctx context.Context, dir string) error {
 	return awaitEnd(ctx, dir, 0, 0, &patience{})
 }
 
-// awaitEnd waits until there is no server, or another one than a process if that is given.
+// awaitEnd waits until there is no server or, if pid is not 0, until it is not that process.
 func awaitEnd(ctx context.Context, dir string, pid, silent int, p *patience) error {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
@@ -134,15 +135,14 @@ func (i Info) signal(s os.Signal) error {
 	return p.Signal(s)
 }
 
-// stateOf is the letter of a process's state; "" if the system does not say.
+// stateOf returns the letter of a process's state; "" if the system does not say.
 func stateOf(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	state, _, _ := strings.Cut(strings.TrimSpace(string(b[bytes.LastIndexByte(b, ')')+1:])), " ")
 	return state
 }
 
-// Condition describes the state of the server of a folder, and what keeps it from working if
-// that is visible.
+// Condition describes the state of the server of a folder, and what visibly keeps it from working.
 func Condition(dir string) string {
 	if full := shortage(dir, roomFull); full != "" {
 		return condition(dir) + "; " + full + ", then it continues"

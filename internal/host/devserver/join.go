@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,7 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// Options describes the server that is needed.
+// Options describes the server that a process needs.
 type Options struct {
 	Program          string // path of the server program
 	Dir              string // state folder: database, log, keys, locks
@@ -28,7 +27,7 @@ type Options struct {
 	Listen           string // name or IP address of this machine on which others are to reach the server; "": as it runs, or not at all
 	SearchAttributes []string
 	Idle             time.Duration // how long it stays without a client; 0: two seconds
-	Long             int           // events after which a workflow is told that its history is long; 0: as a cluster has it
+	Long             int           // events after which a workflow is told that its history is long; 0: the default of clusters
 
 	// First is called by the first process of a folder, before any other may join.
 	First func(context.Context, *Server) error
@@ -42,7 +41,7 @@ type Server struct {
 
 	o              Options
 	clients, first *flock.Flock
-	silent         int // number of the claim of another machine, gone since, that a server here may take over
+	silent         int // number of the claim of another machine, gone since, which a server here may take over
 
 	mu   sync.Mutex
 	seen int // process of the server that was last reported
@@ -54,7 +53,7 @@ var ErrPort = errors.New("cannot listen on it")
 // ErrDir says that the path of a folder is too long.
 var ErrDir = errors.New("the path is too long for the server's database")
 
-// maxDir is how long it may be: SQLite accepts 512 bytes, including its files' names.
+// maxDir is the most bytes of a folder's path: SQLite accepts 512, including its files' names.
 const maxDir = 440
 
 // ErrOther says that the folder's server uses other ports, or another address, than requested.
@@ -85,14 +84,14 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Visit is for looking only: it starts no server. One that answers stays until the visit is
-// closed, unless it is another machine's. Visit returns nil without one, and an error, ErrElsewhere
-// among others, where there may be one that is not to be seen from here.
+// Visit is for looking only: it starts no server. A server that answers stays until the visit is closed, unless it is
+// another machine's. Visit returns nil if there is no server, and an error, such as ErrElsewhere, if there may be a
+// server that cannot be seen from here.
 func Visit(ctx context.Context, dir string) (*Server, error) {
 	s := &Server{o: Options{Dir: dir}, clients: lockOf(dir, clientsLock), first: lockOf(dir, firstLock)}
 	if i, err := reach(dir); err == nil && i.Listen != "" {
 		if _, other := elsewhere(dir, 0); other {
-			s.Info, s.UI = i, "" // the UI is for its machine alone
+			s.Info, s.UI = i, "" // only its own machine reaches the UI
 			return s, nil
 		}
 	}
@@ -145,8 +144,7 @@ func (s *Server) join(ctx context.Context) error {
 	return await(ctx, s.first, starting, shared)
 }
 
-// agree gets a server on the requested address and ports. One on others is ended if it is not
-// in use.
+// agree gets a server on the requested address and ports. A server on others is ended if nobody uses it.
 func (s *Server) agree(ctx context.Context, exclusive bool) error {
 	if i, answers, _, err := look(s.o.Dir, s.silent); err != nil {
 		return err
@@ -173,15 +171,10 @@ func (s *Server) wanted(i Info) bool {
 
 func (s *Server) listens(i Info) bool { return s.o.Listen == "" || s.o.Listen == i.Listen }
 
+// portOf returns the port of HOST:PORT or http://HOST:PORT; 0 if there is none.
 func portOf(address string) int {
-	if u, err := url.Parse(address); err == nil && u.Port() != "" {
-		address = u.Host
-	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(port) // 0: not a number
+	_, port, _ := strings.CutLast(address, ":")
+	n, _ := strconv.Atoi(port)
 	return n
 }
 

@@ -19,8 +19,8 @@ import (
 // ErrListen says that the server cannot listen on the wanted address.
 var ErrListen = errors.New("cannot listen there")
 
-// addressOf is the address of this machine that a name or an address means: of a name's, one
-// that other machines may reach, IPv4 first.
+// addressOf returns the address of this machine that a name or an address means: of a name's addresses the first that
+// other machines may reach, IPv4 before IPv6.
 func addressOf(ctx context.Context, host string) (string, error) {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
@@ -40,7 +40,7 @@ func addressOf(ctx context.Context, host string) (string, error) {
 		host, ErrListen, words(found), ownAddresses())
 }
 
-// ownAddresses are those at which other machines may reach this one.
+// ownAddresses lists the addresses at which other machines may reach this one.
 func ownAddresses() string {
 	var own []netip.Addr
 	all, _ := net.InterfaceAddrs() // none
@@ -62,7 +62,7 @@ func words(ips []netip.Addr) string {
 // ErrNone says that a folder has no server.
 var ErrNone = errors.New("no Temporal server runs for this state folder")
 
-// reach says where the folder's server is for a caller on this machine, if it is to be reached.
+// reach says how a caller on this machine reaches the folder's server, if it can.
 func reach(dir string) (Info, error) {
 	i, err := announced(dir)
 	o, other := elsewhere(dir, 0)
@@ -77,9 +77,9 @@ func reach(dir string) (Info, error) {
 	return i, nil
 }
 
-// WorkerOptions says how a worker, on any machine that sees the folder, calls its server: by the
-// certificate that may do what workers do, and no more. A lost connection is made again to
-// whatever server the folder then has; none is started, and none stays because of it.
+// WorkerOptions says how a worker, on any machine that sees the folder, calls its server: with the certificate that may
+// do only what workers do. A lost connection is replaced by one to the folder's present server; none is started for it,
+// and none stays because of it.
 func WorkerOptions(dir string) (client.Options, error) {
 	i, err := reach(dir)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // lookEvery is how often locks and files of other processes are checked.
 const lookEvery = 20 * time.Millisecond
 
-// lockOf is a lock of the folder, not taken yet. Child processes do not inherit it.
+// lockOf returns a lock of the folder, not taken yet. Child processes do not inherit it.
 func lockOf(dir, name string) *flock.Flock { return flock.New(filepath.Join(dir, name)) }
 
 // Ways to take a lock. The holder of an exclusive lock may make it shared.
@@ -33,7 +33,6 @@ var (
 	shared        = (*flock.Flock).TryRLock
 )
 
-// take takes a lock if it is free.
 func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
 	ok, err := how(l)
 	switch {
@@ -45,7 +44,7 @@ func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
 	return ok, nil
 }
 
-// await takes a lock in the first of several ways that is possible.
+// await takes a lock in the first possible way, and waits until one is.
 func await(ctx context.Context, l *flock.Flock, told *patience, hows ...func(*flock.Flock) (bool, error)) error {
 	for {
 		for _, how := range hows {
@@ -59,7 +58,7 @@ func await(ctx context.Context, l *flock.Flock, told *patience, hows ...func(*fl
 	}
 }
 
-// patience waits and, if that takes long, says what for, again and again.
+// patience waits and, if that takes long, says from time to time what for.
 type patience struct {
 	since time.Time
 	say   func(string)

@@ -18,9 +18,9 @@ import (
 // ErrElsewhere says that another machine runs the server of a folder.
 var ErrElsewhere = errors.New("the Temporal server of this state folder runs on another machine")
 
-// owner is the machine whose server has a folder, as the newest of its claims says: files
-// owner.1, owner.2, …, which tools/temporal-server makes, and writes to every two seconds. They
-// hold where locks do not reach other machines.
+// owner is the machine whose server has a folder, as the newest of the folder's claims says: files owner.1, owner.2, …,
+// which tools/temporal-server creates, and writes to every two seconds. Claims hold where locks do not reach other
+// machines.
 type owner struct {
 	Host   string    `json:"host"`
 	Boot   string    `json:"boot"` // "" where the system does not tell
@@ -29,10 +29,9 @@ type owner struct {
 	number int
 }
 
-// elsewhere is the owner of a folder if that is another machine, or this one before its last
-// boot, and its claim has a number above silent.
-func elsewhere(dir string, silent int) (owner, bool) {
-	var o owner
+// elsewhere returns the owner of a folder; ok if that is another machine, or this one before its last boot, and if the
+// claim's number is above silent.
+func elsewhere(dir string, silent int) (o owner, ok bool) {
 	files, _ := os.ReadDir(dir) // without a folder there is none
 	for _, f := range files {
 		if n, ok := strings.CutPrefix(f.Name(), "owner."); ok {
@@ -46,9 +45,9 @@ func elsewhere(dir string, silent int) (owner, bool) {
 	o.file = filepath.Join(dir, "owner."+strconv.Itoa(o.number))
 	b, err := os.ReadFile(o.file)
 	if err != nil {
-		return o, false // it has just ended, or another one follows
+		return o, false // its server has just ended, or another claim follows
 	}
-	_ = json.Unmarshal(b, &o) // a damaged one is some other machine's
+	_ = json.Unmarshal(b, &o) // a damaged claim counts as another machine's
 	here, _ := process.Here()
 	if o.Boot != "" && here.Boot != "" {
 		return o, o.Boot != here.Boot
@@ -77,16 +76,14 @@ func Elsewhere(dir string) string {
 	return ""
 }
 
-// A claim that was not written to for staleAfter is silent: that of a machine that is gone, or
-// of a process that was killed there. Two times of the file server tell it, and a look for
-// sureAfter, in which a process that lives writes twice.
+// A claim that was not written to for staleAfter is silent: its machine is gone, or the process there was killed. This
+// is told by two times of the file server, and by watching for sureAfter, in which a living process writes twice.
 const (
 	staleAfter = time.Minute
 	sureAfter  = 5 * time.Second
 )
 
-// settle returns when no other machine runs the folder's server, or with ErrElsewhere as soon as
-// one is seen at it.
+// settle returns nil once no other machine runs the folder's server, and ErrElsewhere as soon as a machine is seen to.
 func (s *Server) settle(ctx context.Context) error {
 	for {
 		o, other := elsewhere(s.o.Dir, s.silent)
@@ -120,7 +117,7 @@ func (s *Server) settle(ctx context.Context) error {
 	}
 }
 
-// written is when a file was last written to. It is opened, since NFS asks its server then.
+// written returns when a file was last written to. The file is opened since NFS then asks its server.
 func written(file string) (time.Time, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -134,7 +131,7 @@ func written(file string) (time.Time, error) {
 	return st.ModTime(), nil
 }
 
-// now is the time of the folder's file server; long ago if nothing can be written there.
+// now returns the time of the folder's file server; the zero time if nothing can be written there.
 func (s *Server) now() time.Time {
 	f, err := os.CreateTemp(s.o.Dir, "now-*")
 	if err != nil {
@@ -143,6 +140,6 @@ func (s *Server) now() time.Time {
 	defer os.Remove(f.Name())
 	_, _ = f.WriteString("now")
 	f.Close()
-	at, _ := written(f.Name()) // zero: its time cannot be read
+	at, _ := written(f.Name())
 	return at
 }

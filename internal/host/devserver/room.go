@@ -8,16 +8,15 @@ import (
 	"github.com/redsi/redsi/internal/system"
 )
 
-// A server is not started with less than roomNeeded bytes free: an empty database has 600 kB,
-// and writes go to a log of a few megabytes first. With less than roomFull it cannot make
-// progress.
+// A server is not started with less than roomNeeded bytes free: an empty database has 600 kB, and writes go to a log of
+// a few megabytes first. With less than roomFull a server cannot work.
 const (
 	roomNeeded = 8 << 20
 	roomFull   = 256 << 10
 )
 
-// shortage says what to do about the disk of a folder with less than so many bytes free; "" if
-// it has more, or the system does not say.
+// shortage says what to do if the disk of a folder has less than so many bytes free; "" if it has more, or if the
+// system does not say.
 func shortage(dir string, least int64) string {
 	free, ok := system.Free(dir)
 	if !ok || free >= least {

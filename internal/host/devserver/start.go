@@ -17,14 +17,14 @@ import (
 	"github.com/redsi/redsi/internal/system"
 )
 
-// logFile has the output of a folder's servers; it is started anew at logMost bytes.
+// logFile has the output of a folder's servers; it is emptied at logMost bytes.
 const (
 	logFile = "temporal.log"
 	logMost = 1 << 20
 )
 
-// ensure returns how to reach the folder's server once it answers, starting one if there is
-// none. The caller holds clientsLock, so none ends meanwhile except by a fault.
+// ensure returns how to reach the folder's server once it answers, and starts a server if there is none. The caller
+// holds clientsLock, so that a server ends meanwhile only by a fault.
 func (s *Server) ensure(ctx context.Context) (Info, error) {
 	p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to answer: " + s.Condition() }}
 	for killed := 0; ; {
@@ -39,7 +39,7 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 		if !held {
 			err := s.start(ctx, p)
 			if killed++; signalled(err) && killed < startTries {
-				s.o.Say("the Temporal server was killed while it started; starting it again")
+				s.o.Say("the Temporal server was killed while it started; it is started again")
 				continue
 			}
 			if err != nil {
@@ -52,18 +52,13 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 	}
 }
 
-// startTries is how often to start a server that is killed before it answers, by a person or a
-// system short of memory.
+// startTries is how often to start a server that is killed before it answers, by a person or for want of memory.
 const startTries = 5
 
 // signalled reports whether err says that a signal ended a program.
 func signalled(err error) bool {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return false
-	}
-	status, ok := exit.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled()
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && exit.Sys().(syscall.WaitStatus).Signaled()
 }
 
 // tell prints each server's notes once.
@@ -83,8 +78,7 @@ func (s *Server) tell(i Info) {
 	}
 }
 
-// start starts a server, unless another process is doing so, and waits until it answers or has
-// ended.
+// start starts a server, unless another process is doing so, and waits until it answers or has ended.
 func (s *Server) start(ctx context.Context, p *patience) error {
 	lock := lockOf(s.o.Dir, startLock)
 	defer lock.Close()
@@ -94,7 +88,7 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 	if _, _, held, err := look(s.o.Dir, s.silent); held || err != nil {
 		return err
 	}
-	listen := cmp.Or(s.o.Listen, s.Info.Listen) // one that is started in another's place listens as that did
+	listen := cmp.Or(s.o.Listen, s.Info.Listen) // in another server's place it listens as that did
 	if err := cmp.Or(claimable(cmp.Or(listen, loopback), s.o.Port), claimable(loopback, s.o.UIPort)); err != nil {
 		return err
 	}
@@ -123,8 +117,8 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 	}
 }
 
-// spawn starts the program in a session of its own, so that neither a terminal's signals nor
-// the end of this process reach it. It returns where in the log the program's output begins.
+// spawn starts the program in its own session, so that neither a terminal's signals nor the end of this process reach
+// it. It returns where in the log the program's output begins.
 func (s *Server) spawn(listen string) (from int64, ended <-chan error, err error) {
 	path := filepath.Join(s.o.Dir, logFile)
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
@@ -136,7 +130,7 @@ func (s *Server) spawn(listen string) (from int64, ended <-chan error, err error
 		return 0, nil, err
 	}
 	defer log.Close()
-	// A full disk or quota shows here: the program itself could not write a message.
+	// A full disk or quota shows here, where this process can say so.
 	if _, err := fmt.Fprintf(log, "redsi, process %d, starts the server\n", os.Getpid()); err != nil {
 		return 0, nil, err
 	}
@@ -165,7 +159,7 @@ func (s *Server) spawn(listen string) (from int64, ended <-chan error, err error
 	return from, done, nil
 }
 
-// printed is the end of the server's output since a place in the log.
+// printed returns the end of the server's output since a place in the log.
 func (s *Server) printed(from int64) string {
 	b, err := os.ReadFile(filepath.Join(s.o.Dir, logFile))
 	if err != nil {

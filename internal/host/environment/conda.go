@@ -21,12 +21,11 @@ type Locked struct {
 	Hash   string // such as "sha256:…" or "md5:…"
 	Name   string
 	Of     string // version and build, as conda records them
-	Python bool   // it is installed by pip
+	Python bool   // whether pip installs it
 }
 
 var condaFile = regexp.MustCompile(`^(.+)-([^-]+)-([^-]+)\.(?:conda|tar\.bz2)$`)
 
-// conda is the manifest of a lock of conda or pixi.
 func (r Recipe) conda(on platform) (m libraries.Manifest, err error) {
 	list, err := r.Locked()
 	if err != nil {
@@ -50,7 +49,7 @@ func (r Recipe) Locked() (list []Locked, err error) {
 	folder := platforms[r.Platform].conda
 	list, err = condaLock([]byte(text), folder)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("it has no packages for %s: add that platform to the lock, or give platform = \"…\" of one that it has", folder)
+		err = fmt.Errorf("it has no packages for %s: add that platform to the lock, or choose a platform that it has by platform = \"…\"", folder)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Lock, err)
@@ -58,7 +57,7 @@ func (r Recipe) Locked() (list []Locked, err error) {
 	return list, nil
 }
 
-// named fills in what the name of a conda package's file says.
+// named returns a conda package with what the name of its file says.
 func named(at, hash string) (p Locked, err error) {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -71,17 +70,16 @@ func named(at, hash string) (p Locked, err error) {
 	return Locked{URL: at, Hash: hash, Name: parts[1], Of: parts[2] + " " + parts[3]}, nil
 }
 
-// condaPackage is one of a conda-lock.yml or, with SHA256, of a pixi.lock.
+// condaPackage is a package in a conda-lock.yml or, with SHA256, in a pixi.lock.
 type condaPackage struct {
 	Name, Version, Manager, Platform, URL, Category string
 	Optional                                        bool
 	Hash                                            struct{ MD5, SHA256 string }
 
-	Conda, Pypi string // its address
+	Conda, Pypi string // address
 	SHA256      string
 }
 
-// condaLock reads a conda-lock.yml or a pixi.lock.
 func condaLock(text []byte, folder string) (list []Locked, err error) {
 	var lock struct {
 		Environments      map[string]struct{ Packages map[string][]condaPackage }

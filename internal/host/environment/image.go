@@ -12,10 +12,10 @@ import (
 
 var imageDigest = regexp.MustCompile(`^([^@\s]+)@sha256:([0-9a-f]{64})$`)
 
-// IsReference says whether the name of an image is NAME@sha256:DIGEST rather than a file.
+// IsReference reports whether the name of an image is NAME@sha256:DIGEST rather than a file.
 func IsReference(name string) bool { return imageDigest.MatchString(name) }
 
-// image is the manifest of an image: its name and its digest. Files has that of a SIF file.
+// image returns the manifest of an image: its name and its digest, which Files has for a SIF file.
 func (r Recipe) image(platform) (m libraries.Manifest, err error) {
 	if parts := imageDigest.FindStringSubmatch(r.Lock); parts != nil {
 		m.Distributions = []libraries.Distribution{{Name: "image", Version: r.Lock, Files: parts[2]}}
@@ -28,7 +28,7 @@ func (r Recipe) image(platform) (m libraries.Manifest, err error) {
 	return m, nil
 }
 
-// nix is the manifest of a flake: its inputs with their hashes, and the flake itself.
+// nix returns the manifest of a flake: its inputs with their hashes, and the flake itself.
 func (r Recipe) nix(platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {

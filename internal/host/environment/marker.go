@@ -12,9 +12,8 @@ import (
 	"deps.dev/util/pypi"
 )
 
-// markers are the values of an environment marker's variables, of PEP 508. Those that differ from
-// machine to machine are empty; extra, extras and dependency_groups have all that are chosen, each
-// between bars.
+// markers maps the variables of PEP 508's environment markers to values. Variables that differ from machine to machine
+// are empty; extra, extras and dependency_groups have all that was chosen, each between bars.
 type markers map[string]string
 
 func (on platform) values(full string) markers {
@@ -29,10 +28,20 @@ const markerValue = `('[^']*'|"[^"]*"|[A-Za-z_][\w.]*)`
 var (
 	// markerPart is a comparison, or what stands between two of them.
 	markerPart = regexp.MustCompile(`(?s)` + markerValue + `\s*(===|==|~=|!=|<=|>=|<|>|not\s+in\b|in\b)\s*` + markerValue + `|and\b|or\b|\s+|.`)
-	bracketed  = regexp.MustCompile(`\([01](?:[&|][01])*\)`) // with none in it
+	bracketed  = regexp.MustCompile(`\([01](?:[&|][01])*\)`) // without brackets in it
 )
 
-// holds evaluates a marker; an empty one holds.
+// anyHolds reports whether one of several markers holds, or there are none.
+func (m markers) anyHolds(texts []string) (ok bool, err error) {
+	ok = len(texts) == 0
+	for _, text := range texts {
+		holds, wrong := m.holds(text)
+		ok, err = ok || holds, cmp.Or(err, wrong)
+	}
+	return ok, err
+}
+
+// holds evaluates a marker; an empty marker holds.
 func (m markers) holds(text string) (bool, error) {
 	if strings.TrimSpace(text) == "" {
 		return true, nil
@@ -64,7 +73,7 @@ func (m markers) holds(text string) (bool, error) {
 	return form == "1", nil
 }
 
-// value is that of a text or a variable; name is that of a variable.
+// value returns the value of a quoted text or a variable; name is "" for a text.
 func (m markers) value(t string) (text, name string, err error) {
 	if t[0] == '\'' || t[0] == '"' {
 		return t[1 : len(t)-1], "", nil

@@ -10,21 +10,20 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// reading is raised when Manifest says something else of a recipe: what is remembered counts no
-// more.
+// reading is raised when Manifest reads a recipe in another way: it makes what is remembered invalid.
 const reading = "3 "
 
-// Memory is a folder that remembers, by name, the manifest of the recipe that was read last:
-// reading a lock of a megabyte takes longer than hashing it. "" remembers nothing.
+// Memory is a folder that remembers, by name, the manifest of the recipe that was read last: reading a lock of a
+// megabyte takes longer than hashing it. "" remembers nothing.
 type Memory string
 
-// Manifest is that of a recipe whose text has a digest, as one of a name.
+// Manifest returns the environment of a name, by the manifest of a recipe whose text has the given digest.
 func (m Memory) Manifest(r Recipe, text artifacts.Digest, name string) (*libraries.Environment, error) {
 	head := []byte(reading + text.Hex() + "\n")
 	file := filepath.Join(string(m), artifacts.Sum([]byte(name)).Hex()+".json")
 	if was, err := os.ReadFile(file); err == nil && m != "" {
-		if known, err := libraries.Parse(bytes.TrimPrefix(was, head)); err == nil {
-			return known.As(name)
+		if manifest, err := libraries.Parse(bytes.TrimPrefix(was, head)); err == nil {
+			return manifest.As(name)
 		}
 	}
 	is, err := r.Manifest()

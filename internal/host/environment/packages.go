@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Package is one that is installed in an environment, for people.
+// Package is a package that is installed in an environment, for people.
 type Package struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -35,8 +35,7 @@ func Sentence(list []Package, n int) string {
 // ListName is the name under which a result keeps the packages of its environment.
 const ListName = "environment"
 
-// ListOf is the file in which a result keeps the packages of its environment; ok is false if it
-// had none.
+// ListOf returns the file in which a result keeps the packages of its environment; ok is false if it had none.
 func ListOf(r *artifacts.Result) (f artifacts.File, ok bool) {
 	if r == nil {
 		return f, false
@@ -49,7 +48,7 @@ func ListOf(r *artifacts.Result) (f artifacts.File, ok bool) {
 	return f, false
 }
 
-// ReadList reads such a file.
+// ReadList reads the file that ListOf returns.
 func ReadList(ctx context.Context, f artifacts.File, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (list []Package, err error) {
 	r, err := open(ctx, f.Digest)
 	if err != nil {

@@ -19,7 +19,7 @@ var pylockName = regexp.MustCompile(`^pylock(\.[^.]+)?\.toml$`)
 type pyLock struct {
 	Version      string   `toml:"lock-version"`
 	Requires     string   `toml:"requires-python"`
-	Environments []string `toml:"environments"` // markers, of which one holds where the lock is for
+	Environments []string `toml:"environments"` // markers, one of which has to hold
 	Extras       []string `toml:"extras"`
 	Groups       []string `toml:"dependency-groups"`
 	Default      []string `toml:"default-groups"`
@@ -36,7 +36,7 @@ type pyLock struct {
 	} `toml:"packages"`
 }
 
-// pylock is the manifest of a pylock.toml, with the extras and groups that were chosen.
+// pylock returns the manifest of a pylock.toml, with the chosen extras and groups.
 func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 	lock, err := r.pyLock()
 	if err != nil {
@@ -51,7 +51,7 @@ func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 		for _, x := range names {
 			x = pypi.CanonPackageName(x)
 			if !slices.ContainsFunc(from, func(has string) bool { return pypi.CanonPackageName(has) == x }) {
-				return fmt.Errorf("%s has no %s %q to choose: a lock of pdm has; those of uv, pip and poetry have what was named when they were made", r.Lock, what, x)
+				return fmt.Errorf("%s has no %s %q to choose: a lock of pdm has; locks of uv, pip and poetry have only what was named when they were written", r.Lock, what, x)
 			}
 			values[variable] += "|" + x + "|"
 		}
@@ -60,15 +60,9 @@ func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 	if err := cmp.Or(choose("extra", "extras", r.Extras, lock.Extras), choose("group", "dependency_groups", r.groups(lock), slices.Concat(lock.Groups, lock.Default))); err != nil {
 		return m, err
 	}
-	here := len(lock.Environments) == 0
-	for _, e := range lock.Environments {
-		holds, err := values.holds(e)
-		if err != nil {
-			return m, fmt.Errorf("%s: %w", r.Lock, err)
-		}
-		here = here || holds
-	}
-	if !here {
+	if here, err := values.anyHolds(lock.Environments); err != nil {
+		return m, fmt.Errorf("%s: %w", r.Lock, err)
+	} else if !here {
 		return m, fmt.Errorf("%s is for no other environment than %s", r.Lock, strings.Join(lock.Environments, " or "))
 	}
 	seen := map[string]bool{}
@@ -82,7 +76,7 @@ func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 		}
 		d := libraries.Distribution{Name: pypi.CanonPackageName(p.Name), Version: p.Version}
 		what := strings.TrimSpace(p.Name + " " + p.Version)
-		admits, bad := constraint(p.Requires) // what cannot be read is the installer's
+		admits, bad := constraint(p.Requires) // the installer refuses what cannot be read
 		switch {
 		case seen[d.Name]:
 			err = fmt.Errorf("it has several packages %s for this platform and Python; make it anew", d.Name)
@@ -117,7 +111,6 @@ func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 	return m, nil
 }
 
-// pyLock reads the recipe's pylock.toml.
 func (r Recipe) pyLock() (lock pyLock, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
@@ -135,15 +128,15 @@ func (r Recipe) pyLock() (lock pyLock, err error) {
 	return lock, nil
 }
 
-// groups are those that were chosen, and those that the lock installs by default.
+// groups returns the lock's default groups and the chosen ones.
 func (r Recipe) groups(lock pyLock) []string { return slices.Concat(lock.Default, r.Groups) }
 
-// Options name to an installer, by its options --extra and --group, what was chosen of a lock.
+// Options returns the options --extra and --group that name to an installer what was chosen of a lock.
 func (r Recipe) Options() (argv []string) {
 	groups := r.Groups
 	if r.Kind == Pylock && len(groups) > 0 {
 		if lock, err := r.pyLock(); err == nil { // else it has no manifest
-			groups = r.groups(lock) // an installer's options take the place of the default
+			groups = r.groups(lock) // options replace an installer's default
 		}
 	}
 	for _, x := range r.Extras {

@@ -22,12 +22,12 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Format is that of a recipe's text.
+// Format is the format of a recipe's text.
 const Format = "redsi-environment/1"
 
 // The ways in which an environment is given.
 const (
-	UV           = "uv"           // a uv.lock, or that of a script
+	UV           = "uv"           // a uv.lock, or the lock of a script
 	Pylock       = "pylock"       // a pylock.toml
 	Requirements = "requirements" // a requirements.txt with hashes
 	Conda        = "conda"        // a conda-lock.yml or a pixi.lock
@@ -35,10 +35,10 @@ const (
 	Nix          = "nix"          // a flake.lock
 )
 
-// Kinds are all of them.
+// Kinds are all ways in which an environment is given.
 var Kinds = []string{UV, Pylock, Requirements, Conda, Image, Nix}
 
-// kindOf is the kind of which the name of a lock file is; "" of a name of any.
+// kindOf returns the kind that the name of a lock file belongs to; "" if it may belong to any.
 func kindOf(lock string) string {
 	if pylockName.MatchString(lock) {
 		return Pylock
@@ -49,8 +49,8 @@ func kindOf(lock string) string {
 	return map[string]string{"uv.lock": UV, "conda-lock.yml": Conda, "pixi.lock": Conda, "flake.lock": Nix}[lock]
 }
 
-// Beside are the names of the files that a kind's lock file stands beside, and that it is read
-// with. A lock of another kind is an error.
+// Beside returns the names of the files beside a kind's lock file with which it is read. A lock of another kind is an
+// error.
 func Beside(kind, lock string) ([]string, error) {
 	if is := kindOf(lock); is != "" && is != kind {
 		return nil, fmt.Errorf("%s is no lock of %s: give it by %s = %q", lock, kind, is, lock)
@@ -61,30 +61,28 @@ func Beside(kind, lock string) ([]string, error) {
 	return map[string][]string{UV: {project}, Nix: {"flake.nix"}}[kind], nil
 }
 
-// Recipe is what an environment is made from.
+// Recipe says how to build an environment.
 type Recipe struct {
 	Format   string            `json:"format"`
 	Kind     string            `json:"kind"`
 	Lock     string            `json:"lock"`             // name of the lock file without folders, or the reference of an image
 	Path     string            `json:"path,omitempty"`   // of a SIF file
 	Python   string            `json:"python,omitempty"` // such as "3.11" or "3.11.7", where it was given
-	Extras   []string          `json:"extras,omitempty"` // of a uv.lock's project or a pylock.toml, and
-	Groups   []string          `json:"groups,omitempty"` // of its dependencies
+	Extras   []string          `json:"extras,omitempty"` // chosen of a uv.lock's project or a pylock.toml
+	Groups   []string          `json:"groups,omitempty"` // likewise, of dependencies
 	Platform string            `json:"platform"`
-	Sizes    map[string]int    `json:"sizes,omitempty"` // of Files, in a text
-	Files    map[string]string `json:"-"`               // texts of the lock and of what is beside it
+	Sizes    map[string]int    `json:"sizes,omitempty"` // of Files, in bytes, in a text
+	Files    map[string]string `json:"-"`               // texts of the lock and of the files beside it
 }
 
-// Text is the recipe as it is stored: a line of JSON, and its files as they are.
+// Text returns the recipe as it is stored: a line of JSON, and its files as they are.
 func (r Recipe) Text() ([]byte, error) {
 	r.Sizes = map[string]int{}
-	all := 1
 	for name, text := range r.Files {
 		r.Sizes[name] = len(text)
-		all += len(text)
 	}
 	b, err := json.Marshal(r)
-	b = append(slices.Grow(b, all), '\n')
+	b = append(b, '\n')
 	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
 		b = append(b, r.Files[name]...)
 	}
@@ -109,7 +107,7 @@ func Parse(text []byte) (r Recipe, err error) {
 	return r, err
 }
 
-// Manifest is what the environment has on its platform.
+// Manifest returns what the environment has on its platform.
 func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	on, ok := platforms[r.Platform]
 	if !ok {
@@ -123,7 +121,7 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 		return m, fmt.Errorf("the lock of %s has its own Python: leave out python", r.Kind)
 	}
 	if len(r.Extras)+len(r.Groups) > 0 && !chooses {
-		return m, fmt.Errorf("extras and groups are of a uv.lock or a pylock.toml; the lock of %s is taken whole", r.Kind)
+		return m, fmt.Errorf("extras and groups are of a uv.lock or a pylock.toml; the lock of %s is installed completely: leave them out", r.Kind)
 	}
 	read, ok := map[string]func(platform) (libraries.Manifest, error){UV: r.uv, Pylock: r.pylock, Requirements: r.requirements, Conda: r.conda, Image: r.image, Nix: r.nix}[r.Kind]
 	if !ok {
@@ -139,11 +137,10 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	return m, nil
 }
 
-// platform is what is known of one.
 type platform struct {
 	markers map[string]string // of PEP 508
 	conda   string            // folder of a channel
-	wheels  []string          // how the tags of its wheels begin, and how they end
+	wheels  []string          // beginnings of its wheels' tags and, after "_", ends
 }
 
 var platforms = map[string]platform{
@@ -158,7 +155,7 @@ func markersOf(sys, system, machine string) map[string]string {
 		"platform_python_implementation": "CPython", "implementation_name": "cpython"}
 }
 
-// Here is this machine's platform; one that is not known is told by Manifest.
+// Here returns this machine's platform; Manifest refuses it if redsi builds no environments there.
 func Here() string {
 	if runtime.GOOS == "darwin" {
 		return "macos-" + strings.Replace(runtime.GOARCH, "amd64", "x86_64", 1)
@@ -168,12 +165,11 @@ func Here() string {
 
 var pythonVersion = regexp.MustCompile(`^3\.[0-9]+(\.[0-9]+)?$`)
 
-// newest stands for the patch release of a Python of which only the minor version is known: the
-// last one.
+// newest is the patch release that stands for the last one, where only the minor version of a Python is known.
 const newest = ".99"
 
-// pythonOf is the Python of a lock that asks for some, and its full version for markers. Without
-// a choice it is the oldest that the lock is for, so that every machine has the same one.
+// pythonOf returns the Python for a lock with a requires-python, and its full version for markers. Without a choice it
+// is the oldest that the lock allows, so that every machine has the same.
 func (r Recipe) pythonOf(requires string) (python, full string, err error) {
 	if r.Python+requires == "" {
 		return "", "", errors.New(`it does not say for which Python it is: give python = "3.11", or another version`)
@@ -190,8 +186,8 @@ func (r Recipe) pythonOf(requires string) (python, full string, err error) {
 	return "", "", fmt.Errorf("the lock is for Python %s, which leaves out %s", cmp.Or(requires, ">=3.6"), cmp.Or(r.Python, "each that redsi knows"))
 }
 
-// pythons are the releases of Python for which a lock may be: those with the newest patch first,
-// of the oldest minor version first.
+// pythons are the releases of Python that a lock may be for: newest patches first, and of these the oldest minor version
+// first.
 var pythons = func() (list []string) {
 	for patch := 99; patch >= 0; patch-- {
 		for minor := 6; minor < 40; minor++ {
@@ -206,25 +202,25 @@ func constraint(text string) (*semver.Constraint, error) {
 	return semver.PyPI.ParseConstraint(strings.ReplaceAll(text, "===", "=="))
 }
 
-// minor is the minor version of a Python: 11.
+// minor returns the minor version of a Python: 11.
 func minor(full string) (n int) {
 	_, _ = fmt.Sscanf(full, "3.%d", &n)
 	return n
 }
 
-// hashesOf is one digest of several hashes, in whatever order.
+// hashesOf returns a digest of several hashes, in whatever order.
 func hashesOf(hashes []string) string {
 	slices.Sort(hashes)
 	return artifacts.Sum([]byte(strings.Join(slices.Compact(hashes), "\n"))).Hex()
 }
 
-// runs says whether a platform's tag is one of its own.
+// runs reports whether a wheel's platform tag fits the platform.
 func (on platform) runs(tag string) bool {
 	return tag == "any" || slices.ContainsFunc(on.wheels, func(w string) bool { return w[0] != '_' && strings.HasPrefix(tag, w) }) &&
 		slices.ContainsFunc(on.wheels, func(w string) bool { return w[0] == '_' && strings.HasSuffix(tag, w) })
 }
 
-// takes says whether a wheel is one that a Python on a platform installs.
+// takes reports whether a Python on the platform installs a wheel.
 func (on platform) takes(wheel, full string) bool {
 	tags := strings.TrimSuffix(wheel[strings.LastIndexByte(wheel, '-')+1:], ".whl")
 	if !slices.ContainsFunc(strings.Split(tags, "."), on.runs) {
@@ -234,7 +230,8 @@ func (on platform) takes(wheel, full string) bool {
 	if err != nil {
 		return false
 	}
-	python, n := fmt.Sprintf("cp3%d", minor(full)), minor(full)
+	n := minor(full)
+	python := fmt.Sprintf("cp3%d", n)
 	return slices.ContainsFunc(info.Platforms, func(t pypi.PEP425Tag) bool {
 		if !on.runs(t.Platform) {
 			return false
@@ -252,7 +249,6 @@ func (on platform) takes(wheel, full string) bool {
 	})
 }
 
-// file is the text of one of the recipe's files.
 func (r Recipe) file(name string) (string, error) {
 	text := r.Files[name]
 	if strings.TrimSpace(text) == "" {

@@ -25,12 +25,12 @@ var (
 // errNoPins says how to make a file of requirements that is a lock.
 var errNoPins = errors.New("it is not pinned, by == or by the address of a wheel or of NAME-VERSION.tar.gz: make the file by uv pip compile --generate-hashes, or pip-compile --generate-hashes")
 
-// passed are options of a requirements file that say from where files come, not which.
+// passed are options of a requirements file that say where files come from, not which.
 var passed = []string{"--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--no-index",
 	"--only-binary", "--no-binary", "--prefer-binary", "--require-hashes", "--pre"}
 
-// requirements is the manifest of a requirements.txt whose packages have versions and hashes.
-// Such a file does not say which hash is whose, so all count.
+// requirements returns the manifest of a requirements.txt whose packages have versions and hashes. All hashes of a
+// package count, since the file does not say for which platform each is.
 func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
@@ -45,18 +45,17 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 	}
 	m.Python = python
 	values := on.values(full)
-	whole, first, n := "", 0, 0
+	requirement, first, n := "", 0, 0
 	for line := range strings.Lines(text + "\n") {
 		n++
 		first = cmp.Or(first, n)
 		line = comment.ReplaceAllString(strings.TrimRight(line, "\r\n"), "")
 		if part, more := strings.CutSuffix(line, `\`); more {
-			whole += part + " "
+			requirement += part + " "
 			continue
 		}
-		whole = strings.TrimSpace(whole + line)
-		if whole != "" {
-			d, here, err := pinned(whole, values)
+		if requirement = strings.TrimSpace(requirement + line); requirement != "" {
+			d, here, err := pinned(requirement, values)
 			if err != nil {
 				return m, fmt.Errorf("%s:%d: %w", r.Lock, first, err)
 			}
@@ -64,7 +63,7 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 				m.Distributions = append(m.Distributions, d)
 			}
 		}
-		whole, first = "", 0
+		requirement, first = "", 0
 	}
 	if len(m.Distributions) == 0 {
 		return m, fmt.Errorf("%s names no packages for this platform", r.Lock)
@@ -72,7 +71,7 @@ func (r Recipe) requirements(on platform) (m libraries.Manifest, err error) {
 	return m, nil
 }
 
-// pinned reads a line; here is false of options and of what other platforms take.
+// pinned reads a line; here is false for options and for packages of other platforms.
 func pinned(line string, values markers) (d libraries.Distribution, here bool, err error) {
 	if strings.HasPrefix(line, "-") {
 		option, _, _ := strings.Cut(strings.ReplaceAll(line, "=", " "), " ")
@@ -104,8 +103,8 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	return libraries.Distribution{Name: need.Name, Version: version[1], Files: hashesOf(hashes)}, here, err
 }
 
-// errHere says of a file or folder of this machine what to do.
+// errHere says what to do about a file or folder of this machine.
 var errHere = errors.New("a file or folder that the lock says nothing about, and that no other machine has: build a wheel that an index serves, or give its code to steps in files")
 
-// isHere says whether a package's address is one of this machine.
+// isHere reports whether a package's address is a file or folder of this machine.
 func isHere(at string) bool { return !strings.Contains(at, "://") || strings.HasPrefix(at, "file:") }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// scriptOf is the Python script that a lock is of, made by uv lock --script: the lock's
-// name without ".lock". It is "" of another lock.
+// scriptOf returns the Python script of a lock that uv lock --script has written: the lock's name without ".lock". It is
+// "" for other locks.
 func scriptOf(lock string) string {
 	if script, ok := strings.CutSuffix(lock, ".lock"); ok && strings.HasSuffix(script, ".py") {
 		return script
@@ -17,8 +17,8 @@ func scriptOf(lock string) string {
 // metadata is the block of PEP 723 that says what a script needs.
 var metadata = regexp.MustCompile(`(?m)^# /// script$\n((?:^#(?: .*)?$\n)+)^# ///$`)
 
-// Add gives a recipe the text of a file that its lock is read with: of a script, what says what it
-// needs, so that other edits make no other recipe.
+// Add adds the text of a file with which the recipe's lock is read: of a script only the block that says what it needs,
+// so that other edits change no recipe.
 func (r *Recipe) Add(name, text string) {
 	if name == scriptOf(r.Lock) {
 		text = metadata.FindString(strings.ReplaceAll(text, "\r\n", "\n"))
@@ -26,7 +26,7 @@ func (r *Recipe) Add(name, text string) {
 	r.Files[name] = text
 }
 
-// scriptProject is the metadata of a script as a pyproject.toml has it.
+// scriptProject returns the metadata of a script in the form of a pyproject.toml.
 func scriptProject(text string) string {
 	var b strings.Builder
 	b.WriteString("[project]\n")
@@ -38,5 +38,5 @@ func scriptProject(text string) string {
 	return b.String()
 }
 
-// Script is the name of the script whose lock a recipe has; "" of another lock.
+// Script returns the name of the script whose lock the recipe has; "" for other locks.
 func (r Recipe) Script() string { return scriptOf(r.Lock) }

@@ -58,7 +58,7 @@ type uvNeed struct {
 	Extra   []string       `toml:"extra"`
 }
 
-// lockFile is a file of a package, of a uv.lock or, with Name and Hashes, of a pylock.toml.
+// lockFile is a package's file in a uv.lock or, with Name and Hashes, in a pylock.toml.
 type lockFile struct {
 	URL      string            `toml:"url"`
 	Path     string            `toml:"path"`
@@ -68,7 +68,7 @@ type lockFile struct {
 	Hashes   map[string]string `toml:"hashes"`
 }
 
-// hash is the one of a file that counts, such as "sha256:…"; "" if an installer takes none of them.
+// hash returns the hash of the file that counts, such as "sha256:…"; "" if an installer takes none of its hashes.
 func (f lockFile) hash() string {
 	for _, by := range []string{"sha256", "sha512", "sha384"} {
 		if h := f.Hashes[by]; h != "" {
@@ -78,7 +78,7 @@ func (f lockFile) hash() string {
 	return f.Hash
 }
 
-// name is that of the file without folders.
+// name returns the file's name without folders.
 func (f lockFile) name() string {
 	name, _, _ := strings.Cut(cmp.Or(f.Name, f.URL, f.Filename, f.Path), "#")
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -88,8 +88,7 @@ func (f lockFile) name() string {
 	return name
 }
 
-// uv is the manifest of a uv.lock: what the project or script beside it needs, with the extras and
-// groups that were chosen.
+// uv returns the manifest of a uv.lock: what the project or script beside it needs, with the chosen extras and groups.
 func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
@@ -123,7 +122,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 				return fmt.Errorf("%s has no %s %q", r.Lock, what, name)
 			}
 			needs = append(needs, more...)
-			w.markers["extra"] += fmt.Sprintf("%s-%d-%s-%s|", what, len(top.Name), top.Name, name) // as uv has them in markers
+			w.markers["extra"] += fmt.Sprintf("%s-%d-%s-%s|", what, len(top.Name), top.Name, name) // as uv names them in markers
 			if what == "extra" {
 				w.markers["extra"] += name + "|"
 			}
@@ -139,7 +138,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	return libraries.Manifest{Python: python, Distributions: w.out}, nil
 }
 
-// top is the project in the lock's folder, or what the lock has of its script.
+// top returns the project in the lock's folder, or what the lock says of its script.
 func (r Recipe) top(lock uvLock) (top uvPackage, err error) {
 	if scriptOf(r.Lock) != "" {
 		top.Metadata.Requires = lock.Manifest.Requires
@@ -204,22 +203,16 @@ func (w *uvWalk) all(needs []uvNeed) error {
 	return nil
 }
 
-// find is the package that a need names: one of several versions by their markers.
+// find returns the package that a need names; of several versions the one whose markers hold.
 func (w *uvWalk) find(n uvNeed) (p uvPackage, err error) {
 	var found []uvPackage
 	for _, p := range w.lock.Packages {
 		if p.Name != n.Name || n.Version != "" && p.Version != n.Version || n.Source != nil && fmt.Sprint(p.Source) != fmt.Sprint(n.Source) {
 			continue
 		}
-		here := len(p.Markers) == 0
-		for _, m := range p.Markers {
-			holds, err := w.markers.holds(m)
-			if err != nil {
-				return p, err
-			}
-			here = here || holds
-		}
-		if here {
+		if here, err := w.markers.anyHolds(p.Markers); err != nil {
+			return p, err
+		} else if here {
 			found = append(found, p)
 		}
 	}
@@ -247,8 +240,8 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 	return d, err
 }
 
-// chosen is the digest of the files from which a package is installed: the wheels that a Python
-// on a platform takes, else the source.
+// chosen returns the digest of the files from which a package is installed: the wheels that a Python on the platform
+// takes, else the source.
 func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile) (string, error) {
 	var hashes []string
 	files := slices.DeleteFunc(slices.Clone(wheels), func(f lockFile) bool { return !on.takes(f.name(), full) })
@@ -270,12 +263,12 @@ func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile)
 	return hashesOf(hashes), nil
 }
 
-// matches refuses a lock that was made of another pyproject.toml, or script, than the one beside it.
+// matches refuses a lock that belongs to another pyproject.toml, or script, than the file beside it.
 func (r Recipe) matches(lock uvLock, top uvPackage) error {
-	project, again := project, "uv lock"
+	project, remedy := project, "uv lock"
 	script := scriptOf(r.Lock)
 	if script != "" {
-		project, again = script, "uv lock --script "+script
+		project, remedy = script, "uv lock --script "+script
 	}
 	text, err := r.file(project)
 	switch {
@@ -305,13 +298,13 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		return fmt.Errorf("%s: %w", project, err)
 	}
 	if slices.Contains(p.Project.Dynamic, "dependencies") {
-		return nil // what they are is known only when it is built
+		return nil // only a build tells what they are
 	}
-	elsewhere := map[string]bool{top.Name: true} // of these no versions are compared
+	elsewhere := map[string]bool{top.Name: true} // whose versions are not compared
 	for name := range p.Tool.UV.Sources {
 		elsewhere[pypi.CanonPackageName(name)] = true
 	}
-	asks, has := map[string]string{top.Name: ""}, map[string]string{top.Name: ""} // what is written, by its one form
+	asks, has := map[string]string{top.Name: ""}, map[string]string{top.Name: ""} // requirements as written, by their form
 	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, p.Tool.UV.Dev)
 	for _, group := range p.Groups {
 		for _, of := range group {
@@ -321,7 +314,7 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		}
 	}
 	all := slices.Concat(wanted...)
-	slices.SortFunc(all, func(a, b string) int { return strings.Count(b, "@") - strings.Count(a, "@") }) // addresses first: they are elsewhere for all
+	slices.SortFunc(all, func(a, b string) int { return strings.Count(b, "@") - strings.Count(a, "@") }) // addresses first, for elsewhere
 	for _, w := range all {
 		w, _, direct := strings.Cut(w, "@")
 		d, err := pypi.ParseDependency(strings.TrimSpace(w))
@@ -353,10 +346,10 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		return nil
 	}
 	slices.Sort(differ)
-	return fmt.Errorf("%s does not match the %s beside it: %s; make it anew: %s", r.Lock, project, strings.Join(differ, "; "), again)
+	return fmt.Errorf("%s does not match the %s beside it: %s; make it anew: %s", r.Lock, project, strings.Join(differ, "; "), remedy)
 }
 
-// wants is a requirement in one form.
+// wants returns a requirement in a form that does not depend on how it is written.
 func wants(name, versions string, elsewhere map[string]bool) string {
 	if elsewhere[name] {
 		return name

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -21,8 +20,8 @@ import (
 type Commit struct {
 	ID string
 
-	folder  string   // that it was opened in
-	tops    []string // the working tree's folder, as given paths may begin
+	folder  string   // in which it was opened
+	tops    []string // the working tree's folder, in the forms with which given paths may begin
 	files   map[string]file
 	folders map[string][]string // names of files by folder, "." for the top
 }
@@ -85,16 +84,14 @@ func Open(ctx context.Context, folder, id string) (*Commit, error) {
 	return c, nil
 }
 
-// inside is a path's name in the commit, which may not have that file; ok is false for a path
-// outside the repository.
+// inside returns a path's name in the commit, which need not have that file; ok is false for a path outside the
+// repository.
 func (c *Commit) inside(name string) (string, bool) {
-	abs, err := filepath.Abs(filepath.FromSlash(name))
-	if err != nil {
-		return "", false
-	}
-	for _, top := range c.tops {
-		if in, err := filepath.Rel(top, abs); err == nil && filepath.IsLocal(in) {
-			return filepath.ToSlash(in), true
+	if abs, err := filepath.Abs(filepath.FromSlash(name)); err == nil {
+		for _, top := range c.tops {
+			if in, err := filepath.Rel(top, abs); err == nil && filepath.IsLocal(in) {
+				return filepath.ToSlash(in), true
+			}
 		}
 	}
 	return "", false
@@ -106,10 +103,10 @@ func (c *Commit) Covers(name string) bool {
 	return ok
 }
 
-// links bounds the links that lead to a file.
+// links bounds the links on the way to a file.
 const links = 8
 
-// find follows links, also of folders, within the commit.
+// find returns a file, by links of files and folders within the commit.
 func (c *Commit) find(name string) (file, bool) {
 	in, ok := c.inside(name)
 	for range links {
@@ -167,7 +164,7 @@ func (c *Commit) Below(folder string) (names []string) {
 	return names
 }
 
-// Read returns the bytes of a file, at most so many.
+// Read returns the bytes of a file, which may have at most so many.
 func (c *Commit) Read(ctx context.Context, name string, most int64) ([]byte, error) {
 	f, ok := c.find(name)
 	switch {
@@ -189,7 +186,7 @@ func (c *Commit) blob(ctx context.Context, f file) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Digest returns the SHA-256 and the size of a file; for one in Git LFS, those in its pointer.
+// Digest returns the SHA-256 and the size of a file; for a file in Git LFS from its pointer.
 func (c *Commit) Digest(ctx context.Context, name string) (sum [sha256.Size]byte, size int64, err error) {
 	f, ok := c.find(name)
 	if !ok {
@@ -206,7 +203,7 @@ func (c *Commit) Digest(ctx context.Context, name string) (sum [sha256.Size]byte
 		return sha256.Sum256(b), f.size, nil
 	}
 	h := sha256.New()
-	if err := To(ctx, io.Writer(h), nil, "-C", c.folder, "cat-file", "blob", f.id); err != nil {
+	if err := To(ctx, h, nil, "-C", c.folder, "cat-file", "blob", f.id); err != nil {
 		return sum, 0, fmt.Errorf("%s in commit %.12s: %w", name, c.ID, err)
 	}
 	return [sha256.Size]byte(h.Sum(nil)), f.size, nil

@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/system"
 )
 
-// Schemes are the transports that neither run a program named by a URL nor accept bytes from
-// an unauthenticated server.
+// Schemes are the transports that neither run a program named by a URL nor accept bytes from an unauthenticated server.
 var Schemes = []string{"https", "ssh", "file"}
 
 // Run runs the program and returns its output, trimmed.
@@ -32,7 +31,7 @@ func To(ctx context.Context, out io.Writer, env []string, args ...string) error 
 	cmd.Env = append(environment(), env...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &said
-	cmd.SysProcAttr = system.Session() // its helpers end with it, and have no terminal to ask on
+	cmd.SysProcAttr = system.Session() // git's helpers end with it, and have no terminal to ask on
 	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
@@ -47,7 +46,7 @@ func To(ctx context.Context, out io.Writer, env []string, args ...string) error 
 	return fmt.Errorf("git: %s", reason(said.String(), err))
 }
 
-// reason is the first line in which git says what is wrong.
+// reason returns the first line in which git says what is wrong.
 func reason(said string, err error) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	for _, line := range lines {
@@ -63,8 +62,8 @@ func reason(said string, err error) string {
 	return lines[len(lines)-1]
 }
 
-// environment is ours without variables that lead git to another repository, and such that it
-// never prompts, uses no other transports and fetches no missing objects.
+// environment returns this process's variables without those that lead git to another repository, and with variables by
+// which git never prompts, uses only Schemes and fetches no missing objects.
 func environment() []string {
 	leading := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE",
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}

@@ -1,8 +1,7 @@
-// Package heapfloor spares short commands garbage collections: none comes with less than 32 MB
-// in use, where Go's first comes at 4, which the packages' initialization alone fills, and the
-// next ones at twice what the last one left. With more in use memory is collected as always,
-// and where GOGC is set nothing is changed. It imports little, so that it is initialized before
-// most of what allocates.
+// Package heapfloor spares short commands garbage collections: none comes with less than 32 MB in use. Go's first comes
+// at 4 MB, which the initialization of packages fills, and each next at twice what the last one left. With more in use
+// memory is collected as always, and if GOGC is set nothing is changed. The package imports little, so that it is
+// initialized before most packages that allocate.
 package heapfloor
 
 import (
@@ -18,11 +17,11 @@ func init() {
 	}
 }
 
-// floor is the least memory in use, in bytes, with which a collection comes.
+// floor is the least memory in use, in bytes, at which a collection comes.
 const floor = 32 << 20
 
-// raise has the next collection come when floor is in use, or twice what the last one left, and
-// does so again after each, until somebody else says when they come.
+// raise has the next collection come when floor is in use, or twice what the last one left. It repeats this after each
+// collection, until somebody else sets when they come.
 func raise(left int) {
 	percent := max(100, floor*100/max(left, 1)-100)
 	debug.SetGCPercent(percent)

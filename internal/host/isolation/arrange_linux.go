@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arrange gives this process, in namespaces of its own, a file system that has
-// nothing but what the program may see: what it may read, read-only, at the paths
-// where it was; its folder, at Folder; a few devices; its own /proc and /tmp.
+// arrange gives this process, in namespaces of its own, a file system that has only what the program may see: what it
+// may read, read-only and at its old paths; its folder, at Folder; a few devices; its own /proc and /tmp.
 func arrange(o order) error {
 	if os.Getpid() != 1 {
 		return errors.New("it has no process namespace")
@@ -28,7 +27,7 @@ func arrange(o order) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mount namespace: %w: %s", err, noNamespaces)
 	}
-	for _, b := range o.Binds { // which come along with the folder
+	for _, b := range o.Binds { // before take, which then includes them with the folder
 		if err := b.mount(); err != nil {
 			return err
 		}
@@ -73,14 +72,14 @@ func arrange(o order) error {
 	return unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 }
 
-// part is a piece of the old file system, taken out of it.
+// part is a piece of the old file system, detached from it.
 type part struct {
 	fd     int
 	at     string
 	folder bool
 }
 
-// take takes the pieces that the program may see.
+// take detaches the pieces that the program may see.
 func take(o order) ([]part, error) {
 	var parts []part
 	one := func(from, at string, readOnly bool) error {
@@ -138,8 +137,7 @@ func (p part) put(root string) error {
 	return errors.Join(err, unix.Close(p.fd))
 }
 
-// makeLinks copies links that lie in nothing that was mounted, such as /bin, and makes
-// those of /dev.
+// makeLinks copies links that lie in none of the mounts, such as /bin, and creates the links of /dev.
 func makeLinks(root string, links []link) error {
 	for _, l := range links {
 		at := filepath.Join(root, l.At)
@@ -161,7 +159,7 @@ func makeLinks(root string, links []link) error {
 	return nil
 }
 
-// loopback brings up the one network that there is, which ends in this namespace.
+// loopback brings up the only network of this namespace.
 func loopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helps: the main of this program calls Helper, so that it can be started as one.
+// helps is true if the main function of this program calls Helper, so that it can be started as a helper.
 var helps atomic.Bool
 
-// WithBinds calls start, which starts a program and waits for its end, so that the program sees
-// b.Binds. Their end is that of the program, and of what it left running. Start gets the Box to
-// start the program in, or nil if it needs none. The error is start's or a *BindError.
+// WithBinds calls start, which starts a program and waits for its end, such that the program sees b.Binds. They last
+// as long as the program and what it leaves running. start gets the Box in which to start the program, nil if none is
+// needed. The error is start's or a *BindError.
 func (b Box) WithBinds(start func(*Box) error) error {
 	switch {
 	case b.Mode != Off, os.Geteuid() != 0 && helps.Load():
@@ -34,8 +34,8 @@ func (b Box) WithBinds(start func(*Box) error) error {
 	})
 }
 
-// onThread calls f on a thread that ends with it, and with what f has made of the thread. The
-// main one would stay.
+// onThread calls f on a thread that ends after f, and with it f's changes to the thread. It is never the main thread,
+// which would stay.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -50,8 +50,11 @@ func onThread(f func() error) error {
 	return <-done
 }
 
-// bind makes binds in this thread's mount namespace. What others mount appears there, as before.
+// bind mounts binds in this thread's mount namespace. What others mount later still appears there.
 func bind(binds []Bind) error {
+	if len(binds) == 0 {
+		return nil
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return err
 	}
@@ -72,8 +75,8 @@ func (b Bind) mount() error {
 	return unix.MoveMount(fd, "", unix.AT_FDCWD, b.To, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-// detached is a copy of the mount at a path, with attributes, that is at no place yet: with all
-// below it if how is AT_RECURSIVE.
+// detached returns the descriptor of a copy of the mount at a path, with attributes, attached nowhere yet. With how
+// AT_RECURSIVE it includes the mounts below.
 func detached(path string, how uint, attributes uint64) (int, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|how)
 	if err == nil {

@@ -14,7 +14,7 @@ type act struct {
 	kind string // "open", "openat2", "read", "write", "run", "connect", "listen", "message" or "uring"
 	dir  int    // argument that has the folder's descriptor; none: -1
 	path int    // argument that has the path or address
-	also int    // argument that has a second path, which takes that folder's place before it; 0: none
+	also int    // argument that has a second path, after the argument for its folder if dir has one; 0: none
 	flag int    // argument that has the flags of an open
 }
 
@@ -44,9 +44,8 @@ var acts = map[int]act{
 	unix.SYS_IO_URING_SETUP: {kind: "uring"},
 }
 
-// filter is the program that the kernel runs at each system call: those of acts
-// are told, all others pass. Calls of another architecture than this one's (32-bit
-// programs) pass.
+// filter is the program that the kernel runs at each system call: calls in acts are told, all others pass, as do calls
+// of another architecture (32-bit programs).
 func filter() []unix.SockFilter {
 	const nr, arch = 0, 4 // offsets in struct seccomp_data
 	load := func(at uint32) unix.SockFilter {
@@ -63,19 +62,18 @@ func filter() []unix.SockFilter {
 		give(unix.SECCOMP_RET_ALLOW),
 		load(nr),
 	}
-	for i, n := range calls { // at a match, over the others and the allowance
+	for i, n := range calls { // a match jumps over the other calls and the allowance
 		prog = append(prog, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(n), Jt: uint8(len(calls) - i)})
 	}
 	return append(prog, give(unix.SECCOMP_RET_ALLOW), give(unix.SECCOMP_RET_USER_NOTIF))
 }
 
-// listen has this thread, and what it starts, watched by whoever reads the
-// descriptor that it returns.
+// listen has this thread, and what it starts, watched by the reader of the descriptor that it returns.
 func listen() (int, error) {
 	prog := filter()
 	p := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	// A call that is being told waits for the answer through signals, where the
-	// kernel can do so (Linux 6.0): else a program with many signals repeats it.
+	// Where the kernel can (Linux 6.0), signals do not interrupt a call that is being told: else a program with many
+	// signals repeats it.
 	for _, flags := range []uintptr{unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER} {
 		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&p)))
 		if errno == 0 {

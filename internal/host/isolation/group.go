@@ -10,33 +10,33 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// group is what was found in one folder, in one way.
+// group is the findings of one kind in one folder.
 type group struct {
 	what, folder string
 	rank         int
 	of           []Finding
 }
 
-// How near a finding is to the step: what its author may have written comes first.
+// Ranks of findings: what the step's author may have caused comes first.
 const (
 	near = iota
 	ofSystem
 	ofLibrary
 )
 
-// Of a folder so many findings are reported each; of one with more, so many names.
+// A folder's findings are listed up to toldEach of them; of more, toldNames names are given.
 const (
-	toldAlone = 3
+	toldEach  = 3
 	toldNames = 5
 )
 
 // libraries are folders that are reported as one, whatever was read in them.
 var libraries = []string{"site-packages", "dist-packages", "site-library", "node_modules"}
 
-// systems have settings and state of a machine.
+// systems are folders with settings and state of a machine.
 var systems = []string{"/etc", "/sys", "/run", "/var"}
 
-// place is the folder by which a finding is reported, and how near that is.
+// place returns the folder by which a finding is reported, and its rank.
 func (f Finding) place() (folder string, rank int) {
 	if !filepath.IsAbs(f.Where) {
 		return f.Where, near // an address
@@ -62,13 +62,13 @@ func (f Finding) place() (folder string, rank int) {
 	return folder, near
 }
 
-// Library reports whether it is of what is installed: modules and libraries of an interpreter.
+// Library reports whether the finding is in an installation: modules and libraries of an interpreter.
 func (f Finding) Library() bool {
 	_, rank := f.place()
 	return rank == ofLibrary
 }
 
-// groups are the findings by folder, the nearest first.
+// groups returns the findings by folder, the nearest first.
 func (f Findings) groups() []*group {
 	var list []*group
 	by := map[[2]string]*group{}
@@ -89,7 +89,7 @@ func (f Findings) groups() []*group {
 
 // each reports whether a group's text tells each of its findings.
 func (g *group) each() bool {
-	return len(g.of) == 1 || g.rank != ofLibrary && len(g.of) <= toldAlone
+	return len(g.of) == 1 || g.rank != ofLibrary && len(g.of) <= toldEach
 }
 
 func (g *group) String() string {
@@ -104,27 +104,24 @@ func (g *group) String() string {
 	return s + ": " + words.And(names, toldNames)
 }
 
-// Text tells what was found by folder, so many folders at most, those of libraries last.
-// whole: each finding is in it.
-func (f Findings) Text(most int) (text string, whole bool) {
+// Text tells the findings by folder, of at most so many folders, libraries last. complete says that it names each.
+func (f Findings) Text(most int) (text string, complete bool) {
 	groups := f.groups()
-	shown := groups[:min(most, len(groups))]
 	var parts []string
-	told := 0
-	whole = true
-	for _, g := range shown {
+	rest := len(f.List) + f.More
+	complete = true
+	for _, g := range groups[:min(most, len(groups))] {
 		parts = append(parts, g.String())
-		told += len(g.of)
-		whole = whole && g.each()
+		rest -= len(g.of)
+		complete = complete && g.each()
 	}
-	if n := len(f.List) - told + f.More; n > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more in other folders", n))
-		whole = false
+	if rest > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more in other folders", rest))
 	}
-	return strings.Join(append(parts, f.Gaps...), "; "), whole
+	return strings.Join(append(parts, f.Gaps...), "; "), complete && rest == 0
 }
 
-// Lines are all findings, one a line, the nearest last: a long log keeps its end.
+// Lines lists all findings, one a line, the nearest last: a long log keeps its end.
 func (f Findings) Lines() string {
 	var b strings.Builder
 	groups := f.groups()

@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helperName is the name by which this executable is started as a helper. Its
-// only descriptor beside the standard ones is the connection to who started it.
+// helperName is the name under which this executable is started as a helper. Its only descriptor beside the standard
+// ones is the connection to the process that started it.
 const helperName = "redsi: isolates a program"
 
-// Helper isolates a program and does not return, if this process was started for
-// that. It is the first thing that main does.
+// Helper isolates a program and does not return, if this process was started for that. It is main's first call.
 func Helper() {
 	helps.Store(true)
 	if len(os.Args) != 1 || os.Args[0] != helperName {
@@ -50,8 +49,8 @@ func (h *helper) say(a answer) {
 	}
 }
 
-// run does all. What restricts the program restricts only the thread that becomes
-// it, or starts it: the others arrange that.
+// run does all of a helper's work. Restrictions are laid only on the thread that becomes or starts the program; the
+// other threads arrange them.
 func (h *helper) run() error {
 	if err := json.NewDecoder(h.conn).Decode(&h.order); err != nil {
 		return err
@@ -62,10 +61,8 @@ func (h *helper) run() error {
 		if err := arrange(h.order); err != nil {
 			return err
 		}
-	} else if len(h.order.Binds) > 0 {
-		if err := bind(h.order.Binds); err != nil {
-			return err
-		}
+	} else if err := bind(h.order.Binds); err != nil {
+		return err
 	}
 	if err := unix.Chdir(dir); err != nil {
 		return fmt.Errorf("enter the step's folder: %w", err)
@@ -77,16 +74,13 @@ func (h *helper) run() error {
 		}
 		h.exec(syscall.Exec(h.order.Program, h.order.Argv, h.order.Env))
 	}
-	ready, failed := make(chan int), make(chan error)
-	begin, ended := make(chan struct{}), make(chan int)
+	var listener int
+	restricted, begin, ended := make(chan error), make(chan struct{}), make(chan int)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: nothing else runs on what is restricted
-		listener, err := h.restrict()
-		if err != nil {
-			failed <- err
-			return
-		}
-		ready <- listener
+		var err error
+		listener, err = h.restrict()
+		restricted <- err
 		<-begin
 		if h.order.Mode == Warn {
 			h.exec(syscall.Exec(h.order.Program, h.order.Argv, h.order.Env))
@@ -98,11 +92,8 @@ func (h *helper) run() error {
 		}
 		ended <- pid
 	}()
-	var listener int
-	select {
-	case err := <-failed:
+	if err := <-restricted; err != nil {
 		return err
-	case listener = <-ready:
 	}
 	if _, _, err := h.conn.WriteMsgUnix([]byte("{}\n"), unix.UnixRights(listener), nil); err != nil {
 		return err
@@ -112,13 +103,13 @@ func (h *helper) run() error {
 		return err
 	}
 	close(begin)
-	pid := <-ended // only of what is enforced
+	pid := <-ended // only under Enforce: else the program has taken the place of this process
 	h.say(answer{Began: true})
 	h.reap(pid)
 	return nil
 }
 
-// exec says why the program does not start.
+// exec reports why the program does not start, and ends the helper.
 func (h *helper) exec(err error) {
 	var e syscall.Errno
 	if !errors.As(err, &e) {
@@ -128,11 +119,11 @@ func (h *helper) exec(err error) {
 	os.Exit(2)
 }
 
-// reap collects what ends, as the first process of a namespace has to, until the
-// program has ended; this process's end is then the end of all that it left.
+// reap collects ended processes, as the first process of a namespace has to, until the program has ended. The end of
+// this process then ends all that the program left.
 func (h *helper) reap(program int) {
 	for _, fd := range []int{0, 1, 2} {
-		unix.Close(fd) // what is read to its end must not wait for this process
+		unix.Close(fd) // whoever reads them to their end must not wait for this process
 	}
 	for {
 		var ws syscall.WaitStatus
@@ -151,8 +142,8 @@ func (h *helper) reap(program int) {
 	}
 }
 
-// restrict takes from this thread what the program shall not have, and returns the
-// descriptor by which it is watched.
+// restrict takes from this thread the rights that the program shall not have, and returns the descriptor by which the
+// thread is watched.
 func (h *helper) restrict() (int, error) {
 	if h.order.Mode == Enforce {
 		if err := dropRights(); err != nil {
@@ -176,26 +167,20 @@ func (h *helper) restrict() (int, error) {
 	return listener, nil
 }
 
-// leaveMounting takes from this thread the right to mount that a helper of an account other than
-// root has in its namespace.
+// leaveMounting takes from this thread the right to mount, which the helper of an account other than root has in its
+// namespace.
 func (h *helper) leaveMounting() error {
 	if len(h.order.Binds) == 0 || os.Getuid() == 0 {
 		return nil
 	}
-	none := [2]unix.CapUserData{}
-	return errors.Join(unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0),
-		unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]))
+	return dropCapabilities()
 }
 
-// dropRights takes all capabilities from this thread, and the ways to get them
-// back, though its account be number 0.
+// dropRights takes all capabilities from this thread, and the ways to get them back, even for account number 0.
 func dropRights() error {
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return err
-	}
 	for c := uintptr(0); c <= 63; c++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
-			break // the last that this kernel knows was before
+			break // the kernel's last capability was the one before
 		} else if err != nil {
 			return err
 		}
@@ -204,6 +189,11 @@ func dropRights() error {
 	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0); err != nil {
 		return err
 	}
+	return dropCapabilities()
+}
+
+func dropCapabilities() error {
 	none := [2]unix.CapUserData{}
-	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
+	return errors.Join(unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0),
+		unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]))
 }

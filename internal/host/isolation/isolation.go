@@ -1,10 +1,8 @@
-// Package isolation runs a program so that it meets its own folder, the system's
-// programs and libraries, and nothing else: files outside and the network are
-// watched, or are not there. Files outside can be mounted in its folder, isolated
-// or not.
+// Package isolation runs a program so that it meets only its own folder and the system's programs and libraries: files
+// outside and the network are watched, or absent. Files from outside can be mounted in its folder, isolated or not.
 //
-// It owns what is allowed, how the kernel is asked for it, and what was found. It
-// must not know what a step is, nor what the program is for.
+// It owns what is allowed, how the kernel is asked for it, and the findings. It must not know what a step is, nor what
+// the program is for.
 package isolation
 
 import (
@@ -12,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Mode is how strictly a program is kept to its folder.
@@ -21,8 +18,8 @@ type Mode string
 // The modes.
 const (
 	Off     Mode = "off"     // it runs as it is
-	Warn    Mode = "warn"    // it runs as it is; what it does outside is found
-	Enforce Mode = "enforce" // what is outside is not there; what it tries is found
+	Warn    Mode = "warn"    // it runs as it is; what it does outside is reported
+	Enforce Mode = "enforce" // what is outside is absent; what it tries there is reported
 )
 
 // Folder is the path at which a program under Enforce sees its folder.
@@ -59,10 +56,10 @@ func (f Finding) String() string {
 	return f.What + " " + f.Where
 }
 
-// Findings are what was found, in the order of its first time.
+// Findings lists what was found, in the order of the first times.
 type Findings struct {
 	List []Finding
-	More int      // different ones beyond mostFindings
+	More int      // further different findings, beyond mostFindings
 	Gaps []string // what was not watched
 }
 
@@ -80,24 +77,18 @@ func (e *SetupError) Error() string {
 
 func (e *SetupError) Unwrap() error { return e.Err }
 
-// under reports whether path is one of list or below it.
+// under reports whether path is in list, or below a path of it.
 func under(path string, list []string) bool {
 	return slices.ContainsFunc(list, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// log collects findings.
+// log collects findings. Only the watch writes to it, until its end.
 type log struct {
-	mu    sync.Mutex
 	found Findings
-	index map[[2]string]int
+	index map[[2]string]int // places in found.List; -1 for a finding that is only counted
 }
 
 func (l *log) add(what, where string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.index == nil {
-		l.index = map[[2]string]int{}
-	}
 	k := [2]string{what, where}
 	i, ok := l.index[k]
 	switch {
@@ -114,15 +105,22 @@ func (l *log) add(what, where string) {
 }
 
 func (l *log) gap(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if !slices.Contains(l.found.Gaps, text) {
 		l.found.Gaps = append(l.found.Gaps, text)
 	}
 }
 
-func (l *log) findings() Findings {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return Findings{slices.Clone(l.found.List), l.found.More, slices.Clone(l.found.Gaps)}
+// Bind is a file that a program sees, read-only, in the place of another.
+type Bind struct {
+	From string // the file
+	To   string // an empty file in the program's folder
 }
+
+// BindError says that binds could not be mounted here. The program has not begun, and can with copies in their places.
+type BindError struct{ Err error }
+
+func (e *BindError) Error() string {
+	return fmt.Sprintf("show the program its inputs where they are: %v", e.Err)
+}
+
+func (e *BindError) Unwrap() error { return e.Err }

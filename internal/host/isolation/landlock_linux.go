@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The rights of a file, and of a folder and what is in it. Landlock of Linux 6.2
-// knows them all; one that does not know truncation keeps nothing out.
+// The rights of a file, and of a folder and what is in it. Landlock has all of them since Linux 6.2; without the right
+// to truncate it keeps nothing out.
 const (
 	landlockABI = 3
 	fileRead    = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
@@ -19,8 +19,7 @@ const (
 	all         = unix.LANDLOCK_ACCESS_FS_REFER<<1 - 1 | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// landlock keeps this thread, and what it starts, to the files of the program: the
-// second wall behind a file system that has no others.
+// landlock keeps this thread, and what it starts, to the files of the program: a second wall behind arrange.
 func landlock(reads []string) error {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -30,7 +29,7 @@ func landlock(reads []string) error {
 		return fmt.Errorf("this kernel's Landlock has version %d; version %d (Linux 6.2) is needed", abi, landlockABI)
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: all}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), 8, 0) // 8: of files only
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), 8, 0) // 8 bytes: files only
 	if errno != 0 {
 		return fmt.Errorf("Landlock: %w", errno)
 	}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// systemReads are programs, libraries and their data, as a system has them: what
-// every program reads and no result should hang on. Links among them lead to them.
+// systemReads are a system's programs, libraries and their data: what every program reads and no result should depend
+// on. Links among them count as what they lead to.
 var systemReads = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
 	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
@@ -25,12 +25,15 @@ var systemReads = []string{
 // devices may be read and written.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// link is a symbolic link: its place, without links, and what it says.
+// link is a symbolic link: its path, without links, and its target as written.
 type link struct{ At, To string }
 
-// readable lists what may be read, as paths that are there, none with a link in it, and
-// the links by which they are named.
+// readable lists what may be read under Warn and Enforce, as paths that exist and have no links in them, and the links
+// by which they are named.
 func (b Box) readable() (reads []string, links []link, err error) {
+	if b.Mode == Off {
+		return nil, nil, nil
+	}
 	list := []string{b.Program}
 	for _, p := range systemReads {
 		found, err := filepath.Glob(p)
@@ -66,7 +69,7 @@ func (b Box) readable() (reads []string, links []link, err error) {
 	return slices.Compact(reads), links, nil
 }
 
-// follow resolves an absolute path, and lists the links that it passes.
+// follow resolves an absolute path and lists the links on the way.
 func follow(path string) (real string, links []link, err error) {
 	const most = 255
 	real = "/"
@@ -104,7 +107,7 @@ func follow(path string) (real string, links []link, err error) {
 	return real, links, nil
 }
 
-// interpreter is the program that a script's first line names; "" of a binary.
+// interpreter returns the program that a script's first line names; "" for a binary.
 func interpreter(program string) string {
 	line, _, _ := strings.Cut(beginning(program, 256), "\n")
 	words := strings.Fields(strings.TrimPrefix(line, "#!"))
@@ -114,7 +117,7 @@ func interpreter(program string) string {
 	return words[0]
 }
 
-// beginning is the first bytes of a file; "" of one that cannot be read.
+// beginning returns the first bytes of a file; "" if it cannot be read.
 func beginning(path string, most int64) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -125,8 +128,7 @@ func beginning(path string, most int64) string {
 	return string(b)
 }
 
-// installation lists what belongs to an interpreter of Python: its virtual environment,
-// or that of conda, and the modules of the Python itself.
+// installation lists what belongs to an interpreter of Python: its virtual or conda environment, and Python's modules.
 func installation(program string) []string {
 	list := environment(filepath.Dir(filepath.Dir(program)))
 	real, _, err := follow(program)
@@ -136,8 +138,8 @@ func installation(program string) []string {
 	return list
 }
 
-// environment lists a folder that is a virtual environment, with the Python that it is
-// made from, or an environment of conda; nothing of another folder.
+// environment lists the folder of a virtual environment, with the Python behind it, or of a conda environment; nothing
+// for other folders.
 func environment(folder string) []string {
 	if folder == "/" {
 		return nil
@@ -154,12 +156,11 @@ func environment(folder string) []string {
 	return nil
 }
 
-// based lists what a Python of a folder for programs needs: nothing else that may lie
-// beside that folder.
+// based lists what a Python in the folder bin needs, and nothing else that may lie beside that folder.
 func based(bin string) []string {
 	prefix := filepath.Dir(bin)
 	if prefix == "/" {
-		return nil // of the system
+		return nil // the system's, which is readable anyway
 	}
 	if _, err := os.Stat(filepath.Join(prefix, "conda-meta")); err == nil {
 		return []string{prefix}

@@ -9,22 +9,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// order is what the helper is told: by a pipe, since it has secrets.
+// order is what the helper is told, through a socket since it has secrets. Its Reads exist and have no links in them.
 type order struct {
-	Mode    Mode
-	Dir     string
-	Program string
-	Argv    []string
-	Env     []string
-	Reads   []string // that are there, without links
-	Links   []link   // by which Program and Reads are named
-	Binds   []Bind
+	Box
+	Argv, Env []string
+	Links     []link // by which Program and Reads are named
 }
 
 // answer is what the helper says.
@@ -37,17 +33,16 @@ type answer struct {
 
 // Running is a program that runs in a box.
 type Running struct {
-	log    log
 	conn   *net.UnixConn
 	status *syscall.WaitStatus
-	heard  chan struct{} // all that the helper says has been read
-	done   chan struct{} // the watch has ended
-	stop   *os.File      // closed: the watch ends
+	heard  chan struct{} // closed when all that the helper says has been read
+	watch  watch
+	done   chan struct{} // closed when the watch has ended
+	stop   *os.File      // closing it ends the watch
 }
 
-// Start starts the program that cmd describes, in a box. It is a helper, this very
-// executable, that starts as cmd.Process and becomes or starts the program. The
-// error is a *SetupError, a *BindError, or of the program's start.
+// Start starts the program that cmd describes, in a box. cmd.Process is a helper, this very executable, which becomes
+// or starts the program. The error is a *SetupError, a *BindError, or of the program's start.
 func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 	refused := func(err error) error {
 		if len(b.Binds) > 0 {
@@ -55,15 +50,12 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 		}
 		return &SetupError{b.Mode, err}
 	}
-	var reads []string
-	var links []link
-	if b.Mode != Off {
-		var err error
-		if reads, links, err = b.readable(); err != nil {
-			return nil, refused(err)
-		}
+	reads, links, err := b.readable()
+	if err != nil {
+		return nil, refused(err)
 	}
-	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads, Links: links, Binds: b.Binds}
+	o := order{b, cmd.Args, cmd.Env, links}
+	o.Reads = reads
 	if rel, err := filepath.Rel(b.Dir, b.Program); err == nil && filepath.IsLocal(rel) {
 		o.Program = b.Path(rel)
 	}
@@ -78,7 +70,8 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	r := &Running{conn: c.(*net.UnixConn), heard: make(chan struct{}), done: make(chan struct{})}
+	r := &Running{conn: c.(*net.UnixConn), heard: make(chan struct{}), done: make(chan struct{}),
+		watch: watch{box: b, reads: reads, log: log{index: map[[2]string]int{}}}}
 
 	cmd.Path, cmd.Args, cmd.Err = "/proc/self/exe", []string{helperName}, nil
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", helperEnv(), []*os.File{theirs}
@@ -93,70 +86,63 @@ func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
 		return nil, refused(err)
 	}
 	theirs.Close() // so that its end is the helper's end
-	fail := func(err error) (*Running, error) {
+	err = json.NewEncoder(r.conn).Encode(o)
+	if b.Mode == Off { // nothing is watched
+		close(r.done)
+	} else if err == nil {
+		err = r.begin()
+	}
+	if err != nil {
+		err = refused(err)
+	} else {
+		began := make(chan error, 1)
+		go r.hear(b.Mode, began)
+		err = <-began
+	}
+	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		r.conn.Close()
 		return nil, err
 	}
-	if err := json.NewEncoder(r.conn).Encode(o); err != nil {
-		return fail(refused(err))
-	}
-	if b.Mode == Off { // nothing is watched
-		close(r.done)
-		if err := r.begin(b.Mode); err != nil {
-			return fail(err)
-		}
-		return r, nil
-	}
-	// The descriptor of the watch comes with the first answer.
+	return r, nil
+}
+
+// begin begins to watch the helper, by the descriptor that comes with its first answer, and tells it to go on.
+func (r *Running) begin() error {
 	buf, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 	n, on, _, _, err := r.conn.ReadMsgUnix(buf, oob)
 	if err != nil || n == 0 {
-		return fail(refused(fmt.Errorf("the helper ended before it began (%v)", err)))
+		return fmt.Errorf("the helper ended before it began (%v)", err)
 	}
 	var a answer
 	if err := json.Unmarshal(buf[:n], &a); err != nil {
-		return fail(refused(err))
+		return err
 	}
 	if a.Error != "" {
-		return fail(refused(errors.New(a.Error)))
+		return errors.New(a.Error)
 	}
 	listener, err := received(oob[:on])
 	if err != nil {
-		return fail(refused(err))
+		return err
 	}
 	stopR, stopW, err := os.Pipe()
 	if err != nil {
-		listener.Close()
-		return fail(refused(err))
+		return errors.Join(err, listener.Close())
 	}
-	r.stop = stopW
-	w := &watch{box: b, reads: reads, log: &r.log, fd: int(listener.Fd())}
+	r.stop, r.watch.fd = stopW, int(listener.Fd())
 	go func() {
 		defer close(r.done)
 		defer listener.Close()
 		defer stopR.Close()
-		w.run(int(stopR.Fd()))
+		r.watch.run(int(stopR.Fd()))
 	}()
-	if _, err := r.conn.Write([]byte{'\n'}); err != nil {
-		return fail(refused(err))
-	}
-	if err := r.begin(b.Mode); err != nil {
-		return fail(err)
-	}
-	return r, nil
+	_, err = r.conn.Write([]byte{'\n'})
+	return err
 }
 
-// begin waits until the program runs.
-func (r *Running) begin(mode Mode) error {
-	began := make(chan error, 1)
-	go r.hear(mode, began)
-	return <-began
-}
-
-// hear reads what the helper says: that the program began, or why it does not,
-// and how it ended. A helper that becomes the program says no more.
+// hear reads what the helper says: that the program began, or why it does not, and how it ended. A helper that becomes
+// the program says no more.
 func (r *Running) hear(mode Mode, began chan<- error) {
 	defer close(r.heard)
 	for d := json.NewDecoder(r.conn); ; {
@@ -182,21 +168,21 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 		}
 		switch {
 		case err == nil:
-		case mode == Off: // it is there for binds alone
+		case mode == Off: // the helper is there only for binds
 			err = &BindError{err}
 		default:
 			err = &SetupError{mode, err}
 		}
 		select {
-		case began <- err: // of which there is one
+		case began <- err: // it takes one
 		default:
 		}
 		return
 	}
 }
 
-// End returns what was found, and how the program ended if it was not cmd.Process
-// itself. It is called once cmd has been waited for.
+// End returns the findings, and how the program ended if it was not cmd.Process itself. It is called once cmd has been
+// waited for.
 func (r *Running) End() (Findings, *syscall.WaitStatus) {
 	<-r.heard
 	r.conn.Close()
@@ -204,7 +190,7 @@ func (r *Running) End() (Findings, *syscall.WaitStatus) {
 		r.stop.Close()
 	}
 	<-r.done
-	return r.log.findings(), r.status
+	return r.watch.log.found, r.status
 }
 
 func received(oob []byte) (*os.File, error) {
@@ -220,21 +206,17 @@ func received(oob []byte) (*os.File, error) {
 	return os.NewFile(uintptr(fds[0]), "watch"), nil
 }
 
-// helperEnv is what this executable needs to start: where its libraries are.
+// helperEnv is what this executable needs to start: where its libraries are. It is never nil, which would be all.
 func helperEnv() []string {
-	env := []string{}
-	for _, v := range os.Environ() {
-		if strings.HasPrefix(v, "LD_LIBRARY_PATH=") || strings.HasPrefix(v, "GOCOVERDIR=") {
-			env = append(env, v)
-		}
-	}
-	return env
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return !strings.HasPrefix(v, "LD_LIBRARY_PATH=") && !strings.HasPrefix(v, "GOCOVERDIR=")
+	})
 }
 
 const noNamespaces = "it needs user, mount, network and process namespaces; allow them (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, the seccomp profile of a container), or use isolation = \"warn\""
 
-// namespaces gives the helper a mount namespace and, to enforce, others of its own, in which
-// this account has its number and the rights to arrange them.
+// namespaces gives the helper a mount namespace and, under Enforce, further ones, in which this account keeps its
+// number and has the rights to arrange them.
 func namespaces(a *syscall.SysProcAttr, mode Mode) {
 	a.Cloneflags = unix.CLONE_NEWNS
 	if mode == Enforce {

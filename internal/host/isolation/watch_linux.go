@@ -14,14 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch is told each system call of a program that could reach outside, before it
-// is done, and lets it go on: it finds, and what denies is the file system and
-// Landlock. A program that changes a path in its memory while the call is told
-// goes unseen.
+// watch is told each system call of a program that could reach outside, before the kernel does it, and lets it go on:
+// the watch only reports, denying is left to the file system and Landlock. A program that changes a path in its memory
+// while the call is being told goes unseen.
 type watch struct {
 	box   Box
 	reads []string
-	log   *log
+	log   log
 	fd    int
 	began bool // the program's own start has been told
 }
@@ -45,7 +44,7 @@ type reply struct {
 	flags uint32
 }
 
-// run answers until nothing is watched any more or stop is closed at its other end.
+// run answers calls until nothing is watched any more, or until stop is closed at its other end.
 func (w *watch) run(stop int) {
 	for {
 		fds := []unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(stop), Events: unix.POLLIN}}
@@ -60,7 +59,7 @@ func (w *watch) run(stop int) {
 		}
 		var c call
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(w.fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&c))); errno != 0 {
-			if errno == unix.ENOENT || errno == unix.EINTR { // who called is gone
+			if errno == unix.ENOENT || errno == unix.EINTR { // the caller is gone
 				continue
 			}
 			w.log.gap("the watch broke off: " + errno.Error())
@@ -72,7 +71,7 @@ func (w *watch) run(stop int) {
 	}
 }
 
-// see finds what one call does outside.
+// see adds to the log what a call does outside.
 func (w *watch) see(c *call) {
 	a, ok := acts[int(c.nr)]
 	if !ok {
@@ -81,7 +80,7 @@ func (w *watch) see(c *call) {
 	if !ok {
 		return
 	}
-	if a.kind == "run" && !w.began { // the helper's, which may not be read
+	if a.kind == "run" && !w.began { // the helper's own, whose memory may not be read
 		w.began = true
 		return
 	}
@@ -103,38 +102,34 @@ func (w *watch) see(c *call) {
 		if _, err := memory.ReadAt(head, int64(c.args[a.path])); err == nil {
 			w.address("connect", c, memory, binary.NativeEndian.Uint64(head), uint64(binary.NativeEndian.Uint32(head[8:])))
 		}
+	case "open":
+		w.open(a, c, memory, c.args[a.flag])
+	case "openat2":
+		flags := make([]byte, 8) // which struct open_how begins with; zeros where they cannot be read
+		_, _ = memory.ReadAt(flags, int64(c.args[a.flag]))
+		w.open(a, c, memory, binary.NativeEndian.Uint64(flags))
 	default:
-		what := a.kind
-		flags := uint64(0)
-		switch a.kind {
-		case "open":
-			flags = c.args[a.flag]
-			what = "read"
-		case "openat2":
-			b := make([]byte, 8) // struct open_how: the flags
-			if _, err := memory.ReadAt(b, int64(c.args[a.flag])); err == nil {
-				flags = binary.NativeEndian.Uint64(b)
-			}
-			what = "read"
-		}
-		if flags&unix.O_ACCMODE != unix.O_RDONLY || flags&(unix.O_CREAT|unix.O_TRUNC) != 0 {
-			what = "write"
-		}
-		w.path(what, c, memory, a.dir, a.path, flags&unix.O_CREAT != 0)
-		if a.also > 0 {
-			dir := -1
-			if a.dir >= 0 {
-				dir = a.also - 1
-			}
-			w.path(what, c, memory, dir, a.also, true)
+		w.path(a.kind, c, memory, a.dir, a.path, false)
+		if a.also > 0 && a.dir >= 0 {
+			w.path(a.kind, c, memory, a.also-1, a.also, true)
+		} else if a.also > 0 {
+			w.path(a.kind, c, memory, -1, a.also, true)
 		}
 	}
+}
+
+func (w *watch) open(a act, c *call, memory *os.File, flags uint64) {
+	what := "read"
+	if flags&unix.O_ACCMODE != unix.O_RDONLY || flags&(unix.O_CREAT|unix.O_TRUNC) != 0 {
+		what = "write"
+	}
+	w.path(what, c, memory, a.dir, a.path, flags&unix.O_CREAT != 0)
 }
 
 // outOfProc are paths that lead out of /proc by links of the process itself.
 var outOfProc = regexp.MustCompile(`^/+proc/+(self|thread-self|\d+)/+(root|cwd)/+(.*)$`)
 
-// path finds a path that a call names.
+// path adds to the log a path that a call names, if the call may not do what it does there.
 func (w *watch) path(what string, c *call, memory *os.File, dir, arg int, makes bool) {
 	name := text(memory, c.args[arg])
 	if name == "" {
@@ -162,7 +157,7 @@ func (w *watch) path(what string, c *call, memory *os.File, dir, arg int, makes 
 	}
 	name = filepath.Clean(name)
 	real, ok := there(w.box.seen(name, w.reads), what == "write", makes)
-	if !ok { // what is elsewhere for the program may be there for others
+	if !ok { // the program may see another file there than this process
 		real, ok = there(name, what == "write", makes)
 	}
 	if ok && !w.allowed(what, name, real) {
@@ -170,8 +165,7 @@ func (w *watch) path(what string, c *call, memory *os.File, dir, arg int, makes 
 	}
 }
 
-// there returns the path without links of a file that is there, or that may be
-// made, since its folder is.
+// there returns the path without links of a file that exists, or that may be created since its folder exists.
 func there(path string, write, makes bool) (string, bool) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real, true
@@ -188,7 +182,7 @@ func there(path string, write, makes bool) (string, bool) {
 	return real, err == nil || makes
 }
 
-// seen is the path, as this process sees it, of what the program sees at a path.
+// seen returns this process's path of what the program sees at a path.
 func (b Box) seen(path string, reads []string) string {
 	if b.Mode != Enforce || under(path, reads) {
 		return path
@@ -201,8 +195,7 @@ func (b Box) seen(path string, reads []string) string {
 	return path
 }
 
-// own are the program's own, or everybody's: what is read there tells of nothing
-// that lies on a disk.
+// own are places of the program itself, or of everybody: reading them tells nothing about what lies on a disk.
 var own = []string{"/proc", "/dev/shm", "/dev/tty", "/dev/pts", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/ptmx"}
 
 func (w *watch) allowed(what, name, real string) bool {
@@ -213,7 +206,7 @@ func (w *watch) allowed(what, name, real string) bool {
 	return mine || under(real, w.reads)
 }
 
-// address finds where a socket is connected to or listens.
+// address adds to the log where a socket is connected to or listens.
 func (w *watch) address(what string, c *call, memory *os.File, at, size uint64) {
 	if at == 0 || size < 2 || size > 128 {
 		return
@@ -250,7 +243,7 @@ func (w *watch) address(what string, c *call, memory *os.File, at, size uint64) 
 	}
 }
 
-// listens reports whether somebody of a process's network has a socket at a port.
+// listens reports whether any process in the network of a process has a socket at a port.
 func listens(pid uint32, port uint16) bool {
 	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
@@ -264,14 +257,13 @@ func listens(pid uint32, port uint16) bool {
 	return false
 }
 
-// still reports whether a call still waits, so that its process is the one that
-// was read.
+// still reports whether a call still waits for its answer, so that the memory that was read is its process's.
 func (w *watch) still(c *call) bool {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(w.fd), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&c.id)))
 	return errno == 0
 }
 
-// text reads what ends with a zero byte, page by page: the next may not be there.
+// text reads memory up to a zero byte, page by page, since the next page may not exist.
 func text(memory *os.File, at uint64) string {
 	const page, longest = 4096, 4096
 	var s []byte

@@ -23,7 +23,7 @@ type Keeper struct {
 	records artifacts.Records
 	self    process.Identity
 	job     string
-	name    string // which the Taking of each of its leases begins with
+	name    string // with which the Taking of each of its leases begins
 	log     *slog.Logger
 	now     func() time.Time
 
@@ -33,14 +33,13 @@ type Keeper struct {
 	renewing bool
 }
 
-// sighted is a lease of somebody else as it was seen first in its present form.
+// sighted says when another keeper's lease was first seen with its present count of renewals.
 type sighted struct {
 	renewed int
 	at      time.Time
 }
 
-// New returns a keeper of leases among records. What it writes there is of no use
-// after a minute, so the records need not outlive a loss of power.
+// New returns a keeper of leases among records, which need not survive a power cut: leases are useless after a minute.
 func New(records artifacts.Records, log *slog.Logger) *Keeper {
 	self, err := process.Self()
 	if err != nil {
@@ -61,19 +60,18 @@ type Held struct {
 // undoubted is for how long nobody can have taken a lease for stale.
 const undoubted = 5 * time.Second
 
-// tries bounds how often Take looks again at leases that come and go.
+// tries bounds how often Take looks at leases that come and go.
 const tries = 20
 
 // Bounds of an attempt to delete a lease, and of the pause until the next.
 const (
 	patience  = 5 * time.Second
-	tidyAgain = 4 * time.Second
+	tidyPause = 4 * time.Second
 )
 
 // Take takes a key, or says who has it. An error is the store's.
 func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *Held, _ *Lease, _ error) {
-	l := k.fresh(key, c)
-	l.generation = 1
+	l := Lease{Format: Format, Key: key, Taking: k.name + rand.Text(), Claim: c, Process: k.self, Job: k.job, Since: k.now().UTC(), generation: 1}
 	k.mu.Lock()
 	k.held[l.Taking] = nil
 	k.mu.Unlock()
@@ -89,7 +87,7 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *He
 			return k.hold(l), nil, nil
 		}
 		if unsure = !errors.Is(err, artifacts.ErrExist); unsure {
-			go k.tidy(l) // the store may have taken it all the same
+			go k.tidy(l) // the store may have created it all the same
 			return nil, nil, err
 		}
 		other, err := k.newest(ctx, key)
@@ -115,7 +113,7 @@ func (k *Keeper) stale(l Lease, c Claim) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch h, own := k.held[l.Taking]; {
-	case own && h == nil: // beside one that is being deleted no other generation may begin
+	case own && h == nil: // no generation may begin beside a lease that is being deleted
 	case lost, ended, strings.HasPrefix(l.Taking, k.name) && !own:
 		return true
 	case own:
@@ -137,7 +135,7 @@ func (k *Keeper) Wait(ctx context.Context, key artifacts.Digest, c Claim, say fu
 		l, err := k.newest(ctx, key)
 		if err != nil {
 			k.mu.Lock()
-			clear(k.seen) // nobody could renew a lease either: each gets its time anew
+			clear(k.seen) // nobody could renew a lease either: each gets its full time
 			k.mu.Unlock()
 			return err
 		}
@@ -177,7 +175,7 @@ func (k *Keeper) renew() {
 		}
 		k.mu.Unlock()
 		var all sync.WaitGroup
-		for _, h := range held { // at once: in turn, a few slow ones would make the others stale
+		for _, h := range held { // at once: in turn, a few slow renewals would make other leases stale
 			if h != nil {
 				all.Go(h.renew)
 			}
@@ -196,12 +194,12 @@ func (h *Held) renew() {
 	defer cancel()
 	h.lease.Renewed++
 	if err := h.k.write(ctx, h.lease, h.k.records.Put); err != nil {
-		h.k.log.Warn("a lease was not renewed; this is tried again, and others may do the same work if it does not succeed within a minute", "lease", h.lease.String(), "err", err)
+		h.k.log.Warn("a lease was not renewed; this is retried, and others may do the same work if it does not succeed within a minute", "lease", h.lease.String(), "err", err)
 	}
 }
 
-// Release gives the key back. It does so when the work's context is over, too. Until the store has answered,
-// the lease counts as one that nobody renews.
+// Release gives the key back, also after the end of the work's context. Until the store has answered, nobody renews the
+// lease.
 func (h *Held) Release() {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
@@ -213,22 +211,22 @@ func (h *Held) Release() {
 	h.k.held[h.lease.Taking] = nil
 	h.k.mu.Unlock()
 	if err := h.k.remove(h.lease, h.k.now().Sub(h.lease.Since) <= undoubted); err != nil {
-		h.k.log.Warn("a lease was not released; this is tried again until the store answers", "lease", h.lease.String(), "err", err)
+		h.k.log.Warn("a lease was not released; this is retried until the store answers", "lease", h.lease.String(), "err", err)
 		go h.k.tidy(h.lease)
 		return
 	}
 	h.k.drop(h.lease.Taking)
 }
 
-// drop has a lease count no longer for this process.
+// drop forgets a lease of this process.
 func (k *Keeper) drop(taking string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.held, taking)
 }
 
-// remove deletes a lease, unless it is gone or, if that is not sure, was taken for stale: what
-// is there is another's.
+// remove deletes a lease. Unless it is sure to be there, remove first looks whether it is gone, or was taken for stale
+// and followed by another's.
 func (k *Keeper) remove(l Lease, sure bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -238,7 +236,7 @@ func (k *Keeper) remove(l Lease, sure bool) error {
 			return err
 		}
 	}
-	for g := 1; g <= l.generation; g++ { // its own last: until then it stands
+	for g := 1; g <= l.generation; g++ { // its own record last: the lease holds until then
 		if err := k.records.Delete(ctx, name(l.Key, g)); err != nil {
 			return err
 		}
@@ -248,7 +246,7 @@ func (k *Keeper) remove(l Lease, sure bool) error {
 
 // tidy removes a lease that nobody holds as soon as the store allows it, while the process lives.
 func (k *Keeper) tidy(l Lease) {
-	for pause, gone := tidyAgain/16, false; !gone; pause = min(2*pause, tidyAgain) {
+	for pause, gone := tidyPause/16, false; !gone; pause = min(2*pause, tidyPause) {
 		time.Sleep(pause)
 		gone = k.remove(l, false) == nil
 	}

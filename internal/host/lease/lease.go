@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,22 +13,22 @@ import (
 	"github.com/redsi/redsi/internal/system/process"
 )
 
-// Format names the form of a lease.
+// Format is the format of a lease.
 const Format = "redsi-lease/1"
 
-// Stale is how long a lease counts that is not renewed; renewEvery is well inside it.
+// Stale is how long a lease counts without renewal; renewEvery is well below it.
 const (
 	Stale      = time.Minute
 	renewEvery = 15 * time.Second
 )
 
-// Claim is for whom a key is taken.
+// Claim says for whom a key is taken.
 type Claim struct {
 	Run  string `json:"run"`
 	Step string `json:"step"`
 
-	// Attempt names the piece of work whose attempts follow each other: one that finds
-	// its own name in a lease follows an attempt that was lost.
+	// Attempt names the work whose attempts follow each other: an attempt that finds this name in a lease knows that the
+	// attempt before it was lost.
 	Attempt string `json:"attempt,omitempty"`
 }
 
@@ -37,17 +36,18 @@ type Claim struct {
 type Lease struct {
 	Format string           `json:"format"`
 	Key    artifacts.Digest `json:"key"`
-	Taking string           `json:"taking"` // random: of this holder, this time
+	Taking string           `json:"taking"` // random, for this holder and time
 	Claim
 	Process process.Identity `json:"process"`
-	Job     string           `json:"job,omitempty"` // and node, of its batch system
+	Job     string           `json:"job,omitempty"` // job and node, of its batch system
 	Since   time.Time        `json:"since"`
-	Renewed int              `json:"renewed"` // so many times
+	Renewed int              `json:"renewed"` // number of renewals
 
 	generation int
 }
 
-// String says who it is, for people, and of a process of this machine whether it is stopped: it keeps its lease.
+// String says for people who holds the lease and, on this machine, whether the process is stopped, since it keeps its
+// lease.
 func (l Lease) String() string {
 	job, stopped := "", ""
 	if l.Job != "" {
@@ -64,13 +64,6 @@ func name(key artifacts.Digest, generation int) string {
 	return key.Hex() + "." + strconv.Itoa(generation)
 }
 
-// generationOf reads what name wrote.
-func generationOf(key artifacts.Digest, record string) (int, bool) {
-	digits, ok := strings.CutPrefix(record, key.Hex()+".")
-	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil && n > 0
-}
-
 func (k *Keeper) write(ctx context.Context, l Lease, put func(context.Context, string, []byte) error) error {
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -79,7 +72,7 @@ func (k *Keeper) write(ctx context.Context, l Lease, put func(context.Context, s
 	return put(ctx, name(l.Key, l.generation), b)
 }
 
-// Of reads who holds a key, or held it and was lost; nil if nobody does. Nothing is taken.
+// Of returns the lease of a key, which may be stale; nil if there is none. Nothing is taken.
 func Of(ctx context.Context, records artifacts.Records, key artifacts.Digest) (*Lease, error) {
 	return (&Keeper{records: records}).newest(ctx, key)
 }
@@ -91,7 +84,7 @@ func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, erro
 		if err != nil {
 			return nil, err
 		}
-		if n, ok := generationOf(key, r.Name); ok {
+		if n, err := strconv.Atoi(strings.TrimPrefix(r.Name, key.Hex()+".")); err == nil { // else it is no lease
 			top = max(top, n)
 		}
 	}
@@ -107,15 +100,9 @@ func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, erro
 	}
 	l := Lease{}
 	if json.Unmarshal(b, &l) != nil || l.Format != Format || l.Key != key {
-		// Not ours, or cut off by a loss of power: it counts as long as one that is
-		// not renewed.
+		// Not a lease, or cut off by a power cut: it counts as long as a lease that is not renewed.
 		l = Lease{Key: key, Taking: artifacts.Sum(b).Hex(), Claim: Claim{Run: "unknown", Step: "a lease that cannot be read"}}
 	}
 	l.generation = top
 	return &l, nil
-}
-
-// fresh is a new lease of this process.
-func (k *Keeper) fresh(key artifacts.Digest, c Claim) Lease {
-	return Lease{Format: Format, Key: key, Taking: k.name + rand.Text(), Claim: c, Process: k.self, Job: k.job, Since: k.now().UTC()}
 }

@@ -101,8 +101,7 @@ func TestOneOfMany(t *testing.T) {
 			for g := range generations {
 				k := keeper(s.Leases)
 				k.self.PID, k.self.Start = gone.Process.Pid, "1"
-				l := k.fresh(key, Claim{Run: "gone"})
-				l.generation = g + 1
+				l := Lease{Format: Format, Key: key, Taking: fmt.Sprint("gone ", g), Claim: Claim{Run: "gone"}, Process: k.self, Since: time.Now().UTC(), generation: g + 1}
 				errtest.None(t, k.write(t.Context(), l, s.Leases.Create))
 			}
 			var won atomic.Int32
@@ -300,7 +299,7 @@ var errAway = errors.New("connection refused")
 // TestNobodyHoldsIt: a lease that nobody holds is an obstacle for some seconds after the store is back,
 // or for as long as a lease counts that is not renewed, though its process lives.
 func TestNobodyHoldsIt(t *testing.T) {
-	const soon = tidyAgain + 3*time.Second
+	const soon = tidyPause + 3*time.Second
 	for name, c := range map[string]struct {
 		create, late, remove bool
 		outage               time.Duration // 0: it does not end

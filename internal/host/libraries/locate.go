@@ -1,7 +1,6 @@
 package libraries
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,7 @@ type installation struct {
 	Prefix      string   // the environment's folder
 	Python      string   // such as "3.11"; "" if its files do not say
 	Sites       []string // site-packages and dist-packages, in the order in which they are searched
-	Conda       string   // conda-meta; "" if it is no environment of conda
+	Conda       string   // conda-meta; "" outside of conda's environments
 }
 
 var (
@@ -34,22 +33,19 @@ var (
 	minorName  = regexp.MustCompile(`^(?:python|pypy)([23]\.[0-9]+)t?$`)
 )
 
-// condaSites are where a language's own installer puts packages in an environment of conda.
+// condaSites are the folders where a language's own installer puts packages in an environment of conda.
 var condaSites = map[string]string{"R": "lib/R/library", "Perl": "lib/perl5", "Ruby": "lib/ruby", "Node": "lib/node_modules"}
 
-// maxHead bounds what is read of files that say something in their first lines.
-const maxHead = 64 << 10
+const (
+	maxHead   = 64 << 10 // bytes read of files that say something in their first lines
+	maxScript = 1 << 20  // bytes read of a script
+	scripts   = 4        // scripts in a row, each the interpreter of the one before
+)
 
-// maxScript bounds what is read of a script.
-const maxScript = 1 << 20
-
-// scripts bounds the interpreters of interpreters.
-const scripts = 4
-
-// interpreterOf follows first lines from a program, and pyenv's stand-ins, to what runs it.
+// interpreterOf follows first lines, and pyenv's stand-ins, from a program to the interpreter that runs it.
 func interpreterOf(program string, look Lookup) (string, error) {
 	for range scripts {
-		if behind := behindShim(program); behind != "" {
+		if behind := Behind(program); behind != program {
 			program = behind
 			continue
 		}
@@ -65,39 +61,32 @@ func interpreterOf(program string, look Lookup) (string, error) {
 			break
 		}
 		if program, err = look(next); err != nil {
-			return "", nil // what cannot start is told by whoever starts it
+			return "", nil // the start of the program will tell
 		}
 	}
 	return program, nil
 }
 
-// Behind is the program that pyenv starts for one of its stand-ins, which have its folder in them;
-// every other program is itself.
-func Behind(program string) string { return cmp.Or(behindShim(program), program) }
-
-// behindShim is the program that pyenv starts for one of its stand-ins, by its setting for
-// all folders: a step's folder has none of its own.
-func behindShim(program string) string {
+// Behind returns the program that pyenv starts for one of its stand-ins, by its setting for all folders, since a step's
+// folder has no setting; every other program is itself.
+func Behind(program string) string {
 	dir := filepath.Dir(program)
 	root := filepath.Dir(dir)
 	if filepath.Base(dir) != "shims" {
-		return ""
+		return program
 	}
-	text, err := readBounded(filepath.Join(root, "version"), maxHead)
-	if err != nil {
-		return ""
-	}
+	text, _ := readBounded(filepath.Join(root, "version"), maxHead) // without it there is no version
 	for _, version := range strings.Fields(string(text)) {
 		path := filepath.Join(root, "versions", filepath.Base(version), "bin", filepath.Base(program))
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}
 	}
-	return ""
+	return program
 }
 
-// locate finds the environment of a program; ok is false if it is run by no interpreter of
-// which this package knows, and p has no more than the interpreter then.
+// locate finds the environment of a program. ok is false if no interpreter that this package can read runs it; p then
+// has only the interpreter.
 func locate(program string, look Lookup) (p installation, ok bool, err error) {
 	path, err := interpreterOf(program, look)
 	if err != nil || path == "" {
@@ -146,11 +135,11 @@ func locate(program string, look Lookup) (p installation, ok bool, err error) {
 	}
 	p.Prefix = filepath.Dir(filepath.Dir(real))
 	p.Sites = sitesOf(p.Python, filepath.Join(p.Prefix, "local"), p.Prefix)
-	stands := !strings.HasPrefix(filepath.Base(real), "py") // for one that is elsewhere, as mise's do
+	stands := !strings.HasPrefix(filepath.Base(real), "py") // a stand-in for a Python elsewhere, as of mise
 	return p, pythonName.MatchString(name) && !stands, nil
 }
 
-// minorOf is the version in the name of a Python's file.
+// minorOf returns the version in the name of a Python's file.
 func minorOf(python string) string {
 	if m := minorName.FindStringSubmatch(filepath.Base(python)); m != nil {
 		return m[1]
@@ -158,8 +147,8 @@ func minorOf(python string) string {
 	return ""
 }
 
-// baseOf is the Python by which a virtual environment was made: what its own is a link to or,
-// of a copy, what pyvenv.cfg has as its home.
+// baseOf returns the Python behind a virtual environment: the target if the environment's Python is a link, else the
+// Python in the home that pyvenv.cfg names.
 func baseOf(settings []byte, prefix, python string) string {
 	home := setting(settings, "home")
 	if own, err := filepath.EvalSymlinks(prefix); err != nil || home == "" || !within(python, own) {
@@ -173,7 +162,7 @@ func baseOf(settings []byte, prefix, python string) string {
 	return filepath.Join(home, filepath.Base(python))
 }
 
-// setting is a value of pyvenv.cfg.
+// setting returns a value of pyvenv.cfg.
 func setting(text []byte, name string) string {
 	for line := range strings.Lines(string(text)) {
 		if key, value, ok := strings.Cut(line, "="); ok && strings.EqualFold(strings.TrimSpace(key), name) {
@@ -183,12 +172,12 @@ func setting(text []byte, name string) string {
 	return ""
 }
 
-// sitesOf lists the folders below prefixes that a Python imports from, each once, links
-// followed. Debian's come first in /usr/local, and are for all minor versions in /usr.
+// sitesOf lists the folders below prefixes that a Python imports from, each once, links followed. On Debian those in
+// /usr/local come first, and /usr has one folder for all minor versions.
 func sitesOf(python string, prefixes ...string) (sites []string) {
 	for _, prefix := range prefixes {
 		for _, lib := range []string{"lib", "lib64"} {
-			found, _ := os.ReadDir(filepath.Join(prefix, lib)) // none: nothing is installed there
+			found, _ := os.ReadDir(filepath.Join(prefix, lib)) // without it nothing is installed there
 			for _, f := range found {
 				m := minorName.FindStringSubmatch(f.Name())
 				if f.Name() != "python3" && (m == nil || python != "" && m[1] != python) {

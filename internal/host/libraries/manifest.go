@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Format is that of a Manifest's text.
+// Format is the format of a Manifest's text.
 const Format = "redsi-libraries/1"
 
 // MaxText bounds a manifest's text, in bytes.
@@ -31,22 +31,22 @@ type Manifest struct {
 	Files         []File           `json:"files,omitempty"`
 }
 
-// Distribution is one that is installed.
+// Distribution is an installed distribution.
 type Distribution struct {
 	Name     string `json:"name"` // in its normal form: scikit-learn
 	Version  string `json:"version"`
-	Files    string `json:"files,omitempty"` // digest of names and hashes of its files, as its record has them; "" if it has none
+	Files    string `json:"files,omitempty"` // digest of names and hashes of its files, from its record; "" without one
 	Editable bool   `json:"editable,omitempty"`
 }
 
-// File is one that no record vouches for, or several with a folder or name in common.
+// File is a file for which no record vouches, or several with a folder or name in common.
 type File struct {
-	Name   string           `json:"name"` // below site-packages, or below the folder that an editable one is in
+	Name   string           `json:"name"` // below site-packages, or below the folder of an editable distribution
 	Is     string           `json:"is"`
 	Digest artifacts.Digest `json:"digest,omitzero"`
 }
 
-// What is said of files.
+// States of a File.
 const (
 	Edited   = "edited after it was installed"
 	Gone     = "removed after it was installed"
@@ -54,7 +54,7 @@ const (
 	Source   = "of an editable installation"
 )
 
-// Environment is a manifest with where it was read.
+// Environment is a manifest with the place where it was read.
 type Environment struct {
 	Prefix   string // the environment's folder
 	Manifest Manifest
@@ -62,7 +62,7 @@ type Environment struct {
 	Digest   artifacts.Digest // of Text: what a key has
 }
 
-// As is a manifest that was not read of a folder, under a name that stands for one.
+// As returns the environment of a manifest that was not read from a folder, with a name in the folder's place.
 func (m Manifest) As(name string) (*Environment, error) {
 	text, err := m.text(installation{Prefix: name})
 	if err != nil {
@@ -84,10 +84,10 @@ func Parse(text []byte) (m Manifest, err error) {
 	return m, err
 }
 
-// said bounds the files that are named in a sentence.
-const said = 3
+// filesNamed bounds the files of a state that String names.
+const filesNamed = 3
 
-// String says in a line what was counted: "42 distributions of /…/venv".
+// String is the counts, on a line: "42 distributions of /…/venv".
 func (e *Environment) String() string {
 	text := words.Count(len(e.Manifest.Distributions), "distribution") + " of " + e.Prefix
 	by := map[string][]string{}
@@ -95,17 +95,14 @@ func (e *Environment) String() string {
 		by[f.Is] = append(by[f.Is], f.Name)
 	}
 	for _, is := range []string{Edited, Gone, Source, Unlisted} {
-		names := by[is]
-		if len(names) == 0 {
-			continue
+		if names := by[is]; len(names) > 0 {
+			text += "; " + is + ": " + words.And(names, filesNamed)
 		}
-		text += "; " + is + ": " + words.And(names, said)
 	}
 	return text
 }
 
-// Difference is one between two manifests: a distribution's version, or a file's state; Old
-// or New is "" where it is not there.
+// Difference is a distribution's version, or a file's state, in two manifests; "" where a manifest lacks it.
 type Difference struct{ Name, Old, New string }
 
 // String is such as "numpy 1.26.4 -> 2.0.1".
@@ -135,19 +132,19 @@ func Compare(old, now Manifest) (list []Difference) {
 // Differences is Compare in words.
 func Differences(old, now Manifest) []string { return lists.Map(Compare(old, now), Difference.String) }
 
-// fact is what is said of a name, and the digest that tells two of one text apart.
+// fact is what a manifest says of a name, and the digest that tells facts of the same text apart.
 type fact struct{ text, digest string }
 
 func (m Manifest) facts() map[string]fact {
 	all := map[string]fact{"interpreter": {strings.TrimSpace("python " + m.Python), m.Interpreter.Hex()}}
-	if m.Platform != "" { // of a lock, which has a version and no interpreter
+	if m.Platform != "" { // a lock has a version and no interpreter
 		all = map[string]fact{"platform": {m.Platform, ""}}
 		if m.Python != "" {
 			all["python"] = fact{m.Python, ""}
 		}
 	}
 	add := func(name string, f fact) {
-		if was, ok := all[name]; ok { // in several folders: the first is imported
+		if was, ok := all[name]; ok { // it is in several folders, of which the first is imported
 			f = fact{was.text + ", " + f.text, was.digest + " " + f.digest}
 		}
 		all[name] = f
@@ -168,7 +165,7 @@ func (m Manifest) facts() map[string]fact {
 // short tells digests apart, and lists of them.
 func short(digests string) string { return artifacts.Sum([]byte(digests)).Hex()[:8] }
 
-// text is the manifest as it is stored.
+// text returns the manifest as it is stored.
 func (m Manifest) text(at installation) ([]byte, error) {
 	b, err := json.Marshal(m)
 	if err == nil && len(b) > MaxText {

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// Memory remembers environments by their interpreters as long as no file of them has
-// another size or time. Its zero value remembers in this process alone.
+// Memory remembers environments by their interpreters until a file of an environment has another size or time. The zero
+// value remembers only in this process.
 type Memory struct {
 	File string // where it is kept; "": nowhere
 
@@ -34,11 +34,10 @@ type remembered struct {
 	Text  string // of its manifest
 }
 
-// maxKnown bounds the environments of a memory.
-const maxKnown = 100
+// maxRemembered bounds the environments of a memory.
+const maxRemembered = 100
 
-// Of is the environment of a program, as it is now; nil if no interpreter runs it of which
-// this package knows.
+// Of returns the environment of a program, as it is now; nil if no interpreter that this package can read runs it.
 func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environment, error) {
 	at, ok, err := locate(program, look)
 	if err != nil || !ok {
@@ -66,7 +65,7 @@ func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environm
 	}
 	if hashed.Settled(newest, began.UnixNano()) {
 		m.mu.Lock()
-		if len(m.environments) >= maxKnown {
+		if len(m.environments) >= maxRemembered {
 			m.environments = map[string]remembered{}
 		}
 		m.environments[at.Interpreter], m.fresh = remembered{at, roots, stamp, string(text)}, true
@@ -75,8 +74,8 @@ func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environm
 	return environmentOf(at.Prefix, text)
 }
 
-// Recall is the environment of a program as it was last read, without a look at its files;
-// nil if it is not remembered. A later Of tells what has moved since.
+// Recall returns the environment of a program as it was last read, without a look at its files; nil if it is not
+// remembered. A later Of tells what has changed since.
 func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
 	at, ok, err := locate(program, look)
 	if err != nil || !ok {
@@ -89,7 +88,7 @@ func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
 	return environmentOf(at.Prefix, []byte(was.Text))
 }
 
-// remembered is what was read of the environment that an interpreter is still in.
+// remembered returns what was read of an interpreter's environment, if the interpreter is still in it.
 func (m *Memory) remembered(at installation) (remembered, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +97,7 @@ func (m *Memory) remembered(at installation) (remembered, bool) {
 	return was, ok && reflect.DeepEqual(was.At, at)
 }
 
-// load reads what is kept; what is damaged is forgotten.
+// load reads File; damaged text counts as none.
 func (m *Memory) load() {
 	b, err := os.ReadFile(m.File)
 	if err != nil || json.Unmarshal(b, &m.environments) != nil || m.environments == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// isPointer says of an entry of a site folder that Python, or what setuptools has it run, reads it
-// to import from elsewhere. In folders below it a .pth file is data, such as weights.
+// isPointer reports whether an entry of a site folder is a file by which Python, or code of setuptools, imports from
+// elsewhere. In folders below, a .pth file is data, such as weights.
 func isPointer(e entry) bool {
 	if e.Link || strings.Contains(e.Name, "/") {
 		return false
@@ -23,8 +23,7 @@ func isPointer(e entry) bool {
 	return ext == ".pth" || ext == ".egg-link" || ext == ".py" && strings.HasPrefix(e.Name, "__editable__")
 }
 
-// editable reads where a distribution was installed from, and says whether it leads to its
-// project's folder of sources.
+// editable reads where a distribution was installed from, and reports whether it is its project's folder of sources.
 func (r *reading) editable(file string) (bool, error) {
 	text, err := readBounded(file, maxHead)
 	if err != nil {
@@ -45,8 +44,8 @@ func (r *reading) editable(file string) (bool, error) {
 	return true, nil
 }
 
-// pointer reads a file by which Python imports from elsewhere. What it does at its start, a
-// line that begins with import, counts as it stands, and so do paths as what they lead to.
+// pointer reads a file by which Python imports from elsewhere. Lines that begin with import, which Python runs at its
+// start, count as they stand; paths count as what they lead to.
 func (r *reading) pointer(at string, e entry, listed bool) error {
 	text, err := readBounded(filepath.Join(at, e.Name), maxJSON)
 	if err != nil {
@@ -84,7 +83,7 @@ var (
 	mapped  = regexp.MustCompile(`'([^']+)': '([^']+)'`)
 )
 
-// source adds a folder or file of sources, if it is there and not in another one.
+// source adds a folder or file of sources, if it exists and is in no site folder.
 func (r *reading) source(s root) {
 	real, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
@@ -102,7 +101,7 @@ func (r *reading) source(s root) {
 	}
 }
 
-// within says whether a path is a folder or below it.
+// within reports whether a path is a folder or below it.
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -13,9 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/host/script"
 )
 
-// Original is the digest of what conda made a file from that now has the digest here: conda writes
-// the environment's folder into programs, and notes what they were before. It is here for all
-// other files.
+// Original returns the digest that a file with the digest here had in its conda package: conda writes the environment's
+// folder into programs, and records their digests before and after. For all other files it returns here.
 func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
@@ -23,10 +22,10 @@ func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 	}
 	for prefix := filepath.Dir(real); prefix != filepath.Dir(prefix); prefix = filepath.Dir(prefix) {
 		meta := filepath.Join(prefix, "conda-meta")
-		records, _ := os.ReadDir(meta)       // none: it is no environment of conda
-		rel, _ := filepath.Rel(prefix, real) // it is below it
+		records, _ := os.ReadDir(meta)       // none outside of conda's environments
+		rel, _ := filepath.Rel(prefix, real) // real is below prefix
 		for _, record := range records {
-			pkg, err := CondaPackageAt(meta, record.Name(), here.Hex()) // most have it not: parsing takes long
+			pkg, err := CondaPackageAt(meta, record.Name(), here.Hex()) // most lack it, which spares parsing them
 			if err != nil {
 				return here, err
 			}
@@ -40,7 +39,7 @@ func Original(program string, here artifacts.Digest) (artifacts.Digest, error) {
 	return here, nil
 }
 
-// A script that starts an entry point has lines such as these alone, whoever wrote it.
+// A script that starts an entry point has only lines such as these, whoever wrote it.
 var (
 	startLine = regexp.MustCompile(`^(#!\S+|'''exec' .*/'?(python|pypy)[\w.]*['"]? "\$0" "\$@"|' '''|# -\*-.*|import (re|sys)|if __name__ == ['"]__main__['"]:|` +
 		`(el)?if sys\.argv\[0\]\.endswith\("[\w.-]*"\):|sys\.argv\[0\] = (sys\.argv\[0\]\[:-\d+\]|re\.sub\(r'[^']*', '', sys\.argv\[0\]\)|sys\.argv\[0\]\.removesuffix\('[\w.-]*'\)))?$`)
@@ -48,9 +47,8 @@ var (
 	startsWith = regexp.MustCompile(`^sys\.exit\(([\w.]+)\(\)\)$`)
 )
 
-// Installed is the digest of what an installer of Python's packages made a script from that has the
-// digest here and is in one folder with its Python: of the entry point that it starts, or of its
-// text without the environment's folder. It is here for all other files.
+// Installed returns, for a script beside its Python that an installer of Python's packages wrote, the digest of the
+// entry point that it starts, or of its text without the environment's folder. For all other files it returns here.
 func Installed(program string, here artifacts.Digest) (artifacts.Digest, error) {
 	text, err := textOf(program)
 	if err != nil || text == "" || len(text) >= maxScript {
@@ -83,7 +81,7 @@ func Installed(program string, here artifacts.Digest) (artifacts.Digest, error) 
 	return artifacts.Sum([]byte("entry point " + module + " " + function)), nil
 }
 
-// textOf is the text of a script, if it begins as one; "" of another file.
+// textOf returns the text of a script; "" for a file that does not begin as one.
 func textOf(program string) (string, error) {
 	f, err := os.Open(program)
 	if err != nil {

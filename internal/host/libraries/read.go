@@ -3,7 +3,6 @@ package libraries
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -19,12 +19,11 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
-// reading is one reading of an environment.
 type reading struct {
 	at       installation
 	conda    map[string]recorded // by the path below the environment's folder
 	sources  []root
-	projects []root // that editable installations are of
+	projects []root // of editable installations
 	out      Manifest
 	loose    []loose
 }
@@ -34,11 +33,11 @@ type recorded struct {
 	sum  artifacts.Digest // zero if it does not say
 	size int64            // -1 likewise
 	by   entry            // the record
-	own  bool             // what the installer keeps for itself
+	own  bool             // the installer's own file
 }
 
-// holds says whether a file is as it was installed, by its size and times. An older file that
-// was put in its place tells by the time of the change alone.
+// holds reports whether a file is as it was installed, by its size and times. Only the time of its change tells an
+// older file that was put in its place.
 func (rec recorded) holds(e entry) bool {
 	return e.MTime <= rec.by.MTime && e.CTime < rec.by.CTime && (rec.size < 0 || e.Size == rec.size)
 }
@@ -46,9 +45,9 @@ func (rec recorded) holds(e entry) bool {
 // loose is a file that has to be hashed.
 type loose struct {
 	path string
-	rel  string // below its group
+	rel  string // its path below its group
 	was  artifacts.Digest
-	to   File // what is said of it, by its group's name
+	to   File // with its group's name
 	sum  artifacts.Digest
 }
 
@@ -57,8 +56,8 @@ const (
 	maxJSON   = 16 << 20
 )
 
-// read reads what is installed at a place. It returns the roots whose files say whether that
-// has changed, and what they had.
+// read reads what is installed at p. It returns the roots whose files tell whether that has changed, with the stamp and
+// the newest change of those files.
 func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp string, newest int64, err error) {
 	r := &reading{at: p, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
 	roots = p.roots()
@@ -77,7 +76,7 @@ func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp 
 			return m, nil, "", 0, err
 		}
 	}
-	for _, project := range r.projects { // whose folder of sources is not known otherwise
+	for _, project := range r.projects { // unless their folders of sources were found otherwise
 		if !slices.ContainsFunc(r.sources, func(s root) bool { return within(s.Path, project.Path) }) {
 			r.source(project)
 		}
@@ -107,7 +106,7 @@ func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp 
 	return r.out, roots, stamp, newest, err
 }
 
-// roots are those that are there before anything is read.
+// roots returns the roots that are known before anything is read.
 func (p installation) roots() []root {
 	roots := []root{{Path: p.Interpreter}}
 	if p.Conda != "" {
@@ -149,7 +148,7 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 				theirs, _ = hashed.Unchanged(ctx, filepath.Join(at, about.Name), rec.sum, hashed.Proof{})
 			}
 			if theirs {
-				continue // it is of a package of conda
+				continue // conda's record of the package counts
 			}
 		}
 		if err := r.distribution(at, info, byName, records); err != nil {
@@ -169,11 +168,11 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 				return err
 			}
 			if !listed && path.Ext(e.Name) != ".py" {
-				continue // it counts as what it leads to and runs
+				continue // what it leads to and runs counts
 			}
 		}
 		switch {
-		case rec.own, !listed && infoOf(e.Name) != "" && path.Base(e.Name) != "entry_points.txt": // by these, plugins are found
+		case rec.own, !listed && infoOf(e.Name) != "" && path.Base(e.Name) != "entry_points.txt": // plugins are found by entry points
 		case !listed:
 			r.unlisted(root{Path: at}, e, Unlisted)
 		case !rec.holds(e):
@@ -189,7 +188,7 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 	return nil
 }
 
-// infoOf is the dist-info or egg-info that a file is in, or is; "" if it is in none.
+// infoOf returns the dist-info or egg-info that a file is in, or is; "" for other files.
 func infoOf(name string) string {
 	top, _, _ := strings.Cut(name, "/")
 	if ext := path.Ext(top); ext != ".dist-info" && ext != ".egg-info" {
@@ -201,7 +200,7 @@ func infoOf(name string) string {
 // own are files of a dist-info that say how and from where it was installed.
 var own = []string{"RECORD", "RECORD.jws", "RECORD.p7s", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"}
 
-// distribution reads a dist-info or egg-info, and adds to known what it lists.
+// distribution reads a dist-info or egg-info, and adds its files to records.
 func (r *reading) distribution(at, info string, byName map[string]entry, records map[string]recorded) error {
 	stem := strings.TrimSuffix(info, path.Ext(info))
 	name, version, _ := strings.Cut(stem, "-")
@@ -229,8 +228,8 @@ func (r *reading) distribution(at, info string, byName map[string]entry, records
 	return nil
 }
 
-// record reads the lines "path,sha256=…,size" of a RECORD and returns the digest of those
-// that are the same wherever the distribution is installed.
+// record reads the lines "path,sha256=…,size" of a RECORD and returns the digest of the lines that are the same
+// wherever the distribution is installed.
 func (r *reading) record(text string, by entry, editable bool, records map[string]recorded) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -244,28 +243,27 @@ func (r *reading) record(text string, by entry, editable bool, records map[strin
 			continue
 		}
 		switch {
-		case strings.HasPrefix(name, "../") && strings.Contains(name, "/bin/"): // scripts begin with a path
-		case editable && (!strings.Contains(name, "/") || infoOf(name) != "" && path.Base(name) != "entry_points.txt"): // these have paths of this machine
+		case strings.HasPrefix(name, "../") && strings.Contains(name, "/bin/"): // scripts begin with a path of this machine
+		case editable && (!strings.Contains(name, "/") || infoOf(name) != "" && path.Base(name) != "entry_points.txt"): // they have paths, too
 		default:
 			lines = append(lines, name+","+sum+"\n")
 		}
-		if is := recordSum(sum); !strings.HasPrefix(name, "../") && !is.IsZero() { // without a hash it vouches for nothing
-			records[name] = recorded{sum: is, size: sizeOf(size), by: by}
+		if is := recordSum(sum); !strings.HasPrefix(name, "../") && !is.IsZero() { // a line without a hash vouches for nothing
+			rec := recorded{sum: is, size: -1, by: by}
+			if n, err := strconv.ParseInt(size, 10, 64); err == nil {
+				rec.size = n
+			}
+			records[name] = rec
 		}
 	}
 	if editable && lines == nil {
 		return ""
 	}
 	slices.Sort(lines)
-	h := sha256.New()
-	for _, l := range lines {
-		h.Write([]byte(l))
-	}
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return artifacts.Sum([]byte(strings.Join(lines, ""))).Hex()
 }
 
-// unlisted adds a file of which no record says anything; those of one folder are told
-// together.
+// unlisted adds a file that is in no record; the files of a folder are told together.
 func (r *reading) unlisted(at root, e entry, is string) {
 	file := filepath.Join(at.Path, e.Name)
 	name := path.Join(at.Name, e.Name)
@@ -280,7 +278,7 @@ func (r *reading) unlisted(at root, e entry, is string) {
 // maxNamed bounds the files that a manifest names.
 const maxNamed = 1000
 
-// hash hashes what has to be, and says what is not as it was installed.
+// hash hashes the loose files, and adds those that are not as they were installed to the manifest.
 func (r *reading) hash(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))

@@ -8,21 +8,18 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 )
 
-// normal is the normal form of a distribution's name: two that differ in letters' case, or
-// in which of "-", "_" and "." stands between words, are one.
-func normal(name string) string {
-	return strings.ToLower(separators.ReplaceAllString(name, "-"))
-}
+// normal is the normal form of a distribution's name: the case of letters, and which of "-", "_" and "." stands between
+// words, make no difference.
+func normal(name string) string { return strings.ToLower(separators.ReplaceAllString(name, "-")) }
 
 var separators = regexp.MustCompile(`[-_.]+`)
 
-// recordSum reads the hash of a RECORD; what is none, or another hash, is zero.
+// recordSum reads the SHA-256 of a line of a RECORD; zero if it has none.
 func recordSum(text string) (d artifacts.Digest) {
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, "sha256="))
 	if err == nil && len(b) == len(d) {
@@ -31,15 +28,7 @@ func recordSum(text string) (d artifacts.Digest) {
 	return d
 }
 
-func sizeOf(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// condaMeta reads what conda has installed, and remembers the files of it.
+// condaMeta reads what conda has installed, and the files of it.
 func (r *reading) condaMeta(entries []entry) error {
 	for _, e := range entries {
 		if filepath.Ext(e.Name) != ".json" {
@@ -60,11 +49,11 @@ func (r *reading) condaMeta(entries []entry) error {
 					rec.size = *f.Size
 				}
 			}
-			rec.sum, _ = artifacts.ParseHex(sum) // zero if it has none
+			rec.sum, _ = artifacts.ParseHex(sum) // zero if there is none
 			r.conda[f.Path] = rec
 		}
 		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: cmp.Or(pkg.SHA256, pkg.MD5)}
-		if d.Files == "" { // it is not of a channel
+		if d.Files == "" { // the package is from no channel
 			d.Files = artifacts.Sum([]byte(strings.Join(sums, "\n"))).Hex()
 		}
 		r.out.Distributions = append(r.out.Distributions, d)
@@ -87,8 +76,8 @@ type CondaPackage struct {
 	} `json:"paths_data"`
 }
 
-// CondaPackageAt reads a record of conda-meta; it is empty of another file, and of a record without
-// some text.
+// CondaPackageAt reads a record of conda-meta; the result is empty for other files, and for records that lack the text
+// with.
 func CondaPackageAt(meta, name, with string) (pkg CondaPackage, err error) {
 	if filepath.Ext(name) != ".json" {
 		return pkg, nil

@@ -11,10 +11,10 @@ import (
 type root struct {
 	Path string
 	Name string // what its files' names begin with
-	Code bool   // only what Python imports counts: it is a folder of sources, with whatever else
+	Code bool   // a folder of sources, in which only the files that Python imports count
 }
 
-// entry is a file below a root, as its folder has it.
+// entry is a file below a root, as the file system describes it.
 type entry struct {
 	Name  string // below the root, with forward slashes
 	Size  int64
@@ -27,10 +27,10 @@ type entry struct {
 // maxFiles bounds an environment.
 const maxFiles = 500_000
 
-// codeFiles are the endings of what Python imports.
+// codeFiles are the endings of files that Python imports.
 var codeFiles = []string{".py", ".so", ".pyd", ".dylib"}
 
-// stampOf is a digest of all that scan says of files, and their newest change.
+// stampOf returns a digest of all that scan says of files, and the time of their newest change.
 func stampOf(roots []root, all [][]entry) (stamp string, newest int64) {
 	h := sha256.New()
 	var line []byte

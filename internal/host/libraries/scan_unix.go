@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scan lists the files below roots, of each in one order. Python's caches of compiled files
-// are left out: it makes them anew from the sources, whose times it compares.
+// scan lists the files below each root, in a fixed order, without Python's caches of compiled files: Python rewrites
+// them when the times of the sources differ.
 func scan(ctx context.Context, roots []root) ([][]entry, error) {
 	all := make([][]entry, len(roots))
 	g, ctx := errgroup.WithContext(ctx)
@@ -63,8 +63,8 @@ func scan(ctx context.Context, roots []root) ([][]entry, error) {
 	return all, nil
 }
 
-// add adds d, which is in the open folder dir called within below the root: a file, or what
-// is in a folder. A link to a file counts as the file, one to a folder is told and not followed.
+// add adds d, a file or all that is in a folder. d is in the open folder dir, whose path below the root is within. A
+// link to a file counts as the file; a link to a folder is told and not followed.
 func (r root) add(ctx context.Context, to *[]entry, dir int, within string, d fs.DirEntry) error {
 	name, hidden := d.Name(), r.Code && strings.HasPrefix(d.Name(), ".")
 	if within != "" {
@@ -88,7 +88,7 @@ func (r root) add(ctx context.Context, to *[]entry, dir int, within string, d fs
 	}
 	if err := unix.Fstatat(dir, d.Name(), &st, flags); err != nil {
 		if link {
-			return nil // it leads nowhere: nothing is imported by it
+			return nil // nothing is imported by a link to nothing
 		}
 		return &fs.PathError{Op: "stat", Path: filepath.Join(r.Path, name), Err: err}
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/redsi/redsi/internal/host/script"
 )
 
-// languages have packages that are installed apart from their interpreters, whose names these are.
+// languages maps the names of interpreters to languages whose packages are installed apart from the interpreter.
 var languages = map[string]string{"R": "R", "Rscript": "R", "julia": "Julia", "node": "Node", "nodejs": "Node", "deno": "Deno", "bun": "Bun",
 	"perl": "Perl", "ruby": "Ruby", "php": "PHP", "lua": "Lua", "luajit": "Lua", "octave": "Octave", "racket": "Racket", "guile": "Guile"}
 
-// Language is what packages an interpreter of that name loads are of, such as R; "" if Of may know
+// Language returns the language, such as R, of the packages that an interpreter of that name loads; "" if Of may read
 // them, or if there are none.
 func Language(name string) string { return languages[filepath.Base(name)] }
 
-// Unknown says which packages a program loads of which Of knows nothing, such as "packages of R";
-// "" if Of knows them, or if the program seems to load none.
+// Unknown says which packages a program loads that Of cannot read, such as "packages of R"; "" if Of reads them, or if
+// the program seems to load none.
 func Unknown(program string, look Lookup) string {
 	p, ok, err := locate(program, look)
-	if err != nil || ok && Language(p.Interpreter) != "Julia" { // which has its packages elsewhere, in conda too
-		return "" // Of tells the error
+	if err != nil || ok && Language(p.Interpreter) != "Julia" { // Julia has its packages elsewhere, in conda too
+		return "" // Of returns the error
 	}
 	text, _ := textOf(program)
 	if language := Language(p.Interpreter); language != "" {
@@ -34,7 +34,7 @@ func Unknown(program string, look Lookup) string {
 	return ""
 }
 
-// Python reports whether packages of Python are known of a program that is named as to start it.
+// Python reports whether Of can read the Python packages of a program, which is named as to start it.
 func Python(program string, look Lookup) bool {
 	path, err := look(program)
 	if err == nil {

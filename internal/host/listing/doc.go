@@ -1,5 +1,4 @@
-// Package listing owns what a folder of this machine is as a tree of artifacts: which of its
-// files come in, under which names, with x bits, links and empty folders, and what the rules
-// of .gitignore files leave out. Who hashes the files, remembers digests or stores bytes is
-// its callers' business.
+// Package listing owns how a folder of this machine becomes a tree of artifacts: which files come in, under which names,
+// with x bits, links and empty folders, and what the rules of .gitignore files leave out. Its callers hash files,
+// remember digests and store bytes.
 package listing

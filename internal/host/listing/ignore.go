@@ -12,17 +12,17 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// ignoreFile has rules of what a folder's files are not: gitignore(5).
+// ignoreFile has the rules of which files a folder leaves out: gitignore(5).
 const ignoreFile = ".gitignore"
 
 // rule is a line of an ignore file.
 type rule struct {
-	pattern    string // of absolute, slash-separated paths
-	only       bool   // of folders
-	takesAgain bool   // what earlier rules leave out
+	pattern string // of absolute, slash-separated paths
+	folders bool   // it fits only folders
+	include bool   // it takes in what earlier rules leave out
 }
 
-// rulesOf adds the rules of a folder to those of the folders around it.
+// rulesOf adds the rules of a folder to the rules of the folders around it.
 func rulesOf(folder string, rules []rule) ([]rule, error) {
 	file := filepath.Join(folder, ignoreFile)
 	text, err := os.ReadFile(file)
@@ -42,14 +42,14 @@ func rulesOf(folder string, rules []rule) ([]rule, error) {
 			continue
 		}
 		var r rule
-		r.pattern, r.takesAgain = strings.CutPrefix(line, "!")
-		r.pattern, r.only = strings.CutSuffix(r.pattern, "/")
+		r.pattern, r.include = strings.CutPrefix(line, "!")
+		r.pattern, r.folders = strings.CutSuffix(r.pattern, "/")
 		within := exactly.Replace(filepath.ToSlash(folder)) + "/"
 		if !strings.Contains(r.pattern, "/") { // at any depth
 			within += "**/"
 		}
 		r.pattern = within + plainBraces.Replace(strings.TrimPrefix(r.pattern, "/"))
-		if strings.HasSuffix(r.pattern, "/**") { // what is in a folder, and not the folder
+		if strings.HasSuffix(r.pattern, "/**") { // what is in a folder, not the folder itself
 			r.pattern += "/*"
 		}
 		if !doublestar.ValidatePattern(r.pattern) || strings.Contains(line, "[[:") {
@@ -60,26 +60,25 @@ func rulesOf(folder string, rules []rule) ([]rule, error) {
 	return rules, nil
 }
 
-// exactly makes a pattern of a path that fits it alone, and plainBraces takes from braces in a
-// line what they mean to doublestar.
+// exactly turns a path into a pattern that fits only that path, and plainBraces keeps braces in a line from their
+// meaning to doublestar.
 var (
 	exactly     = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`, "}", `\}`)
 	plainBraces = strings.NewReplacer("{", `\{`, "}", `\}`)
 )
 
-// ignored reports whether rules leave out the file or folder at a path: the last one that fits
-// decides.
+// ignored reports whether rules leave out the file or folder at a path: the last rule that fits decides.
 func ignored(rules []rule, at string, folder bool) bool {
 	for _, r := range slices.Backward(rules) {
-		if (folder || !r.only) && doublestar.MatchUnvalidated(r.pattern, at) {
-			return !r.takesAgain
+		if (folder || !r.folders) && doublestar.MatchUnvalidated(r.pattern, at) {
+			return !r.include
 		}
 	}
 	return false
 }
 
-// rulesAbove are those of the folders around one, from the root of the git repository that it
-// is in; none if it is in none, or is that root.
+// rulesAbove returns the rules of the folders around a folder, from the root of its git repository on; none outside of
+// repositories, and for that root.
 func rulesAbove(folder string) (rules []rule, err error) {
 	var around []string
 	for at := folder; ; at = filepath.Dir(at) {

@@ -20,23 +20,23 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// never are names that come in nowhere: what git and redsi keep beside files.
+// never are names that are left out everywhere: what git and redsi keep beside files.
 var never = map[string]bool{".git": true, ".redsi": true}
 
 // Listing is what was found in a folder. Its files have no digests yet.
 type Listing struct {
 	Root    string           // absolute; names start from there
 	Files   []artifacts.File // files, links and empty folders
-	Ignored int              // files, and folders with all that is in them, that rules left out
+	Ignored int              // number of files, and of folders with all that is in them, that rules left out
 	Bytes   int64
 
 	ignore  bool
 	pattern string // "": all
 }
 
-// Of lists what a path names: all of a folder, one file, or the files that fit a pattern. With
-// ignore, the rules of .gitignore files there, and above as far as the git repository goes,
-// leave out what they say below the folder, which is meant itself because it is named.
+// Of lists what a path names: all of a folder, one file, or the files that fit a pattern. With ignore, the rules of
+// .gitignore files there, and above up to the root of the git repository, apply below the folder; the folder itself is
+// taken because it is named.
 func Of(where string, ignore bool) (*Listing, error) {
 	where, err := filepath.Abs(where)
 	if err != nil {
@@ -77,8 +77,8 @@ func Of(where string, ignore bool) (*Listing, error) {
 	return l, nil
 }
 
-// split cuts an absolute path behind the folders that are there, such as the project's own: letters
-// of patterns in their names are themselves.
+// split cuts an absolute path after the folders that exist, such as the project's own: characters of patterns in their
+// names have no special meaning.
 func split(where string) (there, rest string) {
 	for there = where; ; there = filepath.Dir(there) {
 		if _, err := os.Stat(there); err == nil || there == filepath.Dir(there) {
@@ -100,11 +100,8 @@ func (l *Listing) folder(name string, rules []rule) (err error) {
 		return err
 	}
 	for _, e := range entries {
-		if never[e.Name()] {
-			continue
-		}
 		below := path.Join(name, e.Name())
-		if l.pattern != "" && !e.IsDir() && !doublestar.MatchUnvalidated(l.pattern, below) {
+		if never[e.Name()] || l.pattern != "" && !e.IsDir() && !doublestar.MatchUnvalidated(l.pattern, below) {
 			continue
 		}
 		if ignored(rules, filepath.ToSlash(filepath.Join(at, e.Name())), e.IsDir()) {
@@ -122,16 +119,15 @@ func (l *Listing) folder(name string, rules []rule) (err error) {
 			return err
 		}
 	}
-	if len(entries) == 0 && name != "" && l.pattern == "" { // one of which all is left out is left out
+	if len(entries) == 0 && name != "" && l.pattern == "" { // a folder whose contents are all left out is left out
 		return l.add(artifacts.File{Name: name, Digest: artifacts.Empty, Mode: artifacts.Folder})
 	}
 	return nil
 }
 
-// inCache is where links of DVC lead, with cache.type = symlink.
+// inCache fits the targets of DVC's links, with cache.type = symlink.
 var inCache = regexp.MustCompile(`/[0-9a-f]{2}/[0-9a-f]{30}$`)
 
-// file adds a file or link.
 func (l *Listing) file(name string, info fs.FileInfo) error {
 	f := artifacts.File{Name: name, Size: info.Size()}
 	switch {
@@ -168,14 +164,14 @@ func (l *Listing) add(f artifacts.File) error {
 	return nil
 }
 
-// Path is where an entry is on this machine.
+// Path returns the path of an entry on this machine.
 func (l *Listing) Path(name string) string { return filepath.Join(l.Root, filepath.FromSlash(name)) }
 
-// atOnce is how many files are read at a time: reading waits for disks, writing for syncs.
+// atOnce is how many files are read at a time: more than processors, since reading and writing wait for disks.
 const atOnce = 16
 
-// Tree is the listing as an artifact, each file's digest and size being what hash says, which
-// is called for several files at a time.
+// Tree returns the listing as an artifact, with the digest and size of each file from hash, which is called for several
+// files at a time.
 func (l *Listing) Tree(ctx context.Context, hash func(ctx context.Context, path string) (artifacts.Digest, int64, error)) (artifacts.Artifact, error) {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
@@ -194,13 +190,13 @@ func (l *Listing) Tree(ctx context.Context, hash func(ctx context.Context, path 
 	return artifacts.Tree("files", l.Files)
 }
 
-// Names are those of the files, links among them.
+// Names returns the names of the files, links included.
 func (l *Listing) Names() []string {
 	files := lists.Filter(l.Files, func(f artifacts.File) bool { return f.Mode != artifacts.Folder })
 	return lists.Map(files, func(f artifacts.File) string { return f.Name })
 }
 
-// Names are those of the files that a path names.
+// Names returns the names of the files that Of lists.
 func Names(where string, ignore bool) ([]string, error) {
 	l, err := Of(where, ignore)
 	if err != nil {

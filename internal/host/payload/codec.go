@@ -24,8 +24,7 @@ const (
 	KeyID    = "key-id"
 )
 
-// Codec encrypts with its first key and decrypts with any. Without keys it leaves
-// payloads as they are.
+// Codec encrypts with its first key and decrypts with any. Without keys it leaves payloads as they are.
 type Codec struct{ keys []key }
 
 type key struct {
@@ -33,8 +32,7 @@ type key struct {
 	aead cipher.AEAD
 }
 
-// Error says why a payload cannot be read. It is permanent: no retry of this
-// process mends it.
+// Error says why a payload cannot be read. It is permanent: no retry in this process helps.
 type Error struct{ text string }
 
 func (e *Error) Error() string { return e.text }
@@ -49,10 +47,10 @@ func newKey(b []byte) (key, error) {
 	return key{id: hex.EncodeToString(sum[:4]), aead: aead}, err
 }
 
-// IDs are the ids of the codec's keys, the one that encrypts first.
+// IDs returns the ids of the codec's keys, first the key that encrypts.
 func (c Codec) IDs() []string { return lists.Map(c.keys, func(k key) string { return k.id }) }
 
-// Encode is what converter.PayloadCodec asks for.
+// Encode implements converter.PayloadCodec.
 func (c Codec) Encode(payloads []*common.Payload) ([]*common.Payload, error) {
 	if len(c.keys) == 0 {
 		return payloads, nil
@@ -70,9 +68,8 @@ func (c Codec) Encode(payloads []*common.Payload) ([]*common.Payload, error) {
 	return out, nil
 }
 
-// Decode is what converter.PayloadCodec asks for. A payload that is not encrypted is
-// taken as it is: it is of a run that began before there was a key, or of a person's
-// own `temporal workflow start`.
+// Decode implements converter.PayloadCodec. A payload that is not encrypted is taken as it is: it is of a run that began
+// before there was a key, or of a person's own `temporal workflow start`.
 func (c Codec) Decode(payloads []*common.Payload) ([]*common.Payload, error) {
 	out := make([]*common.Payload, len(payloads))
 	for i, p := range payloads {
@@ -114,7 +111,7 @@ func (c Codec) open(p *common.Payload) ([]byte, error) {
 	return plain, nil
 }
 
-// canonical is metadata as bytes that no other metadata has.
+// canonical returns metadata as bytes that no other metadata has.
 func canonical(meta map[string][]byte) []byte {
 	var b []byte
 	put := func(x []byte) { b = append(binary.BigEndian.AppendUint64(b, uint64(len(x))), x...) }

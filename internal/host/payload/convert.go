@@ -12,14 +12,13 @@ import (
 // ErrorType is the type that an Error has at Temporal.
 const ErrorType = "PayloadError"
 
-// DataConverter is Temporal's own with the codec behind it.
+// DataConverter returns Temporal's own converter with the codec behind it.
 func (c Codec) DataConverter() converter.DataConverter {
 	return converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
 }
 
-// FailureConverter is Temporal's own, which encrypts messages and stack traces if
-// there is a key. An Error goes over it as what it is, permanent; texts that cannot
-// be read say why.
+// FailureConverter returns Temporal's own converter, which encrypts messages and stack traces if there is a key. An
+// Error stays permanent; texts that cannot be read say why.
 func (c Codec) FailureConverter() converter.FailureConverter {
 	data := c.DataConverter()
 	return &failures{data, temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
@@ -50,7 +49,7 @@ func (f *failures) FailureToError(x *failure.Failure) error {
 	return f.FailureConverter.FailureToError(x)
 }
 
-// unreadable is why the texts of a failure cannot be read; nil if they can.
+// unreadable returns why the texts of a failure cannot be read; nil if they can.
 func (f *failures) unreadable(x *failure.Failure) error {
 	if x.GetEncodedAttributes() == nil {
 		return nil
@@ -59,7 +58,7 @@ func (f *failures) unreadable(x *failure.Failure) error {
 	return f.data.FromPayload(x.EncodedAttributes, &texts)
 }
 
-// Message is what a failure says, at the server, without its cause.
+// Message returns what a failure at the server says, without its cause.
 func (c Codec) Message(x *failure.Failure) string {
 	if x == nil {
 		return ""

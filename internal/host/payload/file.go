@@ -9,20 +9,19 @@ import (
 	"strings"
 )
 
-// keySize is that of AES-256; maxFile bounds a key file, far above any use.
+// keySize is the size of AES-256's keys; maxFile bounds a key file, far above any use.
 const (
 	keySize = 32
 	maxFile = 64 << 10
 )
 
-// Load reads a key file: a key a line, 64 hex digits or base64 of 32 bytes; empty
-// lines and those that begin with # are left out. Errors name lines and quote none.
-// The name "" means that there are no keys.
+// Load reads a key file: a key a line, 64 hex digits or base64 of 32 bytes; empty lines and lines that begin with # are
+// left out. Errors name lines and quote none. The name "" means that there are no keys.
 func Load(file string) (Codec, error) {
 	if file == "" {
 		return Codec{}, nil
 	}
-	info, err := os.Stat(file) // before it is opened: a pipe would be waited for
+	info, err := os.Stat(file) // first, since opening a pipe would block
 	if err != nil {
 		return Codec{}, err
 	}
@@ -63,7 +62,7 @@ func Load(file string) (Codec, error) {
 	return c, nil
 }
 
-// decodeKey is the key that a line has; nil if it has none.
+// decodeKey returns the key in a line; nil if it has none.
 func decodeKey(line string) []byte {
 	for _, decode := range []func(string) ([]byte, error){hex.DecodeString,
 		base64.StdEncoding.DecodeString, base64.RawStdEncoding.DecodeString,

@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// Read returns a source by its name, a path with slashes; false if there is none.
+// Read returns a source by its name, a path with slashes; ok is false if there is none.
 type Read func(name string) (text string, ok bool, err error)
 
-// Closure are the sources that a program is made of, by name: itself, and what is imported
-// from the folders that its Python looks through first, in their order. What is in none of
-// them is Python's own, or installed. Packages come with the __init__.py that Python runs on
-// the way to a module; folders may be packages without one. What sources in more import is
-// found too, where they can be read as Python. Errors name the file.
+// Closure returns the sources of a program by name: the program itself, and what it imports from folders, in which its
+// Python looks first, in their order. Modules in none of them are Python's own, or installed. Packages come with the
+// __init__.py that Python runs on the way to a module; folders may be packages without one. The imports of sources in
+// more are found, too, if they can be read as Python. Errors name the file.
 func Closure(name, text string, more map[string]string, folders []string, read Read) (map[string]string, error) {
 	f := &finder{folders, read, map[string]string{}}
 	err := f.add(name, text)
 	for _, other := range slices.Sorted(maps.Keys(more)) {
-		if _, known := f.found[other]; known || path.Ext(other) != ".py" {
+		if _, ok := f.found[other]; ok || path.Ext(other) != ".py" {
 			continue
 		}
 		if _, _, wrong := Imports(more[other]); wrong != nil {
@@ -39,7 +38,7 @@ type finder struct {
 	found   map[string]string
 }
 
-// has adds a file if there is one.
+// has adds a file if it exists, and reports whether it does.
 func (f *finder) has(name string) (bool, error) {
 	if _, ok := f.found[name]; ok || strings.HasPrefix(name, "../") {
 		return ok, nil
@@ -99,8 +98,7 @@ func (f *finder) follow(from string, i Import) error {
 	return nil
 }
 
-// module adds the module a.b.c and the packages on the way. It returns the folders in which
-// modules below it are.
+// module adds the module a.b.c and the packages on the way. It returns the folders with the modules below it.
 func (f *finder) module(folders []string, dotted string) ([]string, error) {
 	if dotted == "" {
 		return folders, nil
@@ -120,7 +118,7 @@ func (f *finder) module(folders []string, dotted string) ([]string, error) {
 			if ok, err = f.has(at + ".py"); ok || err != nil {
 				return nil, err
 			}
-			below = append(below, at) // if it is a folder, it is a part of a package
+			below = append(below, at) // which, if it is a folder, is a part of a package
 		}
 		folders = below
 	}

@@ -8,8 +8,8 @@ import (
 // Import is a statement, or a call of import_module or __import__, that imports a module.
 type Import struct {
 	Level  int      // dots in front of the module
-	Module string   // "" of "from . import x"
-	Names  []string // after import: of a package each may be a module, too
+	Module string   // "" in "from . import x"
+	Names  []string // after import: in a package each may be a module, too
 	Star   bool     // from … import *
 }
 
@@ -64,7 +64,7 @@ func importsIn(tokens []token) (list []Import, all []string, err error) {
 	return list, all, nil
 }
 
-// statement are the tokens up to the end of a statement.
+// statement returns the tokens up to the end of a statement.
 func statement(tokens []token) (words []string) {
 	for _, t := range tokens {
 		if t.text == "\n" || t.text == ";" {
@@ -75,7 +75,6 @@ func statement(tokens []token) (words []string) {
 	return words
 }
 
-// parse reads an import statement.
 func parse(words []string) (list []Import, ok bool) {
 	line := strings.Join(words, " ")
 	if m := importLine.FindStringSubmatch(line); m != nil {
@@ -91,7 +90,7 @@ func parse(words []string) (list []Import, ok bool) {
 	return []Import{{Level: strings.Count(m[1], "."), Module: strings.ReplaceAll(m[2], " ", ""), Star: m[3] != "", Names: imported(m[4])}}, true
 }
 
-// imported are the names in a list, without those that they get.
+// imported returns the names in a list, without their aliases.
 func imported(list string) (names []string) {
 	if list == "" {
 		return nil

@@ -17,10 +17,9 @@ func Encoded(text string) bool {
 	return m != nil && !isUTF8.MatchString(m[1])
 }
 
-// Normal is a source with the same meaning as text, in which only its tokens count: there
-// are no comments and blank lines, a tab for each level of indentation and one space
-// between tokens. Strings, and so docstrings, stay as they are. What differs are the
-// numbers of lines.
+// Normal returns a source with the meaning of text, written by its tokens: without comments and blank lines, with a tab
+// for each level of indentation and one space between tokens. Strings, and so docstrings, stay as they are. Only the
+// numbers of lines change.
 func Normal(text string) (string, error) {
 	tokens, err := scan(text)
 	return written(tokens), err

@@ -16,8 +16,8 @@ import (
 // IsNotebook reports whether a file is a Jupyter notebook, by its name.
 func IsNotebook(name string) bool { return path.Ext(name) == ".ipynb" }
 
-// Notebook are the cells of a notebook that count, without outputs, execution counts,
-// metadata and ids. Of metadata only tags that decide how a cell runs count.
+// Notebook is the cells of a notebook, without outputs, execution counts, ids, and metadata other than the tags that
+// decide how a cell runs.
 type Notebook []Cell
 
 // Cell is a cell of a notebook.
@@ -36,7 +36,7 @@ func (c Cell) heeded() []string {
 	return lists.Filter(heeded, func(tag string) bool { return slices.Contains(c.Metadata.Tags, tag) })
 }
 
-// Bare is a notebook without outputs and execution counts.
+// Bare returns a notebook without outputs and execution counts.
 func Bare(text string) (string, error) {
 	var n map[string]any
 	d := json.NewDecoder(strings.NewReader(text))
@@ -54,7 +54,7 @@ func Bare(text string) (string, error) {
 	return string(b), err
 }
 
-// lines are a text, which notebooks also write as a list of its lines.
+// lines is a text, which notebooks may write as a list of its lines.
 type lines string
 
 func (l *lines) UnmarshalJSON(b []byte) error {
@@ -66,10 +66,10 @@ func (l *lines) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(l))
 }
 
-// kernels are languages by the names that their kernels mostly have.
+// kernels maps the usual names of kernels to languages.
 var kernels = map[string]string{"ir": "R", "julia": "Julia", "bash": "Bash"}
 
-// ParseNotebook reads a notebook of format 4, of Python.
+// ParseNotebook reads a notebook of Python, in format 4.
 func ParseNotebook(text string) (Notebook, error) {
 	var n struct {
 		Format   int `json:"nbformat"`
@@ -97,8 +97,8 @@ func ParseNotebook(text string) (Notebook, error) {
 // magic is a line that IPython reads before Python does: %run, !ls, x = !ls, name?
 var magic = regexp.MustCompile(`(?m)^[ \t]*(?:[%!?][^\n]*|[\w., ]+=[ \t]*[%!][^\n]*|[\w.]+\?\??[ \t]*)$`)
 
-// code are the tokens of a code cell and the lines of it that are IPython's. A cell that is
-// none of Python, such as one of %%bash, has no tokens.
+// code returns the tokens of a code cell and its lines for IPython. A cell of another language, such as %%bash, has no
+// tokens.
 func (c Cell) code() (tokens []token, magics []string) {
 	text := unified(string(c.Source))
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "%%") {
@@ -115,8 +115,7 @@ func (c Cell) code() (tokens []token, magics []string) {
 	return tokens, magics
 }
 
-// Normal is what a notebook computes: of each code cell its tokens and its magics. Other
-// cells do not count.
+// Normal returns what a notebook computes: the tokens and magics of each code cell.
 func (n Notebook) Normal() string {
 	type cell struct {
 		Code, Magics string
@@ -132,11 +131,11 @@ func (n Notebook) Normal() string {
 			list = append(list, cell{written(tokens), strings.Join(magics, "\n"), c.heeded()})
 		}
 	}
-	b, _ := json.Marshal(list) // texts alone
+	b, _ := json.Marshal(list) // texts can always be encoded
 	return string(b)
 }
 
-// Exact is all that is written in a notebook's cells, whatever their types.
+// Exact returns all that is written in a notebook's cells, whatever their types.
 func (n Notebook) Exact() string {
 	for i := range n {
 		n[i].Metadata.Tags = n[i].heeded()
@@ -148,7 +147,7 @@ func (n Notebook) Exact() string {
 // timed begins a cell whose other lines are Python.
 var timed = regexp.MustCompile(`^(\s*%%(time|timeit|capture|prun)\b.*)+`)
 
-// notebookImports is Imports of a notebook, but for cells that IPython will not take.
+// notebookImports is Imports for a notebook, without the cells that IPython will not take.
 func notebookImports(text string) (list []Import, all []string, err error) {
 	n, err := ParseNotebook(text)
 	for _, c := range n {

@@ -27,7 +27,7 @@ func TestNormal(t *testing.T) {
 		"x = (1,\n\n":                                                  `error: line 1: '(' is never closed`,
 		"x = [1)\n":                                                    `error: line 1: ')' closes nothing`,
 		"y\n'''x\n\n":                                                  "error: line 2: the string that begins here has no end",
-		"if a:\n    b\n  c\n":                                          "error: line 3: the indentation is that of no block around it",
+		"if a:\n    b\n  c\n":                                          "error: line 3: the indentation fits no block around it",
 		"x = $y\n":                                                     "error: line 1: '$' is not Python",
 		"x = f'{y'\n":                                                  "error: line 1: ",
 	} {

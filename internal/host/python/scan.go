@@ -14,7 +14,7 @@ import (
 type token struct {
 	text   string
 	line   int
-	indent int  // of the first token of a logical line: how many blocks it is in
+	indent int  // number of blocks around the line, if the token is the first of a logical line
 	first  bool // of a logical line
 }
 
@@ -22,7 +22,6 @@ func isStart(r rune) bool { return r == '_' || r >= utf8.RuneSelf || unicode.IsL
 
 func isPart(r rune) bool { return isStart(r) || '0' <= r && r <= '9' }
 
-// syntaxError is what is wrong with a source.
 type syntaxError struct {
 	line   int
 	detail string
@@ -40,19 +39,18 @@ type scanner struct {
 	tokens []token
 }
 
-// bracket is one that is open.
 type bracket struct {
 	with byte
 	line int
 }
 
-// unified is a source with the ends of lines that Python sees, and without a mark of UTF-8.
+// unified returns a source with "\n" as the end of lines, and without a byte order mark.
 func unified(text string) string {
 	text = strings.TrimPrefix(text, "\ufeff")
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
-// scan returns the tokens of a source; those of a logical line end with "\n".
+// scan returns the tokens of a source; each logical line ends with the token "\n".
 func scan(text string) (tokens []token, err error) {
 	s := &scanner{text: unified(text), line: 1, blocks: []int{0}}
 	defer func() {
@@ -78,8 +76,8 @@ func (s *scanner) peek(n int) byte {
 	return 0
 }
 
-// logicalLine scans the tokens of a line, with the lines that brackets or a backslash join
-// to it. Nothing of one without a token is kept.
+// logicalLine scans the tokens of a line, with the lines that brackets or a backslash join to it. A line without tokens
+// leaves nothing.
 func (s *scanner) logicalLine() {
 	column := s.column()
 	begin := len(s.tokens)
@@ -121,7 +119,7 @@ func (s *scanner) column() (column int) {
 	}
 }
 
-// block begins or ends the blocks that a line's indentation does.
+// block begins and ends blocks as a line's indentation says.
 func (s *scanner) block(column int) {
 	top := func() int { return s.blocks[len(s.blocks)-1] }
 	if column > top() {
@@ -131,11 +129,11 @@ func (s *scanner) block(column int) {
 		s.blocks = s.blocks[:len(s.blocks)-1]
 	}
 	if column != top() {
-		s.fail(s.line, "the indentation is that of no block around it")
+		s.fail(s.line, "the indentation fits no block around it")
 	}
 }
 
-// space passes what separates tokens: spaces, comments, ends of lines that are joined.
+// space passes what separates tokens: spaces, comments, ends of joined lines.
 func (s *scanner) space() {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
@@ -162,7 +160,7 @@ var operators = []string{"**=", "//=", ">>=", "<<=", "...", "->", ":=", "==", "!
 // prefixes of strings.
 var prefixes = []string{"r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt"}
 
-// number is one with all letters that follow it at once: Python parts "1if".
+// number is a number with all letters that follow it directly, though Python splits "1if".
 var number = regexp.MustCompile(`^(?:0[xX][\w.]*|(?:[eE][+-]\d|[\w.])+)`)
 
 var closes = map[byte]byte{'(': ')', '[': ']', '{': '}'}
@@ -232,7 +230,7 @@ func (s *scanner) str(prefix string) {
 	}
 }
 
-// char passes a character of a string; what begins a field of an f-string is left.
+// char passes a character of a string, except one that begins a field of an f-string.
 func (s *scanner) char(raw, fields bool) {
 	switch c := s.peek(0); {
 	case fields && c == '{':
@@ -251,8 +249,7 @@ func (s *scanner) lines(n int) {
 	s.at += n
 }
 
-// field passes a field of an f-string, {x!r:>{width}}: its expression has tokens, and
-// strings, of its own.
+// field passes a field of an f-string, {x!r:>{width}}: its expression has its own tokens, and strings.
 func (s *scanner) field(quote string, raw bool) {
 	line, outer := s.line, len(s.open)
 	s.open = append(s.open, bracket{'{', line})
@@ -277,7 +274,7 @@ func (s *scanner) field(quote string, raw bool) {
 	}
 }
 
-// spec passes how a field is formatted, up to the bracket that ends the field.
+// spec passes the format of a field, up to the bracket that ends the field.
 func (s *scanner) spec(line int, quote string, raw bool) {
 	for s.peek(0) != '}' {
 		switch {

@@ -27,32 +27,32 @@ type Rates struct {
 	Card     bool      `json:"card"`           // it is a GPU
 	Memory   int64     `json:"memory"`         // bytes that it has; 0: not known
 	When     time.Time `json:"when,omitzero"`  // it was measured
-	Load     float64   `json:"load,omitempty"` // processes that were running when it began, of the last minute
+	Load     float64   `json:"load,omitempty"` // load average of the minute before it began
 	Revision string    `json:"revision"`       // of redsi
 	Libtorch string    `json:"libtorch"`
-	Cards    []string  `json:"cards,omitempty"` // of a CPU: those of its machine that models could compute on
+	Cards    []string  `json:"cards,omitempty"` // of a CPU: its machine's cards on which models could compute
 	Rates    []Rate    `json:"rates"`
-	// Evaluated: hours of updates have the evaluations on the way in them.
+	// Evaluated: the time of updates includes the evaluations on the way.
 	Evaluated bool `json:"evaluated,omitempty"`
 }
 
-// Rate is how fast one unit is done.
+// Rate is how fast a unit is done.
 type Rate struct {
 	Unit        step.Unit `json:"unit"`
 	Shape       string    `json:"shape,omitempty"`       // of the model, of Shapes
-	Identifiers string    `json:"identifiers,omitempty"` // their type; "": of any that has no rate of its own
-	Documents   int       `json:"documents,omitempty"`   // that atomic ones are of
+	Identifiers string    `json:"identifiers,omitempty"` // their type; "": any type without its own rate
+	Documents   int       `json:"documents,omitempty"`   // with atomic identifiers
 	PerSecond   float64   `json:"per_second"`
 	Memory      int64     `json:"memory,omitempty"` // bytes at the peak; 0: not known
 	Note        string    `json:"note,omitempty"`   // how it was measured, if not plainly
 }
 
-// Name is a short one for files and flags: "nvidia-h200".
+// Name returns a short name for files and flags: "nvidia-h200".
 func (r *Rates) Name() string {
 	return strings.Trim(notNames.ReplaceAllString(strings.ToLower(r.Device), "-"), "-")
 }
 
-// String says of which device they are, and of when.
+// String says of which device the rates are, and when they were measured.
 func (r *Rates) String() string {
 	switch {
 	case r.When.IsZero():
@@ -65,8 +65,8 @@ func (r *Rates) String() string {
 
 var notNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// Of is the rate of a unit; false: it is not known. Between rates measured with few and with many
-// documents, and beyond, time and memory are linear in the number of documents.
+// Of returns the rate of a unit; false if it is not known. Between rates measured with few and with many documents, and
+// beyond, time and memory are linear in the number of documents.
 func (r *Rates) Of(unit step.Unit, shape, identifiers string, documents float64) (few Rate, ok bool) {
 	for _, ids := range []string{identifiers, ""} {
 		for _, many := range r.Rates {
@@ -88,15 +88,14 @@ func (r *Rates) Of(unit step.Unit, shape, identifiers string, documents float64)
 	return Rate{}, false
 }
 
-// Save writes the rates into a folder, in the place of older ones of the device.
+// Save writes the rates into a folder, in place of older rates of the device.
 func Save(folder string, r Rates) (file string, err error) {
 	r.Format = format
 	file = filepath.Join(folder, r.Name()+".json")
 	return file, atomicfile.WriteJSON(file, r, "  ", 0o644)
 }
 
-// Read reads the rates of a folder, which may be absent, by name. bad are the files that
-// cannot be used, with the reason.
+// Read reads the rates of a folder, which may be absent, by name. bad says which files cannot be used, and why.
 func Read(folder string) (all []Rates, bad []error) {
 	files, _ := fs.Glob(os.DirFS(folder), "*.json") // the pattern is valid
 	for _, name := range files {
@@ -132,14 +131,26 @@ func read(file string) (r Rates, err error) {
 	return r, nil
 }
 
-// Named is the one of that name, of those that are kept and the paper's.
+// Named returns the rates of a name, among all and the paper's.
 func Named(all []Rates, name string) (*Rates, error) {
-	known := []string{}
+	names := []string{}
 	for _, r := range append(slices.Clone(all), V100()) {
 		if r.Name() == name {
 			return &r, nil
 		}
-		known = append(known, r.Name())
+		names = append(names, r.Name())
 	}
-	return nil, fmt.Errorf("no rates of %q are kept; there are those of %s. doctor --rates measures this machine; the file that it writes may be copied", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("no rates of %q are kept; there are rates of %s. doctor --rates measures this machine; the file that it writes may be copied", name, strings.Join(names, ", "))
+}
+
+// Call is the name of the call that asks a process for rates.
+const Call = "rates"
+
+// Ask asks a process how fast its device does the work of a shape. The answer is []Rate.
+type Ask struct {
+	Shape     Shape   `json:"shape"`
+	Card      bool    `json:"card"`
+	Batch     int     `json:"batch"`     // examples of an update
+	Documents int     `json:"documents"` // from which searches choose
+	Seconds   float64 `json:"seconds"`   // which a measurement may take, about
 }

@@ -55,7 +55,7 @@ func TestKept(t *testing.T) {
 	if r, err := Named(all, "nvidia-h200"); err != nil || r.Device != "NVIDIA H200" {
 		t.Error(r, err)
 	}
-	errtest.Says(t, errtest.Of(Named(all, "h100")), "those of nvidia-h200, v100-paper")
+	errtest.Says(t, errtest.Of(Named(all, "h100")), "rates of nvidia-h200, v100-paper")
 }
 
 // TestDocuments: between two numbers of documents and beyond the larger, time and memory grow evenly; more

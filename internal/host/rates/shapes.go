@@ -4,13 +4,13 @@ import "strings"
 
 // Shape is the sizes of a published model. Heads have 64 numbers each.
 type Shape struct {
-	Name       string // that of its repository on the Hugging Face hub, without the owner
+	Name       string // of its repository on the Hugging Face hub, without the owner
 	Layers     int    // of the encoder, and of the decoder
 	Width      int
 	FF         int
 	Heads      int
 	Vocabulary int
-	Encoder    bool // there is no decoder
+	Encoder    bool // it has no decoder
 }
 
 // BERT is the shape of the encoder of the paper's semantic identifiers.
@@ -26,7 +26,7 @@ func Shapes() []Shape {
 	}
 }
 
-// ShapeOf is the shape of a repository OWNER/NAME; "": it has another one than those.
+// ShapeOf returns the name of the shape of a repository OWNER/NAME; "" if it is none of Shapes.
 func ShapeOf(repository string) string {
 	_, name, _ := strings.Cut(repository, "/")
 	for _, s := range Shapes() {
@@ -37,7 +37,7 @@ func ShapeOf(repository string) string {
 	return ""
 }
 
-// Bytes is how large a file of the weights is, without norms.
+// Bytes returns the size of a file of the weights, without norms.
 func (s Shape) Bytes() int64 {
 	attention, feed := 4*s.Width*64*s.Heads, 2*s.Width*s.FF
 	n := s.Layers*(attention+feed) + s.Vocabulary*s.Width

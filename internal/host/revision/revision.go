@@ -1,4 +1,4 @@
-// Package revision says which build a program is: redsi and its second program are of one.
+// Package revision says which build a program is: redsi and its second program have to be of the same.
 package revision
 
 import (
@@ -11,7 +11,7 @@ var version = "" // may be set by the linker
 // Unknown is the build of a program that recorded none.
 const Unknown = "unknown"
 
-// Of is the commit that this program was built from, as far as the build recorded it.
+// Of returns the commit that this program was built from, as far as the build recorded it.
 func Of() string {
 	if version != "" {
 		return version
@@ -32,14 +32,14 @@ func Of() string {
 	return rev + dirty
 }
 
-// release may be set by the linker, and Libtorch, which the second program is built against.
+// release and Libtorch, the version that the second program is built against, may be set by the linker.
 var (
 	release  = ""
 	Libtorch = Unknown
 )
 
-// Release is the release that this program is of, "0.1.0" for example, or the next one's with
-// ".dev0": what make has from the Python package, else the version of a module that Go fetched.
+// Release returns the release of this program, such as "0.1.0", or the next release with ".dev0": from make, which has
+// it from the Python package, else from a module that Go fetched.
 func Release() string {
 	if release != "" {
 		return release
@@ -56,8 +56,8 @@ func Release() string {
 
 const module = "github.com/redsi/redsi"
 
-// Build is which redsi a program is, also one of another module with kinds of its own: two of
-// different builds do not work together. "unknown" where the build recorded nothing.
+// Build identifies the redsi in a program, also of another module with its own kinds: programs with different builds do
+// not work together. It is Unknown if the build recorded nothing.
 func Build() string {
 	info, ok := debug.ReadBuildInfo()
 	if version != "" || !ok || info.Main.Path == module {

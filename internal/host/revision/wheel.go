@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Program is this program's file, "" if that is not known. uv has links to the programs of its tools.
+// Program returns this program's file, behind links such as uv has to its tools; "" if it is not known.
 func Program() string {
 	self, _ := os.Executable()
 	if real, err := filepath.EvalSymlinks(self); err == nil {
@@ -18,12 +18,12 @@ func Program() string {
 	return self
 }
 
-// Pip is the command that installs a wheel of this program's version beside it, "redsi_models"
-// for example; "" if this program was not installed by pip or the like.
+// Pip returns the command that installs a wheel, such as "redsi_models", of this program's version beside it; "" if this
+// program was not installed by pip or the like.
 func Pip(wheel string) string { return pip(Program(), wheel) }
 
-// pip looks for a wheel's metadata where an environment with that program has it, also below pip's
-// --target and in a system's own Python.
+// pip looks for the metadata of redsi's wheel where the program's environment has them, also below pip's --target and in
+// a system's own Python.
 func pip(program, wheel string) string {
 	environment := filepath.Dir(filepath.Dir(program))
 	for _, place := range []string{"lib*/python*/*-packages", "Lib/site-packages", "."} {

@@ -1,10 +1,8 @@
-// Package scratch makes the folders in which steps work, so that none outlives
-// its process for long: each process has a place of its own that it keeps locked
-// while it lives, and whoever starts next ends the programs and removes the
-// folders of those that died.
+// Package scratch creates the folders in which steps work, so that none outlives its process for long: each process has
+// its own place, which it keeps locked while it lives, and the next process ends the programs and removes the folders of
+// processes that died.
 //
-// It owns folders and the record of what runs in them. It must not know what a
-// step is.
+// It owns folders and the record of what runs in them. It must not know what a step is.
 package scratch
 
 import (
@@ -25,7 +23,7 @@ import (
 
 // What lies in a place, beside the folders.
 const (
-	ownerFile     = "owner"    // locked by the owner as long as it lives, whatever its number
+	ownerFile     = "owner"    // locked by the owner as long as it lives
 	programSuffix = ".program" // beside a folder: the leader of the process group that works in it
 )
 
@@ -39,14 +37,14 @@ type Area struct {
 	programs map[string]process.Identity
 }
 
-// In returns the area of a folder that all processes of one user share; DefaultRoot
-// is the usual one. Nothing is made before the first folder is.
+// In returns the area in a folder that all processes of a user share, usually DefaultRoot. It creates nothing before the
+// first New.
 func In(root string) *Area { return &Area{root: root, programs: map[string]process.Identity{}} }
 
-// DefaultRoot is where this user's steps work: in TMPDIR.
+// DefaultRoot returns the folder in which this user's steps work, in TMPDIR.
 func DefaultRoot() string { return filepath.Join(os.TempDir(), fmt.Sprintf("redsi-%d", os.Getuid())) }
 
-// New makes an empty folder. Its path has no symbolic link.
+// New creates an empty folder, and returns its path without symbolic links.
 func (a *Area) New() (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,8 +56,8 @@ func (a *Area) New() (string, error) {
 	return os.MkdirTemp(a.place, "step-")
 }
 
-// open makes this process's place. Nobody sweeps meanwhile: a place without a
-// locked owner is a dead process's.
+// open creates this process's place. Nobody sweeps meanwhile: a place whose owner is not locked counts as a dead
+// process's.
 func (a *Area) open() error {
 	root, err := openRoot(a.root)
 	if err != nil {
@@ -90,11 +88,11 @@ func (a *Area) open() error {
 	return nil
 }
 
-// Runs records that the process pid leads the group of a program that works in a
-// folder of New: if this process dies, the next one ends it.
+// Runs records that the process pid leads the group of a program that works in a folder of New: if this process dies,
+// the next process ends the program.
 func (a *Area) Runs(dir string, pid int) error {
 	id, err := process.Of(pid)
-	gone := errors.Is(err, process.ErrGone) // what it has started may be there
+	gone := errors.Is(err, process.ErrGone) // but what it has started may run
 	if err != nil && !gone {
 		return err
 	}
@@ -111,7 +109,7 @@ func (a *Area) Runs(dir string, pid int) error {
 	return os.WriteFile(dir+programSuffix, b, 0o600)
 }
 
-// Ended ends what a program left running of what it had started, and forgets it.
+// Ended ends what a program left running, and forgets the program.
 func (a *Area) Ended(dir string) error {
 	a.mu.Lock()
 	id, ok := a.programs[dir]
@@ -132,8 +130,8 @@ func (a *Area) Ended(dir string) error {
 // Discard removes a folder of New.
 func (a *Area) Discard(dir string) error { return removeAll(dir) }
 
-// EndPrograms ends what runs in the folders, for a process that leaves without
-// waiting; the folders, and what left its group, are for the next one.
+// EndPrograms ends what runs in the folders, for a process that leaves without waiting. The folders, and processes that
+// left their groups, are left to the next process.
 func (a *Area) EndPrograms() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -161,8 +159,8 @@ func (a *Area) Close() error {
 	return err
 }
 
-// openRoot makes the root if need be and returns its real path. One that others
-// can write to is refused: they could have this user's files removed.
+// openRoot creates the root if need be and returns its real path. A root that others can write to is refused: they could
+// have this user's files removed.
 func openRoot(root string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(root), 0o755); err != nil {
 		return "", err
@@ -180,7 +178,7 @@ func openRoot(root string) (string, error) {
 	return filepath.EvalSymlinks(root)
 }
 
-// lock keeps out whoever else makes or claims places below root.
+// lock keeps out other processes that create or claim places below root.
 func lock(root string) (unlock func() error, err error) {
 	l := flock.New(filepath.Join(root, "lock"))
 	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
@@ -189,7 +187,7 @@ func lock(root string) (unlock func() error, err error) {
 	return l.Close, system.LockError(err, l.Path(), "name a folder of another one with TMPDIR")
 }
 
-// removeAll removes a folder, also where its owner took away the right to.
+// removeAll removes a folder, also if its owner took away the right to.
 func removeAll(dir string) error {
 	if err := os.RemoveAll(dir); err == nil {
 		return nil

@@ -1,12 +1,15 @@
 package scratch
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,18 +18,17 @@ import (
 	"github.com/redsi/redsi/internal/system/process"
 )
 
-// Swept counts what dead processes had left behind.
+// Swept counts what was left behind by dead processes.
 type Swept struct {
 	Folders  int // removed
 	Programs int // processes that were ended
 }
 
-// lastWord is how long a killed process may take to end: it may be waiting for
-// a disk.
+// lastWord is how long a killed process may take to end: it may be waiting for a disk.
 const lastWord = 10 * time.Second
 
-// Sweep ends the programs and removes the folders of processes that died. It
-// does all that it can; the error is about what is left.
+// Sweep ends the programs and removes the folders of processes that died. It does all that it can; the error is about
+// what is left.
 func (a *Area) Sweep() (Swept, error) {
 	var s Swept
 	if _, err := os.Lstat(a.root); errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +52,7 @@ type deadPlace struct {
 	owner *flock.Flock
 }
 
-// claim locks the places whose owners are dead. Nobody makes one meanwhile.
+// claim locks the places whose owners are dead. Nobody creates places meanwhile.
 func claim(root string) ([]deadPlace, error) {
 	unlock, err := lock(root)
 	if err != nil {
@@ -86,12 +88,12 @@ func claim(root string) ([]deadPlace, error) {
 	return dead, errors.Join(problems...)
 }
 
-// elsewhere reports whether a place may be another machine's, which shares this
-// folder: its locks may not be seen here.
+// elsewhere reports whether a place may belong to another machine that shares this folder, whose locks may not be seen
+// here.
 func elsewhere(owner string, here process.Host) bool {
 	var id process.Identity
 	if b, err := os.ReadFile(owner); err != nil || json.Unmarshal(b, &id) != nil {
-		return false // killed before it wrote who it is
+		return false // the owner was killed before it wrote who it is
 	}
 	return id.Machine != here.Machine && id.Boot != here.Boot
 }
@@ -120,7 +122,7 @@ func (d deadPlace) sweep(s *Swept) error {
 	return os.RemoveAll(d.path)
 }
 
-// folders are those in a place, without what is beside them.
+// folders lists the folders in a place, without the files beside them.
 func folders(place string) (list []string, err error) {
 	entries, err := os.ReadDir(place)
 	for _, e := range entries {
@@ -131,8 +133,8 @@ func folders(place string) (list []string, err error) {
 	return list, err
 }
 
-// endProgram ends the group that leader leads, if it is that very process, and
-// what else was started with HOME or TMPDIR in the folder. It counts processes.
+// endProgram ends the group of leader, if that very process runs, and what else was started with HOME or TMPDIR in the
+// folder. It counts processes.
 func endProgram(dir string, leader process.Identity) (int, error) {
 	ended := map[process.Identity]bool{}
 	if leader.Running() {
@@ -141,7 +143,7 @@ func endProgram(dir string, leader process.Identity) (int, error) {
 			return 0, err
 		}
 	}
-	// What is killed may have started another a moment before: look until there is none.
+	// A killed process may have started another a moment before: look until there is none.
 	for range 100 {
 		left, err := process.Given(dir, leader)
 		if err != nil || len(left) == 0 {
@@ -153,14 +155,43 @@ func endProgram(dir string, leader process.Identity) (int, error) {
 				return len(ended), fmt.Errorf("end process %d, which works in %s: %w", id.PID, dir, err)
 			}
 		}
-		for _, id := range left {
-			if !id.AwaitEnd(lastWord) {
-				return len(ended), fmt.Errorf("process %d, which works in %s, was killed but does not end", id.PID, dir)
-			}
+		if err := awaitEnds(dir, left...); err != nil {
+			return len(ended), err
 		}
 	}
-	if leader.PID > 0 && !leader.AwaitEnd(lastWord) {
-		return len(ended), fmt.Errorf("process %d, which works in %s, was killed but does not end", leader.PID, dir)
+	if leader.PID == 0 {
+		return len(ended), nil
 	}
-	return len(ended), nil
+	return len(ended), awaitEnds(dir, leader)
+}
+
+func awaitEnds(dir string, killed ...process.Identity) error {
+	for _, id := range killed {
+		if !id.AwaitEnd(lastWord) {
+			return fmt.Errorf("process %d, which works in %s, was killed but does not end", id.PID, dir)
+		}
+	}
+	return nil
+}
+
+// ContainerSuffix ends the name of a file beside a folder, with the name of the engine whose container works there. The
+// container may outlive the engine's client; whoever sweeps the folder ends it.
+const ContainerSuffix = ".container"
+
+// Container returns the name of the container that works in a folder of New.
+func Container(dir string) string {
+	return "redsi-" + filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir)
+}
+
+var ended = regexp.MustCompile(`(?i)no such container|not running|no container with`)
+
+// EndContainer ends the container of a folder, if it runs.
+func EndContainer(engine, dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, engine, "kill", Container(dir)).CombinedOutput()
+	if err != nil && !ended.Match(out) {
+		return fmt.Errorf("%s kill %s: %w: %s", engine, Container(dir), err, out)
+	}
+	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Launcher is the interpreter that the script at a path names, a path or a name that env looks up:
-// in its first line, or in a shell's first command that hands over to it by exec, as installers of
-// Python's packages write it where a path does not fit into a first line or is relative to the
-// script. It is "" if the text is no script, and the shell itself if it does not hand over.
+// Launcher returns the interpreter that the script at a path names, a path or a name that env looks up: in its first
+// line, or in a shell's first command if that is an exec, as installers of Python's packages write it for paths that do
+// not fit into a first line or are relative to the script. It is "" if the text is no script, and the shell itself if
+// its first command is no exec.
 func Launcher(text, at string) string {
 	line, named := strings.CutPrefix(text, "#!")
 	line, rest, _ := strings.Cut(line, "\n")
@@ -38,9 +38,9 @@ func Launcher(text, at string) string {
 			if !ok || len(call.Args) < 2 {
 				break
 			}
-			known := beforehand(rest, at)
-			exec, _ := expand.Literal(known, call.Args[0])
-			program, err := expand.Literal(known, call.Args[1])
+			config := beforehand(rest, at)
+			exec, _ := expand.Literal(config, call.Args[0])
+			program, err := expand.Literal(config, call.Args[1])
 			if err == nil && exec == "exec" && program != "" && program[0] != '-' {
 				return program
 			}
@@ -50,8 +50,8 @@ func Launcher(text, at string) string {
 	return words[0]
 }
 
-// beforehand is what a shell knows before it runs anything: the path of its script, as $0, and the
-// folder that it is in.
+// beforehand expands words by what a shell knows before it runs anything: the path of its script, as $0, and the folder
+// of that.
 func beforehand(text, at string) *expand.Config {
 	return &expand.Config{
 		NoUnset: true,

@@ -1,6 +1,5 @@
-// Package script reads scripts before they run: the interpreter that the first line
-// names and, of shell scripts, mistakes of syntax, the programs that are called, and
-// pipes that hide a failure.
+// Package script reads scripts before they run: the interpreter that the first line names and, in shell scripts, syntax
+// errors, the programs that are called, and pipes that hide a failure.
 //
 // It must not know what a step is, nor run anything.
 package script
@@ -18,10 +17,9 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Interpreter is the command line that runs a script, up to the name of its file: the
-// program of a first line such as "#!/usr/bin/env python3", with its arguments, which are
-// cut at spaces. Without such a line it is a bash that ends at the first command that
-// fails, also within a pipe, and at a variable that is not set.
+// Interpreter returns the command line that runs a script, up to the name of its file: the program of a first line such
+// as "#!/usr/bin/env python3", with its arguments, which are cut at spaces. Without such a line it is a bash that ends
+// at the first command that fails, also within a pipe, and at a variable that is not set.
 func Interpreter(text string) ([]string, error) {
 	line, named := strings.CutPrefix(text, "#!")
 	if !named {
@@ -35,7 +33,7 @@ func Interpreter(text string) ([]string, error) {
 			words = words[1:]
 		}
 		if len(words) > 0 && (words[0][0] == '-' || strings.Contains(words[0], "=")) {
-			return nil, fmt.Errorf("the first line gives env %q: name the interpreter alone, such as #!/usr/bin/env python3", words[0])
+			return nil, fmt.Errorf("the first line gives env %q: name only the interpreter, such as #!/usr/bin/env python3", words[0])
 		}
 	}
 	if len(words) == 0 {
@@ -44,9 +42,9 @@ func Interpreter(text string) ([]string, error) {
 	return words, nil
 }
 
-// Returns reports whether a text has the line ends of Windows and is run by what takes their
-// carriage returns for parts of words: by a shell, as the ending of its name or its first line
-// says, or by the system, where it is started itself. A text without a name is a script.
+// Returns reports whether a text has the line ends of Windows and is run by a program that takes their carriage returns
+// for parts of words: by a shell, as the ending of its name or its first line says, or by the system, if it is started
+// directly. A text without a name is a script.
 func Returns(name, text string, started bool) bool {
 	first, _, _ := strings.Cut(text, "\n")
 	if !strings.HasSuffix(first, "\r") {
@@ -61,22 +59,21 @@ func Returns(name, text string, started bool) bool {
 // Shell is a shell script, parsed.
 type Shell struct {
 	file *syntax.File
-	safe bool // a command that fails within a pipe is seen
+	safe bool // failures of commands within a pipe are seen
 }
 
-// languages are those of shells, by name.
+// languages are the languages of shells, by name.
 var languages = map[string][]syntax.LangVariant{
 	"bash": {syntax.LangBash},
-	"sh":   {syntax.LangPOSIX, syntax.LangBash}, // which of them it is differs from system to system
+	"sh":   {syntax.LangPOSIX, syntax.LangBash}, // it differs from system to system
 	"dash": {syntax.LangPOSIX}, "ash": {syntax.LangPOSIX},
 }
 
-// parsers are used again: a new one takes as long as a short script, and plans have thousands of these.
+// parsers are reused: creating a parser takes as long as parsing a short script, and plans have thousands of scripts.
 var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
 
-// Parse reads the text that a command line runs, whether that names a file after its
-// options or has the text itself by -c. It returns nil if the program is not a shell that it
-// knows. Errors tell the line.
+// Parse reads the text that a command line runs, whether the command line names a file after its options or has the text
+// itself by -c. It returns nil if the program is not a shell in languages. Errors tell the line.
 func Parse(argv []string, text string) (*Shell, error) {
 	parser := parsers.Get().(*syntax.Parser)
 	defer parsers.Put(parser)
@@ -105,8 +102,8 @@ func Inline(argv []string) (text string, ok bool) {
 	return "", false
 }
 
-// HiddenFailure returns the line of a pipe whose exit code says nothing of the failure of
-// a command before its last one; 0 if there is none. What only prints a text does not fail.
+// HiddenFailure returns the line of a pipe whose exit code does not tell the failure of a command before the last; 0 if
+// there is none. Commands that only print a text do not fail.
 func (s *Shell) HiddenFailure() (line uint) {
 	syntax.Walk(s.file, func(n syntax.Node) bool {
 		if pipe, ok := n.(*syntax.BinaryCmd); ok && line == 0 && !s.safe &&
@@ -123,8 +120,8 @@ func prints(s *syntax.Stmt) bool {
 	return ok && len(call.Args) > 0 && slices.Contains([]string{"echo", "printf"}, call.Args[0].Lit())
 }
 
-// Calls lists the programs that commands name as they stand, in the order of the text and
-// each once: no builtins, functions, files of the working folder or everywhere.
+// Calls lists the programs that commands name literally, in the order of the text and each once, without builtins,
+// functions, files of the working folder and everywhere.
 func (s *Shell) Calls() (names []string) {
 	functions := map[string]bool{}
 	syntax.Walk(s.file, func(n syntax.Node) bool {
@@ -151,11 +148,11 @@ func (s *Shell) Calls() (names []string) {
 	return names
 }
 
-// starters run the command that their arguments have after options, numbers and variables.
+// starters run the command in their arguments, after options, numbers and variables.
 var starters = set("command env exec mpiexec mpirun nice nohup srun stdbuf time timeout xargs")
 
-// Started is a command line from the program on that env, timeout and the like start, or as it
-// is; nil if that is known only when it runs, as "" in place of a word is.
+// Started returns the part of a command line that begins with the program that env, timeout and the like start, or the
+// command line as it is; nil if the program is known only when it runs, as a word that is "" stands for.
 func Started(argv []string) []string {
 	for i, word := range argv {
 		switch {

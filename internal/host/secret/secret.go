@@ -1,7 +1,6 @@
-// Package secret finds the values of secrets where a program is started, and keeps them out of
-// the program's output and results. Everywhere else a secret is a name: of an environment
-// variable, a file, or a sensitive variable of the pipeline. The package must not know steps
-// or stores.
+// Package secret finds the values of secrets where a program is started, and keeps them out of the program's output and
+// results. Everywhere else a secret is a name: of an environment variable, a file, or a sensitive variable of the
+// pipeline. The package must not know steps or stores.
 package secret
 
 import (
@@ -23,11 +22,11 @@ const (
 	varSource  = "var:"
 )
 
-// VarPrefix starts the name of the environment variable that has the value of a
-// sensitive variable, for workers that were not given it.
+// VarPrefix begins the name of the environment variable that has the value of a sensitive variable, for workers that
+// were not given it.
 const VarPrefix = "REDSI_VAR_"
 
-// Variable is the source for a sensitive variable.
+// Variable returns the source for a sensitive variable.
 func Variable(name string) string { return varSource + name }
 
 // CheckSource refuses invalid sources of secrets.
@@ -42,8 +41,7 @@ func CheckSource(source string) error {
 	return errors.New(`is not a source of a secret: want "env:NAME", "file:/PATH" or a sensitive variable`)
 }
 
-// Bounds of a value. A shorter one would be found everywhere, so it could not be kept out of
-// anything.
+// Bounds of a value. A shorter value would be found everywhere, so that it could not be kept out of anything.
 const (
 	minValue = 6
 	maxValue = 64 << 10
@@ -56,21 +54,20 @@ type Finder struct {
 	Vars map[string]string // sensitive variables given to this process
 }
 
-// Value is the value of a secret. Errors never contain it, or a part of it.
+// Value returns the value of a secret. Errors never contain it, or a part of it.
 func (f Finder) Value(source string) (string, error) {
 	if err := CheckSource(source); err != nil {
 		return "", err
 	}
 	kind, name, _ := strings.Cut(source, ":")
 	var v string
+	var ok bool
 	switch kind + ":" {
 	case envSource:
-		var ok bool
 		if v, ok = os.LookupEnv(name); !ok {
 			return "", fmt.Errorf("this worker has no environment variable %s: set it where the worker is started", name)
 		}
 	case varSource:
-		var ok bool
 		if v, ok = f.Vars[name]; !ok {
 			if v, ok = os.LookupEnv(VarPrefix + name); !ok {
 				return "", fmt.Errorf("this worker was not given var.%s: set %s%s in the environment of every worker", name, VarPrefix, name)
@@ -133,8 +130,8 @@ type Set map[string]string
 // pattern is a text that reveals a secret.
 type pattern struct{ name, text string }
 
-// patterns are the values and, for those with several lines, each long line, since they are
-// often printed by line. Longer ones come first.
+// patterns returns the values and each long line of values with several lines, which are often printed by line. Longer
+// patterns come first.
 func (s Set) patterns() []pattern {
 	var ps []pattern
 	for name, v := range s {

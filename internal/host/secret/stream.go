@@ -26,8 +26,8 @@ func (s Set) Redact(text string) string {
 	return b.String()
 }
 
-// Redactor writes a stream to w with values replaced with [secret NAME]. It holds back only
-// what may be the start of a value, until Close.
+// Redactor writes a stream to w with values replaced with [secret NAME]. Until Close it holds back what may be the start
+// of a value.
 func (s Set) Redactor(w io.Writer) io.WriteCloser {
 	return newStream(s, w, func(name string) error {
 		_, err := fmt.Fprintf(w, "[secret %s]", name)
@@ -35,8 +35,7 @@ func (s Set) Redactor(w io.Writer) io.WriteCloser {
 	})
 }
 
-// Guard writes a stream to w and fails with a *LeakError at a value, before its last byte
-// reaches w.
+// Guard writes a stream to w and fails with a *LeakError at a value, before the value's last byte reaches w.
 func (s Set) Guard(w io.Writer) io.WriteCloser {
 	return newStream(s, w, func(name string) error { return &LeakError{name} })
 }
@@ -77,7 +76,7 @@ func (s *stream) Close() error {
 	return s.err
 }
 
-// pass writes what cannot be part of a value any more; at the end, everything.
+// pass writes what cannot be part of a value any more; at the end everything.
 func (s *stream) pass(end bool) error {
 	b, from, i := s.held, 0, 0
 	for i < len(b) {
@@ -109,7 +108,7 @@ func (s *stream) pass(end bool) error {
 	return nil
 }
 
-// at finds the longest value that b starts with; open if a longer one may follow.
+// at finds the longest value that b starts with. open says that with more bytes it may start with a longer value.
 func (s *stream) at(b []byte) (name string, n int, open bool) {
 	for _, p := range s.ps {
 		switch {

@@ -16,10 +16,10 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// ErrNone is that this machine lacks a program of Slurm, whose name comes before it.
+// ErrNone says that this machine lacks a program of Slurm, whose name precedes it.
 var ErrNone = errors.New("is not in PATH, so this machine has no Slurm: go to a login node of the cluster, or load its module")
 
-// Here is an error if this machine lacks a program of Slurm that redsi calls.
+// Here returns an error if this machine lacks a program of Slurm that redsi calls.
 func Here() error {
 	for _, name := range []string{"sbatch", "squeue", "scancel"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -29,17 +29,17 @@ func Here() error {
 	return nil
 }
 
-// RefusedError is what a program of Slurm says that did not do what it was asked for.
+// RefusedError is what a program of Slurm says when it does not do what it was asked for.
 type RefusedError struct{ Program, Said string }
 
 func (e *RefusedError) Error() string {
 	return e.Program + ": " + strings.TrimPrefix(e.Said, e.Program+": ")
 }
 
-// longest is how long a program may take: a busy controller answers late, and each tries again by itself.
+// longest bounds the time of a program: a busy controller answers late, and each program retries on its own.
 const longest = 2 * time.Minute
 
-// call runs a program of Slurm, and returns what it prints, and what it says beside that.
+// call runs a program of Slurm, and returns its standard output and standard error.
 func call(ctx context.Context, stdin, name string, args ...string) (out, said string, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, longest, &RefusedError{name, "no answer within " + longest.String()})
 	defer stop()
@@ -60,8 +60,8 @@ func call(ctx context.Context, stdin, name string, args ...string) (out, said st
 	return strings.TrimSpace(stdout.String()), said, err
 }
 
-// environment is what a program of Slurm gets of redsi's: a job's own variables would be taken for what the new job
-// asks for, and those of squeue for what shall be listed.
+// environment returns the variables for a program of Slurm, without a job's own, which sbatch would take for requests of
+// the new job, and without those of squeue, which change what it lists.
 func environment(all []string) []string {
 	stays := []string{"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"}
 	return append(lists.Filter(all, func(pair string) bool {
@@ -77,7 +77,7 @@ func (j *Job) Submit(ctx context.Context, n int) (id string, err error) {
 		options = append(options, fmt.Sprintf("--array=1-%d", n))
 	}
 	out, _, err := call(ctx, j.Script(), "sbatch", options...)
-	id, _, _ = strings.Cut(out[strings.LastIndexByte(out, '\n')+1:], ";") // before it a site may say something, behind it is a cluster's name
+	id, _, _ = strings.Cut(out[strings.LastIndexByte(out, '\n')+1:], ";") // after a site's messages, and before a cluster's name
 	if err == nil && id == "" {
 		err = &RefusedError{"sbatch", "it does not say what it has submitted"}
 	}
@@ -86,7 +86,7 @@ func (j *Job) Submit(ctx context.Context, n int) (id string, err error) {
 
 var startsAt = regexp.MustCompile(`\d+ to start at (\S+)`)
 
-// FirstStart is when one of the jobs could begin, as Slurm sees it now. Nothing is submitted.
+// FirstStart returns when a job could begin, as Slurm sees it now. Nothing is submitted.
 func (j *Job) FirstStart(ctx context.Context) (at time.Time, err error) {
 	_, said, err := call(ctx, j.Script(), "sbatch", append(j.options(), "--test-only")...)
 	if m := startsAt.FindStringSubmatch(said); m != nil {
@@ -98,16 +98,16 @@ func (j *Job) FirstStart(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
-// Cancel takes jobs back that have not begun: what runs is left alone, whatever was known when it was asked.
+// Cancel takes back jobs that have not begun. Jobs that have begun meanwhile go on.
 func Cancel(ctx context.Context, ids ...string) error {
 	_, _, err := call(ctx, "", "scancel", append([]string{"--quiet", "--state=PENDING"}, ids...)...)
 	return err
 }
 
-// State is what a job does, as far as it matters to those who need pilots.
+// State is the state of a job, as far as it matters for pilots.
 type State int
 
-// The states of a job. One whose node is being made ready runs, and so does one that is suspended.
+// The states of a job. A job whose node is being prepared, and a suspended job, count as running.
 const (
 	Pending State = iota
 	Running
@@ -120,12 +120,12 @@ type Queued struct {
 	Name   string
 	State  State
 	Said   string    // the state in Slurm's word
-	Starts time.Time // when it began or, of one that pends, is expected to; zero: not known, or it never began
-	Ends   time.Time // at the latest, or when it ended
+	Starts time.Time // when it began or, while it pends, is expected to; zero: not known, or it never began
+	Ends   time.Time // when it ended, or will end at the latest
 	Reason string    // why it pends, or failed
 }
 
-// List is the account's jobs of these names, those among them that have ended lately.
+// List returns the account's jobs of these names, with jobs that have ended lately.
 func List(ctx context.Context, names ...string) ([]Queued, error) {
 	out, _, err := call(ctx, "", "squeue", "--me", "--noheader", "--array", "--states=all", "--name="+strings.Join(names, ","), "--format=%i|%j|%T|%S|%e|%N|%r")
 	if err != nil {
@@ -134,7 +134,7 @@ func List(ctx context.Context, names ...string) ([]Queued, error) {
 	return parse(out)
 }
 
-// states are Slurm's words for jobs that will run or do. Those of all others have ended.
+// states are Slurm's words for jobs that pend or run. Jobs in all other states have ended.
 var states = map[string]State{"PENDING": Pending, "REQUEUED": Pending, "REQUEUE_FED": Pending, "REQUEUE_HOLD": Pending, "SPECIAL_EXIT": Pending,
 	"RUNNING": Running, "CONFIGURING": Running, "SUSPENDED": Running, "STOPPED": Running, "SIGNALING": Running, "RESIZING": Running}
 
@@ -155,7 +155,7 @@ func parse(out string) (jobs []Queued, err error) {
 	return jobs, nil
 }
 
-// when reads a time of Slurm's programs; zero: they do not know it.
+// when reads a time of Slurm's programs; zero if they do not know it.
 func when(text string) time.Time {
 	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, time.Local)
 	if err != nil {
@@ -164,7 +164,7 @@ func when(text string) time.Time {
 	return at
 }
 
-// IDs are ids of jobs in the short form that programs of Slurm take: 47_[1-3,5] 48.
+// IDs writes ids of jobs in the short form that programs of Slurm take: 47_[1-3,5] 48.
 func IDs(ids []string) string {
 	var arrays []string
 	of := map[string][]int{}

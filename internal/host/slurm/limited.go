@@ -29,27 +29,27 @@ type Limited struct {
 	submit, look    pause
 	submitted       time.Time
 	looked, doubted time.Time
-	known           []Queued
+	queue           []Queued // as it was last seen
 }
 
-// Jobs is what squeue said when it was last asked. An error is one of this look, beside what was known before.
+// Jobs returns what squeue said when it was last asked, with the error of this look if there was one.
 func (l *Limited) Jobs(ctx context.Context) ([]Queued, error) {
 	if !l.look.over() {
-		return l.known, nil
+		return l.queue, nil
 	}
 	l.looked = time.Now()
 	jobs, err := List(ctx, l.Names...)
 	if err == nil {
-		l.known = jobs
+		l.queue = jobs
 	}
 	usual := lookPause
-	if time.Since(l.submitted) < closeFor && slices.ContainsFunc(l.known, func(q Queued) bool { return q.State == Pending }) {
+	if time.Since(l.submitted) < closeFor && slices.ContainsFunc(l.queue, func(q Queued) bool { return q.State == Pending }) {
 		usual = closePause
 	}
-	return l.known, l.look.after(ctx, err, usual)
+	return l.queue, l.look.after(ctx, err, usual)
 }
 
-// Doubt has the queue looked at sooner, once a minute at most: something speaks against what is known of it.
+// Doubt has the queue looked at sooner, at most once a minute, since something contradicts what was last seen.
 func (l *Limited) Doubt() {
 	soon := l.looked.Add(closePause)
 	if !l.look.refused && soon.Before(l.look.until) && time.Since(l.doubted) >= lookPause {
@@ -57,20 +57,20 @@ func (l *Limited) Doubt() {
 	}
 }
 
-// Known reports whether the queue is: it was looked at, and squeue did not refuse the last time.
+// Known reports whether the queue is known: it was looked at, and squeue did not refuse the last time.
 func (l *Limited) Known() bool { return l.look.length > 0 && !l.look.refused }
 
-// Last is what is known of the queue, without asking.
-func (l *Limited) Last() []Queued { return l.known }
+// Last returns the queue as it was last seen, without asking.
+func (l *Limited) Last() []Queued { return l.queue }
 
-// Submit submits an array if its pause is over and the queue is known, with what others have submitted for the same output;
-// id is "" if not. Its jobs are among Jobs at
-// once. A submission that fails may have been one: the queue is looked at before the next.
+// Submit submits an array if its pause is over and the queue is known, with what other commands have submitted for the
+// same output; else id is "". Its jobs are among Jobs at once. A submission that fails may have succeeded all the same:
+// the queue is looked at before the next.
 func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err error) {
 	if !l.submit.over() || !l.Known() {
 		return "", nil
 	}
-	if j.Output != "" { // where other commands submit as well: each has to know of the last one's jobs
+	if j.Output != "" { // other commands may submit for it, too: each has to see the jobs of the last
 		last := flock.New(j.Output + ".lock")
 		defer last.Close()
 		if ok, err := last.TryLock(); !ok {
@@ -86,7 +86,7 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	of := j
 	of.Setup = append([]string{endTime(j.Pilot.Time)}, j.Setup...)
 	if id, err = of.Submit(ctx, n); err == nil {
-		l.known = append(slices.Clip(l.known), lists.Map(lists.Places(n), func(i int) Queued {
+		l.queue = append(slices.Clip(l.queue), lists.Map(lists.Places(n), func(i int) Queued {
 			return Queued{ID: fmt.Sprintf("%s_%d", id, i+1), Name: j.Name, Said: "PENDING"}
 		})...)
 	}
@@ -95,12 +95,12 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	return id, l.submit.after(ctx, err, submitPause)
 }
 
-// endTime is a line that says when a job ends, as newer versions of Slurm do, so that no worker has to ask.
+// endTime returns a line that says when a job ends, as newer versions of Slurm do, so that no worker has to ask.
 func endTime(limit time.Duration) string {
 	return fmt.Sprintf(`export SLURM_JOB_END_TIME="${SLURM_JOB_END_TIME:-$(($(date +%%s) + %d))}"`, limit/time.Second)
 }
 
-// pause is one between calls of a sort.
+// pause is the pause between calls of a sort.
 type pause struct {
 	until   time.Time
 	length  time.Duration // of the last
@@ -109,7 +109,7 @@ type pause struct {
 
 func (p *pause) over() bool { return !time.Now().Before(p.until) }
 
-// after begins the pause that follows a call, which its error tells of.
+// after begins the pause that follows a call, and adds its length to the call's error.
 func (p *pause) after(ctx context.Context, err error, usual time.Duration) error {
 	if ctx.Err() != nil {
 		return err

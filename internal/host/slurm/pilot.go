@@ -16,18 +16,18 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Site is what somebody says of a site that has Slurm.
+// Site describes a site with Slurm.
 type Site struct {
 	Setup  []string // lines for bash, before the worker
 	Max    int      // pilots at a time, of all sorts
-	Head   []string // flags of sbatch for a run that is a job itself; nil: those of the first pilot without cards
-	Pilots []Pilot  // their sorts
+	Head   []string // flags of sbatch for a run that is a job itself; nil: the flags of the first pilot without cards
+	Pilots []Pilot  // the sorts of pilots
 }
 
-// HeadName stands where the names of pilots do, for a job that submits them.
+// HeadName is the name, in place of a pilot's, of a job that submits pilots.
 const HeadName = "head"
 
-// HeadPilot is what a job gets that keeps a run, and computes nothing: of so much time as the text says.
+// HeadPilot returns what a job asks for that keeps a run and computes nothing, for the time in text.
 func (s *Site) HeadPilot(text string) (p Pilot, err error) {
 	p = Pilot{Name: HeadName, Flags: s.Head, Has: capacity.Amount{CPUs: 1, Memory: 2e9}}
 	if i := slices.IndexFunc(s.Pilots, func(x Pilot) bool { return x.Has.GPUs == 0 }); s.Head == nil {
@@ -44,18 +44,18 @@ type Pilot struct {
 	Time  time.Duration   // after which Slurm ends it
 	Max   int             // at a time
 	Idle  time.Duration   // after which a worker without work ends
-	At    string          // where it is said
+	At    string          // where it is declared
 }
 
 const (
-	UsualMax  = 20 // unless something else is said
+	UsualMax  = 20 // default of Max
 	usualIdle = 5 * time.Minute
 
-	Ending    = 2 * time.Minute // before a pilot's end, which is no step's: its worker ends 90 seconds before it
-	leastTime = 5 * time.Minute // which leaves steps more than that
+	Ending    = 2 * time.Minute // at a pilot's end, in which no step runs: its worker ends 90 seconds before the pilot
+	leastTime = 5 * time.Minute // which leaves steps more time than Ending
 )
 
-// Set gives the pilot what a setting says.
+// Set sets a field of the pilot by a setting.
 func (p *Pilot) Set(name, text string) (err error) {
 	switch name {
 	case "cpus":
@@ -78,7 +78,7 @@ func (p *Pilot) Set(name, text string) (err error) {
 	return err
 }
 
-// Number reads one from 1 on.
+// Number reads a number from 1 to most.
 func Number(text string, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
@@ -95,10 +95,10 @@ func duration(text string, least time.Duration) (time.Duration, error) {
 	return d, err
 }
 
-// pilotName is what the name of a job and of a queue may have.
+// pilotName is the form of names that a job and a queue may have.
 var pilotName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`)
 
-// Complete checks what was set, and adds what usually is.
+// Complete checks the settings, and adds defaults.
 func (p *Pilot) Complete() error {
 	switch {
 	case !pilotName.MatchString(p.Name) || p.Name == HeadName:
@@ -110,7 +110,7 @@ func (p *Pilot) Complete() error {
 	return nil
 }
 
-// ParsePilot reads a site's only pilot as a command line has it: settings with commas between them, and flags of sbatch.
+// ParsePilot reads a site's only pilot from a command line: settings separated by commas, and flags of sbatch.
 func ParsePilot(text string, flags []string) (Site, error) {
 	p := Pilot{Name: "pilot", Flags: flags, At: "--pilot"}
 	for part := range strings.SplitSeq(text, ",") {
@@ -125,28 +125,29 @@ func ParsePilot(text string, flags []string) (Site, error) {
 	return Site{Max: p.Max, Pilots: []Pilot{p}}, nil
 }
 
-// says reports whether the pilot's flags have one that begins so.
+// says reports whether one of the pilot's flags has one of the prefixes.
 func (p *Pilot) says(prefixes ...string) bool {
 	return slices.ContainsFunc(p.Flags, func(flag string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(flag, prefix) })
 	})
 }
 
-// Job is what jobs of a pilot run, or the one job of a run itself.
+// Job describes jobs of a pilot, or the job that a run itself is.
 type Job struct {
 	Pilot  Pilot
-	Name   string   // by which they are found again
-	Setup  []string // as a Site has it
+	Name   string   // by which the jobs are found later
+	Setup  []string // of the Site
 	Worker []string // the command
-	Output string   // a folder for a file of each; "": Slurm's own place
-	Server string   // of a head: a file that is there while its server is
+	Output string   // folder for the output of each job, a file; "": Slurm's own place
+	Server string   // of a head: a file that exists as long as its server
 }
 
 func (j *Job) isHead() bool { return j.Pilot.Name == HeadName }
 
-// options are those of sbatch. The pilot's flags come first: of two that differ sbatch takes the last. A signal comes
-// 60 to 120 seconds before the limit, where the worker does not know of that. No pilot is queued again by Slurm: it may
-// not be needed any more. A head is, and a signal for its script comes when a quarter of its time is left, or half an hour.
+// options returns the options of sbatch. The pilot's flags come first: of contradicting flags sbatch takes the last. A
+// signal comes 60 to 120 seconds before the limit, in case the worker does not know that. Slurm requeues no pilot, which
+// may not be needed any more. It requeues a head, whose script gets a signal when a quarter of its time is left, at most
+// half an hour.
 func (j *Job) options() []string {
 	p := &j.Pilot
 	list := append(slices.Clone(p.Flags), "--job-name="+j.Name, "--nodes=1", "--ntasks=1", fmt.Sprintf("--cpus-per-task=%d", p.Has.CPUs),
@@ -169,12 +170,12 @@ func (j *Job) options() []string {
 	return list
 }
 
-// headScript keeps a run's command. In good time before the job's end the script submits itself again, and the command goes on
-// until that job has begun, which says so by a file: workers give up what they do when they have had no server for ten
-// seconds, and a job that Slurm queues again begins two minutes later at the earliest. Killed, as no other signal ends it,
-// the command cancels nothing and takes no pilots back, and its server ends two seconds later. SIGTERM is scancel, which
-// cancels the run, unless a job follows, or Slurm has counted a restart: then it has queued this one again. Opening a
-// file, unlike a look whether it is there, asks the server of a shared folder.
+// headScript keeps a run's command. In good time before the job's end the script submits itself as a new job, and the
+// command goes on until that job says by a file that it has begun: workers abandon their steps after ten seconds without
+// a server, and a job that Slurm requeues begins two minutes later at the earliest. SIGKILL, the only signal that ends
+// the command so, makes it cancel nothing and take no pilots back, and its server ends two seconds later. SIGTERM comes
+// from scancel and cancels the run, unless a job follows, or Slurm has counted a restart: then it has requeued this job.
+// Opening a file, unlike a look whether it exists, asks the server of a shared folder.
 const headScript = `set +e
 out=%s server=%s
 leave() { { kill -KILL $head; wait $head; } 2>/dev/null; for i in {1..50}; do [ -e "$server" ] || break; sleep 0.2; done; }
@@ -201,9 +202,9 @@ while kill -0 $head 2>/dev/null; do wait $head; done
 wait $head
 `
 
-// Script is the whole file for sbatch. A line of setup that fails ends the job. srun is told the processors, which in
-// 22.05 it does not take from the job, and to pass on the job's variables, which it does not where SBATCH_EXPORT=NONE; by exec
-// the worker has the signals.
+// Script returns the file for sbatch. A line of setup that fails ends the job. srun is told the number of processors,
+// which 22.05 does not take from the job, and to pass on the job's variables in spite of SBATCH_EXPORT=NONE; by exec the
+// worker gets the signals.
 func (j *Job) Script() string {
 	lines := append([]string{"#!/bin/bash"}, lists.Map(j.options(), func(o string) string { return "#SBATCH " + shellwords.Quote(o) })...)
 	lines = append(append(lines, "set -e"), j.Setup...)

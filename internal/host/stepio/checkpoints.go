@@ -11,27 +11,26 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
-// Checkpoints files a step's intermediate state as "checkpoints/<key>/<n>":
-// blobs first, then the record, so that any worker of any run of the same key
-// resumes at the newest one. The key may be that of a trajectory, which several steps
-// have in common.
+// Checkpoints files a step's intermediate state as "checkpoints/<key>/<n>": blobs first, then the record, so that any
+// worker of any run of the same key resumes at the newest. The key may be a trajectory's, which several steps share.
 type Checkpoints struct {
 	records artifacts.Records
 	blobs   artifacts.Blobs
 	key     artifacts.Digest
 	log     *slog.Logger        // nil: none
 	count   func(string, int64) // into the step's counts; nil: none
-	useless map[string]bool     // records of what Latest passed over for good
-	most    int64               // of those that Latest looks at; 0: of all
+	useless map[string]bool     // records that Latest passed over for good
+	most    int64               // highest number that Latest looks at; 0: any
 }
 
-// passedOver is the count of checkpoints that were there and of no use.
+// passedOver is the name of the count of useless checkpoints.
 const passedOver = "checkpoints_passed_over"
 
-// passOver says that a checkpoint is of no use, and counts it.
+// passOver logs and counts a useless checkpoint.
 func (c *Checkpoints) passOver(name string, err error) {
 	if c.log != nil {
 		c.log.Warn("a checkpoint cannot be used; continuing from the one before it, or from the beginning", "checkpoint", name, "err", err)
@@ -41,16 +40,14 @@ func (c *Checkpoints) passOver(name string, err error) {
 	}
 }
 
-// errForeign says that a blob is not one that the step has put; errRecord, that a
-// checkpoint's record is gone or names no files.
+// errForeign says that the step has not put a blob; errRecord, that a checkpoint's record is gone or names no files.
 var (
 	errForeign = errors.New("it does not begin with this step's line")
 	errRecord  = errors.New("its record is damaged")
 )
 
-// Put stores r's bytes after a line that names the key. So no result and no other
-// step's checkpoint shares the blob, and it can be deleted with its checkpoint: the
-// store does not grow with the number of checkpoints.
+// Put stores r's bytes after a line that names the key. So no result and no other step's checkpoint shares the blob, and
+// it can be deleted with its checkpoint: the store does not grow with the number of checkpoints.
 func (c *Checkpoints) Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
 	d, n, err := c.blobs.Put(ctx, io.MultiReader(strings.NewReader(c.line()), r))
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
@@ -74,9 +71,8 @@ func (c *Checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser
 	return r, nil
 }
 
-// Save files checkpoint n and removes all but it and the one before, which is kept
-// in case the new one's blobs are lost. What Latest passed over is neither: it would
-// take the place of what can be used, being newer.
+// Save files checkpoint n and removes all except it and the one before, which is kept in case blobs of the new one are
+// lost. What Latest passed over is removed, too: being newer, it would take the place of what can be used.
 func (c *Checkpoints) Save(ctx context.Context, n int64, files map[string]artifacts.File) error {
 	b, err := json.Marshal(files)
 	if err != nil {
@@ -91,20 +87,13 @@ func (c *Checkpoints) Save(ctx context.Context, n int64, files map[string]artifa
 	if err != nil {
 		return err
 	}
-	var old, kept []string
-	for _, name := range names {
-		if c.useless[name] {
-			old = append(old, name)
-		} else {
-			kept = append(kept, name)
-		}
-	}
-	more := max(0, len(kept)-2)
-	return c.remove(ctx, append(old, kept[:more]...), kept[more:])
+	kept := lists.Filter(names, func(name string) bool { return !c.useless[name] })
+	kept = kept[max(0, len(kept)-2):]
+	old := lists.Filter(names, func(name string) bool { return !slices.Contains(kept, name) })
+	return c.remove(ctx, old, kept)
 }
 
-// remove deletes the old checkpoints, records first, and their blobs that none of
-// the kept ones has.
+// remove deletes old checkpoints, records first, and their blobs that no kept checkpoint has.
 func (c *Checkpoints) remove(ctx context.Context, old, kept []string) error {
 	if len(old) == 0 {
 		return nil
@@ -142,7 +131,7 @@ func (c *Checkpoints) remove(ctx context.Context, old, kept []string) error {
 	return nil
 }
 
-// files are those of a checkpoint's record; none, if it is gone or damaged.
+// files returns the files in a checkpoint's record; nil if it is gone or damaged.
 func (c *Checkpoints) files(ctx context.Context, name string) (map[string]artifacts.File, error) {
 	b, err := c.records.Get(ctx, name)
 	if errors.Is(err, artifacts.ErrNotExist) {
@@ -155,15 +144,14 @@ func (c *Checkpoints) files(ctx context.Context, name string) (map[string]artifa
 	return files, nil
 }
 
-// Latest gives use the newest checkpoint that can be read, every byte of it. One that
-// is damaged, or that use finds unfit, is said and passed over, for the one before it
-// or for none: it must not fail its step for good.
+// Latest gives use the newest checkpoint of which every byte can be read. A checkpoint that is damaged, or that use
+// finds unfit, is logged and passed over for the one before it or for none: it must not fail its step for good.
 func (c *Checkpoints) Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error) {
 	names, err := artifacts.RecordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return false, err
 	}
-	var failed []error // of reading what may be whole
+	var failed []error // of reading what may be intact
 	for _, name := range slices.Backward(names) {
 		if _, n, err := artifacts.ParseCheckpointName(name); err == nil && c.most > 0 && n > c.most {
 			continue
@@ -209,7 +197,7 @@ func (c *Checkpoints) read(ctx context.Context, name string) (n int64, files map
 	}
 	for _, f := range files {
 		r, err := c.Open(ctx, f)
-		if err == nil { // at their end its bytes are verified
+		if err == nil { // the end of a blob verifies its bytes
 			_, err = io.Copy(io.Discard, r)
 			err = errors.Join(err, r.Close())
 		}

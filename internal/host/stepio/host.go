@@ -1,6 +1,7 @@
 package stepio
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,11 +20,11 @@ type Host struct {
 	Store     *artifacts.Resolver
 	CacheDir  string // of verified local copies of remote blobs
 	Areas     step.Scratch
-	Log       *slog.Logger         // of what is said about checkpoints
+	Log       *slog.Logger         // takes what is said about checkpoints
 	Telemetry *telemetry.Telemetry // nil: none
 
-	Key      artifacts.Digest  // under which checkpoints are filed
-	Path     *artifacts.Digest // under which the states of its trajectory are; nil: none
+	Key      artifacts.Digest  // of checkpoints
+	Path     *artifacts.Digest // of the states of its trajectory; nil: none
 	Progress func(step.Progress)
 }
 
@@ -38,28 +39,28 @@ func (h *Host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, err
 
 // Put stores a blob.
 func (h *Host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	d, n, err := local.Put(ctx, h.Store.Own.Blobs, r, h.CacheDir)
-	if err == nil {
-		h.Telemetry.Moved(0, n)
-	}
-	return d, n, err
+	return h.written(local.Put(ctx, h.Store.Own.Blobs, r, h.CacheDir))
 }
 
 // Take stores a file that the step gives away.
 func (h *Host) Take(ctx context.Context, path string) (artifacts.Digest, int64, error) {
-	d, n, err := local.Take(ctx, h.Store.Own.Blobs, path, h.CacheDir)
+	return h.written(local.Take(ctx, h.Store.Own.Blobs, path, h.CacheDir))
+}
+
+// written counts the bytes of a blob that was stored.
+func (h *Host) written(d artifacts.Digest, n int64, err error) (artifacts.Digest, int64, error) {
 	if err == nil {
 		h.Telemetry.Moved(0, n)
 	}
 	return d, n, err
 }
 
-// Missing names the blobs that no store has.
+// Missing returns the blobs that no store has.
 func (h *Host) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
 	return h.Store.Missing(ctx, ds)
 }
 
-// LocalPath is a verified local file of a blob.
+// LocalPath returns a verified local file of a blob.
 func (h *Host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error) {
 	return local.Fetch(ctx, h.Store, d, h.CacheDir)
 }
@@ -67,14 +68,14 @@ func (h *Host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error
 // Report takes the step's progress.
 func (h *Host) Report(p step.Progress) { h.Progress(p) }
 
-// Checkpoints are the step's own.
+// Checkpoints returns the step's own checkpoints.
 func (h *Host) Checkpoints(count func(string, int64)) step.Checkpoints {
 	c := CheckpointsOf(h.Store.Own, h.Key, h.Log)
 	c.count = count
 	return c
 }
 
-// Trajectory are the states of its task.
+// Trajectory returns the states of the step's task.
 func (h *Host) Trajectory(most int64, count func(string, int64)) step.Checkpoints {
 	if h.Path == nil {
 		return nil
@@ -84,11 +85,10 @@ func (h *Host) Trajectory(most int64, count func(string, int64)) step.Checkpoint
 	return c
 }
 
-// Scratch makes folders for the step.
+// Scratch returns the maker of folders for the step.
 func (h *Host) Scratch() step.Scratch { return h.Areas }
 
-// CheckpointsOf are those that the store has under a key; log, which may be nil, is told of
-// those that are of no use.
+// CheckpointsOf returns the checkpoints that the store has under a key; log, which may be nil, takes which are useless.
 func CheckpointsOf(s artifacts.Store, key artifacts.Digest, log *slog.Logger) *Checkpoints {
 	return &Checkpoints{records: s.Records, blobs: s.Blobs, key: key, log: log}
 }
@@ -102,13 +102,11 @@ type Outcome struct {
 	Used    *artifacts.Used               `json:"used,omitempty"`
 }
 
-// Do runs a kind in this process. A panic in it, our own bug, is an error. used, which may
-// be nil, ends what measures the process.
+// Do runs a kind in this process. A panic in it, a bug in redsi, becomes an error. used, which may be nil, ends the
+// measuring of the process.
 func Do(ctx context.Context, x *step.IO, spec *step.Spec, tree map[string]any, used func() *artifacts.Used) (o Outcome, err error) {
 	err = Guard(func() error { return spec.Run(ctx, x, tree) })
-	if err == nil && ctx.Err() != nil {
-		err = ctx.Err()
-	}
+	err = cmp.Or(err, ctx.Err())
 	o.Outputs, o.Counts, err = x.Finish(err)
 	o.Env, o.Kept = x.Notes(nil), x.Kept()
 	var of *artifacts.Used

@@ -25,7 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
-// metrics are a process's metrics, served over HTTP. A nil one counts nothing.
+// metrics are a process's metrics, served over HTTP. nil counts nothing.
 type metrics struct {
 	provider *sdkmetric.MeterProvider
 	handler  client.MetricsHandler // of Temporal's SDK
@@ -38,8 +38,7 @@ type metrics struct {
 	bytes   metric.Int64Counter
 }
 
-// Upper bounds in seconds: for what Temporal's SDK times, mostly calls and waiting, and for
-// steps, which may take days.
+// Upper bounds in seconds: for what Temporal's SDK times, mostly calls and waiting, and for steps, which may take days.
 var (
 	callSeconds = []float64{0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60}
 	workSeconds = []float64{0.01, 0.1, 1, 10, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 4 * 24 * 3600}

@@ -20,24 +20,21 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Telemetry is a process's telemetry. A nil one does nothing.
+// Telemetry is a process's telemetry. nil does nothing.
 type Telemetry struct {
 	metrics *metrics
 	traces  *traces
 }
 
-// Start serves metrics, if there is an address, and sends traces, if OpenTelemetry's
-// environment variables ask for them. An error is about the address: an unreachable collector
-// is only logged, once.
-func Start(ctx context.Context, o Options) (*Telemetry, error) {
-	t := &Telemetry{traces: startTraces(ctx, o)}
-	var err error
+// Start serves metrics, if there is an address, and sends traces, if OpenTelemetry's environment variables ask for them.
+// An error is about the address: an unreachable collector is only logged, once.
+func Start(ctx context.Context, o Options) (t *Telemetry, err error) {
+	t = &Telemetry{traces: startTraces(ctx, o)}
 	if o.Metrics != "" {
-		t.metrics, err = startMetrics(o)
-	}
-	if err != nil {
-		t.Close()
-		return nil, err
+		if t.metrics, err = startMetrics(o); err != nil {
+			t.Close()
+			return nil, err
+		}
 	}
 	if t.metrics == nil && t.traces == nil {
 		return nil, nil
@@ -59,7 +56,7 @@ func (t *Telemetry) Client(o client.Options) client.Options {
 	return o
 }
 
-// Address is where metrics are served; "" if they are not.
+// Address returns where metrics are served; "" if they are not.
 func (t *Telemetry) Address() string {
 	if t == nil || t.metrics == nil {
 		return ""

@@ -26,7 +26,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// traces are sent in batches from a bounded queue: making a span never waits.
+// traces are sent in batches from a bounded queue: creating a span never blocks.
 type traces struct {
 	provider    *sdktrace.TracerProvider
 	tracer      trace.Tracer
@@ -69,8 +69,8 @@ func startTraces(ctx context.Context, o Options) *traces {
 	return x
 }
 
-// wantsTraces reads the variables that turn traces on; OpenTelemetry's libraries read the
-// others. wrong says why requested traces cannot be sent.
+// wantsTraces reads the variables that turn traces on; OpenTelemetry's libraries read the others. wrong says why
+// requested traces cannot be sent.
 func wantsTraces(env func(string) string) (wanted bool, wrong string) {
 	endpoint := cmp.Or(env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), env("OTEL_EXPORTER_OTLP_ENDPOINT"))
 	switch x := env("OTEL_TRACES_EXPORTER"); {
@@ -79,19 +79,18 @@ func wantsTraces(env func(string) string) (wanted bool, wrong string) {
 	case x != "" && x != "otlp":
 		return false, fmt.Sprintf("OTEL_TRACES_EXPORTER is %q, but redsi supports only otlp and none", x)
 	}
-	name := "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
-	if env(name) == "" {
-		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
-	}
-	if p := env(name); p != "" && p != "http/protobuf" {
-		return false, fmt.Sprintf("%s is %q, but redsi sends only http/protobuf, which collectors accept on port 4318", name, p)
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if p := env(name); p == "http/protobuf" {
+			break
+		} else if p != "" {
+			return false, fmt.Sprintf("%s is %q, but redsi sends only http/protobuf, which collectors accept on port 4318", name, p)
+		}
 	}
 	return true, ""
 }
 
-// tracer is Temporal's, except that the span of a workflow execution has the same ids whenever
-// and wherever it is replayed, so that spans sent before its end have their parent, whichever
-// worker ends it.
+// tracer is Temporal's, except that the span of a workflow execution has the same ids whenever and wherever it is
+// replayed, so that spans sent before its end have their parent, whichever worker ends it.
 type tracer struct {
 	interceptor.Tracer
 	options opentelemetry.TracerOptions
@@ -104,7 +103,7 @@ func newTracer(o opentelemetry.TracerOptions) tracer {
 	}
 	t, err := opentelemetry.NewTracer(o)
 	if err != nil {
-		panic(err) // it has none
+		panic(err) // it returns none
 	}
 	return tracer{t, o}
 }
@@ -126,8 +125,7 @@ func (t tracer) StartSpan(o *interceptor.TracerStartSpanOptions) (interceptor.Tr
 	return one.StartSpan(o)
 }
 
-// span is one of Temporal's. For an error it records only the type: the text may contain parts
-// of a payload.
+// span is a span of Temporal's. For an error it records only the type: the text may contain parts of a payload.
 type span struct {
 	trace.Span
 	execution bool      // of a workflow
@@ -135,20 +133,18 @@ type span struct {
 }
 
 func (s *span) RecordError(err error, _ ...trace.EventOption) {
-	var app *temporal.ApplicationError
-	switch {
+	switch app, ok := errors.AsType[*temporal.ApplicationError](err); {
 	case err == nil:
 	case temporal.IsCanceledError(err):
 		s.SetAttributes(attribute.String("error.type", "canceled"))
-	case errors.As(err, &app) && app.Type() != "":
+	case ok && app.Type() != "":
 		s.SetAttributes(attribute.String("error.type", app.Type()))
 	}
 }
 
 func (s *span) SetStatus(code codes.Code, _ string) { s.Span.SetStatus(code, "") }
 
-// End sends nothing for a workflow that has not ended: it was dropped from the worker's memory,
-// or replayed.
+// End sends nothing for a workflow that has not ended, but was dropped from the worker's memory or replayed.
 func (s *span) End(o ...trace.SpanEndOption) {
 	switch {
 	case !s.execution:
@@ -158,9 +154,8 @@ func (s *span) End(o ...trace.SpanEndOption) {
 	}
 }
 
-// endings records which workflow executions have ended. A query to an ended workflow replays
-// its last task as if it were new: the process that ended it remembers, and the span of any
-// other has the same ids and times.
+// endings records which workflow executions have ended. A query to an ended workflow replays its last task as if it were
+// new: the process that ended it remembers, and spans from other processes have the same ids and times.
 type endings struct {
 	interceptor.InterceptorBase
 	mu   sync.Mutex
@@ -219,7 +214,7 @@ func (ids) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
 	if key, ok := ctx.Value(idsFrom{}).(string); ok {
 		from = sha256.Sum256([]byte(key))
 	} else {
-		_, _ = rand.Read(from[:]) // it does not fail
+		_, _ = rand.Read(from[:]) // it never fails
 	}
 	copy(t[:], from[copy(s[:], from[:]):])
 	return t, s

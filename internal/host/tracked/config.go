@@ -16,13 +16,13 @@ import (
 	"github.com/redsi/redsi/internal/stores/open"
 )
 
-// find reads DVC's configuration: the user's, the project's, and that of this machine.
+// find reads DVC's configuration files: the user's, the project's, and the project's for this machine.
 func (d *Data) find() error {
 	if d.root == "" {
 		return d.wrong("no folder around it has .dvc, which says where the bytes are: run the step in DVC's project, or name a store that has its result")
 	}
 	set := map[string]string{}
-	user, _ := os.UserConfigDir() // there need be none
+	user, _ := os.UserConfigDir() // which need not exist
 	for _, file := range []string{
 		filepath.Join(cmp.Or(os.Getenv("DVC_GLOBAL_CONFIG_DIR"), filepath.Join(user, "dvc")), "config"),
 		filepath.Join(d.root, ".dvc", "config"), filepath.Join(d.root, ".dvc", "config.local"),

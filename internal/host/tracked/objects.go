@@ -22,7 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Error is an error that trying again does not mend: it says what to run.
+// Error is an error that no retry mends: it says what to run.
 type Error struct{ text string }
 
 func (e *Error) Error() string { return e.text }
@@ -31,8 +31,7 @@ func (d *Data) wrong(format string, args ...any) error {
 	return &Error{fmt.Sprintf("%s, of %s: ", d.Path, filepath.Base(d.Record)) + fmt.Sprintf(format, args...)}
 }
 
-// List names the files, which Open then reads. Of a folder it reads the list that DVC keeps. What
-// single files have of the bytes is not recorded.
+// List names the files, which Open then reads. For a folder it reads the list that DVC keeps, which has no sizes.
 func (d *Data) List(ctx context.Context) (*listing.Listing, error) {
 	err := d.find()
 	if err != nil {
@@ -49,7 +48,7 @@ func (d *Data) List(ctx context.Context) (*listing.Listing, error) {
 	for _, f := range list {
 		name, in := strings.CutPrefix("/"+f.RelPath, strings.TrimSuffix("/"+d.below, "/"))
 		switch {
-		case name == "" || name == "/": // the path is that of a file
+		case name == "" || name == "/": // the path is a file's
 			l.Root, name = filepath.Dir(d.Path), filepath.Base(d.Path)
 		case !in || name[0] != '/':
 			continue
@@ -85,8 +84,8 @@ func (d *Data) list(ctx context.Context) (list []struct{ MD5, RelPath string }, 
 	return list, nil
 }
 
-// Open reads a file that List has named, by its absolute path: from DVC's cache, or else from its
-// remote. Bytes that are not the recorded ones are an error where they end.
+// Open reads a file that List has named, by its absolute path: from DVC's cache, else from its remote. Other bytes than
+// the recorded ones are an error at their end.
 func (d *Data) Open(ctx context.Context, at string) (io.ReadCloser, error) {
 	what := ""
 	if at != d.Path {
@@ -125,16 +124,16 @@ func (d *Data) open(ctx context.Context, sum, what string) (in io.ReadCloser, er
 	return c, nil
 }
 
-// checked is a reader whose end is an error where what was read has another MD5.
+// checked is a reader that ends with an error if what was read has another MD5.
 type checked struct {
 	io.ReadCloser
 	sum hash.Hash
 	to  *bufio.Writer          // into sum
-	end func(md5 string) error // what is at the end
+	end func(md5 string) error // returns the error at the end
 }
 
 func (c *checked) Read(b []byte) (int, error) {
-	n, err := c.ReadCloser.Read(b[:min(len(b), chunk)]) // so that to passes whole chunks on
+	n, err := c.ReadCloser.Read(b[:min(len(b), chunk)]) // so that to passes on full chunks
 	c.to.Write(b[:n])
 	if err == io.EOF {
 		c.to.Flush()
@@ -143,10 +142,10 @@ func (c *checked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// chunk is how much of a file DVC before version 3 judged at a time whether it is text.
+// chunk is how many bytes of a file DVC before version 3 looked at at a time to judge whether it is text.
 const chunk = 1 << 20
 
-// unixEnds takes chunks, and line ends of those that are texts as \n.
+// unixEnds takes chunks, and turns the line ends of text into \n.
 type unixEnds struct{ io.Writer }
 
 func (w unixEnds) Write(part []byte) (int, error) {
@@ -158,7 +157,7 @@ func (w unixEnds) Write(part []byte) (int, error) {
 	return len(part), err
 }
 
-// isText is DVC's guess, by the first bytes: no zeros, and at most three in ten that no text has.
+// isText is DVC's guess by the first bytes: text has no zeros, and at most three in ten bytes that are unusual in text.
 func isText(head []byte) bool {
 	odd := lists.Count(head, func(b byte) bool { return (b < 32 || b > 126) && !bytes.ContainsRune([]byte("\n\r\t\f\b"), rune(b)) })
 	return !bytes.Contains(head, []byte{0}) && 10*odd <= 3*len(head)

@@ -18,40 +18,40 @@ import (
 // Data is what DVC has recorded of a path.
 type Data struct {
 	Path   string // absolute; nothing need be there
-	Record string // the file that says so: NAME.dvc, or dvc.lock
+	Record string // the file of the record: NAME.dvc, or dvc.lock
 
 	out
-	below   string            // the path within the folder that is recorded, with slashes; "": all of it
+	below   string            // the path within the recorded folder, with slashes; "": all of it
 	root    string            // the folder that has .dvc; "": none
 	objects map[string]string // md5 of each file by its absolute path, once they are listed
 
 	cache   string // folder in which DVC keeps bytes
-	address string // of the remote that has them, for people
+	address string // of the remote, for people
 	remote  func(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
 // out is an output in a record, as DVC writes it.
 type out struct {
 	Name   string `yaml:"path"`
-	MD5    string `yaml:"md5"`  // of the bytes, in hex; of a folder that of its list, and .dir
-	Hash   string `yaml:"hash"` // md5; "" by DVC before version 3, to which line ends of texts are \n
+	MD5    string `yaml:"md5"`  // of the bytes, in hex; for a folder, of its list, with .dir
+	Hash   string `yaml:"hash"` // md5; "" by DVC before version 3, which took line ends of texts as \n
 	Size   int64  `yaml:"size"` // in bytes, of all files; 0: not known
 	Files  int    `yaml:"nfiles"`
 	Exec   bool   `yaml:"isexec"`
 	Remote string `yaml:"remote"`
 }
 
-// form is what an MD5 of DVC looks like: names of files are made of it.
+// form is the form of DVC's MD5s, of which names of files are built.
 var form = regexp.MustCompile(`^[0-9a-f]{32}(\.dir)?$`)
 
-// Records has the outputs of files of DVC that were read, by their absolute paths. Those that are not there have none.
+// Records has the outputs in DVC's files that were read, by absolute paths; none for a missing file.
 type Records map[string]map[string]out
 
-// Of is what DVC has recorded of a path, or of a folder that it is in: by NAME.dvc beside
-// that, or by the dvc.lock of a folder around it, as far up as the one with .dvc. It is nil without.
+// Of returns what DVC has recorded of a path, or of a folder that it is in: in NAME.dvc beside that, or in the dvc.lock
+// of a folder around it, up to the folder with .dvc. It is nil if nothing is recorded.
 func Of(path string) (*Data, error) { return Records{}.Of(path) }
 
-// Of is what the function Of says; each file is read once for all paths.
+// Of is the function Of; each file is read once for all paths.
 func (r Records) Of(path string) (*Data, error) {
 	at, err := filepath.Abs(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r Records) read(record string) error {
 		Outs   []out
 		Stages map[string]struct{ Outs []out }
 	}
-	var yours struct { // dvc.yaml, which alone says where stages work
+	var yours struct { // dvc.yaml, the only file that says where stages work
 		Stages map[string]struct {
 			WDir string
 			Do   struct{ WDir string }
@@ -128,10 +128,10 @@ func decode(file string, to any) error {
 	return err
 }
 
-// IsFolder says whether the path is that of a folder; of one within another by its name.
+// IsFolder reports whether the path is a folder's; within a recorded folder its name decides.
 func (d *Data) IsFolder() bool { return d.isFolder() && path.Ext(d.below) == "" }
 
-// Key tells the names and bytes that are recorded from all others. It begins with Mark.
+// Key identifies the recorded names and bytes. It begins with Mark.
 func (d *Data) Key() string {
 	hash, name := Mark, d.below
 	if d.Hash == "" {

@@ -8,14 +8,14 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// A clock ticks; where it has not for long, its process was stopped.
+// A clock ticks; a pause of more than long says that its process was stopped.
 const (
 	tick = time.Second
-	long = 5 * time.Second // more than a busy machine makes of a tick
+	long = 5 * time.Second // longer than a tick on a busy machine
 )
 
-// Clock measures the time in which its process runs: what it was stopped for, by a signal or a batch system that
-// suspends jobs, is none of it.
+// Clock measures the time in which its process runs, without the time for which a signal, or a batch system that
+// suspends jobs, has stopped it.
 type Clock struct {
 	quit context.CancelFunc
 
@@ -24,7 +24,7 @@ type Clock struct {
 	ran  time.Duration
 }
 
-// StartClock starts one, which ticks until it is stopped.
+// StartClock returns a clock that ticks until Stop.
 func StartClock() *Clock {
 	c := &Clock{last: time.Now()}
 	ctx, quit := context.WithCancel(context.Background())
@@ -37,7 +37,7 @@ func StartClock() *Clock {
 	return c
 }
 
-// Ran is the time so far.
+// Ran returns the time so far.
 func (c *Clock) Ran() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,13 +50,13 @@ func (c *Clock) Ran() time.Duration {
 	return c.ran
 }
 
-// Stop ends it, and is its time.
+// Stop ends the clock and returns its time.
 func (c *Clock) Stop() time.Duration {
 	c.quit()
 	return c.Ran()
 }
 
-// WithTimeout is context.WithTimeout by such a clock.
+// WithTimeout is context.WithTimeout by a Clock.
 func WithTimeout(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	c := StartClock()

@@ -5,11 +5,9 @@ import (
 	"time"
 )
 
-// Here is this process and machine, with counters of energy that somebody else reads.
+// Here returns this process and machine, with further counters of energy.
 func Here(counters ...Counter) Machine {
-	m := Machine{CPU: ownCPU, Memory: Level{Now: resident(), High: mostResident}, Energy: processorEnergy(powercap)}
-	m.Energy = append(m.Energy, counters...)
-	return m
+	return Machine{CPU: ownCPU, Memory: Level{Now: resident(), High: mostResident}, Energy: append(processorEnergy(powercap), counters...)}
 }
 
 func ownCPU() (time.Duration, bool) {
@@ -17,15 +15,14 @@ func ownCPU() (time.Duration, bool) {
 	return CPU(&r), ok
 }
 
-// Program is what the processes of a program used, those that it waited for included.
+// Program is what the processes of a program used, with the processes that it waited for.
 type Program struct {
 	CPU    time.Duration
 	Memory int64 // bytes of the largest process; 0: not known
 }
 
-// OfProgram reads what the system recorded of a program that this process started, and
-// which had so much memory itself at the start. Linux counts that for the program's too,
-// so only what is above it is the program's.
+// OfProgram reads the system's record of a program that this process started when it had own bytes of memory itself.
+// Linux counts them as the program's, so only a number above them is known to be the program's.
 func OfProgram(r *syscall.Rusage, own int64) Program {
 	p := Program{CPU: CPU(r)}
 	if n := MaxMemory(r); n > own {
@@ -34,7 +31,7 @@ func OfProgram(r *syscall.Rusage, own int64) Program {
 	return p
 }
 
-// Own is the most memory that this process has had.
+// Own returns the most memory that this process has had.
 func Own() int64 {
 	n, _ := mostResident()
 	return n

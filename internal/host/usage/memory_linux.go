@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// resident reads the memory that this process has now; nil if the system does not tell.
+// resident returns a reader of this process's present memory; nil if the system does not tell it.
 func resident() func() (int64, bool) {
 	file, err := os.Open("/proc/self/statm")
 	if err != nil {
@@ -30,15 +30,14 @@ func resident() func() (int64, bool) {
 	}
 }
 
-// inherited is what the system's record of this process said at its start: the most that the
-// process had which started it, if that was more.
+// inherited is the most memory in the system's record of this process at its start: that of its parent, if that was
+// more.
 var inherited = func() int64 {
 	r, _ := self()
 	return MaxMemory(&r)
 }()
 
-// mostResident is the most memory that this process has had. Its record tells, once that is
-// above what was inherited.
+// mostResident returns the most memory that this process has had: from its record, once that is above inherited.
 func mostResident() (int64, bool) {
 	if r, ok := self(); ok && MaxMemory(&r) > inherited {
 		return MaxMemory(&r), true

@@ -2,10 +2,10 @@
 
 package usage
 
-// resident is not known: this system tells the most that there was.
+// resident returns nil: this system tells only the most that there was.
 func resident() func() (int64, bool) { return nil }
 
-// mostResident is the most memory that this process has had.
+// mostResident returns the most memory that this process has had.
 func mostResident() (int64, bool) {
 	r, ok := self()
 	return MaxMemory(&r), ok

@@ -8,12 +8,10 @@ import (
 	"strings"
 )
 
-// powercap is where Linux has the energy counters of processors. Most systems let only
-// root read them.
+// powercap is where Linux has the energy counters of processors. On most systems only root may read them.
 const powercap = "/sys/class/powercap"
 
-// processorEnergy finds the counters of processors, and of the memory beside them, that
-// can be read.
+// processorEnergy finds the readable counters of processors, and of the memory beside them.
 func processorEnergy(folder string) (found []Counter) {
 	zones, err := filepath.Glob(filepath.Join(folder, "*-rapl:*"))
 	if err != nil {

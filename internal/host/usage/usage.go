@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Machine is where a Meter reads. A function that is nil, or says that it does not know,
-// leaves what it would tell unknown.
+// Machine is where a Meter reads. A value is unknown if its function is nil or returns false.
 type Machine struct {
 	CPU    func() (time.Duration, bool) // of this process so far, user and system
 	Memory Level                        // of this process
@@ -28,15 +27,14 @@ type Card struct {
 	Memory Level // of this process's tensors there
 }
 
-// Counter is a counter of energy, which wraps: it is to be read more often than that.
+// Counter is a counter of energy, which has to be read more often than it wraps.
 type Counter struct {
 	Of    string  // "processors", "cards"
-	Wrap  float64 // joules after which it starts again; 0: never
+	Wrap  float64 // joules after which it starts at 0; 0: never
 	Joule func() (float64, bool)
 }
 
-// How often counters are read while a step runs, and how old a reading of energy may be
-// at the beginning and end of one.
+// How often counters are read while a step runs, and how old a reading of energy may be at a step's beginning and end.
 const (
 	every = 250 * time.Millisecond
 	fresh = 100 * time.Millisecond
@@ -46,7 +44,7 @@ const (
 type Meter struct {
 	m     Machine
 	now   func() time.Time
-	watch bool // read from time to time while steps run
+	watch bool // whether to read from time to time while steps run
 
 	mu     sync.Mutex
 	at     map[*Span]bool // running steps
@@ -55,11 +53,11 @@ type Meter struct {
 	energy []tally
 }
 
-// tally adds a counter up.
+// tally adds up what a counter gains.
 type tally struct {
 	last, sum float64
-	known     bool
-	lost      int // how often it told nothing: a sum over that is not known
+	valid     bool
+	lost      int // how often it told nothing: no sum over such a time is known
 }
 
 // New begins to measure on a machine.
@@ -69,29 +67,28 @@ func New(m Machine) *Meter {
 
 // Span is the time of one step.
 type Span struct {
-	meter    *Meter
-	beside   int
-	cpu      time.Duration
-	cpuKnown bool
-	memory   peak
-	energy   []tally
+	meter   *Meter
+	beside  int
+	cpu     time.Duration
+	cpuRead bool
+	memory  peak
+	energy  []tally
 
 	card       *Card
 	cardMemory peak
 }
 
-// peak is the most that a level was, as far as it was read.
+// peak is the highest reading of a level.
 type peak struct {
 	first, most, high int64
-	known             bool
+	valid             bool
 }
 
 func (p *peak) see(l Level) {
-	if l.Now == nil {
-		return
-	}
-	if n, ok := l.Now(); ok {
-		p.most, p.known = max(p.most, n), true
+	if l.Now != nil {
+		if n, ok := l.Now(); ok {
+			p.most, p.valid = max(p.most, n), true
+		}
 	}
 }
 
@@ -103,8 +100,7 @@ func (p *peak) begin(l Level) {
 	}
 }
 
-// end is the most of all: the level's own high mark if that moved, else the most that was
-// read, of levels that can be.
+// end returns the highest value: the level's own high mark if that rose, else the highest reading.
 func (p *peak) end(l Level) (int64, bool) {
 	p.see(l)
 	if l.High != nil {
@@ -112,7 +108,7 @@ func (p *peak) end(l Level) (int64, bool) {
 			return high, true
 		}
 	}
-	return p.most, p.known
+	return p.most, p.valid
 }
 
 // Begin says that a step begins.
@@ -124,7 +120,7 @@ func (m *Meter) Begin() *Span {
 	defer m.mu.Unlock()
 	s := &Span{meter: m}
 	if m.m.CPU != nil {
-		s.cpu, s.cpuKnown = m.m.CPU()
+		s.cpu, s.cpuRead = m.m.CPU()
 	}
 	s.memory.begin(m.m.Memory)
 	m.readEnergy(fresh)
@@ -150,7 +146,7 @@ func (s *Span) OnCard(c Card) {
 	s.cardMemory.begin(c.Memory)
 }
 
-// look reads what running steps have now, and will again as long as there are any.
+// look reads the memory of running steps and the energy, periodically as long as steps run.
 func (m *Meter) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,23 +172,23 @@ func (m *Meter) readEnergy(unless time.Duration) {
 		t := &m.energy[i]
 		v, ok := c.Joule()
 		if !ok {
-			t.known = false
+			t.valid = false
 			t.lost++
 			continue
 		}
 		switch gained := v - t.last; {
-		case !t.known: // its first reading
+		case !t.valid: // its first reading
 		case gained >= 0:
 			t.sum += gained
 		case c.Wrap > 0:
 			t.sum += gained + c.Wrap
 		}
-		t.last, t.known = v, true
+		t.last, t.valid = v, true
 	}
 }
 
-// End says that the step has ended, and what it used. What its program used is put over
-// what is known of the process.
+// End says that the step has ended, and returns what it used. What its program used replaces what is known of the
+// process.
 func (s *Span) End() *artifacts.Used {
 	if s == nil {
 		return nil
@@ -206,7 +202,7 @@ func (s *Span) End() *artifacts.Used {
 		m.timer = nil
 	}
 	u := &artifacts.Used{Beside: s.beside}
-	if s.cpuKnown {
+	if s.cpuRead {
 		if now, ok := m.m.CPU(); ok {
 			u.CPU, u.CPUOf = Seconds(now-s.cpu), artifacts.CPUOfStep
 			if s.beside > 0 {
@@ -214,9 +210,9 @@ func (s *Span) End() *artifacts.Used {
 			}
 		}
 	}
-	// What the process had before is not the step's. One that found room in that, or ran
-	// beside others, had memory of which no more is known.
-	if n, ok := s.memory.end(m.m.Memory); ok && s.memory.known && s.beside == 0 && n > s.memory.first {
+	// What the process had before is not the step's. Nothing is known of a step that found room in that, or ran beside
+	// others.
+	if n, ok := s.memory.end(m.m.Memory); ok && s.memory.valid && s.beside == 0 && n > s.memory.first {
 		u.Memory, u.MemoryOf = n-s.memory.first, artifacts.MemoryOfStep
 	}
 	if s.card != nil {
@@ -225,7 +221,7 @@ func (s *Span) End() *artifacts.Used {
 	}
 	m.readEnergy(fresh)
 	for i, c := range m.m.Energy {
-		if from, to := s.energy[i], m.energy[i]; from.known && to.known && from.lost == to.lost {
+		if from, to := s.energy[i], m.energy[i]; from.valid && to.valid && from.lost == to.lost {
 			u.Energy += to.sum - from.sum
 			if u.EnergyOf != "" {
 				u.EnergyOf += ", "
@@ -237,5 +233,5 @@ func (s *Span) End() *artifacts.Used {
 	return u
 }
 
-// Seconds is a time to the microsecond, as records have it.
+// Seconds returns a time in seconds, to the microsecond, as records have it.
 func Seconds(d time.Duration) float64 { return max(0, d).Round(time.Microsecond).Seconds() }

@@ -8,10 +8,10 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Row is one figure with what it is of.
+// Row is a figure with its name.
 type Row struct{ What, Value string }
 
-// Rows says what a step used, each figure with whose it is; none of a step that was not measured.
+// Rows says what a step used, and whose each figure is; nothing for a step that was not measured.
 func Rows(u *artifacts.Used) (rows []Row) {
 	if u == nil {
 		return nil
@@ -53,7 +53,7 @@ func Rows(u *artifacts.Used) (rows []Row) {
 	return rows
 }
 
-// Rows says what the steps used together, and of how many of them each figure is.
+// Rows says what the steps used together, and of how many steps each figure is.
 func (s Sum) Rows() (rows []Row) {
 	add := func(what, format string, args ...any) { rows = append(rows, Row{what, fmt.Sprintf(format, args...)}) }
 	of := func(n int) string {
@@ -86,7 +86,7 @@ func (s Sum) Rows() (rows []Row) {
 	return rows
 }
 
-// duration is a number of seconds for people: hours from ten on.
+// duration says seconds for people, from ten hours on in hours.
 func duration(seconds float64) string {
 	switch d := time.Duration(seconds * float64(time.Second)); {
 	case d >= 10*time.Hour:

@@ -1,7 +1,7 @@
 // Package amp decides about an update on the device that computed it: whether loss and gradients are
 // finite, by what they are divided (the loss scale of float16, as torch's GradScaler chooses
 // it, and clipping of their norm, as torch.nn.utils.clip_grad_norm_ does it), and what the next
-// scale is. Nothing waits for the device: losses and decisions are kept there until Read, which
+// scale is. The host does not wait for the device: losses and decisions are kept there until Read, which
 // gets all of them in one transfer.
 //
 // It knows of tensors, not of optimizers, models or files.
@@ -15,26 +15,11 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// The defaults of torch's GradScaler.
-const (
-	firstScale = 65536
-	growth     = 2
-	backoff    = 0.5
-	interval   = 2000
-)
+// firstScale is the default of torch's GradScaler.
+const firstScale = 65536
 
 // Options of a Scaler.
-type Options struct {
-	// Scaled says that the loss is multiplied by a factor that adapts, which float16 needs. A bad
-	// update is left out, and the next one is tried with half the factor, but where the loss itself is
-	// not finite: no factor mends that. Where it is not set, the first bad update is the last: nothing
-	// changes from there on.
-	Scaled bool
-	// ClipNorm bounds the norm of all gradients together; 0: it is not bounded.
-	ClipNorm float64
-	// Ring is how many updates are kept until Read.
-	Ring int
-}
+type Options = tensor.ScalerOptions
 
 // State is what a checkpoint keeps of a Scaler.
 type State struct {
@@ -46,7 +31,7 @@ type State struct {
 // Start is the state before the first update.
 func Start() State { return State{Scale: firstScale} }
 
-// Update is what became of one.
+// Update is the outcome of one update.
 type Update struct {
 	Loss float64
 	Left bool // nothing was changed: the loss or a gradient is not finite
@@ -60,7 +45,7 @@ type Scaler struct {
 	scale   *tensor.Tensor
 	divisor *tensor.Tensor // nil: gradients are taken as they are
 	found   *tensor.Tensor // of the last update
-	n       int            // updates in the ring that were made
+	n       int            // updates in the ring
 	kept    State          // as of the last Read
 }
 
@@ -99,8 +84,8 @@ func (a *Scaler) Restore(s State) {
 	a.kept, a.n = s, 0
 }
 
-// Scale is what the loss is to be multiplied by before gradients are taken, a float32 scalar that
-// changes with Check, the same one until Close; nil where that is 1 always.
+// Scale is the factor that the loss must be multiplied by before gradients are taken, a float32 scalar that Check
+// changes, the same tensor until Close; nil where the factor is always 1.
 func (a *Scaler) Scale() *tensor.Tensor {
 	if !a.options.Scaled {
 		return nil
@@ -114,23 +99,20 @@ func (a *Scaler) Slot() int64 {
 	return int64(a.n)
 }
 
-// Check decides about an update: loss is one number, not multiplied by Scale; the gradients, of any
-// float types, are of the loss times Scale, and are not changed. They are read once: that their norm is
-// finite, in float32, is taken for that they are, so a gradient beyond 1e19 is bad, too. Slot, int64
-// [1] on the device, has what Slot said. It takes no memory to speak of.
+// Check decides about an update: loss is one number, not multiplied by Scale; the gradients, of any float types, are of
+// the loss times Scale, and are not changed. They are read once: if their norm is finite in float32, they are taken to
+// be finite, so a gradient beyond 1e19 is bad, too. Slot, int64 [1] on the device, holds what Slot returned. Check
+// takes no memory to speak of.
 //
-// Nothing of the host changes, and nothing that is read of it does: a call that was recorded may be
-// replayed, with tensors at the same places. Made comes after each.
+// Check neither reads nor changes a number of the host: a recorded call may be replayed, with tensors at the same
+// places. Checked must follow each call and each replay.
 func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor, slot *tensor.Tensor) {
-	a.scope.CheckInPlace(a.state, loss, grads, slot, tensor.ScalerOptions{
-		Ring: a.options.Ring, Clip: a.options.ClipNorm,
-		Scaled: a.options.Scaled, Growth: growth, Backoff: backoff, Interval: interval,
-	})
+	a.scope.CheckInPlace(a.state, loss, grads, slot, a.options)
 }
 
-// Checked says that an update was checked, by a call of Check or by a replay of one.
+// Checked counts an update that was checked, by a call of Check or by a replay of one.
 func (a *Scaler) Checked() {
-	a.room("Made")
+	a.room("Checked")
 	a.n++
 }
 
@@ -148,7 +130,7 @@ func (a *Scaler) Found() *tensor.Tensor { return a.found }
 // the same tensor until Close; nil where they are taken as they are.
 func (a *Scaler) Divisor() *tensor.Tensor { return a.divisor }
 
-// Full says that Read must come before the next update.
+// Full says that Read must be called before the next update.
 func (a *Scaler) Full() bool { return a.n == a.options.Ring }
 
 // Read waits for the device, and gives the state and the updates since the last Read, the oldest

@@ -26,7 +26,7 @@ func check(s *tensor.Scope, a *amp.Scaler, loss *tensor.Tensor, grads []*tensor.
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	live := tensor.Live()
-	t.Cleanup(func() { // after those of scalers
+	t.Cleanup(func() { // after the scalers' cleanups
 		if tensor.Live() != live {
 			t.Errorf("%d tensors leaked", tensor.Live()-live)
 		}
@@ -124,7 +124,7 @@ func TestLossesAndFlags(t *testing.T) {
 				check(s, a, s.Full(of.loss, tensor.F32, tensor.CPU), grads)
 				want = append(want, amp.Update{Loss: of.loss, Left: bad})
 			}
-			for _, f := range map[string]func(){"Slot": func() { a.Slot() }, "Made": a.Checked} {
+			for _, f := range map[string]func(){"Slot": func() { a.Slot() }, "Checked": a.Checked} {
 				errtest.Says(t, tensor.Try(f), "5 updates were not read")
 			}
 			state, got := a.Read()

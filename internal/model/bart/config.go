@@ -12,7 +12,7 @@ import (
 )
 
 // Config is Hugging Face's config.json of a BART model. Fields that this package does
-// not use are kept and written again.
+// not use are kept and written.
 type Config struct {
 	VocabSize         int64   `json:"vocab_size"`
 	DModel            int64   `json:"d_model"`
@@ -112,36 +112,40 @@ func (c Config) WithDropout(p float64) seq2seq.Config {
 
 // Validate says what this package cannot compute.
 func (c Config) Validate() error {
+	if err := c.validate(); err != nil {
+		return fmt.Errorf("BART config: %w", err)
+	}
+	return nil
+}
+
+func (c Config) validate() error {
 	size := seq2seq.CheckSize
 	if err := cmp.Or(
 		size("vocab_size", c.VocabSize, 1<<24), size("d_model", c.DModel, 1<<16), size("encoder_layers", c.EncoderLayers, 1000),
 		size("decoder_layers", c.DecoderLayers, 1000), size("encoder_attention_heads", c.EncoderHeads, 1000), size("decoder_attention_heads", c.DecoderHeads, 1000),
 		size("encoder_ffn_dim", c.EncoderFFN, 1<<18), size("decoder_ffn_dim", c.DecoderFFN, 1<<18), size("max_position_embeddings", c.MaxPositions, 1<<20),
 	); err != nil {
-		return fmt.Errorf("BART config: %w", err)
+		return err
 	}
 	switch {
 	case c.EncoderHeads != c.DecoderHeads:
-		return fmt.Errorf("BART config: encoder_attention_heads is %d and decoder_attention_heads %d; equal ones are known", c.EncoderHeads, c.DecoderHeads)
+		return fmt.Errorf("encoder_attention_heads is %d and decoder_attention_heads %d; only equal numbers are supported", c.EncoderHeads, c.DecoderHeads)
 	case c.DModel%c.EncoderHeads != 0:
-		return fmt.Errorf("BART config: d_model %d is not a multiple of %d heads", c.DModel, c.EncoderHeads)
+		return fmt.Errorf("d_model %d is not a multiple of %d heads", c.DModel, c.EncoderHeads)
 	case c.Activation != "gelu":
-		return fmt.Errorf("BART config: activation_function is %q; gelu is known", c.Activation)
+		return fmt.Errorf("activation_function is %q; only gelu is supported", c.Activation)
 	case c.EncoderLayerDrop != 0 || c.DecoderLayerDrop != 0:
-		return errors.New("BART config: encoder_layerdrop and decoder_layerdrop are not supported: use 0")
+		return errors.New("encoder_layerdrop and decoder_layerdrop are not supported: use 0")
 	case !c.TieEmbeddings:
-		return errors.New("BART config: tie_word_embeddings is false; the output matrix must be the embedding")
+		return errors.New("tie_word_embeddings is false; the output matrix must be the embedding")
 	}
 	for _, d := range []struct {
 		name string
 		p    float64
 	}{{"dropout", c.Dropout}, {"attention_dropout", c.AttentionDropout}, {"activation_dropout", c.ActivationDropout}} {
 		if !(d.p >= 0 && d.p < 1) {
-			return fmt.Errorf("BART config: %s is %g, want 0 to below 1", d.name, d.p)
+			return fmt.Errorf("%s is %g, want 0 to below 1", d.name, d.p)
 		}
 	}
-	if err := c.Vocabulary().Check(); err != nil {
-		return fmt.Errorf("BART config: %w", err)
-	}
-	return nil
+	return c.Vocabulary().Check()
 }

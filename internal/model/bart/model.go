@@ -61,7 +61,7 @@ func (n *network) add(p *seq2seq.Pass, x, y *tensor.Tensor, norm dense) *tensor.
 
 // embed adds positions to embedded tokens x [T, d_model].
 //
-// Indexes are the rows of their table, on a card; nil: they are made.
+// Indexes are the rows of their table, on a card; nil: embed computes them.
 func (n *network) embed(p *seq2seq.Pass, x *tensor.Tensor, positions func() []int64, indexes *tensor.Tensor, of stack) *tensor.Tensor {
 	if indexes == nil {
 		rows, err := n.c.rows(positions())

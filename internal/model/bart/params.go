@@ -11,26 +11,12 @@ import (
 // offset is where the table of positions begins to be used (BartLearnedPositionalEmbedding).
 const offset = 2
 
-// Specs are all tensors, with the deviations of BartPreTrainedModel._init_weights. Their
-// names may lack "model.", as in the checkpoints of facebook/bart-base and -large.
+// Build implements seq2seq.Config, with the deviations of BartPreTrainedModel._init_weights. Names may lack "model.", as
+// in the checkpoints of facebook/bart-base and -large.
 //
 // NOTE transformers sets the embedding of the pad token to 0 and leaves it out of the
 // gradients of what is read; no sequence here has a pad token.
-func (c Config) Specs() (all []seq2seq.Spec) {
-	c.build(func(s seq2seq.Spec) *tensor.Tensor {
-		all = append(all, s)
-		return nil
-	})
-	return all
-}
-
-// Network implements seq2seq.Config.
-func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
-	return c.build(func(s seq2seq.Spec) *tensor.Tensor { return get(s.Name) })
-}
-
-// build makes the network of tensors, which take is asked for in transformers' order.
-func (c Config) build(take func(seq2seq.Spec) *tensor.Tensor) *network {
+func (c Config) Build(take func(seq2seq.Spec) *tensor.Tensor) seq2seq.Network {
 	d, random, ones, zeros := c.DModel, seq2seq.Draw{Deviation: c.InitStd}, seq2seq.Draw{Value: 1}, seq2seq.Draw{}
 	named := func(product, name string, init seq2seq.Draw, shape ...int64) *tensor.Tensor {
 		return take(seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init, Product: product})

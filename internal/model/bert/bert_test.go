@@ -43,7 +43,7 @@ func TestOtherEncodersAreTransformers(t *testing.T) {
 	}
 }
 
-// compare holds vectors, computed in batches of some sizes, to those of a golden.
+// compare holds vectors, computed in batches of some sizes, to a golden's vectors.
 func compare(t *testing.T, name string, m *Model, sequences string, want []byte, poolings ...Pooling) {
 	t.Helper()
 	var texts [][]int32
@@ -71,7 +71,7 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 	}
 }
 
-// TestPrecisions has vectors in bf16 and int8 beside those of float32, of every family and in batches of some sizes, packed as this processor
+// TestPrecisions has vectors in bf16 and int8 beside float32, of every family and in batches of some sizes, packed as this processor
 // multiplies or not: cosines of at least 0.999 and 0.99. Texts are attended to together and one by one.
 func TestPrecisions(t *testing.T) {
 	precisely(t, "bf16", 0.999)
@@ -98,7 +98,7 @@ func precisely(t *testing.T, precision string, least float64) {
 						same = same && slices.Equal(v, want[i])
 					}
 					if same {
-						t.Errorf("%s, %s: the vectors are those of float32", name, pooling)
+						t.Errorf("%s, %s: the vectors are the same as in float32", name, pooling)
 					}
 				}
 			}

@@ -62,8 +62,8 @@ func parse(text []byte) (c Config, err error) {
 	read("model_type", &name)
 	of := families[name]
 	if of == nil {
-		known := lists.Map(slices.Sorted(maps.Keys(families)), strconv.Quote)
-		return c, fmt.Errorf("config.json: model_type is %q, want %s: an encoder", name, strings.Join(known, ", "))
+		names := lists.Map(slices.Sorted(maps.Keys(families)), strconv.Quote)
+		return c, fmt.Errorf("config.json: model_type is %q, want %s: an encoder", name, strings.Join(names, ", "))
 	}
 	c = of.defaults
 	c.ModelType, c.family = name, of
@@ -98,7 +98,7 @@ func parse(text []byte) (c Config, err error) {
 	case err != nil:
 		return c, err
 	case positions != "absolute":
-		return c, fmt.Errorf("config.json: position_embedding_type is %q; absolute is known", positions)
+		return c, fmt.Errorf("config.json: position_embedding_type is %q; only absolute is supported", positions)
 	case decoder:
 		return c, errors.New("config.json: is_decoder is true; an encoder is wanted, whose tokens see all others")
 	}
@@ -118,10 +118,10 @@ func (c Config) validate() error {
 			return fmt.Errorf("config.json: %s is %d, want %d to %d", f.name, f.v, f.least, f.atMost)
 		}
 	}
-	_, known := tensor.ActivationOf(c.Activation)
+	_, ok := tensor.ActivationOf(c.Activation)
 	switch {
-	case !known:
-		return fmt.Errorf("config.json: the activation is %q; %s are known", c.Activation, tensor.KnownActivations)
+	case !ok:
+		return fmt.Errorf("config.json: the activation is %q; %s are supported", c.Activation, tensor.ActivationNames)
 	case c.Hidden%c.Heads != 0:
 		return fmt.Errorf("config.json: %s %d is not a multiple of %d heads", size[0], c.Hidden, c.Heads)
 	case !(c.Epsilon > 0):
@@ -129,7 +129,7 @@ func (c Config) validate() error {
 	case c.family.afterPad && (c.Pad < 0 || c.MaxTokens() < 1):
 		return fmt.Errorf("config.json: pad_token_id is %d, want 0 to %d: positions begin after it", c.Pad, c.MaxPositions-2)
 	case c.Buckets != c.family.defaults.Buckets:
-		return fmt.Errorf("config.json: relative_attention_num_buckets is %d; %d is known", c.Buckets, c.family.defaults.Buckets)
+		return fmt.Errorf("config.json: relative_attention_num_buckets is %d; only %d is supported", c.Buckets, c.family.defaults.Buckets)
 	}
 	return nil
 }

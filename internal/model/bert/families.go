@@ -13,7 +13,7 @@ type family struct {
 	names    names
 }
 
-// names are those of a layer's parts.
+// names are the names of a layer's parts.
 type names struct{ q, k, v, o, afterAttention, in, out, after string }
 
 var bertSizes = [4]string{"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}

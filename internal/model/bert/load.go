@@ -146,7 +146,7 @@ func (l *loader) load() {
 	}
 	if l.err == nil && l.f != nil {
 		stack, _, _ := strings.Cut(c.family.layers, ".")
-		m.Unused, l.err = l.f.Rest(func(name string) bool { // all but heads and poolers
+		m.Unused, l.err = l.f.Rest(func(name string) bool { // heads and poolers are not used
 			name = strings.TrimPrefix(name, c.family.prefix)
 			return (strings.HasPrefix(name, "embeddings") || strings.HasPrefix(name, stack+".")) && !strings.HasSuffix(name, "_ids")
 		})

@@ -14,7 +14,7 @@ import (
 type Model struct {
 	Config Config
 	Device tensor.Device
-	Unused []string // tensors of the file that it was read of, which nothing is computed with
+	Unused []string // tensors of its file that nothing is computed with
 
 	scope                   *tensor.Scope
 	words, positions, types *tensor.Tensor // [vocab | positions | types, embedding]; types or nil
@@ -69,8 +69,9 @@ func (m *Model) ToBF16() error {
 	})
 }
 
-// ToInt8 rounds the layers' matrices to int8, once, to multiply by them from now on (int8s.Matrices); attention is in BF16 on processors
-// that PackedAttention multiplies in it on, and all else stays float32. It is called before anything is computed, and once; a card is an error.
+// ToInt8 rounds the layers' matrices to int8, once, to multiply by them from now on (int8s.Matrices). Attention is in
+// BF16 on processors with products of BF16 for PackedAttention, and everything else stays float32. It is called before
+// anything is computed, and once; a card is an error.
 func (m *Model) ToInt8() (err error) {
 	if m.int8, err = int8s.New(m.Device); err != nil {
 		return err
@@ -104,7 +105,7 @@ const (
 // memory depends on the budget and not on the number of texts.
 func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {
 	if pooling != CLS && pooling != Mean && pooling != Max {
-		return nil, fmt.Errorf("encoder: pooling %q; cls, mean and max are known", pooling)
+		return nil, fmt.Errorf("encoder: pooling %q; use cls, mean or max", pooling)
 	}
 	for i, ids := range texts {
 		if n := int64(len(ids)); n == 0 || n > m.Config.MaxTokens() {
@@ -224,7 +225,7 @@ func (m *Model) embed(s *tensor.Scope, ids, places *tensor.Tensor) *tensor.Tenso
 	return x
 }
 
-// bias is that of relative positions, [heads, most, most], or nil.
+// bias returns the bias of relative positions, [heads, most, most], or nil.
 func (m *Model) bias(s *tensor.Scope, most int64) *tensor.Tensor {
 	if m.relative == nil {
 		return nil
@@ -250,7 +251,7 @@ func (m *Model) encode(s *tensor.Scope, x *tensor.Tensor, attend attention) *ten
 // attention is of q, k and v [T, heads*d] each.
 type attention func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor
 
-// scale is that of the scores of attention.
+// scale is the scale of attention's scores.
 func (m *Model) scale() float64 { return 1 / math.Sqrt(float64(m.Config.Hidden/m.Config.Heads)) }
 
 // place appends a text's tokens and their rows of the table of positions.

@@ -9,5 +9,5 @@
 // With -card=real and no card it ends with 2 and says what is missing. The report is JSON: the
 // card, libtorch's version, and of each comparison the largest difference and its tolerance.
 //
-// It has tests alone; no program imports it.
+// It has only tests; no program imports it.
 package cardtest

@@ -99,7 +99,7 @@ var operations = []operation{
 		return s.MaskedFill(t, s.Less(t, s.Zeros(tensor.F32, t.Device(), 1)), 0.5)
 	})},
 	{name: "add_rows", fixed: true, shapes: shapes(size(6, 5), size(4, 5)), f: func(s *scope, dev tensor.Device, in list) *tensor.Tensor {
-		to := s.Clone(in[0])
+		to := s.Scale(in[0], 1)
 		s.AddRowsInPlace(to, s.FromInt64s([]int64{5, 0, 5, 2}, dev, 4), in[1])
 		return to
 	}},
@@ -140,7 +140,7 @@ var operations = []operation{
 	}},
 }
 
-// tolerances of a type, by the largest value: those of the products of a card, which adds up in another order.
+// tolerances of a type, by the largest value, for the products of a card, which adds up in another order.
 var tolerances = []struct {
 	dtype             tensor.DType
 	forward, backward float64
@@ -162,7 +162,7 @@ func TestOperations(t *testing.T) {
 					on := func(dev tensor.Device, dtype tensor.DType) (out []float32, grads [][]float32) {
 						in := make(list, len(inputs))
 						for i, x := range inputs {
-							in[i] = s.Clone(s.ToDevice(s.ToDType(x, dtype), dev))
+							in[i] = s.Scale(s.ToDevice(s.ToDType(x, dtype), dev), 1)
 							if !o.fixed {
 								s.Leaf(in[i])
 							}
@@ -236,7 +236,7 @@ func TestDropout(t *testing.T) {
 	}
 }
 
-// TestAttentionDropout: the gradient of attention is that of the mask that the seed draws.
+// TestAttentionDropout: the gradient of attention follows the mask that the seed draws.
 func TestAttentionDropout(t *testing.T) {
 	run(t, func(s *tensor.Scope) {
 		const rows, width = 20, 12

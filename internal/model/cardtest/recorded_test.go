@@ -31,7 +31,7 @@ func families(layers int64) map[string]seq2seq.Config {
 	return map[string]seq2seq.Config{"t5": t, "bart": b}
 }
 
-// lengths draws a batch of examples whose lengths vary, as those of a training do; single: labels are one token each. Batches of
+// lengths draws a batch of examples whose lengths vary, as in a training; single: labels are one token each. Batches of
 // one shape have the same lengths, in other orders.
 func lengths(shape, seed uint64, single bool) *train.Batch {
 	b := &train.Batch{}
@@ -139,7 +139,7 @@ func values(all []train.Loss) []float32 {
 	return lists.Map(all, func(l train.Loss) float32 { return float32(l.Value) })
 }
 
-// TestShared: trainings that share a card at the same time are those that have it alone.
+// TestShared: trainings that share a card at the same time compute what each computes on a card of its own.
 func TestShared(t *testing.T) {
 	learners := map[int64]*fit.Seq2Seq{}
 	var want, got [2][]float32

@@ -115,7 +115,7 @@ func f32(v []float64) []float32 {
 	return lists.Map(v, func(x float64) float32 { return float32(x) })
 }
 
-// TestResume: what a CPU began a card continues with, and what a card began a CPU; the losses are those of the CPU alone.
+// TestResume: what a CPU began a card continues with, and what a card began a CPU; the losses are the same as on the CPU only.
 func TestResume(t *testing.T) {
 	want := trained(t, toy(t, tensor.CPU, tensor.F32, 0), &shelf{folder: t.TempDir()}, 40)
 	for name, devices := range map[string][]tensor.Device{

@@ -22,11 +22,11 @@ type Beam struct {
 	Start         int32         // decoder_start_token_id
 	EOS           int32         // ends a hypothesis
 	Trie          *docid.Trie   // nil: every token may follow
-	// Tokens that are written without a trie at the first and at the last of MaxTokens
+	// ForcedBOS and ForcedEOS are tokens that are written without a trie at the first and at the last of MaxTokens
 	// steps, at no cost (forced_bos_token_id, forced_eos_token_id); nil: none.
 	ForcedBOS, ForcedEOS *int64
-	// A query whose scores are not numbers has no hypotheses, and the others are searched on; else
-	// that is ErrNaN.
+	// Overflows gives a query whose scores are not numbers no hypotheses, and searches on for the others; else such
+	// scores are ErrNaN.
 	Overflows bool
 }
 
@@ -71,14 +71,13 @@ type Hypothesis struct {
 	Score  float64 // log-probability / length^LengthPenalty
 }
 
-// Stepper runs a model's decoder for the queries that it was made for. Rows are
-// grouped by query and every query has the same number of them.
+// Stepper runs a model's decoder for its queries. Rows are grouped by query and every query has the same number of
+// them.
 type Stepper interface {
-	// Step appends tokens[i] to row i and returns the scores of what may follow.
-	// queries are the ones still searched, in their order, one of them several times where
-	// its rows are groups of their own; len(tokens) is a multiple of their number. Row i continues from row parents[i] of the last Step, which is a
-	// row of the same query; at the first Step parents is nil. The result is valid
-	// until the next Step.
+	// Step appends tokens[i] to row i and returns the scores of what may follow. queries are the queries still
+	// searched, in their order, a query several times where its rows are several groups; len(tokens) is a multiple of
+	// their number. Row i continues from row parents[i] of the last Step, a row of the same query; at the first Step
+	// parents is nil. The result is valid until the next Step.
 	Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error)
 }
 
@@ -153,10 +152,10 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 	return lists.Map(searches, (*search).finish), nil
 }
 
-// forced is the token of a step that nothing else may be written in, or nil.
+// forced is the only token that a step may write, or nil.
 func (b *Beam) forced(step int) *int64 {
 	switch {
-	case b.Trie != nil: // it alone says what may follow
+	case b.Trie != nil: // only the trie says what may follow
 		return nil
 	case step == b.MaxTokens && b.ForcedEOS != nil:
 		return b.ForcedEOS
@@ -200,7 +199,7 @@ func lineage(active []*search, origins []int) []int32 {
 	return parents
 }
 
-// rows is the number of rows per query: that of the query with the most beams.
+// rows is the number of rows per query: the most beams that a query has.
 func rows(active []*search) int {
 	n := 0
 	for _, q := range active {

@@ -111,7 +111,7 @@ func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
 
 // Along implements Scores.
 func (f forced) Along(*docid.Trie, []docid.Node, []float32, int) ([][]Candidate, error) {
-	return nil, errors.New("a trie alone says what may follow")
+	return nil, errors.New("only the trie says what may follow")
 }
 
 // Table is Scores in memory: a token's log-probability is its logit less the row's
@@ -159,8 +159,8 @@ func (t *Table) Top(sums []float32, n int) ([][]Candidate, error) {
 	return out, nil
 }
 
-// floor is a score that the n best candidates of rows from … to-1 reach: that of
-// the n-th best maximum of a block, if there are so many.
+// floor is a score that the n best candidates of rows from … to-1 reach: the n-th best maximum of a block, if there are
+// so many blocks.
 func (t *Table) floor(sums []float32, from, to, n int) float32 {
 	if t.Block == 0 {
 		return float32(math.Inf(-1))

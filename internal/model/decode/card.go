@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// card is what a Searcher or Ranker keeps on a card.
+// card is what a Searcher keeps on a card.
 type card struct {
 	scope *tensor.Scope
 	head  *tensor.Tensor // rows of the output matrix for count tokens
@@ -35,20 +35,19 @@ func (c *card) close() {
 	c.scope.Close()
 }
 
-// cardStep is a step on a card, as its Scores. Nothing is computed before it is known
-// what is asked of it, so that one transfer takes to the card all that a token needs, and
-// one brings back what was found.
+// cardStep is a step on a card, as its Scores. It computes nothing before something is asked of it, so that one
+// transfer takes everything to the card that a token needs, and one brings back what was found.
 type cardStep struct {
 	*session
 	queries  int
 	tokens   []int32
 	computed bool
-	scores   *tensor.Tensor // [rows, count] log-probabilities, once it is made
+	scores   *tensor.Tensor // [rows, count] log-probabilities, once computed
 }
 
 // stepCard is Step on a card.
 func (c *session) stepCard(queries int, tokens, parents []int32) (Scores, error) {
-	if c.last != nil && !c.last.computed { // its token was forced: nothing was asked of it
+	if c.last != nil && !c.last.computed { // its token was forced, and its scores were not read
 		if err := c.last.make(nil); err != nil {
 			return nil, err
 		}
@@ -63,12 +62,12 @@ func (c *session) stepCard(queries int, tokens, parents []int32) (Scores, error)
 	return c.last, err
 }
 
-// make makes the step if that is due and calls f, where there is one, with arrays on the
-// card. What f reads of the card must be one tensor.
+// make computes the step if that is due and calls f, if it is not nil, with arrays on the card. f must read only one
+// tensor of the card.
 func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...[]int64) error {
 	return tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
-			m, own := c.output.m, [][]int64(nil)
+			m, own := c.searcher.m, [][]int64(nil)
 			if !c.computed {
 				own = c.cache.Arrays(c.tokens)
 			}
@@ -77,7 +76,7 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 				states := c.cache.StepOn(s, on[:len(own)])
 				c.computed = true
 				if f != nil {
-					logits := m.LogitsOf(s, states, c.output.card.head)
+					logits := m.LogitsOf(s, states, c.searcher.card.head)
 					c.scores = c.scope.Move(s.LogSoftmax(logits, -1, tensor.F32))
 					tensor.Free(logits)
 				}
@@ -106,13 +105,13 @@ func packed[T any](values []T, zeros int, bits func(T) uint32) []int64 {
 	return out
 }
 
-// floats are the n numbers of an uploaded array that packed made.
+// floats are the n numbers of an uploaded array of packed.
 func floats(s *tensor.Scope, t *tensor.Tensor, n int) *tensor.Tensor {
 	return s.Narrow(s.Bits(t, tensor.F32), 0, 0, int64(n))
 }
 
 // trie is t on the card, where it is taken once.
-func (c *card) trie(t *docid.Trie, o *output) (on *tensor.Tensor, err error) {
+func (c *card) trie(t *docid.Trie, x *Searcher) (on *tensor.Tensor, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if have := c.tries[t]; have != nil {
@@ -120,14 +119,14 @@ func (c *card) trie(t *docid.Trie, o *output) (on *tensor.Tensor, err error) {
 	}
 	tokens := t.Tokens()
 	for _, id := range tokens {
-		if int64(id) >= o.count {
-			return nil, outside(id, o.count)
+		if int64(id) >= x.count {
+			return nil, outside(id, x.count)
 		}
 	}
 	two := packed(tokens, max(t.Widest()), func(id int32) uint32 { return uint32(id) })
 	err = tensor.Try(func() {
 		tensor.Within(func(s *tensor.Scope) {
-			on = c.scope.Move(s.Bits(s.Upload(o.m.Device, two)[0], tensor.I32))
+			on = c.scope.Move(s.Bits(s.Upload(x.m.Device, two)[0], tensor.I32))
 		})
 	})
 	if err != nil {
@@ -140,7 +139,7 @@ func (c *card) trie(t *docid.Trie, o *output) (on *tensor.Tensor, err error) {
 // Along implements Scores. Scores of what may follow are gathered into a matrix as wide as
 // the widest of the rows' nodes: no wider than all scores.
 func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
-	trie, err := c.output.card.trie(t, c.output)
+	trie, err := c.searcher.card.trie(t, c.searcher)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +154,7 @@ func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n in
 	}
 	width, rows := int64(len(nodes)/c.queries), int64(len(nodes))
 	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
-		column := s.Arange(most, c.output.m.Device)
+		column := s.Arange(most, c.searcher.m.Device)
 		edges := s.Add(s.View(on[1], rows, 1), column) // [rows, most]
 		tokens := s.ToDType(s.IndexSelect(trie, 0, s.View(edges, -1)), tensor.I64)
 		scores := s.Gather(c.scores, 1, s.View(tokens, rows, most))

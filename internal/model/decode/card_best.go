@@ -6,13 +6,12 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// cardBest finds each query's n best candidates by libtorch, on a card or not, in the order of worse: by score,
-// then by row, then by column. Sorts are stable, so ties need nothing else.
+// cardBest finds each query's n best candidates by libtorch, on a card or not, in the order of worse: by score, then by
+// row, then by column. Sorts are stable, so ties need nothing else.
 //
-// Not all scores are sorted. A row's are taken in blocks of neighbours. Of a query's
-// blocks, those with the n highest maxima, the earlier of equal ones, hold its n best:
-// for a candidate in another block each of these has one that is higher, or as high and
-// earlier.
+// Not all scores are sorted. A row's scores are taken in blocks of neighbours. The n blocks of a query with the highest
+// maxima, the earlier of equal ones, hold its n best candidates: each of these blocks has a candidate that is higher
+// than a candidate of another block, or as high and earlier.
 type cardBest struct {
 	s       *tensor.Scope
 	queries int
@@ -84,8 +83,8 @@ func blockSize(count, n int64) int64 {
 	return size
 }
 
-// candidates reads what was found, in one transfer: nothing of a query one of whose scores is not a number. place
-// says what is at a position in a query's scores.
+// candidates reads what was found, in one transfer: nothing of a query with a score that is not a number. place says
+// what is at a position in a query's scores.
 func (f *cardFound) candidates(n int, place func(query int, at int64) (row, token int64)) [][]Candidate {
 	bits := f.s.ToDType(f.s.Bits(f.values, tensor.I32), tensor.I64)
 	all := []*tensor.Tensor{bits, f.position}

@@ -104,11 +104,11 @@ func TestTrieTies(t *testing.T) {
 		}
 		want := errtest.Value(table.Along(trie, nodes, sums, n))(t)
 		var got [][]Candidate
-		o := &output{m: &seq2seq.Model{Device: tensor.CUDA(0)}, count: int64(vocab)}
+		o := &Searcher{m: &seq2seq.Model{Device: tensor.CUDA(0)}, count: int64(vocab)}
 		tensortest.Run(t, func(s *tensor.Scope) {
 			o.card = &card{scope: s, tries: map[*docid.Trie]*tensor.Tensor{}}
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
-			step := &cardStep{session: &session{output: o}, queries: queries, computed: true, scores: scores}
+			step := &cardStep{session: &session{searcher: o}, queries: queries, computed: true, scores: scores}
 			got = errtest.Value(step.Along(trie, nodes, sums, n))(t)
 		})
 		for q := range want {

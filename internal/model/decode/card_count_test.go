@@ -106,7 +106,7 @@ func TestCounts(t *testing.T) {
 		m := shape(t, layers)
 		x := errtest.Value(NewSearcher(m))(t)
 		defer x.Close()
-		errtest.None(t, tensor.Try(func() { errtest.Value(x.output.card.trie(trie, x.output))(t) }))
+		errtest.None(t, tensor.Try(func() { errtest.Value(x.card.trie(trie, x))(t) }))
 		for mode, find := range map[string]func(s Stepper) ([][]Hypothesis, error){
 			"beam": func(s Stepper) ([][]Hypothesis, error) { return Search(ctx, s, len(queries), NewBeam(6, nil)) },
 			"trie": func(s Stepper) ([][]Hypothesis, error) { return Search(ctx, s, len(queries), NewBeam(6, trie)) },
@@ -161,7 +161,7 @@ func TestPositions(t *testing.T) {
 func oneTransfer(t *testing.T, name string, x *Searcher, queries [][]int32, find func(Stepper) ([][]Hypothesis, error)) (tokens []fakecard.Counts) {
 	t.Helper()
 	errtest.None(t, tensor.Try(func() {
-		c := errtest.Value(start(x.output, nil, queries, 6))(t)
+		c := errtest.Value(start(x, nil, queries, 6))(t)
 		defer c.close()
 		errtest.Value(find(counted{c, &tokens}))(t)
 	}))

@@ -11,10 +11,10 @@ import (
 // as its last one, and kept with it, before a second look is needed.
 const moreThanTopK = 32
 
-// Draw implements drawing: what choices, filter and draw do on a CPU. Without top_k all
-// scores are sorted, so that one look is enough whatever top_p leaves.
+// Draw implements drawing as choices, filter and draw do on a CPU. Without top_k all scores are sorted, so that one
+// look is enough whatever top_p leaves.
 func (c *cardStep) Draw(o *Sampling, rows []int32, u []float64) (out []Candidate, err error) {
-	vocab := int(c.output.count)
+	vocab := int(c.searcher.count)
 	n := vocab
 	if o.TopK > 0 {
 		n = min(o.TopK+moreThanTopK, vocab)
@@ -26,7 +26,7 @@ func (c *cardStep) Draw(o *Sampling, rows []int32, u []float64) (out []Candidate
 	for more := true; more && err == nil; n = min(4*n, vocab) {
 		e := c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
 			d := cardDraws{s: s, o: o, rows: on[1], u: s.Bits(on[0], tensor.F64)}
-			d.cardFound = cardBest{s, int(c.scores.Dim(0)), n}.of(c.scores, s.Zeros(tensor.F32, c.output.m.Device, c.scores.Dim(0)))
+			d.cardFound = cardBest{s, int(c.scores.Dim(0)), n}.of(c.scores, s.Zeros(tensor.F32, c.searcher.m.Device, c.scores.Dim(0)))
 			out, more, err = d.read(d.choose(d.weights()))
 		}, numbers, of)
 		err = errors.Join(e, err)
@@ -68,8 +68,8 @@ func (d *cardDraws) weightsIn(s *tensor.Scope) *tensor.Tensor {
 	return w
 }
 
-// choose is the place of each draw among its row's candidates, [draws, 1]: the first at
-// which the running sum of weights is above u of the whole.
+// choose is the place of each draw among its row's candidates, [draws, 1]: the first at which the running sum of
+// weights is above u times their total.
 func (d *cardDraws) choose(weights *tensor.Tensor) *tensor.Tensor {
 	s := d.s
 	sum := s.Cumsum(weights, 1, tensor.F64)
@@ -81,8 +81,8 @@ func (d *cardDraws) choose(weights *tensor.Tensor) *tensor.Tensor {
 	return s.Minimum(at, count(s.Less(sum, total))) // rounding may leave none
 }
 
-// read takes the draws to the host, in one transfer. more: more candidates than were
-// found are as probable as the last of top_k.
+// read takes the draws to the host, in one transfer. more says that candidates beyond the found ones are as probable as
+// the last of top_k.
 func (d *cardDraws) read(at *tensor.Tensor) (out []Candidate, more bool, err error) {
 	s, n := d.s, d.values.Dim(1)
 	of := func(t *tensor.Tensor, at *tensor.Tensor) *tensor.Tensor { // [draws, 1]

@@ -11,6 +11,6 @@
 // transfer takes to it what the host decided, one brings back the few candidates.
 //
 // Reading order: beam.go, search.go, hypotheses.go; candidates.go; rank.go; then
-// sample.go; with libtorch model.go and atomic.go; for a card card.go, card_best.go,
+// sample.go; with libtorch logits.go and model.go; for a card card.go, card_best.go,
 // card_draw.go and fit.go.
 package decode

@@ -18,14 +18,14 @@ type Load struct {
 	Sorted bool        // all scores are sorted: sampling without top_k
 }
 
-// unknownBatch is how many queries a card decodes together where its free memory is not known.
+// unknownBatch is how many queries a card decodes together if its free memory cannot be read.
 const unknownBatch = 32
 
-// mostBatch bounds them: a card gains nothing by more, and who follows sees no progress.
+// mostBatch bounds the queries of a batch: a card gains nothing by more, and progress is reported between batches.
 const mostBatch = 512
 
-// Fit is how many queries can be decoded together in so many bytes of a card, a fifth of
-// which is left alone: at least one.
+// Fit is how many queries, at least one, can be decoded together in so many bytes of a card. A fifth of them stays
+// free.
 func Fit(free int64, m *seq2seq.Model, l Load) int {
 	return int(min(max(free/5*4/PerQuery(m, l), 1), mostBatch))
 }
@@ -61,21 +61,20 @@ func PerQuery(m *seq2seq.Model, l Load) int64 {
 	return max(scores, found) + 2*kept + 2*cross + max(rows, input)*state
 }
 
-// batch is how many queries are decoded together: what was asked for, or where that is
-// 0 what fits on the card.
-func (o *output) batch(asked int, queries [][]int32, l Load) (n int, err error) {
-	if asked != 0 || o.card == nil {
+// batch is how many queries are decoded together: asked, or, if that is 0, what fits on the card.
+func (x *Searcher) batch(asked int, queries [][]int32, l Load) (n int, err error) {
+	if asked != 0 || x.card == nil {
 		return asked, nil
 	}
-	free, _, ok := tensor.CardFree(o.m.Device)
+	free, _, ok := tensor.CardFree(x.m.Device)
 	if !ok {
 		return unknownBatch, nil
 	}
-	l.Scored = o.count
+	l.Scored = x.count
 	for _, q := range queries {
 		l.Input = max(l.Input, len(q))
 	}
-	err = tensor.Try(func() { n = Fit(free, o.m, l) })
+	err = tensor.Try(func() { n = Fit(free, x.m, l) })
 	return n, err
 }
 

@@ -51,8 +51,7 @@ func (k *hypotheses) add(h hypothesis) {
 	k.worst = second
 }
 
-// done says whether the search may end after a step, of which best is the highest
-// candidate's log-probability.
+// done says whether the search may end after a step whose best candidate has the log-probability best.
 func (k *hypotheses) done(b *Beam, best float32, step int) bool {
 	if len(k.kept) < k.width {
 		return false
@@ -67,7 +66,7 @@ func (k *hypotheses) done(b *Beam, best float32, step int) bool {
 	return k.worst >= float64(best)/math.Pow(float64(length), b.LengthPenalty)
 }
 
-// best returns the n best; of equal scores the one that came last is first.
+// best returns the n best, of equal scores the last first.
 func (k *hypotheses) best(n int) []Hypothesis {
 	slices.SortStableFunc(k.kept, func(a, b hypothesis) int { return cmp.Compare(a.score, b.score) })
 	slices.Reverse(k.kept)

@@ -15,15 +15,14 @@ import (
 // tokens are 66 MB.
 const mostRows = 512
 
-// output is the part of a model's output matrix that a decoder scores, and the
-// memory that it scores in. Scores are float32 whatever the model computes in: those of
-// half precision, with 8 or 11 bits, are equal for many tokens.
-type output struct {
+// Searcher decodes with a model: it has a part of the model's output matrix, and the memory that tokens are scored
+// in. Scores are float32 whatever the model computes in: in half precision, with 8 or 11 bits, the scores of many
+// tokens are equal. Several goroutines may use it at once.
+type Searcher struct {
 	m     *seq2seq.Model
-	card  *card // where the model is on one
+	card  *card // nil on a CPU
 	say   func(string)
-	first int64 // tokens first … first+count-1
-	count int64
+	count int64        // rows of the output matrix, of tokens that follow one another
 	width int          // of its rows
 	head  *kernel.Head // nil: on a card
 	steps *seq2seq.Packed
@@ -31,50 +30,57 @@ type output struct {
 	memory sync.Pool // of *kernel.Logits that nobody uses
 }
 
-// newOutput packs a copy of the weights, where that is of use.
-func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
-	o := &output{m: m, steps: m.Pack(), first: first, count: count}
+// NewSearcher is for Search and Sample, which write any token.
+func NewSearcher(m *seq2seq.Model) (*Searcher, error) { return NewRanker(m, 0, m.Vocabulary().Size) }
+
+// NewRanker is for Rank by atomic identifiers: document i is the token first+i of the model's extended vocabulary.
+// The rows of the output matrix are copied, on a CPU laid out for the processor: a change of the model's weights
+// needs a new Searcher.
+func NewRanker(m *seq2seq.Model, first, documents int64) (*Searcher, error) {
+	if documents < 1 || first < 0 || first+documents > m.Vocabulary().Size {
+		return nil, fmt.Errorf("atomic identifiers: tokens %d to %d for %d documents; the model's vocabulary has %d: was it extended for this collection?",
+			first, first+documents-1, documents, m.Vocabulary().Size)
+	}
+	x := &Searcher{m: m, steps: m.Pack(), count: documents}
 	var err error
 	if m.Device.IsCUDA() {
-		o.card, err = newCard(m, first, count)
-		return o, err
+		x.card, err = newCard(m, first, documents)
+	} else {
+		err = tensor.Do(func(s *tensor.Scope) error {
+			return s.Narrow(m.Head(), 0, first, documents).Write(reading(func(weights []float32) (err error) {
+				x.width = len(weights) / int(documents)
+				if m.Int8() {
+					x.head, err = kernel.PackInt8(weights, int(documents), x.width)
+				} else {
+					x.head, err = kernel.Pack(weights, int(documents), x.width, m.HalfScores && m.Compute == tensor.BF16)
+				}
+				return err
+			}))
+		})
 	}
-	err = tensor.Do(func(s *tensor.Scope) error {
-		return s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
-			o.width = len(weights) / int(count)
-			if m.Int8() {
-				o.head, err = kernel.PackInt8(weights, int(count), o.width)
-			} else {
-				o.head, err = kernel.Pack(weights, int(count), o.width, halfScores(m))
-			}
-			return err
-		}))
-	})
-	return o, err
-}
-
-// halfScores says whether scores are products of bfloat16.
-func halfScores(m *seq2seq.Model) bool {
-	return m.HalfScores && m.Compute == tensor.BF16 && !m.Device.IsCUDA()
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // Warn is called with a sentence when a card has no room for a batch.
-func (o *output) Warn(say func(string)) { o.say = say }
+func (x *Searcher) Warn(say func(string)) { x.say = say }
 
-// Close frees what is kept beside the model; nothing that was asked for may be under way.
-func (o *output) Close() {
-	o.steps.Close()
-	if o.card != nil {
-		o.card.close()
+// Close frees what is kept beside the model; no search may be running.
+func (x *Searcher) Close() {
+	x.steps.Close()
+	if x.card != nil {
+		x.card.close()
 	}
 }
 
 // logits are Scores that multiply states with the output matrix when asked.
 type logits struct {
-	*output
+	*Searcher
 	states  *tensor.Tensor // [rows, width]
 	queries int
-	memory  *kernel.Logits // used again by every step
+	memory  *kernel.Logits // reused by every step
 }
 
 // Top implements Scores.

@@ -14,20 +14,20 @@ import (
 
 // session is a model's decoder working on a batch of queries: a Stepper.
 type session struct {
-	output *output
-	memory *kernel.Logits
-	scope  *tensor.Scope // of the encoder's states and of the last step's
-	cache  *seq2seq.Cache
-	states *tensor.Tensor // [rows, width], of the last step; not on a card
-	last   *cardStep      // on a card
+	searcher *Searcher
+	memory   *kernel.Logits
+	scope    *tensor.Scope // of the encoder's states and of the last step's
+	cache    *seq2seq.Cache
+	states   *tensor.Tensor // [rows, width], of the last step; not on a card
+	last     *cardStep      // on a card
 }
 
 // start encodes queries, once for all their beams, for at most the given number of
 // tokens each.
-func start(o *output, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
-	c = &session{output: o, memory: memory, scope: tensor.NewScope()}
+func start(x *Searcher, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
+	c = &session{searcher: x, memory: memory, scope: tensor.NewScope()}
 	err = tensor.Try(func() {
-		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries, o.steps), most)
+		c.cache = x.m.NewCache(x.m.Encode(c.scope, queries, x.steps), most)
 	})
 	if err != nil {
 		c.scope.Close()
@@ -46,7 +46,7 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if c.output.card != nil {
+	if c.searcher.card != nil {
 		return c.stepCard(len(queries), tokens, parents)
 	}
 	err := tensor.Try(func() {
@@ -57,7 +57,7 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 	if err != nil {
 		return nil, err
 	}
-	return &logits{output: c.output, states: c.states, queries: len(queries), memory: c.memory}, nil
+	return &logits{Searcher: c.searcher, states: c.states, queries: len(queries), memory: c.memory}, nil
 }
 
 // reorder tells the cache where its rows continue from.
@@ -92,122 +92,119 @@ func checkQueries(m *seq2seq.Model, queries [][]int32) error {
 	return nil
 }
 
-// Searcher finds hypotheses with a model. Several goroutines may use it at once.
-type Searcher struct{ *output }
-
-// NewSearcher takes a copy of the model's output matrix, laid out for the
-// processor: it must be made anew when the model's weights have changed.
-func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
-	o, err := newOutput(m, 0, m.Vocabulary().Size)
-	if err != nil {
-		return nil, err
-	}
-	return &Searcher{o}, nil
-}
-
-// Search finds the hypotheses of queries, batch queries at a time, those of similar
-// length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's, and Overflows is set in F16.
+// Search finds the hypotheses of queries, batch queries at a time, of similar length together; 0: as many as a card has
+// room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's, and Overflows is set in F16.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
-	v := x.output.m.Vocabulary()
+	v := x.m.Vocabulary()
 	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	b.Overflows = x.output.m.Compute == tensor.F16
-	return each(ctx, x.output, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
+	b.Overflows = x.m.Compute == tensor.F16
+	return each(ctx, x, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Search(ctx, c, len(part), b)
 	})
 }
 
-// Sample draws hypotheses of queries, batch queries at a time, those of similar length
-// together; 0: as many as a card has room for. A query is tokens with </s>, and keys name queries for the random numbers;
-// o's Start, EOS and forced tokens are the model's. report, which may be nil, hears how
-// many queries are done. Batches change scores by rounding only: in a draw that this
-// tips, another token comes, and another end of the sample.
+// Sample draws hypotheses of queries, batch queries at a time, of similar length together; 0: as many as a card has
+// room for. A query is tokens with </s>, and keys name queries for the random numbers; o's Start, EOS and forced tokens
+// are the model's. report, which may be nil, hears how many queries are done. Batches change scores by rounding only:
+// if that tips a draw, another token follows, and another end of the sample.
 func (x *Searcher) Sample(ctx context.Context, queries [][]int32, keys []uint64, o Sampling, batch int, report func(done int)) ([][]Hypothesis, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	v := x.output.m.Vocabulary()
+	v := x.m.Vocabulary()
 	o.Start, o.EOS, o.ForcedBOS, o.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	l := Load{Beams: o.Samples, Tokens: o.MaxTokens, Sorted: o.TopK == 0}
-	return each(ctx, x.output, queries, batch, l, report, func(c *session, part []int) ([][]Hypothesis, error) {
+	return each(ctx, x, queries, batch, l, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Sample(ctx, c, lists.Map(part, func(q int) uint64 { return keys[q] }), o)
 	})
 }
 
-// fewestRows are computed together at least: with fewer, reading the output matrix takes longer than the products.
+// fewestRows is the least number of rows computed together: with fewer, reading the output matrix takes longer than the
+// products.
 const fewestRows = 128
 
-// each finds something for every query, those of similar length together, each part of them with a cache of its
-// own. Where a row of a product is the same whatever is beside it, each of a CPU's threads takes one part after another: in
-// a part of its own none waits for another. A part that a card has no room for is halved, as are those after it: once, of
-// which o's say hears.
-func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
-	size, err := o.batch(asked, queries, l)
+// each finds something for every query, in parts of queries of similar length, each with a cache of its own. If other
+// rows of a product cannot change a row, each of a CPU's threads takes one part after another: threads in parts of
+// their own do not wait for each other. If a card has no room for a part, that part and all later ones are halved,
+// once, and the function that Warn was given hears of it.
+func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
+	size, err := x.batch(asked, queries, l)
 	if err != nil {
 		return nil, err
 	}
 	if size < 1 {
 		return nil, fmt.Errorf("batches of %d queries; at least 1 is needed", size)
 	}
-	if err := checkQueries(o.m, queries); err != nil {
+	if err := checkQueries(x.m, queries); err != nil {
 		return nil, err
 	}
 	workers := 1
-	if o.card == nil && tensor.SameForAnyRows() {
+	if x.card == nil && tensor.SameForAnyRows() {
 		threads := tensor.NumThreads()
 		size = min(size, max(ceil(len(queries), threads), ceil(fewestRows, l.Beams)))
 		workers = min(threads, ceil(len(queries), size))
 	}
-	p := &parts{order: byLength(queries), size: size}
-	out := make([]T, len(queries))
-	do := func(part []int, memory *kernel.Logits) error {
-		c, err := start(o, memory, lists.Map(part, func(q int) []int32 { return queries[q] }), l.Tokens)
-		if err != nil {
-			return fmt.Errorf("queries %v: %w", part, err)
-		}
-		defer c.close()
-		found, err := find(c, part)
-		if err != nil {
-			return fmt.Errorf("queries %v: %w", part, err)
-		}
-		for i, of := range found {
-			out[part[i]] = of
-		}
-		return nil
+	var mu sync.Mutex // guards what follows
+	order, ready, out := byLength(queries), 0, make([]T, len(queries))
+	next := func() (part []int) {
+		mu.Lock()
+		defer mu.Unlock()
+		n := min(size, len(order))
+		part, order = order[:n:n], order[n:]
+		return part
 	}
-	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
-	// a while after each operation, so that a second one takes the first one's time.
+	do := func(part []int, memory *kernel.Logits) (found []T, err error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := start(x, memory, lists.Map(part, func(q int) []int32 { return queries[q] }), l.Tokens)
+		if err == nil {
+			defer c.close()
+			found, err = find(c, part)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("queries %v: %w", part, err)
+		}
+		return found, nil
+	}
+	// libtorch keeps a pool of threads per OS thread that calls it; pools spin for a while after each operation, so
+	// that a second pool takes the first one's time.
 	err = tensor.Share(workers, func() error {
-		memory, ok := o.memory.Get().(*kernel.Logits)
+		memory, ok := x.memory.Get().(*kernel.Logits)
 		if !ok {
 			memory = new(kernel.Logits)
 		}
-		defer o.memory.Put(memory)
-		for halved := false; ; {
-			part := p.next()
-			if len(part) == 0 {
-				return nil
-			}
-			err := ctx.Err()
-			if err == nil {
-				err = do(part, memory)
-			}
-			if len(part) > 1 && !halved && full(err) { // there is one worker
-				if halved = true; o.say != nil {
-					o.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", p.size, p.size/2))
+		defer x.memory.Put(memory)
+		halved := false
+		for part := next(); len(part) > 0; part = next() {
+			found, err := do(part, memory)
+			mu.Lock()
+			switch {
+			case err == nil:
+				for i, of := range found {
+					out[part[i]] = of
 				}
-				p.halve(part)
-				continue
+				if ready += len(part); report != nil {
+					report(ready)
+				}
+			case len(part) > 1 && !halved && full(err): // there is one worker
+				if halved = true; x.say != nil {
+					x.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
+				}
+				order, size, err = slices.Concat(part, order), size/2, nil
+			default:
+				order = nil
 			}
+			mu.Unlock()
 			if err != nil {
-				p.stop()
 				return err
 			}
-			p.done(part, report)
 		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -217,51 +214,9 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 
 func ceil(n, of int) int { return (n + of - 1) / of }
 
-// byLength orders queries by length, so that those of a batch take about as long;
-// equal ones stay in order.
+// byLength orders queries by length, so that the queries of a batch take about as long; equal ones stay in order.
 func byLength(queries [][]int32) []int {
 	order := lists.Places(len(queries))
 	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })
 	return order
-}
-
-// parts are the queries that are left, and how many are decoded together.
-type parts struct {
-	mu    sync.Mutex
-	order []int
-	size  int
-	ready int
-}
-
-// next takes the next ones; none are left where it is empty.
-func (p *parts) next() []int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := min(p.size, len(p.order))
-	part := p.order[:n:n]
-	p.order = p.order[n:]
-	return part
-}
-
-// halve puts a part back that was too large.
-func (p *parts) halve(part []int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.order, p.size = slices.Concat(part, p.order), p.size/2
-}
-
-// stop leaves nothing for next.
-func (p *parts) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.order = nil
-}
-
-// done tells report, which may be nil, how many queries are ready.
-func (p *parts) done(part []int, report func(done int)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ready += len(part); report != nil {
-		report(p.ready)
-	}
 }

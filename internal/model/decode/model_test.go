@@ -150,7 +150,7 @@ func TestT5Mistakes(t *testing.T) {
 }
 
 // TestHalfOnCPU: a model that computes in bf16 on a CPU, where libtorch multiplies, is searched
-// with scores near float32's; those that are no numbers are an error.
+// with scores near float32's; scores that are no numbers are an error.
 func TestHalfOnCPU(t *testing.T) {
 	ctx, g, m := context.Background(), readT5Golden(t), load(t, "../t5/testdata/v1_0")
 	for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trieOf(t, g.Identifiers))} {

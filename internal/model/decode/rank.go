@@ -1,6 +1,13 @@
 package decode
 
-import "github.com/redsi/redsi/internal/system/lists"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // Ranked is an entry of a ranking.
 type Ranked struct {
@@ -42,4 +49,36 @@ func Rank(hypotheses []Hypothesis, find func(tokens []int32) (document int, ok b
 		r.Ranking = append(r.Ranking, Ranked{document, h.Score, h.Tokens})
 	}
 	return r
+}
+
+// Rank returns the k best documents of each query by the first decoder step's scores (paper, "Retrieval"), batch
+// queries at a time; 0: as many as a card has room for. Only the documents' rows of the output matrix are computed, so
+// a score is log p(document | query) among documents, in the order of the whole vocabulary. Ties: the lower
+// document first. In F16 a query whose scores are not numbers has no ranking; in other types such scores are ErrNaN.
+// report, which may be nil, hears how many queries are done.
+func (x *Searcher) Rank(ctx context.Context, queries [][]int32, k, batch int, report func(done int)) ([]Result, error) {
+	if k < 1 {
+		return nil, fmt.Errorf("atomic identifiers: the %d best documents; at least 1 is needed", k)
+	}
+	k = int(min(int64(k), x.count))
+	return each(ctx, x, queries, batch, Load{Beams: 1, Tokens: 1}, report, func(c *session, part []int) ([]Result, error) {
+		scores, err := c.Step(ctx, part, slices.Repeat([]int32{int32(x.m.Vocabulary().Start)}, len(part)), nil)
+		if err != nil {
+			return nil, err
+		}
+		best, err := scores.Top(make([]float32, len(part)), k)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]Result, len(part))
+		for i, candidates := range best {
+			if len(candidates) == 0 && x.m.Compute != tensor.F16 {
+				return nil, ErrNaN
+			}
+			for _, d := range candidates {
+				out[i].Ranking = append(out[i].Ranking, Ranked{Document: int(d.Token), Score: float64(d.Score)})
+			}
+		}
+		return out, nil
+	})
 }

@@ -48,11 +48,10 @@ type drawn struct {
 	score         float64
 }
 
-// Sample draws hypotheses of queries, those of a query in the order of their numbers;
-// their scores are the model's log-probabilities, of the whole vocabulary. The random
-// number of a token is a function of seed, the query's key, the sample's number and the
-// token's place: which queries are sampled together changes it as little as how many
-// samples there are.
+// Sample draws hypotheses of queries, in the order of their numbers for each query; their scores are the model's
+// log-probabilities, of the whole vocabulary. The random number of a token is a function of seed, the query's key, the
+// sample's number and the token's place: neither the queries that are sampled together nor the number of samples change
+// it.
 func Sample(ctx context.Context, s Stepper, keys []uint64, o Sampling) ([][]Hypothesis, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -85,9 +84,9 @@ func Sample(ctx context.Context, s Stepper, keys []uint64, o Sampling) ([][]Hypo
 	return out, nil
 }
 
-// drawing are Scores that draw by themselves.
+// drawing are Scores that draw on their own.
 type drawing interface {
-	// Draw is what of rows[i] is drawn at u[i] of [0, 1), among what o lets be drawn.
+	// Draw returns the candidate of rows[i] that is drawn at u[i] of [0, 1), among the candidates that o allows.
 	Draw(o *Sampling, rows []int32, u []float64) ([]Candidate, error)
 }
 
@@ -134,7 +133,7 @@ type choices []Candidate
 // enough is how many candidates are looked at first where top_k does not say.
 const enough = 1024
 
-// choices are those of each row of a step.
+// choices returns the tokens that may be drawn for each row of a step.
 func (o *Sampling) choices(scores Scores, rows int) ([]choices, error) {
 	n := enough
 	if o.TopK > 0 {
@@ -160,10 +159,9 @@ func (o *Sampling) choices(scores Scores, rows int) ([]choices, error) {
 	}
 }
 
-// filter keeps the candidates of a row that may be drawn. whole: there are no more; else it
-// is false if those that were left out might matter. As in transformers, tokens that are as
-// probable as the last of top_k are kept with it.
-func (o *Sampling) filter(c choices, whole bool) (choices, bool) {
+// filter keeps the candidates of a row that may be drawn. complete says that there are no more candidates; the result
+// is false if a missing one might matter. As in transformers, tokens as probable as the last of top_k are kept with it.
+func (o *Sampling) filter(c choices, complete bool) (choices, bool) {
 	all := c
 	if o.TopK > 0 && o.TopK < len(c) {
 		k := o.TopK
@@ -174,21 +172,21 @@ func (o *Sampling) filter(c choices, whole bool) (choices, bool) {
 	}
 	cut := len(c) < len(all) // more candidates do not matter
 	if o.TopP == 1 {
-		return c, cut || whole
+		return c, cut || complete
 	}
 	total := c.weight(o.Temperature)
-	known := cut || whole
-	if !known && o.TopK == 0 && o.Temperature == 1 {
-		total, known = 1/math.Exp(float64(c[0].Score)), true // scores are of the whole vocabulary
+	decided := cut || complete
+	if !decided && o.TopK == 0 && o.Temperature == 1 {
+		total, decided = 1/math.Exp(float64(c[0].Score)), true // scores are of the whole vocabulary
 	}
 	before := 0.0
 	for i := range c {
 		if before >= o.TopP*total {
-			return c[:i], known
+			return c[:i], decided
 		}
 		before += c.at(i, o.Temperature)
 	}
-	return c, cut || whole
+	return c, cut || complete
 }
 
 // at is how probable a candidate is, compared with the first.

@@ -22,7 +22,7 @@ type beam struct {
 
 // prefix is a sequence that shares its beginning with others.
 type prefix struct {
-	before *prefix // nil: the start token alone
+	before *prefix // nil: only the start token
 	token  int32
 }
 
@@ -50,8 +50,8 @@ func newSearch(b *Beam, query int) *search {
 		kept: hypotheses{width: b.Width, penalty: b.LengthPenalty, worst: 1e9}}
 }
 
-// advance makes the beams of the next step of the query's candidates, best first,
-// whose rows count from origin (BeamSearchScorer.process).
+// advance takes the query's candidates, best first, whose rows count from origin, as the beams of the next step
+// (BeamSearchScorer.process).
 func (q *search) advance(step int, candidates []Candidate, origin int) error {
 	next := make([]beam, 0, q.config.Width)
 	for rank, c := range candidates {
@@ -93,7 +93,7 @@ func (q *search) finish() []Hypothesis {
 	return q.kept.best(q.config.Return)
 }
 
-// nodesOf are those of the beams, width rows a query; -1 of a row without a beam.
+// nodesOf returns the nodes of the beams, width rows a query; -1 for a row without a beam.
 func nodesOf(active []*search, width int) []docid.Node {
 	all := slices.Repeat([]docid.Node{-1}, len(active)*width)
 	for i, q := range active {

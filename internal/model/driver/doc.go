@@ -1,5 +1,5 @@
 // Package driver asks NVIDIA's libraries, where this machine has them: the management library
-// for all its cards, the driver's for those of this process.
+// for all its cards, the driver's for the cards of this process.
 package driver
 
 import "sync"

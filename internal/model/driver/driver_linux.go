@@ -24,16 +24,8 @@ func visibleBy(library string) (p nvidia.Process) {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	wrong := C.redsi_driver_open(name)
-	switch wrong {
-	case 0:
-	case -1:
-		p.Why = "no NVIDIA driver: there is no " + library
-		return p
-	case -2:
-		p.Why = library + " lacks functions of NVIDIA's: it is another library, or a very old one"
-		return p
-	default:
-		p.Why = fmt.Sprintf("%s cannot be used: %s%s", library, driverSays(wrong), hidden())
+	if wrong != 0 {
+		p.Why = unusable(library, wrong == -1, wrong == -2, says(C.redsi_driver_says(wrong), wrong)+hidden())
 		return p
 	}
 	var n C.int
@@ -54,7 +46,7 @@ func visibleBy(library string) (p nvidia.Process) {
 	}
 	switch {
 	case wrong != 0:
-		p.Cards, p.Why = nil, library+": "+driverSays(wrong)
+		p.Cards, p.Why = nil, library+": "+says(C.redsi_driver_says(wrong), wrong)
 	case len(p.Cards) == 0:
 		p.Why = "the driver gives this process no card" + hidden()
 	}
@@ -74,10 +66,21 @@ func written(b []byte) string {
 	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// driverSays is an error of the driver in its words.
-func driverSays(wrong C.int) string {
-	if text := C.redsi_driver_says(wrong); text != nil {
+// says is an error of a library in the library's words.
+func says(text *C.char, wrong C.int) string {
+	if text != nil {
 		return C.GoString(text)
 	}
 	return fmt.Sprintf("error %d", int(wrong))
+}
+
+// unusable says why a library of NVIDIA's cannot be asked: it is not there, it lacks functions, or what it says.
+func unusable(library string, missing, lacks bool, says string) string {
+	switch {
+	case missing:
+		return "no NVIDIA driver: there is no " + library
+	case lacks:
+		return library + " lacks functions of NVIDIA's: it is another library, or a very old one"
+	}
+	return fmt.Sprintf("%s cannot be used: %s", library, says)
 }

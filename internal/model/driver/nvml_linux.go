@@ -6,7 +6,6 @@ package driver
 import "C"
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/redsi/redsi/internal/host/nvidia"
@@ -22,15 +21,8 @@ func Look() nvidia.Machine { return lookIn(nvmlLibrary) }
 func lookIn(library string) (m nvidia.Machine) {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
-	switch wrong := C.redsi_nvml_open(name); {
-	case wrong == -1:
-		m.Why = "no NVIDIA driver: there is no " + library
-		return m
-	case wrong == C.REDSI_NVML_LACKS:
-		m.Why = library + " lacks functions of NVIDIA's: it is another library, or a very old one"
-		return m
-	case wrong != 0:
-		m.Why = fmt.Sprintf("%s cannot be used: %s", library, nvmlSays(wrong))
+	if wrong := C.redsi_nvml_open(name); wrong != 0 {
+		m.Why = unusable(library, wrong == -1, wrong == C.REDSI_NVML_LACKS, says(C.redsi_nvml_says(wrong), wrong))
 		return m
 	}
 	var text [96]C.char // the library's own bound
@@ -72,12 +64,4 @@ func cardAt(i C.uint) nvidia.Card {
 		c.Capability = nvidia.Version{Major: int(major), Minor: int(minor)}
 	}
 	return c
-}
-
-// nvmlSays is an error of the library in its words.
-func nvmlSays(wrong C.int) string {
-	if text := C.redsi_nvml_says(wrong); text != nil {
-		return C.GoString(text)
-	}
-	return fmt.Sprintf("error %d", int(wrong))
 }

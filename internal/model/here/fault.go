@@ -11,9 +11,9 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Explain marks the error of a step by what it means for the card: one that was full or
-// is too old does not matter for a retry, and says what to change; after one that the process
-// cannot continue from, or for which the machine had no memory, others may do the step. Other errors are left alone.
+// Explain marks the error of a step by what it means for the card. A card that was full or is too old fails a retry
+// too: the error says what to change. After an error that the process cannot continue from, or for which the machine
+// had no memory, another process may do the step. Other errors are returned as they are.
 func Explain(err error) error {
 	var e *tensor.Error
 	if !errors.As(err, &e) {
@@ -23,7 +23,7 @@ func Explain(err error) error {
 	case tensor.OutOfMemory:
 		return step.Permanent(fmt.Errorf("%w\n%s", err, advice(e.Room())))
 	case tensor.NoKernel:
-		return step.Permanent(fmt.Errorf("%w\nthis libtorch has no code for this card: `redsi doctor` lists those that it supports; use another one, or device = \"cpu\"", err))
+		return step.Permanent(fmt.Errorf("%w\nthis libtorch has no code for this card: `redsi doctor` lists the cards that it supports; use another one, or device = \"cpu\"", err))
 	case tensor.NoMemory:
 		return step.Poisoned(fmt.Errorf("%w\nthis machine's memory was full: run fewer steps at a time (--slots), say what the step needs (resources { memory = \"12GB\" }), or use a smaller batch", err))
 	case tensor.Poisoned:
@@ -50,6 +50,6 @@ func advice(r tensor.Room) string {
 		text += ": " + strings.Join(facts, ", ")
 	}
 	return text + ". A retry would fail the same way, so there is none. For training: checkpoint_activations = true (the result stays), accumulate = 2 or more " +
-		"(the update stays, but for rounding), precision = \"bf16\" or \"fp16\", or a smaller batch (another update). For a search or an embedding: a smaller batch or batch_tokens. " +
+		"(the update stays, up to rounding), precision = \"bf16\" or \"fp16\", or a smaller batch (another update). For a search or an embedding: a smaller batch or batch_tokens. " +
 		"Or fewer steps on the card (--gpu-slots), or a card with more memory"
 }

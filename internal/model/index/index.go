@@ -67,22 +67,12 @@ func (c *Catalog) find(v retrieve.Validity) func(tokens []int32) (place int, ok 
 	}
 }
 
-// Index searches a catalog with a model. Several goroutines may use it at once; it
-// must be made anew when the model's weights have changed.
+// Index searches a catalog with a model. Several goroutines may use it at once; a change of the model's weights needs a
+// new one.
 type Index struct {
-	kept
-	catalog  *Catalog
-	batch    int              // where options do not say
-	ranker   *decode.Ranker   // identifiers of one token
-	searcher *decode.Searcher // the others
-}
-
-// kept is what the ranker or the searcher keeps.
-type kept interface {
-	// Close frees what is kept on a card; no search may be under way.
-	Close()
-	// Warn calls say with a sentence when a card has no room for a batch.
-	Warn(say func(string))
+	*decode.Searcher // of documents, or of all tokens where identifiers have several
+	catalog          *Catalog
+	batch            int // where options do not say
 }
 
 // onCPU is how many queries a CPU decodes together where options do not say.
@@ -96,11 +86,9 @@ func New(m *seq2seq.Model, c *Catalog) (*Index, error) {
 	}
 	var err error
 	if c.trie == nil {
-		x.ranker, err = decode.NewRanker(m, c.first, int64(c.documents))
-		x.kept = x.ranker
+		x.Searcher, err = decode.NewRanker(m, c.first, int64(c.documents))
 	} else {
-		x.searcher, err = decode.NewSearcher(m)
-		x.kept = x.searcher
+		x.Searcher, err = decode.NewSearcher(m)
 	}
 	if err != nil {
 		return nil, err
@@ -119,15 +107,15 @@ func (x *Index) Search(ctx context.Context, queries [][]int32, o retrieve.Option
 	if o.Batch == 0 {
 		o.Batch = x.batch
 	}
-	if x.ranker != nil {
-		return x.ranker.Rank(ctx, queries, o.Width, o.Batch, report)
+	if x.catalog.trie == nil {
+		return x.Rank(ctx, queries, o.Width, o.Batch, report)
 	}
 	b := decode.NewBeam(x.catalog.trie.Depth(), nil)
 	b.Width, b.Return, b.LengthPenalty, b.EarlyStopping = o.Width, o.Width, o.LengthPenalty, o.EarlyStopping
 	if o.Constrained {
 		b.Trie = x.catalog.trie
 	}
-	found, err := x.searcher.Search(ctx, queries, b, o.Batch, report)
+	found, err := x.Searcher.Search(ctx, queries, b, o.Batch, report)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func meanLogProb(t *testing.T, m *seq2seq.Model, query, tokens []int32) float64 
 
 func apart(a, b float64) bool { return math.Abs(a-b) > 1e-4 }
 
-// TestAtomic: the ranking is that of all documents' log-probabilities, which are
+// TestAtomic: the ranking is the order of all documents' log-probabilities, which are
 // normalized over documents.
 func TestAtomic(t *testing.T) {
 	const documents = 15

@@ -1,5 +1,5 @@
-// Package int8s multiplies by matrices that are rounded to int8, on processors: rows of a matrix, and rows that it multiplies, are whole
-// numbers times a scale each, sums are exact, and results float32.
+// Package int8s multiplies by matrices that are rounded to int8, on processors: rows of a matrix, and the rows that it
+// multiplies, are integers times a scale each, sums are exact, and results float32.
 package int8s
 
 import (
@@ -35,7 +35,8 @@ func Slow() string {
 	return `this processor has no instructions for int8, AVX512-VNNI or AVX2, which takes longer than fp32 here: precision = "fp32" is the faster one`
 }
 
-// Pack copies a matrix, which may be freed then but stays its name: one that Products meets unpacked is packed there.
+// Pack copies a matrix, which may be freed then but stays the name of the copy. Products packs a matrix that was not
+// packed before.
 func (k *Matrices) Pack(s *tensor.Scope, w *tensor.Tensor) *kernel.Head {
 	if h, ok := k.of.Load(w); ok {
 		return h.(*kernel.Head)

@@ -53,7 +53,11 @@ func Check(folder string) (Checked, error) {
 		}
 		return Checked{Type: of.Type, Encoder: true, Vocabulary: c.VocabSize, MaxTokens: c.MaxTokens(), Unused: unused, Follows: follows}, nil
 	}
-	c, unused, err := seq2seq.Check(folder, families...)
+	config, err := ReadConfig(folder)
+	if err != nil {
+		return Checked{}, err
+	}
+	c, unused, err := seq2seq.Check(folder, config)
 	if err != nil {
 		return Checked{}, err
 	}

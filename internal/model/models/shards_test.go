@@ -33,7 +33,7 @@ func TestShardsAreTransformers(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {
 		t.Errorf("the model is float32, its configuration says %s, %v", text, err)
 	}
-	if _, _, err := seq2seq.Check(place("t5/sharded"), families...); err != nil {
+	if _, err := Check(place("t5/sharded")); err != nil {
 		t.Error(err)
 	}
 }
@@ -122,7 +122,7 @@ func TestShardMistakes(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, index)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-		if _, _, checked := seq2seq.Check(folder, families...); checked == nil || err != nil && checked.Error() != err.Error() {
+		if _, checked := Check(folder); checked == nil || err != nil && checked.Error() != err.Error() {
 			t.Errorf("checked: %v, read: %v", checked, err)
 		}
 	}

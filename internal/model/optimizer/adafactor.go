@@ -3,7 +3,6 @@ package optimizer
 import (
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -12,13 +11,7 @@ import (
 )
 
 // AdafactorOptions are transformers' arguments of the same names.
-type AdafactorOptions struct {
-	ScaleParameter bool    // multiply the rate by max(Eps2, rms(parameter))
-	Eps1, Eps2     float64 // eps
-	ClipThreshold  float64
-	DecayRate      float64
-	WeightDecay    float64
-}
+type AdafactorOptions = tensor.AdafactorOptions
 
 // AdafactorDefaults are transformers' defaults.
 func AdafactorDefaults() AdafactorOptions {
@@ -52,26 +45,20 @@ func NewAdafactor(params []checkpoint.Named, o AdafactorOptions) (*Adafactor, er
 		case 2:
 			m.row, m.col = s.zeros(p, ".exp_avg_sq_row", shape[0]), s.zeros(p, ".exp_avg_sq_col", shape[1])
 		default:
-			tensor.Failf("Adafactor", "%s has shape %v; vectors and matrices are known", p.Name, shape)
+			tensor.Failf("Adafactor", "%s has shape %v; vectors and matrices are supported", p.Name, shape)
 		}
 		a.moments = append(a.moments, m)
 	})
 	return a, err
 }
 
-// numbers are those of any update.
-func (o AdafactorOptions) numbers() tensor.AdafactorOptions {
-	return tensor.AdafactorOptions{Eps1: o.Eps1, Eps2: o.Eps2, Clip: o.ClipThreshold, WeightDecay: o.WeightDecay, ScaleParameter: o.ScaleParameter}
-}
-
 // Step implements Optimizer.
 func (a *Adafactor) Step(grads []*tensor.Tensor, rate float64) {
 	a.fits("Adafactor", grads)
-	o := a.options.numbers()
-	o.Rate, o.Beta2 = rate, 1-math.Pow(float64(a.next()), a.options.DecayRate)
+	step := a.next()
 	for i, p := range a.params {
 		m := a.moments[i]
-		a.scope.AdafactorInPlace(p.Tensor, grads[i], a.at(m.row), a.at(m.col), a.at(m.full), o)
+		a.scope.AdafactorInPlace(p.Tensor, grads[i], a.at(m.row), a.at(m.col), a.at(m.full), a.options, rate, step)
 	}
 }
 
@@ -89,7 +76,7 @@ func (a *Adafactor) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *
 	ordered := lists.Map(c.order, func(p int) *tensor.Tensor { return grads[p] })
 	steps, found, divisor := a.nextOn(scaler)
 	if c.at.Steps = steps; len(ordered) > 0 {
-		a.scope.AdafactorAllInPlace(c.params, ordered, c.at, rate, found, divisor, a.options.numbers())
+		a.scope.AdafactorAllInPlace(c.params, ordered, c.at, rate, found, divisor, a.options)
 	}
 }
 

@@ -10,11 +10,7 @@ import (
 )
 
 // AdamWOptions are torch's arguments of the same names.
-type AdamWOptions struct {
-	Beta1, Beta2 float64 // betas
-	Eps          float64
-	WeightDecay  float64
-}
+type AdamWOptions = tensor.AdamWOptions
 
 // Decays reports whether a parameter of a name has weight decay: transformers' Trainer
 // leaves out biases, among them T5's relative_attention_bias, and layer norms. It knows
@@ -47,13 +43,13 @@ func NewAdamW(params []checkpoint.Named, o AdamWOptions) (*AdamW, error) {
 	return a, err
 }
 
-// numbers are those of an update of parameters that decay, or do not.
-func (o AdamWOptions) numbers(decays bool) tensor.AdamWOptions {
-	n := tensor.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps}
-	if decays {
-		n.WeightDecay = o.WeightDecay
+// decaying are the options for parameters that decay, or do not.
+func (a *AdamW) decaying(decays bool) AdamWOptions {
+	o := a.options
+	if !decays {
+		o.WeightDecay = 0
 	}
-	return n
+	return o
 }
 
 // Step implements Optimizer.
@@ -61,14 +57,12 @@ func (a *AdamW) Step(grads []*tensor.Tensor, rate float64) {
 	a.fits("AdamW", grads)
 	step := a.next()
 	for i, p := range a.params {
-		o := a.options.numbers(Decays(p.Name))
-		o.Rate, o.Step = rate, step
-		a.scope.AdamWInPlace(p.Tensor, grads[i], a.at(a.means[i].first), a.at(a.means[i].second), o)
+		a.scope.AdamWInPlace(p.Tensor, grads[i], a.at(a.means[i].first), a.at(a.means[i].second), a.decaying(Decays(p.Name)), rate, step)
 	}
 }
 
-// StepOn implements Optimizer. It takes 4 bytes for each of up to 2²⁷ elements of gradients, or of the largest
-// parameter's, that are not float32; those that are it divides in place.
+// StepOn implements Optimizer. float32 gradients are divided in place; for the others it takes 4 bytes for each of up
+// to 2²⁷ elements, or of the largest parameter's.
 func (a *AdamW) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
 	a.fits("AdamW", grads)
 	if len(a.params) == 0 {
@@ -85,7 +79,7 @@ func (a *AdamW) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.
 			first, second = append(first, a.at(a.means[i].first)), append(second, a.at(a.means[i].second))
 		}
 		if len(p) > 0 {
-			a.scope.AdamWAllInPlace(p, g, first, second, steps, rate, found, divisor, a.options.numbers(decays))
+			a.scope.AdamWAllInPlace(p, g, first, second, steps, rate, found, divisor, a.decaying(decays))
 		}
 	}
 }

@@ -5,6 +5,7 @@ package optimizer
 import (
 	"testing"
 
+	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -31,14 +32,14 @@ func TestStepOnCosts(t *testing.T) {
 					return n
 				}
 				largest := int64(0)
-				for _, spec := range c.Specs() {
+				for _, spec := range seq2seq.Specs(c) {
 					largest = max(largest, size(spec.Shape))
 				}
 				pool := s.Full(0.01, tensor.F32, tensor.CUDA(0), largest) // shared: costs do not depend on values
 				var params []checkpoint.Named
 				var grads []*tensor.Tensor
 				of := map[string][]int64{} // sizes by shape
-				for _, spec := range c.Specs() {
+				for _, spec := range seq2seq.Specs(c) {
 					n := size(spec.Shape)
 					p := s.View(s.Narrow(pool, 0, 0, n), spec.Shape...)
 					params, grads = append(params, checkpoint.Named{Name: spec.Name, Tensor: p}), append(grads, p)

@@ -7,20 +7,19 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// most is how many elements the parameters of a class may have together, so that what an update
-// takes beside them is bounded: 2²⁷ or those of the largest parameter.
+// most is how many elements the parameters of a class may have together, unless one parameter has more: it bounds the
+// memory that an update takes beside them.
 const most = 1 << 27
 
-// classes are the parameters by shape, and their means in one tensor each; what the state has of
-// them are views.
+// classes are the parameters by shape, with the means of each class in one tensor; the state's means are views of it.
 type classes struct {
 	scope  *tensor.Scope
-	order  []int // the parameters, class by class, without those that have no elements
+	order  []int // the parameters with elements, class by class
 	params []*tensor.Tensor
 	at     tensor.AdafactorAt
 }
 
-// class is that of a parameter, with itself as its one member.
+// class is the class of a parameter, with the parameter as its one member.
 func class(shape []int64) tensor.AdafactorClass {
 	switch len(shape) {
 	case 0:
@@ -33,7 +32,7 @@ func class(shape []int64) tensor.AdafactorClass {
 
 // classify puts the means of each class into one tensor, without changing them.
 func (a *Adafactor) classify() *classes {
-	c := &classes{scope: tensor.NewScope(), at: tensor.AdafactorAt{Power: a.options.DecayRate}}
+	c := &classes{scope: tensor.NewScope()}
 	members := map[tensor.AdafactorClass][]int{}
 	var kinds []tensor.AdafactorClass
 	for i, p := range a.params {

@@ -2,7 +2,7 @@
 // semantics of transformers 4.44.1's optimization.Adafactor for relative_step = False and beta1 = None,
 // which is what DSI models are trained with: factored second moments of matrices, update clipping, no
 // first moment; and AdamW (Loshchilov and Hutter, 2019) with the semantics of torch.optim.AdamW, and of
-// transformers' Trainer where that decides which parameters decay: all but biases and the weights of
+// transformers' Trainer where that decides which parameters decay: all except biases and the weights of
 // layer norms.
 //
 // It knows of tensors and names, not of models, schedules or data.
@@ -15,9 +15,9 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// Optimizer keeps running means for a list of parameters, which it changes in place and does not own. Its state
-// can be written and read without loss, so that training continues bit for bit on a CPU. Methods must be called
-// within tensor.Run or tensor.Try, but for Write, Read and Close.
+// Optimizer keeps running means for a list of parameters, which it changes in place and does not own. Its state can be
+// written and read without loss, so that training continues bit for bit on a CPU. Methods must be called within
+// tensor.Run or tensor.Try, except Write, Read and Close.
 type Optimizer interface {
 	// Step updates every parameter with its gradient, in the order of the parameters, at a learning rate.
 	Step(grads []*tensor.Tensor, rate float64)

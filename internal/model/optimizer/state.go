@@ -20,7 +20,7 @@ type state struct {
 	counter *tensor.Tensor // of updates, on the device, once nextOn was called, which steps does not know of; scope's
 }
 
-// begin is the state at step 0, to which means adds those of each parameter.
+// begin returns the state at step 0, to which means adds the means of each parameter.
 func begin(params []checkpoint.Named, means func(s *state, p checkpoint.Named)) (*state, error) {
 	s := &state{params: params, scope: tensor.NewScope()}
 	err := tensor.Try(func() {
@@ -76,18 +76,18 @@ func (s *state) next() int64 {
 // mostOn is up to where a float32 counts.
 const mostOn = 1 << 24
 
-// nextOn counts an update on the parameters' device, unless scaler, which may be nil, found it bad, and gives the number of
-// updates, float32 [1], which is the state's, and what scaler says. The device is not waited for.
+// nextOn counts an update on the parameters' device, unless scaler, which may be nil, found it bad. It returns the
+// number of updates, float32 [1], which is the state's, and what scaler says, and does not wait for the device.
 //
-// The number is one tensor until next or Read: the first call makes it, and later ones, which may be
-// recorded and replayed, change its value.
+// The number is one tensor until next or Read: the first call creates it, and later calls, which may be recorded and
+// replayed, change its value.
 func (s *state) nextOn(scaler *amp.Scaler) (steps, found, divisor *tensor.Tensor) {
 	if scaler != nil {
 		found, divisor = scaler.Found(), scaler.Divisor()
 	}
 	if s.counter == nil {
 		if s.steps >= mostOn {
-			tensor.Failf("StepOn", "%d updates were made; at most %d are counted on a device", s.steps, mostOn)
+			tensor.Failf("StepOn", "after %d updates; at most %d are counted on a device", s.steps, mostOn)
 		}
 		s.counter = s.scope.Full(float64(s.steps), tensor.F32, s.params[0].Tensor.Device(), 1)
 	}

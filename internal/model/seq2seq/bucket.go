@@ -53,8 +53,8 @@ func sideOf(sequences [][]int32) (s side) {
 
 func upTo(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 
-// needs is how many sequences mostly have place for what is filled up, however much it is. It depends on
-// rows and places alone, so that batches of the same have as many.
+// needs is how many sequences mostly have place for what is filled up, however much it is. Only rows and places decide,
+// so that batches with the same rows and places have as many.
 func (s side) needs() int64 {
 	between := max(s.places-s.width/2, 1) // as long as the longest may well be
 	return max(1, (s.unit-1+between-1)/between)

@@ -11,7 +11,7 @@ import (
 )
 
 // UnmarshalConfig reads config.json into own, whose fields have what it leaves out, and
-// returns all of its fields, for MarshalConfig to write again.
+// returns all of its fields, for MarshalConfig to write.
 func UnmarshalConfig(data []byte, own any) (all map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(data, own); err != nil {
 		return nil, err
@@ -25,8 +25,8 @@ func UnmarshalConfig(data []byte, own any) (all map[string]json.RawMessage, err 
 	return all, nil
 }
 
-// MarshalConfig writes config.json: own's fields, those of other that it does not have,
-// and of defaults those that neither has.
+// MarshalConfig writes config.json: own's fields, the fields of other that own does not have, and the defaults that
+// neither has.
 func MarshalConfig(own any, other map[string]json.RawMessage, defaults map[string]any) ([]byte, error) {
 	all := maps.Clone(defaults)
 	for name, value := range other {
@@ -43,7 +43,7 @@ func MarshalConfig(own any, other map[string]json.RawMessage, defaults map[strin
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, err
 	}
-	// NOTE transformers 5 refuses a folder in which a number that is a float to it is written as a whole one, 1 for 1.0.
+	// NOTE transformers 5 refuses a folder in which a number that is a float to it is written as an integer, 1 for 1.0.
 	of := reflect.ValueOf(own)
 	for _, f := range reflect.VisibleFields(of.Type()) {
 		if v := of.FieldByIndex(f.Index); v.CanFloat() && v.Float() == math.Trunc(v.Float()) {

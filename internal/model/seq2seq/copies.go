@@ -6,31 +6,30 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// copies are a model's matrices as a card, or a CPU in half precision, multiplies by them, and biases as it adds
-// them: in the compute type, and those of one product one below the other in one, which gradients are taken of.
-// Where the compute type is the parameters' own, the parameters lie in these matrices and
-// nothing is there twice.
+// copies are a model's matrices as a card, or a CPU in half precision, multiplies by them, and biases as it adds them:
+// in the compute type. Matrices of one product lie one below the other in one matrix, of which gradients are taken.
+// Where the compute type is the parameters' own, the parameters lie in these matrices and nothing is stored twice.
 type copies struct {
 	compute  tensor.DType
 	scope    *tensor.Scope
 	net      Network
-	wholes   []*whole
+	matrices []*matrix
 	part     map[*tensor.Tensor]place // of each matrix that net has
 	of       map[string]place         // by name
-	to, from []*tensor.Tensor         // matrices that are copied, and what of
+	to, from []*tensor.Tensor         // matrices that are copied, and their sources
 	stale    bool
 }
 
-// whole is the matrix of a product, or its bias.
-type whole struct {
+// matrix is the matrix of a product, or its bias.
+type matrix struct {
 	t     *tensor.Tensor // [sum of rows, columns], or [sum of rows]
 	rows  []int64
 	parts []*tensor.Tensor
 }
 
-// place is a part of a whole.
+// place is a part of a matrix.
 type place struct {
-	*whole
+	*matrix
 	at int
 }
 
@@ -42,12 +41,12 @@ func (p place) first() (row int64) {
 	return row
 }
 
-// newCopies makes a model's, whose numbers are not there yet.
+// newCopies lays out a model's matrices, without their numbers.
 func newCopies(m *Model) *copies {
 	c := &copies{compute: m.Compute, scope: tensor.NewScope(), part: map[*tensor.Tensor]place{}, of: map[string]place{}, stale: true}
 	groups := map[string][]Param{}
 	var order []string
-	for i, s := range m.Config.Specs() {
+	for i, s := range Specs(m.Config) {
 		if s.Product == "" {
 			continue
 		}
@@ -61,11 +60,11 @@ func newCopies(m *Model) *copies {
 			c.join(m, groups[name])
 		}
 	})
-	c.net = m.Config.Network(func(name string) *tensor.Tensor {
-		if at, ok := c.of[name]; ok {
+	c.net = m.Config.Build(func(s Spec) *tensor.Tensor {
+		if at, ok := c.of[s.Name]; ok {
 			return at.parts[at.at]
 		}
-		return m.Param(name)
+		return m.Param(s.Name)
 	})
 	return c
 }
@@ -73,7 +72,7 @@ func newCopies(m *Model) *copies {
 // join makes the matrix of a product.
 func (c *copies) join(m *Model, of []Param) {
 	same := c.compute == tensor.F32
-	w := &whole{}
+	w := &matrix{}
 	total := int64(0)
 	for _, p := range of {
 		w.rows = append(w.rows, p.Tensor.Dim(0))
@@ -82,7 +81,7 @@ func (c *copies) join(m *Model, of []Param) {
 	if w.t = of[0].Tensor; !same || len(of) > 1 {
 		w.t = c.scope.Empty(c.compute, m.Device, append([]int64{total}, of[0].Tensor.Shape()[1:]...)...)
 	}
-	c.wholes = append(c.wholes, w)
+	c.matrices = append(c.matrices, w)
 	for i, p := range of {
 		at := place{w, i}
 		part := w.t
@@ -118,7 +117,7 @@ func (c *copies) within(w *tensor.Tensor) bool {
 
 // leaves are what gradients are asked for in the parameters' stead, each once.
 func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
-	all = lists.Map(c.wholes, func(w *whole) *tensor.Tensor { return w.t })
+	all = lists.Map(c.matrices, func(w *matrix) *tensor.Tensor { return w.t })
 	for _, p := range params {
 		if _, ok := c.of[p.Name]; !ok {
 			all = append(all, p.Tensor)
@@ -127,8 +126,7 @@ func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 	return all
 }
 
-// Changed says that parameters were written to: the copies that products are with are made
-// anew before they are used.
+// Changed says that parameters were written to: copies of matrices are refreshed before their next use.
 func (m *Model) Changed() {
 	if m.int8 != nil {
 		m.int8 = new(int8s.Matrices)
@@ -138,8 +136,8 @@ func (m *Model) Changed() {
 	}
 }
 
-// Refresh makes anew the copies that products are with, whether parameters have changed or not. In float32 a CPU
-// has none. It must be called within tensor.Run or tensor.Try.
+// Refresh refreshes the copies of matrices, whether parameters have changed or not. In float32 a CPU has none. It must
+// be called within tensor.Run or tensor.Try.
 func (m *Model) Refresh() {
 	if c := m.copied(); c != nil {
 		c.refresh()
@@ -160,7 +158,7 @@ func (m *Model) copied() *copies {
 	return m.copies
 }
 
-// upToDate are the model's copies, made anew where parameters have changed.
+// upToDate returns the model's copies, refreshed where parameters have changed.
 func (m *Model) upToDate() *copies {
 	m.making.Lock()
 	defer m.making.Unlock()

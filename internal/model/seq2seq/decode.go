@@ -23,16 +23,14 @@ func (e *Encoding) Len() int { return len(e.seq.Start) }
 func (m *Model) Encode(s *tensor.Scope, inputs [][]int32, by *Packed) *Encoding {
 	seq := pack(inputs)
 	e := &Encoding{seq: seq, packed: by}
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			if m.Device.IsCUDA() {
-				m.encodeOnCard(s, inner, e)
-			} else {
-				p, net := m.reading(inner)
-				p.packed = by
-				e.Hidden = s.Move(net.Encode(p, m.embed(inner, seq.ids), seq))
-			}
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		if m.Device.IsCUDA() {
+			m.encodeOnCard(s, inner, e)
+		} else {
+			p, net := m.reading(inner)
+			p.packed = by
+			e.Hidden = s.Move(net.Encode(p, m.embed(inner, seq.ids), seq))
+		}
 	})
 	return e
 }
@@ -72,18 +70,16 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 	for i := range e.Len() {
 		c.input = append(c.input, int64(i))
 	}
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			for _, bias := range m.net.Biases(inner, c.most, nil) {
-				c.biases = append(c.biases, c.scope.Move(bias))
-			}
-			p, net := m.reading(inner)
-			p.packed = e.packed
-			for i := range net.Layers() {
-				k, v := net.Keys(p, i, e.Hidden)
-				c.layers = append(c.layers, cacheLayer{crossK: c.scope.Move(k), crossV: c.scope.Move(v)})
-			}
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		for _, bias := range m.net.Biases(inner, c.most, nil) {
+			c.biases = append(c.biases, c.scope.Move(bias))
+		}
+		p, net := m.reading(inner)
+		p.packed = e.packed
+		for i := range net.Layers() {
+			k, v := net.Keys(p, i, e.Hidden)
+			c.layers = append(c.layers, cacheLayer{crossK: c.scope.Move(k), crossV: c.scope.Move(v)})
+		}
 	})
 	return c
 }
@@ -93,9 +89,6 @@ func (c *Cache) Close() { c.scope.Close() }
 
 // Rows is the number of rows that the next Step takes tokens for.
 func (c *Cache) Rows() int { return len(c.input) }
-
-// Inputs is the input that each row belongs to.
-func (c *Cache) Inputs() []int64 { return c.input }
 
 // Select makes row i what row parents[i] was: beams change places, a row becomes
 // many, finished ones are left out. The rows of one input stay together, inputs in
@@ -129,20 +122,18 @@ func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 		return states
 	}
 	rows := int64(len(ids))
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			p, net := c.m.reading(inner)
-			at := &next{Cache: c, Pass: p}
-			p.packed = c.packed
-			at.self, at.cross = c.spans()
-			for _, bias := range c.biases {
-				at.now = append(at.now, inner.Narrow(bias, 1, c.steps, 1)) // [heads, 1, most]
-			}
-			if c.order != nil {
-				at.order = inner.FromInt64s(c.order, c.m.Device, rows)
-			}
-			states = s.Move(net.Decode(p, c.m.embed(inner, ids), at))
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		p, net := c.m.reading(inner)
+		at := &next{Cache: c, Pass: p}
+		p.packed = c.packed
+		at.self, at.cross = c.spans()
+		for _, bias := range c.biases {
+			at.now = append(at.now, inner.Narrow(bias, 1, c.steps, 1)) // [heads, 1, most]
+		}
+		if c.order != nil {
+			at.order = inner.FromInt64s(c.order, c.m.Device, rows)
+		}
+		states = s.Move(net.Decode(p, c.m.embed(inner, ids), at))
 	})
 	c.steps++
 	c.order = nil
@@ -155,7 +146,7 @@ func (c *Cache) read(tokens []int32) []int64 {
 		tensor.Failf("model", "%d tokens for %d rows", len(tokens), len(c.input))
 	}
 	if c.steps == c.most {
-		tensor.Failf("model", "the cache was made for %d tokens", c.most)
+		tensor.Failf("model", "the cache has room for %d tokens", c.most)
 	}
 	return lists.Map(tokens, func(t int32) int64 { return int64(t) })
 }

@@ -13,7 +13,7 @@ type cardCache struct {
 	kept  *tensor.Tensor // [most, 2*layers, rows, heads*d]: keys and values of a layer follow one another
 	cross *tensor.Tensor // [length of the longest input, 2*layers, inputs, heads*d]
 	mask  *tensor.Tensor // [inputs, 1 or heads, 1, >=length]: 0, and hidden after an input's end; nil: all are as long
-	input []int64        // inputs of cross, those that have rows
+	input []int64        // inputs of cross that have rows
 	plan  cardPlan       // of the next step
 
 	indexes *tensor.Tensor // Config's, of a row of as many tokens as may be written
@@ -43,7 +43,7 @@ func (m *Model) encodeOnCard(s, inner *tensor.Scope, e *Encoding) {
 	e.Hidden, e.padded = s.Move(net.Encode(p, x, seq)), up[3:]
 }
 
-// indexes are those of Config.
+// indexes returns Config.Indexes, and fails as an operation does.
 func (m *Model) indexes(seq Sequences, encoder bool) []int64 {
 	all, err := m.Config.Indexes(seq, encoder)
 	if err != nil {
@@ -52,8 +52,8 @@ func (m *Model) indexes(seq Sequences, encoder bool) []int64 {
 	return all
 }
 
-// columns are the rows of sequences that are laid out [longest, sequences]: after its end,
-// a sequence's first row stands again.
+// columns are the rows of sequences that are laid out [longest, sequences]: after its end, a sequence repeats its first
+// row.
 func columns(seq Sequences) []int64 {
 	rows := make([]int64, 0, seq.Most*int64(len(seq.Start)))
 	for at := range seq.Most {
@@ -75,21 +75,19 @@ func (m *Model) newCardCache(e *Encoding, most int) *Cache {
 		c.input = append(c.input, int64(i))
 	}
 	c.card.input = slices.Clone(c.input)
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			whole := pack([][]int32{make([]int32, c.most)})
-			c.card.indexes = c.scope.Upload(m.Device, m.indexes(whole, false))[0]
-			for _, bias := range m.net.Biases(inner, c.most, c.card.indexes) {
-				bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
-				c.biases = append(c.biases, c.scope.Move(bias))
-			}
-			c.keepCross(inner, e)
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		row := pack([][]int32{make([]int32, c.most)})
+		c.card.indexes = c.scope.Upload(m.Device, m.indexes(row, false))[0]
+		for _, bias := range m.net.Biases(inner, c.most, c.card.indexes) {
+			bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
+			c.biases = append(c.biases, c.scope.Move(bias))
+		}
+		c.keepCross(inner, e)
 	})
 	return c
 }
 
-// aligned is how many numbers a row of n takes of which libtorch's kernels need no copy.
+// aligned is how many numbers a row of n takes so that libtorch's kernels need no copy of it.
 func aligned(n int64) int64 { return (n + 15) / 16 * 16 }
 
 // keepCross computes every layer's keys and values of the inputs.
@@ -177,27 +175,25 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 		up = up[1:]
 		return t
 	}
-	tensor.NoGrad(func() {
-		tensor.Within(func(inner *tensor.Scope) {
-			ids := next()
-			at := &cardNext{next: c.begin(inner), group: plan.group}
-			p, net := c.m.reading(inner)
-			at.Pass = p
-			if plan.order {
-				c.reorder(inner, next())
-			}
-			if plan.inputs {
-				c.leave(inner, next())
-			}
-			if plan.padded {
-				at.grid, at.back = next(), next()
-			}
-			if c.card.mask != nil {
-				at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
-			}
-			x := inner.IndexSelect(c.m.net.Embedding(), 0, ids)
-			states = s.Move(net.Decode(p, x, at))
-		})
+	tensor.Reading(func(inner *tensor.Scope) {
+		ids := next()
+		at := &cardNext{next: c.begin(inner), group: plan.group}
+		p, net := c.m.reading(inner)
+		at.Pass = p
+		if plan.order {
+			c.reorder(inner, next())
+		}
+		if plan.inputs {
+			c.leave(inner, next())
+		}
+		if plan.padded {
+			at.grid, at.back = next(), next()
+		}
+		if c.card.mask != nil {
+			at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
+		}
+		x := inner.IndexSelect(c.m.net.Embedding(), 0, ids)
+		states = s.Move(net.Decode(p, x, at))
 	})
 	c.steps++
 	c.order = nil
@@ -209,7 +205,7 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 // other types than float32 have, does not.
 func (c *Cache) spreads() bool { return c.m.Compute == tensor.F32 }
 
-// begin is what a step has in common with one on a CPU, but for its pass.
+// begin is the part of a step that a CPU's has too, without its pass.
 func (c *Cache) begin(s *tensor.Scope) next {
 	at := next{Cache: c}
 	for _, bias := range c.biases {
@@ -222,7 +218,7 @@ func (c *Cache) begin(s *tensor.Scope) next {
 	return at
 }
 
-// reorder makes the kept keys and values those of the rows order.
+// reorder puts the kept keys and values into the order of rows.
 func (c *Cache) reorder(s *tensor.Scope, order *tensor.Tensor) {
 	shape := c.card.kept.Shape()
 	shape[2] = int64(len(c.input))
@@ -253,7 +249,7 @@ type cardNext struct {
 	grid, back *tensor.Tensor // where inputs have not as many
 }
 
-// Indexes are those of the rows' positions, where Config has one for each.
+// Indexes are the indexes of the rows' positions, where Config has one for each.
 func (n *cardNext) Indexes() *tensor.Tensor {
 	return n.S.Expand(n.S.Narrow(n.card.indexes, 0, n.steps, 1), int64(len(n.input)))
 }
@@ -300,7 +296,7 @@ func (n *cardNext) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
-// Dimensions are those of a model that the memory of decoding grows with.
+// Dimensions are the numbers of a model with which the memory of decoding grows.
 type Dimensions struct {
 	Layers int64 // of the decoder
 	Keys   int64 // numbers of a token's keys in a layer
@@ -311,16 +307,14 @@ type Dimensions struct {
 // Dimensions of the model; inside tensor.Run.
 func (m *Model) Dimensions() (d Dimensions) {
 	d.Layers, d.Heads = int64(m.net.Layers()), m.net.Attention().Heads
-	for _, s := range m.Config.Specs() {
+	for _, s := range Specs(m.Config) {
 		if len(s.Shape) == 2 && s.Shape[0] != m.Vocabulary().Size {
 			d.Widest = max(d.Widest, s.Shape[0], s.Shape[1])
 		}
 	}
-	tensor.NoGrad(func() {
-		tensor.Within(func(s *tensor.Scope) {
-			k, _ := m.net.Keys(m.pass(s, nil), 0, s.Zeros(tensor.F32, m.Device, 1, m.net.Embedding().Dim(1)))
-			d.Keys = k.Dim(1)
-		})
+	tensor.Reading(func(s *tensor.Scope) {
+		k, _ := m.net.Keys(m.pass(s, nil), 0, s.Zeros(tensor.F32, m.Device, 1, m.net.Embedding().Dim(1)))
+		d.Keys = k.Dim(1)
 	})
 	return d
 }

@@ -13,12 +13,12 @@
 // told where each sequence starts. Padding in transformers has no effect on the loss, the
 // gradients or the logits of real tokens, so both agree.
 //
-// On a card, and on a CPU in half precision, products are with copies of the matrices in the compute type, of which
-// those of one product lie in one (copies.go). On a card a batch's indexes come up together (prepare.go); a
-// training step's batch has sequences of padding added to it, so that shapes come again (bucket.go).
+// On a card, and on a CPU in half precision, products are with copies of the matrices in the compute type; matrices of
+// one product lie in one matrix (copies.go). On a card a batch's indexes come up together (prepare.go); a
+// training step's batch has sequences of padding added to it, so that shapes recur (bucket.go).
 //
 // Reading order: family.go, model.go, pass.go, product.go, prepare.go, bucket.go, loss.go, gradient.go (training),
-// copies.go, int8.go, segment.go (blocks that are computed again), decode.go (one token at a time), load.go,
+// copies.go, int8.go, segment.go (recomputed blocks), decode.go (one token at a time), load.go,
 // init.go.
 //
 // Nothing here knows of tokenizers, data sets, optimizers, beams or where files come from.

@@ -22,10 +22,8 @@ type Config interface {
 	Vocabulary() Vocabulary
 	// Of is the configuration with what the file of its weights says beside config.json.
 	Of(f *checkpoint.File) (Config, error)
-	// Unused says whether a tensor that files have beside Specs' is one that nothing is computed with.
+	// Unused says whether nothing is computed with a tensor of a file that Build does not ask for.
 	Unused(name string) bool
-	// Specs are all tensors, in transformers' order, tied ones once.
-	Specs() []Spec
 	// Extended has n more tokens, which follow the others.
 	Extended(n int64) Config
 	// WithDropout has the probability p wherever transformers' option dropout works.
@@ -33,18 +31,27 @@ type Config interface {
 	// Indexes are what a stack, the encoder or the decoder, looks up in its tables of positions
 	// for sequences, which a card gets with their tokens.
 	Indexes(seq Sequences, encoder bool) ([]int64, error)
-	// Network computes with tensors, which get gives by the names of Specs.
-	Network(get func(name string) *tensor.Tensor) Network
+	// Build makes the network of tensors, for all of which it asks take, in transformers' order, tied ones once.
+	Build(take func(Spec) *tensor.Tensor) Network
 }
 
-// Vocabulary is what of a configuration tokens depend on.
+// Specs are all tensors of a configuration, in transformers' order, tied ones once.
+func Specs(c Config) (all []Spec) {
+	c.Build(func(s Spec) *tensor.Tensor {
+		all = append(all, s)
+		return nil
+	})
+	return all
+}
+
+// Vocabulary is the part of a configuration that tokens depend on.
 type Vocabulary struct {
-	Size  int64 // tokens, those of Extend included
+	Size  int64 // tokens, with the tokens of Extend
 	Pad   int64 // what the decoder reads for an ignored label
 	Start int64 // what the decoder reads first
 	EOS   int64 // ends a sequence
-	// What plain generation writes whatever its score: as the first token, and as the last
-	// one that there is room for. nil: nothing.
+	// What plain generation writes whatever its score: as the first token, and as the last token of a full
+	// sequence. nil: nothing.
 	ForcedBOS, ForcedEOS *int64
 }
 
@@ -57,10 +64,10 @@ type Spec struct {
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token
 	// Fixed marks what is no parameter but zeros, which files may have and nothing is computed with.
 	Fixed bool
-	// Product names the product that a matrix is for, by Pass.Linear, Affine, Products or
-	// Affines: a card has a copy of it in the compute type, those of one name in one matrix,
-	// since they multiply the same rows. "": it is not for products, or not for them alone.
-	// Biases have names too, those of matrices in one matrix one name, in the same order.
+	// Product names the product that a matrix is for, by Pass.Linear, Affine, Products or Affines: a card has a copy of
+	// it in the compute type, and matrices of one name in one matrix, since they multiply the same rows. "": it is not
+	// for products, or for other uses too. Biases have names too: biases of matrices in one matrix have one name, in
+	// the same order.
 	Product string
 }
 
@@ -95,9 +102,9 @@ type Network interface {
 	// Keys are what a decoder layer's cross-attention makes of the encoder's states
 	// [S, width]: keys and values, [S, heads*d] each.
 	Keys(p *Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor)
-	// Biases are what the decoder's self-attention adds to the scores of up to n positions,
-	// [heads, n, n], in each layer; one: in every layer, none: nothing. Indexes are Config's of
-	// sequences, the longest of which has n tokens; nil: they are made.
+	// Biases are what the decoder's self-attention adds to the scores of up to n positions, [heads, n, n], in each
+	// layer; one: in every layer, none: nothing. Indexes are Config's of sequences, the longest of which has n tokens;
+	// nil: Biases computes them.
 	Biases(s *tensor.Scope, n int64, indexes *tensor.Tensor) []*tensor.Tensor
 	// Decode gives the decoder's states for the product with Head: [T, width] -> [T, width].
 	Decode(p *Pass, x *tensor.Tensor, at Attention) *tensor.Tensor
@@ -114,10 +121,10 @@ func BiasOf(biases []*tensor.Tensor, layer int) *tensor.Tensor {
 	return biases[layer]
 }
 
-// Attention is where a decoder's rows look: whole sequences in training, one token per
-// row and what was kept of those before it in decoding.
+// Attention is where a decoder's rows look: complete sequences in training, one token per row and what was kept of the
+// tokens before it in decoding.
 type Attention interface {
-	// Positions are those of the rows within their sequences.
+	// Positions are the places of the rows within their sequences.
 	Positions() []int64
 	// Indexes are what the decoder's tables are looked up by, on a card that they were brought to; else nil.
 	Indexes() *tensor.Tensor

@@ -5,11 +5,10 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Gradients is one forward and backward pass with dropout drawn from rng (nil: no
-// dropout): the mean loss over the labels, a scalar, smoothed by Smoothing, and the
-// gradient of scale times it with respect to every parameter, in the order of Params; all
-// owned by s. Gradients of matrices are of the compute type, but for the embedding's, and
-// nothing waits for a card.
+// Gradients is one forward and backward pass with dropout drawn from rng (nil: no dropout): the mean loss over the
+// labels, a scalar, smoothed by Smoothing, and the gradient of scale times it with respect to every parameter, in the
+// order of Params; all owned by s. Gradients of matrices are of the compute type, except the embedding's; the host does
+// not wait for a card.
 func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
 	tensor.Within(func(inner *tensor.Scope) {
 		numbers := inner.Upload(m.Device, b.Numbers())[0]
@@ -22,9 +21,9 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 	return loss, grads
 }
 
-// GradientsAt is Gradients of a batch whose Numbers are in a vector on the model's device. What dropout draws
-// there is as the caller seeds it, and matrices are as Refresh made them. Of two batches with
-// the same Shapes it asks a card for the same.
+// GradientsAt is Gradients of a batch whose Numbers are in a vector on the model's device. The caller seeds what
+// dropout draws there, and Refresh has copied the matrices. For two batches with the same Shapes a card is asked for
+// the same operations.
 func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
 	grads = make([]*tensor.Tensor, len(m.params))
 	tensor.Within(func(inner *tensor.Scope) {
@@ -39,7 +38,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		// the head's in place, instead of as two more matrices of its size.
 		var in, out *tensor.Tensor
 		tensor.NoGrad(func() {
-			in, out = inner.IndexSelect(embedding, 0, at.inputs.at), inner.IndexSelect(embedding, 0, at.read.at)
+			in, out = inner.IndexSelect(embedding, 0, at.inputs.tokens), inner.IndexSelect(embedding, 0, at.read.tokens)
 		})
 		inner.Leaf(in)
 		inner.Leaf(out)
@@ -70,8 +69,8 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 			g := m.gradient(inner, p.copies, m.params[i], of)
 			if m.params[i].Tensor == embedding {
 				g = inner.ToDType(g, tensor.F32)
-				inner.AddRowsInPlace(g, at.inputs.at, all[0])
-				inner.AddRowsInPlace(g, at.read.at, all[1])
+				inner.AddRowsInPlace(g, at.inputs.tokens, all[0])
+				inner.AddRowsInPlace(g, at.read.tokens, all[1])
 			}
 			grads[i] = s.Move(g)
 		}
@@ -79,7 +78,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 	return loss, grads
 }
 
-// gradient is a parameter's, among those of leaves.
+// gradient returns the gradient of a parameter, of the gradients of leaves.
 func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor.Tensor]*tensor.Tensor) *tensor.Tensor {
 	g := of[param.Tensor]
 	if c != nil {

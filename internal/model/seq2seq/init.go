@@ -12,27 +12,15 @@ func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	scope := tensor.NewScope()
-	var m *Model
-	err := tensor.Try(func() {
-		rng := &tensor.RNG{Seed: seed}
-		var all []Param
-		for _, s := range c.Specs() {
-			all = append(all, Param{Name: s.Name, Tensor: s.Init.draw(scope, rng, device, s.Shape...)})
-		}
-		m = build(c, device, scope, all)
+	rng := &tensor.RNG{Seed: seed}
+	return assemble(c, device, func(scope *tensor.Scope, s Spec) (*tensor.Tensor, error) {
+		return s.Init.draw(scope, rng, device, s.Shape...), nil
 	})
-	if err != nil {
-		scope.Close()
-		return nil, err
-	}
-	return m, nil
 }
 
-// Extend appends n tokens to the vocabulary, for those that document identifiers have of
-// their own, from Size of the old model on. The new rows are drawn as transformers'
-// resize_token_embeddings draws them. The tensors that have a row per token are new
-// ones: an optimizer made before does not fit any more.
+// Extend appends n tokens to the vocabulary, for document identifiers with tokens of their own, from Size of the old
+// model on. The new rows are drawn as transformers' resize_token_embeddings draws them. Tensors with a row per token
+// are new ones: an optimizer of the old tensors does not fit any more.
 func (m *Model) Extend(n int64, seed uint64) error {
 	if n < 1 {
 		return fmt.Errorf("cannot extend the vocabulary by %d", n)
@@ -43,7 +31,7 @@ func (m *Model) Extend(n int64, seed uint64) error {
 	}
 	return tensor.Try(func() {
 		rng := &tensor.RNG{Seed: seed}
-		for i, s := range c.Specs() {
+		for i, s := range Specs(c) {
 			old := m.all[i].Tensor
 			grown := -1
 			for d, size := range s.Shape {

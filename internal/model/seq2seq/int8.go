@@ -5,8 +5,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// SearchIn has encoding, decoding steps and scores multiply in a precision: "fp32", "bf16" or "int8". In int8 parameters and all but
-// the products with matrices stay float32; it is for processors, and not for Gradients.
+// SearchIn lets encoding, decoding steps and scores multiply in a precision: "fp32", "bf16" or "int8". int8 rounds only
+// products with matrices, parameters and everything else stay float32; it is for processors, and not for Gradients.
 func (m *Model) SearchIn(precision string) (err error) {
 	if m.int8 = nil; precision == "int8" {
 		if m.int8, err = int8s.New(m.Device); err != nil {

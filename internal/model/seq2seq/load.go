@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -21,65 +19,14 @@ const (
 	WeightsFile = "model.safetensors"
 )
 
-// ReadConfig reads a model folder's config.json, which must be of one of the families.
-func ReadConfig(folder string, families ...Family) (Config, error) {
-	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
-	if err != nil {
-		return nil, err
-	}
-	c, err := parse(text, families)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
-	}
-	return c, nil
-}
-
-// parse finds the family of config.json by its model_type; one without is of the first.
-func parse(config []byte, families []Family) (Config, error) {
-	var of struct {
-		Type *string `json:"model_type"`
-	}
-	if err := json.Unmarshal(config, &of); err != nil {
-		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	if err := checkpoint.Plain(config); err != nil {
-		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	var known []string
-	for _, f := range families {
-		if of.Type == nil || *of.Type == f.Type {
-			c, err := f.Parse(config)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-			}
-			return c, c.Validate()
-		}
-		known = append(known, strconv.Quote(f.Type))
-	}
-	return nil, fmt.Errorf("%s: model_type is %q, want %s", ConfigFile, *of.Type, strings.Join(known, " or "))
-}
-
-// Load opens a model folder of one of the families: config.json with model.safetensors
-// or what else checkpoint.Weights finds.
-func Load(folder string, device tensor.Device, families ...Family) (*Model, error) {
-	c, err := ReadConfig(folder, families...)
-	if err != nil {
-		return nil, err
-	}
-	return withWeights(folder, c, device)
-}
-
-// Check says what would stop Load, and which tensors nothing is computed with; it reads config.json and the headers of
-// the weights, and what is there twice.
-func Check(folder string, families ...Family) (c Config, unused []string, err error) {
-	if c, err = ReadConfig(folder, families...); err != nil {
-		return nil, nil, err
-	}
+// Check says what would stop Load, which tensors nothing is computed with, and what the weights add to c; it reads the
+// headers of the weights, and what is there twice.
+func Check(folder string, c Config) (of Config, unused []string, err error) {
 	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
 		if c, err = c.Of(f); err != nil {
 			return err
 		}
-		for _, s := range c.Specs() {
+		for _, s := range Specs(c) {
 			if !s.Fixed {
 				if err := f.Check(s.In(f), s.Shape...); err != nil {
 					return err
@@ -96,7 +43,7 @@ func Check(folder string, families ...Family) (c Config, unused []string, err er
 // the model, but no place in c, is an error, and so are a second one of a place that has other numbers, and a Fixed one
 // that has numbers at all.
 func rest(c Config, f *checkpoint.File) (unused []string, err error) {
-	for _, s := range c.Specs() {
+	for _, s := range Specs(c) {
 		read := s.In(f)
 		if s.Fixed && f.Has(read) {
 			if zeros, err := f.Zeros(read, s.Shape...); err != nil {
@@ -112,7 +59,7 @@ func rest(c Config, f *checkpoint.File) (unused []string, err error) {
 			if same, err := f.Same(name, read); err != nil {
 				return nil, err
 			} else if !same {
-				return nil, fmt.Errorf("tensors %q and %q have other numbers, and config.json says that they are one matrix: leave out the one that is not meant, or correct tie_word_embeddings: %w", name, read, checkpoint.ErrOther)
+				return nil, fmt.Errorf("tensors %q and %q have other numbers, and config.json says that they are one matrix: leave out the wrong one, or correct tie_word_embeddings: %w", name, read, checkpoint.ErrOther)
 			}
 		}
 	}
@@ -137,13 +84,28 @@ func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
 	if !bytes.Equal(have.Bytes(), want) {
 		return nil, fmt.Errorf("%s: it belongs to another model", ConfigFile)
 	}
-	return withWeights(folder, c, device)
+	return Load(folder, c, device)
 }
 
-func withWeights(folder string, c Config, device tensor.Device) (m *Model, err error) {
+// Load opens the weights of a model folder whose config.json says c: model.safetensors or what else
+// checkpoint.Weights finds.
+func Load(folder string, c Config, device tensor.Device) (m *Model, err error) {
 	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
-		if c, err = c.Of(f); err == nil {
-			m, err = readWeights(c, f, device)
+		if c, err = c.Of(f); err != nil {
+			return err
+		}
+		m, err = assemble(c, device, func(scope *tensor.Scope, s Spec) (*tensor.Tensor, error) {
+			if s.Fixed {
+				return scope.Zeros(tensor.F32, device, s.Shape...), nil
+			}
+			return f.Tensor(scope, s.In(f), tensor.F32, device, s.Shape...)
+		})
+		if err != nil {
+			return err
+		}
+		if m.Unused, err = rest(c, f); err != nil {
+			m.Close()
+			m = nil
 		}
 		return err
 	})
@@ -161,41 +123,14 @@ func (s Spec) In(f *checkpoint.File) string {
 	return name
 }
 
-// readWeights makes a model of the configuration c.
-func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
-	scope := tensor.NewScope()
-	var m *Model
-	err := tensor.Do(func(*tensor.Scope) (err error) {
-		var all []Param
-		for _, s := range c.Specs() {
-			var t *tensor.Tensor
-			if s.Fixed {
-				t = scope.Zeros(tensor.F32, device, s.Shape...)
-			} else if t, err = f.Tensor(scope, s.In(f), tensor.F32, device, s.Shape...); err != nil {
-				return err
-			}
-			all = append(all, Param{Name: s.Name, Tensor: t})
-		}
-		m = build(c, device, scope, all)
-		m.Unused, err = rest(c, f)
-		return err
-	})
-	if err != nil {
-		scope.Close()
-		return nil, err
-	}
-	return m, nil
-}
-
 // WriteWeights writes all tensors as model.safetensors, as transformers names
 // them. The same parameters give the same bytes.
 func (m *Model) WriteWeights(w io.Writer) error {
 	return tensor.Do(func(*tensor.Scope) error { return checkpoint.Write(w, map[string]string{"format": "pt"}, m.all) })
 }
 
-// Save writes config.json and model.safetensors to a folder, which transformers'
-// from_pretrained opens. Each file appears whole or not
-// at all.
+// Save writes config.json and model.safetensors to a folder, which transformers' from_pretrained opens. Each file is
+// complete or absent.
 func (m *Model) Save(folder string) error {
 	text, err := json.MarshalIndent(m.Config, "", "  ")
 	if err != nil {

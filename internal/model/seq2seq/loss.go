@@ -55,11 +55,12 @@ func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
 
 // teach gives the decoder's states at each label position [T, width], without dropout, and the output matrix.
 func (m *Model) teach(s *tensor.Scope, b Batch) (states, head *tensor.Tensor, at indexes) {
-	at = m.upload(s, m.Prepare(b))
+	p := m.Prepare(b)
+	at = p.in(s, s.Upload(m.Device, p.all)[0])
 	embedding := m.net.Embedding()
-	in, out := s.IndexSelect(embedding, 0, at.inputs.at), s.IndexSelect(embedding, 0, at.read.at)
-	p, net := m.reading(s)
-	return m.forced(p, net, in, out, at), net.Head(), at
+	in, out := s.IndexSelect(embedding, 0, at.inputs.tokens), s.IndexSelect(embedding, 0, at.read.tokens)
+	pass, net := m.reading(s)
+	return m.forced(pass, net, in, out, at), net.Head(), at
 }
 
 func (m *Model) headLoss(s *tensor.Scope, states, head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {

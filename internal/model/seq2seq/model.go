@@ -16,21 +16,21 @@ type Model struct {
 	Device  tensor.Device
 	Compute tensor.DType
 
-	Unused []string // tensors of the file that it was read of, which nothing is computed with
+	Unused []string // tensors of its file that nothing is computed with
 
 	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
 
-	// HalfScores has searches on a CPU multiply by the output matrix in BF16 too, where that is Compute; else, as in
+	// HalfScores lets searches on a CPU multiply by the output matrix in BF16 too, if Compute is BF16. Otherwise, as in
 	// training and on a card, scores are products of float32. Their sums are float32 either way.
 	HalfScores bool
 
-	// Checkpoint makes Gradients keep the beginning of each block only, and compute blocks
-	// again in the backward pass: less memory, a third more work, on a CPU the same bytes.
+	// Checkpoint makes Gradients keep the beginning of each block only, and recompute blocks in the backward pass: less
+	// memory, a third more work, on a CPU the same bytes.
 	Checkpoint bool
 
 	scope  *tensor.Scope
 	all    []Param // in the order of Config's Specs
-	params []Param // those that are trained
+	params []Param // the trained ones of all
 	net    Network
 	copies *copies         // on a card or in half precision; nil before the first pass
 	making *sync.Mutex     // of copies
@@ -40,17 +40,38 @@ type Model struct {
 // Param is a parameter under its Hugging Face name.
 type Param = checkpoint.Named
 
-// build assembles a model from all tensors of its configuration, in their order, and
+// assemble makes a model of tensors that of gives, owned by scope.
+func assemble(c Config, device tensor.Device, of func(scope *tensor.Scope, s Spec) (*tensor.Tensor, error)) (m *Model, err error) {
+	scope := tensor.NewScope()
+	err = tensor.Do(func(*tensor.Scope) error {
+		var all []Param
+		for _, s := range Specs(c) {
+			t, err := of(scope, s)
+			if err != nil {
+				return err
+			}
+			all = append(all, Param{Name: s.Name, Tensor: t})
+		}
+		m = build(c, device, scope, all)
+		return nil
+	})
+	if err != nil {
+		scope.Close()
+	}
+	return m, err
+}
+
+// build makes a model of all tensors of its configuration, in their order, and
 // makes parameters leaves that gradients can be asked for.
 func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Model {
 	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all, making: new(sync.Mutex)}
-	for i, s := range c.Specs() {
+	for i, s := range Specs(c) {
 		if !s.Fixed {
 			m.params = append(m.params, all[i])
 			scope.Leaf(all[i].Tensor)
 		}
 	}
-	m.net = c.Network(m.Param)
+	m.net = c.Build(m.of)
 	return m
 }
 
@@ -73,6 +94,8 @@ func (m *Model) Param(name string) *tensor.Tensor {
 	return nil
 }
 
+func (m *Model) of(s Spec) *tensor.Tensor { return m.Param(s.Name) }
+
 // Vocabulary is the configuration's.
 func (m *Model) Vocabulary() Vocabulary { return m.Config.Vocabulary() }
 
@@ -82,14 +105,14 @@ func (m *Model) Head() *tensor.Tensor { return m.net.Head() }
 // SetDropout trains with another probability, which the saved configuration has too.
 func (m *Model) SetDropout(p float64) {
 	m.Config = m.Config.WithDropout(p)
-	m.net = m.Config.Network(m.Param)
+	m.net = m.Config.Build(m.of)
 	m.forget()
 }
 
 // ParameterCount is the number of trainable numbers, tied ones counted once.
 func ParameterCount(c Config) int64 {
 	var n int64
-	for _, s := range c.Specs() {
+	for _, s := range Specs(c) {
 		if s.Fixed {
 			continue
 		}

@@ -6,13 +6,13 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// Packed are copies of the matrices that encoding and a decoder's steps multiply by, laid out for the processor: with few rows
-// laying them out takes longer than the products. In F32 results are the same bytes; in BF16 those of products are not rounded.
-// Several searches may use it at once; it must be made anew when the model's weights have changed.
+// Packed are copies of the matrices that encoding and a decoder's steps multiply by, laid out for the processor: with
+// few rows laying them out takes longer than the products. In F32 results are the same bytes; in BF16 products are not
+// rounded. Several searches may use it at once; a change of the model's weights needs a new one.
 type Packed struct {
 	scope  *tensor.Scope
 	mu     sync.Mutex
-	copies map[joined]*tensor.Tensor // made when they are first needed
+	copies map[joined]*tensor.Tensor // each packed at its first use
 }
 
 // joined is a matrix, the first of several where one product is by all of them.
@@ -21,7 +21,8 @@ type joined struct {
 	n     int
 }
 
-// Pack is nil where no copies are of use: on a card, where products are libtorch's, in int8, and in half precision but for HalfScores in BF16.
+// Pack returns nil where copies are of no use: on a card, where products are libtorch's, in int8, and in half precision
+// except in BF16 with HalfScores.
 func (m *Model) Pack() *Packed {
 	if m.Device.IsCUDA() || m.int8 != nil || !tensor.SameForAnyRows() || m.Compute != tensor.F32 && !(m.Compute == tensor.BF16 && m.HalfScores && tensor.MultipliesBF16()) {
 		return nil

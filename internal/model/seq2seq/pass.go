@@ -16,7 +16,7 @@ type Pass struct {
 
 	learns   bool             // it is a forward pass of Gradients
 	given    []*tensor.Tensor // embedded tokens, which gradients are asked for of
-	tape     *tape            // of a pass whose segments are computed again; nil: they are not
+	tape     *tape            // of a pass whose segments are recomputed; nil: they are kept
 	copies   *copies          // of matrices; nil: they are what they are
 	packed   *Packed          // the same of a search on a CPU
 	int8     *int8s.Matrices  // matrices in int8, where products are of it
@@ -72,6 +72,7 @@ type Sequences struct {
 	Start, Len []int64 // of each, in rows
 	Most       int64   // rows of the longest
 
+	tokens  *tensor.Tensor // ids where the model is, of a batch that was brought there
 	Layout  *tensor.Layout // on a card that a batch was brought to, of attention to themselves; else nil
 	Indexes *tensor.Tensor // there, what Config.Indexes says of them; else nil
 }
@@ -92,7 +93,7 @@ func pack(sequences [][]int32) Sequences {
 	return p
 }
 
-// Positions are those of all rows within their sequences, from 0.
+// Positions are the places of all rows within their sequences, from 0.
 func (q Sequences) Positions() []int64 {
 	all := make([]int64, 0, len(q.ids))
 	for _, n := range q.Len {
@@ -115,14 +116,14 @@ func between(q, k Sequences) tensor.Spans {
 	return tensor.Spans{QStart: q.Start, QLen: q.Len, KStart: k.Start, KLen: k.Len}
 }
 
-// taught is the Attention of a decoder that reads whole sequences at once.
+// taught is the Attention of a decoder that reads complete sequences at once.
 type taught struct {
 	*Pass
 	net    Network
 	at     indexes
 	memory *tensor.Tensor // the encoder's states [S, width]
 	biases []*tensor.Tensor
-	keys   [][2]*tensor.Tensor // of all layers; nil: each is made where it is needed
+	keys   [][2]*tensor.Tensor // of all layers; nil: each layer computes its own
 }
 
 func (t *taught) Positions() []int64 { return t.at.read.Positions() }
@@ -142,7 +143,7 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 	} else {
 		k, v = t.net.Keys(t.Pass, layer, t.memory)
 	}
-	spans := between(t.at.read.Sequences, t.at.inputs.Sequences)
+	spans := between(t.at.read, t.at.inputs)
 	spans.Layout = t.at.cross
 	return t.S.PackedAttention(q, k, v, nil, spans, t.heads)
 }
@@ -151,10 +152,10 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 // reads, all at once: [S, width] and [T, width] -> [T, w].
 func (m *Model) forced(p *Pass, net Network, in, out *tensor.Tensor, at indexes) *tensor.Tensor {
 	t := &taught{Pass: p, net: net, at: at}
-	t.memory = net.Encode(p, in, at.inputs.Sequences)
+	t.memory = net.Encode(p, in, at.inputs)
 	t.biases = net.Biases(p.S, at.read.Most, at.read.Indexes)
-	// NOTE one product for all layers, and keys that are not computed again; on a CPU
-	// they would be in memory together for nothing.
+	// NOTE one product for all layers, and keys that are not recomputed; on a CPU they would be in memory together for
+	// nothing.
 	if p.tape != nil || p.copies != nil {
 		for i := range net.Layers() {
 			k, v := net.Keys(p, i, t.memory)

@@ -21,7 +21,7 @@ type Prepared struct {
 // the batch's arrays.
 func (p *Prepared) Numbers() []int64 { return p.all }
 
-// Shapes are what of a batch decides about the shapes of all that is computed of it.
+// Shapes are the numbers of a batch that decide the shapes of everything computed from it.
 type Shapes struct{ Examples, Inputs, LongestInput, Labels, LongestLabel int64 }
 
 // Shapes are the batch's.
@@ -33,15 +33,10 @@ func (p *Prepared) Shapes() Shapes {
 	}
 }
 
-// Prepare makes a batch ready for a model of the configuration c on a device, or says what
-// is wrong with it. What it takes grows with the tokens, and on a card with the padding that
-// the batch would have.
-func Prepare(c Config, device tensor.Device, b Batch) (*Prepared, error) {
-	return prepare(c, device, b, false, 0)
-}
-
-// PrepareStep is Prepare for a training step, which brings own numbers along. On a card the batch
-// is filled up to one of few shapes (bucket.go), of which results are the same but for rounding.
+// PrepareStep makes a batch ready for a training step of a model of the configuration c on a device, which brings own
+// numbers along, or says what is wrong with the batch. On a card the batch is filled up to one of few shapes (bucket.go);
+// results are the same up to rounding. What is prepared grows with the tokens, and on a card with the padding that the
+// batch would have.
 func PrepareStep(c Config, device tensor.Device, b Batch, own int) (*Prepared, error) {
 	return prepare(c, device, b, true, own)
 }
@@ -77,9 +72,9 @@ func prepare(c Config, device tensor.Device, b Batch, step bool, own int) (*Prep
 	return p, nil
 }
 
-// Prepare is Prepare for the model, and fails as an operation does.
+// Prepare makes a batch ready for the model as it is, not filled up, and fails as an operation does.
 func (m *Model) Prepare(b Batch) *Prepared {
-	p, err := Prepare(m.Config, m.Device, b)
+	p, err := prepare(m.Config, m.Device, b, false, 0)
 	if err != nil {
 		tensor.Failf("model", "%v", err)
 	}
@@ -88,20 +83,9 @@ func (m *Model) Prepare(b Batch) *Prepared {
 
 // indexes are a batch's arrays where the model is.
 type indexes struct {
-	inputs, read placed
+	inputs, read Sequences
 	labels       *tensor.Tensor
 	cross        *tensor.Layout // of what is read to inputs; nil on a CPU
-}
-
-// placed are sequences whose arrays are where the model is.
-type placed struct {
-	Sequences
-	at *tensor.Tensor // their tokens
-}
-
-// upload brings a batch to the model's device, at once.
-func (m *Model) upload(s *tensor.Scope, p *Prepared) indexes {
-	return p.in(s, s.Upload(m.Device, p.all)[0])
 }
 
 // in are the arrays of a batch whose Numbers are in a vector.
@@ -111,12 +95,13 @@ func (p *Prepared) in(s *tensor.Scope, numbers *tensor.Tensor) (at indexes) {
 		all[i] = s.Narrow(numbers, 0, first, n)
 		first += n
 	}
-	at.inputs, at.read, at.labels = placed{Sequences: p.inputs, at: all[0]}, placed{Sequences: p.read, at: all[1]}, all[2]
+	at.inputs, at.read, at.labels = p.inputs, p.read, all[2]
+	at.inputs.tokens, at.read.tokens = all[0], all[1]
 	if len(all) == 3 {
 		return at
 	}
 	paddings := [2]*tensor.Padding{}
-	for i, q := range []*placed{&at.inputs, &at.read} {
+	for i, q := range []*Sequences{&at.inputs, &at.read} {
 		padding, indexes := all[3+2*i], all[4+2*i]
 		paddings[i] = s.NewPadding(q.Start, q.Len, int64(len(q.ids)), q.Most, padding)
 		q.Layout, q.Indexes = tensor.NewLayout(paddings[i], paddings[i]), indexes

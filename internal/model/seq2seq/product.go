@@ -12,7 +12,7 @@ type Dense = int8s.Dense
 // Linear is x·wᵀ in the compute type.
 func (p *Pass) Linear(x, w *tensor.Tensor) *tensor.Tensor {
 	if p.copies != nil && p.copies.within(w) {
-		tensor.Failf("model", "a product with %s alone, which is a part of a matrix", w)
+		tensor.Failf("model", "a product with only %s, which is a part of a matrix", w)
 	}
 	return p.linear(x, w, nil)
 }
@@ -79,16 +79,16 @@ func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
 	return lists.Map(of, func(d Dense) *tensor.Tensor { return p.Affine(x, d) })
 }
 
-// product is one of x by a whole.
-type product struct{ x, whole *tensor.Tensor }
+// product names the product of x with a matrix.
+type product struct{ x, w *tensor.Tensor }
 
-// product is the products of x by parts of a whole, all of which are computed.
+// product is the products of x with parts of one matrix, all of whose parts are multiplied.
 func (p *Pass) product(x *tensor.Tensor, of []Dense) []*tensor.Tensor {
 	first := p.copies.part[of[0].W]
-	w, bias := first.whole, (*whole)(nil)
+	w, bias := first.matrix, (*matrix)(nil)
 	var b *tensor.Tensor
 	if of[0].B != nil {
-		bias = p.copies.part[of[0].B].whole
+		bias = p.copies.part[of[0].B].matrix
 		if bias == nil || len(bias.parts) != len(w.parts) {
 			tensor.Failf("model", "biases that are not together as their matrices are")
 		}
@@ -108,7 +108,7 @@ func (p *Pass) product(x *tensor.Tensor, of []Dense) []*tensor.Tensor {
 	out := make([]*tensor.Tensor, len(of))
 	for i, d := range of {
 		at, ok := p.copies.part[d.W]
-		if !ok || at.whole != w {
+		if !ok || at.matrix != w {
 			tensor.Failf("model", "matrices of several products at once")
 		}
 		if bias != nil && bias.parts[at.at] != d.B {

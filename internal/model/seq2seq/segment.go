@@ -7,11 +7,11 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// tape is what a forward pass keeps that does not keep what its segments compute: where
-// each begins, so that the backward pass computes it again.
+// tape lists the segments of a forward pass that does not keep what its segments compute: the backward pass recomputes
+// each from its beginning.
 type tape struct {
 	segments []*segment
-	now      *segment // the one that is computed
+	now      *segment // the segment that is being computed
 }
 
 // segment is a piece of a forward pass, from one tensor to one.
@@ -24,10 +24,9 @@ type segment struct {
 	leaves  map[*tensor.Tensor]*tensor.Tensor
 }
 
-// Segment is f(x), a piece of a model that Model.Checkpoint computes again in the
-// backward pass. What f reads beside x and parameters comes by Outside. It ends with
-// no more tensors in memory than gradients need, which x may not be: it is not to be used
-// again.
+// Segment is f(x), a piece of a model that Model.Checkpoint recomputes in the backward pass. What f reads beside x and
+// parameters comes by Outside. It ends with no more tensors in memory than gradients need, which may not include x:
+// callers must not use x afterwards.
 func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor) (y *tensor.Tensor) {
 	if !p.learns {
 		return f(x)
@@ -70,7 +69,7 @@ func (p *Pass) Outside(t *tensor.Tensor) *tensor.Tensor {
 		return t
 	}
 	g := p.tape.now
-	if g.leaves != nil { // it is computed again
+	if g.leaves != nil { // it is being recomputed
 		leaf := g.leaves[t]
 		if leaf == nil {
 			tensor.Failf("model", "a segment reads %s the second time only", t)
@@ -131,7 +130,7 @@ func (b *backward) flush() {
 	b.roots = nil
 }
 
-// recompute computes a segment again with what its gradients need, and goes back through it.
+// recompute recomputes a segment with what its gradients need, and goes back through it.
 func (b *backward) recompute(g *segment) {
 	if b.rng != nil {
 		now, state := b.rng.Counter, b.S.RandomState(b.Device)
@@ -171,7 +170,7 @@ func (b *backward) recompute(g *segment) {
 	delete(b.have, g.out)
 }
 
-// needsNoFlush: the gradients of t need no flush to go on, or it is among those that do.
+// needsNoFlush reports whether a gradient of t is used without a flush, or t is a root of the next flush already.
 func (b *backward) needsNoFlush(t *tensor.Tensor) bool {
 	return slices.Contains(b.ends, t) || slices.Contains(b.leaves, t) || slices.Contains(b.roots, t)
 }

@@ -37,7 +37,7 @@ type built struct {
 	native        *tokenizers.Tokenizer
 	pieces        []string // by id
 	before, after []int32  // special tokens around a text
-	cuts          bool     // words end at blanks: PiecesPrefix need not read the whole text
+	cuts          bool     // words end at blanks: PiecesPrefix may read only the beginning of a text
 }
 
 // idle is the tokenizer that was closed last, for the next one of the same file: steps that follow one
@@ -81,14 +81,14 @@ func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
 	if t.native, err = tokenizers.FromBytes(plain); err != nil {
 		return nil, err
 	}
-	text, whole := t.encode("a", false), t.encode("a", true)
+	text, special := t.encode("a", false), t.encode("a", true)
 	at := 0
-	for at+len(text) < len(whole) && !slices.Equal(whole[at:at+len(text)], text) {
+	for at+len(text) < len(special) && !slices.Equal(special[at:at+len(text)], text) {
 		at++
 	}
-	if t.before, t.after = whole[:at], whole[at+len(text):]; len(text) == 0 || len(t.after) == 0 {
+	if t.before, t.after = special[:at], special[at+len(text):]; len(text) == 0 || len(t.after) == 0 {
 		t.native.Close()
-		return nil, errors.New("it puts no end token after a text: its post_processor must, as those of T5, BART and BERT do")
+		return nil, errors.New("it puts no end token after a text: its post_processor must, as in the files of T5, BART and BERT")
 	}
 	return t, nil
 }
@@ -194,7 +194,8 @@ func newEncoder(data []byte) (Encoder, error) {
 	return newSubword(c, plain)
 }
 
-// Close gives the native tokenizer back: it is freed once another one is closed or built. No other method may be called after it.
+// Close gives the native tokenizer back, to be freed once another one is closed or built. No other method may be called
+// after it.
 func (t *Subword) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -270,13 +271,13 @@ func (t *Subword) Piece(id int32) (string, bool) {
 // without a text are left out always). Like transformers' decode with
 // clean_up_tokenization_spaces=False.
 func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
-	known := make([]uint32, 0, len(ids))
+	valid := make([]uint32, 0, len(ids))
 	for _, id := range ids {
 		if id >= 0 && int(id) < len(t.pieces) {
-			known = append(known, uint32(id))
+			valid = append(valid, uint32(id))
 		}
 	}
-	if len(known) == 0 {
+	if len(valid) == 0 {
 		return ""
 	}
 	t.mu.RLock()
@@ -284,5 +285,5 @@ func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
 	if t.built == nil {
 		panic("subword: tokenizer used after Close")
 	}
-	return t.native.Decode(known, skipSpecial)
+	return t.native.Decode(valid, skipSpecial)
 }

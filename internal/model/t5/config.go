@@ -28,7 +28,7 @@ func family(modelType string) seq2seq.Family {
 }
 
 // Config is Hugging Face's config.json of a T5, mT5 or umT5 model. Fields that this package
-// does not use are kept and written again.
+// does not use are kept and written.
 type Config struct {
 	ModelType         string  `json:"model_type"`
 	VocabSize         int64   `json:"vocab_size"`
@@ -72,7 +72,7 @@ func Defaults() Config {
 	}
 }
 
-// DefaultsOf are transformers' defaults of a model_type, which mT5 and umT5 have others of.
+// DefaultsOf returns transformers' defaults of a model_type; mT5 and umT5 differ from T5.
 func DefaultsOf(modelType string) Config {
 	c := Defaults()
 	if c.ModelType = modelType; modelType != "t5" {
@@ -155,8 +155,7 @@ func (c Config) feedForward() (activation string, gated bool) {
 	return activation, gated
 }
 
-// ownPositions says whether every layer has a table of relative positions; else the first
-// layer's is that of all.
+// ownPositions says whether every layer has a table of relative positions; otherwise the first layer's serves all.
 func (c Config) ownPositions() bool { return c.ModelType == "umt5" }
 
 // scales says whether the decoder's states are multiplied by d_model^-0.5.
@@ -167,13 +166,13 @@ func (c Config) scales() bool {
 	return c.TieEmbeddings
 }
 
-// Of implements seq2seq.Config. A configuration of transformers 5 leaves to the weights whether the output matrix is the
-// embedding, as its tie_weights does: it is, but where they have another one.
+// Of implements seq2seq.Config. A configuration of transformers 5 leaves to the weights whether the output matrix is
+// the embedding, as its tie_weights does: it is, unless they have another one.
 func (c Config) Of(f *checkpoint.File) (_ seq2seq.Config, err error) {
 	if c.ScaleOutputs != nil {
 		c.TieEmbeddings = true
 		if f.Has(headName) {
-			c.TieEmbeddings, err = f.Same(headName, c.Specs()[0].In(f))
+			c.TieEmbeddings, err = f.Same(headName, seq2seq.Specs(c)[0].In(f))
 		}
 	}
 	return c, err
@@ -200,35 +199,39 @@ func (c Config) Unused(name string) bool {
 
 // Validate says what this package cannot compute.
 func (c Config) Validate() error {
+	if err := c.validate(); err != nil {
+		return fmt.Errorf("T5 config: %w", err)
+	}
+	return nil
+}
+
+func (c Config) validate() error {
 	size := seq2seq.CheckSize
 	if err := cmp.Or(
 		size("vocab_size", c.VocabSize, 1<<24), size("d_model", c.DModel, 1<<16), size("d_kv", c.DKV, 1<<16),
 		size("d_ff", c.DFF, 1<<18), size("num_layers", c.NumLayers, 1000), size("num_decoder_layers", c.NumDecoderLayers, 1000),
 		size("num_heads", c.NumHeads, 1000), size("relative_attention_num_buckets", c.Buckets, 1<<16), size("relative_attention_max_distance", c.MaxDistance, 1<<20),
 	); err != nil {
-		return fmt.Errorf("T5 config: %w", err)
+		return err
 	}
 	switch {
 	case architectures[c.ModelType] == "":
-		return fmt.Errorf("T5 config: model_type is %q; t5, mt5 and umt5 are known", c.ModelType)
+		return fmt.Errorf("model_type is %q; t5, mt5 and umt5 are supported", c.ModelType)
 	case c.Buckets < 4 || c.Buckets%2 != 0:
-		return fmt.Errorf("T5 config: relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
+		return fmt.Errorf("relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
 	case c.MaxDistance <= c.Buckets/2:
-		return fmt.Errorf("T5 config: relative_attention_max_distance %d must be larger than half the %d buckets", c.MaxDistance, c.Buckets)
+		return fmt.Errorf("relative_attention_max_distance %d must be larger than half the %d buckets", c.MaxDistance, c.Buckets)
 	case !(c.DropoutRate >= 0 && c.DropoutRate < 1):
-		return fmt.Errorf("T5 config: dropout_rate is %g, want 0 to below 1", c.DropoutRate)
+		return fmt.Errorf("dropout_rate is %g, want 0 to below 1", c.DropoutRate)
 	case !(c.LayerNormEpsilon > 0):
-		return fmt.Errorf("T5 config: layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
+		return fmt.Errorf("layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
 	}
 	if name, _ := c.feedForward(); c.DenseAct != nil && !knownActivation(name) {
-		return fmt.Errorf("T5 config: dense_act_fn is %q; %s are known", name, tensor.KnownActivations)
+		return fmt.Errorf("dense_act_fn is %q; %s are supported", name, tensor.ActivationNames)
 	} else if !knownActivation(name) {
-		return fmt.Errorf("T5 config: feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)
+		return fmt.Errorf("feed_forward_proj is %q; %s are supported, and with \"gated-\" before them", c.FeedForward, tensor.ActivationNames)
 	}
-	if err := c.Vocabulary().Check(); err != nil {
-		return fmt.Errorf("T5 config: %w", err)
-	}
-	return nil
+	return c.Vocabulary().Check()
 }
 
 func knownActivation(name string) bool {

@@ -11,22 +11,8 @@ import (
 // headName is the output matrix where it is not the embedding.
 const headName = "lm_head.weight"
 
-// Specs are all parameters, with the deviations of T5PreTrainedModel._init_weights.
-func (c Config) Specs() (all []seq2seq.Spec) {
-	c.build(func(s seq2seq.Spec) *tensor.Tensor {
-		all = append(all, s)
-		return nil
-	})
-	return all
-}
-
-// Network implements seq2seq.Config.
-func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
-	return c.build(func(s seq2seq.Spec) *tensor.Tensor { return get(s.Name) })
-}
-
-// build makes the network of tensors, which take is asked for in transformers' order.
-func (c Config) build(take func(seq2seq.Spec) *tensor.Tensor) *network {
+// Build implements seq2seq.Config, with the deviations of T5PreTrainedModel._init_weights.
+func (c Config) Build(take func(seq2seq.Spec) *tensor.Tensor) seq2seq.Network {
 	f := c.InitializerFactor
 	inner := c.NumHeads * c.DKV
 	d := math.Pow(float64(c.DModel), -0.5)

@@ -36,8 +36,8 @@ func NewLayout(q, k *Padding) *Layout {
 	return &Layout{q: q, k: k}
 }
 
-// bias is nil or a bias [heads, >=m, >=l] together with what is hidden from each query. It is
-// made once for all layers that give the same tensor, whose gradient is summed in its type.
+// bias is nil or a bias [heads, >=m, >=l] together with what is hidden from each query. It is computed once for all
+// layers that give the same tensor, whose gradient is summed in its type.
 func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tensor) *Tensor {
 	records := bias != nil && bias.RequiresGrad() && C.redsi_records() != 0
 	want := maskBias{of: bias, heads: heads, dtype: q.DType(), causal: causal, records: records}
@@ -67,7 +67,7 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 	return want.combined
 }
 
-// layoutOf makes a layout where none was made for the batch: by an upload of its own.
+// layoutOf is the layout of a batch without one: by an upload of its own.
 func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
 	if q == k && len(spans.QStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
 		rows := q.Dim(0)
@@ -182,11 +182,10 @@ func (s *Scope) Pair(a, b *Tensor) *Tensor {
 	return s.own(op, out, a, b)
 }
 
-// BatchAttention is softmax(scale·q·kᵀ + bias)·v per head, of a padded batch: q [n, m, heads*d],
-// k and v [n, l, heads*d] -> [n, m, heads*d]. The bias, nil or of a shape that broadcasts to
-// [n, heads, m, l], holds masks too, as large negative numbers. On a card in half precision it
-// is libtorch's memory-efficient kernel, which copies no bias in q's type whose rows, but for
-// the last dimension, lie a multiple of 16 numbers apart.
+// BatchAttention is softmax(scale·q·kᵀ + bias)·v per head, of a padded batch: q [n, m, heads*d], k and v [n, l,
+// heads*d] -> [n, m, heads*d]. The bias, nil or of a shape that broadcasts to [n, heads, m, l], holds masks too, as
+// large negative numbers. On a card in half precision it is libtorch's memory-efficient kernel. That kernel copies the
+// bias unless it is of q's type and its rows, in all but the last dimension, lie a multiple of 16 numbers apart.
 func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tensor {
 	const op = "BatchAttention"
 	if o.Causal {
@@ -207,7 +206,7 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 // training.
 type Spans struct {
 	QStart, QLen, KStart, KLen []int64
-	Layout                     *Layout // of the same sequences, on a card or in F16; nil: made for each call, by an upload
+	Layout                     *Layout // of the same sequences, on a card or in F16; nil: each call uploads its own
 }
 
 // AttentionOptions are what PackedAttention takes beside tensors.
@@ -216,7 +215,7 @@ type AttentionOptions struct {
 	Scale   float64 // of the scores; T5 has 1, BERT 1/√d
 	Causal  bool    // query i of m sees keys 0 … i+n-m
 	Dropout float64 // of the probabilities
-	RNG     *RNG    // needed where Dropout is not 0, but for a card's (SeedDevice)
+	RNG     *RNG    // needed where Dropout is not 0, except on a card (SeedDevice)
 }
 
 // PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without

@@ -118,7 +118,7 @@ func TestBF16Rounding(t *testing.T) {
 	})
 }
 
-// TestPacked: products by a packed matrix, with what follows them, are those of float32 of the same rounded operands, for
+// TestPacked: products by a packed matrix, with what follows them, equal products of float32 of the same rounded operands, for
 // every activation, and have the same bytes for any number of threads.
 func TestPacked(t *testing.T) {
 	defer SetNumThreads(NumThreads())
@@ -158,7 +158,7 @@ func TestPacked(t *testing.T) {
 }
 
 // TestBF16Products: products of BF16, and their gradients, have the same bytes for any number of threads, where that is
-// promised: also those of few rows and of long sums.
+// promised: also with few rows and with long sums.
 func TestBF16Products(t *testing.T) {
 	if !SameForAnyThreads() {
 		t.Skip("not promised on this processor")

@@ -140,18 +140,5 @@ func (s *Scope) ToDType(t *Tensor, d DType) *Tensor {
 	return s.unary("ToDType", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgToDtype(out, c, int32(d), 0, 0) }, t)
 }
 
-// Clone is a contiguous copy of t.
-func (s *Scope) Clone(t *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgToDtype(&out, t.use("Clone"), int32(t.DType()), 0, 1)
-	copied := s.own("Clone", out, t)
-	if lib.AtIsContiguous(copied.c) {
-		return copied
-	}
-	rows := s.Contiguous(copied)
-	Free(copied)
-	return rows
-}
-
 // Contiguous is t with its elements in row order; a view of t where they are.
 func (s *Scope) Contiguous(t *Tensor) *Tensor { return s.unary("Contiguous", lib.AtgContiguous, t) }

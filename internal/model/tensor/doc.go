@@ -17,7 +17,7 @@
 //     threads.
 //
 // Names follow PyTorch. A method whose name ends in InPlace changes its first
-// tensor and returns nothing; all others leave their arguments alone (views share
+// tensor and returns nothing; all others do not change their arguments (views share
 // memory, as in PyTorch: Narrow, Transpose, View, Expand, Select, Detach).
 //
 // Shapes, dtypes and indices are checked by libtorch at every operation; a
@@ -25,7 +25,7 @@
 //
 // The CUDA half of libtorch is loaded before the first operation, where there are its libraries,
 // a driver and a card: Card says what became of it. What operations ask of a card can be recorded and
-// asked for again at once: Graph.
+// replayed at once: Graph.
 //
 // Nothing here knows of models, files of a certain layout, optimizers or steps.
 // The subpackages safetensors and torchfile read and write files and need no

@@ -66,7 +66,7 @@ func ParseDType(name string) (DType, error) {
 	case "u8", "uint8":
 		return U8, nil
 	}
-	return 0, fmt.Errorf("unknown element type %q; fp32, bf16 and fp16 are known", name)
+	return 0, fmt.Errorf("unknown element type %q; use fp32, bf16 or fp16", name)
 }
 
 // Device is the CPU (the zero value) or one CUDA card.
@@ -105,13 +105,13 @@ func ParseDevice(name string) (Device, error) {
 	}
 	number, ok := strings.CutPrefix(name, "cuda")
 	if !ok {
-		return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
+		return CPU, fmt.Errorf("unknown device %q; use cpu, cuda or cuda:0", name)
 	}
 	n := 0
 	if number != "" {
 		var err error
 		if n, err = strconv.Atoi(strings.TrimPrefix(number, ":")); err != nil || n < 0 || number[0] != ':' {
-			return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
+			return CPU, fmt.Errorf("unknown device %q; use cpu, cuda or cuda:0", name)
 		}
 	}
 	switch have := CUDADevices(); {

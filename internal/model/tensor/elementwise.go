@@ -75,7 +75,7 @@ func (s *Scope) activation(op string, t *Tensor, kind C.int64_t) *Tensor {
 // Activation is a function of each element.
 type Activation func(s *Scope, t *Tensor) *Tensor
 
-// activations are those of transformers' ACT2FN that models of ours may name.
+// activations are the functions of transformers' ACT2FN that models here may name.
 var activations = map[string]Activation{
 	"relu":              (*Scope).Relu,
 	"gelu":              func(s *Scope, t *Tensor) *Tensor { return s.Gelu(t, false) },
@@ -85,10 +85,10 @@ var activations = map[string]Activation{
 	"swish":             (*Scope).Silu,
 }
 
-// KnownActivations are the names of activations, for messages.
-const KnownActivations = "relu, gelu, gelu_new, gelu_pytorch_tanh, silu and swish"
+// ActivationNames are the names of activations, for messages.
+const ActivationNames = "relu, gelu, gelu_new, gelu_pytorch_tanh, silu and swish"
 
-// ActivationOf is the function of a name in config.json; false if it is not known.
+// ActivationOf is the function of a name in config.json; false if there is none.
 func ActivationOf(name string) (Activation, bool) {
 	f, ok := activations[name]
 	return f, ok

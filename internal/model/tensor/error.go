@@ -55,8 +55,7 @@ func fail(op, msg string, operands []*Tensor) {
 	panic(e)
 }
 
-// trim drops the C++ stack that libtorch appends, of which its allocator gives the
-// frames alone.
+// trim drops the C++ stack that libtorch appends; its allocator appends only the frames.
 func trim(msg string) string {
 	for _, stack := range []string{"\nException raised from", "\nframe #"} {
 		if i := strings.Index(msg, stack); i >= 0 {

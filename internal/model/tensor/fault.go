@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("tensor: %s(%s): %s", e.Op, strings.Join(e.Shapes, ", "), e.Message)
 }
 
-// Fault is what an Error says of a card, or of the machine's memory. libtorch tells by words alone.
+// Fault is what an Error says of a card, or of the machine's memory. libtorch tells only by words.
 type Fault int
 
 const (

@@ -6,12 +6,9 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
 )
 
-// Graph is what operations asked of a card once, and what Replay asks of it again, at once: a CUDA
-// graph. It belongs to one goroutine.
-type Graph struct {
-	graph  *cudagraph.Graph
-	device Device
-}
+// Graph is a recording of what operations asked of a card, which Replay asks for at once: a CUDA graph. It belongs to
+// one goroutine.
+type Graph struct{ graph *cudagraph.Graph }
 
 // CanRecord reports whether what operations ask of dev can be recorded: it is a card, and the library
 // for it is there (Card says why not).
@@ -19,14 +16,13 @@ func CanRecord(dev Device) bool {
 	return dev.IsCUDA() && cudagraph.HasLibrary()
 }
 
-// Record calls f, whose operations dev does not do, but keeps in mind. Replay has it do them, with the same
-// memory, whatever numbers are in it then. So f may depend on no number of the host that is
-// another one later; what it reads and changes must exist before it and stay where it is; of what it
-// makes nothing is of use after it, and no scope but its own may own that. It may not copy to the
-// card or from it, wait for it, or seed it.
+// Record calls f, whose operations dev does not do, but records. Replay has it do them, with the same memory, whatever
+// numbers are in it then. So f must not depend on a number of the host that changes later; what it reads and changes
+// must exist before it and stay where it is; tensors that f creates are of no use after it, and only f's own scopes may
+// own them. It must not copy to the card or from it, wait for it, or seed it.
 //
-// Record comes within Run or Try. What f makes lies in the memory of beside, if that is not nil: then
-// beside may be replayed before and after it only. An error leaves the card as it was.
+// Record must be called within Run or Try. What f allocates lies in the memory of beside, if that is not nil: then
+// beside may be replayed only before and after it. An error leaves the card as it was.
 func Record(dev Device, beside *Graph, f func()) (*Graph, error) {
 	if !CanRecord(dev) {
 		return nil, &Error{Op: "Record", Message: "nothing is recorded on " + dev.String()}
@@ -35,15 +31,15 @@ func Record(dev Device, beside *Graph, f func()) (*Graph, error) {
 	if beside != nil {
 		other = beside.graph
 	}
-	made, err := cudagraph.Begin(int(dev.c()), other)
+	recorded, err := cudagraph.Begin(int(dev.c()), other)
 	if err == nil {
-		err = errors.Join(Try(f), made.End())
+		err = errors.Join(Try(f), recorded.End())
 	}
 	if err != nil {
-		made.Free()
+		recorded.Free()
 		return nil, recording(err)
 	}
-	return &Graph{made, dev}, nil
+	return &Graph{recorded}, nil
 }
 
 // recording is err as an operation's.
@@ -62,7 +58,7 @@ func (g *Graph) Replay() {
 	}
 }
 
-// Free frees the graph, after the card has done what was replayed. A nil one is left alone.
+// Free frees the graph, after the card has done what was replayed. nil is skipped.
 func (g *Graph) Free() {
 	if g != nil {
 		g.graph.Free()

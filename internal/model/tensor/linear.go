@@ -50,8 +50,8 @@ func (s *Scope) LinearPacked(x, packed *Tensor, n int64, b *Tensor) *Tensor {
 	}, x, packed, b)
 }
 
-// PackBF16 is w [out, in] in BF16, in the order in which a CPU with instructions for BF16 multiplies by it: LinearPackedBF16 alone
-// reads it. A CPU without them, or a card, has it in BF16 as it is.
+// PackBF16 is w [out, in] in BF16, in the order in which a CPU with instructions for BF16 multiplies by it: only
+// LinearPackedBF16 reads it. On a CPU without them, and on a card, it is w in BF16.
 func (s *Scope) PackBF16(w *Tensor) *Tensor {
 	const op = "PackBF16"
 	if w.Device().IsCUDA() || !MultipliesBF16() {
@@ -78,13 +78,13 @@ func (s *Scope) LinearWide(x, w *Tensor) *Tensor {
 	return s.native(op, func(out *handle) *C.char { return C.redsi_wide_linear(out, x.n(op), w.n(op)) }, x, w)
 }
 
-// HeadOptions are what of HeadLoss is for a card, or F16.
+// HeadOptions are the options of HeadLoss for a card, or F16.
 type HeadOptions struct {
 	// Scale, nil or a tensor of one F32 number, multiplies the result: in half precision its gradients
 	// have it in them before they are rounded to F16, where they would be lost without.
 	Scale *Tensor
-	// Last says that Gradients are asked for of the result itself, not of what is computed from
-	// it. Of one that is not, w's are multiplied by the gradient once more, on a card.
+	// Last says that Gradients are asked for of the result itself, not of something computed from it. Otherwise w's are
+	// multiplied by the gradient once more, on a card.
 	Last bool
 }
 
@@ -92,9 +92,8 @@ type HeadOptions struct {
 // w [V, d], labels I64 [n]. Its gradients are computed along with it. Smooth of each
 // label's weight is spread evenly over all V, as torch's label_smoothing has it.
 //
-// On a card, or in F16, it holds the logits and their logarithms of as many rows as fill 256 MB, and
-// nothing waits. Its gradients are of h's type, w's being added up in it over the slices, on a CPU
-// in BF16 too.
+// On a card, or in F16, it holds the logits and their logarithms of as many rows as fill 256 MB, and the host does not
+// wait. Its gradients are of h's type; the sum of w's over the slices is in that type too, on a CPU in BF16 too.
 func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o HeadOptions) *Tensor {
 	const op = "HeadLoss"
 	plain := h.plain()

@@ -73,7 +73,7 @@ func TestPackedAttention(t *testing.T) {
 	SetNumThreads(2)
 }
 
-// With dropout the gradient is that of the same mask: it predicts how the output
+// With dropout the gradient follows the same mask: it predicts how the output
 // changes with q, k and v.
 func TestPackedAttentionDropout(t *testing.T) {
 	run(t, func(s *Scope) {

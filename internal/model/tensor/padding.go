@@ -20,9 +20,9 @@ type Padding struct {
 // lines name an index of single heads' lines.
 type lines struct{ heads, count, step int64 } // step 0: back
 
-// PaddingIndexes are what NewPadding reads on the card, of sequences of packed rows: sequence i has
-// length[i] rows from row start[i] on, and most places, 0 being as many as the longest has rows. They
-// need no card, and may be made on any goroutine.
+// PaddingIndexes are what NewPadding reads on the card, of sequences of packed rows: sequence i has length[i] rows from
+// row start[i] on, and most places, 0 being as many as the longest has rows. They need no card, and any goroutine may
+// compute them.
 func PaddingIndexes(start, length []int64, rows, most int64) (array []int64) {
 	most = places(start, length, rows, most)
 	back := make([]int64, rows)
@@ -91,8 +91,8 @@ func (s *Scope) NewPadding(start, length []int64, rows, most int64, indexes *Ten
 	return p
 }
 
-// index is the padding's index of count matrices side by side, whose rows are step lines of a
-// head apart; by places where step is 0. Of whole rows it is pad and back.
+// index is the padding's index of count matrices side by side, whose rows are step lines of a head apart; by places
+// where step is 0. For rows that are not split into heads it is pad and back.
 func (p *Padding) index(op string, heads, count, step int64) *Tensor {
 	key := lines{heads: heads, count: count, step: step}
 	if p.lines[key] == nil {

@@ -38,9 +38,9 @@ func (b Buckets) Of(distance int64) int64 {
 	return first + min(exact+int64(scaled), buckets-1)
 }
 
-// RelativeBias is what is added to the scores of up to most positions, query i and key j:
-// table [Number, heads] -> [heads, most, most]. On a card it uploads b's Distances: where it is
-// made in each step, RelativeBiasOf takes those that came up with the rest.
+// RelativeBias is what is added to the scores of up to most positions, query i and key j: table [Number, heads] ->
+// [heads, most, most]. On a card it uploads b's Distances; RelativeBiasOf takes Distances that are there, for a bias
+// that each step needs.
 func (s *Scope) RelativeBias(table *Tensor, most int64, b Buckets) *Tensor {
 	if table.Device().IsCUDA() {
 		return s.RelativeBiasOf(table, most, s.Upload(table.Device(), b.Distances(most))[0])

@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// RNG is a source of random numbers whose whole state are two numbers, so that it
-// can be stored in a checkpoint and continued exactly. The zero value is seed 0.
+// RNG is a source of random numbers whose state is two numbers, so that it can be stored in a checkpoint and continued
+// exactly. The zero value is seed 0.
 type RNG struct {
 	Seed    uint64 `json:"seed"`
 	Counter uint64 `json:"counter"` // how many keys have been handed out
@@ -46,7 +46,7 @@ func (s *Scope) RandomState(dev Device) *Tensor {
 	return s.native("RandomState", func(out *handle) *C.char { return C.redsi_random_state(out, C.int(dev.c())) })
 }
 
-// SetRandomState goes back to where RandomState was: what is drawn again is the same.
+// SetRandomState goes back to RandomState: the same numbers are drawn from there.
 func SetRandomState(dev Device, state *Tensor) {
 	if dev.IsCUDA() {
 		must("SetRandomState of "+dev.String(), C.redsi_set_random_state(C.int(dev.c()), state.n("SetRandomState")), state)

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// SetNumThreads sets how many threads one operation may use, for the process: in
-// this Run, and in every one that begins later, on whichever OS thread.
-// It may be called at any time: what runs continues with the number that it began with. Where not
+// SetNumThreads sets how many threads one operation may use, for the process: in this Run, and in every later Run, on
+// whichever OS thread. It may be called at any time: a running operation keeps the number that it began with. Unless
 // SameForAnyThreads, results of matrix products may differ in the last bit between numbers.
 func SetNumThreads(n int) { C.redsi_set_num_threads(C.int(n)) }
 
@@ -55,17 +54,17 @@ func Share(n int, f func() error) error {
 // of float32, and take longer than for products of F32.
 func MultipliesBF16() bool { return cpu.X86.HasAVX512BF16 || cpu.X86.HasAMXBF16 }
 
-// SlowBF16 is what a user should know who has products of a type computed on a device whose processor has no instructions
-// for them; "" of others.
+// SlowBF16 is what a user should know who has products of a type computed on a device whose processor has no
+// instructions for them; "" if it has them.
 func SlowBF16(compute DType, device Device) string {
 	if compute != BF16 || device.IsCUDA() || MultipliesBF16() {
 		return ""
 	}
 	return `this processor has no instructions for bf16, AVX512-BF16 or AMX: its products are computed of widened numbers, ` +
-		`and take longer than those of fp32, in a training 2.4 times as long; precision = "fp32" is the faster one here`
+		`and take longer than products of fp32, in a training 2.4 times as long; precision = "fp32" is the faster one here`
 }
 
-// Version is that of the libtorch that is loaded, "2.11.0" for example.
+// Version is the version of the loaded libtorch, "2.11.0" for example.
 func Version() string { return C.GoString(C.redsi_version()) }
 
 // CPUCapability is the instruction set that libtorch computes with on this processor,

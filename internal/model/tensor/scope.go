@@ -40,7 +40,10 @@ func Within(f func(*Scope)) {
 	f(s)
 }
 
-// Close frees every tensor of the scope; the scope can not be used again.
+// Reading is Within without recording operations for gradients.
+func Reading(f func(*Scope)) { NoGrad(func() { Within(f) }) }
+
+// Close frees every tensor of the scope, which must not be used afterwards.
 func (s *Scope) Close() {
 	for _, t := range s.tensors {
 		t.release()
@@ -48,7 +51,7 @@ func (s *Scope) Close() {
 	s.tensors, s.closed = nil, true
 }
 
-// Free frees tensors before their scope closes. A nil or freed one is left alone.
+// Free frees tensors before their scope closes. nil and freed tensors are skipped.
 func Free(tensors ...*Tensor) {
 	for _, t := range tensors {
 		if t == nil || t.c == nil {

@@ -88,44 +88,27 @@ func (t *Tensor) plain() bool {
 // RequiresGrad says whether gradients flow to the tensor.
 func (t *Tensor) RequiresGrad() bool { return lib.AtRequiresGrad(t.use("RequiresGrad")) }
 
-// copyOut copies all elements into dst, n elements of size bytes each.
-func (t *Tensor) copyOut(op string, dst unsafe.Pointer, n int64, size int) {
-	if n == 0 {
-		return
-	}
-	lib.AtCopyData(t.use(op), dst, uint(n), uint(size))
-	check(op, t)
-}
-
 // Float32s copies the elements out in row order, converting from any float type.
-func (t *Tensor) Float32s() []float32 {
-	return to[float32](t, "Float32s", F32)
-}
+func (t *Tensor) Float32s() []float32 { return elements[float32](t, "Float32s", F32) }
 
 // Int64s copies the elements out in row order, converting from any integer type.
-func (t *Tensor) Int64s() []int64 {
-	return to[int64](t, "Int64s", I64)
-}
+func (t *Tensor) Int64s() []int64 { return elements[int64](t, "Int64s", I64) }
 
-func to[E any](t *Tensor, op string, dtype DType) []E {
+// Bytes copies the elements out in row order, little endian, as they are stored.
+func (t *Tensor) Bytes() []byte { return elements[byte](t, "Bytes", t.DType()) }
+
+// elements are copied out as dtype, each of one E or of several.
+func elements[E any](t *Tensor, op string, dtype DType) []E {
 	s := NewScope()
 	defer s.Close()
 	if t.DType() != dtype {
 		t = s.ToDType(t, dtype)
 	}
-	out := make([]E, t.Numel())
-	if len(out) > 0 {
-		t.copyOut(op, unsafe.Pointer(&out[0]), int64(len(out)), dtype.Size())
-	}
-	return out
-}
-
-// Bytes copies the elements out in row order, little endian, as they are stored.
-func (t *Tensor) Bytes() []byte {
-	size := t.DType().Size()
-	out := make([]byte, t.Numel()*int64(size))
-	if len(out) > 0 {
-		t.copyOut("Bytes", unsafe.Pointer(&out[0]), t.Numel(), size)
+	n, size := t.Numel(), dtype.Size()
+	out := make([]E, int(n)*size/int(unsafe.Sizeof(*new(E))))
+	if n > 0 {
+		lib.AtCopyData(t.use(op), unsafe.Pointer(&out[0]), uint(n), uint(size))
+		check(op, t)
 	}
 	return out
 }

@@ -4,44 +4,54 @@ package tensor
 // #include "native/autograd.h"
 import "C"
 
-import lib "github.com/sugarme/gotch/libtch"
+import (
+	"math"
 
-// AdafactorOptions are the numbers of one update; optimizer.AdafactorOptions says what they mean.
+	lib "github.com/sugarme/gotch/libtch"
+)
+
+// AdafactorOptions are transformers' arguments of the same names.
 type AdafactorOptions struct {
-	Rate, Beta2, Eps1, Eps2, Clip, WeightDecay float64
-	ScaleParameter                             bool
+	ScaleParameter bool    // multiply the rate by max(Eps2, rms(parameter))
+	Eps1, Eps2     float64 // eps
+	ClipThreshold  float64
+	DecayRate      float64
+	WeightDecay    float64
 }
 
-func (o AdafactorOptions) c() *C.redsi_adafactor_args {
+// c are the options of an update at a rate, which weighs the running means by beta2.
+func (o AdafactorOptions) c(rate, beta2 float64) *C.redsi_adafactor_args {
 	return &C.redsi_adafactor_args{
-		lr: C.double(o.Rate), beta2: C.double(o.Beta2), eps1: C.double(o.Eps1), eps2: C.double(o.Eps2),
-		clip: C.double(o.Clip), weight_decay: C.double(o.WeightDecay), scale_parameter: C.int(flag(o.ScaleParameter)),
+		lr: C.double(rate), beta2: C.double(beta2), eps1: C.double(o.Eps1), eps2: C.double(o.Eps2),
+		clip: C.double(o.ClipThreshold), weight_decay: C.double(o.WeightDecay), scale_parameter: C.int(flag(o.ScaleParameter)),
 	}
 }
 
-// AdafactorInPlace updates p with its gradient g. The running means of squares are
+// AdafactorInPlace updates p with its gradient g, for the step-th time. The running means of squares are
 // row and col of a matrix, full of a vector, and change too; the others are nil.
-func (s *Scope) AdafactorInPlace(p, g, row, col, full *Tensor, o AdafactorOptions) {
+func (s *Scope) AdafactorInPlace(p, g, row, col, full *Tensor, o AdafactorOptions, rate float64, step int64) {
 	const op = "AdafactorInPlace"
-	must(op, C.redsi_adafactor(p.n(op), g.n(op), row.optional(op), col.optional(op), full.optional(op), o.c()), p, g, row, col, full)
+	args := o.c(rate, 1-math.Pow(float64(step), o.DecayRate))
+	must(op, C.redsi_adafactor(p.n(op), g.n(op), row.optional(op), col.optional(op), full.optional(op), args), p, g, row, col, full)
 }
 
-// AdamWOptions are the numbers of one update; optimizer.AdamWOptions says what they mean. Step counts from 1.
+// AdamWOptions are torch's arguments of the same names.
 type AdamWOptions struct {
-	Rate, Beta1, Beta2, Eps, WeightDecay float64
-	Step                                 int64
+	Beta1, Beta2 float64 // betas
+	Eps          float64
+	WeightDecay  float64
 }
 
-func (o AdamWOptions) c() *C.redsi_adamw_args {
-	return &C.redsi_adamw_args{lr: C.double(o.Rate), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
-		weight_decay: C.double(o.WeightDecay), step: C.int64_t(o.Step)}
+func (o AdamWOptions) c(rate float64, step int64) *C.redsi_adamw_args {
+	return &C.redsi_adamw_args{lr: C.double(rate), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
+		weight_decay: C.double(o.WeightDecay), step: C.int64_t(step)}
 }
 
-// AdamWInPlace updates p with its gradient g. The running means of g and of its squares
+// AdamWInPlace updates p with its gradient g, for the step-th time. The running means of g and of its squares
 // change too.
-func (s *Scope) AdamWInPlace(p, g, mean, square *Tensor, o AdamWOptions) {
+func (s *Scope) AdamWInPlace(p, g, mean, square *Tensor, o AdamWOptions, rate float64, step int64) {
 	const op = "AdamWInPlace"
-	must(op, C.redsi_adamw_update(p.n(op), g.n(op), mean.n(op), square.n(op), o.c()), p, g, mean, square)
+	must(op, C.redsi_adamw_update(p.n(op), g.n(op), mean.n(op), square.n(op), o.c(rate, step)), p, g, mean, square)
 }
 
 // SquareSum is the sum of the squares of t's elements; on a CPU the same for any number
@@ -60,10 +70,9 @@ func (s *Scope) AddRowsInPlace(to, index, from *Tensor) {
 	must(op, C.redsi_add_rows(to.n(op), index.n(op), from.n(op)), to, index, from)
 }
 
-// What follows changes many tensors by few operations, for a card: the numbers that decide about an
-// update stay on the device, and nothing waits for it. A CPU computes the same. The host's numbers that
-// they take, in options, are the same in all updates: calls may be recorded and replayed, with
-// other values in the same tensors.
+// What follows changes many tensors by few operations, for a card: the numbers that decide about an update stay on the
+// device, and the host does not wait for it. A CPU computes the same. The host's numbers that they take, in options,
+// are the same in all updates: calls may be recorded and replayed, with other values in the same tensors.
 //
 // Found, float32 [1], is 1 where an update must change nothing, and 0 elsewhere; divisor, float32
 // [1], is what gradients are divided by. Both may be nil. Rate, float32 [1], is the learning rate. All
@@ -96,14 +105,25 @@ func (s *Scope) AddAll(to, from []*Tensor) {
 	}
 }
 
-// ScalerOptions are the numbers of one check; package amp says what they mean.
+// ScalerOptions are what a scaler does with updates.
 type ScalerOptions struct {
-	Ring            int
-	Clip            float64 // 0: the norm is not bounded
-	Scaled          bool
-	Growth, Backoff float64
-	Interval        int64
+	// Scaled says that the loss is multiplied by a factor that adapts, which float16 needs. A bad
+	// update is left out, and the next one is tried with half the factor, unless the loss itself is
+	// not finite: no factor mends that. Without Scaled the first bad update is the last: nothing
+	// changes from there on.
+	Scaled bool
+	// ClipNorm bounds the norm of all gradients together; 0: it is not bounded.
+	ClipNorm float64
+	// Ring is how many updates are kept until they are read.
+	Ring int
 }
+
+// How a scaler's factor adapts: the defaults of torch's GradScaler.
+const (
+	growth   = 2
+	backoff  = 0.5
+	interval = 2000
+)
 
 // ScalerWords is how many numbers a scaler's state has before its ring: the scale, how many updates it
 // stood (an int32), what is NaN once an update was bad, the divisor, and the last update's loss and flag.
@@ -113,8 +133,7 @@ const ScalerWords = 6
 // scaler's state, float32 [ScalerWords + 2*Ring], at a slot of its ring, int64 [1], which is below Ring.
 func (s *Scope) CheckInPlace(state, loss *Tensor, grads []*Tensor, slot *Tensor, o ScalerOptions) {
 	const op = "CheckInPlace"
-	args := &C.redsi_check_args{ring: C.int64_t(o.Ring), interval: C.int64_t(o.Interval),
-		clip: C.double(o.Clip), growth: C.double(o.Growth), backoff: C.double(o.Backoff), scaled: C.int(flag(o.Scaled))}
+	args := &C.redsi_check_args{ring: C.int64_t(o.Ring), interval: interval, clip: C.double(o.ClipNorm), growth: growth, backoff: backoff, scaled: C.int(flag(o.Scaled))}
 	all, n := list(op, grads)
 	must(op, C.redsi_check(state.n(op), loss.n(op), all, n, slot.n(op), args), state, loss, slot)
 }
@@ -144,23 +163,21 @@ type AdafactorAt struct {
 	// Inverse has for each of Means 1/√n, n being how many squares it is over.
 	Inverse *Tensor
 	Steps   *Tensor // float32 [1]: updates, with this one
-	Power   float64 // of Steps: the weight of the present squares, negative
 }
 
 // AdafactorAllInPlace updates all parameters, float32, with their gradients, of any float types.
-// AdafactorOptions.Rate and Beta2 are not read. The gradients of a class with several members, of up to 2²⁷
+// The gradients of a class with several members, of up to 2²⁷
 // elements at once, are copied, and beside them there are 4 bytes for each element of the
 // largest class.
 func (s *Scope) AdafactorAllInPlace(p, g []*Tensor, at AdafactorAt, rate, found, divisor *Tensor, o AdafactorOptions) {
 	const op = "AdafactorAllInPlace"
 	params, grads, n := pairs(op, p, g)
 	must(op, C.redsi_adafactor_all(params, grads, n, (*C.int64_t)(&at.Classes[0].Members), C.int64_t(len(at.Classes)), at.Means.n(op), at.Inverse.n(op),
-		at.Steps.n(op), C.double(at.Power), rate.n(op), found.optional(op), divisor.optional(op), o.c()))
+		at.Steps.n(op), C.double(o.DecayRate), rate.n(op), found.optional(op), divisor.optional(op), o.c(0, 0))) // rate and steps are on the device
 }
 
 // AdamWAllInPlace updates parameters, float32, with their gradients, of any float types; the running
-// means change too, and gradients in float32 may. AdamWOptions.Rate and Step are not read: steps,
-// float32 [1], counts from 1. Of gradients of other types, up to 2²⁷ elements at once are copied to float32.
+// means change too, and gradients in float32 may. Steps, float32 [1], counts from 1. Of gradients of other types, up to 2²⁷ elements at once are copied to float32.
 func (s *Scope) AdamWAllInPlace(p, g, mean, square []*Tensor, steps, rate, found, divisor *Tensor, o AdamWOptions) {
 	const op = "AdamWAllInPlace"
 	params, grads, n := pairs(op, p, g)
@@ -168,5 +185,5 @@ func (s *Scope) AdamWAllInPlace(p, g, mean, square []*Tensor, steps, rate, found
 	if m != n {
 		Failf(op, "%d parameters and %d means", n, m)
 	}
-	must(op, C.redsi_adamw_all(params, grads, means, squares, n, steps.n(op), rate.n(op), found.optional(op), divisor.optional(op), o.c()))
+	must(op, C.redsi_adamw_all(params, grads, means, squares, n, steps.n(op), rate.n(op), found.optional(op), divisor.optional(op), o.c(0, 0)))
 }

@@ -43,8 +43,8 @@ func (s *Scope) Expand(t *Tensor, shape ...int64) *Tensor {
 	return s.own("Expand", out, t)
 }
 
-// Extend is old [any, steps, w] with its rows in an order, or as they are where that is nil, and one more step [rows, w]:
-// [rows, steps+1, w], on a CPU and without gradients.
+// Extend is old [any, steps, w], with its rows in an order if that is not nil, and one more step [rows, w]: [rows,
+// steps+1, w], on a CPU and without gradients.
 func (s *Scope) Extend(old, order, step *Tensor) *Tensor {
 	const op = "Extend"
 	return s.native(op, func(out *handle) *C.char { return C.redsi_extend(out, old.n(op), order.optional(op), step.n(op)) }, old, order, step)
@@ -80,8 +80,8 @@ func (s *Scope) CopyInPlace(dst, src *Tensor) {
 // FillInPlace sets all elements to v.
 func (s *Scope) FillInPlace(t *Tensor, v float64) { s.scalarInPlace("FillInPlace", lib.AtgFill_, t, v) }
 
-// Split is t's parts of these sizes along dim, views of it. Their gradients are put together at once,
-// where those of Narrow would be added up.
+// Split is t's parts of these sizes along dim, views of it. Their gradients are put together at once, where the
+// gradients of Narrow would be added up.
 func (s *Scope) Split(t *Tensor, dim int64, sizes ...int64) []*Tensor {
 	const op = "Split"
 	parts, out := make([]handle, len(sizes)), make([]*Tensor, len(sizes))
@@ -92,8 +92,8 @@ func (s *Scope) Split(t *Tensor, dim int64, sizes ...int64) []*Tensor {
 	return out
 }
 
-// Place makes t, whose handle stays the same, lie where at does: its elements become those of at, and
-// later changes of one are changes of the other. Gradients do not flow between them.
+// Place makes t, whose handle stays the same, lie where at does: its elements become at's elements, and later changes
+// of one are changes of the other. Gradients do not flow between them.
 func Place(t, at *Tensor) {
 	const op = "Place"
 	must(op, C.redsi_place(t.n(op), at.n(op)), t, at)

@@ -8,9 +8,9 @@ type prepared struct {
 	err error
 }
 
-// ahead makes the batches of the steps that are left, in their order, in another goroutine: one
-// lies ready and the next one is being made while a step is running. The channel closes after
-// the last one, or when ctx ends. stop must be called.
+// ahead prepares the batches of the remaining steps, in their order, in another goroutine: while a step is running, one
+// batch lies ready and the next one is in preparation. The channel closes after the last one, or when ctx ends. stop
+// must be called.
 func (r *run) ahead(ctx context.Context) (batches <-chan prepared, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan prepared, 1)

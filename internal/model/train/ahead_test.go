@@ -11,7 +11,7 @@ import (
 )
 
 // TestTrainHearsLate: a learner that tells its losses later, as one on a card does, has the same
-// curve, checkpoints and divergence as one that tells each at once.
+// curve, checkpoints and divergence as a learner that tells each at once.
 func TestTrainHearsLate(t *testing.T) {
 	want, _ := trained(t, task(t, &sum{}, nil))
 	for late := range 9 {

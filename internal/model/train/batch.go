@@ -2,12 +2,12 @@ package train
 
 // Batch is the examples of one update, one per row, without packing and without
 // padding: the model works on real tokens only. Its loss is the mean over all
-// target tokens, as that of transformers over labels whose padding is -100.
+// target tokens, as in transformers over labels whose padding is -100.
 type Batch struct {
 	Inputs  [][]int32
 	Targets [][]int32
 
-	Prepared any // what a Learner's Prepare made of it
+	Prepared any // by a Learner's Prepare
 }
 
 // NewBatch takes the examples out of d.

@@ -47,29 +47,26 @@ func (c *Config) Check() error {
 
 // Learner is a model in training with its optimizer.
 type Learner interface {
-	// Prepare does what of a Step needs no model, and may be called while another batch's
-	// Step is running.
+	// Prepare does the part of a Step that needs no model, and may be called while another batch's Step is running.
 	Prepare(b *Batch) error
 	// Step makes one update. step counts from 0 and stands for the random numbers that
 	// the update draws.
 	Step(ctx context.Context, b *Batch, step int64, rate float64) error
-	// Losses are what the updates since its last call came to, in their order: all of them,
-	// or as many as cost no waiting for a device, which may be none.
+	// Losses are the outcomes of the updates since its last call, in their order: all of them, or as many as are there
+	// without waiting for a device, which may be none.
 	Losses(all bool) ([]Loss, error)
 	// Save writes files into a folder from which Load restores the exact state. It
 	// fails with a *NotFiniteError if a parameter is not finite.
 	Save(folder string) error
-	// Load fails with an *UnfitError, and changes nothing, if the files are not such.
+	// Load fails with an *UnfitError, and changes nothing, if Save cannot have written the files.
 	Load(folder string) error
-	// SaveModel writes the model alone, as transformers does, into a folder. It fails
-	// as Save does.
+	// SaveModel writes only the model, as transformers does, into a folder. It fails as Save does.
 	SaveModel(folder string) error
-	// CheckModel fails with an *UnfitError if the files are not such as SaveModel
-	// writes.
+	// CheckModel fails with an *UnfitError if SaveModel cannot have written the files.
 	CheckModel(folder string) error
 }
 
-// Loss is what an update came to.
+// Loss is the outcome of an update.
 type Loss struct {
 	Value float64 // the batch's mean loss per label, before the update
 	// Left: fp16 overflowed in the forward pass, there is no loss, nothing was changed, and
@@ -81,9 +78,8 @@ type Loss struct {
 	Scale float64
 }
 
-// Evaluate measures the learner's present model on the development queries. It is
-// called between steps and must leave the learner's state alone. It fails with a
-// *NotFiniteError if the model's scores are not numbers.
+// Evaluate measures the learner's present model on the development queries. It is called between steps and must not
+// change the learner's state. It fails with a *NotFiniteError if the model's scores are not numbers.
 type Evaluate func(ctx context.Context, step int64) (map[string]float64, error)
 
 // Progress is how far training is.
@@ -91,7 +87,7 @@ type Progress struct {
 	Done, Total int64
 	Unit        string
 	Note        string        // loss, speed, time left, the best evaluation
-	Left        time.Duration // estimated; 0: not known yet
+	Left        time.Duration // estimated; 0: not measured yet
 }
 
 // Task is one training run.
@@ -135,7 +131,7 @@ func (e *NotFiniteError) Error() string {
 type DivergedError struct {
 	Step  int64           // the update, counted from 1
 	Loss  float64         // of its batch, before the update
-	Grads bool            // its gradients are not finite, and it was not made
+	Grads bool            // its gradients are not finite, and nothing was changed
 	Scale float64         // of the loss, in fp16, which fell too low; 0: it did not
 	After *NotFiniteError // what the update left; nil, without Grads and Scale: the loss itself is not finite
 	Kept  int64           // step of the newest checkpoint; 0: none
@@ -212,7 +208,7 @@ type run struct {
 
 	from       int64   // step at which this process began
 	saved      int64   // step of the newest checkpoint
-	lossesRead int64   // updates whose losses are known
+	lossesRead int64   // updates whose losses were read
 	loss       float64 // of the newest of them that had one, for people
 
 	began       time.Time // of this process's part
@@ -263,7 +259,7 @@ func (r *run) loop(ctx context.Context) error {
 	return nil
 }
 
-// losses takes note of what updates came to: of all of them, or of those that cost no waiting.
+// losses takes note of the outcomes of updates: all, or the outcomes that are there without waiting.
 func (r *run) losses(all bool) error {
 	losses, err := r.Learner.Losses(all)
 	if err != nil {
@@ -278,8 +274,9 @@ func (r *run) losses(all bool) error {
 		case l.Gradients, !Finite(l.Value):
 			return &DivergedError{Step: r.lossesRead, Loss: l.Value, Grads: l.Gradients, Kept: r.saved}
 		default:
-			r.state.add(l.Value)
 			r.loss = l.Value
+			r.state.LossSum += l.Value
+			r.state.LossN++
 		}
 	}
 	return nil
@@ -345,7 +342,7 @@ func (r *run) leave(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// seconds is the wall clock of the whole run.
+// seconds is the wall clock of the run and of its earlier parts.
 func (r *run) seconds() float64 { return r.before + time.Since(r.began).Seconds() }
 
 func (r *run) report() {

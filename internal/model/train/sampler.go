@@ -144,8 +144,8 @@ func (s *Sampler) At(position int64) Ref {
 	if s.repeated != nil {
 		return Ref{Indexing: true, Index: int(s.repeated[i])}
 	}
-	if whole := s.indexing - s.indexing%max(s.documents, 1); i >= whole {
-		return Ref{Indexing: true, Index: s.extra.at(i - whole)}
+	if full := s.indexing - s.indexing%max(s.documents, 1); i >= full {
+		return Ref{Indexing: true, Index: s.extra.at(i - full)}
 	}
 	return Ref{Indexing: true, Index: i % s.documents}
 }

@@ -188,14 +188,6 @@ func TestSamplerMistakes(t *testing.T) {
 	}
 }
 
-func TestBatch(t *testing.T) {
-	d := &Data{Indexing: []Example{{[]int32{8, 9, 1}, []int32{4, 1}}}, Retrieval: []Example{{[]int32{7, 1}, []int32{3, 5, 1}}}}
-	b := NewBatch(d, []Ref{{true, 0}, {false, 0}})
-	if fmt.Sprint(b.Inputs, b.Targets) != "[[8 9 1] [7 1]] [[4 1] [3 5 1]]" {
-		t.Errorf("batch %+v", b)
-	}
-}
-
 func TestDataMistakes(t *testing.T) {
 	ok := Example{[]int32{3, 1}, []int32{4, 1}}
 	for want, bad := range map[string]Example{

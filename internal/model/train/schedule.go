@@ -20,10 +20,10 @@ type Schedule struct {
 	Rate   float64
 	Warmup int64  // steps; 0: none
 	Form   string // "": Constant
-	Steps  int64  // of the whole training, where the form depends on it
+	Steps  int64  // of the training, where the form depends on it
 }
 
-// timescale is that of an inverse square root without a warmup.
+// timescale is the steps of an inverse square root without a warmup.
 const timescale = 10_000
 
 // At is the learning rate of a step, counted from 0. The first of a warmup is 0.

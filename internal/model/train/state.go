@@ -14,17 +14,15 @@ import (
 
 // Checkpoints keeps a run's state outside of its process.
 type Checkpoints interface {
-	// Save stores every file of folder, those of its subfolders too, as the state
-	// after a step: whole, or not at all.
+	// Save stores every file of folder and of its subfolders as the state after a step: all of them, or none.
 	Save(ctx context.Context, step int64, folder string) error
-	// Latest writes the newest whole checkpoint's files into folder, which it makes
-	// anew, and calls use with its step; as long as that gives an *UnfitError or a
-	// *BeyondError, the one's before. false if none was of use.
+	// Latest writes the files of the newest complete checkpoint into folder, which it creates anew, and calls use with
+	// the checkpoint's step. If use returns an *UnfitError or a *BeyondError, the checkpoint before that one follows.
+	// false if none was of use.
 	Latest(ctx context.Context, folder string, use func(step int64) error) (ok bool, err error)
 }
 
-// UnfitError says that a checkpoint's files, though they are whole, are none that the
-// run can continue from.
+// UnfitError says that the run cannot continue from a checkpoint's files, though all of them are there.
 type UnfitError struct{ Err error }
 
 // Error implements error.
@@ -74,11 +72,6 @@ type state struct {
 
 func newState(t *Task, s *Sampler) state {
 	return state{Seed: t.Seed, Batch: t.Batch, Pass: s.Pass(), Indexing: s.Indexing(), Curve: Curve{Select: t.Select}}
-}
-
-func (s *state) add(loss float64) {
-	s.LossSum += loss
-	s.LossN++
 }
 
 // point ends the curve's current interval.
@@ -231,7 +224,7 @@ func (r *run) save(ctx context.Context) error {
 	return nil
 }
 
-// keep stores the state for longer runs, which have no other one here.
+// keep stores the state for longer runs, which have no other state of this step.
 func (r *run) keep(ctx context.Context) error {
 	if !r.Keep || r.Onward == nil || r.state.Onto == r.state.Step {
 		return nil

@@ -19,7 +19,7 @@ type point struct {
 // last of it for that long. Before, it is done untimed: three times on a card, which then records what it
 // will replay. wait, if there is one, ends when the card has done what it was asked.
 func (t *trial) pace(sizes []int, do func(n int) error, wait func() error) (found []point, err error) {
-	t.forget()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // resets the most memory to the present, where the system can
 	timed := func(n, times int) (float64, error) {
 		began := time.Now()
 		for range times {
@@ -57,7 +57,7 @@ func (t *trial) pace(sizes []int, do func(n int) error, wait func() error) (foun
 	return found, err
 }
 
-// timeFor is how long n examples take: as the last two points go on, or the last one alone.
+// timeFor is how long n examples take: as the last two points go on, or only the last one.
 func timeFor(found []point, n int) float64 {
 	b := found[len(found)-1]
 	each := b.took / float64(b.n)
@@ -68,10 +68,7 @@ func timeFor(found []point, n int) float64 {
 	return b.took + each*float64(n-b.n)
 }
 
-// forget makes the most memory that there was the memory that there is, where the system can.
-func (t *trial) forget() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
-// add keeps a rate, with the most memory since forget; on a card, since it was first used.
+// add keeps a rate, with the most memory since pace began; on a card, since it was first used.
 func (t *trial) add(r rates.Rate) {
 	r.Shape, r.Documents, r.Memory = t.Shape.Name, t.rows, usage.Own()
 	if t.Card {

@@ -57,8 +57,8 @@ func Measure(ctx context.Context, a rates.Ask) ([]rates.Rate, error) {
 	return t.found, err
 }
 
-// trained measures searches and updates of a model, and then of one that has a token for each of few
-// documents, and of all.
+// trained measures searches and updates of a model, and then of the model with a token for each of few documents, and
+// of all.
 func (t *trial) trained() error {
 	m, err := seq2seq.Init(Config(t.Shape), 1, t.device)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *trial) atomic(m *seq2seq.Model, first int64, documents int) error {
 	return t.updates(m, "atomic")
 }
 
-// Config is that of a T5 of a shape.
+// Config is the configuration of a T5 of a shape.
 func Config(s rates.Shape) t5.Config {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DFF, c.NumHeads, c.DKV = int64(s.Vocabulary), int64(s.Width), int64(s.FF), int64(s.Heads), 64
@@ -157,9 +157,8 @@ func (t *trial) queries(m *seq2seq.Model, unit step.Unit, answer func(queries []
 	return err
 }
 
-// updates measures those of a training: examples of a quarter documents of 32 tokens and queries
-// of 8 to 16, in float32 on a CPU and fp16 on a card; with a token for each document, documents of
-// 64 tokens as the paper has them.
+// updates measures the updates of a training: examples of a quarter documents of 32 tokens and queries of 8 to 16, in
+// float32 on a CPU and fp16 on a card; with a token for each document, documents of 64 tokens as in the paper.
 func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 	m.Compute = tensor.F32
 	if t.Card {

@@ -10,20 +10,18 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Analyzer makes terms of a text: it splits it into segments, each of which is a term, or
-// none, whatever stands around it. An index asks for the term of a segment once.
+// Analyzer splits a text into segments, each of which is a term or no term, whatever stands around it. An index asks
+// for the term of a segment once.
 type Analyzer interface {
 	Split(text string, yield func(segment string))
 	Term(segment string) string // "" for none
 }
 
 // stopWords are Lucene's for English, which are bm25s' too.
-var stopWords = set("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with")
+var stopWords = lists.Set(strings.Fields("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with"))
 
-func set(words string) map[string]bool { return lists.Set(strings.Fields(words)) }
-
-// Whitespace is the tokenizer of rank_bm25's examples: what stands between blanks, as it
-// is. Blanks are those of Python's str.split.
+// Whitespace is the tokenizer of rank_bm25's examples: words between blanks, as they are. Blanks are the blanks of
+// Python's str.split.
 func Whitespace() Analyzer { return whitespace{} }
 
 type whitespace struct{}

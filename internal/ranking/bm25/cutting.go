@@ -8,17 +8,17 @@ import (
 // cutting is a word whose endings are cut.
 type cutting struct {
 	word       string
-	r1, r2, rv int    // where its regions begin, an ending is in one that it begins in; len(word) for none
+	r1, r2, rv int    // where its regions begin, and with them the endings that count; len(word) for none
 	limit      int    // endings are looked for from here on
 	vowels     string // for the conditions V, C and X
 	pair       string // two letters that are a vowel together
 }
 
-// cut applies the rule of the longest ending that the word has, and returns what it cut; or ""
-// where there is none, it is not in the region, or the rule's conditions do not hold. A rule is
-// ENDING, or ENDING:REPLACEMENT, with CONDITIONS| before it if it has any; CONDITIONS| alone are
-// those of the rules behind it that have none. BEFORE.ENDING cuts both, and counts as ENDING.
-// Of several rules of one ending the first that holds is the one; the replacement ! is none.
+// cut applies the rule of the longest ending that the word has, and returns what it cut; or "" if the word has no such
+// ending, the ending is not in the region, or the rule's conditions do not hold. A rule is ENDING, or
+// ENDING:REPLACEMENT, with CONDITIONS| before it if it has any; a CONDITIONS| without an ending holds for the rules
+// behind it that have no conditions. BEFORE.ENDING cuts both, and counts as ENDING. Of several rules of one ending the
+// first that holds counts; the replacement ! cuts nothing.
 func (c *cutting) cut(region int, rules string) string {
 	var longest, all, cut, word string
 	for rule := range strings.FieldsSeq(rules) {
@@ -47,9 +47,9 @@ func (c *cutting) cut(region int, rules string) string {
 	return cut
 }
 
-// holds is whether the stem before an ending meets all conditions: 1, 2 and 3, the ending is in
-// r1, r2 or rv, and 4, a letter before it, too; V, C and X, the stem ends with a vowel, another
-// letter, or a vowel and a letter; ^, it is empty; and it ends with one of the letters behind.
+// holds is whether the stem before an ending meets all conditions: 1, 2 and 3, the ending is in r1, r2 or rv, and 4, a
+// letter before it, too; V, C and X, the stem ends with a vowel, another letter, or a vowel and a letter; ^, it is
+// empty; and it ends with one of the letters behind.
 func (c *cutting) holds(stem, when string) bool {
 	last, n := utf8.DecodeLastRuneInString(stem)
 	for i, condition := range when {

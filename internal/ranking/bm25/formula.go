@@ -15,11 +15,11 @@ const (
 	// Lucene is Lucene's since version 8: idf ln(1 + (N - df + 0.5) / (df + 0.5)),
 	// weight tf / (tf + K).
 	Lucene Formula = "lucene"
-	// Robertson is that of Robertson et al., "Okapi at TREC-3" (1994), with no idf below 0:
-	// idf ln((N - df + 0.5) / (df + 0.5)), weight as Lucene's.
+	// Robertson is from Robertson et al., "Okapi at TREC-3" (1994), with no idf below 0: idf ln((N - df + 0.5) / (df +
+	// 0.5)), weight as Lucene's.
 	Robertson Formula = "robertson"
-	// ATIRE is that of Trotman, Jia and Crane, "Towards an Efficient and Effective Search
-	// Engine" (2012): idf ln(N / df), weight (k1 + 1) tf / (tf + K).
+	// ATIRE is from Trotman, Jia and Crane, "Towards an Efficient and Effective Search Engine" (2012): idf ln(N / df),
+	// weight (k1 + 1) tf / (tf + K).
 	ATIRE Formula = "atire"
 	// Plus is BM25+ of Lv and Zhai, "Lower-Bounding Term Frequency Normalization" (2011):
 	// idf ln((N + 1) / df), weight delta + (k1 + 1) tf / (tf + K).
@@ -77,8 +77,8 @@ func (o Options) idf(n, df float64) float64 {
 	return math.Log(n-df+0.5) - math.Log(df+0.5)
 }
 
-// weighting is a formula's weight but for factors that are the same for all documents: a
-// posting counts factor x tf / (tf + norm) + bonus for short formulas.
+// weighting is a formula's weight without factors that are the same for all documents: a posting counts factor x tf /
+// (tf + norm) + bonus for short formulas.
 type weighting struct {
 	factor, bonus float64
 	absent        float64 // weight of tf = 0

@@ -84,8 +84,8 @@ func (b *Builder) term(segment string) int32 {
 	t := int32(noTerm)
 	key := string([]byte(segment)) // not a part of a long text
 	if name := b.analyzer.Term(key); name != "" {
-		known := false
-		if t, known = b.terms[name]; !known {
+		ok := false
+		if t, ok = b.terms[name]; !ok {
 			t = int32(len(b.df))
 			b.terms[name] = t
 			b.df, b.counts = append(b.df, 0), append(b.counts, 0)
@@ -136,7 +136,7 @@ type Statistics struct {
 	Terms      int     `json:"terms"`           // different ones
 	Tokens     int64   `json:"tokens"`          // all terms of all documents
 	Postings   int64   `json:"postings"`        // pairs of a term and a document
-	MeanLength float64 `json:"mean_length"`     // of documents, in terms; of those that have one under LuceneLengths
+	MeanLength float64 `json:"mean_length"`     // of documents, in terms; under LuceneLengths without empty documents
 }
 
 // Finish makes the index. The builder is of no use after that.

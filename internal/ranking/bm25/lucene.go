@@ -10,10 +10,9 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// LuceneEnglish is Lucene's EnglishAnalyzer, which is Anserini's and Pyserini's default: words
-// by Unicode's UAX #29, lower-cased without a possessive 's, without 33 stop words, cut by
-// Porter's stemmer. It follows Lucene 9 but for scripts and emoji that Unicode has had since
-// version 12.1, which this has and Lucene's tokenizer drops.
+// LuceneEnglish is Lucene's EnglishAnalyzer, which is Anserini's and Pyserini's default: words by Unicode's UAX #29,
+// lower-cased without a possessive 's, without 33 stop words, cut by Porter's stemmer. It follows Lucene 9, except that
+// it keeps scripts and emoji that Unicode has had since version 12.1, which Lucene's tokenizer drops.
 func LuceneEnglish() Analyzer { return luceneEnglish{} }
 
 type luceneEnglish struct{}

@@ -23,7 +23,7 @@ var letterlike = &unicode.RangeTable{
 }
 
 // others are the characters that make a token and are neither letters nor numbers: those for
-// which Lucene 9.5 gives a token where they stand alone.
+// which Lucene 9.5 gives a token where they stand on their own.
 var others = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0xa9, 0xa9, 1}, {0xae, 0xae, 1}, {0x2c2, 0x2c5, 1}, {0x2d2, 0x2d7, 1}, {0x2de, 0x2df, 1},

@@ -27,7 +27,7 @@ type Searcher struct {
 	asked  []asked
 	added  int       // terms whose postings are added to sums; without them
 	marked int       // and without a heavy posting of the terms up to marked no document is among the best
-	needs  []float64 // needs[i]: a sum of asked[:i] and extra below which a document is none of the best
+	needs  []float64 // needs[i]: a sum of asked[:i] and extra below which a document is not among the best
 	low    float64   // the threshold that needs are of
 	best   topk.Best
 	offset float64 // what documents without any of the terms score
@@ -49,9 +49,9 @@ type asked struct {
 // NewSearcher makes one.
 func (ix *Index) NewSearcher() *Searcher { return &Searcher{ix: ix} }
 
-// Search returns the depth best documents that have a word of the query and a score other
-// than 0, by score and then by number. Every score is summed in the same order, that of the
-// most that terms can add, so the result is that of scoring every document.
+// Search returns the depth best documents that have a word of the query and a score other than 0, by score and then by
+// number. Every score is summed in the same order, the terms that can add most first, so the result is the same as of
+// scoring every document.
 func (s *Searcher) Search(query string, depth int) []topk.Hit {
 	s.ask(query)
 	low := s.guess(depth)
@@ -67,7 +67,7 @@ func (s *Searcher) Search(query string, depth int) []topk.Hit {
 	return s.best.List()
 }
 
-// ask looks the query's terms up, the one that adds most first.
+// ask looks the query's terms up, the term that adds most first.
 func (s *Searcher) ask(query string) {
 	ix := s.ix
 	s.offset = 0
@@ -167,8 +167,8 @@ func (s *Searcher) choose() {
 	s.raise()
 }
 
-// need is a sum below which a document is none of the best if other terms add no more than that; all
-// numbers of a search may be negative.
+// need is a sum below which a document is not among the best if other terms add no more than that; all numbers of a
+// search may be negative.
 func (s *Searcher) need(more float64) float64 {
 	return s.low - s.offset - more - slack*(math.Abs(s.low)+math.Abs(s.offset)+more)
 }
@@ -187,7 +187,8 @@ func (s *Searcher) raise() {
 	s.needs[0] = s.need(more)
 }
 
-// first is where the window begins that has the next document, from one on, that is added or marked; -1: there is none.
+// first is where the window begins that has the next document, from one on, with an added or marked term; -1: there is
+// no such document.
 func (s *Searcher) first(from int32) int32 {
 	first := int32(math.MaxInt32)
 	for i := range s.asked[:s.marked] {
@@ -231,7 +232,7 @@ func (s *Searcher) window(base int32) {
 	}
 }
 
-// score adds the other terms to the sum of those that are added, and offers the document.
+// score adds the other terms to the sum of the added terms, and offers the document.
 func (s *Searcher) score(doc int32, sum, extra float64) {
 	for i := s.added; i < len(s.asked); i++ {
 		if sum+extra < s.needs[i] {
@@ -325,7 +326,7 @@ func (ix *Index) addOne(a *asked, posting int64, doc int32) float64 {
 	}
 }
 
-// may is 0 if a document does not have the term, without a branch that is hard to foretell.
+// may is 0 if a document does not have the term; it has no branch that a processor could mispredict.
 func (a *asked) may(doc int32) uint64 {
 	if a.frequent == nil {
 		return 1

@@ -26,7 +26,7 @@ func randomTexts(r *rand.Rand, n, most int) []string {
 	return out
 }
 
-// TestFew: the first few hits are those of a search that keeps all, whatever it left out, in
+// TestFew: the first few hits are the first hits of a search that keeps all, whatever it left out, in
 // every formula, and the same from any number of searchers.
 func TestFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -168,8 +168,7 @@ func swedish3(word string) string {
 	return c.word
 }
 
-// danish3 is the older stemmer, which undoubles other consonants, too: they are made to differ.
-// It shortens words, and changes nothing else of them.
+// danish3 is the older stemmer, which undoubles other consonants, too: danish3 changes them before it.
 func danish3(word string) string {
 	r := []rune(word)
 	for i := 1; i < len(r); i++ {
@@ -308,7 +307,7 @@ func french3(word string) string {
 	return french3Plain.Replace(french3E.ReplaceAllString(c.word, "e$1"))
 }
 
-// french is whether it cut an ending, other than those that french3 tries without.
+// french is whether it cut an ending, except the endings that french3 tries without.
 func (c *cutting) french() bool {
 	const icate = "2|ic ic:iqU"
 	switch c.cut(0, "bhjlnp|oux:ou eaux:eau 1|aux:al 1C| issement issements 3| ement ements amment:ant emment:ent 4V| ment ments "+
@@ -348,7 +347,7 @@ func (c *cutting) french() bool {
 	return true
 }
 
-// italian3 is the older stemmer, but for divano, whose ending is -o.
+// italian3 is the older stemmer, except for divano, whose ending is -o.
 func italian3(word string) string {
 	if strings.HasPrefix(word, "divan") {
 		return "d" + snowball(italian.Stem)(word[1:]) // in ivano, too, -ano begins before its region
@@ -361,7 +360,7 @@ func russian3(word string) string {
 	return snowball(russian.Stem)(strings.ReplaceAll(word, "ё", "е"))
 }
 
-// spanish3 is the older stemmer, and the ending of nacion is that of nación.
+// spanish3 is the older stemmer, in which the ending of nacion is also the ending of nación.
 func spanish3(word string) string {
 	if strings.HasSuffix(word, "acion") || strings.HasSuffix(word, "ucion") {
 		word = strings.TrimSuffix(word, "on") + "ón"

@@ -9,16 +9,6 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// endless reads the same rows over and over.
-type endless struct{ row []float32 }
-
-func (a endless) Read(to []float32) error {
-	for len(to) > 0 {
-		to = to[copy(to, a.row):]
-	}
-	return nil
-}
-
 // BenchmarkSearch compares 1,000 queries with 20,000 documents of 384 numbers: 7.7 thousand
 // million products.
 func BenchmarkSearch(b *testing.B) {
@@ -28,7 +18,13 @@ func BenchmarkSearch(b *testing.B) {
 		rows[i] = float32(r.NormFloat64())
 	}
 	queries := npy.Matrix{Rows: 1000, Cols: 384, Data: rows[:1000*384]}
+	endless := func(to []float32) error {
+		for len(to) > 0 {
+			to = to[copy(to, rows):]
+		}
+		return nil
+	}
 	for b.Loop() {
-		errtest.None(b, errtest.Of(Search(context.Background(), endless{rows}, 20_000, queries, Options{Depth: 100})))
+		errtest.None(b, errtest.Of(Search(context.Background(), endless, 20_000, queries, Options{Depth: 100})))
 	}
 }

@@ -8,21 +8,20 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
-// notBelow multiplies the bytes of a strip of documents, [steps][strip][4] without a sign, with those of
-// a group of queries, [steps][kmeans.Group][4] with a sign, and returns for each query a bit for each
-// document whose sum is not below the query's number. It is nil where the processor has no
-// instruction for such sums (VPDPBUSD).
+// notBelow multiplies the bytes of a strip of documents, [steps][strip][4] without a sign, with the bytes of a group of
+// queries, [steps][kmeans.Group][4] with a sign, and returns for each query a bit for each document whose sum is not
+// below the query's number. It is nil where the processor has no instruction for such sums (VPDPBUSD).
 var notBelow func(documents, queries []byte, low *[kmeans.Group]int32) [kmeans.Group]uint64
 
 const (
-	manyQueries = 512       // a document's bytes are made once: with fewer queries that takes longer than is won
+	manyQueries = 512       // rounding a document takes longer than it saves with fewer queries
 	manyColumns = 1 << 16   // from which on sums of bytes may overflow
 	hugeProduct = 1e38      // of lengths, from which on sums of float32 may overflow
 	span        = 4 * strip // documents at once
 	few         = 2 * span  // of their products with a group: more take less time all at once
 )
 
-// rounded tells of vectors that were replaced by whole numbers of -127 to 127, times a scale.
+// rounded describes vectors that were replaced by integers from -127 to 127, times a scale.
 type rounded struct {
 	scale  float64
 	length float64 // the greatest of theirs
@@ -82,8 +81,8 @@ func (b *bounds) replace(number int, rows []float32, lengths []float64) {
 	b.strips[number] = round(b.documents[number*strip*len(b.middle):], strip, rows, lengths, b.middle, 0)
 }
 
-// round replaces rows, divided by their lengths and less the middle, by bytes, interleaved by fours with
-// those of so many rows: 128 and shift more than the whole numbers.
+// round replaces rows, divided by their lengths and less the middle, by bytes, interleaved by fours with the bytes of
+// so many rows: 128 and shift more than the integers.
 func round(to []byte, of int, rows []float32, lengths, middle []float64, shift byte) rounded {
 	r, most, width := rounded{scale: 1}, 0.0, len(middle)
 	for i, length := range lengths {
@@ -118,10 +117,10 @@ func round(to []byte, of int, rows []float32, lengths, middle []float64, shift b
 	return r
 }
 
-// low is a number which the sum of bytes of a query and any document of a strip is not below if their
-// product, divided by the document's length, is not below that one.
+// low is a number such that the sum of bytes of a query and any document of a strip is below it only if their product,
+// divided by the document's length, is below product.
 //
-// With m the middle, x = m + s·q + r and y = t·p + u for a document and a query (q and p whole numbers, s
+// With m the middle, x = m + s·q + r and y = t·p + u for a document and a query (q and p integers, s
 // and t their scales), the product is x·y = m·y + s·t·(q·p) + r·y + s·q·u. The last two are at most |r||y|
 // and (|x-m|+|r|)|u| (Cauchy and Schwarz). The product in float32 differs from it by at most
 // (width/8+3)·2^-24·|x||y|, for what multiplications and additions round, and width·2^-150, for what

@@ -1,5 +1,5 @@
 // Package dense finds the documents whose vectors have the greatest inner products, or
-// cosines, with those of queries, by computing all of them. It must not know where vectors
+// cosines, with queries' vectors, by computing all of them. It must not know where vectors
 // come from.
 package dense
 
@@ -17,9 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
-// Rows are documents' vectors, which are read once, in order.
-type Rows interface{ Read(to []float32) error }
-
 // Options of a search.
 type Options struct {
 	Depth    int
@@ -33,10 +30,11 @@ const (
 	strip = 64
 )
 
-// Search returns the hits of every query, the best first, equal ones by number. Products are
+// Search returns the hits of every query among n documents, the best first, equal ones by number. read reads the next of
+// the documents' vectors, each once, in their order. Products are
 // float32, and bits do not depend on the processor or the number of threads. In memory are the
 // queries, their hits and a block of documents.
-func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Options) ([][]topk.Hit, error) {
+func Search(ctx context.Context, read func(to []float32) error, n int, queries npy.Matrix, o Options) ([][]topk.Hit, error) {
 	if err := queries.Check(); err != nil {
 		return nil, fmt.Errorf("query vectors: %w", err)
 	}
@@ -60,7 +58,7 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 			return nil, ctx.Err()
 		}
 		some := min(block, n-from)
-		if err := documents.Read(raw[:some*queries.Cols]); err != nil {
+		if err := read(raw[:some*queries.Cols]); err != nil {
 			return nil, err
 		}
 		err := share(some, func(i, to int) (err error) {
@@ -179,16 +177,13 @@ func (s *search) take(query int, first int32, row int, product float64) {
 	}
 }
 
-// low is a number below which a query's products with documents of a strip are hopeless.
+// low is a number below which a query's products with documents of a strip are hopeless: the float32 before or at the bound.
 func (s *search) low(query, strip int) float32 {
 	hopeless := s.hopeless(query)
-	return below(min(hopeless*s.shortest[strip], hopeless*s.longest[strip]))
+	return math.Nextafter32(float32(min(hopeless*s.shortest[strip], hopeless*s.longest[strip])), float32(math.Inf(-1)))
 }
 
-// below is the greatest float32 that is not above v, or the one before it.
-func below(v float64) float32 { return math.Nextafter32(float32(v), float32(math.Inf(-1))) }
-
-// hopeless is a product below which a document of length 1 is none of a query's best.
+// hopeless is a product below which a document of length 1 is not among a query's best.
 func (s *search) hopeless(query int) float64 {
 	low, full := s.best[query].Threshold()
 	if !full {

@@ -12,20 +12,20 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// rows reads a matrix.
-type rows struct{ left []float32 }
-
-func (r *rows) Read(to []float32) error {
-	r.left = r.left[copy(to, r.left):]
-	return nil
+// reading reads a matrix.
+func reading(rows []float32) func(to []float32) error {
+	return func(to []float32) error {
+		rows = rows[copy(to, rows):]
+		return nil
+	}
 }
 
 func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	t.Helper()
-	return errtest.Value(Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o))(t)
+	return errtest.Value(Search(context.Background(), reading(documents.Data), documents.Rows, queries, o))(t)
 }
 
-// TestNumpy: rankings are those of numpy (tools/golden/dense.py), ties by number.
+// TestNumpy: rankings are numpy's (tools/golden/dense.py), ties by number.
 func TestNumpy(t *testing.T) {
 	documents, queries := goldens.Read(t, "testdata/documents.npy", npy.Read), goldens.Read(t, "testdata/queries.npy", npy.Read)
 	var golden map[string]struct {
@@ -87,6 +87,6 @@ func TestNotFinite(t *testing.T) {
 	one := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, 4}}
 	bad := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, float32(math.NaN())}}
 	for want, of := range map[string][2]npy.Matrix{"document vectors: row 1: column 1": {bad, one}, "query vectors: row 1": {one, bad}} {
-		errtest.Says(t, errtest.Of(Search(context.Background(), &rows{of[0].Data}, 2, of[1], Options{Depth: 1})), want)
+		errtest.Says(t, errtest.Of(Search(context.Background(), reading(of[0].Data), 2, of[1], Options{Depth: 1})), want)
 	}
 }

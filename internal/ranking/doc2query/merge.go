@@ -71,8 +71,8 @@ func (m *Merge) Own(r io.Reader) error {
 	})
 }
 
-// Write writes the own queries that are kept, in their order, and after them the generated
-// ones that each yields, document by document.
+// Write writes the kept own queries, in their order, and after them the generated queries that each yields, document by
+// document.
 func (m *Merge) Write(w io.Writer, own io.Reader, each func(yield func(Generated) error) error) error {
 	return dedup.WriteLines(w, func(put func(any) error) error {
 		err := dedup.ReadQueries(own, m.Documents, func(q *dedup.Query) error {
@@ -108,7 +108,7 @@ func (m *Merge) add(g Generated, put func(any) error) error {
 	}
 	if g.Doc != m.doc {
 		if g.Doc < m.doc {
-			return fmt.Errorf("queries generated for document %d come after those of document %d", g.Doc, m.doc)
+			return fmt.Errorf("queries generated for document %d come after queries of document %d", g.Doc, m.doc)
 		}
 		m.next(g.Doc)
 	}

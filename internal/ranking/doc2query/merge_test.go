@@ -58,7 +58,7 @@ var own = []dedup.Query{
 	{ExampleID: 3, Split: nq.Test, Question: "what is a hill", Doc: 0},
 }
 
-// TestMerge: own queries stay as they are, and generated ones follow, but for those that
+// TestMerge: own queries stay as they are, and generated ones follow, except queries that
 // leak, repeat or say nothing.
 func TestMerge(t *testing.T) {
 	generated := []Generated{
@@ -100,7 +100,7 @@ func TestMergeErrors(t *testing.T) {
 		want      string
 	}{
 		{own, []Generated{{4, 0, "a"}}, "document 4 of 4"},
-		{own, []Generated{{2, 0, "a"}, {1, 0, "b"}}, "document 1 come after those of document 2"},
+		{own, []Generated{{2, 0, "a"}, {1, 0, "b"}}, "document 1 come after queries of document 2"},
 		{[]dedup.Query{{ExampleID: math.MaxInt64, Split: nq.Train, Question: "a"}}, []Generated{{1, 0, "b"}}, "no number is left"},
 		{[]dedup.Query{{ExampleID: 1, Split: nq.Train, Question: "a", Doc: 9}}, nil, "target 9 of 4"},
 	} {

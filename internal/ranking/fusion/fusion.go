@@ -74,7 +74,7 @@ func (f *Fusion) Partial() int {
 	return lists.Count(f.queries, func(q *query) bool { return q.runs < f.runs })
 }
 
-// Add adds a run. Hypotheses that name no document, or one again, have no rank. It returns how many rankings
+// Add adds a run. Hypotheses that name no document, or a document that was named before, have no rank. It returns how many rankings
 // the run has; memory grows with its lines, 16 bytes each.
 func (f *Fusion) Add(run trec.Reader, weight float64) (rankings int, err error) {
 	f.runs++

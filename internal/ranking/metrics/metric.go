@@ -10,7 +10,7 @@ import (
 // Metric is a measure with its depth and options, such as MRR@10 or AP(rel=2)@100.
 type Metric struct {
 	family *family
-	k      int     // 0: the whole ranking
+	k      int     // 0: all ranks
 	rel    int     // least grade that counts as relevant; 0 is 1
 	exp    bool    // nDCG's gain is 2^grade - 1 instead of the grade
 	stay   float64 // RBP's persistence; 0 is 0.8
@@ -120,7 +120,7 @@ func (m Metric) ID() string {
 	return strings.ReplaceAll(id, ".", "_")
 }
 
-// options are those that are not as usual, as names and as IDs have them.
+// options are the options that differ from the defaults, as names and as IDs have them.
 func (m Metric) options() (inName, inID []string) {
 	for _, o := range []struct {
 		is           bool

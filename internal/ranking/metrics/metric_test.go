@@ -61,17 +61,6 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	for _, m := range papers() {
-		if got, err := Parse(m.String()); err != nil || got != m {
-			t.Errorf("Parse(%q) = %v, %v", m, got, err)
-		}
-	}
-	for _, name := range []string{"", "Hits", "Hits@", "Hits@0", "Hits@-1", "Hits@01", "Hits@1.5", "hits@1", "MRR@10@2", "AP@0", "Rprec@3", "P", "success", "map_5", "ndcg_10", "recip_rank_5", "P_0", "ndcg_cut"} {
-		errtest.Says(t, errtest.Of(Parse(name)), "Hits@k, MRR, MRR@k, nDCG")
-	}
-}
-
 // TestMeans: a query without a ranking counts 0, and each has one at most.
 func TestMeans(t *testing.T) {
 	judged := new(trec.Judgments)

@@ -13,7 +13,7 @@ const (
 	PostFiltered Mode = "post_filtered"
 )
 
-// Documents are those of a ranking, each once, best first.
+// Documents are the documents of a ranking, each once, best first.
 func Documents(r *trec.Ranking) (list []string) {
 	seen := make(map[string]bool, len(r.Hypotheses))
 	for _, h := range r.Hypotheses {

@@ -169,12 +169,12 @@ func (v *view) fill(r *trec.Ranking, j *trec.Query, mode Mode) {
 	for _, h := range r.Hypotheses {
 		v.beam = append(v.beam, h.Document != "")
 		grade, judged := j.Grade(h.Document)
-		again := false
+		repeated := false
 		if mode != Raw || judged { // in raw rankings only a judged document counts once
-			_, again = v.seen[h.Document]
+			_, repeated = v.seen[h.Document]
 			v.seen[h.Document] = struct{}{}
 		}
-		if h.Document == "" || again {
+		if h.Document == "" || repeated {
 			if mode != Raw {
 				continue
 			}

@@ -121,6 +121,7 @@ func TestParseNames(t *testing.T) {
 		"IPrec@0.10":              {"IPrec@0.1", "iprec_0_1"},
 		"iprec_at_recall_1.00":    {"IPrec@1", "iprec_1"},
 		"ERR@20":                  {"ERR@20", "err_20"},
+		"Invalid@40":              {"Invalid@40", "invalid_40"},
 
 		"nDCG(judged_only=True)@10":    {"nDCG(judged_only=True)@10", "ndcg_judged_10"},
 		"AP(rel=2,judged_only=True)":   {"AP(rel=2,judged_only=True)", "ap_rel2_judged"},
@@ -142,8 +143,10 @@ func TestParseNames(t *testing.T) {
 		"nDCG(dcg='x')@10": "dcg is 'log2' or 'exp-log2'",
 		"Judged(rel=2)@1":  "Judged takes no option",
 		"AP(rel=2@10":      "options stand in parentheses",
-		"XRR@10":           "there are Hits@k",
 	} {
 		errtest.Says(t, errtest.Of(Parse(name)), want)
+	}
+	for _, name := range []string{"", "Hits", "Hits@", "Hits@0", "Hits@-1", "Hits@01", "Hits@1.5", "hits@1", "MRR@10@2", "AP@0", "Rprec@3", "P", "success", "map_5", "ndcg_10", "recip_rank_5", "P_0", "ndcg_cut", "XRR@10"} {
+		errtest.Says(t, errtest.Of(Parse(name)), "Hits@k, MRR, MRR@k, nDCG")
 	}
 }

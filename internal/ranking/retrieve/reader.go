@@ -43,8 +43,8 @@ type Reader struct {
 	index, query []int32 // tokens of the prefixes
 }
 
-// Reader reads as in says. A prefix is tokenized alone, so its tokens are the same before
-// any text. It fails if the query's prefix leaves no room for a query.
+// Reader reads as in says. A prefix is tokenized on its own, so its tokens are the same before any text. It fails if
+// the query's prefix leaves no room for a query.
 func (in Inputs) Reader(t Tokenizer) (Reader, error) {
 	r := Reader{in, t, t.Pieces(in.IndexPrefix), t.Pieces(in.QueryPrefix)}
 	if len(r.query) >= in.MaxQuery {

@@ -31,7 +31,7 @@ func SettingsFor(ids *docid.Set, in Inputs) (Settings, error) {
 	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, Inputs: in, Search: DefaultSearch()}, err
 }
 
-// Match says whether ids are those that the model was trained on.
+// Match returns an error unless the model was trained on ids.
 func (s Settings) Match(ids *docid.Set) error {
 	if s.Identifiers != ids.Kind || s.Documents != len(ids.Identifiers) {
 		return fmt.Errorf("the model was trained on %s identifiers of %d documents, ids are %s identifiers of %d: give the ids that its train step was given",

@@ -10,18 +10,17 @@ import (
 type Validity string
 
 const (
-	// ByTokens: its tokens are those that an identifier has (paper, "Post-filtered
-	// decoding": y ∈ Y).
+	// ByTokens: its tokens are an identifier's tokens (paper, "Post-filtered decoding": y ∈ Y).
 	ByTokens Validity = "tokens"
-	// ByText: its text is an identifier's, as the paper's released code has it. So are
-	// other tokens for the same digits, and what spells an identifier but has not ended.
+	// ByText: its text is an identifier's text, as in the paper's released code: other tokens for the same digits, too,
+	// and a hypothesis that spells an identifier but has not ended.
 	ByText Validity = "text"
 )
 
 // Texts are the places of identifiers by their texts.
 type Texts map[string]int
 
-// TextsOf has none of identifiers whose tokens are their own: those have no text.
+// TextsOf is empty for identifiers with tokens of their own, which have no text.
 func TextsOf(ids *docid.Set) Texts {
 	t := Texts{}
 	if ids.Kind.GrowsVocabulary() {

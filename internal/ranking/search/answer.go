@@ -36,17 +36,15 @@ func (h Hit) Heading() string {
 
 // Answer is what is found for a query, best first.
 type Answer struct {
-	Hits      []Hit
-	Invalid   int  // hypotheses that name no document: 0 where search is constrained
-	Truncated bool // the model read only the first tokens of the query
+	Hits      []Hit `json:"results"`
+	Invalid   int   `json:"invalid"`             // hypotheses that name no document: 0 where search is constrained
+	Truncated bool  `json:"truncated,omitempty"` // the model read only the first tokens of the query
 }
 
 // Answered is a query with its answer, as JSON has it.
 type Answered struct {
-	Query     string `json:"query"`
-	Results   []Hit  `json:"results"`
-	Invalid   int    `json:"invalid"` // hypotheses that are not identifiers
-	Truncated bool   `json:"truncated,omitempty"`
+	Query string `json:"query"`
+	Answer
 }
 
 // Found is what a search found for all queries, as JSON has it.
@@ -101,7 +99,7 @@ func Clean(query string) (string, error) {
 		}
 		return r
 	}, query))
-	if !strings.ContainsFunc(query, visible) {
+	if !strings.ContainsFunc(query, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 		return "", errors.New("the query is empty")
 	}
 	if n := utf8.RuneCountInString(query); n > MaxQuery {
@@ -109,8 +107,6 @@ func Clean(query string) (string, error) {
 	}
 	return query, nil
 }
-
-func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // Percent prints a probability for people: 62.0 %, 0.31 %, and smaller ones as
 // powers of ten.

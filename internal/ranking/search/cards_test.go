@@ -139,7 +139,7 @@ func TestFirstWords(t *testing.T) {
 	}
 }
 
-// TestExamples: a collection without development questions has those of test.
+// TestExamples: a collection without development questions has the questions of test.
 func TestExamples(t *testing.T) {
 	q := func(id int64, split nq.Split, text string) dedup.Query {
 		return dedup.Query{ExampleID: id, Split: split, Question: text}

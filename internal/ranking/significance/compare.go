@@ -42,11 +42,11 @@ type Method struct {
 // Pair is a comparison of two systems by their places.
 type Pair struct{ A, B int }
 
-// Outcome is what came out of it.
+// Outcome is the result of a comparison.
 type Outcome struct {
 	Differences
 	Statistic *float64 // of t and wilcoxon; nil where it is infinite, and for others
-	P         float64  // of the test alone; with TukeyHSD that of all pairs
+	P         float64  // of the test; with TukeyHSD of all pairs together
 	Low, High float64  // of the mean difference, with confidence 1 - alpha
 	Exact     bool     // Permutation tried all signs
 }
@@ -113,17 +113,13 @@ func (m Method) Correct(ps []float64) []float64 {
 // corrected together, systems how many TukeyHSD compares.
 func (m Method) String(family, systems int) string {
 	test := map[Test]string{T: "paired t-test", Permutation: "paired randomization test", Bootstrap: "paired bootstrap test", Wilcoxon: "Wilcoxon signed-rank test"}[m.Test]
-	switch m.Correction {
-	case Bonferr:
-		return fmt.Sprintf("%s, Bonferroni correction for %s", test, words.Count(family, "comparison"))
-	case HolmStep:
-		return fmt.Sprintf("%s, Holm correction for %s", test, words.Count(family, "comparison"))
-	case FalseShare:
-		return fmt.Sprintf("%s, Benjamini-Hochberg correction for %s", test, words.Count(family, "comparison"))
-	case TukeyRange:
-		if m.Test == Permutation {
-			return fmt.Sprintf("randomized Tukey HSD of %d systems", systems)
-		}
+	name := map[Correction]string{Bonferr: "Bonferroni", HolmStep: "Holm", FalseShare: "Benjamini-Hochberg"}[m.Correction]
+	switch {
+	case name != "":
+		return fmt.Sprintf("%s, %s correction for %s", test, name, words.Count(family, "comparison"))
+	case m.Correction == TukeyRange && m.Test == Permutation:
+		return fmt.Sprintf("randomized Tukey HSD of %d systems", systems)
+	case m.Correction == TukeyRange:
 		return fmt.Sprintf("Tukey HSD of %d systems with queries as blocks", systems)
 	}
 	return test + ", no correction"

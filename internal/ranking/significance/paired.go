@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Differences are those of two systems, query by query.
+// Differences are the differences of two systems, query by query.
 type Differences struct {
 	Values []float64
 	Mean   float64
@@ -26,8 +26,8 @@ func Subtract(a, b []float64) Differences {
 	return d
 }
 
-// same reports whether all differences are one number, but for rounding: no test has
-// anything to say of them beyond that number.
+// same reports whether all differences are one number, up to rounding: no test has anything to say of them beyond that
+// number.
 func (d Differences) same() bool { return d.Std <= 1e-14*math.Abs(d.Mean) }
 
 // EffectSize is Cohen's d for pairs: the mean over the standard deviation of the
@@ -76,13 +76,7 @@ func (d Differences) PairedT() (t, p float64) {
 		return math.Inf(int(math.Copysign(1, d.Mean))), 0
 	}
 	t = d.Mean / (d.Std / math.Sqrt(n))
-	return t, studentSided(t, n-1)
-}
-
-// studentSided is the probability of a t that is as far from 0, to many digits also
-// where it is small.
-func studentSided(t, df float64) float64 {
-	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t))
+	return t, mathext.RegIncBeta((n-1)/2, 0.5, (n-1)/(n-1+t*t)) // to many digits also where it is small
 }
 
 // Beyond tests the mean against a margin, as claims do. For a margin of 0 or more, within is

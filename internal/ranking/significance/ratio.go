@@ -16,12 +16,10 @@ type Stratum struct {
 	Weight       float64   // of its sums in the ratio; 0 is 1, which adds up what was drawn
 }
 
-// Ratio is the weighted sum above the line over that below it, with percentiles of it by a
-// cluster bootstrap. Of the n clusters of a stratum n - 1 are drawn with replacement, and
-// the means move by sqrt(1 - Fraction) of what these move: the rescaling bootstrap of Rao
-// and Wu (1988) with its correction for finite populations, which leaves a stratum that was
-// drawn whole as it is. A stratum of one cluster cannot vary. All are NaN if the sum below
-// is 0.
+// Ratio is the weighted sum above the line over the weighted sum below it, with percentiles by a cluster bootstrap. Of
+// the n clusters of a stratum n - 1 are drawn with replacement, and the means move by sqrt(1 - Fraction) of what these
+// move: the rescaling bootstrap of Rao and Wu (1988) with its correction for finite populations, which does not vary a
+// stratum all of whose clusters were drawn. A stratum of one cluster cannot vary. All are NaN if the sum below is 0.
 func Ratio(strata []Stratum, samples int, seed uint64, confidence float64) (value, low, high float64) {
 	above, below := make([]float64, samples), make([]float64, samples)
 	var sumAbove, sumBelow float64

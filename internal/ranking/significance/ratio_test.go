@@ -2,11 +2,9 @@ package significance
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/values"
 )
 
 // TestRatio: percentiles are numpy's of the same bootstrap, and follow from the seed.
@@ -29,32 +27,6 @@ func TestRatio(t *testing.T) {
 			t.Error("another seed draws the same")
 		}
 	}
-}
-
-// TestRatioExact compares draws with all 4^3 x 3^2 of them.
-func TestRatioExact(t *testing.T) {
-	a := Stratum{Above: []float64{1, 0, 3, 2}, Below: []float64{4, 7, 5, 6}, Fraction: 0.36, Weight: 2}
-	b := Stratum{Above: []float64{5, 1, 0}, Below: []float64{9, 3, 8}, Fraction: 0.19}
-	var all []float64
-	for draw := range 64 * 9 {
-		part := func(s Stratum, weight, moved float64, picks ...int) (above, below float64) {
-			scale := float64(len(s.Above)) / float64(len(picks))
-			for _, k := range picks {
-				above += s.Above[k] * scale
-				below += s.Below[k] * scale
-			}
-			a, b := sum(s.Above), sum(s.Below)
-			return weight * (a + moved*(above-a)), weight * (b + moved*(below-b))
-		}
-		x, y := draw/9, draw%9
-		above1, below1 := part(a, 2, 0.8, x%4, x/4%4, x/16)
-		above2, below2 := part(b, 1, 0.9, y%3, y/3)
-		all = append(all, (above1+above2)/(below1+below2))
-	}
-	slices.Sort(all)
-	_, low, high := Ratio([]Stratum{a, b}, 200_000, 3, 0.9)
-	near(t, "low", low, values.Quantile(all, 0.05), 0.004)
-	near(t, "high", high, values.Quantile(all, 0.95), 0.004)
 }
 
 // TestRatioCovers: of samples of a population whose clusters are alike within, nearly 95 % of

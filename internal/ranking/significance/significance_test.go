@@ -48,7 +48,7 @@ func near(t *testing.T, what string, got, want, margin float64) {
 	}
 }
 
-// TestScipy: tests, intervals and corrections are those of scipy and statsmodels.
+// TestScipy: tests, intervals and corrections are equal to scipy's and statsmodels'.
 func TestScipy(t *testing.T) {
 	for _, set := range open(t).Sets {
 		var ps []float64
@@ -145,7 +145,7 @@ func TestBootstrapExact(t *testing.T) {
 	near(t, "high", high, values.Quantile(means, 0.975), 0.011)
 }
 
-// TestNoDifference: equal systems, and ones that differ by one number, have a p too.
+// TestNoDifference: equal systems, and systems that differ by one number, have a p too.
 func TestNoDifference(t *testing.T) {
 	same := []float64{0.1, 0.2, 0.7}
 	d := Subtract(same, same)

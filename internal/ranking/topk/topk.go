@@ -10,20 +10,20 @@ type Hit struct {
 	Score float64
 }
 
-// Best are the hits that are kept: at most that many, by score, equal scores by number. Half as many
-// more wait with them until all are cut to those that are kept, which takes less time than a heap.
+// Best are the hits that are kept: at most keep, by score, equal scores by number. Half as many more are held until all
+// are cut to keep, which takes less time than a heap.
 type Best struct {
 	keep int
 	hits []Hit
 	full bool // it was cut
-	last Hit  // if full: the worst of those that the last cut kept
+	last Hit  // if full: the worst hit of the last cut
 }
 
 // Reset forgets all.
 func (b *Best) Reset(keep int) { b.keep, b.hits, b.full = keep, b.hits[:0], false }
 
-// Threshold is a score below which no document is kept, nor one of it whose number is above those
-// offered; false if any score is of use.
+// Threshold is a score below which no document is kept; of documents with that score none is kept whose number is above
+// the numbers offered. false if any score is of use.
 func (b *Best) Threshold() (float64, bool) { return b.last.Score, b.full }
 
 // worse is the order of hits.

@@ -1,7 +1,6 @@
-// Package belief owns what a preview finds out about results that the own store or others
-// have: which are not used and why, which are used although no trusted key signed them, and
-// what would be fetched. It must not know how stores are named or opened, or how any of it is
-// printed.
+// Package belief owns what a preview finds out about results that the own store or others have: which are not used and why, which are
+// used although no trusted key signed them, and what would be fetched. It must not know how stores are named or opened, or how any of
+// it is printed.
 package belief
 
 import (
@@ -21,7 +20,7 @@ import (
 type Belief struct {
 	Passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
 	Unsigned map[string]int                          // results in use, by store
-	compares bool                                    // with results made here
+	compares bool                                    // with the results of steps that run here
 }
 
 func New(p artifacts.Policy) *Belief {
@@ -62,29 +61,23 @@ func (b *Belief) Explain(v *plan.Preview, why map[int]string) {
 	}
 }
 
-type passedKind struct {
-	from   string
-	reason artifacts.Reason
-	signer string
-}
-
 // Summary counts what was passed over, by store, signer and reason, with what to do about it.
 func (b *Belief) Summary() (out []Passed) {
 	if b == nil {
 		return nil
 	}
-	counted := map[passedKind]*Passed{}
+	counted := map[Passed]*Passed{} // by store, reason and signer
 	for _, key := range slices.SortedFunc(maps.Keys(b.Passed), artifacts.Digest.Compare) {
 		for _, p := range b.Passed[key] {
 			if p.Reason == artifacts.NoAnswer { // reported as a store that is down
 				continue
 			}
-			k := passedKind{from: p.From, reason: p.Reason}
+			k := Passed{From: p.From, Reason: string(p.Reason)}
 			if !p.Signer.IsZero() {
-				k.signer = p.Signer.String()
+				k.Signer = p.Signer.String()
 			}
 			if counted[k] == nil {
-				counted[k] = &Passed{From: p.From, Reason: string(p.Reason), Signer: k.signer, Text: p.String(), Do: b.WhatToDo(p)}
+				counted[k] = &Passed{From: k.From, Reason: k.Reason, Signer: k.Signer, Text: p.String(), Do: b.WhatToDo(p)}
 			}
 			counted[k].Steps++
 		}
@@ -140,7 +133,6 @@ type Passed struct {
 	Do     string `json:"do,omitempty"`
 }
 
-// FetchGroup is what would be fetched for a block.
 type FetchGroup struct {
 	Name  string `json:"name"`
 	Steps int    `json:"steps"`
@@ -153,7 +145,7 @@ type OthersJSON struct {
 	Blocks []FetchGroup `json:"fetch_blocks"`
 }
 
-// JSON makes the JSON value; nil if no other store was asked and nothing passed over.
+// JSON returns the JSON value; nil if no other store was asked and nothing passed over.
 func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	if o == nil || len(o.Stores) == 0 && len(o.Passed) == 0 && o.Own == 0 {
 		return nil
@@ -172,22 +164,13 @@ func (o *Others) Bytes() (n int64) {
 }
 
 // Blocks sums up what would be fetched by block, largest first.
-func (o *Others) Blocks(v *plan.Preview) (groups []FetchGroup) {
-	at := map[string]int{}
+func (o *Others) Blocks(v *plan.Preview) []FetchGroup {
+	groups := map[string]FetchGroup{}
 	for i, s := range v.Plan.Steps {
-		size, ok := o.Fetch[i]
-		if !ok || size == 0 {
-			continue
+		if size := o.Fetch[i]; size > 0 {
+			g := groups[s.Block()]
+			groups[s.Block()] = FetchGroup{s.Block(), g.Steps + 1, g.Bytes + size}
 		}
-		block := s.Block()
-		n, ok := at[block]
-		if !ok {
-			n, at[block] = len(groups), len(groups)
-			groups = append(groups, FetchGroup{Name: block})
-		}
-		groups[n].Steps++
-		groups[n].Bytes += size
 	}
-	slices.SortStableFunc(groups, func(x, y FetchGroup) int { return cmp.Compare(y.Bytes, x.Bytes) })
-	return groups
+	return slices.SortedFunc(maps.Values(groups), func(x, y FetchGroup) int { return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Name, y.Name)) })
 }

@@ -1,5 +1,5 @@
-// Package cards owns which cards a worker is given: what was asked for, checked against those of
-// the machine. It must not know flags, or compute on a card.
+// Package cards owns which cards a worker is given: what was asked for, checked against the machine's cards. It must not know flags,
+// or compute on a card.
 package cards
 
 import (
@@ -18,54 +18,37 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Options are a worker's flags about cards.
 type Options struct {
 	GPUs     string
 	AllowCPU bool
 }
 
-// cardsAsked is what --gpus asks for, before the cards are known.
-type cardsAsked struct {
-	all  bool
-	n    int   // the first n
-	list []int // these
-}
-
-func parseCards(text string) (c cardsAsked, err error) {
-	bad := func(why string) (cardsAsked, error) {
-		return cardsAsked{}, fault.Input(fmt.Errorf("--gpus %s: %s; it is a number of cards, all, or a list, such as 0,2 or cuda:2", text, why))
-	}
-	if text == "all" {
-		return cardsAsked{all: true}, nil
+// asked are the numbers of the cards that --gpus asks for; have is how many there are, -1: unknown yet.
+func asked(text string, have int) (list []int, err error) {
+	bad := func(why string) ([]int, error) {
+		return nil, fault.Input(fmt.Errorf("--gpus %s: %s; it is a number of cards, all, or a list, such as 0,2 or cuda:2", text, why))
 	}
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 1 {
 			return bad("that is not a card (cuda:0 is the first one; without --queue redsi-gpu none is needed)")
 		}
-		return cardsAsked{n: n}, nil
-	}
-	for word := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(word), "cuda:"))
-		switch {
-		case err != nil || n < 0:
-			return bad(fmt.Sprintf("%q is not a card", word))
-		case slices.Contains(c.list, n):
-			return bad(fmt.Sprintf("card %d is listed twice", n))
+		list = lists.Places(n)
+	} else if text == "all" {
+		list = lists.Places(max(have, 0))
+	} else {
+		for word := range strings.SplitSeq(text, ",") {
+			n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(word), "cuda:"))
+			switch {
+			case err != nil || n < 0:
+				return bad(fmt.Sprintf("%q is not a card", word))
+			case slices.Contains(list, n):
+				return bad(fmt.Sprintf("card %d is listed twice", n))
+			}
+			list = append(list, n)
 		}
-		c.list = append(c.list, n)
 	}
-	return c, nil
-}
-
-// among are the numbers of the requested cards, out of so many that exist.
-func (c cardsAsked) among(have int) ([]int, error) {
-	n := c.n
-	if c.all {
-		n = have
-	}
-	list := append(c.list, lists.Places(n)...)
-	if len(list) > 0 && slices.Max(list) >= have {
-		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", words.Count(have, "card"), have-1))
+	if have >= 0 && len(list) > 0 && slices.Max(list) >= have {
+		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists the machine's cards", words.Count(have, "card"), have-1))
 	}
 	return list, nil
 }
@@ -78,7 +61,7 @@ func (o *Options) Check(w worker.Options) error {
 	if !pollsGPU(w) {
 		return fault.Input(errors.New("--gpus applies only to steps of queue redsi-gpu, but this worker polls only --queue redsi"))
 	}
-	_, err := parseCards(o.GPUs)
+	_, err := asked(o.GPUs, -1)
 	return err
 }
 
@@ -113,11 +96,7 @@ func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (s
 			workflows.GPUTaskQueue, cuda.Why, dr.Hint("doctor"), dr.Hint("worker", "--queue", workflows.TaskQueue), dr.Hint("worker", append(queues, "--allow-cpu")...)))
 	}
 	if o.GPUs != "" {
-		asked, err := parseCards(o.GPUs)
-		if err != nil {
-			return "", err
-		}
-		if w.Cards, err = asked.among(cuda.Cards); err != nil {
+		if w.Cards, err = asked(o.GPUs, cuda.Cards); err != nil {
 			return "", err
 		}
 	}

@@ -28,11 +28,7 @@ func TestGPUs(t *testing.T) {
 		{"0,", 4, nil, `"" is not a card`},
 		{"1,1", 4, nil, "card 1 is listed twice"},
 	} {
-		asked, err := parseCards(c.text)
-		var got []int
-		if err == nil {
-			got, err = asked.among(c.have)
-		}
+		got, err := asked(c.text, c.have)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s of %d: %v, %v", c.text, c.have, got, err)
 		}

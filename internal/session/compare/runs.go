@@ -49,7 +49,7 @@ type Output struct {
 	Rendering bool `json:"-"` // a form of a table or figure whose cells are in another output
 }
 
-// Runs pairs the steps of two runs by address, then by key: it returns those that differ, A's first, and counts the others.
+// Runs pairs the steps of two runs by address, then by key: it returns the steps that differ, A's first, and counts the others.
 func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
 	of := func(s runs.Step) string { return s.Address }
 	inA, inB, paired := lists.By(a.Steps, of), lists.By(b.Steps, of), map[string]bool{}
@@ -120,12 +120,11 @@ func (d *Step) compare(ctx context.Context, store *artifacts.Resolver, differ jo
 	if d.Changes, err = differ(was.Preimage, is.Preimage); err != nil {
 		return fmt.Errorf("%s: %w", d.Address, err)
 	}
-	d.Outputs = diffOutputs(was.Outputs, is.Outputs)
-	if len(d.Outputs) == 0 {
+	before, after := flatten(was.Outputs), flatten(is.Outputs)
+	if d.Outputs = diffOutputs(before, after); len(d.Outputs) == 0 {
 		d.Note = "its outputs are the same bytes"
 		return nil
 	}
-	before, after := flatten(was.Outputs), flatten(is.Outputs)
 	for i := range d.Outputs[:min(len(d.Outputs), filesCompared)] {
 		o := &d.Outputs[i]
 		if err := o.contents(ctx, store, before[o.Output], after[o.Output]); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
@@ -144,8 +143,7 @@ type outputFile struct {
 }
 
 // diffOutputs lists the outputs, and for trees the files, that differ.
-func diffOutputs(a, b map[string]artifacts.Artifact) (ds []Output) {
-	x, y := flatten(a), flatten(b)
+func diffOutputs(x, y map[string]outputFile) (ds []Output) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
 	slices.Sort(names)
 	for _, n := range slices.Compact(names) {
@@ -185,7 +183,7 @@ type Check struct {
 	Said string         `json:"said"` // the expectation, and what the second run has
 }
 
-// asks are the configurations, with expectations, of a run's tables and figures by address; none if its plan has gone.
+// asks reads the configurations, with expectations, of a run's tables and figures, by address; none if its plan has gone.
 func asks(ctx context.Context, store *artifacts.Resolver, r *runs.Record) (map[string][]byte, error) {
 	p, err := plan.Read(ctx, store, r.Plan)
 	if errors.Is(err, artifacts.ErrNotExist) || r.Plan.IsZero() {

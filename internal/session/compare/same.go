@@ -63,7 +63,7 @@ func Take(ctx context.Context, store *artifacts.Resolver, rec *runs.Record) (*Sn
 	return s, nil
 }
 
-// look fills in the results that a store has of the steps, but for those with other outputs than a step of a file says.
+// look fills in the results that a store has of the steps, unless a file says other outputs.
 func (s *Snapshot) look(ctx context.Context, store *artifacts.Resolver, isNew bool) error {
 	keys := lists.Filter(lists.Map(s.Steps, func(f Finished) artifacts.Digest { return f.Key }), func(key artifacts.Digest) bool { return !key.IsZero() })
 	entries, err := artifacts.Inspect(ctx, store, keys)
@@ -87,7 +87,7 @@ func (s *Snapshot) look(ctx context.Context, store *artifacts.Resolver, isNew bo
 	return err
 }
 
-// ReadSnapshot reads one from a file, with the results that a store has of what it says.
+// ReadSnapshot reads a snapshot from a file, with the results that a store has of its steps.
 func ReadSnapshot(ctx context.Context, store *artifacts.Resolver, path string) (*Snapshot, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -109,7 +109,7 @@ type Pair struct {
 	At      syntax.Pos    `json:"at,omitzero"`       // in the pipeline
 }
 
-// Ok reports whether both sides have one key, unless results alone count, and bytes that are the same or as the kind allows.
+// Ok reports whether both sides have one key, unless only results count, and bytes that are the same or as the kind allows.
 func (p Pair) Ok(results bool) bool {
 	return (p.SameKey || results) && (p.Verdict == alike.Same || p.Verdict == alike.Within)
 }
@@ -149,7 +149,6 @@ func Same(ctx context.Context, kinds *step.Registry, blobs artifacts.BlobReader,
 	return pairs, nil
 }
 
-// compare judges the outputs of both sides.
 func (p *Pair) compare(ctx context.Context, kinds *step.Registry, blobs artifacts.BlobReader, task step.Task, x, y Finished) error {
 	if p.Verdict = alike.Same; maps.Equal(x.Outputs, y.Outputs) {
 		return nil

@@ -58,7 +58,8 @@ func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y o
 			return err
 		}
 	}
-	if m, n, ok := bothJSON(before, after); ok {
+	m, isJSON := fromJSON(before)
+	if n, too := fromJSON(after); isJSON && too {
 		d.Values = diffFields(m, n)
 		return nil
 	}
@@ -110,23 +111,16 @@ func sameNumber(a, b *float64) bool {
 	return *a == *b
 }
 
-// bothJSON reads two JSON documents that are objects or lists.
-func bothJSON(before, after []byte) (x, y any, ok bool) {
-	for _, d := range []struct {
-		b  []byte
-		to *any
-	}{{before, &x}, {after, &y}} {
-		b := bytes.TrimSpace(d.b)
-		if len(b) == 0 || b[0] != '{' && b[0] != '[' {
-			return nil, nil, false
-		}
-		dec := json.NewDecoder(bytes.NewReader(b))
-		dec.UseNumber()
-		if dec.Decode(d.to) != nil || dec.More() {
-			return nil, nil, false
-		}
+// fromJSON reads a JSON document that is an object or a list.
+func fromJSON(b []byte) (x any, ok bool) {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 || b[0] != '{' && b[0] != '[' {
+		return nil, false
 	}
-	return x, y, true
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	ok = dec.Decode(&x) == nil && !dec.More()
+	return x, ok
 }
 
 // diffFields compares two documents down to their leaves, in the order of their paths.

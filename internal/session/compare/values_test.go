@@ -20,14 +20,15 @@ func TestDiffFields(t *testing.T) {
 		{"list", `[1, 2]`, `[1, 3, 4]`, []Value{{At: "1", A: "2", B: "3"}, {At: "2", B: "4"}}},
 		{"gone", `{"a": "x", "b": null}`, `{"b": true}`, []Value{{At: "a", A: `"x"`}, {At: "b", A: "null", B: "true"}}},
 	} {
-		x, y, ok := bothJSON([]byte(c.a), []byte(c.b))
+		x, isJSON := fromJSON([]byte(c.a))
+		y, too := fromJSON([]byte(c.b))
 		valuetest.Deep(t, diffFields(x, y), c.want)
-		if !ok {
+		if !isJSON || !too {
 			t.Error(c.name)
 		}
 	}
 	for _, text := range []string{"", "1", `"x"`, "{", `{"a": 1}` + "\n" + `{"a": 2}`, "x,y"} {
-		if _, _, ok := bothJSON([]byte(text), []byte(`{}`)); ok {
+		if _, ok := fromJSON([]byte(text)); ok {
 			t.Errorf("%q is taken for a JSON document", text)
 		}
 	}

@@ -63,18 +63,16 @@ func graphsFinding(cuda device.CUDA) Finding {
 	if cuda.Graphs != "" {
 		return Finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps with the same shapes are recorded once and replayed: " + cuda.Graphs}
 	}
-	return Finding{What: "GPU graphs", Soft: true, Note: cuda.WhyNoGraphs + "; training launches each operation separately, which is slower",
-		Do: graphsToDo(cuda.WhyNoGraphs)}
-}
-
-func graphsToDo(why string) string {
+	f := Finding{What: "GPU graphs", Soft: true, Note: cuda.WhyNoGraphs + "; training launches each operation separately, which is slower"}
 	switch {
-	case strings.Contains(why, "=off"):
-		return "unset REDSI_CUDA_GRAPHS"
-	case strings.Contains(why, "does not load"):
-		return "remove that file, then make cuda"
+	case strings.Contains(cuda.WhyNoGraphs, "=off"):
+		f.Do = "unset REDSI_CUDA_GRAPHS"
+	case strings.Contains(cuda.WhyNoGraphs, "does not load"):
+		f.Do = "remove that file, then make cuda"
+	default:
+		f.Do = "make cuda, or an archive of make dist"
 	}
-	return "make cuda, or an archive of make dist"
+	return f
 }
 
 // cardFinding is one of the machine's GPUs, with its number in this process.

@@ -1,16 +1,19 @@
-// Package doctor owns the checks of a machine and its settings for what redsi needs: each is
-// a function that returns findings, with what to do where something is missing. What it
-// checks is given or looked up here; it must not know flags, environment variables that name
-// settings, or how findings are shown.
+// Package doctor owns the checks of a machine and its settings for what redsi needs: each is a function that returns
+// findings, with what to do where something is missing. What it checks is given or looked up here; it must not know flags,
+// environment variables that name settings, or how findings are shown.
 package doctor
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +61,7 @@ func (f Finding) level() string {
 	return Fail
 }
 
-// Leveled gives each finding its level, and counts those that failed.
+// Leveled gives each finding its level, and counts the failed checks.
 func Leveled(found []Finding) (failed int) {
 	for i := range found {
 		if found[i].Level = found[i].level(); found[i].Level == Fail {
@@ -106,31 +109,27 @@ func Job() []Finding {
 // Server looks for the program of the embedded server.
 func Server() Finding {
 	f := Finding{What: "temporal server"}
-	p, err := devserver.Find()
-	if err != nil {
+	switch p, err := devserver.Find(); {
+	case errors.Is(err, devserver.ErrNoServer):
+		f.Note, f.Do = devserver.ErrNoServer.Error(), devserver.Get()+" (or use a cluster: --temporal-address)"
+	case err != nil:
 		f.Note, f.Do = err.Error(), "check that path, or unset it"
-		if errors.Is(err, devserver.ErrNoServer) {
-			f.Note, f.Do = devserver.ErrNoServer.Error(), devserver.Get()+" (or use a cluster: --temporal-address)"
-		}
-		return f
+	default:
+		f.OK, f.Note = true, p+", Temporal "+devserver.Temporal(p)
 	}
-	f.OK, f.Note = true, p+", Temporal "+devserver.Temporal(p)
 	return f
 }
 
 // Cluster checks that the queues at place are polled; dialed is why it was not reached, worker starts a queue's worker.
 func Cluster(place string, dialed error, polled func(queue string) (bool, error), worker func(queue string) string) []Finding {
-	f := Finding{What: "cluster", Note: place}
 	if dialed != nil {
-		f.Note, f.Do = dialed.Error(), "check --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"
-		return []Finding{f}
+		return []Finding{{What: "cluster", Note: dialed.Error(), Do: "check --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"}}
 	}
-	found := []Finding{f}
+	found := []Finding{{What: "cluster", OK: true, Note: place}}
 	for _, queue := range []string{workflows.TaskQueue, workflows.GPUTaskQueue} {
 		is, err := polled(queue)
 		if err != nil {
-			found[0].Note, found[0].Do = f.Note+": "+err.Error(), "check --temporal-namespace, and whether the account may use it"
-			return found[:1]
+			return []Finding{{What: "cluster", Note: place + ": " + err.Error(), Do: "check --temporal-namespace, and whether the account may use it"}}
 		}
 		w := Finding{What: "workers", OK: is, Soft: true, Note: fmt.Sprintf("queue %s is polled", queue)}
 		if !is {
@@ -138,19 +137,15 @@ func Cluster(place string, dialed error, polled func(queue string) (bool, error)
 		}
 		found = append(found, w)
 	}
-	found[0].OK = true
 	return found
 }
 
 // PayloadKey checks the file that a run would encrypt with, and shows the ids of its keys, or why it cannot be read.
 func PayloadKey(file string, ids []string, err error) Finding {
-	f := Finding{What: "payload key", Note: file}
 	if err != nil {
-		f.Note, f.Do = err.Error(), "give the file that the other processes of the run use, readable only by you; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"
-		return f
+		return Finding{What: "payload key", Note: err.Error(), Do: "give the file that the other processes of the run use, readable only by you; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"}
 	}
-	f.OK, f.Note = true, fmt.Sprintf("%s: %s, %s encrypts", file, words.Count(len(ids), "key"), ids[0])
-	return f
+	return Finding{What: "payload key", OK: true, Note: fmt.Sprintf("%s: %s, %s encrypts", file, words.Count(len(ids), "key"), ids[0])}
 }
 
 // Key checks the user's signing key, nil: none; read is why it could not be read, revoked that it does not count here.
@@ -170,7 +165,7 @@ func Key(k *signature.Private, revoked bool, read error) Finding {
 	return f
 }
 
-// Trust says which keys are trusted; err is why the policy could not be made.
+// Trust says which keys are trusted; err is why there is no policy.
 func Trust(p artifacts.Policy, err error) Finding {
 	f := Finding{What: "trust", OK: true}
 	if err == nil {
@@ -213,4 +208,38 @@ func Others(ctx context.Context, addresses []string, required bool) (found []Fin
 		found = append(found, f)
 	}
 	return found
+}
+
+const answersWithin = 20 * time.Second
+
+// Programs lists the other redsi of a PATH, another version as a warning: a shell may start what nobody means.
+func Programs(ctx context.Context, path string) (found []Finding) {
+	this, _ := os.Stat(revision.Program()) // nil: none is this one
+	seen := []os.FileInfo{this}
+	for _, folder := range filepath.SplitList(path) {
+		file := filepath.Join(folder, "redsi")
+		info, err := os.Stat(file)
+		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 || slices.ContainsFunc(seen, func(s os.FileInfo) bool { return os.SameFile(s, info) }) {
+			continue
+		}
+		seen = append(seen, info)
+		is := versionOf(ctx, file)
+		f := Finding{What: "program", OK: is == revision.Of(), Soft: true, Note: "redsi " + is + ", " + file}
+		if !f.OK {
+			f.Note, f.Do = f.Note+", another version", "remove one, or start the one that you mean by its path"
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// versionOf asks a program redsi.
+func versionOf(ctx context.Context, program string) string {
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	v := struct{ Revision string }{revision.Unknown}
+	if out, err := exec.CommandContext(ctx, program, "version", "--json").Output(); err == nil {
+		_ = json.Unmarshal(out, &v) // none: an unknown version
+	}
+	return v.Revision
 }

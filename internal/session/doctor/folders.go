@@ -38,13 +38,13 @@ func State(dir string) Finding {
 	return withDisk(f, dir, "run redsi with this state folder on one machine at a time, or name one on a local disk: --state DIR; results may be shared (--store)")
 }
 
-// Folder looks at the disk of a folder, there or not; alone is what to do if other machines do not see its locks.
-func Folder(what, dir, alone string) Finding {
-	return withDisk(Finding{What: what, Note: dir}, dir, alone)
+// Folder looks at the disk of a folder, there or not; do is what to do if other machines do not see its locks.
+func Folder(what, dir, do string) Finding {
+	return withDisk(Finding{What: what, Note: dir}, dir, do)
 }
 
-// withDisk adds the file system and free space to a folder's finding. A store, without alone, needs no locks.
-func withDisk(f Finding, dir, alone string) Finding {
+// withDisk adds the file system and free space to a folder's finding. A folder without do, such as a store, needs no locks.
+func withDisk(f Finding, dir, do string) Finding {
 	f.OK = true
 	kind, options := system.FileSystem(dir)
 	if kind != "" {
@@ -52,7 +52,7 @@ func withDisk(f Finding, dir, alone string) Finding {
 	}
 	if local := system.LocalLocks(kind, options); local != "" {
 		f.Note += " " + local
-		if f.OK, f.Soft, f.Do = alone == "", true, alone; f.OK {
+		if f.OK, f.Soft, f.Do = do == "", true, do; f.OK {
 			f.Note += ", which a store does not need"
 		}
 	}

@@ -44,7 +44,8 @@ func QuickTrial() Trial {
 	return Trial{Shapes: small[:2], Ask: rates.Ask{Batch: 8, Documents: 300, Seconds: 0.01}, Records: 2}
 }
 
-// Measure measures this machine's processors and a card of each sort, and keeps the rates in a folder. An error: nothing could be.
+// Measure measures this machine's processors and a card of each sort, and keeps the rates in a folder. It fails if nothing
+// can be measured.
 func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say func(string)) error {
 	facts, failed := p.Facts(ctx)
 	if failed != nil {
@@ -138,7 +139,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// Rates are those that are kept in a folder, here of this machine's devices, by their names.
+// Rates shows the rates that a folder has, and which devices of this machine, by their names, were not measured.
 func Rates(folder string, here []string) (found []Finding) {
 	all, bad := rates.Read(folder)
 	missing := slices.Clone(here)

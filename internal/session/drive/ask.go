@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,11 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -29,6 +33,52 @@ const (
 	askedAtOnce  = 100         // open runs
 	readAtOnce   = 16          // records
 )
+
+// Report is the answer of status.
+type Report struct {
+	Server    string       `json:"server,omitempty"`    // "" if none is running
+	Elsewhere string       `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
+	Running   []Run        `json:"running"`
+	Pilots    []pilots.Sum `json:"pilots,omitempty"` // of Slurm
+	Ended     []Ended      `json:"ended,omitempty"`  // newest first
+}
+
+// Run is an open run. Of very many running or failed steps it lists some; Counts counts all.
+type Run struct {
+	RunID    string              `json:"run"`
+	Workflow string              `json:"workflow"`
+	URL      string              `json:"url"`
+	Started  time.Time           `json:"started"`
+	Counts   map[runs.Status]int `json:"counts"`
+	Steps    []Step              `json:"steps,omitempty"`    // running and failed
+	Priority int                 `json:"priority,omitempty"` // 0: unknown, or the server's default
+	LeftS    float64             `json:"left_s,omitempty"`   // at least, as running steps report; 0: unknown
+	Error    string              `json:"error,omitempty"`    // why its state is unknown
+}
+
+type Step struct {
+	Address  string         `json:"address"`
+	Status   runs.Status    `json:"status"`
+	Progress *step.Progress `json:"progress,omitempty"`
+	Error    string         `json:"error,omitempty"`
+	Worker   string         `json:"worker,omitempty"` // host and batch job of the process that runs it, unless they are this process's
+}
+
+// Ended is the outcome of a run that has ended.
+type Ended struct {
+	RunID    string              `json:"run"`
+	Pipeline string              `json:"pipeline"`
+	Targets  []string            `json:"targets,omitempty"`
+	Counts   map[runs.Status]int `json:"counts"`
+	Failed   []Step              `json:"failed,omitempty"`
+}
+
+// Tally is how many steps have each status, as text.
+func Tally(n map[runs.Status]int) string {
+	all := []runs.Status{runs.Hit, runs.Ran, runs.Running, runs.Queued, runs.Waiting, runs.Failed, runs.Skipped, runs.Cancelled, runs.NotStarted}
+	list := lists.Map(all, func(s runs.Status) words.Number { return words.Number{N: n[s], Of: string(s)} })
+	return cmp.Or(strings.Join(words.Counts(list...), ", "), "loading")
+}
 
 // Running connects to the running server, which stays until the connection is closed; nil: there is none.
 func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connection, error) {
@@ -122,7 +172,7 @@ func openRun(conn *Connection, w *workflow.WorkflowExecutionInfo) Run {
 	return Run{Workflow: id, URL: conn.RunURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[runs.Status]int{}}
 }
 
-// name records which run it is. One of many steps continues in further executions, so it may have started earlier.
+// name records which run it is. A run of many steps continues in further executions, so it may have started earlier.
 func (s *Run) name(id string) {
 	s.RunID = id
 	if at, ok := workflows.RunBegan(id); ok && at.Before(s.Started) {
@@ -190,13 +240,13 @@ func (dr *Driver) StatusOfOne(ctx context.Context, store artifacts.Store, conn *
 	return err
 }
 
-// Named is the open run whose id or workflow has that prefix; nil if there is none.
+// Named finds the open run whose id or workflow has that prefix; nil if there is none.
 func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.WorkflowExecutionInfo, id string) (*workflow.WorkflowExecutionInfo, error) {
 	found := lists.Filter(open, func(w *workflow.WorkflowExecutionInfo) bool {
 		x := w.Execution.WorkflowId
 		return strings.HasPrefix(x, id) || strings.HasPrefix(x, workflows.ReproduceWorkflowID(id))
 	})
-	if len(found) == 0 { // one not started by `redsi run` gives its id only when asked
+	if len(found) == 0 { // a run that other programs started tells its id only when asked
 		for i, s := range dr.askAll(ctx, conn, open) {
 			if s.RunID != "" && strings.HasPrefix(s.RunID, id) {
 				found = append(found, open[i])
@@ -213,7 +263,6 @@ func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.
 	return found[0], nil
 }
 
-// ListOpen lists the open workflows of a kind.
 func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.WorkflowExecutionInfo, error) {
 	open, err := listRunning(ctx, c, fmt.Sprintf("WorkflowType = '%s'", kind))
 	if err != nil {
@@ -224,7 +273,7 @@ func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.Wo
 
 // listRunning lists the open workflows that a query is true of.
 func listRunning(ctx context.Context, c client.Client, query string) (open []*workflow.WorkflowExecutionInfo, err error) {
-	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "CloseTime IS NULL AND " + query} // also those that are paused
+	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "CloseTime IS NULL AND " + query} // paused workflows, too
 	for {
 		page, err := c.ListWorkflow(ctx, req)
 		if err != nil {
@@ -237,7 +286,7 @@ func listRunning(ctx context.Context, c client.Client, query string) (open []*wo
 	}
 }
 
-// EndedRuns are this project's newest recorded runs, newest first; without a project, all runs'.
+// EndedRuns reads the newest recorded runs of this project, or without a project of all, newest first.
 func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int) (ended []Ended, err error) {
 	ids, err := runs.IDs(ctx, store)
 	if err != nil {

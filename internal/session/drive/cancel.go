@@ -31,7 +31,7 @@ type CancelledRun struct {
 // Open is the end of a run that has not ended.
 const Open = "open"
 
-// Cancel cancels the named runs, or all without names, and waits so long for them to end.
+// Cancel cancels the named runs, or without names all, and waits at most this long for their ends.
 func (dr *Driver) Cancel(ctx context.Context, o Cluster, names []string, wait time.Duration) ([]CancelledRun, error) {
 	conn, runs, err := dr.OpenRunsNamed(ctx, o, names)
 	if err != nil {
@@ -52,7 +52,7 @@ func (dr *Driver) Cancel(ctx context.Context, o Cluster, names []string, wait ti
 	return out, ctx.Err()
 }
 
-// CancelSteps cancels an open run's steps, by addresses or blocks, and what needs them; it returns those that had not ended.
+// CancelSteps cancels an open run's steps, by addresses or blocks, and what needs them; it returns the steps that had not ended.
 func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targets []string) (runID string, cancelled []string, err error) {
 	conn, open, err := dr.OpenRunsNamed(ctx, o, []string{name})
 	if err != nil {
@@ -79,7 +79,7 @@ func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targe
 
 const holdersNamed = 5
 
-// awaitCancelled waits for the end of a cancelled run, and says now and then what that waits for.
+// awaitCancelled blocks until a cancelled run ends, and says now and then what the run waits for.
 func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun, out *CancelledRun) {
 	done := make(chan error, 1)
 	go func() { done <- AwaitEnd(ctx, wf).Err }()
@@ -124,7 +124,8 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 	return words.Count(s.Counts[runs.Running], "step") + " running: " + strings.Join(at, ", ")
 }
 
-// OpenRunsNamed connects and finds open runs by beginnings of ids ("", "last": the newest) or all. Without an error, the caller closes.
+// OpenRunsNamed connects and finds open runs by beginnings of ids ("", "last": the newest) or all. Without an error, the caller closes
+// the connection.
 func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) (*Connection, []Run, error) {
 	var where Report
 	conn, err := dr.Running(ctx, o, &where)
@@ -178,7 +179,7 @@ func RunOf(workflow string) string {
 	return strings.TrimPrefix(workflow, workflows.ReproduceWorkflowID(""))
 }
 
-// noneOpen says why there is no open run of those names: it has ended, or never existed.
+// noneOpen says why no open run has one of these names: the run has ended, or never existed.
 func (dr *Driver) noneOpen(ctx context.Context, asked Report, names []string) error {
 	where := cmp.Or(asked.Elsewhere, "no server is running for "+dr.StateDir)
 	if asked.Server != "" {

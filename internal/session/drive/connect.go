@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -52,7 +53,7 @@ type Cluster struct {
 	Memory                          int64    // bytes, likewise
 	Strict                          bool     // the ports were asked for by the person
 	Listen                          string   // name or address of this machine on which others reach the embedded server; "": they do not
-	Folder                          bool     // of a worker: the cluster is the state folder's server, which somebody else runs
+	Folder                          bool     // of a worker: the cluster is the state folder's server, which another process runs
 	Embedded                        bool     // even if the environment names a cluster
 	Accept                          []string // folders of pipelines that the worker may be told to load
 }
@@ -135,7 +136,6 @@ func (c *Connection) Close() {
 	}
 }
 
-// condition says in words what is known about the server.
 func (c *Connection) condition() string {
 	if c.Server != nil {
 		return c.Server.Condition()
@@ -204,7 +204,7 @@ func (dr *Driver) clientOptions(o Cluster) (opts client.Options, state string, e
 	return opts, dr.StateDir, denied(err)
 }
 
-// denied says whose the file or folder of the state folder is that this account may not use.
+// denied adds to an error about permission who owns the file or folder of the state folder.
 func denied(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrPermission) {
 		err = fault.Input(fmt.Errorf("--state: %w; it belongs to %s: run redsi as that account, or name a folder that you may read and write", err, system.Owner(at.Path)))
@@ -212,7 +212,7 @@ func denied(err error) error {
 	return err
 }
 
-// unreached says what to do about a cluster that does not answer, if that is not plain.
+// unreached says what to do about a cluster that does not answer; "" if that is plain.
 func (dr *Driver) unreached(o Cluster) string {
 	switch {
 	case o.Folder:
@@ -225,13 +225,13 @@ func (dr *Driver) unreached(o Cluster) string {
 
 func (dr *Driver) serverDir() string { return filepath.Join(dr.StateDir, "temporal") }
 
-// HasServer reports whether the state folder has a server, or had one that was killed.
+// HasServer reports whether the state folder has a server, perhaps a killed one.
 func (dr *Driver) HasServer() bool {
 	_, err := os.Stat(filepath.Join(dr.serverDir(), devserver.InfoFile))
 	return err == nil
 }
 
-// told reports whether a process in a batch job has been told to end, which ends its ctx; nil in no job.
+// told returns a function that reports whether this process's batch job was told to end, which ends ctx; nil without a job.
 func told(ctx context.Context) func() bool {
 	if allocation.Here().Job == "" {
 		return nil
@@ -239,8 +239,23 @@ func told(ctx context.Context) func() bool {
 	return func() bool { return ctx.Err() != nil }
 }
 
+// hostEnv is recorded with results; it is never part of a key. It does not look for cards: their libraries are loaded only when
+// a step computes, and its result says on which card.
+func hostEnv() map[string]string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	env := map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
+		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
+	if job := allocation.Here().String(); job != "" {
+		env["job"] = job // and its node
+	}
+	return env
+}
+
 // identity is what the server knows this process by.
-func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(session.HostEnv())) }
+func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(hostEnv())) }
 
 // Embed uses the state folder's server, started if needed, with a worker of its own.
 func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolver) (*Connection, error) {
@@ -332,9 +347,9 @@ func (c *Connection) stays() map[string]any {
 	return map[string]any{Stays: true}
 }
 
-// endLeftovers ends what killed processes left open on their embedded server: the caller is the folder's only process on this
-// machine, so none of their workers can be alive but those of runs that are marked, and the store has all that they finished.
-// What other clients have started since is left alone.
+// endLeftovers ends what killed processes left open on their embedded server, except runs that are marked: the caller is the folder's
+// only process on this machine, so only workers of marked runs can be alive, and the store has what the others finished. What other
+// clients have started since began stays, too.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
 	if err != nil {
@@ -357,7 +372,7 @@ func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.
 	return nil
 }
 
-// Activities are those of this process; conn is nil without a server, as for `force` and `verify --rebuild`.
+// Activities returns this process's activities; conn is nil without a server, as for `force` and `verify --rebuild`.
 func (dr *Driver) Activities(store *artifacts.Resolver, conn *Connection, features workflows.Features) *activities.Activities {
 	if conn == nil {
 		conn = &Connection{}
@@ -366,7 +381,7 @@ func (dr *Driver) Activities(store *artifacts.Resolver, conn *Connection, featur
 		dr.meter = usage.New(usage.Here())
 	}
 	acts := &activities.Activities{
-		Store: store, Leases: lease.New(store.Own.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
+		Store: store, Leases: lease.New(store.Own.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Features: features, Env: hostEnv(), Telemetry: dr.telemetry,
 		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.meter, Models: dr.SecondProgram(),
 		Forget: func(path string) error { return hashed.Forget(dr.MemoFile(), path) },
 	}
@@ -416,7 +431,7 @@ func (dr *Driver) RegisterAttributes(ctx context.Context, c client.Client, names
 	return err == nil
 }
 
-// sdkLog is the SDK's logger, silent but for debugging: the run itself reports cancelled and retried activities.
+// sdkLog is the SDK's logger, silent unless for debugging: the run itself reports cancelled and retried activities.
 func (dr *Driver) sdkLog() *slog.Logger {
 	if os.Getenv("REDSI_DEBUG_TEMPORAL") != "" {
 		return dr.Log
@@ -424,9 +439,9 @@ func (dr *Driver) sdkLog() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// Queue is the task queue of runs with a store, and of their workers. A cluster has one store. On the server of a state
-// folder every store has a queue, since a worker of another has neither plans nor results: the folder's own store has
-// workflows.TaskQueue, and another one a name by its place.
+// Queue is the task queue of runs with a store, and of their workers. A cluster has one store. On the server of a state folder every
+// store has a queue, since a worker with another store has neither plans nor results: workflows.TaskQueue for the folder's own store,
+// else a name by the store's place.
 func (c *Connection) Queue(store artifacts.Store) string {
 	place := open.Place(store.URL)
 	if c.state == "" || place == open.Place(filepath.Join(c.state, "store")) {
@@ -436,7 +451,7 @@ func (c *Connection) Queue(store artifacts.Store) string {
 	return workflows.TaskQueue + "-" + hex.EncodeToString(sum[:4])
 }
 
-// stateFolder is the state folder whose server a named profile, with that server's file, is of; "": a cluster's.
+// stateFolder is the state folder that the profile of a server belongs to; "" for a cluster's profile.
 func (o *Cluster) stateFolder() string {
 	dir, file := filepath.Split(os.Getenv("TEMPORAL_CONFIG_FILE"))
 	if dir = filepath.Clean(dir); o.Profile != devserver.ProfileName || file != devserver.ProfileFile || filepath.Base(dir) != "temporal" {

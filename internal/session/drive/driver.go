@@ -1,6 +1,5 @@
-// Package drive owns what drives runs: it connects to Temporal or starts it, runs steps in this
-// process, starts, follows and finds runs, and reads their results. It must not know flags, or
-// how any of it is shown on a terminal.
+// Package drive owns what drives runs: it connects to Temporal or starts it, runs steps in this process, starts, follows and
+// finds runs, and reads their results. It must not know flags, or how any of it is shown on a terminal.
 package drive
 
 import (
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/revision"
@@ -27,11 +25,9 @@ import (
 // Driver drives runs for a session: it connects to Temporal, runs steps here, and finds out how runs are.
 type Driver struct {
 	*session.Session
-	// Patience is how long to wait in silence.
-	Patience       func() time.Duration
 	MetricsAddress string
-	// Show begins to show a run that is followed, and what is said meanwhile, until over.
-	Show func() (s Screen, said <-chan string, over func())
+	// Show begins to show a run that is followed, until over.
+	Show func() (s Screen, over func())
 
 	Delays    Delays
 	telemetry *telemetry.Telemetry // once something is shown
@@ -59,13 +55,13 @@ func (dr *Driver) SecondProgram() *compute.Pool {
 	return dr.second
 }
 
-// Lacking starts the second program, and is why its steps cannot run: it is missing, or of another build.
+// Lacking starts the second program, and returns why its steps cannot run: it is missing, or of another build.
 func (dr *Driver) Lacking(ctx context.Context) error {
 	err := dr.SecondProgram().Check(ctx)
 	if program, ok := errors.AsType[*compute.ProgramError](err); ok {
 		return program
 	}
-	return nil // other errors are reported by the step that they happen to
+	return nil // a step reports other errors
 }
 
 // Computed are the names of the kinds that need the second program.
@@ -74,7 +70,7 @@ func (dr *Driver) Computed() (names []string) {
 	return slices.Sorted(slices.Values(lists.Map(kinds, func(k step.Spec) string { return k.Name })))
 }
 
-// ReadySecond checks the second program if steps need it, and says how many lack it. The reason comes once it is known.
+// ReadySecond checks the second program if steps need it, and says how many lack it. The channel gets the reason, or nil.
 func (dr *Driver) ReadySecond(ctx context.Context, v *plan.Preview) <-chan error {
 	why := make(chan error, 1)
 	n := 0

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ type graphs struct {
 	store *artifacts.Resolver
 
 	mu    sync.Mutex
-	plan  artifacts.Digest // cached: a run is asked for again and again
+	plan  artifacts.Digest // of steps and name, which are cached: pages reload
 	steps []graph.Step
 	name  string
 }
@@ -60,7 +61,8 @@ func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 		runs = append(runs, livegraph.Run{ID: id, Workflow: id, Pipeline: "run", Started: w.StartTime.AsTime(),
 			Open: w.CloseTime == nil, URL: g.conn.RunURL(id, w.Execution.RunId)})
 	}
-	return livegraph.Sorted(runs), nil
+	slices.SortFunc(runs, func(a, b livegraph.Run) int { return b.Started.Compare(a.Started) })
+	return runs, nil
 }
 
 func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Picture, error) {

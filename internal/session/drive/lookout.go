@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -27,14 +26,14 @@ const (
 	atOnce     = 16 // questions
 )
 
-// lookout finds out which of a run's steps run, and how far they are, by the server's activities: of many, some at a time.
+// lookout finds out which of a run's steps run, and how far they are, from the server's activities: of some steps at a time.
 type lookout struct {
 	dr   *Driver
 	conn *Connection
 	run  string
 
 	looks map[string]look // of running steps, by address
-	order []string        // of known: as they were started
+	order []string        // of looks: as the steps were started
 	next  int             // the next queued step to ask
 	idle  time.Time       // since when nothing was seen running
 }
@@ -46,11 +45,11 @@ type Work struct {
 	Worker   string // where it is; "": unknown, or on this machine and in the same job
 }
 
-// look is what is known of a running step.
+// look is how a running step was seen last.
 type look struct {
 	begun bool
 	busy  bool   // a worker is at it, or a pause between two tries is
-	queue string // that it waits in
+	queue string // in which it is queued
 	work  Work
 }
 
@@ -76,7 +75,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	}
 	if working || l.idle.IsZero() {
 		l.idle = time.Now()
-	} else if time.Since(l.idle) > l.dr.Patience() {
+	} else if time.Since(l.idle) > l.dr.Delays.Silent {
 		v.WaitsFor, v.Do = l.waitsFor(pctx)
 	}
 	if l.conn.pilots != nil {
@@ -131,7 +130,7 @@ func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 	}
 }
 
-// waitsFor says what a run with no running step waits for, "": unknown, and what is to be done about it, "": nothing.
+// waitsFor says what a run without a running step waits for, "": unknown, and what a person has to do about it, "": nothing.
 func (l *lookout) waitsFor(ctx context.Context) (what, do string) {
 	d, err := l.conn.Client.DescribeWorkflowExecution(ctx, l.run, "")
 	if err != nil {
@@ -177,11 +176,11 @@ func (l *lookout) waitsFor(ctx context.Context) (what, do string) {
 	return "", ""
 }
 
-// worker says whether a worker serves a queue, and how one is started if none does.
+// worker says whether a worker serves a queue, and if not, how to start one.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) (what, do string) {
 	if ok, err := l.dr.Polled(ctx, l.conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
 		if l.conn.pilots != nil {
-			return l.conn.pilots.waitsFor(), ""
+			return l.conn.pilots.waits.Load().(string), ""
 		}
 		start, where := l.dr.StartWorker(l.conn), ""
 		if workflows.IsGPUQueue(queue) {
@@ -238,7 +237,7 @@ func started(p *workflow.PendingActivityInfo) bool {
 	return p.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED && p.GetState() != enums.PENDING_ACTIVITY_STATE_UNSPECIFIED
 }
 
-// lookOf is what activities report of a step: of its parts, or, with its address, one that it may share with others.
+// lookOf is what a step's activities report: of its parts or, with its address, of an activity that it may share with other steps.
 func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivityInfo) (k look) {
 	working := 0
 	for _, p := range pending {
@@ -253,7 +252,7 @@ func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivi
 			continue
 		}
 		working++
-		if _, place, _ := strings.Cut(p.GetLastWorkerIdentity(), "@"); place != runs.Place(session.HostEnv()) && p.GetActivityType().GetName() != workflows.RestActivity {
+		if _, place, _ := strings.Cut(p.GetLastWorkerIdentity(), "@"); place != runs.Place(hostEnv()) && p.GetActivityType().GetName() != workflows.RestActivity {
 			k.work.Worker = place
 		}
 		if at := p.GetLastStartedTime().AsTime(); k.work.Began.IsZero() || at.Before(k.work.Began) {
@@ -265,7 +264,7 @@ func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivi
 	}
 	k.begun, k.busy = working > 0, working > 0
 	for _, p := range pending {
-		if f := p.GetLastFailure(); f != nil { // it has run, and will be tried again
+		if f := p.GetLastFailure(); f != nil { // it has run, and will be retried
 			k.begun = true
 			k.busy = k.busy || p.GetNextAttemptScheduleTime().AsTime().After(time.Now())
 			k.work.Progress.Note = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.Codec.Message(f))
@@ -274,7 +273,7 @@ func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivi
 	return k
 }
 
-// progressOf is what an activity's last heartbeat says; nil if it says nothing.
+// progressOf reads an activity's last heartbeat; nil if it says nothing.
 func progressOf(conn *Connection, p *workflow.PendingActivityInfo) *step.Progress {
 	var one *step.Progress
 	if ps := p.GetHeartbeatDetails().GetPayloads(); len(ps) == 0 || conn.Codec.DataConverter().FromPayload(ps[0], &one) != nil || one != nil && *one == (step.Progress{}) {

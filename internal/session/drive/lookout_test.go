@@ -267,7 +267,7 @@ func TestAgain(t *testing.T) {
 			for _, at := range c.at {
 				time.AfterFunc(at, func() { signals <- os.Interrupt })
 			}
-			if quits := again(ctx, signals); quits != (c.quit > 0) || quits && time.Since(began) != c.quit {
+			if quits := interrupted(ctx, signals); quits != (c.quit > 0) || quits && time.Since(began) != c.quit {
 				t.Errorf("%v: %v after %s", c.at, quits, time.Since(began))
 			}
 			end()

@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// passing reports whether a call to Temporal may succeed later: the error is about the connection or a busy server.
+// passing reports whether a call to Temporal may succeed later: its error is about the connection or a busy server.
 func passing(err error) bool {
 	lasting := []any{new(*temporal.WorkflowExecutionError), new(*payload.Error), new(*serviceerror.NotFound), new(*serviceerror.InvalidArgument),
 		new(*serviceerror.PermissionDenied), new(*serviceerror.Unimplemented), new(*serviceerror.QueryFailed), new(*serviceerror.WorkflowExecutionAlreadyStarted)}
@@ -61,8 +61,8 @@ func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f 
 	}
 }
 
-// Polled reports whether a worker (of a build, unless nil) polls a queue. The server remembers a poller for five
-// minutes, and forgets at once one that says that it ends.
+// Polled reports whether a worker (of a build, unless nil) polls a queue. The server remembers a poller for five minutes, unless the
+// poller says that it ends.
 func (dr *Driver) Polled(ctx context.Context, conn *Connection, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
 	d, err := conn.Client.DescribeTaskQueue(ctx, queue, kind)
 	if err != nil || len(d.GetPollers()) == 0 {

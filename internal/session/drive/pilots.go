@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -35,7 +36,7 @@ import (
 type Pilots struct {
 	Site   *slurm.Site
 	Jobs   []slurm.Job // of the site's pilots, in their order
-	Output string      // the folder of their output; it is made
+	Output string      // the folder of their output, which prepare creates
 
 	steps   map[string]pilots.Step // by address
 	plan    artifacts.Digest       // that the run had when steps was last completed
@@ -43,20 +44,18 @@ type Pilots struct {
 	next    pilots.State
 	worked  map[string]bool // jobs in which a step has begun
 	told    map[string]bool
-	refused string     // why Slurm did not take the last submission; "": it did, or none is needed
-	sights  chan Sight // the newest
-
-	mu    sync.Mutex
-	waits string // what steps wait for that no worker takes
+	refused string       // why Slurm did not take the last submission; "": it did, or none is needed
+	sights  chan Sight   // the newest
+	waits   atomic.Value // string: what steps wait for that no worker takes
 }
 
-// How often it is looked whether a run needs pilots; soon: while none of its steps is ready.
+// How often serve looks whether a run needs pilots; soon: while none of its steps is ready.
 const (
 	pilotsEvery = 5 * time.Second
 	pilotsSoon  = time.Second
 )
 
-// listens has the embedded server listen for pilots: where it does already, else as this machine is called.
+// listens has the embedded server listen for pilots: where it listens already, else under this machine's name.
 func (dr *Driver) listens(o *Cluster) (err error) {
 	if o.Given() {
 		return fault.Input(errors.New("--slurm has jobs work for the server of this command, but a cluster is named: omit that (--temporal-…, TEMPORAL_ADDRESS), or submit workers for it by `redsi worker --slurm-script`"))
@@ -70,7 +69,7 @@ func (dr *Driver) listens(o *Cluster) (err error) {
 	return err
 }
 
-// prepare refuses a run some of whose steps no pilot holds, before anything is submitted.
+// prepare refuses a run with steps that no pilot holds, before anything is submitted.
 func (p *Pilots) prepare(ctx context.Context, dr *Driver, of session.Seen) error {
 	if err := slurm.Here(); err != nil {
 		return fault.Input(fmt.Errorf("--slurm: %w", err))
@@ -95,16 +94,17 @@ func (p *Pilots) prepare(ctx context.Context, dr *Driver, of session.Seen) error
 }
 
 func (p *Pilots) add(dr *Driver, s *plan.Step, x estimate.Step) {
-	if _, known := p.steps[s.Address]; !known {
+	if _, there := p.steps[s.Address]; !there {
 		p.steps[s.Address] = pilots.Of(s, x, dr.Registry.Lookup(s.Task.Kind))
 	}
 }
 
-// serve has pilots for a run until over is called or ctx ends. Then it takes back those that have not begun, unless another run
-// of the server may use them. What runs ends by itself.
+// serve has pilots for a run until over is called or ctx ends. Then it takes back the pilots that have not begun, unless another run
+// of the server may use them. Running pilots end on their own.
 func (p *Pilots) serve(ctx context.Context, dr *Driver, conn *Connection, wf client.WorkflowRun, store artifacts.Store) (over func()) {
 	p.calls.Names = lists.Map(p.Jobs, func(j slurm.Job) string { return j.Name })
-	p.worked, p.told, p.sights, p.waits = map[string]bool{}, map[string]bool{}, make(chan Sight, 1), "waiting for pilots"
+	p.worked, p.told, p.sights = map[string]bool{}, map[string]bool{}, make(chan Sight, 1)
+	p.waits.Store("waiting for pilots")
 	conn.pilots = p
 	looking, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -138,19 +138,6 @@ func (p *Pilots) see(v Sight) {
 	p.sights <- v
 }
 
-// waitsFor is what steps wait for that no worker takes.
-func (p *Pilots) waitsFor() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waits
-}
-
-func (p *Pilots) wait(what string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.waits = what
-}
-
 func (p *Pilots) say(dr *Driver, text string) {
 	if !p.told[text] {
 		p.told[text] = true
@@ -171,7 +158,7 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 	jobs, err := p.calls.Jobs(ctx)
 	if err != nil && ctx.Err() == nil {
 		p.say(dr, "the state of pilots is not known: "+err.Error())
-		p.wait("waiting for Slurm: " + err.Error())
+		p.waits.Store("waiting for Slurm: " + err.Error())
 	}
 	if !p.calls.Known() {
 		return len(now.Ready)+len(now.Begun) > 0
@@ -203,7 +190,7 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 		p.refused = ""
 	}
 	there := strings.Join(lists.Map(pilots.SumOf(p.Site, p.calls.Names, jobs), pilots.Sum.String), "; ")
-	p.wait("waiting for pilots: " + cmp.Or(order.Why, p.refused, there, "none are there yet"))
+	p.waits.Store("waiting for pilots: " + cmp.Or(order.Why, p.refused, there, "none are there yet"))
 	return len(now.Ready)+len(now.Begun) > 0
 }
 
@@ -224,9 +211,9 @@ func (p *Pilots) slots() int {
 	return all
 }
 
-// open are the steps that are ready, those of batches among them until they are done, and those that a worker has begun, with what they still take.
+// open lists the steps that are ready (steps of batches until they are done), and the steps at work, with how long they still take.
 func (p *Pilots) open(ctx context.Context, dr *Driver, store artifacts.Store, v Sight, now time.Time) (ready, begun []pilots.Step) {
-	if v.State.Plan != p.plan { // it has more steps than were known at first
+	if v.State.Plan != p.plan { // it has grown
 		if pl, err := plan.Read(ctx, store.Blobs, v.State.Plan); err == nil {
 			p.plan = v.State.Plan
 			for i := range pl.Steps {
@@ -244,8 +231,8 @@ func (p *Pilots) open(ctx context.Context, dr *Driver, store artifacts.Store, v 
 		if batched := s.Status == runs.Waiting && s.Activity != ""; !batched && s.Status != runs.Queued && s.Status != runs.Running {
 			continue
 		}
-		x, known := p.steps[s.Address]
-		if !known {
+		x, there := p.steps[s.Address]
+		if !there {
 			continue
 		}
 		x.Took = cmp.Or(x.Took, took[blockOf(s.Address)])
@@ -256,7 +243,7 @@ func (p *Pilots) open(ctx context.Context, dr *Driver, store artifacts.Store, v 
 			begun = append(begun, x)
 			continue
 		}
-		if place, why := pilots.Holds(p.Site, x); place < 0 { // it became known while the run went on
+		if place, why := pilots.Holds(p.Site, x); place < 0 { // a step of a grown plan
 			p.say(dr, "no pilot is for "+why)
 		}
 		ready = append(ready, x)
@@ -271,7 +258,7 @@ func blockOf(address string) string {
 
 const outputShown = 5
 
-// lastLines are those of the output that was written last; "" if there is none.
+// lastLines shows the end of the output that was written last; "" if there is none.
 func (p *Pilots) lastLines() string {
 	found, _ := os.ReadDir(p.Output) // without it nothing is shown
 	var last fs.FileInfo
@@ -321,7 +308,7 @@ func (p *Pilots) takeBack(ctx context.Context, dr *Driver, conn *Connection, run
 	return nil
 }
 
-// goesOn is an open run of the same plan, which a process has left that was killed; nil: there is none.
+// goesOn finds an open run of the same plan, which a killed process has left; nil: there is none.
 func goesOn(ctx context.Context, conn *Connection, digest artifacts.Digest) (wf client.WorkflowRun, runID string, err error) {
 	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
 	for _, w := range open {

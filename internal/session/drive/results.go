@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -65,7 +66,7 @@ func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 	return s.IsRendered() || slices.ContainsFunc(dr.Published, published) || dr.Registry.Lookup(s.Task.Kind).HasPins()
 }
 
-// FillResults adds to a run's preview the results that are read at its end, by its record: the plan is previewed once.
+// FillResults adds the results that are read at a run's end to its preview, from its record: the plan is previewed once.
 func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, runID string) error {
 	lost := func(what string) error {
 		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.Own.URL, shellwords.Quote(store.Own.URL))
@@ -136,6 +137,65 @@ func (dr *Driver) PinSources(v *plan.Preview) error {
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Address, err)
+		}
+	}
+	return nil
+}
+
+// Forget forgets the results of a target's steps and, with downstream, of their readers; it returns the steps that had results.
+func (dr *Driver) Forget(ctx context.Context, target string, downstream bool) ([]string, error) {
+	p, err := dr.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := dr.PreviewTargets(ctx, p, nil, session.Everything)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := plan.Build(dr.File, v.Pipeline, dr.Registry, []string{target}); err != nil { // the target names something
+		return nil, dr.TargetError(err)
+	}
+	chosen := selected(v.Plan, target, downstream)
+	forgotten := []string{}
+	for i, it := range v.Items {
+		if !chosen[i] || it.Result == nil {
+			continue
+		}
+		address := v.Plan.Steps[i].Address
+		if from := it.Result.From; from != "" {
+			dr.Say(fmt.Sprintf("%s: its result is in %s, which is read-only; a run that does not look there runs the step", address, from))
+			continue
+		}
+		if err := dr.forget(ctx, v.Store, v.Preview, i); err != nil {
+			return nil, fmt.Errorf("%s: %w", address, err)
+		}
+		forgotten = append(forgotten, address)
+	}
+	return forgotten, nil
+}
+
+// selected marks the steps that a target names and, with downstream, all later steps that depend on them.
+func selected(p *plan.Plan, target string, downstream bool) []bool {
+	chosen := make([]bool, len(p.Steps))
+	for i, s := range p.Steps {
+		chosen[i] = plan.Matches(target, s.Address)
+		for _, d := range s.Deps {
+			chosen[i] = chosen[i] || downstream && chosen[d]
+		}
+	}
+	return chosen
+}
+
+func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) error {
+	keys := []artifacts.Digest{v.Items[i].Key}
+	acts := dr.Activities(store, nil, workflows.Features{})
+	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task())
+	if err != nil {
+		return err
+	}
+	for _, k := range append(keys, parts...) {
+		if err := artifacts.DropResult(ctx, store.Own, k); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
+			return err
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func (o *Cluster) own() worker.Options {
 	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
 }
 
-// Unfit says, by place, why this machine never has enough for a step; nothing of a cluster, or of a server that others reach.
+// Unfit says, by place, why this machine never has enough for a step. With a cluster, or a server for other machines, it says nothing.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 	if o.Given() || dr.head(o) {
 		return nil
@@ -41,15 +41,6 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 }
 
 const unfitTold = 5
-
-// refuseUnfit refuses a run here with steps (MAYBE ones too) that never fit, which it would find out only hours later.
-func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
-	unfit := dr.Unfit(o, v)
-	if len(unfit) == 0 {
-		return nil
-	}
-	return tellUnfit(unfit, "lower what is asked for there, leave such steps to a cluster (--temporal-address), to workers of `redsi dev --listen` or to jobs of Slurm (--slurm) or, if there is more here, say so by --cpus or --memory")
-}
 
 // tellUnfit is the error that some steps never fit, which says what to do.
 func tellUnfit(unfit map[int]string, do string) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// UsualPriority is that of a run which was given none, as servers have it.
+// UsualPriority is the priority of a run that was given none, as servers have it.
 const UsualPriority = 3
 
 // RunOptions say how a run goes. Functions may be nil.
@@ -192,8 +192,8 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	if err := o.Saved.Refuse(of.Preview); err != nil {
 		return err
 	}
-	if err := dr.refuseUnfit(o.Cluster, of.Preview); err != nil {
-		return err
+	if unfit := dr.Unfit(o.Cluster, of.Preview); len(unfit) > 0 { // MAYBE steps, too: else a run would find that out hours later
+		return tellUnfit(unfit, "lower what is asked for there, leave such steps to a cluster (--temporal-address), to workers of `redsi dev --listen` or to jobs of Slurm (--slurm) or, if there is more here, say so by --cpus or --memory")
 	}
 	if o.Pilots != nil && !of.Done() {
 		if err := o.Pilots.prepare(ctx, dr, of); err != nil {
@@ -206,7 +206,7 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	return nil
 }
 
-// afterChange plans again after a run that failed since a source or program had other bytes than planned; else it returns the failure.
+// afterChange returns a new plan after a run that failed since a source or program had other bytes than planned, else the failure.
 func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, old *plan.Plan, failure error) (*plan.Plan, error) {
 	failed, ok := errors.AsType[*workflows.RunError](failure)
 	if !ok || len(failed.Result.Changed) == 0 {
@@ -221,7 +221,7 @@ func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, o
 	}
 	var next *plan.Plan
 	if err == nil {
-		next, err = dr.PlanAgain(ctx, p, dr.File, dr.Targets, failed.Result.Changed)
+		next, err = dr.PlanOf(ctx, p, dr.File, dr.Targets, failed.Result.Changed...)
 	}
 	if err != nil {
 		return nil, errors.Join(failure, err)
@@ -274,7 +274,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 		return nil, cmp.Or(err, rerr)
 	}
 	if n := len(out.LeftOut); err == nil && n > 0 {
-		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", words.Count(n, "step")))
+		err = fault.Failed(fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are retried", words.Count(n, "step")))
 	}
 	if err != nil && out.Lacks != nil {
 		err = fault.Input(fmt.Errorf("%w\n%w", err, out.Lacks))
@@ -282,7 +282,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 	return out, err
 }
 
-// regrow makes the plan of an ended run again, if it had not all steps at its start. The run's error has what does not fit.
+// regrow plans an ended run anew if it did not have all steps at its start. What does not fit is in the run's error.
 func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	if !of.Plan.Pending() {
 		return nil

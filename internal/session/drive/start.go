@@ -151,8 +151,8 @@ func (e *toldError) Error() string { return e.text }
 
 func (e *toldError) Unwrap() error { return e.error }
 
-// once is a run's error without the further lines of steps' errors, which its followers have been shown, unless all is wanted.
-// A line that ends in a colon has the last of its further ones.
+// once is a run's error without the further lines of steps' errors, which its followers have seen, unless inFull. A line that ends in
+// a colon keeps the last of its further lines.
 func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	lines, base := strings.Split(failed.Error(), "\n"), ""
 	var short []string

@@ -30,7 +30,7 @@ type Outcome struct {
 	Err error
 }
 
-// AwaitEnd waits for the end of a run, across losses of the connection.
+// AwaitEnd blocks until a run ends, across losses of the connection.
 func AwaitEnd(ctx context.Context, wf client.WorkflowRun) (e Outcome) {
 	for {
 		e = Outcome{}
@@ -54,7 +54,7 @@ func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 	}
 }
 
-// Sight is a snapshot of a run.
+// Sight is a run as it was seen at one time.
 type Sight struct {
 	State    workflows.State
 	Work     map[string]Work
@@ -64,18 +64,22 @@ type Sight struct {
 
 // Delays are the times to wait in silence.
 type Delays struct {
-	Silent time.Duration // while waiting, on a terminal
+	Silent time.Duration // while waiting
 	Unseen time.Duration // while a run's state is unknown, or a question unanswered
-	Say    time.Duration // until the next message about what it waits for
+	Say    time.Duration // until the next message about the same wait
 	Lost   time.Duration // until a worker that is not heard of does not count
 }
 
-// UsualDelays are those of a command.
-func UsualDelays() Delays {
-	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
+// UsualDelays are the delays of a command. Without a terminal it is silent for longer.
+func UsualDelays(terminal bool) Delays {
+	d := Delays{Silent: 15 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
+	if terminal {
+		d.Silent = 2 * time.Second
+	}
+	return d
 }
 
-// Watch sends the state of a run now and then, and says, while that is unknown, what it waits for.
+// Watch sends the state of a run now and then and, while that is unknown, says what the run waits for.
 func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.WorkflowRun, seen chan<- Sight) {
 	eyes := &lookout{dr: dr, conn: conn, run: wf.GetID()}
 	last, told, at, do := time.Now(), "", time.Time{}, ""
@@ -178,7 +182,7 @@ type watchedRun struct {
 	steps     []workflows.StepState
 }
 
-// State asks a run for what has changed and returns its whole state.
+// State asks a run for what has changed and returns its complete state.
 func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (workflows.State, error) {
 	dr.watched.mu.Lock()
 	defer dr.watched.mu.Unlock()
@@ -222,7 +226,6 @@ var ErrDetached = errors.New("detached")
 // Screen shows a run that is followed. waitsFor is what the run waits for; "": nothing.
 type Screen interface {
 	Update(s workflows.State, work map[string]Work, waitsFor string, now time.Time)
-	Say(text string)
 }
 
 // Follow shows a run until it ends, whatever happens to connection and server: the run is durable. When ctx ends, it
@@ -231,7 +234,7 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 	// The run outlives ctx while it is being cancelled.
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	live, said, over := dr.Show()
+	live, over := dr.Show()
 	defer over()
 	done := make(chan Outcome, 1)
 	go func() { done <- AwaitEnd(wctx, wf) }()
@@ -246,7 +249,7 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 	show := func(v Sight) {
 		if now, at = v, time.Now(); v.State.Restarted != restarted {
 			restarted = v.State.Restarted
-			live.Say("the run was started again: " + restarted)
+			dr.Say("the run was started again: " + restarted)
 		}
 		live.Update(v.State, v.Work, cmp.Or(v.WaitsFor, ending), at)
 	}
@@ -262,20 +265,18 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 		case v := <-seen:
 			show(v)
 		case <-clock.C:
-			if unseen := time.Since(at); unseen > dr.Patience() {
+			if unseen := time.Since(at); unseen > dr.Delays.Silent {
 				now.WaitsFor = "waiting for the run's state: its worker or the Temporal server is slow"
 			} else if unseen < time.Second {
 				continue
 			}
 			live.Update(now.State, now.Work, cmp.Or(now.WaitsFor, ending), time.Now())
-		case text := <-said:
-			live.Say(text)
 		case <-cancelled:
 			if leave {
 				return nil, ErrDetached
 			}
 			cancelled, ending = nil, "waiting for running steps to stop"
-			live.Say("cancelling; finished results are kept (Ctrl-C again to quit at once)")
+			dr.Say("cancelling; finished results are kept (Ctrl-C again to quit at once)")
 			go dr.exitOnInterrupt(wctx)
 			go CancelRun(wctx, conn.Client, wf)
 		}
@@ -287,7 +288,7 @@ func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	defer signal.Stop(c)
-	if again(ctx, c) {
+	if interrupted(ctx, c) {
 		if dr.Scratch != nil {
 			dr.Scratch.EndPrograms()
 		}
@@ -295,8 +296,9 @@ func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	}
 }
 
-// again waits for a person's next interrupt; batch systems send several signals at once, which are one. false: ctx has ended.
-func again(ctx context.Context, interrupts <-chan os.Signal) bool {
+// interrupted blocks until a person's next interrupt or, with false, the end of ctx. Batch systems send several signals at once, which
+// count as one.
+func interrupted(ctx context.Context, interrupts <-chan os.Signal) bool {
 	for first := time.Now(); ; {
 		select {
 		case <-interrupts:

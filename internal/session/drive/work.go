@@ -84,7 +84,7 @@ func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards s
 // heedEvery is how often a worker asks whether its server is there, and how long that may take.
 const heedEvery = 10 * time.Second
 
-// heed says when the server of a worker does not answer any more, and when it does again.
+// heed logs when the server of a worker stops answering, and when it answers again.
 func heed(ctx context.Context, log *slog.Logger, check func(context.Context) error) {
 	var lost time.Time
 	for readers.Pause(ctx, heedEvery) == nil {
@@ -107,7 +107,7 @@ func heed(ctx context.Context, log *slog.Logger, check func(context.Context) err
 // now and then, and send signals a minute before them.
 const beforeJobEnds = 90 * time.Second
 
-// UntilJobEnds is for how long a worker works whose batch job is ended at some time, and says so; 0: nobody says when.
+// UntilJobEnds tells, and returns, for how long a worker works if its batch job has an end; 0: the end is unknown.
 func (dr *Driver) UntilJobEnds(ctx context.Context) time.Duration {
 	job := allocation.Here()
 	end, err := job.End(ctx)
@@ -150,7 +150,7 @@ func (dr *Driver) deploy(ctx context.Context, conn *Connection, d worker.Deploym
 		}
 		return nil
 	}
-	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; trying again", "err", err) })
+	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; retrying", "err", err) })
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, worker.ErrReplaced):
@@ -190,7 +190,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if err = dr.StoreLibraries(ctx, v.Store.Own, v.Plan); err != nil { // of which an environment is made
+	if err = dr.StoreLibraries(ctx, v.Store.Own, v.Plan); err != nil { // Stage builds environments of them
 		return dir, nil, err
 	}
 	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task(), v.Plan.Steps[i].Resources.Granted(), dir)

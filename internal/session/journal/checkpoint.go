@@ -16,7 +16,7 @@ import (
 type Checkpoint struct {
 	Address string `json:"address"`
 	At      int64  `json:"at"`
-	Of      int64  `json:"of,omitempty"`     // 0: not known
+	Of      int64  `json:"of,omitempty"`     // 0: unknown
 	Unit    string `json:"unit,omitempty"`   // of both
 	Onward  bool   `json:"onward,omitempty"` // kept by another, shorter step
 }
@@ -36,7 +36,7 @@ func (c Checkpoint) String() string {
 	return text
 }
 
-// Checkpoints finds those of steps of a plan, by their keys.
+// Checkpoints finds the checkpoints of a plan's steps, by their keys.
 func Checkpoints(ctx context.Context, kinds *step.Registry, store artifacts.Store, pl *plan.Plan, keys map[int]artifacts.Digest) (map[int]Checkpoint, error) {
 	found := map[int]Checkpoint{}
 	if len(keys) == 0 {
@@ -61,8 +61,7 @@ func Checkpoints(ctx context.Context, kinds *step.Registry, store artifacts.Stor
 	return found, nil
 }
 
-// Resumable are the checkpoints that the steps of a preview without a result continue from,
-// their own or another step's.
+// Resumable finds the checkpoints that the steps of a preview without a result continue from, their own or another step's.
 func Resumable(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *plan.Preview) (map[int]Checkpoint, error) {
 	keys := map[int]artifacts.Digest{}
 	for i, it := range v.Items {
@@ -89,7 +88,7 @@ func Resumable(ctx context.Context, kinds *step.Registry, store artifacts.Store,
 	return found, nil
 }
 
-// keptFor is the state of another step that a task continues from; nil: none.
+// keptFor finds the checkpoint of another step that a task continues from; nil: none.
 func keptFor(ctx context.Context, kinds *step.Registry, store artifacts.Store, address string, task step.Task) (*Checkpoint, error) {
 	key, ok, err := kinds.Trajectory(task)
 	if err != nil || !ok {

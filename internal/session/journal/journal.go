@@ -1,6 +1,5 @@
-// Package journal owns what earlier runs left in a store: their records, how long steps
-// took, which ended how, checkpoints, and failures that are remembered. It must not know
-// where a pipeline comes from, or how any of it is printed.
+// Package journal owns what earlier runs left in a store: their records, how long steps took, which ended how, checkpoints,
+// and failures that are remembered. It must not know where a pipeline comes from, or how any of it is printed.
 package journal
 
 import (
@@ -8,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +19,14 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
 // Journal is what earlier runs of a pipeline recorded, by step address.
 type Journal struct {
-	Key map[string]artifacts.Digest // of the newest result
-	Run map[string]string           // that made it, or had it
+	Last map[string]Earlier // the newest results
 
 	Saved  map[int]Checkpoint // of steps without a result, by their place in the plan
 	Failed map[int]Failed     // what failed for good under its present key
@@ -40,28 +40,25 @@ type Journal struct {
 	spent   map[string][]spending // newest first, of steps with the same sources as in this plan
 	ended   map[string]string     // how steps without a result ended last
 	entries map[artifacts.Digest]artifacts.Entry
-	samples map[artifacts.Digest]estimate.Sample // of results that were looked at, but for how long they took
+	samples map[artifacts.Digest]estimate.Sample // of results that were looked at, without how long they took
 }
 
-// spending is how long an earlier result took.
 type spending struct {
 	key  artifacts.Digest
 	took time.Duration
 }
 
-// Bounds of what is read for a plan, newest first: run records of its pipeline, and records of
-// runs, of which others of the store may be most; once every step has been found, reading stops
-// after stepsRead steps in all.
+// Bounds of what is read for a plan, newest first: records of its pipeline's runs, and of any runs of the store; once every step has
+// been found, reading stops after stepsRead steps in all.
 const (
 	runsRead   = 20
 	runsLooked = 200
 	stepsRead  = 100_000
 )
 
-// Read reads what the newest run records of a pipeline of a project say about the steps that
-// are not hits.
+// Read reads what the newest run records of a project's pipeline say about the steps that are not hits.
 func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *plan.Preview, project string) (*Journal, error) {
-	j := &Journal{Key: map[string]artifacts.Digest{}, Run: map[string]string{}, spent: map[string][]spending{}, ended: map[string]string{},
+	j := &Journal{Last: map[string]Earlier{}, spent: map[string][]spending{}, ended: map[string]string{},
 		Pieces: map[string]int{}, Causes: map[int]string{}, Moved: map[string]int{}, samples: map[artifacts.Digest]estimate.Sample{}}
 	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
 	if missing == 0 {
@@ -89,8 +86,7 @@ func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *p
 	return j, nil
 }
 
-// add takes what a run record, older than those before it, says about steps that are not
-// hits, and counts the steps whose first earlier result this is.
+// add takes what the next older run record says about steps that are not hits, and counts the steps whose first earlier result it has.
 func (j *Journal) add(rec *runs.Record, v *plan.Preview) (found int) {
 	in := make(map[string]*runs.Step, len(rec.Steps))
 	for i := range rec.Steps {
@@ -104,7 +100,7 @@ func (j *Journal) add(rec *runs.Record, v *plan.Preview) (found int) {
 		for _, d := range s.Deps {
 			fits[i] = fits[i] && fits[d]
 		}
-		if v.Items[i].Outcome != plan.Hit && old != nil && j.Key[s.Address].IsZero() && j.ended[s.Address] == "" {
+		if v.Items[i].Outcome != plan.Hit && old != nil && j.Last[s.Address].Key.IsZero() && j.ended[s.Address] == "" {
 			switch old.Outcome {
 			case runs.Failed:
 				j.ended[s.Address] = "failed in run " + rec.RunID
@@ -115,20 +111,19 @@ func (j *Journal) add(rec *runs.Record, v *plan.Preview) (found int) {
 		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || !old.Finished() {
 			continue
 		}
-		if _, ok := j.Key[s.Address]; !ok {
-			j.Key[s.Address], j.Run[s.Address] = old.Key, rec.RunID
+		if _, ok := j.Last[s.Address]; !ok {
+			j.Last[s.Address] = Earlier{rec.RunID, old.Key}
 			found++
 		}
-		known := slices.ContainsFunc(j.spent[s.Address], func(x spending) bool { return x.key == old.Key })
-		if fits[i] && !known {
+		listed := slices.ContainsFunc(j.spent[s.Address], func(x spending) bool { return x.key == old.Key })
+		if fits[i] && !listed {
 			j.spent[s.Address] = append(j.spent[s.Address], spending{old.Key, time.Duration(old.TookS * float64(time.Second))})
 		}
 	}
 	return found
 }
 
-// addPieces takes what a record says about the steps of blocks of which it is not known yet
-// which steps they have: their number, and what all of them took.
+// addPieces takes from a record, for blocks whose steps are still unknown, how many steps they had, and what all of them took.
 func (j *Journal) addPieces(rec *runs.Record, v *plan.Preview) (found int) {
 	if !v.Plan.Pending() {
 		return 0
@@ -154,15 +149,6 @@ func (j *Journal) addPieces(rec *runs.Record, v *plan.Preview) (found int) {
 	return found
 }
 
-// entry reads an earlier result.
-func (j *Journal) entry(ctx context.Context, store *artifacts.Resolver, key artifacts.Digest) (artifacts.Entry, error) {
-	if e, held := j.entries[key]; held {
-		return e, nil
-	}
-	entries, err := j.inspect(ctx, store, []artifacts.Digest{key})
-	return entries[key], err
-}
-
 func (j *Journal) inspect(ctx context.Context, store *artifacts.Resolver, keys []artifacts.Digest) (map[artifacts.Digest]artifacts.Entry, error) {
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	for key, e := range entries {
@@ -173,11 +159,10 @@ func (j *Journal) inspect(ctx context.Context, store *artifacts.Resolver, keys [
 	return entries, err
 }
 
-// sizesRead is how many earlier results of a block have their size looked up; the others are
-// taken to be similar.
+// sizesRead is how many earlier results of a block have their size looked up; other results are taken to be similar.
 const sizesRead = 64
 
-// History is what an estimate is based on, but for downloads.
+// History is what an estimate is based on, without downloads.
 func (j *Journal) History(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (h estimate.History, err error) {
 	if v.Done() {
 		return h, nil
@@ -215,7 +200,7 @@ func (j *Journal) sizes(ctx context.Context, store *artifacts.Resolver, v *plan.
 		if asked[block]++; asked[block] > sizesRead {
 			continue
 		}
-		if _, known := j.samples[spent[0].key]; !known {
+		if _, read := j.samples[spent[0].key]; !read {
 			keys = append(keys, spent[0].key)
 		}
 	}
@@ -226,8 +211,7 @@ func (j *Journal) sizes(ctx context.Context, store *artifacts.Resolver, v *plan.
 	return err
 }
 
-// Find reads the record of a run of a project, given by its id, the beginning or the end of that,
-// "last", or "last~N" for the Nth before that.
+// Find reads the record of a project's run, named by its id, the id's beginning or end, "last", or "last~N", the Nth before it.
 func Find(ctx context.Context, store artifacts.Store, project, name string) (*runs.Record, error) {
 	ids, err := runs.IDs(ctx, store)
 	if err != nil {
@@ -268,8 +252,7 @@ func Find(ctx context.Context, store artifacts.Store, project, name string) (*ru
 	return nil, fault.Input(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
 }
 
-// last reads the newest run of a project, or the n-th before it. If there are fewer, it
-// returns nil and how many there are.
+// last reads the newest run of a project, or the n-th before it. If there are fewer, it returns nil and their number.
 func last(ctx context.Context, store artifacts.Store, project string, n int) (rec *runs.Record, of int, err error) {
 	ours := func(rec *runs.Record) bool { return OfProject(rec, project) }
 	for rec, err := range runs.Backward(ctx, store, "", ours, 0) {
@@ -289,7 +272,7 @@ func OfProject(rec *runs.Record, project string) bool {
 	return project == "" || rec.Project == "" || rec.Project == project
 }
 
-// newest is runs.Backward for at most runsRead records of a pipeline of a project, without damaged ones.
+// newest is runs.Backward for at most runsRead records of a project's pipeline, without damaged records.
 func newest(ctx context.Context, store artifacts.Store, run, project, pipeline string) iter.Seq2[*runs.Record, error] {
 	return func(yield func(*runs.Record, error) bool) {
 		read := 0
@@ -306,7 +289,7 @@ func newest(ctx context.Context, store artifacts.Store, run, project, pipeline s
 	}
 }
 
-// Earlier is a step's result in an earlier run.
+// Earlier is a step's result in an earlier run, which wrote or found it.
 type Earlier struct {
 	Run string
 	Key artifacts.Digest
@@ -315,12 +298,7 @@ type Earlier struct {
 // Before finds the newest results of steps in the runs of the same pipeline before a run.
 func Before(ctx context.Context, store artifacts.Store, rec *runs.Record, wanted map[string]bool) (map[string]Earlier, error) {
 	found := map[string]Earlier{}
-	left := 0
-	for _, w := range wanted {
-		if w {
-			left++
-		}
-	}
+	left := lists.Count(slices.Collect(maps.Values(wanted)), func(is bool) bool { return is })
 	for old, err := range newest(ctx, store, rec.RunID, rec.Project, rec.Pipeline) {
 		if err != nil || left == 0 {
 			return found, err

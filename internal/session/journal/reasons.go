@@ -24,26 +24,26 @@ type Differ func(before, after []byte) ([]step.Change, error)
 // InspectMost bounds the earlier results held in memory at a time.
 const InspectMost = 1024
 
-// ahead reads the earlier results of step i and of the next steps that must run, unless that
-// of i is held already.
-func (j *Journal) ahead(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) (err error) {
-	old, ok := j.Key[v.Plan.Steps[i].Address]
-	if _, held := j.entries[old]; held || !ok {
-		return nil
+// Newest is the newest earlier result of step i; zero if it has none. It reads those of the next wanted steps with it, InspectMost in
+// all, and holds them in place of what it held.
+func (j *Journal) Newest(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, wanted func(n int) bool) (artifacts.Entry, error) {
+	key := j.Last[v.Plan.Steps[i].Address].Key
+	if e, held := j.entries[key]; held || key.IsZero() {
+		return e, nil
 	}
-	var keys []artifacts.Digest
-	for n := i; n < len(v.Items) && len(keys) < InspectMost; n++ {
-		if key, ok := j.Key[v.Plan.Steps[n].Address]; ok && v.Items[n].Outcome == plan.Run {
-			keys = append(keys, key)
+	keys := []artifacts.Digest{key}
+	for n := i + 1; n < len(v.Items) && len(keys) < InspectMost; n++ {
+		if next, ok := j.Last[v.Plan.Steps[n].Address]; ok && wanted(n) {
+			keys = append(keys, next.Key)
 		}
 	}
-	j.entries = nil
+	var err error
+	j.entries = nil // of the steps before
 	j.entries, err = j.inspect(ctx, store, keys)
-	return err
+	return j.entries[key], err
 }
 
-// Reasons says briefly why each RUN step must run: what differs from its newest result, or
-// that there is none.
+// Reasons says briefly why each RUN step must run: what differs from its newest result, or that there is none.
 func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, differ Differ) (map[int]string, error) {
 	why := map[int]string{}
 	for i, it := range v.Items {
@@ -54,7 +54,8 @@ func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *pla
 			why[i] = f.String()
 			continue
 		}
-		if err := j.ahead(ctx, store, v, i); err != nil {
+		mustRun := func(n int) bool { return v.Items[n].Outcome == plan.Run }
+		if _, err := j.Newest(ctx, store, v, i, mustRun); err != nil {
 			return nil, err
 		}
 		changes, note, err := j.Changes(ctx, store, v, i, differ)
@@ -77,10 +78,10 @@ func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *pla
 	return why, nil
 }
 
-// Changes compares a step's preimage with that of its newest result.
+// Changes compares a step's preimage with its newest result's.
 func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
 	address := v.Plan.Steps[i].Address
-	old, ok := j.Key[address]
+	last, ok := j.Last[address]
 	if resumes, saved := j.Saved[i]; saved && !ok {
 		return nil, resumes.String(), nil
 	}
@@ -93,14 +94,14 @@ func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *pla
 	if !ok {
 		return nil, cmp.Or(j.ended[address], "has never run here"), nil
 	}
-	e, err := j.entry(ctx, store, old)
+	e, err := j.Newest(ctx, store, v, i, func(int) bool { return false })
 	if err != nil {
 		return nil, "", err
 	}
 	if other, ok := errors.AsType[*artifacts.FormatError](e.Damage); ok {
 		j.Moved[other.Format]++
 	}
-	if e.Result == nil || old == v.Items[i].Key {
+	if e.Result == nil || last.Key == v.Items[i].Key {
 		return nil, e.Miss(), nil
 	}
 	changes, err := differ(e.Result.Preimage, v.Items[i].Preimage)
@@ -151,7 +152,7 @@ func (f Failed) Last() string {
 	return words.Clip(line[strings.LastIndexByte(line, '\n')+1:], errorShown)
 }
 
-// Failures is what failed for good under the keys that must run.
+// Failures reads what failed for good under the keys of the steps that must run.
 func Failures(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[artifacts.Digest]runs.Remembered, error) {
 	keys := map[artifacts.Digest]bool{}
 	for _, it := range v.Items {
@@ -173,8 +174,7 @@ func (j *Journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]runs.
 		if it.Outcome != plan.Run || !ok {
 			continue
 		}
-		address := v.Plan.Steps[i].Address
-		if j.Key[address] == it.Key && j.Run[address] >= f.RunID { // ids of runs begin with their time
+		if last := j.Last[v.Plan.Steps[i].Address]; last.Key == it.Key && last.Run >= f.RunID { // ids of runs begin with their time
 			continue
 		}
 		found[i] = Failed{f}

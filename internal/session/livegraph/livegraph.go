@@ -13,7 +13,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
-// Run is a run that can be drawn.
 type Run struct {
 	ID, Workflow string
 	Pipeline     string
@@ -65,8 +63,8 @@ const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 func Handler(source Source, log *slog.Logger) http.Handler {
 	h := &handler{source, log}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", h.list)
-	mux.HandleFunc("GET /run/{id}", h.run)
+	mux.HandleFunc("GET /{$}", h.show(h.list))
+	mux.HandleFunc("GET /run/{id}", h.show(h.run))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
@@ -98,20 +96,15 @@ type content struct {
 	TooMany int  // nodes, if they are not drawn
 }
 
-func (h *handler) list(w http.ResponseWriter, r *http.Request) {
+func (h *handler) list(r *http.Request) (content, error) {
 	runs, err := h.source.Runs(r.Context())
-	if err != nil {
-		h.fail(w, err)
-		return
-	}
-	h.show(w, content{Runs: runs, Refresh: refresh})
+	return content{Runs: runs, Refresh: refresh}, err
 }
 
-func (h *handler) run(w http.ResponseWriter, r *http.Request) {
+func (h *handler) run(r *http.Request) (content, error) {
 	p, err := h.source.Picture(r.Context(), r.PathValue("id"))
 	if err != nil {
-		h.fail(w, err)
-		return
+		return content{}, err
 	}
 	c := content{Run: &p, Expand: r.URL.Query().Has("expand")}
 	if p.Open {
@@ -124,41 +117,36 @@ func (h *handler) run(w http.ResponseWriter, r *http.Request) {
 		counts[o]++
 	}
 	c.Counts = graph.Shares(counts)
-	if c.TooMany = len(g.Nodes); c.TooMany <= mostNodes {
-		c.TooMany = 0
-		var svg bytes.Buffer
-		if err := g.SVG(&svg); err != nil {
-			h.fail(w, err)
+	if n := len(g.Nodes); n > mostNodes {
+		c.TooMany = n
+		return c, nil
+	}
+	var svg bytes.Buffer
+	err = g.SVG(&svg)
+	c.Picture = template.HTML(svg.String()) // its texts are escaped
+	return c, err
+}
+
+// show answers with the page of what of finds, or why there is none.
+func (h *handler) show(of func(*http.Request) (content, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var b bytes.Buffer
+		c, err := of(r)
+		if err == nil {
+			c.Style, c.Now = template.CSS(pageStyle), time.Now().Format(time.TimeOnly)
+			err = page().Execute(&b, c)
+		}
+		if err != nil {
+			status := http.StatusBadGateway
+			if errors.Is(err, ErrNotFound) {
+				status = http.StatusNotFound
+			}
+			http.Error(w, fmt.Sprintf("the run cannot be shown: %v", err), status)
 			return
 		}
-		c.Picture = template.HTML(svg.String()) // its texts are escaped
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if _, err := w.Write(b.Bytes()); err != nil {
+			h.log.Debug("a page was not sent", "err", err)
+		}
 	}
-	h.show(w, c)
-}
-
-func (h *handler) show(w http.ResponseWriter, c content) {
-	c.Style, c.Now = template.CSS(pageStyle), time.Now().Format(time.TimeOnly)
-	var b bytes.Buffer
-	if err := page().Execute(&b, c); err != nil {
-		h.fail(w, err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if _, err := w.Write(b.Bytes()); err != nil {
-		h.log.Debug("a page was not sent", "err", err)
-	}
-}
-
-func (h *handler) fail(w http.ResponseWriter, err error) {
-	status := http.StatusBadGateway
-	if errors.Is(err, ErrNotFound) {
-		status = http.StatusNotFound
-	}
-	http.Error(w, fmt.Sprintf("the run cannot be shown: %v", err), status)
-}
-
-// Sorted sorts runs, newest first.
-func Sorted(runs []Run) []Run {
-	slices.SortFunc(runs, func(a, b Run) int { return b.Started.Compare(a.Started) })
-	return runs
 }

@@ -25,7 +25,8 @@ type fake struct {
 }
 
 func (f fake) Runs(context.Context) ([]Run, error) {
-	return Sorted(lists.Map(slices.Collect(maps.Values(f.pictures)), func(p Picture) Run { return p.Run })), f.err
+	runs := lists.Map(slices.Collect(maps.Values(f.pictures)), func(p Picture) Run { return p.Run })
+	return slices.SortedFunc(slices.Values(runs), func(a, b Run) int { return b.Started.Compare(a.Started) }), f.err
 }
 
 func (f fake) Picture(_ context.Context, workflow string) (Picture, error) {

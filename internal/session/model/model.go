@@ -1,6 +1,5 @@
-// Package model finds trained models among a pipeline's results, and gives what a search with
-// one needs: verified local files, and the titles and first words of its documents; and opens the process that searches. It must not
-// know flags.
+// Package model finds trained models among a pipeline's results, gets verified local files and the titles and first words of the
+// documents, and opens the process that searches. It must not know flags.
 package model
 
 import (
@@ -42,6 +41,8 @@ type Trained struct {
 	at      int // in Preview.Plan.Steps and Preview.Items
 	preview *plan.Preview
 	store   *artifacts.Resolver
+	cache   string // folder for local copies
+	log     *slog.Logger
 }
 
 // Of finds the one train step with a result that a target selects ("": of all).
@@ -64,7 +65,12 @@ func Of(ctx context.Context, se *session.Session, target string) (*Trained, erro
 	if err != nil {
 		return nil, err
 	}
-	found := trained(v.Preview, v.Store)
+	var found []*Trained
+	for i, s := range v.Plan.Steps {
+		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
+			found = append(found, &Trained{s.Address, i, v.Preview, v.Store, se.CacheDir(), se.Log})
+		}
+	}
 	switch first := se.ToRun(se.Targets[0]); {
 	case len(found) == 1:
 		return found[0], nil
@@ -110,16 +116,6 @@ func lines(items []string) string {
 	return "  " + strings.Join(items, "\n  ") + more
 }
 
-// trained are the trained models of a preview that kept the results of train steps.
-func trained(v *plan.Preview, store *artifacts.Resolver) (found []*Trained) {
-	for i, s := range v.Plan.Steps {
-		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
-			found = append(found, &Trained{s.Address, i, v, store})
-		}
-	}
-	return found
-}
-
 // choice is an error that lists the models to choose from.
 func choice(ctx context.Context, found []*Trained) error {
 	items := make([]string, len(found))
@@ -154,8 +150,8 @@ func (t *Trained) quality(ctx context.Context) (string, error) {
 
 func (t *Trained) result() *artifacts.Result { return t.preview.Items[t.at].Result }
 
-// Input is the artifact of an input attribute that takes exactly one.
-func (t *Trained) Input(name string) (artifacts.Artifact, error) {
+// input is the artifact of an input attribute that takes exactly one.
+func (t *Trained) input(name string) (artifacts.Artifact, error) {
 	task, err := t.preview.Items[t.at].Task().Tree()
 	if err != nil {
 		return artifacts.Artifact{}, err
@@ -170,7 +166,7 @@ func (t *Trained) Input(name string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, fmt.Errorf("its configuration does not have exactly one artifact as %s", name)
 }
 
-// documents are the collection's documents with titles, from the step that made the queries; ok is false if it has none.
+// documents finds the documents with titles, an output of the step that wrote the queries; ok is false if it has none.
 func (t *Trained) documents() (art artifacts.Artifact, ok bool, err error) {
 	p := t.preview.Plan
 	task, err := p.Steps[t.at].Task.Tree()
@@ -251,34 +247,39 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// OpenEngine opens a collection in a process of the pool, on a card or the CPU; done is called when its files may go.
-func OpenEngine(ctx context.Context, pool *compute.Pool, f search.Files, done func(), cards []search.Card, o search.Options) (*Engine, error) {
+// Engine opens the model in a process of the pool, on a card or the CPU.
+func (t *Trained) Engine(ctx context.Context, pool *compute.Pool, o search.Options) (*Engine, error) {
+	cards, err := t.cards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, done, err := t.files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{pool: pool, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
 	found, err := pool.Cards(ctx)
+	if err == nil {
+		e.card, _, _, err = device.Choose(ctx, nil, o.Device, found.Cards)
+	}
+	if err == nil {
+		err = e.open(ctx)
+	}
 	if err != nil {
+		done()
 		return nil, err
 	}
-	card, _, _, err := device.Choose(ctx, nil, o.Device, found.Cards)
-	if err != nil {
-		return nil, err
-	}
-	e := &Engine{pool: pool, card: card, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
-	return e, e.open(ctx)
+	return e, nil
 }
 
-// Copies are where local copies are kept, and who is told of what takes long.
-type Copies struct {
-	Cache string // folder
-	Log   *slog.Logger
-}
-
-// Files are verified local files of a model, its tokenizer and identifiers. done removes the model's folder.
-func (t *Trained) Files(ctx context.Context, at Copies) (f search.Files, done func(), err error) {
+// files gets verified local files of a model, its tokenizer and identifiers. done removes the model's folder.
+func (t *Trained) files(ctx context.Context) (f search.Files, done func(), err error) {
 	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
-		art, err := t.Input(name)
+		art, err := t.input(name)
 		if err != nil {
 			return f, nil, err
 		}
-		if *path, err = at.file(ctx, t.store, art); err != nil {
+		if *path, err = t.file(ctx, art); err != nil {
 			return f, nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -288,10 +289,10 @@ func (t *Trained) Files(ctx context.Context, at Copies) (f search.Files, done fu
 	}
 	done = func() {
 		if err := os.RemoveAll(f.Model); err != nil {
-			at.Log.Warn("a temporary folder was left behind", "path", f.Model, "err", err)
+			t.log.Warn("a temporary folder was left behind", "path", f.Model, "err", err)
 		}
 	}
-	if err := at.stage(ctx, t.store, t.result().Outputs["model"], f.Model); err != nil {
+	if err := t.stage(ctx, t.result().Outputs["model"], f.Model); err != nil {
 		done()
 		return f, nil, fmt.Errorf("model: %w", err)
 	}
@@ -299,7 +300,7 @@ func (t *Trained) Files(ctx context.Context, at Copies) (f search.Files, done fu
 }
 
 // file is a verified local file of a single-file artifact.
-func (at Copies) file(ctx context.Context, store *artifacts.Resolver, art artifacts.Artifact) (string, error) {
+func (t *Trained) file(ctx context.Context, art artifacts.Artifact) (string, error) {
 	d := art.Digest
 	if art.Files != nil {
 		if len(art.Files) != 1 {
@@ -307,13 +308,13 @@ func (at Copies) file(ctx context.Context, store *artifacts.Resolver, art artifa
 		}
 		d = art.Files[0].Digest
 	}
-	return local.Fetch(ctx, store, d, at.Cache)
+	return local.Fetch(ctx, t.store, d, t.cache)
 }
 
 // stage links verified local files into a folder under their names in a tree.
-func (at Copies) stage(ctx context.Context, store *artifacts.Resolver, tree artifacts.Artifact, folder string) error {
+func (t *Trained) stage(ctx context.Context, tree artifacts.Artifact, folder string) error {
 	for _, file := range tree.Files {
-		path, err := local.Fetch(ctx, store, file.Digest, at.Cache)
+		path, err := local.Fetch(ctx, t.store, file.Digest, t.cache)
 		if err != nil {
 			return err
 		}
@@ -347,9 +348,9 @@ func Present(name string, look func() (device.CUDA, error)) error {
 // cardsFormat changes when the same texts would give different cards.
 const cardsFormat = "redsi-cards/1"
 
-// Cards are the titles and first words of a model's documents, made once from verified texts, in minutes, and cached.
-func (t *Trained) Cards(ctx context.Context, at Copies) ([]search.Card, error) {
-	corpus, err := t.Input("corpus")
+// cards returns the titles and first words of a model's documents: collected once from verified texts, in minutes, and cached.
+func (t *Trained) cards(ctx context.Context) ([]search.Card, error) {
+	corpus, err := t.input("corpus")
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +359,7 @@ func (t *Trained) Cards(ctx context.Context, at Copies) ([]search.Card, error) {
 		return nil, err
 	}
 	name := sha256.Sum256(fmt.Append(nil, cardsFormat, corpus.Digest, documents.Digest))
-	path := filepath.Join(at.Cache, "cards", fmt.Sprintf("%x", name))
+	path := filepath.Join(t.cache, "cards", fmt.Sprintf("%x", name))
 	f, err := os.Open(path)
 	if err == nil {
 		defer f.Close()
@@ -366,19 +367,19 @@ func (t *Trained) Cards(ctx context.Context, at Copies) ([]search.Card, error) {
 		if err == nil {
 			return kept, nil
 		}
-		at.Log.Warn("cached titles and first words cannot be read and are made again", "path", path, "err", err)
+		t.log.Warn("cached titles and first words cannot be read: collecting them anew", "path", path, "err", err)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	at.Log.Info("reading the collection's texts for titles and first words, which are cached", "size", words.Size(corpus.Size))
-	texts, err := t.Open(ctx, at, corpus)
+	t.log.Info("reading the collection's texts for titles and first words, which are cached", "size", words.Size(corpus.Size))
+	texts, err := t.open(ctx, corpus)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
 	defer texts.Close()
 	var titles io.Reader
 	if titled {
-		r, err := t.Open(ctx, at, documents)
+		r, err := t.open(ctx, documents)
 		if err != nil {
 			return nil, fmt.Errorf("documents: %w", err)
 		}
@@ -392,9 +393,9 @@ func (t *Trained) Cards(ctx context.Context, at Copies) ([]search.Card, error) {
 	return cards, atomicfile.Write(path, 0o644, func(w io.Writer) error { return search.WriteCards(w, cards) })
 }
 
-// Open reads a single-file artifact, verified, until ctx ends.
-func (t *Trained) Open(ctx context.Context, at Copies, art artifacts.Artifact) (io.ReadCloser, error) {
-	path, err := at.file(ctx, t.store, art)
+// open reads a single-file artifact, verified, until ctx ends.
+func (t *Trained) open(ctx context.Context, art artifacts.Artifact) (io.ReadCloser, error) {
+	path, err := t.file(ctx, art)
 	if err != nil {
 		return nil, err
 	}
@@ -406,12 +407,12 @@ func (t *Trained) Open(ctx context.Context, at Copies, art artifacts.Artifact) (
 }
 
 // Examples are questions for the page to suggest, which the model was not trained on.
-func (t *Trained) Examples(ctx context.Context, at Copies) ([]string, error) {
-	art, err := t.Input("queries")
+func (t *Trained) Examples(ctx context.Context) ([]string, error) {
+	art, err := t.input("queries")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	r, err := t.Open(ctx, at, art)
+	r, err := t.open(ctx, art)
 	if err != nil {
 		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
 	}

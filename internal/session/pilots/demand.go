@@ -31,14 +31,14 @@ type Pilot struct {
 
 func (x Pilot) there() bool { return x.State != slurm.Ended }
 
-// Look is what there is to do and to do it. Steps that wait for others, or another run's lease, are in neither list.
+// Look has the steps that are open and the pilots. Steps that wait for others, or for another run's lease, are in neither list.
 type Look struct {
 	Now          time.Time
 	Ready, Begun []Step
 	Pilots       []Pilot
 }
 
-// State is what one look leaves to the next. That of the first is zero.
+// State is what one look leaves to the next; zero before the first.
 type State struct {
 	seen  map[string]bool // ids of pilots that had ended
 	quick map[int]int     // by sort: pilots that did not work, one after the other
@@ -46,7 +46,7 @@ type State struct {
 	idle  bool // a pilot that should have steps had none
 }
 
-// Order is an array to submit; none, if N is 0.
+// Order is an array of jobs to submit; none if N is 0.
 type Order struct {
 	Sort, N int
 	Steps   int    // that are ready for such pilots
@@ -122,7 +122,7 @@ func (st State) ended(site *slurm.Site, look Look) State {
 	return st
 }
 
-// bySort are the steps that each sort of pilots holds, with what they take there. What none holds needs none.
+// bySort groups steps by the sort of pilots that holds them, with what they take there. It drops steps that no pilot holds.
 func bySort(site *slurm.Site, steps []Step) map[int][]Step {
 	by := map[int][]Step{}
 	for _, s := range steps {

@@ -21,10 +21,10 @@ type Step struct {
 	At      string // the line that asks
 	Asks    capacity.Amount
 	Card    bool          // it is on the queue for cards
-	Took    time.Duration // the 90 % quantile; 0: not known
+	Took    time.Duration // the 90 % quantile; 0: unknown
 	Surely  bool          // Took is of its own results, or its block's: it may be refused for that
 	Limit   time.Duration // after which it fails; 0: none
-	Resumes bool          // it goes on in another pilot, from a checkpoint or by parts
+	Resumes bool          // it continues in another pilot, from a checkpoint or by parts
 }
 
 // Of is the step of a plan, as an estimate expects it; spec is its kind.
@@ -60,7 +60,7 @@ func (s Step) in(site *slurm.Site, p *slurm.Pilot) capacity.Amount {
 	return s.Asks
 }
 
-// long is how long a pilot must be for the step, and how that is known.
+// long is how long a pilot must be for the step, and whether the step takes or may take so long.
 func (s Step) long() (d time.Duration, how string) {
 	switch {
 	case s.Resumes:
@@ -71,7 +71,7 @@ func (s Step) long() (d time.Duration, how string) {
 	return s.Limit, "may take"
 }
 
-// Holds finds the smallest pilot that holds a step: its place, or -1 and why none does, by the one that lacks least.
+// Holds finds the smallest pilot that holds a step: its place, or -1 and why none does, by the pilot that lacks least.
 func Holds(site *slurm.Site, s Step) (place int, why string) {
 	place = -1
 	takes, how := s.long()
@@ -100,7 +100,7 @@ func smaller(a, b *slurm.Pilot) bool {
 	return cmp.Or(cmp.Compare(a.Has.GPUs, b.Has.GPUs), cmp.Compare(a.Has.CPUs, b.Has.CPUs), cmp.Compare(a.Has.Memory, b.Has.Memory), cmp.Compare(a.Time, b.Time)) < 0
 }
 
-// share is how much of what a pilot has is asked for: of that of which it is most.
+// share is the largest share of a pilot's processors, memory or cards that is asked for.
 func share(asks, has capacity.Amount) float64 {
 	of := func(asks, has float64) float64 { return asks / max(has, 0.01) }
 	return max(of(float64(asks.CPUs), float64(has.CPUs)), of(float64(asks.Memory), float64(has.Memory)), of(float64(asks.GPUs), float64(has.GPUs)))

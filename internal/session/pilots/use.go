@@ -73,7 +73,7 @@ type Sum struct {
 	Jobs    string     `json:"jobs"`             // as programs of Slurm take them
 }
 
-// SumOf counts jobs that have not ended, by the names that those of a site's pilots have. Sorts without any are left out.
+// SumOf counts jobs that have not ended, by names, which the jobs of a site's pilots have. It leaves out sorts without a job.
 func SumOf(site *slurm.Site, names []string, jobs []slurm.Queued) (all []Sum) {
 	for i, name := range names {
 		s := Sum{Pilot: site.Pilots[i].Name}

@@ -1,5 +1,5 @@
-// Package saved owns plans that are kept in a file to be run later as they are: what they were
-// made from, and what has changed since. It must not know flags, or how a change is printed.
+// Package saved owns plans that are kept in a file to be run later as they are: what they were planned from, and what has changed
+// since. It must not know flags, or how a change is printed.
 package saved
 
 import (
@@ -27,7 +27,7 @@ import (
 
 const format = "redsi-saved-plan/1"
 
-// Plan is what `redsi plan --out` showed, and what it was made from.
+// Plan is what `redsi plan --out` showed, and what it was planned from.
 type Plan struct {
 	Format   string       `json:"format"`
 	Saved    time.Time    `json:"saved"`
@@ -41,7 +41,7 @@ type Plan struct {
 	Steps    []Step       `json:"steps"`
 
 	Name string                      `json:"-"` // the file that it was read from
-	keys map[string]artifacts.Digest // by address, where they are known
+	keys map[string]artifacts.Digest // by address, of steps that have one
 }
 
 // Other reports whether a hit has another key than in the saved plan, if any; the preimages say why.
@@ -76,7 +76,12 @@ func Save(se *session.Session, v *plan.Preview, path string) error {
 	if err != nil {
 		return err
 	}
-	s := Plan{Format: format, Saved: time.Now().UTC(), File: file, Vars: openVars(se), Profile: se.Profile, Targets: se.Targets,
+	vars := slices.DeleteFunc(slices.Clone(se.Vars), func(v string) bool { // without sensitive variables
+		name, _, _ := strings.Cut(v, "=")
+		_, is := se.Secrets[name]
+		return is
+	})
+	s := Plan{Format: format, Saved: time.Now().UTC(), File: file, Vars: vars, Profile: se.Profile, Targets: se.Targets,
 		Summary: v.Summary(), Steps: steps(v)}
 	here, err := os.Getwd()
 	if err != nil {
@@ -93,15 +98,6 @@ func Save(se *session.Session, v *plan.Preview, path string) error {
 		return fault.Input(fmt.Errorf("--out: %w", err))
 	}
 	return nil
-}
-
-// openVars are the variables given by --var that are not sensitive.
-func openVars(se *session.Session) []string {
-	return slices.DeleteFunc(slices.Clone(se.Vars), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		_, is := se.Secrets[name]
-		return is
-	})
 }
 
 func Read(path string) (*Plan, error) {
@@ -139,7 +135,7 @@ func (e *Drifted) Error() string {
 	return fmt.Sprintf("%s no longer as planned in %s; nothing was run: plan again", words.Count(len(e.Drifts), "step"), e.Name)
 }
 
-// Refuse returns a Drifted if a preview is not of the saved plan; without one, any preview is.
+// Refuse returns a Drifted if a preview differs from the saved plan; nil accepts any preview.
 func (s *Plan) Refuse(v *plan.Preview) error {
 	if s == nil {
 		return nil
@@ -151,7 +147,7 @@ func (s *Plan) Refuse(v *plan.Preview) error {
 	return fault.Input(&Drifted{s.Name, drifts})
 }
 
-// driftOf compares two plans: keys where both are known, else configurations.
+// driftOf compares two plans: keys if both steps have one, else configurations.
 func driftOf(before, after []Step) ([]Drift, error) {
 	now := lists.By(after, func(s Step) string { return s.Address })
 	var out []Drift

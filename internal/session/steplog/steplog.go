@@ -40,7 +40,7 @@ type Log struct {
 	of *artifacts.Log
 }
 
-// OfTarget finds the logs of a target's steps in the pipeline of now; failed: of failures alone.
+// OfTarget finds the logs of a target's steps in the pipeline of now; failed: only of failures.
 func OfTarget(ctx context.Context, se *session.Session, target string, failed bool) (*artifacts.Resolver, []Log, error) {
 	se.Targets = []string{target}
 	v, err := se.Preview(ctx, session.Named(target))
@@ -71,7 +71,7 @@ func InRun(ctx context.Context, se *session.Session, run, target string, failed 
 	return store, logs, err
 }
 
-// inPreview finds logs in a preview that kept the target's results; failed: of failures alone. status shows what runs.
+// inPreview finds logs in a preview that kept the target's results; failed: only of failures. status shows what runs.
 func inPreview(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
 	failures := sync.OnceValues(func() (map[string]runs.Failure, error) {
 		return newestFailures(ctx, store.Own, v.Plan, target, failed)
@@ -229,7 +229,7 @@ func (l *Log) Empty() bool { return l.Kept && l.of.Size == 0 }
 
 // Follower prints what a step says while it runs, each byte once.
 type Follower struct {
-	// Find finds the step in the pipeline of now. Its key is zero while it depends on a step to run.
+	// Find finds the step in the pipeline of now. Its key is zero until the steps that it reads have run.
 	Find  func(ctx context.Context) (*artifacts.Resolver, string, artifacts.Digest, error)
 	Open  func(ctx context.Context) bool // whether a run is open, which may begin the step or run it
 	Print func(text []byte) error
@@ -348,7 +348,7 @@ func (f *Follower) rest(ctx context.Context, l *Log) error {
 	return f.print(restOf(text, l.Cut, f.said))
 }
 
-// compare begins again if the text, which is a log's from a byte on, is not of the log that was printed.
+// compare restarts if a log's text, from a byte on, differs from what was printed.
 func (f *Follower) compare(text []byte, begin int64) {
 	to := f.said - begin
 	from := to - int64(len(f.last))

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -21,7 +20,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -30,16 +28,22 @@ import (
 
 // Variant is one of the two pipelines that are compared.
 type Variant struct {
-	Name   string            // to show
-	File   string            // of the pipeline
-	id     string            // of a commit; "" if the files are read as they are here
-	claims *[]pipeline.Claim // filled in if set
+	Name string // to show
+	File string // of the pipeline
+	id   string // of a commit; "" if the files are read as they are here
 }
 
-// comparer reads and plans variants; show shows what is wrong with one.
+// comparer reads and plans variants; show shows what is wrong with a variant.
 type comparer struct {
 	*session.Session
 	show func(pipeline.Diagnostics) error
+}
+
+// planned is a variant's plan. missing are the targets that it lacks.
+type planned struct {
+	plan           *plan.Plan
+	claims         []pipeline.Claim
+	missing, notes []string
 }
 
 // Revisions reads REV, REV.., REV..REV2 and REV...REV2, of the pipeline in a file.
@@ -82,21 +86,19 @@ func commit(ctx context.Context, file, name string) (Variant, error) {
 	return Variant{Name: fmt.Sprintf("%s (%.12s)", name, id), File: file, id: id}, nil
 }
 
-// Impact says what the change between variants costs; show shows what is wrong with one that cannot be read.
+// Impact says what the change between variants costs; show shows what is wrong with a variant that cannot be read.
 func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pipeline.Diagnostics) error) (*impact.Report, error) {
 	c := &comparer{Session: se, show: show}
-	was, noneA, notesA, err := c.planVariant(ctx, x)
+	was, err := c.planVariant(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	var claims []pipeline.Claim
-	y.claims = &claims
-	is, noneB, notesB, err := c.planVariant(ctx, y)
+	is, err := c.planVariant(ctx, y)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range noneA {
-		if slices.Contains(noneB, t) {
+	for _, t := range was.missing {
+		if slices.Contains(is.missing, t) {
 			return nil, se.TargetError(&plan.UnknownTarget{Target: t})
 		}
 	}
@@ -104,11 +106,11 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
-	before, err := se.PreviewOf(ctx, store, was, plan.KeepNone)
+	before, err := se.PreviewOf(ctx, store, was.plan, plan.KeepNone)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.Name, err)
 	}
-	after, err := se.PreviewOf(ctx, store, is, plan.KeepNone)
+	after, err := se.PreviewOf(ctx, store, is.plan, plan.KeepNone)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", y.Name, err)
 	}
@@ -124,51 +126,24 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
-	touched := func(address string) []string { return lists.Map(expect.Touched(claims, address), pipeline.Claim.Text) }
-	newest := newestPreimages{store: store, preview: before, past: earlier}
+	touched := func(address string) []string {
+		return lists.Map(expect.Touched(is.claims, address), pipeline.Claim.Text)
+	}
+	newest := func(ctx context.Context, i int) ([]byte, error) {
+		e, err := earlier.Newest(ctx, store, before, i, func(n int) bool { return before.Items[n].Outcome != plan.Hit })
+		if !e.Hit() || e.Result.Key == before.Items[i].Key {
+			return nil, err
+		}
+		return e.Result.Preimage, nil
+	}
 	r, err := impact.Compare(ctx, impact.Sides{Registry: se.Registry, Was: before, Is: after, Estimate: e,
-		Newest: newest.of, Diff: se.Differ(ctx, store), Claims: touched})
+		Newest: newest, Diff: se.Differ(ctx, store), Claims: touched})
 	if err != nil {
 		return nil, err
 	}
 	r.A, r.B = x.Name, y.Name
-	r.Notes = append(append(r.Notes, notesA...), notesB...)
+	r.Notes = slices.Concat(r.Notes, was.notes, is.notes)
 	return r, nil
-}
-
-// newestPreimages reads the preimages of the newest results of steps without hits, many at a time.
-type newestPreimages struct {
-	store   *artifacts.Resolver
-	preview *plan.Preview
-	past    *journal.Journal
-	held    map[int][]byte
-	upTo    int // how many steps were read
-}
-
-func (n *newestPreimages) of(ctx context.Context, i int) ([]byte, error) {
-	if i < n.upTo {
-		return n.held[i], nil
-	}
-	n.held = map[int][]byte{}
-	at := map[int]artifacts.Digest{}
-	var keys []artifacts.Digest
-	for n.upTo = i; n.upTo < len(n.preview.Items) && len(keys) < journal.InspectMost; n.upTo++ {
-		key, ok := n.past.Key[n.preview.Plan.Steps[n.upTo].Address]
-		if it := n.preview.Items[n.upTo]; ok && it.Outcome != plan.Hit && key != it.Key {
-			at[n.upTo] = key
-			keys = append(keys, key)
-		}
-	}
-	found, err := artifacts.LookupMany(ctx, n.store, keys)
-	if err != nil {
-		return nil, err
-	}
-	for step, key := range at {
-		if r := found[key]; r != nil {
-			n.held[step] = r.Preimage
-		}
-	}
-	return n.held[i], nil
 }
 
 // commitSources answers the questions of a commit's plan about sources.
@@ -190,39 +165,37 @@ func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) 
 	return s.PlanSources.LocalTree(ctx, name, ignore)
 }
 
-// planVariant plans a variant with what is known of its sources. missing are targets that it lacks; nil: it has none of them.
-func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, missing, notes []string, err error) {
+// planVariant plans a variant with what is known of its sources: no step, if it lacks all targets.
+func (c *comparer) planVariant(ctx context.Context, v Variant) (out planned, err error) {
 	over := c.Waiting("reading " + v.Name)
 	p, files, err := c.loadVariant(ctx, v)
 	over()
 	if err != nil {
-		return nil, nil, nil, err
+		return out, err
 	}
-	if v.claims != nil {
-		*v.claims = p.Claims
-	}
+	out.claims = p.Claims
 	targets := []string{}
 	for _, t := range c.Targets {
 		if slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return plan.Matches(t, s.Address) }) {
 			targets = append(targets, t)
 		} else {
-			missing = append(missing, t)
+			out.missing = append(out.missing, t)
 		}
 	}
 	if len(c.Targets) > 0 && len(targets) == 0 {
 		p.Steps = nil
 	}
 	if files == nil {
-		_, pl, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
-		return pl, missing, nil, err
+		_, out.plan, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
+		return out, err
 	}
 	src, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), c.MemoFile())
 	if err != nil {
-		return nil, nil, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
+		return out, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
 	c.Know(p)
 	sources := commitSources{c.Sources(src), files, src.Base, map[string]bool{}}
-	_, pl, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) {
+	_, out.plan, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) {
 		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
 		if err != nil {
 			return nil, fault.Input(err)
@@ -233,17 +206,17 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, m
 		return pl, nil
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return out, err
 	}
 	for _, name := range files.FromHere() {
-		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.Name))
+		out.notes = append(out.notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.Name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(sources.here)) {
 		if sources.here[name] {
-			notes = append(notes, fmt.Sprintf("%s was read as it is here, not in %s: folders of source blocks are not compared", filepath.ToSlash(name), v.Name))
+			out.notes = append(out.notes, fmt.Sprintf("%s was read as it is here, not in %s: folders of source blocks are not compared", filepath.ToSlash(name), v.Name))
 		}
 	}
-	return pl, missing, notes, nil
+	return out, nil
 }
 
 // loadVariant evaluates a variant of the pipeline. files is nil for files on this machine.

@@ -1,5 +1,5 @@
-// Package why owns the decision why a step of a plan is a hit or must run, and why one of an
-// ended run ran. It must not know flags, or print.
+// Package why owns the decision why a step of a plan is a hit or must run, and why a step of an ended run ran. It must not know flags,
+// or print.
 package why
 
 import (
@@ -25,7 +25,7 @@ type Step struct {
 	Fetch   *int64              `json:"fetch_bytes,omitempty"`
 	Passed  []string            `json:"not_used,omitempty"` // existing results, and why they are not used
 	Waits   []string            `json:"waits_for,omitempty"`
-	Lacks   []string            `json:"lacks,omitempty"`         // steps without a result, without which it, or what it reads, is
+	Lacks   []string            `json:"lacks,omitempty"`         // the steps without a result that it, or what it reads, gathers
 	Against string              `json:"compared_with,omitempty"` // the run whose result the changes are since
 	Changes []Change            `json:"changes,omitempty"`
 	Counted []string            `json:"libraries,omitempty"`  // the libraries of its interpreters, as in the key
@@ -140,7 +140,7 @@ func (f *facts) run(ctx context.Context, i int, w *Step) error {
 	if err != nil {
 		return err
 	}
-	w.Reason, w.Against = note, f.past.Run[s.Address]
+	w.Reason, w.Against = note, f.past.Last[s.Address].Run
 	if failed, ok := f.past.Failed[i]; ok {
 		w.Failed = &failed
 	}
@@ -157,7 +157,7 @@ func (f *facts) run(ctx context.Context, i int, w *Step) error {
 	return nil
 }
 
-// madeOf says how the result of a hit was made.
+// madeOf says where the result of a hit comes from.
 func madeOf(s plan.Step, it plan.Item) (*Made, error) {
 	r := it.Result
 	m := &Made{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"], Accepted: it.Accepted}
@@ -194,7 +194,7 @@ type Past struct {
 // Ran says of each wanted step of an ended run, by a store's results, why it ran there or did not.
 func Ran(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, differ journal.Differ, wanted func(address string) bool) ([]Past, error) {
 	var answers []Past
-	ran := map[string]bool{} // of the wanted steps: those that ran or failed
+	ran := map[string]bool{} // of the wanted steps: whether it ran or failed
 	for _, s := range rec.Steps {
 		if wanted(s.Address) {
 			answers = append(answers, Past{Address: s.Address, Run: rec.RunID, Outcome: s.Outcome, Reason: s.Error})
@@ -253,7 +253,7 @@ func (w *Past) explain(differ journal.Differ, key artifacts.Digest, before journ
 	switch {
 	case before.Run == "":
 		add("no earlier run had a result of it")
-	case key.IsZero(): // not known in that run
+	case key.IsZero(): // unknown in that run
 	case before.Key == key:
 		add("nothing had changed since run " + before.Run + ": its result was no longer complete in the store (forgotten, collected or lost)")
 	case is == nil && w.Outcome == runs.Failed:

@@ -1,6 +1,5 @@
-// Package world finds the files of tests, and gives their assertions what came of a plan or a
-// run: steps with their outcomes, cells of tables, outputs. It must not know how a pipeline is
-// planned or run.
+// Package world finds the files of tests, and gives their assertions what came of a plan or a run: steps with their
+// outcomes, cells of tables, outputs. It must not know how a pipeline is planned or run.
 package world
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Files lists the test files that arguments name; without any, those in this folder.
+// Files lists the test files that arguments name or, without arguments, the test files of this folder.
 func Files(args []string) (files []string, err error) {
 	if len(args) == 0 {
 		args = []string{"."}
@@ -74,7 +73,7 @@ func Steps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 		x := of[s.Address]
 		tree, err := x.Task.Tree()
 		if err != nil {
-			panic(fmt.Sprintf("%s: %v", s.Address, err)) // made by the loader
+			panic(fmt.Sprintf("%s: %v", s.Address, err)) // the loader wrote it
 		}
 		steps = append(steps, testfile.Step{Address: s.Address, Block: x.Block, Kind: x.Kind, Name: x.Name, Key: x.Key,
 			Outcome: strings.ToUpper(string(v.Items[i].Outcome)), Config: tree})
@@ -82,7 +81,7 @@ func Steps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 	return steps
 }
 
-// After are the steps after a run, with what was known of them before it.
+// After gives the steps after a run the outcomes that they had before it.
 func After(before, after []testfile.Step) []testfile.Step {
 	was := lists.By(before, func(s testfile.Step) string { return s.Address })
 	for i, s := range after {
@@ -203,7 +202,7 @@ type Result struct {
 	Error      string             `json:"error,omitempty"`
 }
 
-// Try runs a test. A failed run is a failed test; after another error it could not run; said is a silent error's text.
+// Try runs a test. A failed run is a failed test; after any other error the test could not run; said returns a silent error's text.
 func Try(f *testfile.File, r *testfile.Run, try func() ([]testfile.Failure, error), said func() string) Result {
 	began := time.Now()
 	out := Result{File: f.Name, Line: r.Line, Name: r.Name, Command: r.Command, Outcome: Pass, Assertions: len(r.Asserts)}

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -23,16 +24,16 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 		return nil, nil, err
 	}
 	given, notKey := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(ac.Of, "sha256:"))
-	keys, lacks := past.Key, func(address string) string { return address + " has no earlier result from a run here: give --of KEY" }
+	keys, lacks := past.Last, func(address string) string { return address + " has no earlier result from a run here: give --of KEY" }
 	if notKey != nil && ac.Of != "" {
 		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
 		if err != nil {
 			return nil, nil, err
 		}
-		keys, lacks = map[string]artifacts.Digest{}, func(address string) string { return fmt.Sprintf("run %s has no result of %s", rec.RunID, address) }
+		keys, lacks = map[string]journal.Earlier{}, func(address string) string { return fmt.Sprintf("run %s has no result of %s", rec.RunID, address) }
 		for _, s := range rec.Steps {
 			if s.Finished() {
-				keys[s.Address] = s.Key
+				keys[s.Address] = journal.Earlier{Run: rec.RunID, Key: s.Key}
 			}
 		}
 	}
@@ -50,11 +51,12 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 		}
 		x := Step{Address: s.Address, Key: it.Key, Of: given, preimage: it.Preimage}
 		if notKey != nil {
-			var ok bool
-			if x.Of, ok = keys[s.Address]; !ok {
+			earlier, ok := keys[s.Address]
+			if !ok {
 				left = append(left, lacks(s.Address))
 				continue
 			}
+			x.Of = earlier.Key
 		}
 		why, err := ac.fits(ctx, s, &x)
 		if err != nil {

@@ -117,7 +117,7 @@ func TestSlowBucket(t *testing.T) {
 	errtest.None(t, err)
 	b.lookup, b.pace = 50*time.Millisecond, readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1 << 20}
 	s := artifacts.ReadOn(b, "s3://bucket")
-	const late = "no whole answer within 50ms"
+	const late = "no complete answer within 50ms"
 	errtest.Says(t, errtest.Of(s.Records.Get(t.Context(), "runs/x")), late)
 	errtest.Says(t, errtest.Of(s.Blobs.Missing(t.Context(), []artifacts.Digest{{1}})), late)
 	var slow *readers.SlowError

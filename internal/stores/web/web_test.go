@@ -405,7 +405,7 @@ func trickle(w http.ResponseWriter, _ *http.Request) {
 // TestSlowLookups: a host that answers too slowly, or not, is down once a look-up has taken
 // its time, whatever it sends meanwhile. One that closes connections is asked a few times.
 func TestSlowLookups(t *testing.T) {
-	const late = "no whole answer within 50ms"
+	const late = "no complete answer within 50ms"
 	for name, c := range map[string]struct {
 		host  http.HandlerFunc
 		want  string

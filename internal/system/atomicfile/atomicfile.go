@@ -1,8 +1,8 @@
-// Package atomicfile writes files that are there whole or not at all, whoever else
-// writes or reads them and whenever the process is killed or the power cut.
+// Package atomicfile writes files that appear completely or not at all, whoever else writes or reads them and whenever
+// the process is killed or the power cut.
 //
-// It must not know what is in them. Package dir of artifacts has rules of its own: it
-// also creates without replacing, and syncs folders.
+// It must not know what is in them. Package dir of artifacts has its own rules: it also creates without replacing, and
+// syncs folders.
 package atomicfile
 
 import (
@@ -15,10 +15,9 @@ import (
 	"path/filepath"
 )
 
-// Write makes or replaces the file at path, and its folder if need be. The file has the
-// bytes that write gives it and exactly the permissions perm. After an error, write's
-// own among them, what was at path is as it was; the error names path. Of writers at
-// once the last wins. A symbolic link at path is replaced, not followed.
+// Write creates or replaces the file at path, and creates its folder if need be. The file has the bytes that write gives
+// it and exactly the permissions perm. After an error, also of write, path is as it was; the error names path. Of
+// simultaneous writers the last wins. A symbolic link at path is replaced, not followed.
 func Write(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	if err := replace(path, perm, write); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

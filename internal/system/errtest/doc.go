@@ -1,2 +1,2 @@
-// Package errtest judges the errors and the values that a test meets. It is for tests alone.
+// Package errtest judges the errors that a test meets. It is only for tests.
 package errtest

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// None ends a test that has met an error; about says where, if the line alone does not.
+// None ends a test that has met an error; about says where, if the line does not.
 func None(t testing.TB, err error, about ...any) {
 	t.Helper()
 	if err != nil {
@@ -14,10 +14,10 @@ func None(t testing.TB, err error, about ...any) {
 	}
 }
 
-// Of is the error of a call that returns a value too.
+// Of returns the error of a call that also returns a value.
 func Of[T any](_ T, err error) error { return err }
 
-// Value is the value of a call whose error ends the test: errtest.Value(os.Open(path))(t).
+// Value returns the value of a call whose error ends the test: errtest.Value(os.Open(path))(t).
 func Value[T any](value T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -36,7 +36,7 @@ func Says(t testing.TB, err error, texts ...string) {
 	}
 }
 
-// Is fails a test whose error is not the target, which errors.Is decides; about names the case.
+// Is fails a test whose error is not the target, by errors.Is; about names the case.
 func Is(t testing.TB, err, target error, about ...any) {
 	t.Helper()
 	if !errors.Is(err, target) {

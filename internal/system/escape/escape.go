@@ -1,11 +1,9 @@
-// Package escape makes text that came from outside safe to show: what a terminal
-// would obey, or what would show a text in another order than it has, is written
-// as a visible escape. It must not know what the text is or where it goes.
+// Package escape makes text from outside safe to show: characters that a terminal would obey, or that would change the
+// order of what it shows, are written as visible escapes. It must not know what the text is or where it goes.
 //
-// Text is shown by Line where a line break would forge a line, and by Text where
-// several lines are wanted. A text without such characters stays as it is, so that
-// escaping twice is escaping once. A backslash stays too: a text that has an
-// escape's letters looks like the escape.
+// Line is for text where a line break would forge a line, and Text where several lines are wanted. A text without such
+// characters stays as it is, so that escaping twice is escaping once. A backslash stays, too: a text with an escape's
+// letters looks like the escape.
 package escape
 
 import (
@@ -20,14 +18,14 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a text on one line.
+// Line escapes a text for one line.
 func Line(s string) string { return escape(s, Unsafe) }
 
-// Text is a text of several lines: line feeds and tabs stay.
+// Text escapes a text of several lines: line feeds and tabs stay.
 func Text(s string) string { return escape(s, unsafeInText) }
 
-// Controls is a text for a file on one line: control characters are written as
-// escapes, or as a blank where they part words, and nothing else is changed.
+// Controls writes a text on one line of a file: control characters become escapes, or a blank if they separate words;
+// nothing else is changed.
 func Controls(s string) string {
 	s = escape(s, func(r rune) bool { return unicode.IsControl(r) && !blank(r) })
 	return strings.Map(func(r rune) rune {
@@ -40,10 +38,9 @@ func Controls(s string) string {
 
 func blank(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 
-// Unsafe reports whether a character may not reach a terminal as it is: control
-// characters, and format characters such as those that turn the direction of
-// writing. Those that scripts and emoji are written with may: joiners, and the
-// signs that are before Arabic numbers.
+// Unsafe reports whether a character may not reach a terminal as it is: control characters, and format characters such
+// as those that turn the direction of writing, except for joiners and the signs before Arabic numbers, with which scripts
+// and emoji are written.
 func Unsafe(r rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f:
@@ -67,13 +64,13 @@ func escape(s string, unsafe func(rune) bool) string {
 	return b.String()
 }
 
-// visible is how a character is written: \n, \x1b, \u202e.
+// visible returns the escape of a character: \n, \x1b, \u202e.
 func visible(r rune) string {
 	quoted := strconv.QuoteRuneToASCII(r)
 	return quoted[1 : len(quoted)-1]
 }
 
-// octet is how a byte is written that is not text.
+// octet returns the escape of a byte that is not text.
 func octet(b byte) string { return fmt.Sprintf(`\x%02x`, b) }
 
 // Copy writes a text of several lines as Text does, without holding it.
@@ -105,7 +102,7 @@ func write(w io.Writer, r io.Reader, unsafe func(rune) bool) error {
 	}
 }
 
-// JSON escapes in a JSON document what encoding/json leaves: the value is the same.
+// JSON escapes in a JSON document what encoding/json leaves; the value stays the same.
 func JSON(doc []byte) []byte {
 	if !strings.ContainsFunc(string(doc), unsafeInText) {
 		return doc
@@ -127,5 +124,5 @@ func JSON(doc []byte) []byte {
 	return out
 }
 
-// unit is a UTF-16 unit in JSON.
+// unit returns the escape of a UTF-16 unit in JSON.
 func unit(r rune) string { return fmt.Sprintf(`\u%04x`, r) }

@@ -1,5 +1,5 @@
-// Package fault says who can mend an error, the user or somebody else, and with which
-// exit code the program ends for it. It must not know what went wrong.
+// Package fault says who can correct an error, the user or somebody else, and with which exit code the program ends for
+// it. It must not know what went wrong.
 package fault
 
 import (
@@ -39,8 +39,7 @@ func Failed(err error) error { return &coded{CodeFailed, err} }
 // Printed ends the program with a code, and says nothing more.
 func Printed(code int) error { return &coded{code: code} }
 
-// Code is the exit code of an error, and ok says that it was marked with one: an error
-// that was not has failed.
+// Code returns the exit code of an error. ok says that the error was marked with it: an unmarked error is a failure.
 func Code(err error) (code int, ok bool) {
 	if err == nil {
 		return CodeOK, true
@@ -59,6 +58,6 @@ func IsInput(err error) bool {
 
 // Silent reports whether the error was printed already.
 func Silent(err error) bool {
-	var e *coded
-	return errors.As(err, &e) && e.err == nil
+	e, ok := errors.AsType[*coded](err)
+	return ok && e.err == nil
 }

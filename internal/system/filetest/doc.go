@@ -1,2 +1,2 @@
-// Package filetest writes and reads the files of tests. It is for tests alone.
+// Package filetest writes and reads the files of tests. It is only for tests.
 package filetest

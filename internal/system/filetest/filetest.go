@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Write writes a file, with the folders that it is in; an error ends the test.
+// Write writes a file, with the folders around it; an error ends the test.
 func Write[T string | []byte](t testing.TB, path string, text T) {
 	t.Helper()
 	write(t, path, []byte(text), 0o644)
@@ -27,7 +27,7 @@ func write(t testing.TB, path string, text []byte, mode fs.FileMode) {
 	}
 }
 
-// Text is what a file has; one that cannot be read ends the test.
+// Text returns a file's text; a file that cannot be read ends the test.
 func Text(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

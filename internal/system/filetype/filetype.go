@@ -3,7 +3,7 @@ package filetype
 
 import "io/fs"
 
-// Name is a noun for what has the mode: "file", "folder", "pipe".
+// Name returns a noun for what has the mode: "file", "folder", "pipe".
 func Name(m fs.FileMode) string {
 	switch {
 	case m.IsRegular():

@@ -3,7 +3,7 @@ package lists
 
 import "slices"
 
-// Map is what of makes of each element of a list, in its order; nil of none.
+// Map returns the results of of for the elements of a list, in its order; nil for an empty list.
 func Map[T, U any](list []T, of func(T) U) []U {
 	all := slices.Grow([]U(nil), len(list))
 	for _, x := range list {
@@ -12,7 +12,7 @@ func Map[T, U any](list []T, of func(T) U) []U {
 	return all
 }
 
-// Places are those of a list of n elements: 0 to n-1.
+// Places returns the places in a list of n elements: 0 to n-1.
 func Places(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -21,7 +21,7 @@ func Places(n int) []int {
 	return all
 }
 
-// Filter is the elements of a list that are wanted, in its order, as a list of its own; nil of none.
+// Filter returns the wanted elements of a list, in its order, as a new list; nil if there are none.
 func Filter[T any](list []T, wanted func(T) bool) (some []T) {
 	for _, x := range list {
 		if wanted(x) {
@@ -31,7 +31,7 @@ func Filter[T any](list []T, wanted func(T) bool) (some []T) {
 	return some
 }
 
-// Count is how many elements of a list are wanted.
+// Count returns how many elements of a list are wanted.
 func Count[T any](list []T, wanted func(T) bool) (n int) {
 	for _, x := range list {
 		if wanted(x) {
@@ -41,17 +41,17 @@ func Count[T any](list []T, wanted func(T) bool) (n int) {
 	return n
 }
 
-// Unique is the elements of a list, each once, where it comes first; nil of none.
+// Unique returns the elements of a list, each once, where it comes first; nil for an empty list.
 func Unique[K comparable](list []K) []K {
 	seen := make(map[K]bool, len(list))
 	return Filter(list, func(x K) bool {
-		again := seen[x]
+		first := !seen[x]
 		seen[x] = true
-		return !again
+		return first
 	})
 }
 
-// Set is what a list has.
+// Set returns the elements of a list as a set.
 func Set[K comparable](list []K) map[K]bool {
 	has := make(map[K]bool, len(list))
 	for _, x := range list {
@@ -60,7 +60,7 @@ func Set[K comparable](list []K) map[K]bool {
 	return has
 }
 
-// By finds the elements of a list by a key, the last of several with one key.
+// By returns the elements of a list by a key, the last of several with the same key.
 func By[K comparable, T any](list []T, key func(T) K) map[K]T {
 	by := make(map[K]T, len(list))
 	for _, x := range list {

@@ -1,5 +1,5 @@
-// Package loopback tells requests that a person's own programs make to a server of this
-// machine from those that a web page has made in their name.
+// Package loopback tells requests of a person's own programs to a server of this machine from requests that a web page
+// makes in the person's name.
 //
 // It must not know what is served.
 package loopback
@@ -13,12 +13,11 @@ import (
 	"strings"
 )
 
-// Stranger says why a request is to be refused before it is looked at, and with which
-// status; 0 if it is not. It was made to a name that is not this server's, which is how a
-// web page reaches a server on its reader's machine (DNS rebinding); a page of another
-// site asks in its reader's name; or it has a body, which nothing here reads. The server
-// answers to localhost, loopback addresses, the address that the connection came to, and
-// the names in hosts, on any port: a tunnel has one of its own.
+// Stranger says why a request is to be refused before it is looked at, and with which status; 0 if it is not. Reasons
+// are a name that is not this server's, by which a web page reaches a server on its reader's machine (DNS rebinding); a
+// page of another site that asks in its reader's name; and a body, which nothing here reads. The server answers to
+// localhost, loopback addresses, the address that the connection came to, and the names in hosts, on any port, since
+// tunnels have their own.
 func Stranger(r *http.Request, hosts []string) (status int, why string) {
 	switch {
 	case !isHost(r, hosts):
@@ -48,10 +47,32 @@ func isHost(r *http.Request, hosts []string) bool {
 	return ok && local.AddrPort().Addr().Unmap().WithZone("") == ip.WithZone("")
 }
 
-// name is that of a Host header, without port and brackets.
+// name returns the name in a Host header, without port and brackets.
 func name(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		return host
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+}
+
+// FreeAddress returns 127.0.0.1 with a port that the system gives to nobody for a minute, since a connection on it is in
+// TIME_WAIT. Whoever asks for the port by number gets it.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	out, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return "", err
+	}
+	in, err := l.Accept()
+	if err != nil {
+		out.Close()
+		return "", err
+	}
+	in.Close() // first, so that the port's side waits
+	out.Close()
+	return l.Addr().String(), nil
 }

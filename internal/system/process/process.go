@@ -1,6 +1,5 @@
-// Package process tells one process from every other that has had its number:
-// by when it started, in which boot of which machine. It ends processes that
-// are known so, never by a name.
+// Package process tells a process from others that have had its number, by when it started, in which boot of which
+// machine. It ends processes that are identified so, never by a name.
 //
 // It owns no process. It must not know what redsi runs.
 package process
@@ -19,7 +18,7 @@ import (
 // Identity is a process of some machine, at any time.
 type Identity struct {
 	PID   int    `json:"pid"`
-	Start string `json:"start"` // as the kernel counts it: another process of that number has another
+	Start string `json:"start"` // as the kernel counts it; it differs for another process of that number
 	Host
 }
 
@@ -33,7 +32,7 @@ type Host struct {
 // ErrGone says that there is no such process.
 var ErrGone = errors.New("no such process")
 
-// Of identifies the process that has a number now: ErrGone if none has.
+// Of identifies the process that has a number now; the error is ErrGone if there is none.
 func Of(pid int) (Identity, error) {
 	start, err := startOf(pid)
 	if err != nil {
@@ -61,20 +60,20 @@ func Here() (Host, error) {
 	return Host{machine, h.Boot, h.Numbers}, err
 }
 
-// here is what stays as it is as long as this process lives, once it was read.
+// here caches what stays the same as long as this process lives.
 var here atomic.Pointer[Host]
 
-// Running reports whether the very process runs, on this machine. One that has
-// ended and waits to be collected does not run.
+// Running reports whether this very process runs, on this machine. A process that has ended and waits to be collected
+// does not run.
 func (i Identity) Running() bool {
 	now, err := Of(i.PID)
 	return err == nil && now.Start == i.Start && now.Boot == i.Boot && now.Numbers == i.Numbers
 }
 
-// Stopped reports whether the very process is stopped, by a signal, on this machine.
+// Stopped reports whether this very process is stopped, by a signal, on this machine.
 func (i Identity) Stopped() bool { return i.Running() && isStopped(i.PID) }
 
-// EndGroup kills the process group that i leads, and is not an error if i has ended.
+// EndGroup kills the process group that i leads; it is no error if i has ended.
 func (i Identity) EndGroup() error {
 	if i.PID <= 1 || !i.Running() {
 		return nil
@@ -82,7 +81,7 @@ func (i Identity) EndGroup() error {
 	return system.KillGroup(i.PID)
 }
 
-// End kills the process, and is not an error if it has ended.
+// End kills the process; it is no error if the process has ended.
 func (i Identity) End() error {
 	p, err := os.FindProcess(i.PID) // on Linux a handle of the process, whatever becomes of its number
 	if err != nil || i.PID <= 1 {
@@ -98,8 +97,7 @@ func (i Identity) End() error {
 	return err
 }
 
-// AwaitEnd waits until the process has ended, so long at most, and reports
-// whether it has.
+// AwaitEnd waits until the process has ended, so long at most, and reports whether it has.
 func (i Identity) AwaitEnd(most time.Duration) bool {
 	for end := time.Now().Add(most); i.Running(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -36,6 +36,6 @@ func bootID() (boot, numbers string, err error) {
 	return boot, "", err
 }
 
-// Given finds nothing: this system tells the environment of another process only
-// to those with privileges that redsi does not ask for.
+// Given finds nothing: this system tells the environment of another process only with privileges that redsi does not ask
+// for.
 func Given(string, Identity) ([]Identity, error) { return nil, nil }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startOf reads when a process started, in ticks since the boot.
+// startOf returns when a process started, in ticks since the boot.
 func startOf(pid int) (string, error) {
 	words, err := stat(pid)
 	if err != nil {
@@ -31,7 +31,7 @@ func isStopped(pid int) bool {
 	return err == nil && (words[0] == "T" || words[0] == "t")
 }
 
-// stat is what the kernel says of a process, from its state on.
+// stat returns the fields of /proc/PID/stat from the process's state on.
 func stat(pid int) ([]string, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
@@ -40,7 +40,7 @@ func stat(pid int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The name, in parentheses, may hold anything; what follows it are words.
+	// The name, in parentheses, may hold anything; words follow.
 	words := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	if len(words) < 20 {
 		return nil, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(words))
@@ -57,10 +57,9 @@ func bootID() (boot, numbers string, err error) {
 	return strings.TrimSpace(string(b)), numbers, err
 }
 
-// Given lists this user's processes that were started with HOME or TMPDIR in a
-// folder, or work in it: what leader, the program that was given them, has started, wherever it went since.
-// Every program's end waits for it: it asks the kernel of a process no more than it must, and
-// of those that are older than leader nothing, where their numbers say so.
+// Given lists this user's processes that were started with HOME or TMPDIR in a folder, or work in it: what leader, the
+// program that was given the folder, has started, wherever it went since. Every program's end waits for Given: it asks
+// the kernel as little as possible, and nothing about processes whose numbers say that they are older than leader.
 func Given(dir string, leader Identity) ([]Identity, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -80,7 +79,7 @@ func Given(dir string, leader Identity) ([]Identity, error) {
 		if err != nil || name == self || !mayBe(pid) {
 			continue
 		}
-		if group, _ := syscall.Getpgid(pid); group == 0 { // a thread of the kernel; what leader started has a group
+		if group, _ := syscall.Getpgid(pid); group == 0 { // only threads of the kernel have no group
 			continue
 		}
 		var n int
@@ -98,15 +97,15 @@ func Given(dir string, leader Identity) ([]Identity, error) {
 	return found, nil
 }
 
-// How fast numbers of processes are given out at most, and how many of them in a row may be in use.
+// How fast Linux gives out numbers of processes at most, and how many in a row may be in use.
 const (
-	numbering = 2 * time.Microsecond // what starts one holds a lock of the whole system for longer
+	numbering = 2 * time.Microsecond // starting a process holds a lock of the system for longer
 	inUse     = 4096
-	reserved  = 300 // numbers are not given out again below
+	reserved  = 300 // lower numbers are given out only once
 )
 
-// younger returns a test of the numbers that a process can have that has started since i, until now. Linux counts up to
-// pid_max, then starts again. Of a process of another boot or container, and after a while, that may be any number.
+// younger returns a test of the numbers that processes can have that started between i and now. Linux counts up to
+// pid_max, then from reserved on. If i is of another boot or container, and after a while, any number is possible.
 func (i Identity) younger() func(pid int) bool {
 	here, err := Here()
 	ticks, terr := strconv.Atoi(i.Start)
@@ -119,30 +118,29 @@ func (i Identity) younger() func(pid int) bool {
 	return since(i.PID, time.Duration(now.Nano())-time.Duration(ticks)*(time.Second/100), most)
 }
 
-// since returns a test of the numbers below most that may have been given out in the time that passed since first was.
+// since returns a test of the numbers below most that may have been given out in the time that has passed since first was.
 func since(first int, passed time.Duration, most int) func(pid int) bool {
 	last := first + int(passed/numbering) + inUse
-	again := last - most + reserved // the last one, if they have started again
+	wrapped := last - most + reserved // the last number, if counting went past most
 	switch {
-	case passed < 0, first >= most, again >= first:
+	case passed < 0, first >= most, wrapped >= first:
 		return anyNumber
 	case last < most:
 		return func(pid int) bool { return pid >= first && pid <= last }
 	}
-	return func(pid int) bool { return pid >= first || pid <= again }
+	return func(pid int) bool { return pid >= first || pid <= wrapped }
 }
 
 func anyNumber(int) bool { return true }
 
-// worksIn reports whether a link to a working folder is to dir, or to one in it.
+// worksIn reports whether a link to a working folder leads to dir, or into it.
 func worksIn(link, dir string) bool {
 	at, err := os.Readlink(link)
 	return err == nil && (at == dir || strings.HasPrefix(at, dir+"/"))
 }
 
-// environ reads the environment that the kernel keeps of a process's start into b, which
-// it makes longer if need be; of one that may not be read, there is none. A process that is just
-// becoming another program has none for a moment: it is read again.
+// environ reads a process's environment at its start into b, which grows if need be, and returns its length; 0 if it may
+// not be read. The environment is empty for a moment while a process becomes another program: the read is retried.
 func environ(pid int, b []byte) ([]byte, int) {
 	name := "/proc/" + strconv.Itoa(pid) + "/environ"
 	for end := time.Now().Add(becoming); ; {
@@ -156,14 +154,14 @@ func environ(pid int, b []byte) ([]byte, int) {
 // becoming is how long a process takes at most to become another program.
 const becoming = time.Second
 
-// hasNone reports whether a process has no environment and will have none: it has become what it runs, and the kernel
-// says that the environment ends where it begins; or it has ended.
+// hasNone reports whether a process has no environment and will have none: it has become its program, and the kernel
+// says that the environment is empty; or it has ended.
 func hasNone(pid int) bool {
 	words, err := stat(pid)
 	return err != nil || words[0] == "Z" || words[0] == "X" || len(words) <= envEnd || words[startCode] != "0" && words[envStart] == words[envEnd]
 }
 
-// Places among what stat returns of what proc(5) calls fields 26, 50 and 51 of /proc/PID/stat. Linux sets start_code last.
+// Indices in stat's result of the fields that proc(5) numbers 26, 50 and 51. Linux sets start_code last.
 const startCode, envStart, envEnd = 26 - 3, 50 - 3, 51 - 3
 
 func readAll(name string, b []byte) ([]byte, int, error) {

@@ -1,4 +1,4 @@
-// Package readers has what is put around an io.Reader in more than one place.
+// Package readers has wrappers of io.Reader that several packages use.
 package readers
 
 import (
@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// WithContext returns r with ctx checked before each read, so that a copy of any length
-// stops soon after ctx is over, with its cause.
-func WithContext(ctx context.Context, r io.Reader) io.Reader { return &withContext{ctx, r} }
-
-type withContext struct {
-	ctx context.Context
-	r   io.Reader
+// WithContext returns r with ctx checked before each read, so that a copy of any length stops soon after ctx is over,
+// with its cause.
+func WithContext(ctx context.Context, r io.Reader) io.Reader {
+	return reader(func(p []byte) (int, error) {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
+		return r.Read(p)
+	})
 }
 
-func (r *withContext) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	return r.r.Read(p)
-}
+// reader is an io.Reader as its method.
+type reader func(p []byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
 
 // Closing returns r with the Close of what it reads from.
 func Closing(r io.Reader, c io.Closer) io.ReadCloser {
@@ -30,7 +30,7 @@ func Closing(r io.Reader, c io.Closer) io.ReadCloser {
 	}{r, c}
 }
 
-// Failing keeps the error of a reader, so that it can be told from the writer's.
+// Failing keeps the error of a reader, so that it can be told from an error of the writer.
 type Failing struct {
 	R   io.Reader
 	Err error
@@ -44,30 +44,23 @@ func (f *Failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Pieces returns r, telling read, unless it is nil, of the bytes that each read brought.
+// Pieces returns r with read, unless it is nil, called after each read with the number of bytes that came.
 func Pieces(r io.Reader, read func(n int64)) io.Reader {
 	if read == nil {
 		return r
 	}
-	var last int64
-	return Counted(r, func(n int64) {
-		read(n - last)
-		last = n
+	return reader(func(p []byte) (int, error) {
+		n, err := r.Read(p)
+		read(int64(n))
+		return n, err
 	})
 }
 
-// Counted returns r, telling seen after each read how many bytes have come so far.
-func Counted(r io.Reader, seen func(n int64)) io.Reader { return &counted{r: r, seen: seen} }
-
-type counted struct {
-	r    io.Reader
-	n    int64
-	seen func(n int64)
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	c.seen(c.n)
-	return n, err
+// Counted returns r with seen called after each read with the number of bytes that have come so far.
+func Counted(r io.Reader, seen func(n int64)) io.Reader {
+	var all int64
+	return Pieces(r, func(n int64) {
+		all += n
+		seen(all)
+	})
 }

@@ -11,22 +11,21 @@ import (
 	"time"
 )
 
-// Resuming reads a body from start to end. Where the connection breaks it asks for the rest:
-// hours into a download of many gigabytes a break is ordinary.
+// Resuming reads a body from start to end. When the connection breaks, which is ordinary hours into a download of many
+// gigabytes, it asks for the rest.
 type Resuming struct {
 	Ctx  context.Context
 	Body io.ReadCloser
-	Size int64 // of the whole; -1: not known
+	Size int64 // of the complete body; -1: not known
 	Done func()
 
-	// Rest asks for what comes after from bytes. transient says of an error that it may be gone at
-	// the next try.
+	// Rest asks for what comes after from bytes. transient says that the error may be gone at the next try.
 	Rest func(from int64) (rest io.ReadCloser, transient bool, err error)
 
-	Breaks int                       // in a row, without Progress between them, that a read survives
-	Wait   func(n int) time.Duration // before the nth of them is mended, from 0
+	Breaks int                       // in a row, without Progress between them, which a read survives
+	Wait   func(n int) time.Duration // the pause before the rest is asked for after the nth of them, from 0
 
-	off, counted int64 // off when breaks was last 0
+	off, counted int64 // counted: off when breaks was last 0
 	breaks       int
 }
 
@@ -36,7 +35,6 @@ func (r *Resuming) Read(p []byte) (int, error) {
 	if r.off-r.counted >= Progress {
 		r.breaks, r.counted = 0, r.off
 	}
-	var slow *SlowError
 	switch {
 	case err == nil:
 		return n, nil
@@ -47,7 +45,8 @@ func (r *Resuming) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		err = io.ErrUnexpectedEOF
 	}
-	for transient := !errors.As(err, &slow); transient && r.breaks < r.Breaks; {
+	_, slow := errors.AsType[*SlowError](err)
+	for transient := !slow; transient && r.breaks < r.Breaks; {
 		if err := Pause(r.Ctx, r.Wait(r.breaks)); err != nil {
 			return n, err
 		}
@@ -69,8 +68,8 @@ func (r *Resuming) Close() error {
 	return r.Body.Close()
 }
 
-// Validator is what If-Range takes of an answer, so that its rest is not that of another file:
-// a strong ETag, else the date; empty if the host says neither.
+// Validator returns what to send by If-Range, so that the rest of an answer is not of another file: a strong ETag, else
+// the date; "" if the host gives neither.
 func Validator(res *http.Response) string {
 	if tag := res.Header.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		return tag
@@ -78,8 +77,7 @@ func Validator(res *http.Response) string {
 	return res.Header.Get("Last-Modified")
 }
 
-// CheckRest verifies that an answer is what comes after from bytes of a file with size bytes, -1
-// if that is not known.
+// CheckRest verifies that an answer is what comes after from bytes of a file with size bytes; -1: not known.
 func CheckRest(res *http.Response, from, size int64) error {
 	got := res.Header.Get("Content-Range") // bytes 100-199/200
 	span, total, _ := strings.Cut(strings.TrimPrefix(got, "bytes "), "/")

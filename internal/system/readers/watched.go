@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// Progress is how many bytes between two breaks of a connection count as getting on: whoever
-// continues after breaks gives up after some with fewer.
+// Progress is how many bytes between two breaks of a connection count as progress: readers that resume after breaks give
+// up after some breaks with fewer.
 const Progress = 64 << 10
 
-// LookUp is how long somebody's store has for a small answer as a whole.
+// LookUp is how long somebody's store has for a complete small answer.
 const LookUp = 20 * time.Second
 
-// Within bounds the asking for a small answer.
+// Within bounds the time for a small answer.
 func Within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, most, fmt.Errorf("no whole answer within %s", most))
+	return context.WithTimeoutCause(ctx, most, fmt.Errorf("no complete answer within %s", most))
 }
 
-// Pace bounds a connection that brings too little, so that nobody who keeps one open holds
-// up who reads it. Only the time that reads take counts, not what is done between them.
+// Pace is the least that a connection has to bring, so that a server that keeps it open does not hold up the reader.
+// Only the time in reads counts, not the time between them.
 type Pace struct {
-	Idle   time.Duration // nothing may come for that long
-	Window time.Duration // of reading, in each of which
-	Least  int64         // that many bytes come at least
+	Idle   time.Duration // the longest time without a byte
+	Window time.Duration // of reading,
+	Least  int64         // in each of which so many bytes have to come
 }
 
-// Usual is slower than any line by which somebody would want a file.
+// Usual returns a pace below any line over which somebody would want a file.
 func Usual() Pace {
 	return Pace{Idle: 30 * time.Second, Window: 30 * time.Second, Least: 30 * 4 << 10}
 }
@@ -42,9 +42,8 @@ func (e *SlowError) Error() string {
 	return fmt.Sprintf("only %d bytes came in %s", e.Came, e.In.Round(100*time.Millisecond))
 }
 
-// Watch returns body, of a request with the context of cancel, under p: where nothing comes
-// cancel is called, and reads fail with the cause; where too little does they fail with a
-// *SlowError. Close calls cancel.
+// Watch returns body, of a request with the context of cancel, under p: if nothing comes, cancel is called and reads fail
+// with the cause; if too little comes, reads fail with a *SlowError. Close calls cancel.
 func (p Pace) Watch(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser) io.ReadCloser {
 	idle := time.AfterFunc(p.Idle, func() { cancel(fmt.Errorf("nothing came for %s", p.Idle)) })
 	idle.Stop()

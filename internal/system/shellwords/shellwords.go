@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Quote is a word for a shell.
+// Quote returns a word for a shell.
 func Quote(s string) string {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("/._-+:@%=,", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -18,5 +18,5 @@ func Quote(s string) string {
 	return s
 }
 
-// Line is a command line for a shell.
+// Line returns a command line for a shell.
 func Line(words []string) string { return strings.Join(lists.Map(words, Quote), " ") }

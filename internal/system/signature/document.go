@@ -9,8 +9,8 @@ import (
 	"fmt"
 )
 
-// A signed document is a JSON object whose last members are its signer and the signature
-// over a frame and all bytes before the signature:
+// A signed document is a JSON object whose last members are its signer and the signature over frame and all bytes before
+// the signature:
 //
 //	{"format":"redsi-attestation/1", … ,"signer":"NAME:BASE64","signature":"BASE64"}
 const (
@@ -19,8 +19,8 @@ const (
 	sigClose = `"}`
 )
 
-// Sign adds signer and signature to a JSON object that has neither. The object must have its
-// format, so that a signature of one type of document is not valid for another.
+// Sign adds signer and signature to a JSON object that has neither. The object must have a format, so that a signature
+// of one type of document is not valid for another.
 func (k *Private) Sign(object []byte) ([]byte, error) {
 	var head struct {
 		Format    string           `json:"format"`
@@ -43,8 +43,8 @@ func (k *Private) Sign(object []byte) ([]byte, error) {
 	return fmt.Appendf(body, "%s%s%s", sigOpen, base64.StdEncoding.EncodeToString(sig), sigClose), nil
 }
 
-// Signer returns the key that signed a document; the zero Public if it is not signed. A
-// signature that does not match the document's bytes is an error.
+// Signer returns the key that signed a document; the zero Public if it is not signed. A signature that does not match
+// the document's bytes is an error.
 func Signer(doc []byte) (p Public, err error) {
 	var head struct {
 		Format    string  `json:"format"`

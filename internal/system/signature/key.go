@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Public is a key that verifies signatures, with the name that its owner gave it. The name is
-// for people: keys are distinguished by their bytes.
+// Public is a key that verifies signatures, with the name that its owner gave it. The name is for people: keys are
+// distinguished by their bytes.
 type Public struct {
 	Name string
 	key  [ed25519.PublicKeySize]byte
@@ -24,8 +24,8 @@ type Public struct {
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]*$`)
 
-// isName reports whether a key may have that name. (A bounded repetition in the expression
-// would slow down every start of the program.)
+// isName reports whether a key may have that name. (A bounded repetition in the expression would slow down every start of
+// the program.)
 func isName(s string) bool { return len(s) <= 100 && keyName.MatchString(s) }
 
 // ParsePublic reads "NAME:BASE64", as String writes it.
@@ -43,11 +43,9 @@ func ParsePublic(s string) (p Public, err error) {
 	return p, nil
 }
 
-func (p Public) String() string {
-	return p.Name + ":" + base64.StdEncoding.EncodeToString(p.key[:])
-}
+func (p Public) String() string { return p.Name + ":" + base64.StdEncoding.EncodeToString(p.key[:]) }
 
-// ID is the first 16 hex digits of the SHA-256 of the key: a name for files.
+// ID returns the first 16 hex digits of the SHA-256 of the key: a name for files.
 func (p Public) ID() string {
 	sum := sha256.Sum256(p.key[:])
 	return hex.EncodeToString(sum[:8])
@@ -65,7 +63,7 @@ type Private struct {
 	key  ed25519.PrivateKey
 }
 
-// New makes a key.
+// New creates a key.
 func New(name string) (*Private, error) {
 	if !isName(name) {
 		return nil, fmt.Errorf("%.200q is not a valid name of a key: want letters, digits and . _ @ + -, at most 100, beginning with a letter or digit", name)
@@ -77,7 +75,7 @@ func New(name string) (*Private, error) {
 	return &Private{name, key}, nil
 }
 
-// Public is the public half.
+// Public returns the public half.
 func (k *Private) Public() Public {
 	p := Public{Name: k.name}
 	copy(p.key[:], k.key.Public().(ed25519.PublicKey))

@@ -5,7 +5,7 @@ import "slices"
 // Ring is the keys that a project trusts.
 type Ring struct {
 	Trusted []Public
-	Revoked []Public // whose signatures do not count, whenever they were made
+	Revoked []Public // whose signatures do not count, whenever they were written
 }
 
 // Standing is what a ring says about a key.
@@ -18,7 +18,7 @@ const (
 	Unknown Standing = "unknown"
 )
 
-// Of is the standing of p; Unknown for the zero Public, which signed nothing.
+// Of returns the standing of p; Unknown for the zero Public, which signed nothing.
 func (r Ring) Of(p Public) Standing {
 	switch {
 	case !p.IsZero() && slices.ContainsFunc(r.Revoked, p.Same):

@@ -9,7 +9,7 @@ import (
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9._@+-]+`)
 
-// UserName is the user's name in the characters that a key's name may have.
+// UserName returns the user's name in the characters that a key's name may have.
 func UserName() string {
 	u, err := user.Current()
 	if err != nil {

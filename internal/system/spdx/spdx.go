@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// list has an identifier on each line, made by tools/golden/spdx.py: first those that version
-// 1.2.0 of the Citation File Format has, too; behind an empty line the others.
+// list has an identifier on each line, written by tools/golden/spdx.py: first the identifiers that version 1.2.0 of the
+// Citation File Format has, too; after an empty line the others.
 //
 //go:embed spdx.txt
 var list string
 
-// Pages is before an identifier in the address of its page.
+// Pages precedes an identifier in the address of its page.
 const Pages = "https://spdx.org/licenses/"
 
-// IDs are all identifiers, in their own case.
+// IDs returns all identifiers, in their own case.
 func IDs() []string { return strings.Fields(list) }
 
-// Find is an identifier in its own case, by a text in any, and whether the Citation File Format
-// has it; "" if the text is none.
+// Find returns the identifier, in its own case, that a text in any case names, and whether the Citation File Format has
+// it; "" if there is none.
 func Find(text string) (id string, inCFF bool) {
 	first, _, _ := strings.Cut(list, "\n\n")
 	for i, id := range IDs() {

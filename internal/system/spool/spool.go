@@ -10,24 +10,24 @@ import (
 // most is how many bytes a List holds before it writes them to its file.
 const most = 1 << 15
 
-// List is a list of bytes that is written from its beginning to its end and then read anywhere. A short one is held, a
-// longer one is in a file. Its first error stays, and what it could not keep is read as zeros.
+// List is a list of bytes that is written from its beginning to its end and then read anywhere. A short list is in
+// memory, a longer list in a file. Its first error stays, and what it could not keep is read as zeros.
 type List struct {
 	folder func() (string, error)
 	file   *os.File // nil: all is held; the runtime closes it when the List is garbage
-	held   []byte   // what is not in the file yet; of a list that is read, what was read last
+	held   []byte   // while the list is written, what is not in the file yet; then what was read last
 	at     int64    // where held begins
 	size   int64
 	err    error
 }
 
-// New is an empty list. folder gives the folder for its file, whose caller removes it.
+// New returns an empty list. folder returns the folder for its file, which the caller removes.
 func New(folder func() (string, error)) List { return List{folder: folder} }
 
-// Size is how many bytes were written.
+// Size returns how many bytes were written.
 func (s *List) Size() int64 { return s.size }
 
-// Err is the first error of the disk.
+// Err returns the first error of the disk.
 func (s *List) Err() error { return s.err }
 
 // Write appends b, which it copies.
@@ -59,7 +59,7 @@ func (s *List) End() error {
 	return s.err
 }
 
-// Read gives n bytes, which the next Read may overwrite. From a file it takes as many as ahead at once.
+// Read returns n bytes, which the next Read may overwrite. From a file it reads up to ahead bytes at once.
 func (s *List) Read(from int64, n, ahead int) []byte {
 	if from < s.at || from+int64(n) > s.at+int64(len(s.held)) {
 		size := max(n, int(min(int64(ahead), s.size-from)))

@@ -2,8 +2,8 @@ package values
 
 import "reflect"
 
-// Add adds the numbers of a structure to those of another, field by field and key by key; texts,
-// truth values and lists stay as they are. So no count that is new is forgotten.
+// Add adds the numbers of more to the numbers of to, field by field and key by key, so that no new count is forgotten.
+// Texts, truth values and lists stay as they are.
 func Add[T any](to *T, more T) { add(reflect.ValueOf(to).Elem(), reflect.ValueOf(more)) }
 
 func add(to, more reflect.Value) {

@@ -1,6 +1,6 @@
-// Package values reads what formats for data write alike: numbers, and YAML. Every reader of
-// data uses it, so that one text is one value in all of them; so do those who print numbers
-// for how they are rounded, and what their mean is. It must not know what the values are for.
+// Package values reads what formats for data have in common: numbers, and YAML. Every reader of data uses it, so that
+// the same text is the same value everywhere, and every printer of numbers, for rounding and means. It must not know
+// what the values are for.
 package values
 
 import (
@@ -19,7 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// JSON is a value as encoding/json writes it, but for escapes of HTML; "" indents nothing.
+// JSON returns a value as encoding/json writes it, without escapes for HTML; "" indents nothing.
 func JSON(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -29,7 +29,7 @@ func JSON(v any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
-// InvalidUTF8 is the offset of the first byte that is not UTF-8; -1 if all is.
+// InvalidUTF8 returns the offset of the first byte that is not UTF-8; -1 if there is none.
 func InvalidUTF8(b []byte) int {
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
@@ -43,7 +43,7 @@ func InvalidUTF8(b []byte) int {
 
 // Float is strconv.ParseFloat without what only Go writes: underscores and hexadecimal.
 func Float(s string) (float64, error) {
-	for i := range len(s) { // in place of ContainsAny: runs have a million numbers
+	for i := range len(s) { // faster than ContainsAny: runs have a million numbers
 		if s[i] == '_' || s[i]|0x20 == 'x' {
 			return 0, &strconv.NumError{Func: "ParseFloat", Num: strings.Clone(s), Err: strconv.ErrSyntax}
 		}
@@ -51,7 +51,7 @@ func Float(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// Integer reads a whole number, also when it is written as 1.0, as pandas writes it.
+// Integer reads an integer, also written as 1.0, as pandas does.
 func Integer(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -62,7 +62,7 @@ func Integer(s string) (int, error) {
 	return n, err
 }
 
-// ID reads the number of a page or revision as Whole does, to 2^64.
+// ID reads the number of a page or revision as Integer does, to 2^64.
 func ID(s string) (uint64, error) {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
@@ -70,13 +70,13 @@ func ID(s string) (uint64, error) {
 	}
 	n, err := Integer(s)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%.40q is not a whole number", s)
+		return 0, fmt.Errorf("%.40q is not an integer", s)
 	}
 	return uint64(n), nil
 }
 
-// Round rounds to decimals, halves away from zero as people round: the shortest decimal form
-// of v decides, not its binary tail.
+// Round rounds to decimals, halves away from zero as people do: the shortest decimal form of v decides, not its binary
+// tail.
 func Round(v float64, decimals int) float64 {
 	shift := math.Pow(10, float64(decimals))
 	exact, err := strconv.ParseFloat(strconv.FormatFloat(v*shift, 'g', 15, 64), 64)
@@ -86,7 +86,7 @@ func Round(v float64, decimals int) float64 {
 	return math.Round(exact)/shift + 0 // no -0
 }
 
-// Quantile of sorted numbers, at least one, is between neighbours as numpy's default.
+// Quantile returns a quantile of sorted numbers, at least one, between neighbours like numpy's default.
 func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
@@ -96,7 +96,7 @@ func Quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
 }
 
-// MeanStd is the mean of numbers, NaN of none, and their sample standard deviation, 0 of one.
+// MeanStd returns the mean of numbers, NaN without any, and their sample standard deviation, 0 for a single one.
 func MeanStd(numbers []float64) (mean, std float64) {
 	n, squares := float64(len(numbers)), 0.0
 	for _, v := range numbers {
@@ -112,8 +112,8 @@ func MeanStd(numbers []float64) (mean, std float64) {
 	return mean, std
 }
 
-// Inexact reports that a float64 does not tell a whole number, written with digits alone, from
-// its neighbours. It tells all those of up to 15 digits, zeros behind them left out.
+// Inexact reports that a float64 does not tell an integer, written in digits, from its neighbours. It tells all integers
+// of up to 15 digits, not counting trailing zeros.
 func Inexact(digits string) bool {
 	if len(strings.Trim(digits, "+-0")) <= 15 {
 		return false
@@ -127,16 +127,15 @@ func Inexact(digits string) bool {
 }
 
 var (
-	tabIndent = regexp.MustCompile(`(?m)^ *\t`)
-	wholeForm = regexp.MustCompile(`^[-+]?[0-9]+$|^0o[0-7]+$|^0x[0-9a-fA-F]+$`)
-	floatForm = regexp.MustCompile(`^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$`)
+	tabIndent   = regexp.MustCompile(`(?m)^ *\t`)
+	integerForm = regexp.MustCompile(`^[-+]?[0-9]+$|^0o[0-7]+$|^0x[0-9a-fA-F]+$`)
+	floatForm   = regexp.MustCompile(`^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$`)
 )
 
-// YAML is the value of a text by the core schema of version 1.2, with merge keys (<<): true
-// and false are the only truth values, so that no and on are texts; dates and 1_000 are texts;
-// 017 is 17. Values are map[string]any, []any, string, bool, json.Number of whole numbers,
-// float64, and nil, also of an empty text. check, if any, may refuse the document before it
-// is decoded. Errors name the line.
+// YAML returns the value of a text by the core schema of version 1.2, with merge keys (<<): true and false are the only
+// truth values, so that no and on are texts; dates and 1_000 are texts; 017 is 17. Values are map[string]any, []any,
+// string, bool, json.Number for integers, float64, and nil, also for an empty text. check, if any, may refuse the
+// document before it is decoded. Errors name the line.
 func YAML(text []byte, check func(*yaml.Node) error) (doc any, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var n, next yaml.Node
@@ -148,7 +147,7 @@ func YAML(text []byte, check func(*yaml.Node) error) (doc any, err error) {
 			return nil, fmt.Errorf("line %d: a second document begins here; one is read: split the file", next.Line)
 		}
 	}
-	if errors.Is(err, io.EOF) { // there is no second one
+	if errors.Is(err, io.EOF) { // there is no second document
 		if check != nil {
 			if err := check(&n); err != nil {
 				return nil, err
@@ -169,23 +168,23 @@ func YAML(text []byte, check func(*yaml.Node) error) (doc any, err error) {
 	return Each(doc, unmarked), nil
 }
 
-// The library rounds long numbers and takes more for numbers than version 1.2 does. So whole
-// numbers are decoded as texts behind a mark, as are texts that begin like it.
-const wholeMark, textMark = "\x00n", "\x00s"
+// The library rounds long numbers and takes more for numbers than version 1.2 does. So integers are decoded as texts
+// after a mark, as are texts that begin like it.
+const integerMark, textMark = "\x00n", "\x00s"
 
-// mostDigits is beyond those of every float64.
+// mostDigits is more than any float64 has.
 const mostDigits = 1000
 
 func mark(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 {
 		switch plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0; {
-		case plain && len(n.Value) < mostDigits && wholeForm.MatchString(n.Value):
-			whole, base := strings.TrimPrefix(n.Value, "+"), 10
-			if strings.HasPrefix(whole, "0o") || strings.HasPrefix(whole, "0x") {
+		case plain && len(n.Value) < mostDigits && integerForm.MatchString(n.Value):
+			digits, base := strings.TrimPrefix(n.Value, "+"), 10
+			if strings.HasPrefix(digits, "0o") || strings.HasPrefix(digits, "0x") {
 				base = 0
 			}
-			v, _ := new(big.Int).SetString(whole, base)
-			n.Tag, n.Value = "!!str", wholeMark+v.String()
+			v, _ := new(big.Int).SetString(digits, base)
+			n.Tag, n.Value = "!!str", integerMark+v.String()
 		case n.Tag == "!!timestamp", n.Tag == "!!int", n.Tag == "!!float" && !floatForm.MatchString(n.Value) && !strings.ContainsAny(n.Value, "nN"):
 			n.Tag = "!!str"
 		case strings.HasPrefix(n.Value, "\x00"):
@@ -209,8 +208,8 @@ func mark(n *yaml.Node) error {
 
 func unmarked(v any) any {
 	text, is := v.(string)
-	if whole, ok := strings.CutPrefix(text, wholeMark); ok {
-		return json.Number(whole)
+	if digits, ok := strings.CutPrefix(text, integerMark); ok {
+		return json.Number(digits)
 	}
 	if is {
 		return strings.TrimPrefix(text, textMark)
@@ -218,7 +217,7 @@ func unmarked(v any) any {
 	return v
 }
 
-// Each puts what of makes of a document's texts, numbers and truth values, and of null, in their place.
+// Each replaces a document's texts, numbers, truth values and nulls by the results of of.
 func Each(doc any, of func(any) any) any {
 	switch doc := doc.(type) {
 	case []any:

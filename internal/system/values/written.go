@@ -21,9 +21,9 @@ func Written(text []byte, v any) error {
 	return Lacks(text, v)
 }
 
-// Lacks is an error that names the first field that writers of v's type always write, since it
-// has neither omitempty nor omitzero, and a JSON text does not have: it would read as zero, which
-// is a value too. Types that decode themselves are not looked into.
+// Lacks returns an error that names the first field that a JSON text lacks although writers of v's type always write it,
+// since it has neither omitempty nor omitzero: it would read as zero, which is a value, too. Types that decode themselves
+// are not looked into.
 func Lacks(text []byte, v any) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	name, err := lacks(d, shapeOf(reflect.TypeOf(v)))
@@ -33,17 +33,15 @@ func Lacks(text []byte, v any) error {
 	return err
 }
 
-// shape is what is known of a type.
 type shape struct {
-	fields []field // none of what is no struct, or decodes itself
+	fields []field // empty unless it is a struct that does not decode itself
 	of     *shape  // of the elements of a list or map
 	deep   bool    // it is a struct with fields, or a list or map with such structs in it
 }
 
-// field is one of a struct as JSON has it.
 type field struct {
 	name         string
-	of           func() *shape // a type may have itself in it
+	of           func() *shape // called late, since a type may contain itself
 	always, null bool          // whether it has to be there, and may be null
 }
 
@@ -77,7 +75,7 @@ func shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// lacks reads a value, of a type that is not known if s is nil, and gives the path of the field that it lacks, "" if there is none.
+// lacks reads a value with a shape, which may be nil, and returns the path of the first field that it lacks; "" if none.
 func lacks(d *jsontext.Decoder, s *shape) (path string, err error) {
 	begins := d.PeekKind()
 	if begins != '{' && begins != '[' || s == nil || !s.deep {

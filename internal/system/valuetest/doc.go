@@ -1,2 +1,2 @@
-// Package valuetest judges the values that a test meets. It is for tests alone.
+// Package valuetest judges the values that a test meets. It is only for tests.
 package valuetest

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Is fails a test whose value is not the wanted one; about names the value or the case where the line does not.
+// Is fails a test whose value is not the wanted value; about names the value or the case if the line does not.
 func Is[T comparable](t testing.TB, got, want T, about ...any) {
 	t.Helper()
 	if got != want {
@@ -16,7 +16,7 @@ func Is[T comparable](t testing.TB, got, want T, about ...any) {
 	}
 }
 
-// Deep is Is of a list, a map or a structure, with all that it holds.
+// Deep is Is for lists, maps and structures, with all that they hold.
 func Deep[T any](t testing.TB, got, want T, about ...any) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
@@ -24,7 +24,7 @@ func Deep[T any](t testing.TB, got, want T, about ...any) {
 	}
 }
 
-// Of is Is of a call that returns an error too, which must be none:
+// Of is Is for a call that also returns an error, which must be nil:
 //
 //	valuetest.Of(t, want)(call())
 func Of[T comparable](t testing.TB, want T, about ...any) func(got T, err error) {
@@ -46,7 +46,7 @@ func Says(t testing.TB, got string, parts ...string) {
 	}
 }
 
-// text is a value in a failure: a text of one line is quoted, a longer one stands as it is.
+// text writes a value in a failure: a text of one line is quoted, a longer text stands as it is.
 func text(v any) string {
 	if s, ok := v.(string); ok && !strings.Contains(s, "\n") {
 		return fmt.Sprintf("%q", s)

@@ -72,7 +72,7 @@ type dedupCounts struct {
 	Documents dedup.Counts      `json:"documents"`
 	Coverage  dedup.Coverage    `json:"coverage"`
 	Resolved  *dedup.Resolution `json:"resolution,omitempty"`
-	Headless  *int              `json:"records_without_heading,omitempty"` // of keys of headings: these records are one document
+	Headless  *int              `json:"records_without_heading,omitempty"` // which are one document; for keys of headings
 }
 
 func runDedup(ctx context.Context, x *step.IO, c dedupConfig) error {
@@ -80,7 +80,7 @@ func runDedup(ctx context.Context, x *step.IO, c dedupConfig) error {
 	if err != nil {
 		return err
 	}
-	texts := map[nq.Key]dedup.Text{} // texts themselves are not held: it takes some 100 bytes a record
+	texts := map[nq.Key]dedup.Text{} // some 100 bytes a record: the texts themselves are not held
 	if c.Texts.Set() {
 		if err := readTexts(ctx, x, c, texts); err != nil {
 			return err
@@ -102,14 +102,11 @@ func runDedup(ctx context.Context, x *step.IO, c dedupConfig) error {
 	return writeGrouping(x, g, c.Pages.Set())
 }
 
-// grouped groups the records of both splits by keys in one pass.
+// grouped groups the records of both splits by keys, whose names have been checked, in one pass.
 func grouped(x *step.IO, train, dev step.Inputs, src dedup.Sources, o dedup.Options, names ...string) ([]*dedup.Grouping, error) {
 	var keys []dedup.Key
 	for _, name := range names {
-		k, err := dedup.Lookup(name)
-		if err != nil {
-			return nil, step.Permanent(err)
-		}
+		k, _ := dedup.Lookup(name)
 		keys = append(keys, k)
 	}
 	g, err := dedup.NewGrouper(x.Scratch, keys, o, src)
@@ -127,19 +124,18 @@ func grouped(x *step.IO, train, dev step.Inputs, src dedup.Sources, o dedup.Opti
 		return nil, err
 	}
 	groups, err := g.Groupings()
-	return groups, permanentIfRepeated(err)
+	return groups, permanentIf(err, dedup.ErrRepeated)
 }
 
-// permanentIfRepeated marks the error of making groupings that lies in the records, not in the disk.
-func permanentIfRepeated(err error) error {
-	if errors.Is(err, dedup.ErrRepeated) {
+// permanentIf marks the one error that lies in the data as permanent; any other is the disk's.
+func permanentIf(err, data error) error {
+	if errors.Is(err, data) {
 		return step.Permanent(err)
 	}
 	return err
 }
 
-// eachHeaderInOrder reads the headers of both splits, those first that the order says,
-// and refuses a header of the other split.
+// eachHeaderInOrder reads the headers of both splits in an order, and refuses a header of the other split.
 func eachHeaderInOrder(x *step.IO, order dedup.RecordOrder, train, dev step.Inputs, f func(*nq.Header) error) error {
 	of := map[nq.Split]step.Inputs{nq.Train: train, nq.Dev: dev}
 	for _, split := range order.Splits() {
@@ -156,16 +152,13 @@ func eachHeaderInOrder(x *step.IO, order dedup.RecordOrder, train, dev step.Inpu
 	return nil
 }
 
-// bertNormalize is what the tokenizer of an attribute makes of a title; nil if there is none.
+// bertNormalize returns the normalization of titles by the tokenizer of an attribute; nil without one.
 func bertNormalize(x *step.IO, in step.Inputs, attribute string) (func(string) string, error) {
 	if len(in) == 0 {
 		return nil, nil
 	}
 	bert, err := inout.OpenTokenizer(x, in, attribute, tokenize.LoadBERT)
-	if err != nil {
-		return nil, err
-	}
-	return bert.Normalize, nil
+	return bert.Normalize, err
 }
 
 // dedupSources loads what the key needs from other domains.
@@ -203,8 +196,7 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 	return inout.WriteJSON(x, "counts", counts)
 }
 
-// work says how large the collection will be at most: as the paper's largest, or with a document
-// for each record.
+// work says how large the collection will be at most: as the paper's largest, or a document for each record.
 func (c dedupConfig) work() step.Work {
 	records := func(of step.Inputs) step.Amount { return step.Amount{Times: 1, Of: of, Count: "records"} }
 	all := records(append(append(step.Inputs{}, c.Train...), c.Dev...))
@@ -216,7 +208,7 @@ func (c dedupConfig) work() step.Work {
 	return w
 }
 
-// readTexts reads what identifies the text of every record, whatever their order is.
+// readTexts reads the digest and the length of each record's text, in any order.
 func readTexts(ctx context.Context, x *step.IO, c dedupConfig, texts map[nq.Key]dedup.Text) error {
 	return inout.EachDocument(ctx, x, c.Texts, func(d *corpus.Document) error {
 		key := nq.Key{Split: nq.Split(d.Split), ID: d.ExampleID}
@@ -266,7 +258,7 @@ have is counted and reported as absent; the numbers do not depend on it.`,
 // diagnosis is the report: the numbers, and the examples that tables print.
 type diagnosis struct {
 	dedup.Diagnostics
-	Fragment     *inout.Example[dedup.Fragment]  `json:"fragment"` // null: there is none
+	Fragment     *inout.Example[dedup.Fragment]  `json:"fragment"` // null: no page is fragmented
 	Collision    *inout.Example[dedup.Collision] `json:"collision"`
 	SharedTitles []dedup.SharedTitle             `json:"shared_titles"`
 }
@@ -297,7 +289,7 @@ func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
 		"colliding_pages": d.CollidingPages})
 }
 
-// chosen is the example that a title names, else the first; nil if there is none.
+// chosen returns the example that a title names or, without a title, the first; nil if there is none.
 func chosen[T any](x *step.IO, title string, all []T, find func(title string) (T, error)) *inout.Example[T] {
 	if title == "" {
 		if len(all) == 0 {

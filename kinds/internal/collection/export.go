@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/export"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -30,11 +31,11 @@ type exportConfig struct {
 	Corpus      step.Input            `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents; default: none"`
 	Report      step.Input            `hcl:"report,optional" accepts:"report" help:"report of the serialize step that wrote the texts; the card lists its options"`
 	Identifiers map[string]step.Input `hcl:"identifiers,optional" accepts:"docid/ids" help:"identifiers of the documents by type, such as naive"`
-	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, including documents that are not relevant, as import_corpus writes them; default: those of the queries"`
+	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, including documents that are not relevant, as import_corpus writes them; default: the queries' own"`
 	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
 	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
 	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
-	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi, as they are but for white space"`
+	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi, with white space changed"`
 	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
 	Form        string                `hcl:"form,optional" help:"serialization of the texts"`
@@ -51,7 +52,7 @@ var Export = step.Define(step.Kind[exportConfig]{
 The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
 package reads. With identifiers, every document's are written too. A split without queries
 has no files, except in redsi, which has no test split. With croissant, croissant.json
-describes files, documents, queries and judgements (those of beir) in that vocabulary, version 1.0.
+describes files, documents, queries and judgements (beir's) in that vocabulary, version 1.0.
 The card is one of a repository of data sets: each of its
 configurations can be loaded by name. With ids = "key", white space and control characters
 of ASCII in names are _, as export_run writes them; two names that become one are an error.
@@ -94,7 +95,7 @@ func checkExport(c exportConfig, ps *step.Problems) {
 	}
 }
 
-// exportedKey is a key that a collection can have, of kind dedup or collect.
+// exportedKey looks up a key of kind dedup or import_corpus.
 func exportedKey(name string) (collect.Key, error) {
 	for _, k := range collect.Keys() {
 		if k.Name == name {
@@ -139,9 +140,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 		}
 	}
 	if c.has(export.Redsi) {
-		if g.Variant, err = nq320k.VariantOf(c.Form, c.Key); err != nil {
-			return step.Permanent(err)
-		}
+		g.Variant, _ = nq320k.VariantOf(c.Form, c.Key)                                     // checked
 		if g.Examples, err = inout.Read(x, c.Queries, "", export.ExamplesOf); err != nil { // a first pass
 			return err
 		}
@@ -150,12 +149,8 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	if err != nil {
 		return err
 	}
-	var formats []export.Format
-	for _, f := range c.Formats {
-		if export.Format(f) != export.Croissant {
-			formats = append(formats, export.Format(f))
-		}
-	}
+	formats := lists.Map(c.Formats, func(f string) export.Format { return export.Format(f) })
+	formats = slices.DeleteFunc(formats, func(f export.Format) bool { return f == export.Croissant })
 	create := func(name string) (io.WriteCloser, error) { return x.CreateFile("files", name) }
 	sum, err := export.Write(export.FromGrouping(g), formats, create)
 	if err != nil {
@@ -172,10 +167,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 }
 
 func (c exportConfig) card(x *step.IO) (export.Card, error) {
-	k, err := exportedKey(c.Key)
-	if err != nil {
-		return export.Card{}, step.Permanent(err)
-	}
+	k, _ := exportedKey(c.Key) // checked
 	card := export.Card{Name: c.Name, Key: k.Label, KeyDoc: k.Doc, Serializer: c.Form, Origin: export.Origin(c.Origin), Language: c.Language, Command: c.Command}
 	for i, in := range c.Counts {
 		var n dedupCounts
@@ -210,7 +202,7 @@ func (c exportConfig) card(x *step.IO) (export.Card, error) {
 	return card, nil
 }
 
-// options are those of the serializer, as JSON has them, by name.
+// options returns the options of the serializer as JSON, by name.
 func (c exportConfig) options(x *step.IO) ([]export.Setting, error) {
 	if !c.Report.Set() {
 		return nil, nil
@@ -236,7 +228,7 @@ func (c exportConfig) options(x *step.IO) ([]export.Setting, error) {
 	return list, nil
 }
 
-// corpusTexts gives each document's text, asked for in order.
+// corpusTexts returns a function for the text of each document, asked for in order, and a function that closes it.
 func corpusTexts(x *step.IO, in step.Input) (func(*dedup.Document) (string, error), func(), error) {
 	if !in.Set() {
 		return nil, func() {}, nil
@@ -324,7 +316,6 @@ func runPackage(ctx context.Context, x *step.IO, c packageConfig) error {
 // packageFiles finds the four files of one folder.
 func packageFiles(x *step.IO, c packageConfig) (map[string]artifacts.File, error) {
 	folders := map[string]map[string]artifacts.File{}
-	var described []string // folders that have a metadata.json
 	for f := range inout.Files(x, c.Files, inout.Called("file")) {
 		folder, name := path.Split(f.Name)
 		folder = strings.TrimSuffix(folder, "/")
@@ -338,14 +329,11 @@ func packageFiles(x *step.IO, c packageConfig) (map[string]artifacts.File, error
 			return nil, fmt.Errorf("%s is given twice", f.Name)
 		}
 		folders[folder][name] = f
-		if name == nq320k.MetadataFile {
-			described = append(described, folder)
-		}
 	}
 	folder := strings.Trim(c.Folder, "/")
 	if c.Folder == "" {
-		slices.Sort(described)
-		switch described = slices.Compact(described); len(described) {
+		maps.DeleteFunc(folders, func(_ string, files map[string]artifacts.File) bool { return files[nq320k.MetadataFile].Name == "" })
+		switch described := slices.Sorted(maps.Keys(folders)); len(described) {
 		case 0:
 			return nil, fmt.Errorf("no folder of the files has a %s; a package has %s", nq320k.MetadataFile, strings.Join(nq320k.Files(), ", "))
 		case 1:
@@ -404,7 +392,7 @@ func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) er
 		"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
 }
 
-// side is one collection of a comparison.
+// side returns one of the two collections of a comparison.
 func side(x *step.IO, documents, queries, texts step.Input) nq320k.Collection {
 	return nq320k.Collection{
 		Documents: func() (io.ReadCloser, error) { return x.Open(documents) },

@@ -31,7 +31,7 @@ type extracting struct {
 	Format     string   `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
 	OnBadInput string   `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	Require    []string `hcl:"require,optional" enum:"title,oldid" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
-	Text4K     string   `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: those of text, or the tags too; the paper does not say"`
+	Text4K     string   `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: tokens of text, or the tags too; the paper does not say"`
 }
 
 var Extract = step.Define(step.Kind[extractConfig]{
@@ -41,7 +41,7 @@ var Extract = step.Define(step.Kind[extractConfig]{
 Parquet files as the Hugging Face hub has the set (configs default and dev) give
 the records of the original lines; those of revisions from before there were byte
 offsets have format = "simplified" only. Keeps the fields that retrieval needs (paper, appendix "NQ Formats"). One part
-per file, so adding or losing one recomputes that one alone. Headers are the
+per file, so adding or losing one recomputes only this part. Headers are the
 light half, about 300 bytes a record, that grouping reads. What no later step can
 use is a bad record here, where it can be skipped: no words in question or text, no
 URL, a dev record without title, an example_id that was there before, in any of the
@@ -74,8 +74,7 @@ a group of rows, 0.7 GB where groups have 1,000.`,
 	Run:   mergeExtracted,
 })
 
-// extractFileConfig is one file of an extract. Its name appears in errors and
-// in the report, so it is part of the key.
+// extractFileConfig is one file of an extract. Its name is in errors and in the report, and so in the key.
 type extractFileConfig struct {
 	extracting
 	File step.Input `hcl:"file" help:"NQ file"`
@@ -141,7 +140,7 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 	return writeCounts(x, rd.Counts())
 }
 
-// openRecords begins to read a file of either kind.
+// openRecords opens a file of JSON lines or Parquet; the function closes it.
 func openRecords(x *step.IO, c extractFileConfig, o nq.Options) (*nq.Reader, func(), error) {
 	in, err := x.Open(c.File)
 	if err != nil {
@@ -161,7 +160,7 @@ func openRecords(x *step.IO, c extractFileConfig, o nq.Options) (*nq.Reader, fun
 	return rd, func() { rd.Close(); f.Close() }, nil
 }
 
-// openLocal opens a file that is not read from its front, as Parquet.
+// openLocal opens a file for reading at any place, such as Parquet.
 func openLocal(x *step.IO, d artifacts.Digest) (*os.File, error) {
 	path, err := x.Path(d)
 	if err != nil {
@@ -170,7 +169,7 @@ func openLocal(x *step.IO, d artifacts.Digest) (*os.File, error) {
 	return os.Open(path)
 }
 
-// eachLine visits the lines of a file of either kind; of Parquet those alone that are wanted, if wanted is not nil.
+// eachLine visits the lines of a file of JSON lines or Parquet; of Parquet only the wanted lines, if wanted is not nil.
 func eachLine(x *step.IO, f artifacts.File, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
 	in, err := openLocal(x, f.Digest)
 	if err != nil {
@@ -187,7 +186,7 @@ func eachLine(x *step.IO, f artifacts.File, wanted func(id string) bool, visit f
 	return nil
 }
 
-// required are what a URL may be asked to name.
+// required are the checks of what a URL may be asked to name.
 var required = map[string]func(url string) error{
 	"title": func(url string) error {
 		if _, ok := wikipedia.URLTitle(url); !ok {
@@ -211,14 +210,14 @@ func writeCounts(x *step.IO, counts nq.Counts) error {
 	return inout.WriteJSON(x, "report", counts)
 }
 
-// What files of Natural Questions come to: 42 GB have 307,373 records ("Natural Questions" in the
-// paper). Of a byte extract left 0.18 to 0.21 in real and generated records of real size, which were few.
+// Sizes of Natural Questions: 42 GB have 307,373 records ("Natural Questions" in the paper). Extract left 0.18 to
+// 0.21 of a byte, in few real and generated records of real size.
 const (
 	bytesOfRecord = 42e9 / rates.TrainQueries
 	extractedByte = 0.25
 )
 
-// work is reading the files.
+// work is the bytes that are read.
 func (c extractConfig) work() step.Work {
 	bytes := func(times float64) step.Amount {
 		return step.Amount{Times: times, Of: c.Files, Count: step.BytesCount}
@@ -229,8 +228,8 @@ func (c extractConfig) work() step.Work {
 	}
 }
 
-// taskOfEach makes a part of each file of some inputs, which a part has as an input of a type. A file that has no name of
-// its own has that of its input's number.
+// taskOfEach makes a part of each file of some inputs; the part has it as an input of type typ. A file without a name
+// of its own is called name(number of its input).
 func taskOfEach(x *step.IO, ins step.Inputs, typ string, name func(i int) string, task func(f step.Input, name string) (step.Task, error)) ([]step.Task, error) {
 	var tasks []step.Task
 	for f := range inout.Files(x, ins, name) {
@@ -243,7 +242,7 @@ func taskOfEach(x *step.IO, ins step.Inputs, typ string, name func(i int) string
 	return tasks, nil
 }
 
-// extracted is one file of an extract: what its part left.
+// extracted is what a part left of a file.
 type extracted struct {
 	name             string // of the NQ file
 	records, headers artifacts.File
@@ -258,8 +257,8 @@ type repeated struct {
 	in string // the earlier file
 }
 
-// mergeExtracted lists the files' streams. Parts cannot see each other, so an example
-// that is in two files is found here: the later file is written again without it.
+// mergeExtracted lists the files' streams. Parts cannot see each other, so an example that is in two files is found
+// here: the later file is rewritten without it.
 func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
 	var files []extracted
 	for i, f := range c.each(x) {
@@ -284,15 +283,15 @@ func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
 	return writeCounts(x, total)
 }
 
-// named is the name of an input that has none of its own.
+// named returns the name of an input without a name of its own.
 func (c extractConfig) named(n int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, n) }
 
-// each are the files that are extracted, a part each.
+// each returns the files that are extracted, a part each.
 func (c extractConfig) each(x *step.IO) []artifacts.File {
 	return slices.Collect(inout.Files(x, c.Files, c.named))
 }
 
-// streamOf is what a part left of a file, as the step's outputs name it.
+// streamOf returns an output of a file's part as a file of the step's output.
 func streamOf(name, output string, p *artifacts.Result) artifacts.File {
 	a := p.Outputs[output]
 	return artifacts.File{Name: strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl"), ".parquet") + "." + output, Digest: a.Digest, Size: a.Size}
@@ -300,18 +299,18 @@ func streamOf(name, output string, p *artifacts.Result) artifacts.File {
 
 // knownExtracted lists the streams of the files that have been read.
 func knownExtracted(x *step.IO, c extractConfig, parts []*artifacts.Result) map[string][]artifacts.File {
-	known := map[string][]artifacts.File{}
+	streams := map[string][]artifacts.File{}
 	for i, f := range c.each(x) {
 		for _, output := range []string{"records", "headers"} {
 			if parts[i] != nil {
-				known[output] = append(known[output], streamOf(f.Name, output, parts[i]))
+				streams[output] = append(streams[output], streamOf(f.Name, output, parts[i]))
 			}
 		}
 	}
-	return known
+	return streams
 }
 
-// findRepeated reads the headers of several files.
+// findRepeated finds the examples that an earlier file has, by the headers.
 func findRepeated(x *step.IO, files []extracted) error {
 	if len(files) < 2 {
 		return nil
@@ -356,7 +355,7 @@ func (f *extracted) link(x *step.IO, policy string) error {
 	return rewriteStream(x, "headers", f.headers, f.repeated, nq.NewHeaderReader, nq.NewHeaderWriter, func(h *nq.Header) int64 { return h.ExampleID })
 }
 
-// eachEntry visits the entries of a stream, each of which is only valid during the call.
+// eachEntry visits the entries of a stream. An entry is valid during the call.
 func eachEntry[T any](x *step.IO, from artifacts.File, newReader func(io.Reader) *nq.EntryReader[T], visit func(*T) error) error {
 	in, err := x.OpenFile(from)
 	if err != nil {
@@ -378,8 +377,7 @@ func eachEntry[T any](x *step.IO, from artifacts.File, newReader func(io.Reader)
 	}
 }
 
-// rewriteStream copies a stream into an output without some of its entries, which must
-// be of the examples that they are said to be of.
+// rewriteStream copies a stream into an output without some of its entries, which must have the ids in without.
 func rewriteStream[T any](x *step.IO, output string, from artifacts.File, without []repeated,
 	newReader func(io.Reader) *nq.EntryReader[T], newWriter func(io.Writer) (*nq.EntryWriter[T], error), id func(*T) int64) error {
 	out, err := x.CreateFile(output, from.Name)

@@ -70,7 +70,7 @@ type fieldsReport struct {
 
 type formatFields struct {
 	Counts nq.FieldCounts      `json:"counts"`
-	Fields map[nq.Field]string `json:"fields"` // ✓ or –; without records none
+	Fields map[nq.Field]string `json:"fields"` // ✓ or –; empty without records
 }
 
 var Fields = step.Define(step.Kind[fieldsConfig]{
@@ -140,7 +140,7 @@ found; a format whose files do not have it says so.`,
 	Defaults: formatExampleConfig{Items: 1, Characters: 160},
 	Check: inout.Checks(func(c formatExampleConfig, ps *step.Problems) {
 		_, err := strconv.ParseInt(c.ExampleID, 10, 64)
-		inout.Check(ps, "example_id", err == nil || c.ExampleID == "", "is not a whole number")
+		inout.Check(ps, "example_id", err == nil || c.ExampleID == "", "is not an integer")
 	}),
 	Run: func(ctx context.Context, x *step.IO, c formatExampleConfig) error {
 		rep := formatExampleReport{ExampleID: c.ExampleID}
@@ -162,7 +162,7 @@ type formatExampleReport struct {
 	Simplified inout.Example[string] `json:"simplified"`
 }
 
-// show finds an example in a format's files: its line, cut, or, if they have none, absent.
+// show finds an example in a format's files, and sets to to its line, cut, or to absent.
 func (c formatExampleConfig) show(ctx context.Context, x *step.IO, format string, files step.Inputs, id *string, to *inout.Example[string]) error {
 	line, err := findLine(ctx, x, format, files, id)
 	if err != nil {
@@ -179,8 +179,8 @@ func (c formatExampleConfig) show(ctx context.Context, x *step.IO, format string
 	return nil
 }
 
-// findLine reads files until the example, or, with an empty id, the first line,
-// whose id it then sets; nil if none has it.
+// findLine reads files until the example or, with an empty id, the first line, whose id it then sets; nil if no file
+// has the example.
 func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id *string) ([]byte, error) {
 	for f := range inout.Files(x, ins, inout.Called(name)) {
 		var found []byte

@@ -17,10 +17,9 @@ type importCorpusConfig struct {
 	Tokenizer step.Inputs `hcl:"tokenizer,added" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or compressed; needed by normalized_title"`
 }
 
-// importing is what an import_corpus step and its parts have in common: all that says which
-// documents are taken.
+// importing is what an import_corpus step and its parts have in common: what decides which documents are taken.
 type importing struct {
-	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), the hub's (corpus/, queries/, and data/test-*.parquet with query-id and corpus-id), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
+	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file recognised by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), the hub's (corpus/, queries/, and data/test-*.parquet with query-id and corpus-id), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
 	Folder       string              `hcl:"folder,optional" help:"with files: only what is below this folder, such as beir of an export"`
 	Documents    step.Inputs         `hcl:"documents,optional" accepts:"files,file,hub/dataset" help:"documents, plain or compressed; of a tree, the files whose names say so, or else all that say nothing"`
 	Queries      step.Inputs         `hcl:"queries,optional" accepts:"files,file,hub/dataset" help:"queries of every split: a field split, the file that judges a query, or a draw says which split it is in; their documents may be in a field document"`
@@ -47,9 +46,9 @@ type importing struct {
 	Relevant   int                `hcl:"relevant,optional" min:"1" help:"the least grade of a relevant document; others are in the qrels only"`
 	Split      map[string]float64 `hcl:"split,optional" min:"0" max:"1" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
 	SplitFrom  string             `hcl:"split_from,optional" enum:"unsplit,train" help:"which queries they are drawn from: those whose split nothing says, or train's"`
-	Limit      map[string]int     `hcl:"limit,added" min:"1" help:"queries of train, dev and test that are taken at most, of those that have a relevant document, and documents beside those that judgments name, such as { train = 95000, documents = 100000 }; drawn by seed"`
+	Limit      map[string]int     `hcl:"limit,added" min:"1" help:"how many queries of train, dev and test with a relevant document are taken at most, and how many documents beside the judged ones, such as { train = 95000, documents = 100000 }; drawn by seed"`
 	Seed       int                `hcl:"seed,optional" min:"0" help:"for what is drawn"`
-	Keep       string             `hcl:"keep,optional" enum:"all,judged,relevant" help:"which documents are taken: all, those that a judgment names, relevant or not, or those that are relevant to a query that is taken"`
+	Keep       string             `hcl:"keep,optional" enum:"all,judged,relevant" help:"which documents are taken: all, judged documents, relevant or not, or documents that are relevant to a query that is taken"`
 	Empty      string             `hcl:"empty,optional" enum:"keep,drop,drop_body" help:"what becomes of a document whose text has no words; drop_body leaves out those too of which only the title has some"`
 	OnBadInput string             `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read, a second one of a document or query, and a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	OnMissing  string             `hcl:"on_missing,optional" enum:"skip,fail" help:"what to do with a judgment whose query or document is in none of the files: leave it out, counted, or fail and name it"`
@@ -103,7 +102,6 @@ type importCorpusReport struct {
 }
 
 func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
-	bad := inout.Adding(ps)
 	inout.Check(ps, "documents", len(c.Files)+len(c.Documents) > 0, "give files, a tree that has documents, queries and judgments, or documents")
 	inout.Check(ps, "folder", c.Folder == "" || len(c.Files) > 0, "applies only together with files")
 	attributes := lists.Map(c.sources(), func(s importSource) string { return s.attribute })
@@ -118,18 +116,18 @@ func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
 		fields string
 		role   collect.Role
 	}{{"fields", collect.Documents}, {"query_fields", collect.Queries}, {"qrels_fields", collect.Judgments}} {
-		known := collect.FieldNames(r.role)
+		fields := collect.FieldNames(r.role)
 		for _, name := range slices.Sorted(maps.Keys(c.reading(r.role).Fields)) {
-			inout.Check(ps, r.fields, slices.Contains(known, name), "%q is not one of %v", name, known)
+			inout.Check(ps, r.fields, slices.Contains(fields, name), "%q is not one of %v", name, fields)
 		}
 	}
 	inout.Check(ps, "tokenizer", c.Key != collect.NormalizedTitle || len(c.Tokenizer) > 0, "is needed by key normalized_title")
 	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
 		switch {
 		case name != limitDocuments && !slices.Contains(collect.Splits(), nq.Split(name)):
-			bad("limit", "%q is none of train, dev, test and documents", name)
+			inout.Add(ps, "limit", "%q is not one of train, dev, test and documents", name)
 		case name == limitDocuments && c.Keep != string(collect.KeepAll):
-			bad("limit", `documents applies only to keep = "all"; judged documents are always all taken`)
+			inout.Add(ps, "limit", `documents applies only to keep = "all"; judged documents are always all taken`)
 		}
 	}
 	sum := 0.0
@@ -149,7 +147,7 @@ type importSource struct {
 	inputs    step.Inputs
 }
 
-// sources are the attributes that have files of one role, in the order in which they are read.
+// sources returns the attributes that have files of one role, in the order in which they are read.
 func (c importing) sources() []importSource {
 	return []importSource{
 		{"queries", collect.Queries, "", c.Queries}, {"train_queries", collect.Queries, nq.Train, c.TrainQueries},
@@ -160,7 +158,7 @@ func (c importing) sources() []importSource {
 	}
 }
 
-// reading is how files of a role are read.
+// reading says how files of a role are read.
 func (c importing) reading(role collect.Role) collect.Reading {
 	return map[collect.Role]collect.Reading{
 		collect.Documents: {Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns},
@@ -169,7 +167,7 @@ func (c importing) reading(role collect.Role) collect.Reading {
 	}[role]
 }
 
-// limitDocuments is the name in limit of documents that are not wanted.
+// limitDocuments is the name in limit for documents that no judgment names.
 const limitDocuments = "documents"
 
 func (c importing) options() collect.Options {

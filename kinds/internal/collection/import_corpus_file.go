@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importFileConfig is one file of documents. Its name appears in errors and in the report, so
-// it is part of the key.
+// importFileConfig is one file of documents. Its name is in errors and in the report, and so in the key.
 type importFileConfig struct {
 	importing
 	File step.Input `hcl:"file" help:"documents"`
@@ -33,7 +32,7 @@ type importFileReport struct {
 	Documents collect.DocumentsReport `json:"documents"`
 }
 
-// splitImportCorpus makes a part of each file of documents, if some of them are left out.
+// splitImportCorpus makes a part of each file of documents, if documents are left out.
 func splitImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) ([]step.Task, error) {
 	if c.Keep == string(collect.KeepAll) && c.Limit[limitDocuments] == 0 {
 		return nil, nil
@@ -55,7 +54,7 @@ func splitImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) ([
 	return inout.Tasks(importFile, parts)
 }
 
-// runImportFile keeps what may be taken of a file, once it knows the queries of all.
+// runImportFile reads all queries, and keeps the file's documents that may be taken.
 func runImportFile(ctx context.Context, x *step.IO, c importFileConfig) error {
 	files, err := c.collected(ctx, x)
 	if err != nil {

@@ -51,13 +51,13 @@ func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) erro
 	return errors.Join(inout.WriteLines(x, "queries", queries), i.qrels(coll), i.reports(coll, questions))
 }
 
-// collectedFile is a file with what it is.
+// collectedFile is a file with its role.
 type collectedFile struct {
 	collect.Part
 	file artifacts.File
 }
 
-// files lists what is read: queries, then judgments, then documents, which there must be.
+// files lists what is read: queries, then judgments, then documents. Without documents it fails.
 func (c importing) files(ctx context.Context, x *step.IO) ([]collectedFile, error) {
 	all, err := c.collected(ctx, x)
 	if err == nil && (len(all) == 0 || all[len(all)-1].Role != collect.Documents) {
@@ -66,7 +66,7 @@ func (c importing) files(ctx context.Context, x *step.IO) ([]collectedFile, erro
 	return all, err
 }
 
-// unused names the files of trees that were taken for nothing; "" if there are none.
+// unused says which files of trees have no role; "" if there are none.
 func (c importing) unused(x *step.IO, used []collectedFile) string {
 	var names []string
 	for f := range inout.Files(x, c.Files, func(n int) string { return fmt.Sprintf("files-%02d", n) }) {
@@ -91,20 +91,19 @@ func (c importing) collected(ctx context.Context, x *step.IO) ([]collectedFile, 
 	}
 	for _, s := range c.sources() {
 		for n, in := range s.inputs {
-			for _, f := range c.those(ctx, x, s, x.Files(in, fmt.Sprintf("%s-%02d", s.attribute, n))) {
+			for _, f := range c.meant(ctx, x, s, x.Files(in, fmt.Sprintf("%s-%02d", s.attribute, n))) {
 				all = append(all, collectedFile{collect.Part{Role: s.role, Split: s.split}, f})
 			}
 		}
 		if len(s.inputs) > 0 && !slices.ContainsFunc(all, func(f collectedFile) bool { return f.Role == s.role }) {
-			return nil, fmt.Errorf("%s: none of the files given is one; name it with pick", s.attribute)
+			return nil, fmt.Errorf("%s: no name of the given files says so; name the files with pick", s.attribute)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b collectedFile) int { return a.Compare(b.Part) })
 	return all, nil
 }
 
-// arranged are the files of a tree that has all roles: those that are picked, and all others
-// whose names say what they are.
+// arranged returns the files of a tree that has all roles: the picked files, and the others whose names say their role.
 func (c importing) arranged(ctx context.Context, x *step.IO, files []artifacts.File) ([]collectedFile, error) {
 	var all []collectedFile
 	var names []string
@@ -138,32 +137,32 @@ func judges(ctx context.Context, x *step.IO, f artifacts.File) bool {
 	return collect.Judges(ctx, (&corpusImport{x: x}).file(f))
 }
 
-// picked reports that a pattern of an attribute is a file's name, or the last part of it.
+// picked reports whether a pattern of an attribute matches a file's name, or the last part of it.
 func (c importing) picked(attribute, name string) bool {
 	return slices.ContainsFunc(c.Pick[attribute], func(pattern string) bool {
-		whole, _ := path.Match(pattern, name)
+		full, _ := path.Match(pattern, name)
 		last, _ := path.Match(pattern, path.Base(name))
-		return whole || last
+		return full || last
 	})
 }
 
-// those are the files of one input that are meant by an attribute: the picked ones, or those
-// whose names say it, or else those whose names say nothing.
-func (c importing) those(ctx context.Context, x *step.IO, s importSource, files []artifacts.File) []artifacts.File {
+// meant returns the files of an input that belong to an attribute: the picked files or, without pick, the files whose
+// names say so, else the files whose names say nothing.
+func (c importing) meant(ctx context.Context, x *step.IO, s importSource, files []artifacts.File) []artifacts.File {
 	if len(files) == 1 {
 		return files
 	}
 	var said, silent []artifacts.File
 	for _, f := range files {
-		p, known := collect.PartIn(f.Name, func(string) bool { return judges(ctx, x, f) })
+		p, says := collect.PartIn(f.Name, func(string) bool { return judges(ctx, x, f) })
 		switch {
 		case len(c.Pick[s.attribute]) > 0:
 			if c.picked(s.attribute, f.Name) {
 				said = append(said, f)
 			}
-		case known && p.Role == s.role && (p.Split == "" || s.split == "" || p.Split == s.split):
+		case says && p.Role == s.role && (p.Split == "" || s.split == "" || p.Split == s.split):
 			said = append(said, f)
-		case !known:
+		case !says:
 			silent = append(silent, f)
 		}
 	}
@@ -187,7 +186,7 @@ func (i *corpusImport) file(f artifacts.File) collect.File {
 		Path: func() (string, error) { return i.x.Path(f.Digest) }}
 }
 
-// add takes the report of a file that was read; of documents, parts have said it before.
+// add adds the report of a file that was read; for documents, parts have theirs.
 func (i *corpusImport) add(r collect.FileReport, err error) error {
 	if r.Role != collect.Documents || len(i.x.Parts()) == 0 {
 		i.report.Files = append(i.report.Files, r)
@@ -195,10 +194,10 @@ func (i *corpusImport) add(r collect.FileReport, err error) error {
 	return readError(err)
 }
 
-// readError is an error of the data, unless what takes records failed.
+// readError marks an error of the data; an error of writing, the disk's or the store's, another attempt may not meet.
 func readError(err error) error {
-	if unwritten := (*collect.Unwritten)(nil); errors.As(err, &unwritten) {
-		return unwritten.Err // the disk's or the store's, which another attempt may not meet
+	if unwritten, ok := errors.AsType[*collect.Unwritten](err); ok {
+		return unwritten.Err
 	}
 	return inout.DataError(err)
 }
@@ -222,8 +221,8 @@ func (i *corpusImport) questions(o collect.Options, files []collectedFile) (*col
 	return questions, nil
 }
 
-// documents reads them, or what parts kept of them, and writes each as it comes; those of a
-// collection that is known only once all were read, the second time.
+// documents reads documents, or what parts kept, and writes each as it comes or, of a collection that is complete only
+// when all have been read, in a second reading.
 func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile) error {
 	list, how, err := i.documentFiles(coll, files)
 	if err != nil {
@@ -258,8 +257,7 @@ func (i *corpusImport) documents(coll *collect.Collection, files []collectedFile
 	})
 }
 
-// documentFiles are those of documents, or what parts kept of them under their names, and how
-// they are read.
+// documentFiles returns the files of documents, or what parts kept of each, and how they are read.
 func (i *corpusImport) documentFiles(coll *collect.Collection, files []collectedFile) (list []collect.File, how collect.Reading, err error) {
 	how = i.c.reading(collect.Documents)
 	for _, f := range files {
@@ -283,7 +281,7 @@ func (i *corpusImport) documentFiles(coll *collect.Collection, files []collected
 	return list, how, nil
 }
 
-// counted is a file that reports how far it was read.
+// counted returns a file that reports how far it has been read.
 func (i *corpusImport) counted(f artifacts.File) collect.File {
 	file := i.file(f)
 	file.Open = func() (io.ReadCloser, error) {
@@ -312,7 +310,7 @@ func (i *corpusImport) qrels(coll *collect.Collection) error {
 	return nil
 }
 
-// reports writes counts and report, and shows with the result what was left out.
+// reports writes counts and report, and counts what was left out.
 func (i *corpusImport) reports(coll *collect.Collection, questions *collect.Questions) error {
 	r := &i.report
 	r.Documents, r.QuestionsReport = coll.Report, questions.Report

@@ -55,8 +55,8 @@ A check of the step with field = "report:between.test_train.any" and max = 0 mak
 	Run:      runOverlap,
 })
 
-// overlapReport is what is counted. Members of between are named by the later split and the
-// one in which its queries were looked for.
+// overlapReport is what is counted. Members of between are named by the later split and the split in which its
+// queries were looked for.
 type overlapReport struct {
 	Queries   splitCounts       `json:"queries"`
 	Between   overlapBetween    `json:"between"`
@@ -81,7 +81,7 @@ type overlapBetween struct {
 	Test      overlapCounts `json:"test_test"`
 }
 
-// overlapCounts count the queries of the later split by the class of their nearest one.
+// overlapCounts counts the queries of the later split by the class of their nearest query.
 type overlapCounts struct {
 	classCounts
 	Percent    float64 `json:"percent" unit:"percent"` // any, of the later split
@@ -100,7 +100,7 @@ type overlapExample struct {
 
 type overlapDocuments struct {
 	Documents   int   `json:"documents"`
-	classCounts       // that an earlier document is like
+	classCounts       // of documents that are like an earlier one
 	Left        int64 `json:"pairs_left_out"`
 }
 
@@ -126,9 +126,9 @@ func (n *classCounts) add(class overlap.Class) {
 // overlapVerbatim counts queries of enough words.
 type overlapVerbatim struct {
 	Queries  int              `json:"queries"`  // that are looked for
-	Short    int              `json:"short"`    // and that are too short
-	Standing int              `json:"standing"` // that stand in a document
-	Relevant int              `json:"relevant"` // in one that is relevant for them
+	Short    int              `json:"short"`    // too short to be looked for
+	Standing int              `json:"standing"` // that occur in a document
+	Relevant int              `json:"relevant"` // that occur in a relevant document
 	Splits   splitCounts      `json:"splits"`   // standing, by split
 	Examples []verbatimSample `json:"examples"`
 }
@@ -175,7 +175,7 @@ func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {
 		"test_in_train": between.TestTrain.Any, "test_in_dev": between.TestDev.Any})
 }
 
-// overlapWithDocuments compares documents, and looks for queries in them.
+// overlapWithDocuments compares documents with each other, and looks for queries in them.
 func overlapWithDocuments(ctx context.Context, x *step.IO, c overlapConfig, queries *overlap.Queries, rep *overlapReport) error {
 	var pairs []overlap.DocumentPair
 	var standing []overlap.Standing

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ per dump file. A file without any of them is fine, and counted. Revisions that t
 dump does not have are left out of the table: grouping falls back on their titles
 and lists them. MediaWiki Content File Exports are read, too: those of
 mediawiki_content_history, whose texts are many times a stub dump's bytes;
-mediawiki_content_current has each page's last revision alone. They do not say which
+mediawiki_content_current has only each page's last revision. They do not say which
 pages are redirects, and a page that lies in several files counts in each. Cost: near the speed of
 gunzip, one core per dump file; memory is the wanted set, 5 MB for all of NQ.`,
 	Example: `step "pages" "nq" {
@@ -93,7 +94,7 @@ func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 	return errors.Join(writePages(x, table), inout.WriteJSON(x, "report", stats))
 }
 
-// partTables are the tables of all parts.
+// partTables reads the tables of all parts.
 func partTables(x *step.IO) (tables []*wikipedia.Table, err error) {
 	for _, p := range x.Parts() {
 		t, err := readPages(x, step.In(p.Outputs["table"]), "part")
@@ -140,7 +141,7 @@ func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
 	}
 	if total.Exports > 0 {
 		x.Count("content_exports", total.Exports)
-		x.Log.Warn(fmt.Sprintf("%d of the files are MediaWiki Content File Exports, which do not say which pages are redirects: redirects counts those of other files, and no revision's page is known as one", total.Exports))
+		x.Log.Warn(fmt.Sprintf("%d of the files are MediaWiki Content File Exports, which do not say which pages are redirects: redirects counts only other files' redirects, and no page of these files counts as one", total.Exports))
 	}
 	inout.Count(x, map[string]int{"pages_seen": int(total.Pages), "fallbacks": int(total.Fallbacks),
 		"revisions_seen": int(total.Revisions)})
@@ -187,8 +188,7 @@ not have fall back on their titles, as those missing from a dump do.`,
 	},
 })
 
-// eachRevision visits the revisions that URLs of records name. A record whose URL names none
-// falls back on its title, and is listed there.
+// eachRevision visits the revisions that URLs of records name. Grouping lists the records whose URL names none.
 func eachRevision(x *step.IO, headers step.Inputs, visit func(id uint64, url string)) error {
 	return eachHeader(x, headers, func(h *nq.Header) error {
 		if id, err := wikipedia.OldID(h.URL); err == nil {
@@ -229,11 +229,8 @@ only one has, with examples. Takes a second for all of NQ.`,
 	Defaults: comparePagesConfig{Examples: 20},
 	Run: func(_ context.Context, x *step.IO, c comparePagesConfig) error {
 		a, err := readPages(x, c.A, "a")
-		if err != nil {
-			return err
-		}
-		b, err := readPages(x, c.B, "b")
-		if err != nil {
+		b, errB := readPages(x, c.B, "b")
+		if err = cmp.Or(err, errB); err != nil {
 			return err
 		}
 		rep := wikipedia.Compare(a, b, c.Examples)
@@ -315,12 +312,12 @@ var pagesAPIFile = step.DefinePart(step.Kind[pagesAPIFileConfig]{
 type apiReport struct {
 	Wanted    int `json:"wanted"`
 	Found     int `json:"found"`
-	Missing   int `json:"missing"`   // the wiki does not have them: of deleted pages, mostly
-	Redirects int `json:"redirects"` // of those found, their page is a redirect today: it was merged into another
-	Moved     int `json:"moved"`     // of the other ones, their page has another title than the record's URL
+	Missing   int `json:"missing"`   // not in the wiki: mostly of deleted pages
+	Redirects int `json:"redirects"` // found, of a page that is a redirect today: it was merged into another
+	Moved     int `json:"moved"`     // found, of another page, whose title is not the one in the record's URL
 }
 
-// wantedOf are the revisions that records name, and the title in the URL of a record of each.
+// wantedOf returns the revisions that records name, and for each the title in a record's URL.
 func wantedOf(x *step.IO, headers step.Inputs) (wanted []uint64, titles map[uint64]string, err error) {
 	titles = map[uint64]string{}
 	err = eachRevision(x, headers, func(id uint64, url string) { titles[id], _ = wikipedia.URLTitle(url) })
@@ -335,8 +332,7 @@ func runPagesAPIFile(ctx context.Context, x *step.IO, c pagesAPIFileConfig) erro
 	client := mediawiki.Client{API: c.API, Wiki: c.Wiki, Contact: c.Contact, Kept: filepath.Join(x.Cache, "mediawiki", c.Headers.Artifact.Digest.Hex())}
 	client.Progress, client.Log = inout.Telling(x, "revisions", "")
 	answers, err := client.Pages(ctx, wanted)
-	var no *fetch.Permanent
-	if errors.As(err, &no) {
+	if _, no := errors.AsType[*fetch.Permanent](err); no {
 		return step.Permanent(err)
 	} else if err != nil {
 		return err

@@ -32,7 +32,7 @@ type serializing struct {
 	Options   serialize.Options `hcl:"options,optional" help:"rules, by default the paper's and, where it is silent, its released code's"`
 }
 
-// serializeReport says what was done, for cards of data sets, and what that removed.
+// serializeReport says, for cards of data sets, how texts were serialized and what that removed.
 type serializeReport struct {
 	Form    string            `json:"form"`
 	Options serialize.Options `json:"options"`
@@ -92,8 +92,7 @@ var SerializeFile = step.DefinePart(step.Kind[SerializeFileConfig]{
 	},
 })
 
-// representatives maps the record that stands for each document to its number.
-// Without a collection it is empty.
+// representatives maps the record that stands for each document to its number; nil without a collection.
 func representatives(x *step.IO, in step.Input) (map[nq.Key]int32, error) {
 	if !in.Set() {
 		return nil, nil
@@ -106,10 +105,10 @@ func representatives(x *step.IO, in step.Input) (map[nq.Key]int32, error) {
 	return docs, err
 }
 
-// Unknown says whether T5's tokenization of a text has <unk>. Only the second program has one.
+// Unknown reports whether T5's tokenization of a text has <unk>. Only the second program has the tokenizer.
 type Unknown = func(text string) bool
 
-// serializerTools are those that there are: the BERT tokenizer is loaded.
+// serializerTools loads the BERT tokenizer, if there is one.
 func serializerTools(x *step.IO, hasUnknown Unknown, bert step.Inputs) (serialize.Tools, error) {
 	normalize, err := bertNormalize(x, bert, "bert_tokenizer")
 	return serialize.Tools{HasUnknown: hasUnknown, BertNormalize: normalize}, err
@@ -148,7 +147,7 @@ func WriteTexts(ctx context.Context, x *step.IO, c SerializeFileConfig, hasUnkno
 		}
 		tally.Add(t.Removed)
 		d.Title, d.Abstract, d.Text = t.Title, t.Abstract, t.String()
-		return twice(texts.Add(d))
+		return permanentIf(texts.Add(d), corpus.ErrOrder) // two records stand for one document
 	})
 	if err == nil {
 		err = writeCorpus(x, texts.WriteAll)
@@ -159,15 +158,6 @@ func WriteTexts(ctx context.Context, x *step.IO, c SerializeFileConfig, hasUnkno
 	return inout.WriteJSON(x, "report", tally)
 }
 
-// twice marks as permanent that two records stand for one document; any other failure to
-// write a corpus is the disk's.
-func twice(err error) error {
-	if errors.Is(err, corpus.ErrOrder) {
-		return step.Permanent(err)
-	}
-	return err
-}
-
 func writeCorpus(x *step.IO, fill func(*corpus.Writer) error) error {
 	return inout.Write(x, "corpus", func(out io.Writer) error {
 		w, err := corpus.NewWriter(out)
@@ -176,7 +166,7 @@ func writeCorpus(x *step.IO, fill func(*corpus.Writer) error) error {
 		}
 		err = errors.Join(fill(w), w.Close())
 		x.Count("documents", w.Len())
-		return twice(err)
+		return permanentIf(err, corpus.ErrOrder)
 	})
 }
 
@@ -324,7 +314,7 @@ func WriteExcerpts(_ context.Context, x *step.IO, c ExcerptsConfig, hasUnknown U
 	return inout.WriteJSON(x, "report", rep)
 }
 
-// recordTitled reads the first record whose URL has that title; nil if none has.
+// recordTitled reads the first record whose URL has that title, any for ""; nil if none has.
 func recordTitled(x *step.IO, c ExcerptsConfig, title string) (*nq.Record, error) {
 	for i, in := range c.Headers {
 		for j, file := range x.Files(in, "headers") {

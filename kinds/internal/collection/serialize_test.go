@@ -21,10 +21,8 @@ func TestSerializeElsewhere(t *testing.T) {
 	}{{"htmlnorm", "remove", t5, true}, {"htmlnorm", "keep", t5, false}, {"ncinorm", "remove", t5, false}, {"htmlnorm", "remove", nil, false}} {
 		o := serialize.Defaults()
 		o.Pronunciation = c.pronunciation
-		task, err := SerializeFile.Task(SerializeFileConfig{serializing{Form: c.form, T5: c.t5, Options: o}, t5[0]})
-		errtest.None(t, err)
-		tree, err := task.Tree()
-		errtest.None(t, err)
+		task := errtest.Value(SerializeFile.Task(SerializeFileConfig{serializing{Form: c.form, T5: c.t5, Options: o}, t5[0]}))(t)
+		tree := errtest.Value(task.Tree())(t)
 		if got, err := SerializeFile.Elsewhere(tree); err != nil || got != c.want {
 			t.Errorf("%s, %s, %d tokenizers: %v, %v", c.form, c.pronunciation, len(c.t5), got, err)
 		}

@@ -118,9 +118,7 @@ func countings() []counting {
 		{name: "documents", how: falls, both: true},
 	}
 	for _, s := range bothSplits {
-		for _, k := range countedKeys {
-			list = append(list, counting{name: documentsName(s, k), how: falls})
-		}
+		list = append(list, lists.Map(countedKeys, func(k string) counting { return counting{name: documentsName(s, k), how: falls} })...)
 	}
 	return list
 }
@@ -137,7 +135,7 @@ func shareNames() []string {
 // PrefixShare is what the first tokens of a document's two texts say.
 type PrefixShare struct{ Differ, UnknownA, UnknownB bool }
 
-// sums are those of one share by split and, within it, by cluster.
+// sums are the sums of a share by split and cluster.
 type sums map[nq.Split]*struct{ above, below []float64 }
 
 // shareCounter adds up shares by cluster.
@@ -151,7 +149,7 @@ type shareCounter struct {
 	groups   []*dedup.Grouping // of countedKeys
 }
 
-// add adds a record, or what it stands for, to a share.
+// add adds a record's part to the sums of a share.
 func (c *shareCounter) add(share string, record int, above, below float64) {
 	split := c.records.Split(record)
 	if c.sums[share] == nil {
@@ -174,7 +172,7 @@ func one(is bool) float64 {
 	return 0
 }
 
-// WriteShares writes the report; texts are those of the documents by title, by their numbers.
+// WriteShares writes the report; texts are by the numbers of the documents by title.
 func WriteShares(ctx context.Context, x *step.IO, c SharesConfig, texts []PrefixShare) error {
 	counter, err := groupForShares(x, c)
 	if err != nil {
@@ -223,7 +221,7 @@ func groupForShares(x *step.IO, c SharesConfig) (*shareCounter, error) {
 	return counter, nil
 }
 
-// count adds up all that headers and texts say.
+// count adds up what headers and texts say.
 func (c *shareCounter) count(texts []PrefixShare) error {
 	titles, err := dedup.DiagnoseTitles(c.title)
 	if err != nil {
@@ -283,19 +281,19 @@ func (c *shareCounter) countTokens(ctx context.Context, x *step.IO, records step
 // report draws every share and judges it.
 func (c *shareCounter) report(config SharesConfig, variation variationReport) sharesReport {
 	rep := sharesReport{Shares: map[string]share{}, Records: map[string]int{}, Confidence: config.Confidence, Samples: config.Samples}
-	whole, all := true, 0.0
+	complete, all := true, 0.0
 	for _, s := range bothSplits {
 		n, f := c.records.Dev(), config.Fractions[string(s)]
 		if s == nq.Train {
 			n = c.records.Train()
 		}
 		rep.Records[string(s)] = n
-		whole = whole && f == 1
+		complete = complete && f == 1
 		all += float64(n) / f
 	}
 	fraction := float64(c.records.Len()) / all // of both splits
 	for k, counted := range countings() {
-		how, wholly := counted.how, whole || !counted.both
+		how, read := counted.how, complete || !counted.both // all the records that count
 		var strata []significance.Stratum
 		for _, s := range bothSplits {
 			sum := c.sums[counted.name][s]
@@ -303,7 +301,7 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 				continue
 			}
 			f := config.Fractions[string(s)]
-			wholly = wholly && f == 1
+			read = read && f == 1
 			stratum := significance.Stratum{Above: sum.above, Below: sum.below, Fraction: f}
 			if counted.weighted {
 				stratum.Weight = 1 / f
@@ -313,13 +311,13 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 			}
 			strata = append(strata, stratum)
 		}
-		if wholly {
+		if read {
 			how = entire
 		}
 		rep.Shares[counted.name] = estimate(strata, how, config, uint64(k))
 	}
 	texts := share{Value: 100 * float64(variation.Texts) / float64(max(1, variation.Revisions)), How: string(neither), Clusters: c.n[nq.Train] + c.n[nq.Dev]}
-	if whole {
+	if complete {
 		texts.How = string(entire)
 	}
 	rep.Shares[textsShare] = texts
@@ -337,7 +335,7 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 	return rep
 }
 
-// how a share of some records can be compared with that of all.
+// how a share of some records compares with the share of all records.
 type how string
 
 const (
@@ -357,33 +355,32 @@ const (
 	untold     = "cannot be told"
 )
 
-// fewest clusters that must have a thing, and lack it, for percentiles of their draws to
-// mean something.
+// fewest clusters must have a thing, and as many lack it, for percentiles of their draws to mean something.
 const fewest = 10
 
 // share is what was counted, and what it says.
 type share struct {
 	Value    float64  `json:"value" unit:"percent"`
-	Low      *float64 `json:"low" unit:"percent"` // null: no limit, as of a share that was read whole
+	Low      *float64 `json:"low" unit:"percent"` // null: no limit, as where all records were read
 	High     *float64 `json:"high" unit:"percent"`
-	Clusters int      `json:"clusters"` // with records that count; of a split that varies, where one does
-	How      string   `json:"how"`      // it can be compared
+	Clusters int      `json:"clusters"` // with records that count, in splits that vary if there is one
+	How      string   `json:"how"`      // it compares with the paper's
 	Paper    *float64 `json:"paper" unit:"percent"`
 	Verdict  string   `json:"verdict"` // "" without the paper's
 
-	rare string // that so few clusters that vary have it, or lack it; "": enough do
+	rare string // says that too few of the clusters that vary have it, or lack it; "": enough do
 }
 
 // estimate draws a share's interval.
 func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint64) share {
 	s := share{How: string(h)}
-	has, lacks, whole := 0, 0, 0
+	has, lacks, fixed := 0, 0, 0 // clusters that vary; others
 	for _, st := range strata {
 		for i, below := range st.Below {
 			switch {
 			case below == 0:
 			case st.Fraction == 1:
-				whole++
+				fixed++
 			default:
 				s.Clusters++
 				has += int(one(st.Above[i] > 0))
@@ -393,7 +390,7 @@ func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint6
 	}
 	switch {
 	case s.Clusters == 0:
-		s.Clusters = whole
+		s.Clusters = fixed
 	case has < fewest:
 		s.rare = words.Of(has, "1 cluster has it", fmt.Sprintf("%d clusters have it", has))
 	case lacks < fewest:
@@ -419,12 +416,12 @@ func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint6
 	return s
 }
 
-// judge compares the share with the paper's. excess is how many documents to a record there
-// are for one in the paper; 0: not known.
+// judge compares the share with the paper's. excess is the ratio of documents to records here, divided by the paper's;
+// 0 if it is unknown.
 func (s *share) judge(p printed, excess float64) {
 	s.Paper = &p.value
 	limit := func(of *float64) float64 {
-		if of == nil { // of a share that was read whole
+		if of == nil { // all records were read
 			return s.Value
 		}
 		return *of
@@ -446,9 +443,9 @@ func (s *share) judge(p printed, excess float64) {
 	case !differs:
 		s.Verdict = inside
 	case h == documents:
-		// A document is here with a chance of at least the fraction f of the records, and for
-		// f of the paper's documents there are excess x f here: the sum over documents that
-		// have a thing is at most that many times the paper's.
+		// A document is here with a chance of at least the fraction f of the records, and for f of the paper's
+		// documents there are excess x f here: the sum over documents that have a thing is at most that many times
+		// the paper's.
 		if excess > 0 && (above(100-(100-low)*excess) || below(high*excess)) {
 			s.Verdict = outside
 		}

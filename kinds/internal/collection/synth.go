@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// synthConfig is a generated corpus.
+// synthConfig describes a generated corpus.
 type synthConfig synth.Config
 
 var Synth = step.Define(step.Kind[synthConfig]{
@@ -54,7 +54,7 @@ truth. The same bytes on every machine.`,
 	},
 })
 
-// synthOutput is the output that a generated file belongs to.
+// synthOutput returns the output to which a generated file belongs.
 func synthOutput(name string) (string, error) {
 	for prefix, output := range map[string]string{"nq-train": "train", "nq-dev": "dev", "simplified-": "simplified"} {
 		if strings.HasPrefix(name, prefix) {

@@ -13,7 +13,7 @@ type variationConfig struct {
 	Records  step.Inputs `hcl:"records" accepts:"nq/records" help:"records of all splits"`
 	Examples int         `hcl:"examples,optional" help:"how many revisions to show"`
 	OldIDs   []int       `hcl:"oldids,optional" help:"revisions to show rather than the most varied ones"`
-	Shared   []int       `hcl:"shared,optional" help:"revisions of shared titles to show, two by two, rather than those of the most frequent titles"`
+	Shared   []int       `hcl:"shared,optional" help:"revisions of shared titles to show, two by two, rather than of the most frequent titles"`
 }
 
 var Variation = step.Define(step.Kind[variationConfig]{
@@ -49,7 +49,7 @@ type variationReport struct {
 	Shared       []inout.Example[sharedExcerpt] `json:"shared"`
 }
 
-// variationExcerpt is one revision with two of its texts where they first differ.
+// variationExcerpt is a revision with two of its texts, where they first differ.
 type variationExcerpt struct {
 	Title   string `json:"title"`
 	OldID   uint64 `json:"oldid"`
@@ -59,7 +59,7 @@ type variationExcerpt struct {
 	B       string `json:"b"`
 }
 
-// sharedExcerpt is two revisions under one title where their texts first differ.
+// sharedExcerpt is two revisions under one title, where their texts first differ.
 type sharedExcerpt struct {
 	Title     string `json:"title"`
 	Records   int    `json:"records"`
@@ -80,7 +80,7 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 	}
 	grouped, err := v.Titles()
 	if err != nil {
-		return permanentIfRepeated(err)
+		return permanentIf(err, dedup.ErrRepeated)
 	}
 	sum, titles := v.Revisions(), dedup.SharedTitles(grouped)
 	chosen := shown(x, sum.Varying[:min(c.Examples, len(sum.Varying))], len(c.OldIDs), func(i int) (dedup.FixedRevision, error) {
@@ -94,7 +94,7 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 	}
 	texts := dedup.ShownTexts{}
 	for _, e := range chosen {
-		texts.Want(e.Found.Texts[:min(2, len(e.Found.Texts))]...) // of an absent one none
+		texts.Want(e.Found.Texts[:min(2, len(e.Found.Texts))]...) // an absent example has none
 	}
 	for _, e := range shared {
 		texts.Want(e.Found.A, e.Found.B)
@@ -119,7 +119,7 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 	return inout.WriteReport(x, rep, map[string]int{"revisions": sum.Revisions, "texts": sum.Texts})
 }
 
-// shown are the first examples or, if revisions were asked for, those: n of them.
+// shown returns the first examples or, if n revisions were asked for, these.
 func shown[T any](x *step.IO, first []T, n int, of func(i int) (T, error)) (out []inout.Example[T]) {
 	if n == 0 {
 		for _, v := range first {
@@ -165,8 +165,7 @@ func CountSubstitutions(ctx context.Context, x *step.IO, c SubstitutionsConfig, 
 		"mismatches": int(s.Mismatches)})
 }
 
-// eachRecord reads record streams in the order of their files. The record is
-// only valid during the call.
+// eachRecord visits the records of streams in the order of their files. A record is valid during the call.
 func eachRecord(ctx context.Context, x *step.IO, ins step.Inputs, f func(*nq.Record) error) error {
 	n := int64(0)
 	for file := range inout.Files(x, ins, inout.Called("records")) {
@@ -196,7 +195,7 @@ type PrefixesConfig struct {
 	Examples  []string    `hcl:"examples,optional" help:"titles whose first tokens are shown, for tab:ipa-tokenization-example; default: the first documents where only a has <unk>"`
 }
 
-// FirstTokens is how many the paper compares.
+// FirstTokens is how many tokens the paper compares.
 const FirstTokens = 32
 
 var Prefixes = step.Define(step.Kind[PrefixesConfig]{
@@ -216,7 +215,7 @@ collection does not have is counted and reported as absent.`,
 	Needs:    step.Tokenizers,
 })
 
-// PrefixReport is what first tokens have.
+// PrefixReport is the report of first_tokens.
 type PrefixReport struct {
 	dedup.PrefixReport
 	Examples []inout.Example[PrefixExample] `json:"examples"`

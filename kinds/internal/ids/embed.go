@@ -39,7 +39,7 @@ var Embed = step.Define(step.Kind[EmbedConfig]{
 	Doc: `Embed each document, or each query of a split, by an encoder (appendix "Semantic Identifiers").
 The paper's is google/bert_uncased_L-8_H-512_A-8 over the first 512 tokens of the
 text; which text and which vector it does not say: here, the title in the document's
-URL, the corpus's whole text, and the last hidden state of [CLS]. Texts stream; sequences are not padded.
+URL, the corpus's complete text, and the last hidden state of [CLS]. Texts stream; sequences are not padded.
 Queries have one row each, in the order of their lines, as kind dense wants them.
 Resumes, on any worker, at most 2,048 texts back.
 Cost: one forward pass per text; memory is the model, batch_tokens x its
@@ -103,7 +103,7 @@ texts; memory is 4 bytes x documents x dimensions.`,
 // hashWords is the signed hashing trick over a text's first words.
 func hashWords(text string, words, dimensions int) []float32 {
 	counts := map[string]int{}
-	var order []string // of first occurrence: sums must not depend on map order
+	var order []string // by first occurrence: sums must not depend on map order
 	for w := range strings.FieldsFuncSeq(pytext.Lower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		if words--; words < 0 {
 			break
@@ -203,7 +203,7 @@ func runImportEmbeddings(ctx context.Context, x *step.IO, c importEmbeddingsConf
 	return inout.WriteVectors(x, v.matrix, inout.Texts{Queries: c.Queries}.Unit())
 }
 
-// owners are the names of what has a row, in the order of the rows.
+// owners returns the names of the documents or queries that need a row, in order.
 func (c importEmbeddingsConfig) owners(x *step.IO) ([]string, error) {
 	if c.Queries.Set() {
 		questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), nil)
@@ -221,13 +221,13 @@ type importedVectors struct {
 	matrix npy.Matrix
 }
 
-// maxColumns bounds what a header may promise.
+// maxColumns bounds the columns that a header may promise.
 const maxColumns = 1 << 16
 
 // nobodys is a row that is left out.
 const nobodys = -1
 
-// readNames reads which row is whose.
+// readNames reads the owners of the rows.
 func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error {
 	places := make(map[string]int, len(v.owners))
 	for i, name := range v.owners {
@@ -247,11 +247,11 @@ func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error 
 	v.rows = []int{}
 	return inout.EachLine(x, files[0], func(n int, line []byte) (bool, error) {
 		name := strings.TrimSuffix(string(line), "\r")
-		at, known := places[name]
+		at, ok := places[name]
 		switch {
-		case !known && c.Extra == "leave_out":
+		case !ok && c.Extra == "leave_out":
 			at = nobodys
-		case !known:
+		case !ok:
 			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is not a name in the collection; extra = \"leave_out\" leaves its row out", files[0].Name, n, name))
 		case rows[at] > 0:
 			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is on line %d already", files[0].Name, n, name, rows[at]))
@@ -286,7 +286,7 @@ func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
 		v.matrix = npy.Matrix{Rows: len(v.owners), Cols: vectors.Cols, Data: make([]float32, len(v.owners)*vectors.Cols)}
 	}
 	if vectors.Cols != v.matrix.Cols {
-		return fmt.Errorf("rows have %d numbers, those of the files before %d", vectors.Cols, v.matrix.Cols)
+		return fmt.Errorf("rows have %d numbers, rows of the files before %d", vectors.Cols, v.matrix.Cols)
 	}
 	row := make([]float32, vectors.Cols)
 	for i := range vectors.Rows {
@@ -313,20 +313,20 @@ func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
 	return vectors.End()
 }
 
-// ownerOf says whose the row is.
+// ownerOf returns the owner of a row.
 func (v *importedVectors) ownerOf(row int) (int, error) {
 	switch {
 	case v.rows == nil && row < len(v.owners):
 		return row, nil
 	case v.rows == nil:
-		return 0, fmt.Errorf("there are %d that need a vector; give names if there are more rows", len(v.owners))
+		return 0, fmt.Errorf("only %d documents or queries need a vector; give names if there are more rows", len(v.owners))
 	case row < len(v.rows):
 		return v.rows[row], nil
 	}
 	return 0, fmt.Errorf("there are only %d names", len(v.rows))
 }
 
-// checkComplete says whether all have a vector.
+// checkComplete names an owner without a vector.
 func (v *importedVectors) checkComplete() error {
 	if v.rows != nil && v.row < len(v.rows) {
 		return fmt.Errorf("there are %d names and %d rows", len(v.rows), v.row)

@@ -19,7 +19,7 @@ var idOutputs = []step.Output{
 type atomicIDsConfig struct {
 	Documents  step.Input `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	FirstToken int        `hcl:"first_token,optional" min:"0" max:"2147483647" help:"token id of document 0: from the tokenizer's length, 32100 for T5, to the rows of the model's embedding, 32128; rows that exist keep their weights at first"`
-	EOS        bool       `hcl:"eos,optional" help:"the target to train on is the token and an end of sequence; false: the token alone, as the paper has it. Documents are ranked in the same way"`
+	EOS        bool       `hcl:"eos,optional" help:"the target to train on is the token and an end of sequence; false: only the token, as the paper has it. Documents are ranked in the same way"`
 	EOSToken   int        `hcl:"eos_token,optional" min:"0" help:"token id of the end of sequence, for eos: 1 for T5, 2 for BART"`
 }
 
@@ -140,7 +140,7 @@ var ResidualIDs = step.Define(step.Kind[ResidualIDsConfig]{
 As in TIGER (Rajput et al., 2023), with k-means in place of an RQ-VAE: the first level
 clusters the embeddings, each further one what the centres before it leave of them, by
 scikit-learn's KMeans with its defaults. Code c of level l is token first_token +
-l x codes + c; documents with equal codes get one token more, after those of all
+l x codes + c; documents with equal codes get one token more, after the tokens of all
 codes, which tells them apart. Cost: grows with documents x dimensions x codes x
 levels; memory is 12 bytes x documents x dimensions. The result does not depend on the
 number of processors.`,
@@ -182,7 +182,7 @@ its text, or "untitled" if it can spell none of them. White space is one blank, 
 are left out. A title is cut after max_tokens tokens. Of documents with equal titles the first keeps it; the
 next ones have " (2)", " (3)" and so on after it, the title cut further where that needs room. So the text of an
 identifier is what its tokens spell, and validity by text and by tokens apply to the same texts. Memory is the
-titles; cost is that of tokenizing them, 100,000 in 10 s on one core.`,
+titles; the cost is their tokenization, 100,000 in 10 s on one core.`,
 	Example: `step "title_ids" "nq" {
   documents = step.dedup.nq["title"].documents
   tokenizer = step.download.t5_tokenizer.files
@@ -207,7 +207,7 @@ type KeywordIDsConfig struct {
 // KeywordsReport says how words became identifiers.
 type KeywordsReport struct {
 	Documents  int `json:"documents"`
-	Vocabulary int `json:"words"` // different ones of all texts
+	Vocabulary int `json:"words"` // different words of all texts
 	docid.TitleCounts
 }
 
@@ -215,8 +215,8 @@ var KeywordIDs = step.Define(step.Kind[KeywordIDsConfig]{
 	Name:    "keyword_ids",
 	Version: 1,
 	Doc: `Give every document the words of its text that tell it from others (not a type of the paper).
-The words with the greatest weight by BM25, in Lucene's form, the greatest first; of equal ones the one that comes
-first in the text. Words are runs of letters and digits, in lower case. Identifiers of words are those of
+The words with the greatest weight by BM25, in Lucene's form, the greatest first; of equal words the one that
+comes first in the text. Words are runs of letters and digits, in lower case. Identifiers of words are those of
 Zhang et al., 2023 (term sets), who learn which words and let the model write them in any order; here the order is one.
 Cut and numbered as titles are: kind title_ids. Cost: two passes through the texts; memory is their vocabulary and
 the identifiers.`,
@@ -231,7 +231,7 @@ the identifiers.`,
 	Needs:    step.Tokenizers,
 })
 
-// ImportIDsConfig takes identifiers that others made.
+// ImportIDsConfig takes identifiers from elsewhere.
 type ImportIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Files      step.Inputs `hcl:"files" accepts:"files,file,hub/dataset" help:"identifiers, plain or compressed: JSON lines with the fields document, text and tokens, or columns with tabs between them: document, text and, optionally, tokens with blanks between them"`
@@ -292,7 +292,7 @@ type TokensReport struct {
 	Examples []TokensExample `json:"examples"`
 }
 
-// TokensExample is one identifier.
+// TokensExample is an identifier.
 type TokensExample struct {
 	Document string   `json:"document,omitempty"`
 	Text     string   `json:"text"`
@@ -310,11 +310,10 @@ func (atomicIDsConfig) work() step.Work   { return step.Work{Identifiers: "atomi
 func (NaiveIDsConfig) work() step.Work    { return step.Work{Identifiers: "naive"} }
 func (SemanticIDsConfig) work() step.Work { return step.Work{Identifiers: "semantic"} }
 
-// queryTokens are those of a query of Natural Questions, of 9.2 words on average, with the special ones.
+// queryTokens is about how many tokens a query of Natural Questions has, of 9.2 words on average, with special tokens.
 const queryTokens = 14
 
-// work is the tokens that are read, if all documents are as long as it reads; a vector is as wide as
-// the paper's encoder makes it.
+// work is the tokens that are read if all documents are long enough, and the bytes of vectors as wide as the paper's.
 func (c EmbedConfig) work() step.Work {
 	texts := step.Amount{Times: 1, Of: step.Inputs{c.Corpus}, Count: "documents"}
 	tokens := float64(c.MaxTokens)

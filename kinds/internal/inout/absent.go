@@ -5,9 +5,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Absent replaces in a report an example that was asked for and is not in
-// the data: the paper's examples are not in everybody's files, and what else the step
-// counts does not depend on them. Cells that read it show "not in these files".
+// Absent replaces in a report an example that was asked for and is not in the data: the paper's examples
+// are not in everybody's files, and nothing else depends on them. Cells that read it show "not in these files".
 type Absent struct {
 	Why string `json:"absent"`
 }
@@ -18,8 +17,7 @@ type Example[T any] struct {
 	Absent *Absent // nil if it is in the data
 }
 
-// ExampleOf is an example that is in the data or, with an error, one that is not for
-// that reason, which is counted.
+// ExampleOf returns the example v or, with an error, counts it as absent for that reason.
 func ExampleOf[T any](x *step.IO, v T, err error) Example[T] {
 	if err == nil {
 		return Example[T]{Found: v}
@@ -28,7 +26,7 @@ func ExampleOf[T any](x *step.IO, v T, err error) Example[T] {
 	return Example[T]{Absent: &Absent{err.Error()}}
 }
 
-// Map makes another example of one that is in the data.
+// Map applies f to an example that is in the data.
 func Map[T, U any](e Example[T], f func(T) U) Example[U] {
 	if e.Absent != nil {
 		return Example[U]{Absent: e.Absent}
@@ -36,7 +34,7 @@ func Map[T, U any](e Example[T], f func(T) U) Example[U] {
 	return Example[U]{Found: f(e.Found)}
 }
 
-// MarshalJSON writes one or the other.
+// MarshalJSON writes the example, or Absent.
 func (e Example[T]) MarshalJSON() ([]byte, error) {
 	var v any = e.Found
 	if e.Absent != nil {
@@ -45,5 +43,5 @@ func (e Example[T]) MarshalJSON() ([]byte, error) {
 	return values.JSON(v, "") // the outer encoder has the say about HTML
 }
 
-// JSONFields are those of the example.
+// JSONFields returns the fields of an example that is in the data.
 func (Example[T]) JSONFields() *step.Fields { return step.FieldsOf[T]() }

@@ -27,10 +27,9 @@ const (
 
 const whatIsRead = "JSON, JSON lines, YAML, CSV, Parquet and a single number are read"
 
-// parseValues reads a document by the ending of its file's name, or by its content if that
-// says nothing: into numbers, texts, truth values, nil, lists, and objects by name. JSON is
-// read whatever the name is, and lines of it if the name says so or if they are no single document. NaN and infinite
-// numbers are kept as such.
+// parseValues reads a document by the ending of its file's name, or by its content if the ending says nothing:
+// into numbers, texts, truth values, nil, lists, and objects by name. JSON is read whatever the name is, as JSON
+// lines if the name says so or if it is no single document. NaN and infinite numbers are kept as such.
 func parseValues(name string, b []byte) (any, error) {
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	format := strings.ToLower(path.Ext(name))
@@ -81,8 +80,7 @@ func parseValues(name string, b []byte) (any, error) {
 	return doc, nil
 }
 
-// formatOf is the ending that a file's name should have by its first line, "" if it is of
-// no format that is read.
+// formatOf returns the ending for a text by its first line, "" if the format is not read.
 func formatOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	line = strings.TrimRight(line, " \r")
@@ -99,8 +97,8 @@ func formatOf(text string) string {
 	return ""
 }
 
-// notJSON finds what Python and others write in JSON for numbers that JSON has not, and
-// texts, in which the same letters stand for themselves.
+// notJSON finds the numbers that Python and others write and JSON does not have, and texts, in which the same
+// letters stand for themselves.
 var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|Infinity`)
 
 func parseJSON(b []byte) (doc any, err error) {
@@ -210,12 +208,11 @@ func parseCSV(text string, comma rune) (any, error) {
 	}
 }
 
-// NotFinite is a number that a program wrote as NaN or Infinity: a value that is missing, unless
-// a text is asked for, which a cell of CSV has.
+// NotFinite is a number written as NaN or Infinity: a missing value, unless the text of a cell of CSV is asked for.
 type NotFinite Typed
 
-// Typed is a number that a float64 does not say all of: a cell of CSV, such as 007 or 1.10, or
-// a whole number of more digits than a float64 has. Text is as the file has it.
+// Typed is a number of which a float64 loses something: a cell of CSV, such as 007 or 1.10, or an integer with more
+// digits than a float64 has. Text is as the file has it.
 type Typed struct {
 	Value float64
 	Text  string
@@ -229,7 +226,7 @@ func (t Typed) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.Text)
 }
 
-// Float is the number that a value of a document is.
+// Float returns a value of a document as a number; false for other values.
 func Float(v any) (float64, bool) {
 	if t, ok := v.(Typed); ok {
 		return t.Value, true
@@ -238,8 +235,7 @@ func Float(v any) (float64, bool) {
 	return f, ok
 }
 
-// cellValue is a number, which may have blanks around it, a text as it is typed, or nil where a
-// cell is empty.
+// cellValue returns the number in a cell, without the blanks around it; else the text as it is typed, nil for "".
 func cellValue(cell string) any {
 	s := strings.TrimSpace(cell)
 	if s == "" {
@@ -254,7 +250,7 @@ func cellValue(cell string) any {
 	return strings.Clone(cell)
 }
 
-// number reads one that may be NaN or infinite: a float64, or Typed.
+// number parses a number, NaN and infinity too, into a float64 or a Typed.
 func number(s string) (any, bool) {
 	v, err := values.Float(s)
 	switch {
@@ -266,7 +262,7 @@ func number(s string) (any, bool) {
 	return v, true
 }
 
-// withNumbers has a number for each json.Number of a document.
+// withNumbers replaces each json.Number of a document by what number makes of it.
 func withNumbers(doc any) any {
 	return values.Each(doc, func(v any) any {
 		n, is := v.(json.Number)

@@ -83,8 +83,7 @@ func TestValuesOfFiles(t *testing.T) {
 // TestValuesOfParquet: as pyarrow and DuckDB write them, by logical type.
 func TestValuesOfParquet(t *testing.T) {
 	read := func(name string) (any, error) {
-		b, err := os.ReadFile("testdata/" + name)
-		errtest.None(t, err)
+		b := errtest.Value(os.ReadFile("testdata/" + name))(t)
 		return parseValues(name, b)
 	}
 	got, err := read("pyarrow.parquet")
@@ -102,8 +101,7 @@ func TestValuesOfParquet(t *testing.T) {
 	if !cmp.Equal(got, want, cmpopts.EquateNaNs()) {
 		t.Errorf("%#v\nwant %#v", got, want)
 	}
-	got, err = read("duckdb.parquet")
-	errtest.None(t, err)
+	got = errtest.Value(read("duckdb.parquet"))(t)
 	if want := []any{map[string]any{"uuid": "9fc30123-4567-89ab-cdef-001122334455", "hashed": Typed{12561829011207016135, "12561829011207016135"}, "n": 1.0, "seven": -12345.67, "wide": -12345678901234567.25, "eighteen": 123456.789}}; !cmp.Equal(got, want, cmpopts.EquateNaNs()) {
 		t.Errorf("%#v", got)
 	}

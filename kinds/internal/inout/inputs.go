@@ -30,8 +30,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Read gives an input to a reader and closes it. What the reader says is an error of the data,
-// under the name that the step has for the input; "": under none.
+// Read opens an input for a reader, and closes it. The reader's error is an error of the data, and begins with
+// name, which the step has for the input, unless that is "".
 func Read[T any](x *step.IO, in step.Input, name string, read func(io.Reader) (T, error)) (v T, err error) {
 	r, err := x.Open(in)
 	if err != nil {
@@ -60,7 +60,7 @@ func EachQuery(x *step.IO, in step.Input, name string, visit func(*dedup.Query) 
 	return Scan(x, in, name, func(r io.Reader) error { return dedup.ReadQueries(r, -1, visit) })
 }
 
-// Files are the files of several inputs, in their order. An input that is one file without a name is called name(i).
+// Files yields the files of several inputs, in order. The file of an input that is no tree is called name(i).
 func Files(x *step.IO, ins step.Inputs, name func(i int) string) iter.Seq[artifacts.File] {
 	return func(yield func(artifacts.File) bool) {
 		for i, in := range ins {
@@ -73,10 +73,10 @@ func Files(x *step.IO, ins step.Inputs, name func(i int) string) iter.Seq[artifa
 	}
 }
 
-// Called names all inputs of Files alike.
+// Called gives all inputs of Files one name.
 func Called(name string) func(int) string { return func(int) string { return name } }
 
-// Write writes a whole output.
+// Write creates an output, fills it by write, and closes it.
 func Write(x *step.IO, output string, write func(io.Writer) error) error {
 	w, err := x.Create(output)
 	if err != nil {
@@ -85,7 +85,7 @@ func Write(x *step.IO, output string, write func(io.Writer) error) error {
 	return errors.Join(write(w), w.Close())
 }
 
-// WriteAll writes whole outputs by their names.
+// WriteAll is Write for several outputs, by name.
 func WriteAll(x *step.IO, outputs map[string]func(io.Writer) error) error {
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		if err := Write(x, name, outputs[name]); err != nil {
@@ -95,7 +95,7 @@ func WriteAll(x *step.IO, outputs map[string]func(io.Writer) error) error {
 	return nil
 }
 
-// WriteText is Write in small pieces.
+// WriteText is Write through a buffer.
 func WriteText(x *step.IO, output string, write func(*bufio.Writer) error) error {
 	return Write(x, output, func(w io.Writer) error {
 		b := bufio.NewWriter(w)
@@ -103,12 +103,12 @@ func WriteText(x *step.IO, output string, write func(*bufio.Writer) error) error
 	})
 }
 
-// WriteLines is Write of compressed JSON lines, each of which is put.
+// WriteLines is Write for compressed JSON lines: each value that is put is a line.
 func WriteLines(x *step.IO, output string, each func(put func(any) error) error) error {
 	return Write(x, output, func(w io.Writer) error { return dedup.WriteLines(w, each) })
 }
 
-// WriteFile writes a whole file of an output that is a tree.
+// WriteFile is Write for a file of an output that is a tree.
 func WriteFile(x *step.IO, output, name string, write func(io.Writer) error) error {
 	w, err := x.CreateFile(output, name)
 	if err != nil {
@@ -119,10 +119,7 @@ func WriteFile(x *step.IO, output, name string, write func(io.Writer) error) err
 
 // OpenTokenizer loads the one file of an attribute by load, which is a tokenizer's.
 func OpenTokenizer[T any](x *step.IO, in step.Inputs, attribute string, load func(path string) (T, error)) (tok T, err error) {
-	if len(in) != 1 {
-		return tok, step.Permanent(fmt.Errorf("%s must be one file, got %d artifacts", attribute, len(in)))
-	}
-	files := x.Files(in[0], attribute)
+	files := slices.Collect(Files(x, in, Called(attribute)))
 	if len(files) != 1 {
 		return tok, step.Permanent(fmt.Errorf("%s must be one file, got %d", attribute, len(files)))
 	}
@@ -134,7 +131,7 @@ func OpenTokenizer[T any](x *step.IO, in step.Inputs, attribute string, load fun
 	return tok, step.Permanent(err)
 }
 
-// OpenCorpus reads the texts of a collection; the function closes what it opened.
+// OpenCorpus opens the texts of a collection; the function closes them.
 func OpenCorpus(x *step.IO, in step.Input) (*corpus.Reader, func(), error) {
 	r, err := x.Open(in)
 	if err != nil {
@@ -148,7 +145,7 @@ func OpenCorpus(x *step.IO, in step.Input) (*corpus.Reader, func(), error) {
 	return rd, func() { rd.Close(); r.Close() }, nil
 }
 
-// EachDocument visits the texts of a collection. What visit returns is returned as it is.
+// EachDocument visits the texts of a collection. An error of visit is returned as it is.
 func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*corpus.Document) error) error {
 	r, done, err := OpenCorpus(x, in)
 	if err != nil {
@@ -169,18 +166,17 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 	return nil
 }
 
-// DocumentNames are the numbers of a collection's documents, which name them in
-// identifiers, rankings and qrels.
+// DocumentNames returns the numbers of a collection's documents, their names in identifiers, rankings and qrels.
 func DocumentNames(x *step.IO, in step.Input) ([]string, error) {
 	return ofDocuments(x, in, func(d *dedup.Document) string { return strconv.Itoa(int(d.Doc)) })
 }
 
-// DocumentKeys are the names that documents have outside of redsi.
+// DocumentKeys returns the names that documents have outside of redsi.
 func DocumentKeys(x *step.IO, in step.Input) ([]string, error) {
 	return ofDocuments(x, in, func(d *dedup.Document) string { return d.Key })
 }
 
-// ofDocuments are a text of each document, in their order.
+// ofDocuments collects a text of each document, in order.
 func ofDocuments(x *step.IO, in step.Input, text func(*dedup.Document) string) (all []string, err error) {
 	err = EachRow(x, in, "", func(d *dedup.Document) error {
 		all = append(all, text(d))
@@ -189,7 +185,7 @@ func ofDocuments(x *step.IO, in step.Input, text func(*dedup.Document) string) (
 	return all, err
 }
 
-// ReadVectors reads embeddings whole.
+// ReadVectors reads all rows of embeddings.
 func ReadVectors(x *step.IO, in step.Input) (npy.Matrix, error) {
 	return Read(x, in, "", npy.Read)
 }
@@ -197,13 +193,13 @@ func ReadVectors(x *step.IO, in step.Input) (npy.Matrix, error) {
 // ReadIDs reads a collection's identifiers.
 func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) { return Read(x, in, "", docid.Read) }
 
-// WriteVectors writes the rows as embeddings; unit is what they stand for, in the plural.
+// WriteVectors writes the rows as embeddings; unit is what a row stands for, in the plural.
 func WriteVectors(x *step.IO, m npy.Matrix, unit string) error {
 	x.Count(unit, int64(m.Rows))
 	return Write(x, "embeddings", func(w io.Writer) error { return npy.Write(w, m) })
 }
 
-// WriteIDs writes a collection's identifiers as ids, and what they are like as report.
+// WriteIDs writes a collection's identifiers as ids, and their statistics as report.
 func WriteIDs(x *step.IO, set *docid.Set) error {
 	stats, err := set.Statistics()
 	if err != nil {
@@ -213,8 +209,7 @@ func WriteIDs(x *step.IO, set *docid.Set) error {
 	return WriteAll(x, map[string]func(io.Writer) error{"ids": set.Write, "report": JSON(stats)})
 }
 
-// DataError marks what a reader says about the data itself as permanent. A
-// failure of the store underneath is reported by IO in its place.
+// DataError marks a reader's error, which is about the data, as permanent. IO reports a failure of the store in its place.
 func DataError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -235,7 +230,7 @@ func Count(x *step.IO, counts map[string]int) {
 	}
 }
 
-// WriteJSON writes a value as an output, indented, with a newline.
+// WriteJSON writes a value as an output: indented JSON with a newline.
 func WriteJSON(x *step.IO, output string, v any) error { return Write(x, output, JSON(v)) }
 
 // JSON writes a value as WriteJSON does.
@@ -248,7 +243,7 @@ func JSON(v any) func(io.Writer) error {
 	}
 }
 
-// ReadJSON reads a small JSON input whole.
+// ReadJSON decodes a small JSON input.
 func ReadJSON(x *step.IO, in step.Input, v any) error {
 	return Scan(x, in, "", func(r io.Reader) error {
 		b, err := io.ReadAll(r)
@@ -262,7 +257,7 @@ func ReadJSON(x *step.IO, in step.Input, v any) error {
 	})
 }
 
-// ReadFile reads a small file whole.
+// ReadFile returns the content of a small file.
 func ReadFile(x *step.IO, f artifacts.File) ([]byte, error) {
 	r, err := x.OpenFile(f)
 	if err != nil {
@@ -272,12 +267,9 @@ func ReadFile(x *step.IO, f artifacts.File) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// EachLine visits the lines of a file, plain or compressed, by their number from one,
-// until visit wants no more. A line is valid during the call.
-//
-// No more of the file is decompressed than was visited, and yet nothing that visit sees
-// is unverified: a digest is of the whole file, so the whole is hashed before the first
-// line, which a worker does once for a file that has not changed since (IO.Path).
+// EachLine visits the lines of a file, plain or compressed, by their number from one, until visit wants no more. A
+// line is valid during the call. Only what is visited is decompressed, and visit sees verified bytes only: the
+// whole file is hashed before, which a worker does once for a file that has not changed since (IO.Path).
 func EachLine(x *step.IO, f artifacts.File, visit func(n int, line []byte) (more bool, err error)) error {
 	path, err := x.Path(f.Digest)
 	if err != nil {
@@ -307,8 +299,7 @@ func EachLine(x *step.IO, f artifacts.File, visit func(n int, line []byte) (more
 	}
 }
 
-// EachFile visits the open files below a folder by their slash-separated names, in
-// lexical order.
+// EachFile opens the files below a folder in lexical order, and visits them by their slash-separated names.
 func EachFile(folder string, visit func(name string, in io.Reader) error) error {
 	root := os.DirFS(folder)
 	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -324,7 +315,7 @@ func EachFile(folder string, visit func(name string, in io.Reader) error) error 
 	})
 }
 
-// CopyFolder makes every file below folder one of a tree output.
+// CopyFolder stores every file below folder as a file of an output that is a tree.
 func CopyFolder(ctx context.Context, x *step.IO, output, folder string) error {
 	return EachFile(folder, func(name string, in io.Reader) error {
 		f, err := x.PutFile(ctx, name, in)
@@ -335,8 +326,7 @@ func CopyFolder(ctx context.Context, x *step.IO, output, folder string) error {
 	})
 }
 
-// StageTree gives a tree input as a folder of files with their own names, linked
-// from verified local files: those named, or all of them.
+// StageTree links the verified files of a tree input, all or the named ones, into a folder under their own names.
 func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 	folder, err := x.Scratch()
 	if err != nil {
@@ -357,18 +347,18 @@ func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 	return folder, nil
 }
 
-// ModelFiles are the names of the files of a Hugging Face folder that opening the model
-// reads: config.json first, and its weights in one file or several.
+// ModelFiles names the files that opening the model of a Hugging Face folder reads: config.json first, and its
+// weights in one file or several.
 func ModelFiles(x *step.IO, in step.Input) []string {
 	return append([]string{"config.json"}, safetensors.Files(Names(x.Files(in, "file")))...)
 }
 
-// Names are those of files.
+// Names returns the files' names.
 func Names(files []artifacts.File) []string {
 	return lists.Map(files, func(f artifacts.File) string { return f.Name })
 }
 
-// Or is what a pointer points to, or a default.
+// Or returns what a pointer points to, or a default.
 func Or[T any](p *T, otherwise T) T {
 	if p != nil {
 		return *p
@@ -376,15 +366,19 @@ func Or[T any](p *T, otherwise T) T {
 	return otherwise
 }
 
-// Check adds a problem with the attribute at path unless ok. Each attribute has problems of
-// its own, so that the one in question is shown.
+// Add adds a problem with the attribute at path.
+func Add(ps *step.Problems, path, format string, args ...any) {
+	*ps = append(*ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Check adds a problem with the attribute at path unless ok.
 func Check(ps *step.Problems, path string, ok bool, format string, args ...any) {
 	if !ok {
-		*ps = append(*ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+		Add(ps, path, format, args...)
 	}
 }
 
-// Checks is the Check of a Kind that adds all problems of a configuration.
+// Checks returns the Check of a Kind; add adds all problems of a configuration.
 func Checks[C any](add func(C, *step.Problems)) func(C) error {
 	return func(c C) error {
 		var ps step.Problems
@@ -393,26 +387,26 @@ func Checks[C any](add func(C, *step.Problems)) func(C) error {
 	}
 }
 
-// CheckDevice adds that there is no such device, or that a card is asked for what it does not compute.
+// CheckDevice adds a problem if there is no such device, and if precision is one that cards do not compute.
 func CheckDevice(ps *step.Problems, on, precision string) {
 	*ps = append(*ps, device.Check(on)...)
 	Check(ps, "precision", precision != "int8" || !strings.HasPrefix(on, "cuda"), "int8 is computed on processors only; use bf16, or device cpu")
 }
 
-// CheckError adds what err says of the attribute at path, if there is an error.
+// CheckError adds err, unless it is nil, as a problem with the attribute at path.
 func CheckError(ps *step.Problems, path string, err error) {
 	if err != nil {
-		*ps = append(*ps, step.Problem{Path: path, Detail: err.Error()})
+		Add(ps, path, "%v", err)
 	}
 }
 
-// CheckPattern adds that a pattern of path.Match is none.
+// CheckPattern adds a problem unless path.Match takes the pattern.
 func CheckPattern(ps *step.Problems, at, pattern string) {
 	_, err := path.Match(pattern, "")
 	Check(ps, at, err == nil, "%q is not a pattern of names", pattern)
 }
 
-// Tasks are parts of a step, by their configurations.
+// Tasks makes a part of a step of each configuration.
 func Tasks[C any](of step.Part[C], parts []C) ([]step.Task, error) {
 	var tasks []step.Task
 	for _, c := range parts {
@@ -425,13 +419,8 @@ func Tasks[C any](of step.Part[C], parts []C) ([]step.Task, error) {
 	return tasks, nil
 }
 
-// Adding is a function that adds problems, for checks of many branches.
-func Adding(ps *step.Problems) func(path, format string, args ...any) {
-	return func(path, format string, args ...any) { Check(ps, path, false, format, args...) }
-}
-
-// Telling is for work that waits for a server: progress says how far the step is, and log what holds
-// it up, in its log and beside its progress until there is more. A name is before that.
+// Telling is for work that depends on a server: progress reports how far the step is, and log what holds it up, in
+// its log and beside its progress until the next one. Unless name is "", both begin with it.
 func Telling(x *step.IO, unit, name string) (progress func(done, total int64), log func(msg string, args ...any)) {
 	at := step.Progress{Unit: unit, Note: name}
 	progress = func(done, total int64) {

@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// JSONInputs reads the documents that cells come from, each once: JSON, or another form of
-// the same values.
+// JSONInputs reads the documents that cells come from, each once: JSON, or other forms of the same values.
 type JSONInputs struct {
 	x    *step.IO
 	read map[document]any
@@ -35,9 +34,9 @@ func NewJSONInputs(x *step.IO) *JSONInputs {
 	return &JSONInputs{x: x, read: map[document]any{}, told: map[string]bool{}}
 }
 
-// fileOfTree picks the file of a tree, such as a command's output, that a path starts
-// with, as in "metrics.json:accuracy"; a tree of one file needs no name. For other inputs
-// the whole path is the field's, and the file is called by its type.
+// fileOfTree returns the file of a tree, such as a command's output, with which a path begins, as in
+// "metrics.json:accuracy", and the field's path behind it; a tree of one file needs no name. Of other inputs, which
+// are called by their type, the path is the field's.
 func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
 	a := in.Artifact
 	if a.Files == nil {
@@ -54,8 +53,8 @@ func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
 	return f, field, nil
 }
 
-// Summary is the mean of n values with their sample standard deviation, if that
-// is what is at a path; without a value if the mean is not finite.
+// Summary returns an object of mean, std and n as a cell, which has no value if the mean is not finite; false for
+// everything else.
 func Summary(at any) (render.Cell, bool) {
 	m, _ := at.(map[string]any)
 	mean, isMean := Float(m["mean"])
@@ -74,10 +73,10 @@ func Summary(at any) (render.Cell, bool) {
 	return c, true
 }
 
-// document is a file, read whole the first time.
+// document returns the values of a file, which it reads the first time.
 func (d *JSONInputs) document(f artifacts.File) (any, error) {
 	key := document{f.Digest, path.Ext(f.Name)}
-	if doc, known := d.read[key]; known {
+	if doc, ok := d.read[key]; ok {
 		return doc, nil
 	}
 	r, err := d.x.OpenFile(f)
@@ -100,7 +99,7 @@ func (d *JSONInputs) document(f artifacts.File) (any, error) {
 	return doc, nil
 }
 
-// Number is the number at a path in an input; anything else there is an error.
+// Number returns the number at a path in an input; anything else there is an error.
 func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 	at, err := d.Find(in, path)
 	if err != nil {
@@ -119,7 +118,7 @@ func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
 	return v, err
 }
 
-// Find follows a path in an input, as Follow does. A value that is NaN or infinite is reported.
+// Find follows a path in an input, as Follow does, and reports NaN and infinite values.
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	at, err := d.Look(in, path)
 	if _, ok := at.(NotFinite); ok {
@@ -128,7 +127,7 @@ func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	return at, err
 }
 
-// Look is Find without a report.
+// Look is Find without the report.
 func (d *JSONInputs) Look(in step.Input, path string) (any, error) {
 	file, field, err := fileOfTree(in, path)
 	if err != nil {
@@ -139,8 +138,7 @@ func (d *JSONInputs) Look(in step.Input, path string) (any, error) {
 		return nil, err
 	}
 	at, err := Follow(doc, field)
-	var lost *step.NoFieldError
-	if errors.As(err, &lost) {
+	if lost, ok := errors.AsType[*step.NoFieldError](err); ok {
 		hint := ""
 		switch {
 		case lost.Within != "":
@@ -154,11 +152,10 @@ func (d *JSONInputs) Look(in step.Input, path string) (any, error) {
 	return at, err
 }
 
-// IsNotFinite is what a value is that is NaN or infinite, for Told.
+// IsNotFinite says of a value that is NaN or infinite what it is, for Told.
 const IsNotFinite = "NaN or infinite"
 
-// Told counts a value that is shown as missing for what it is, and warns of it once with the
-// name of its file.
+// Told counts a value that is shown as missing, by what it is, and warns of it once with the name of its file.
 func (d *JSONInputs) Told(in step.Input, path, is string) {
 	d.x.Count("values "+is, 1)
 	file, field, _ := fileOfTree(in, path)
@@ -168,18 +165,18 @@ func (d *JSONInputs) Told(in step.Input, path, is string) {
 	}
 }
 
-// Follow is what a path leads to in a document, by the rule of what is missing that the
-// package comment gives: Absent, NotFinite, nil, or a *step.NoFieldError.
+// Follow returns what a path leads to in a document. What is missing is, as the package comment says, Absent,
+// NotFinite, nil, or a *step.NoFieldError.
 func Follow(at any, path string) (any, error) {
 	w := step.WalkPath(path)
-	whole := path == "" || path == "."
+	root := path == "" || path == "."
 	for {
 		if m, _ := at.(map[string]any); len(m) == 1 {
 			if why, ok := m["absent"].(string); ok {
 				return Absent{why}, nil
 			}
 		}
-		if at == nil || whole || !w.Next() {
+		if at == nil || root || !w.Next() {
 			if v, ok := Float(at); ok && !isFinite(v) {
 				t, _ := at.(Typed)
 				return NotFinite{v, t.Text}, nil
@@ -218,7 +215,7 @@ func typeOf(scalar any) step.TypeKind {
 	return step.Float
 }
 
-// Scalar reads a number, a text, or null for "does not apply".
+// Scalar reads a number, a text, or, with ok false, null for "does not apply".
 func Scalar(at any, path string) (v float64, text string, ok bool, err error) {
 	switch at := at.(type) {
 	case float64:

@@ -21,7 +21,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Record is a line of a file that others made, about the document that it names.
+// Record is a line of a file from elsewhere, about the document that it names.
 type Record struct {
 	Place    string // "FILE, line N"
 	Document string
@@ -29,14 +29,13 @@ type Record struct {
 	columns  []string // after the document, of a line without JSON
 }
 
-// documentNames are what the field of a document's name may be called.
+// documentNames are the fields that may have a document's name.
 var documentNames = []string{"document", "doc_id", "docid", "text_id", "_id", "id"}
 
-// EachRecord visits the lines of files, plain or compressed, one file after another: of
-// trees those that match a pattern of path.Match, "" for all. A file
-// whose first line begins with { is JSON lines, each with the document's name as field
-// document (or doc_id, docid, text_id, _id, id: a text or a number); any other is columns with tabs
-// between them, the document's name first. Blank lines count and are passed over.
+// EachRecord visits the lines of files, plain or compressed, one file after another; of a tree, the files that match
+// a pattern of path.Match, "" for all. A file whose first line begins with { is JSON lines, each with the document's
+// name, a text or a number, as one of documentNames; any other has columns with tabs between them, the document's
+// name first. Blank lines count and are passed over.
 func EachRecord(x *step.IO, files step.Inputs, what, pattern string, visit func(Record) error) error {
 	chosen, err := ChosenFiles(x, files, what, pattern, "*")
 	if err != nil {
@@ -68,8 +67,8 @@ func EachRecord(x *step.IO, files step.Inputs, what, pattern string, visit func(
 	return nil
 }
 
-// ChosenFiles are an attribute's files whose names a pattern of path.Match, or else the usual
-// one, fits. A file that is not part of a tree has no name that says anything, and fits any.
+// ChosenFiles returns an attribute's files whose names match a pattern of path.Match or, without one, the usual
+// pattern. A file that is not part of a tree has no name of its own, and is always chosen.
 func ChosenFiles(x *step.IO, ins step.Inputs, attribute, pattern, usual string) (chosen []artifacts.File, err error) {
 	var all []string
 	for _, in := range ins {
@@ -122,7 +121,7 @@ func (r *Record) parse(line []byte, asJSON bool) error {
 	return json.Unmarshal(raw, &r.Document)
 }
 
-// field is the first field of those names, and which it is; nil if there is none.
+// field returns the first of the named fields that the line has, and its name; nil without any.
 func (r *Record) field(names []string) (json.RawMessage, string) {
 	for _, name := range names {
 		if raw, ok := r.fields[name]; ok && string(raw) != "null" {
@@ -132,8 +131,8 @@ func (r *Record) field(names []string) (json.RawMessage, string) {
 	return nil, ""
 }
 
-// Text is a field of a line of JSON, under the first of names that it has, or a column,
-// counted from 0 after the document's name. What there is not is "".
+// Text returns the first of the named fields of a line of JSON or, of other lines, a column, counted from 0 after
+// the document's name; "" if the line lacks it.
 func (r *Record) Text(column int, names ...string) (text string, err error) {
 	if r.fields != nil {
 		err = r.read(&text, "a text", names)
@@ -143,7 +142,7 @@ func (r *Record) Text(column int, names ...string) (text string, err error) {
 	return text, err
 }
 
-// List is a list of JSON under the first of names, or nothing.
+// List decodes the first of the named fields of a line of JSON into a list, which stays as it is without any.
 func (r *Record) List(of any, names ...string) error {
 	return r.read(of, "the expected list", names)
 }
@@ -159,7 +158,7 @@ func (r *Record) read(into any, what string, names []string) error {
 	return nil
 }
 
-// Texts are what becomes vectors: the documents of a corpus, or queries. Kinds embed it.
+// Texts are the attributes for what becomes vectors: the documents of a corpus, or queries. Kinds embed it.
 type Texts struct {
 	Corpus    step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Queries   step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
@@ -168,22 +167,21 @@ type Texts struct {
 	Title     bool       `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
 }
 
-// Check says which attributes do not go together.
+// Check adds which attributes do not go together.
 func (t Texts) Check(ps *step.Problems) {
-	add := Adding(ps)
 	switch {
 	case !t.Queries.Set() && !t.Corpus.Set():
-		add("corpus", "set either corpus or queries; exactly one of them is embedded")
+		Add(ps, "corpus", "set either corpus or queries; exactly one of them is embedded")
 	case !t.Queries.Set() && t.Title && !t.Documents.Set():
-		add("documents", "is needed for titles; or give title = false")
+		Add(ps, "documents", "is needed for titles; or give title = false")
 	case t.Queries.Set() && t.Corpus.Set():
-		add("queries", "and corpus are both given: a step embeds one of them, so use another step for the other")
+		Add(ps, "queries", "and corpus are both given: a step embeds one of them, so use another step for the other")
 	case t.Queries.Set() && t.Documents.Set():
-		add("documents", "applies only to a corpus: queries have no titles")
+		Add(ps, "documents", "applies only to a corpus: queries have no titles")
 	}
 }
 
-// Unit is what the texts are, in the plural.
+// Unit says what the texts are, in the plural.
 func (t Texts) Unit() string {
 	if t.Queries.Set() {
 		return "queries"
@@ -191,7 +189,7 @@ func (t Texts) Unit() string {
 	return "documents"
 }
 
-// Each are the texts, in order; an error ends them.
+// Each yields the texts, in order; an error ends them.
 func (t Texts) Each(x *step.IO) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		each := t.eachDocument
@@ -269,9 +267,8 @@ type Question struct {
 	Seen      bool    // one of Documents has a training query
 }
 
-// ReadQuestions reads the queries of a split. The lines of one query, of which each has one of
-// its documents, stand together. check, if not nil, sees each line of every split; what it
-// returns is an error of the data.
+// ReadQuestions reads the queries of a split. A query has a line for each of its documents, one after another.
+// check, if not nil, sees each line of every split; what it returns is an error of the data.
 func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.Query) error) ([]Question, error) {
 	var out []Question
 	asked, trained := map[int64]bool{}, map[int32]bool{}
@@ -312,8 +309,7 @@ func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.
 	return out, nil
 }
 
-// WriteQrels writes the questions' relevant documents, by number, as output "qrels", and
-// returns them.
+// WriteQrels writes the questions' relevant documents, by number, as output "qrels", and returns them.
 func WriteQrels(x *step.IO, questions []Question) (*trec.Judgments, error) {
 	judged := &trec.Judgments{}
 	for _, q := range questions {
@@ -329,13 +325,13 @@ func WriteQrels(x *step.IO, questions []Question) (*trec.Judgments, error) {
 // RunTag is the last field of a run's lines.
 const RunTag = "redsi"
 
-// WriteRun writes rankings, best first and documents by number, as output "run", such that
-// trec_eval, which orders equal scores by name, ranks them alike: trec.Untie.
+// WriteRun writes rankings, best first and documents by number, as output "run". trec.Untie sets equal scores apart,
+// which trec_eval would order by name.
 func WriteRun(x *step.IO, rankings []trec.Ranking) error {
 	return WriteRuns(x, func(put func([]trec.Ranking) error) error { return put(rankings) })
 }
 
-// WriteRuns is WriteRun piece by piece, each of queries that have no ranking yet.
+// WriteRuns is WriteRun in pieces, each with the rankings of further queries.
 func WriteRuns(x *step.IO, each func(put func([]trec.Ranking) error) error) error {
 	return Write(x, "run", func(w io.Writer) error {
 		return each(func(rankings []trec.Ranking) error {

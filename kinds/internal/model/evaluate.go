@@ -19,7 +19,7 @@ import (
 type evaluateConfig struct {
 	asking
 	EarlyStopping *string `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when a search ends, as True, False and never of transformers 4.44.1; default: as in the model's training"`
-	Validity      *string `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
+	Validity      *string `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are an identifier's, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
 	Shard         int     `hcl:"shard,optional" min:"1" help:"queries of a part, which is cached and resumed as one"`
 }
 
@@ -120,14 +120,14 @@ type ShardReport struct {
 	Parameters  int64      `json:"parameters"` // trainable numbers, tied ones counted once
 }
 
-// splitEvaluation checks what belongs together before a model is loaded.
+// splitEvaluation checks, before a model is loaded, that the inputs belong together.
 func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Task, error) {
 	settings, _, queries, err := c.Read(x)
 	if err != nil {
 		return nil, err
 	}
 	stopping := c.search(settings).EarlyStopping
-	if settings.Identifiers.OneToken() { // searched in one way: its parts are shared
+	if settings.Identifiers.OneToken() { // searched in one way: evaluations share parts
 		c.Decoding, c.LengthPenalty = evaluateDefaults.Decoding, evaluateDefaults.LengthPenalty
 		stopping = retrieve.DefaultSearch().EarlyStopping
 	}
@@ -139,7 +139,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	return inout.Tasks(EvaluateShard, parts)
 }
 
-// search is the model's, unless the step has another.
+// search returns the step's search, by default the model's.
 func (c evaluateConfig) search(s retrieve.Settings) retrieve.Search {
 	return retrieve.Search{EarlyStopping: stopping.Rule(inout.Or(c.EarlyStopping, string(s.Search.EarlyStopping))),
 		Validity: retrieve.Validity(inout.Or(c.Validity, string(s.Search.Validity)))}
@@ -164,8 +164,8 @@ func File(x *step.IO, model step.Input, name string) ([]byte, error) {
 	return inout.ReadFile(x, f)
 }
 
-// Read reads how the model was trained, its identifiers, and the queries that it is asked, whose
-// documents, of all splits, have identifiers.
+// Read reads how the model was trained, its identifiers, and the queries that it is asked. Documents of queries of all
+// splits must have identifiers.
 func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []inout.Question, error) {
 	settings, err := Settings(x, c.Model)
 	if err != nil {
@@ -211,10 +211,10 @@ type rulePercent struct {
 	Raw          effectiveness `json:"raw"`
 	PostFiltered effectiveness `json:"post_filtered"`
 	Invalid      *float64      `json:"invalid_40"`             // null for identifiers that cannot be invalid, and for fewer beams
-	InvalidBeam  *float64      `json:"invalid_beam,omitempty"` // of fewer than 40 beams: of all, whose number is the report's width
+	InvalidBeam  *float64      `json:"invalid_beam,omitempty"` // of all beams, if they are fewer than 40
 }
 
-// effectiveness is means over queries, in percent.
+// effectiveness has means over queries, in percent.
 type effectiveness struct {
 	Hits1  float64 `json:"hits_1"`
 	Hits10 float64 `json:"hits_10"`
@@ -228,7 +228,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 		return err
 	}
 	search := c.search(settings)
-	var byTokens []trec.Ranking // the parts' runs, one after another; what is not valid by tokens has its text
+	var byTokens []trec.Ranking // the parts' runs, one after another; hypotheses that are invalid by tokens have texts
 	for _, p := range x.Parts() {
 		part, err := inout.Read(x, step.In(p.Outputs["run"]), "", trec.ReadRun)
 		if err != nil {
@@ -257,7 +257,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	return inout.WriteJSON(x, "report", e)
 }
 
-// byText names the documents also of hypotheses that only their texts make valid.
+// byText names documents also for hypotheses that are valid only by their texts.
 func byText(rankings []trec.Ranking, ids *docid.Set) []trec.Ranking {
 	texts := retrieve.TextsOf(ids)
 	out := make([]trec.Ranking, len(rankings))
@@ -272,7 +272,7 @@ func byText(rankings []trec.Ranking, ids *docid.Set) []trec.Ranking {
 	return out
 }
 
-// writeJoined writes the run as one that trec_eval ranks alike.
+// writeJoined writes the run, and counts its hypotheses.
 func writeJoined(x *step.IO, all []trec.Ranking) error {
 	for _, r := range all {
 		x.Count("hypotheses", int64(len(r.Hypotheses)))
@@ -288,15 +288,12 @@ func writeJoined(x *step.IO, all []trec.Ranking) error {
 // invalidDepth is how many hypotheses the paper's Invalid@40 looks at.
 const invalidDepth = 40
 
-// InvalidMetric is the metric's name: of fewer beams it has their number.
+// InvalidMetric names the metric, which looks at all beams if they are fewer.
 func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
 // score fills in the percentages.
 func (e *Evaluation) score(rankings map[retrieve.Validity][]trec.Ranking, judged *trec.Judgments, queries []inout.Question) error {
-	measures, err := metrics.ParseAll("Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width))
-	if err != nil {
-		return err
-	}
+	measures, _ := metrics.ParseAll("Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)) // names of ours
 	seen := make(map[string]bool, len(queries))
 	for _, q := range queries {
 		seen[q.Name] = q.Seen
@@ -331,7 +328,7 @@ func (e *Evaluation) score(rankings map[retrieve.Validity][]trec.Ranking, judged
 	return nil
 }
 
-// percent is of the means of Hits@1, Hits@10 and MRR@10; nil of none.
+// percent turns the means of Hits@1, Hits@10 and MRR@10 into percent; nil without means.
 func percent(mean []float64) *effectiveness {
 	if mean == nil {
 		return nil

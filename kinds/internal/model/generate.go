@@ -18,13 +18,13 @@ import (
 type generateConfig struct {
 	generating
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	Queries   step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries: those of dev and test are never generated"`
+	Queries   step.Input  `hcl:"queries" accepts:"nq/queries" help:"its queries; queries of dev and test are never generated"`
 	Files     step.Inputs `hcl:"files,optional" accepts:"files,file" help:"instead of a model: queries generated elsewhere, plain or compressed: JSON lines with the fields document and query, or queries, a list; or columns with tabs between them: document, query"`
 	Names     string      `hcl:"names,optional" enum:"key,number" help:"what files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
 	MaxInput  *int        `hcl:"max_input,optional" min:"1" help:"first tokens of a document that the model reads, prefix and special tokens not counted; default: as in the model's training here, else 512"`
 	Prefix    *string     `hcl:"prefix,optional" help:"text whose tokens stand before each document; default: as in the model's training here, else none"`
 	Lowercase *bool       `hcl:"lowercase,optional" help:"lower-case documents first; default: as in the model's training here, else no"`
-	KeepTrain bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: generated ones alone are training queries"`
+	KeepTrain bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: only generated queries are training queries"`
 	Shard     int         `hcl:"shard,optional" min:"1" help:"documents of a part, which is cached and resumed as one"`
 }
 
@@ -71,7 +71,7 @@ are, in lower case. The result is a collection's queries, for train with ratio =
 the collection's own, or all documents would count as seen.
 Resumes part by part. Cost: a forward pass of the encoder for each document, and one of the decoder for each token
 that is written; each part reads the corpus up to its last document. Memory: the model, batch x per_document
-sequences, the own training queries, and some 40 bytes for each query that is kept; with files, these whole.`,
+sequences, the own training queries, and some 40 bytes for each query that is kept; with files, all their queries.`,
 	Example: `step "generate_queries" "title" {
   documents = step.dedup.nq["title"].documents
   queries   = step.dedup.nq["title"].queries
@@ -98,14 +98,14 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 	Run:   joinGenerated,
 })
 
-// sameGenerated takes two results for one if about as many queries were kept.
+// sameGenerated takes two results as the same if about as many queries were kept.
 var sameGenerated = step.Numbers{Margin: step.Margin{Rel: 0.1}, Fields: map[string]step.Margin{
 	"documents_with_queries": {Rel: 0.1}, "kept": {Rel: 0.1}, "leaks": {Skip: true}, "repeated": {Skip: true}, "known": {Skip: true}, "empty": {Skip: true},
 	"shared": {Skip: true}, "examples": {Skip: true}, "leaked": {Skip: true},
 }}
 
-// GenerateShardConfig is some documents of a generate_queries step. What does not matter
-// to its method has the default.
+// GenerateShardConfig is some documents of a generate_queries step. Attributes that its method does not use have their
+// defaults.
 type GenerateShardConfig struct {
 	generating
 	MaxInput  int    `hcl:"max_input" help:"of a document"`
@@ -120,14 +120,14 @@ var GenerateShard = step.DefinePart(step.Kind[GenerateShardConfig]{
 	Version: 1,
 	Doc:     "Some documents of a generate_queries step.",
 	Outputs: []step.Output{{Name: "generated", Type: "doc2query/generated", Help: "JSON lines, compressed: document, number and query",
-		Fields: step.FieldsOf[doc2query.Generated](), Alike: step.OfTheRun{}, Why: "the step compares the whole"}},
+		Fields: step.FieldsOf[doc2query.Generated](), Alike: step.OfTheRun{}, Why: "the step compares the complete result"}},
 	Defaults: GenerateShardConfig{generating: generating{Precision: generateDefaults.Precision}},
 	Queue:    step.GPU,
 	Needs:    step.Libtorch,
 	Device:   func(c GenerateShardConfig) string { return c.Device },
 })
 
-// splitGenerate cuts a collection into parts; queries of files need none.
+// splitGenerate cuts a collection into parts; queries from files need none.
 func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task, error) {
 	if !c.Model.Set() {
 		return nil, nil
@@ -161,7 +161,7 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	return inout.Tasks(GenerateShard, parts)
 }
 
-// joinGenerated puts what was generated behind the collection's own queries.
+// joinGenerated adds generated queries to the collection's own.
 func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 	keys, err := inout.DocumentKeys(x, c.Documents)
 	if err != nil {
@@ -197,7 +197,7 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 		"leaks_left_out": m.Leaks})
 }
 
-// generatedParts yields what the parts generated, in the order of documents.
+// generatedParts yields the queries that the parts generated, in the order of documents.
 func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	return func(yield func(doc2query.Generated) error) error {
 		for _, p := range x.Parts() {
@@ -218,7 +218,7 @@ func generatedParts(x *step.IO) func(func(doc2query.Generated) error) error {
 	}
 }
 
-// broughtQueries reads queries generated elsewhere, those of a document in the order of the files.
+// broughtQueries reads queries generated elsewhere; a document's queries stay in the order of the files.
 func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []string) (func(func(doc2query.Generated) error) error, error) {
 	places := make(map[string]int32, len(keys))
 	for i, key := range keys {
@@ -270,7 +270,7 @@ func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []s
 	}, err
 }
 
-// TrainQueriesConfig fits a model that writes queries.
+// TrainQueriesConfig trains a model to write queries.
 type TrainQueriesConfig struct {
 	Model     step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
@@ -333,13 +333,13 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 	Work:     TrainQueriesConfig.work,
 })
 
-// sameQueriesReport takes two models for one if they find development queries about as likely.
+// sameQueriesReport takes two models as the same if they find development queries about as likely.
 var sameQueriesReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map[string]step.Margin{
 	"seconds": {Skip: true}, "device": {Skip: true}, "threads": {Skip: true}, "resumed_at": {Skip: true},
 	"dev_loss": {Rel: 0.02}, "dev_perplexity": {Rel: 0.1}, "best_step": {Rel: 0.5},
 }}
 
-// queriesFitting differs in that fewer updates suffice.
+// queriesFitting is defaultFitting with fewer updates, which suffice.
 func queriesFitting() Fitting {
 	f := defaultFitting
 	f.Steps = 100_000

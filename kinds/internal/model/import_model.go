@@ -20,7 +20,7 @@ var ImportModel = step.Define(step.Kind[ImportModelConfig]{
 	Name:    "import_model",
 	Version: 3,
 	Doc: `Import a model, and check it before anything is computed with it.
-The files are those of a Hugging Face folder: an encoder-decoder to be trained (T5, FLAN-T5,
+The files are a Hugging Face folder's: an encoder-decoder to be trained (T5, FLAN-T5,
 mT5, umT5, BART) or an encoder for embed (BERT, RoBERTa, XLM-R, DistilBERT, MPNet, ELECTRA).
 config.json must be of a model that redsi supports, the weights (safetensors or PyTorch's, in
 one file or in several that an index lists) must have every tensor in its shape, and
@@ -50,18 +50,18 @@ type ImportModelReport struct {
 	Vocabulary int64    `json:"vocabulary"`           // rows of the embedding
 	Tokens     int      `json:"tokens"`               // of the tokenizer
 	MaxTokens  int64    `json:"max_tokens,omitempty"` // of a text that an encoder reads
-	Weights    []string `json:"weights"`              // the files that are read
-	LeftOut    []string `json:"left_out"`             // files that are not
+	Weights    []string `json:"weights"`              // files that are read
+	LeftOut    []string `json:"left_out"`             // files that are left out
 	Unused     []string `json:"unused,omitempty"`     // tensors of the weights that nothing is computed with
 	Follows    []string `json:"follows,omitempty"`    // which transformers, where 4.44.1 and 5.24.0 compute the folder differently
 }
 
-// checkFolder says that a folder is one inside of a tree.
+// checkFolder adds a problem unless folder is inside of a tree.
 func checkFolder(ps *step.Problems, folder string) {
 	inout.Check(ps, "folder", folder == "" || path.Clean(folder) == folder && filepath.IsLocal(folder), "must be a relative path such as model/final")
 }
 
-// ImportTrainedConfig takes a model that was trained by redsi elsewhere.
+// ImportTrainedConfig imports a model that redsi trained elsewhere.
 type ImportTrainedConfig struct {
 	Files  step.Inputs `hcl:"files" accepts:"files,hub/model" help:"the files that export_model wrote"`
 	Folder string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`
@@ -72,7 +72,7 @@ var ImportTrained = step.Define(step.Kind[ImportTrainedConfig]{
 	Version: 1,
 	Doc: `Import a trained model with its identifiers and tokenizer, as export_model wrote it.
 redsi.json says how the model is queried. It is checked as by import_model, and the
-identifiers must be those that it was trained on. Evaluate it with queries whose documents have the
+identifiers must be the ones of its training. Evaluate it with queries whose documents have the
 same numbers. Cost: the files are hashed once.`,
 	Example: `step "import_trained" "published" {
   files = [step.download.published.files]

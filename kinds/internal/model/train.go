@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// TrainConfig fits a model to a collection.
+// TrainConfig trains a model on a collection.
 type TrainConfig struct {
 	Model     step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, to train it further"`
 	IDs       step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
@@ -41,16 +41,16 @@ type TrainConfig struct {
 	Patience       int     `hcl:"patience,added" min:"0" help:"end training after this many evaluations in a row without a better value of select's metric; 0: make all steps. Not early_stopping, which is for a search"`
 	Beams          int     `hcl:"beams,optional" min:"1" help:"for an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
 	EarlyStopping  string  `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as True, False and never of transformers 4.44.1; the model keeps it. Training ends early by patience"`
-	Validity       string  `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
+	Validity       string  `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are an identifier's, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	KeepState      bool    `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps continues from there; garbage collection removes it"`
 	Recompute      bool    `hcl:"checkpoint_activations,added,nokey" help:"keep only each layer's input of a batch, and recompute the layer for its gradients: less memory, one more forward pass, the same update"`
 }
 
-// Fitting is what every training is told: its data, how far it goes and where it computes.
+// Fitting has the attributes of every training: its data, how far it goes and where it computes.
 type Fitting struct {
-	Init            string     `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
+	Init            string     `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take only its config.json and draw weights from seed"`
 	Corpus          step.Input `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Queries         step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
+	Queries         step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: train's are learned, dev's choose the checkpoint"`
 	Steps           int        `hcl:"steps,optional" min:"1" help:"updates"`
 	Batch           int        `hcl:"batch,optional" min:"1" help:"examples of an update"`
 	LearningRate    float64    `hcl:"learning_rate,optional" above:"0" help:"the optimizer's rate after the warmup (paper, with Adafactor: 5e-4 for atomic identifiers, else 1e-3)"`
@@ -72,7 +72,7 @@ var Train = step.Define(step.Kind[TrainConfig]{
 Indexing examples lead from a document's text to its identifier, retrieval
 examples from a query to it; the model is a T5 or a BART, as its config.json says;
 Adafactor, or AdamW, with a rate that follows a schedule after a linear warmup. The model reads the tokens of
-index_prefix and the first max_input of a document, or those of query_prefix and of a
+index_prefix and the first max_input of a document, or the tokens of query_prefix and a
 query, max_query together, with the tokenizer's special tokens around them; a prefix
 is tokenized by itself. Evaluation and search read queries in the same way. The
 vocabulary grows by the tokens that identifiers have of their own: one per document
@@ -106,7 +106,7 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 }`,
 	Outputs: []step.Output{
 		{Name: "model", Type: "dsi/model", Tree: true, Help: "the selected checkpoint: config.json and model.safetensors, which transformers opens, and redsi.json, what a query must know",
-			Alike: sameModel, Why: "differences of rounding on another processor grow from update to update, as those of another seed do"},
+			Alike: sameModel, Why: "differences of rounding on another processor grow from update to update, as with another seed"},
 		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and development metrics at each evaluation, as JSON", Fields: step.FieldsOf[train.Curve](),
 			Alike: sameCurve, Why: "losses and metrics on the way to a model, which is compared itself"},
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING",
@@ -132,7 +132,7 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 	Work:   TrainConfig.work,
 })
 
-// defaultFitting is the paper's for naive and semantic identifiers.
+// defaultFitting has the paper's values for naive and semantic identifiers.
 var defaultFitting = Fitting{Init: "weights", Steps: 1_000_000, Batch: 128, LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32",
 	EvaluateEvery: 5000, Device: "auto"}
 
@@ -142,7 +142,7 @@ const (
 	AdamW     = "adamw"
 )
 
-// Rates is the schedule of the learning rate.
+// Rates returns the schedule of the learning rate.
 func (c TrainConfig) Rates() train.Schedule {
 	return train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup), Form: c.Schedule, Steps: int64(c.Steps)}
 }
@@ -167,14 +167,14 @@ func checkTrain(c TrainConfig, ps *step.Problems) {
 	inout.CheckError(ps, "select", err)
 }
 
-// check is what ranges do not say.
+// check adds problems that ranges do not express.
 func (c Fitting) check(ps *step.Problems) {
 	inout.CheckDevice(ps, c.Device, c.Precision)
 	inout.Check(ps, "precision", c.Precision != "fp16" || c.Device != "cpu", "fp16 trains on a CUDA device only; use fp32 or bf16, or another device")
 }
 
-// Metrics are those of the paper and the one that selects. Invalid@k, which looks at
-// the whole beam, is one where identifiers can be invalid.
+// Metrics returns the paper's metrics and select's; Invalid@k, which looks at all beams, only if identifiers can be
+// invalid.
 func (c TrainConfig) Metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	names := []string{"Hits@1", "Hits@10", "MRR@10"}
 	if canBeInvalid && c.Beams > 0 {
@@ -190,7 +190,7 @@ func (c TrainConfig) Metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	return metrics.ParseAll(names...)
 }
 
-// Selected is the name under which reports have the metric of select.
+// Selected returns the name under which reports have select's metric.
 func (c TrainConfig) Selected() (string, error) {
 	m, err := metrics.Parse(c.Select)
 	if err != nil {
@@ -202,9 +202,8 @@ func (c TrainConfig) Selected() (string, error) {
 	return m.String(), nil
 }
 
-// declares names the metrics that the curve and the report of a training have, so that a
-// figure or table that asks for another is a mistake before anything runs. Invalid@k is not
-// there for identifiers that cannot be invalid, which is known when they are.
+// declares names the metrics of a training's curve and report, so that a figure or table that asks for another is a
+// mistake before anything runs. Invalid@k is among them, though some identifiers, unknown yet, cannot be invalid.
 func (c TrainConfig) declares() map[string]*step.Fields {
 	list, err := c.Metrics(true)
 	if err != nil {
@@ -214,13 +213,13 @@ func (c TrainConfig) declares() map[string]*step.Fields {
 	return map[string]*step.Fields{"curve": curveFields(names...), "report": step.FieldsOf[TrainReport]().With("metrics", names...)}
 }
 
-// curveFields are those of a curve whose points have these metrics.
+// curveFields returns the fields of a curve whose points have these metrics.
 func curveFields(names ...string) *step.Fields {
 	return step.FieldsOf[train.Curve]().With("points.0.metrics", names...)
 }
 
-// TrainReport is the report of a train step. Metrics are fractions; seconds are
-// wall clock, evaluations and resumed parts included.
+// TrainReport is the report of a train step. Metrics are fractions; seconds are wall clock, with evaluations and
+// resumed parts.
 type TrainReport struct {
 	Parameters int64              `json:"parameters"` // trainable numbers, tied ones counted once
 	Steps      int64              `json:"steps"`      // updates made
@@ -246,20 +245,19 @@ type TrainReport struct {
 	Stopped       string `json:"stopped,omitempty"`        // why steps are fewer than were asked for
 }
 
-// How results of models are compared that two machines made. docs/reliability.md
-// has what was measured: on the generated corpus, with AVX2 in place of AVX-512.
+// How models and results of two machines are compared. docs/reliability.md has the measurements: on the generated
+// corpus, with AVX2 in place of AVX-512.
 
-// sameModel takes two models for one if what is evaluated from them is as close as models
-// of two seeds are: the paper's deviations are 0.3 points. Where there are few queries,
-// chance moves more than that.
+// sameModel takes two models as the same if their evaluations are as close as those of two seeds: the paper's
+// deviations are 0.3 points. With few queries, chance moves more than that.
 var sameModel = step.Evaluated{By: "evaluate", Output: "report", Of: "queries", Chance: 0.5,
 	Fields: map[string]step.Margin{
 		"percent.raw.*":           {Abs: 1},
 		"percent.post_filtered.*": {Abs: 1},
 	}}
 
-// sameCurve is the way to a model: losses grow apart with the updates, and metrics with
-// them, by more the fewer development queries there are.
+// sameCurve allows losses and metrics on the way to a model to differ: they grow apart with the updates, metrics by
+// more the fewer development queries there are.
 var sameCurve = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map[string]step.Margin{
 	"points[].seconds":   {Skip: true},
 	"points[].loss":      {Rel: 0.1},
@@ -279,25 +277,24 @@ var sameReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map[string
 	"steps_to_95_percent":   {Rel: 0.5},
 }}
 
-// sameRun and sameMeans are for one model that two machines asked.
+// sameRun and sameMeans compare what two machines retrieve with one model.
 var (
 	sameRun   = step.Runs{Depth: 10, Overlap: 0.98}
 	sameMeans = step.Numbers{Margin: step.Margin{Abs: 0.5}}
 )
 
-// A rate is of updates of so many examples, and of searches with so many beams.
+// Rates are for updates of so many examples, and for searches with so many beams.
 const (
 	ratedBatch = 128
 	ratedBeams = 40
 )
 
-// searches are queries of a split, times.
+// searches is the work of searching for a split's queries, several times.
 func searches(unit step.Unit, times float64, beams int, queries step.Input, split string) step.Doing {
 	return step.Doing{Unit: unit, Amount: step.Amount{Times: times * float64(beams) / ratedBeams, Of: step.Inputs{queries}, Count: "records." + split}}
 }
 
-// work is the updates and the evaluations on the way, all of them: patience may end both
-// earlier.
+// work is all updates and evaluations; patience may end them earlier.
 func (c TrainConfig) work() step.Work {
 	evaluations := searches(step.Searches, math.Ceil(float64(c.Steps)/float64(max(1, c.EvaluateEvery))), c.Beams, c.Queries, "dev")
 	evaluations.Evaluates = true
@@ -315,7 +312,7 @@ func (c evaluateConfig) work() step.Work {
 	return by(step.Work{Does: []step.Doing{searches(unit, 1, c.Beams, c.Queries, c.Split)}}, c.Model, c.IDs)
 }
 
-// by says what does it all.
+// by sets the model and the identifiers of all the work.
 func by(w step.Work, model, ids step.Input) step.Work {
 	for i := range w.Does {
 		w.Does[i].Model, w.Does[i].Identifiers = model, ids
@@ -323,7 +320,7 @@ func by(w step.Work, model, ids step.Input) step.Work {
 	return w
 }
 
-// work names the published model of the same sizes.
+// work names the published model with the same sizes.
 func (c RandomT5Config) work() (w step.Work) {
 	for _, s := range rates.Shapes() {
 		if c.Family == "t5" && !s.Encoder && c.FeedForward == "relu" && c.Vocabulary == s.Vocabulary && c.Layers == s.Layers && cmp.Or(c.DecoderLayers, c.Layers) == s.Layers &&
@@ -335,7 +332,7 @@ func (c RandomT5Config) work() (w step.Work) {
 	return w
 }
 
-// like says that the model is that of files.
+// like says that the model is the one in files.
 func like(files step.Inputs) (w step.Work) {
 	if len(files) > 0 { // a config.json is mostly in the first
 		w.Like = files[0]

@@ -27,7 +27,7 @@ type agreeConfig struct {
 	Overlap []int      `hcl:"overlap,optional" min:"1" help:"depths of overlap"`
 }
 
-// agreeReport is means over the queries that both rank.
+// agreeReport has means over the queries that both runs rank.
 type agreeReport struct {
 	Tau     *float64           `json:"tau"` // null if no query has two documents in common
 	RBO     *float64           `json:"rbo"` // these are null without runs
@@ -38,8 +38,8 @@ type agreeReport struct {
 	RMSE    map[string]float64 `json:"rmse"`    // by measure's id, of scores as fractions
 
 	Queries    int `json:"queries"`     // that both have
-	TauQueries int `json:"tau_queries"` // of them, with two documents in common
-	OnlyA      int `json:"only_a"`      // queries that only one ranks
+	TauQueries int `json:"tau_queries"` // that have two documents in common
+	OnlyA      int `json:"only_a"`      // queries that only one run ranks
 	OnlyB      int `json:"only_b"`
 }
 
@@ -62,7 +62,7 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 	Outputs: []step.Output{
 		{Name: "report", Type: "agree/report", Help: "means over queries, as JSON", Fields: step.FieldsOf[agreeReport](),
 			Alike: step.Numbers{Margin: step.Margin{Abs: 0.02}}, Why: "documents of nearly equal scores change places"},
-		{Name: "queries", Type: "agree/queries", Help: "TSV: each query's values; of scores alone only the header", Alike: step.Follows{Output: "report"}},
+		{Name: "queries", Type: "agree/queries", Help: "TSV: each query's values; without runs only the header", Alike: step.Follows{Output: "report"}},
 	},
 	Defaults: agreeConfig{Depth: 100, P: 0.9, Overlap: []int{10, 100}},
 	Check: inout.Checks(func(c agreeConfig, ps *step.Problems) {
@@ -159,7 +159,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 	return nil
 }
 
-// agreeScores compares the scores of queries that both have, in the measures of both.
+// agreeScores compares scores by the queries and measures that both have.
 func agreeScores(x *step.IO, c agreeConfig, report *agreeReport) error {
 	a, err := readScores(x, c.ScoresA, "a")
 	b, errB := readScores(x, c.ScoresB, "b")

@@ -148,10 +148,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	if err != nil {
 		return err
 	}
-	analyzer, err := c.analyzer()
-	if err != nil {
-		return step.Permanent(err)
-	}
+	analyzer, _ := c.analyzer() // checked
 	ix, err := indexCorpus(ctx, x, c, analyzer, appended, &report)
 	if err != nil {
 		return err
@@ -181,7 +178,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 		"queries_without_hit": report.Unfound})
 }
 
-// inCollection checks that judged documents are there.
+// inCollection returns a check that the collection has a query's document.
 func inCollection(documents int) func(*dedup.Query) error {
 	return func(q *dedup.Query) error {
 		if q.Doc < 0 || int(q.Doc) >= documents {
@@ -191,7 +188,7 @@ func inCollection(documents int) func(*dedup.Query) error {
 	}
 }
 
-// expansions are the train queries of every document.
+// expansions returns the train queries of every document.
 func expansions(x *step.IO, ins step.Inputs) (map[int32][]string, error) {
 	out := map[int32][]string{}
 	for _, in := range ins {
@@ -316,13 +313,13 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	case asked.Rows != len(questions):
 		return step.Permanent(fmt.Errorf("query_embeddings has %d rows, and there are %d %s queries: embed the same queries and split", asked.Rows, len(questions), c.Split))
 	case asked.Cols != documents.Cols:
-		return step.Permanent(fmt.Errorf("vectors of documents have %d numbers, those of queries %d: embed both with one model", documents.Cols, asked.Cols))
+		return step.Permanent(fmt.Errorf("vectors of documents have %d numbers, vectors of queries %d: embed both with one model", documents.Cols, asked.Cols))
 	}
 	own, err := c.own(x, c.Queries, c.Split)
 	if err != nil {
 		return err
 	}
-	found, err := dense.Search(ctx, documents, documents.Rows, asked, dense.Options{Depth: c.Depth + min(1, len(own)), Cosine: c.Similarity == "cosine",
+	found, err := dense.Search(ctx, documents.Read, documents.Rows, asked, dense.Options{Depth: c.Depth + min(1, len(own)), Cosine: c.Similarity == "cosine",
 		Progress: func(n int) {
 			x.Report(step.Progress{Done: int64(n), Total: int64(documents.Rows), Unit: "documents"})
 		}})
@@ -343,7 +340,7 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	return inout.WriteReport(x, report, map[string]int{"documents": report.Documents, "queries": report.Queries})
 }
 
-// together is how many hits are in memory at a time, whatever the queries are.
+// together bounds the hits in memory, whatever the queries are.
 const together = 1 << 20
 
 // written counts what a run has.
@@ -353,9 +350,8 @@ type written struct {
 	unfound   int   // queries without a hit
 }
 
-// writeHits writes the run of all questions, without their own documents. find returns the hits
-// of the questions from..to, at least depth of them if there are as many, and one more of a
-// question with a document of its own.
+// writeHits writes the run of all questions, without their own documents. find returns the hits of the questions
+// from..to, depth or more of each if there are as many, and one more if some questions have documents of their own.
 func writeHits(x *step.IO, questions []inout.Question, depth int, own map[string]string, find func(from, to int) ([][]topk.Hit, error)) (n written, err error) {
 	return n, inout.WriteRuns(x, func(put func([]trec.Ranking) error) error {
 		some := max(1, together/depth)

@@ -20,10 +20,10 @@ type compareConfig struct {
 	Systems    map[string]step.Input `hcl:"systems" accepts:"score/queries" help:"queries output of a score step, by the system's name"`
 	Baselines  []string              `hcl:"baselines,optional" help:"systems that every system is compared with, the baselines among themselves too"`
 	Claims     map[string]claim      `hcl:"claims,optional,added" help:"what is claimed of two of the systems, by name: each is judged, by Student's t with Holm's correction for all claims"`
-	Measures   []string              `hcl:"measures,optional" help:"measures to compare, of those that all systems were scored by"`
+	Measures   []string              `hcl:"measures,optional" help:"measures to compare, by which all systems were scored"`
 	Test       string                `hcl:"test,optional" enum:"t,permutation,bootstrap,wilcoxon" help:"paired and two-sided: Student's t, randomization of signs, shifted bootstrap, signed ranks"`
 	Correction string                `hcl:"correction,optional" enum:"none,bonferroni,holm,fdr_bh,tukey_hsd" help:"for the number of comparisons; holm bounds the chance of any false difference, fdr_bh (Benjamini and Hochberg) the expected share of false ones among those found; tukey_hsd takes all pairs of systems together: with t by the studentized range, queries being blocks, with permutation by random assignments"`
-	Family     string                `hcl:"family,optional" enum:"measure,all" help:"comparisons that are corrected together: those of each measure, or all; tukey_hsd is always of a measure"`
+	Family     string                `hcl:"family,optional" enum:"measure,all" help:"which comparisons are corrected together: each measure's, or all; tukey_hsd is always of a measure"`
 	Alpha      float64               `hcl:"alpha,optional" above:"0" below:"1" help:"corrected p below which a difference is significant, and a claim holds or is reversed; intervals have confidence 1 - alpha"`
 	Samples    int                   `hcl:"samples,optional" min:"100" max:"100000000" help:"for permutation, where more than 20 queries differ, and for bootstrap"`
 	Seed       int                   `hcl:"seed,optional" min:"0" help:"for the samples"`
@@ -42,13 +42,13 @@ type compareReport struct {
 	Samples     int                       `json:"samples"`     // 0 where none were drawn
 }
 
-// comparedSystem is what is known of a system.
+// comparedSystem has a system's means and its comparisons.
 type comparedSystem struct {
 	Percent map[string]float64               `json:"percent" unit:"percent"` // means by the measures' ids
 	Against map[string]map[string]comparison `json:"against"`                // by baseline and measure
 }
 
-// comparison is of a system with a baseline.
+// comparison compares a system with a baseline.
 type comparison struct {
 	Difference  float64  `json:"difference" unit:"percent"` // of the means, system less baseline, also where less is better
 	Low         float64  `json:"low" unit:"percent"`        // with confidence 1 - alpha, not corrected
@@ -83,7 +83,7 @@ A claim is above or below, which are judged by Student's paired t-test, two-side
 near, which holds where two one-sided tests put the difference within margin, and is
 reversed where it is beyond. claims.NAME of the report has the means a and b, what a
 comparison of a with b has, and verdict: holds, reversed, or cannot be told at this size.
-The interval is that of these two systems over queries like these: another seed of a
+The interval is for these two systems over queries like these: another seed of a
 model, or longer training, is not in it. Cost: t is immediate; permutation and bootstrap
 grow with queries x samples x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
 	Example: `step "compare" "dev" {
@@ -143,7 +143,7 @@ func (c compareConfig) declares() map[string]*step.Fields {
 	return map[string]*step.Fields{"report": f}
 }
 
-// pairs is each pair of a baseline with another system, once.
+// pairs returns each pair of a baseline and another system, once.
 func (c compareConfig) pairs(names []string) (pairs []significance.Pair) {
 	for _, b := range c.Baselines {
 		at := slices.Index(names, b)
@@ -158,10 +158,7 @@ func (c compareConfig) pairs(names []string) (pairs []significance.Pair) {
 }
 
 func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
-	list, err := metrics.ParseAll(c.Measures...)
-	if err != nil {
-		return step.Permanent(err)
-	}
+	list, _ := metrics.ParseAll(c.Measures...) // checked
 	names := slices.Sorted(maps.Keys(c.Systems))
 	scores, err := readSystems(x, c.Systems, names, list)
 	if err != nil {
@@ -219,7 +216,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 	return inout.WriteReport(x, report, map[string]int{"comparisons": len(pairs)*len(list) + len(c.Claims), "queries": report.Queries})
 }
 
-// compared is an outcome for people. Where less is better, less is a win.
+// compared turns an outcome into percent. Where less is better, less is a win.
 func compared(o significance.Outcome, m metrics.Metric) comparison {
 	v := comparison{Difference: metrics.Percent(o.Mean), Low: metrics.Percent(o.Low), High: metrics.Percent(o.High), Statistic: o.Statistic, P: o.P}
 	if d, ok := o.EffectSize(); ok {
@@ -234,13 +231,13 @@ func compared(o significance.Outcome, m metrics.Metric) comparison {
 
 func (v *comparison) correct(p, alpha float64) { v.Corrected, v.Significant = p, p < alpha }
 
-// mean of fractions, in percent.
+// mean returns the mean of fractions, in percent.
 func mean(list []float64) float64 {
 	m, _ := values.MeanStd(list)
 	return metrics.Percent(m)
 }
 
-// turned is the comparison from the other side. W is the same from both, t is not.
+// turned returns the comparison from the other side; of the statistics, t changes its sign, and W stays.
 func (v comparison) turned(t bool) comparison {
 	minus := func(p *float64) *float64 {
 		if p == nil {
@@ -256,7 +253,7 @@ func (v comparison) turned(t bool) comparison {
 	return v
 }
 
-// readSystems are the values of all systems by measure, their queries in one order.
+// readSystems returns the values of all systems by measure, their queries in one order.
 func readSystems(x *step.IO, systems map[string]step.Input, names []string, list []metrics.Metric) ([]significance.Table, error) {
 	values := make([]significance.Table, len(list))
 	var first map[string]int // queries of the first system
@@ -293,7 +290,7 @@ func readScores(x *step.IO, in step.Input, name string) (*queryTable, error) {
 	return inout.Read(x, in, "system "+name, readQueryTable)
 }
 
-// sameQueries says which queries one of two systems lacks.
+// sameQueries names the queries that one of two systems lacks.
 func sameQueries(first map[string]int, t *queryTable, firstName, name string) error {
 	has := lists.By(t.Rows, func(row metrics.QueryScore) string { return row.Query })
 	less := lists.Filter(slices.Sorted(maps.Keys(first)), func(q string) bool { _, ok := has[q]; return !ok })
@@ -322,7 +319,7 @@ type claim struct {
 	Margin  float64 `hcl:"margin,optional" min:"0" help:"of near, in percentage points"`
 }
 
-// judgedClaim is a comparison of a with b, and what it says of the claim.
+// judgedClaim is a comparison of a with b, and its verdict on the claim.
 type judgedClaim struct {
 	A float64 `json:"a" unit:"percent"` // mean
 	B float64 `json:"b" unit:"percent"`
@@ -359,17 +356,17 @@ func (c compareConfig) checkClaims(ps *step.Problems, list []metrics.Metric) {
 	}
 }
 
-// placeOf is where a measure stands, however it is written; -1 if it does not.
+// placeOf returns the index of a measure, however it is written; -1 if the list lacks it.
 func placeOf(name string, list []metrics.Metric) int {
-	m, _ := metrics.Parse(name) // of what is no measure none, which no list has
+	m, _ := metrics.Parse(name) // the zero Metric, which no list has, if it is no measure
 	return slices.Index(list, m)
 }
 
-// judge says of every claim whether it holds. method is the one that checkClaims asks for.
+// judge says whether each claim holds. method is the one that checkClaims asks for.
 func (c compareConfig) judge(x *step.IO, method significance.Method, values []significance.Table, list []metrics.Metric, systems []string) map[string]judgedClaim {
 	judged := map[string]judgedClaim{}
 	names := slices.Sorted(maps.Keys(c.Claims))
-	agrees, ps := make([]bool, len(names)), make([]float64, len(names)) // the difference with the claim; of the tests
+	agrees, ps := make([]bool, len(names)), make([]float64, len(names)) // whether the difference is as claimed; p of the tests
 	for i, name := range names {
 		q := c.Claims[name]
 		at, pair := placeOf(q.Measure, list), significance.Pair{A: slices.Index(systems, q.A), B: slices.Index(systems, q.B)}

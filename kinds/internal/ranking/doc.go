@@ -1,3 +1,3 @@
-// Package ranking has the kinds that rank documents without training, and those that score
-// and compare rankings, whoever made them. It must not know how a model was trained.
+// Package ranking has kinds that rank documents without training, and kinds that score and compare any rankings. It
+// must not know how a model was trained.
 package ranking

@@ -18,7 +18,7 @@ import (
 )
 
 type exportRunConfig struct {
-	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings by name, which is that of the file and the run's tag"`
+	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings by name, which is the file's name and the run's tag"`
 	Qrels     step.Input            `hcl:"qrels,optional" accepts:"trec/qrels" help:"judgments, written as qrels.txt"`
 	Documents step.Input            `hcl:"documents,optional" accepts:"nq/documents" help:"collection whose documents are written by their names; default: by number"`
 	Queries   step.Input            `hcl:"queries,optional" accepts:"nq/queries" help:"collection whose queries are written by their names; default: by number"`
@@ -34,7 +34,7 @@ var ExportRun = step.Define(step.Kind[exportRunConfig]{
 	Doc: `Write rankings and judgments as files for other programs, under their original names.
 trec_eval, ir_measures and ranx score the files as redsi does, ties included: where two
 scores of a ranking are one as float32, the lower one is written as the next float32
-below. Names are those that export writes with ids = "key": as they are, but that white
+below. Names are as export writes them with ids = "key": as they are, but that white
 space and control characters of ASCII, and a # with which a query begins, are _ there,
 which is counted as names_changed; where two would become one, the step fails. Judgments of queries that the collection does not list, as they
 have no relevant document, are left out and counted. With metadata each run begins with the header of ir_metadata
@@ -70,7 +70,7 @@ a run, 150 bytes a row.`,
 	Run: runExportRun,
 })
 
-// outsideNames are the names outside of documents or queries.
+// outsideNames are the names that documents or queries have outside of redsi.
 type outsideNames struct {
 	trec.Outside
 	what     string
@@ -101,7 +101,7 @@ func (n *outsideNames) add(number, name string) error {
 	return err
 }
 
-// of is a name outside; an error if the collection has none.
+// of returns a name outside; an error if the collection lacks the document or query.
 func (n *outsideNames) of(inside string) (string, error) {
 	if n.byNumber == nil {
 		return n.Name(inside, inside)
@@ -161,16 +161,13 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 	return nil
 }
 
-// header is empty without metadata.
+// header returns a run's header; nothing without metadata.
 func (c exportRunConfig) header(name string) ([]byte, error) {
 	if !c.Metadata {
 		return nil, nil
 	}
-	all, err := trec.ParseMetadata(c.PRIMAD)
-	own, errOwn := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
-	if err = cmp.Or(err, errOwn); err != nil {
-		return nil, err
-	}
+	all, _ := trec.ParseMetadata(c.PRIMAD) // both are checked
+	own, _ := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
 	return all.With(own).Header(name)
 }
 
@@ -181,7 +178,7 @@ func exportQrels(x *step.IO, in step.Input, documents, queries *outsideNames) er
 	}
 	var out trec.Judgments
 	for j := range judged.Each {
-		if _, known := queries.byNumber[j.Query]; queries.byNumber != nil && !known {
+		if _, listed := queries.byNumber[j.Query]; queries.byNumber != nil && !listed {
 			x.Count("judgments_of_unlisted_queries", 1) // the collection lists queries with a relevant document
 			continue
 		}

@@ -25,8 +25,8 @@ type fuseConfig struct {
 
 type fuseReport struct {
 	Rankings map[string]int `json:"rankings"` // by system
-	Queries  int            `json:"queries"`  // that any system ranks documents for
-	Partial  int            `json:"partial"`  // of them, that not all systems do
+	Queries  int            `json:"queries"`  // for which any system ranks documents
+	Partial  int            `json:"partial"`  // for which not all systems do
 	Hits     int64          `json:"hits"`     // lines of the run
 }
 
@@ -35,10 +35,10 @@ var Fuse = step.Define(step.Kind[fuseConfig]{
 	Version: 1,
 	Doc: `Join rankings of several systems into one, by reciprocal ranks or weighted scores.
 With rrf a document scores the sum over systems of weight / (k + rank), ranks from 1
-(Cormack et al., SIGIR 2009); with weighted that of weight x normalized score. A system
+(Cormack et al., SIGIR 2009); with weighted the sum of weight x normalized score. A system
 that does not rank a document, or a query, adds nothing to it; under min_max that is also
 what its last document gets, and a ranking's only one. Hypotheses of a beam that name no
-document are left out first. Values are those of ranx (rrf, and wsum of its min-max, max
+document are left out first. Values equal ranx's (rrf, and wsum of its min-max, max
 and zmuv). Equal scores are ordered by document number. Cost: a second for a million
 lines; memory grows with them, 16 bytes each, and 100 bytes a document.`,
 	Example: `step "fuse" "hybrid" {
@@ -57,7 +57,7 @@ lines; memory grows with them, 16 bytes each, and 100 bytes a document.`,
 		inout.Check(ps, "normalize", c.Normalize == "" || c.Method == "weighted", `is for method = "weighted"`)
 		for _, name := range slices.Sorted(maps.Keys(c.Weights)) {
 			_, is := c.Runs[name]
-			inout.Check(ps, "weights", is, "%q is none of runs", name)
+			inout.Check(ps, "weights", is, "%q is not one of runs", name)
 		}
 	}),
 	Declares: func(c fuseConfig) map[string]*step.Fields {

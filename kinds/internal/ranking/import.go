@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importSource is what import_run and import_qrels have in common: which files are read.
+// importSource says which files import_run and import_qrels read.
 type importSource struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"what is imported, plain or compressed; of several files one after another"`
 	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the file to read; default: all"`
@@ -27,14 +27,14 @@ type importSource struct {
 	Unknown   string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what to do with lines with a name that the collection lacks; of a run, ranks below them close up"`
 }
 
-// importReport is what was read.
+// importReport counts what was read.
 type importReport struct {
 	Format  string `json:"format"`
 	Rows    int    `json:"rows"` // that were taken
 	Queries int    `json:"queries"`
 
-	UnknownDocuments int `json:"unknown_documents"` // lines left out for a document that the collection lacks
-	UnknownQueries   int `json:"unknown_queries"`   // for a query
+	UnknownDocuments int `json:"unknown_documents"` // lines left out: the collection lacks their document
+	UnknownQueries   int `json:"unknown_queries"`   // or their query
 }
 
 // each visits the rows of all files, with the names of the collection. Errors name file
@@ -56,8 +56,7 @@ func (s importSource) each(x *step.IO, read func(io.Reader, trec.Format, func(tr
 		}
 		is, err := read(in, trec.Format(format), func(row trec.Row) error {
 			query, document, err := n.inside(row.Query, row.Document)
-			var unknown *unknownError
-			if errors.As(err, &unknown) && s.Unknown == "leave_out" {
+			if unknown, ok := errors.AsType[*unknownError](err); ok && s.Unknown == "leave_out" {
 				if unknown.what == "query" {
 					r.UnknownQueries++
 				} else {
@@ -94,15 +93,15 @@ type importRunConfig struct {
 	importSource
 	Format     string `hcl:"format,optional" enum:",trec,msmarco,json" help:"query Q0 document rank score tag; query document rank; {query: {document: score}}; default: told by the first line"`
 	Order      string `hcl:"order,optional" enum:"trec_eval,trec_eval_10,rank" help:"what orders the documents of a query: score, then name, both descending, with scores as float32, as in trec_eval up to 9 and pytrec_eval, or as float64, as in trec_eval 10; or the rank"`
-	Duplicates string `hcl:"duplicates,optional" enum:"fail,first" help:"of a document that a query's ranking names again: fails the step, or only its best place counts"`
+	Duplicates string `hcl:"duplicates,optional" enum:"fail,first" help:"what a document that a query's ranking names twice does: fail the step, or count at its best place only"`
 	ignoreIdentical
 }
 
 type importRunReport struct {
 	importReport
-	TiedRows   int `json:"tied_rows"`                     // with the score, as order compares it, of the row above
-	Duplicates int `json:"duplicates"`                    // lines left out that name a document again
-	Identical  int `json:"identical_documents,omitempty"` // lines left out that have the query's name
+	TiedRows   int `json:"tied_rows"`                     // with the score of the row above, as order compares it
+	Duplicates int `json:"duplicates"`                    // lines left out: the query's ranking has their document
+	Identical  int `json:"identical_documents,omitempty"` // lines left out: their document has the query's name
 }
 
 var ImportRun = step.Define(step.Kind[importRunConfig]{
@@ -110,9 +109,9 @@ var ImportRun = step.Define(step.Kind[importRunConfig]{
 	Version: 3,
 	Doc: `Import a run: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
-(Document.Key, Query.Name). Lines may be in any order; those that begin with # are
-comments, as for trec_eval 10, and a row of a query such as #2 is an error. With order = "trec_eval", the default, the rankings are those that trec_eval 9
-makes of the file, so that its numbers stay, and with "trec_eval_10" those of version 10,
+(Document.Key, Query.Name). Lines may be in any order; lines that begin with # are
+comments, as for trec_eval 10, and a row of a query such as #2 is an error. With order = "trec_eval", the default, the rankings are as trec_eval 9
+makes them of the file, so that its numbers stay, and with "trec_eval_10" as version 10 does,
 which tells more scores apart; of MS MARCO's files the rank is the order, and JSON has no
 ranks. Scores that contradict the order, and equal ones, are set below the one before. Cost: memory grows with the lines, 150 bytes
 each, so 1 GB for 6,980 queries x 1,000 documents.`,
@@ -136,8 +135,7 @@ const (
 	orderRank       = "rank"
 )
 
-// compare compares scores as trec_eval 10 does, or as versions before it, which read them as
-// float32.
+// compare compares scores as trec_eval 10 does, or as earlier versions do, which read them as float32.
 func (c importRunConfig) compare(a, b float64) int {
 	if c.Order == orderTrecEval10 {
 		return cmp.Compare(a, b)
@@ -145,10 +143,10 @@ func (c importRunConfig) compare(a, b float64) int {
 	return cmp.Compare(float32(a), float32(b))
 }
 
-// duplicatesFail is what becomes of documents that a query's ranking names again.
+// duplicatesFail is the value of duplicates for which a repeated document is an error.
 const duplicatesFail = "fail"
 
-// importedRow is a row under its names outside, which trec_eval orders by.
+// importedRow is a row with its document's name outside, by which trec_eval orders.
 type importedRow struct {
 	document, outside string
 	rank              int
@@ -208,7 +206,7 @@ func (c importRunConfig) ranking(query string, rows []importedRow, report *impor
 	at := make(map[string]importedRow, len(rows))
 	rises := false
 	for i, row := range rows {
-		if first, again := at[row.document]; again {
+		if first, twice := at[row.document]; twice {
 			if c.Duplicates == duplicatesFail {
 				return r, fmt.Errorf("query %.80q has document %.80q on lines %d and %d; duplicates = \"first\" keeps its best place", query, row.outside, first.line, row.line)
 			}
@@ -222,7 +220,7 @@ func (c importRunConfig) ranking(query string, rows []importedRow, report *impor
 		rises = rises || i > 0 && row.score > rows[i-1].score
 		r.Hypotheses = append(r.Hypotheses, trec.Hypothesis{Document: row.document, Score: row.score})
 	}
-	if rises && c.Order == orderRank { // scores that do not say the order
+	if rises && c.Order == orderRank { // the scores contradict the ranks
 		for i := range r.Hypotheses {
 			r.Hypotheses[i].Score = -float64(i + 1)
 		}
@@ -274,14 +272,14 @@ the judgments, 100 bytes each.`,
 	},
 })
 
-// names are those of documents and queries outside of redsi, with the numbers that they
-// have inside. Without a collection a name stays as it is.
+// names maps the names of documents and queries outside of redsi to their numbers inside. Without a collection names
+// stay as they are.
 type names struct {
-	documents, queries map[string]string // outside to inside; nil: all stay
+	documents, queries map[string]string // nil: names stay
 	ambiguous          map[string]bool   // queries of several splits
 }
 
-// collectionNames reads them. Either input may be missing; split "" is all.
+// collectionNames reads the names. Either input may be missing; split "" stands for all.
 func collectionNames(x *step.IO, documents, queries step.Input, split string) (*names, error) {
 	n := &names{ambiguous: map[string]bool{}}
 	if documents.Set() {
@@ -313,7 +311,7 @@ func collectionNames(x *step.IO, documents, queries step.Input, split string) (*
 	return n, nil
 }
 
-// eachName visits the lines of queries of a split, or of all of them for "".
+// eachName visits the lines of the queries of a split; "" stands for all.
 func eachName(x *step.IO, queries step.Input, split string, visit func(outside, inside string) error) error {
 	return inout.EachQuery(x, queries, "queries", func(q *dedup.Query) error {
 		if split == "" || q.Split == nq.Split(split) {
@@ -331,7 +329,7 @@ func (e *unknownError) Error() string {
 	return fmt.Sprintf("the collection has no %s named %.80q; unknown = \"leave_out\" leaves such lines out", e.what, e.name)
 }
 
-// inside are the numbers of a query and a document; an *unknownError if there are none.
+// inside returns the numbers of a query and a document; an *unknownError if the collection lacks one.
 func (n *names) inside(query, document string) (q, d string, err error) {
 	q, d = query, document
 	if n.queries != nil {
@@ -367,8 +365,8 @@ func (c identicalOf) check(ps *step.Problems) {
 	inout.Check(ps, "documents", c.Ignore == c.Documents.Set(), "goes with ignore_identical_ids = true: give both")
 }
 
-// own are the documents that have the name of a query, by the query's number; nil for none to
-// be left out. split "" is all.
+// own returns the documents with the name of a query, by the query's number; nil if none is left out. split "" stands
+// for all.
 func (c identicalOf) own(x *step.IO, queries step.Input, split string) (map[string]string, error) {
 	if !c.Ignore {
 		return nil, nil

@@ -38,7 +38,7 @@ type scoreReport struct {
 	Queries  int                `json:"queries"`                // that the means are over
 
 	MissingQueries    int    `json:"missing_queries"`    // judged, without a ranking
-	Missing           string `json:"missing"`            // what became of them
+	Missing           string `json:"missing"`            // how these count
 	UnjudgedQueries   int    `json:"unjudged_queries"`   // ranked, without a judgment: not scored
 	IrrelevantQueries int    `json:"irrelevant_queries"` // judged, without a relevant document: they count 0
 
@@ -49,7 +49,7 @@ type scoreReport struct {
 	Identical int    `json:"identical_documents,omitempty"` // left out, as they have the query's name
 }
 
-// groupScore is the means of some queries.
+// groupScore has the means over some queries.
 type groupScore struct {
 	Percent map[string]float64 `json:"percent" unit:"percent"`
 	Queries int                `json:"queries"`
@@ -71,7 +71,7 @@ nobody judged are left out of rankings by nDCG(judged_only=True)@10, as of all m
 but RBP, ERR, Bpref, Judged and Invalid. In the report percent.ID is the mean, ID the
 name in small letters: ndcg_10, mrr_10, hits_1, recall_100, ap, ap_rel2_100,
 ndcg_exp_10, rbp_p0_95, iprec_0_1, ndcg_judged_10. Every judged query counts, as in trec_eval: one without a relevant document
-counts 0. Values are those of trec_eval 9, ir_measures and ranx: runs have no equal scores,
+counts 0. Values equal trec_eval 9's, ir_measures' and ranx's: runs have no equal scores,
 as import_run has set them apart. The report says what was done with queries that one side
 lacks, and how many there were. Cost: a second for a million rows; memory grows with the judgments and the longest
 ranking.`,
@@ -96,7 +96,7 @@ ranking.`,
 	Run:      runScore,
 })
 
-// parseMeasures reads names; no two may be one measure.
+// parseMeasures parses measures, and adds problems with names that are none, or name one twice.
 func parseMeasures(ps *step.Problems, names []string) (list []metrics.Metric) {
 	inout.Check(ps, "measures", len(names) > 0, "needs at least one")
 	for i, name := range names {
@@ -112,7 +112,7 @@ func parseMeasures(ps *step.Problems, names []string) (list []metrics.Metric) {
 	return list
 }
 
-// idsOf are the names of measures in reports; nil of what are no measures.
+// idsOf returns the names of measures in reports; nil if some are no measures.
 func idsOf(measures []string) []string {
 	var ps step.Problems
 	list := parseMeasures(&ps, measures)
@@ -132,10 +132,7 @@ func (c scoreConfig) declares() map[string]*step.Fields {
 }
 
 func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
-	list, err := metrics.ParseAll(c.Measures...)
-	if err != nil {
-		return step.Permanent(err)
-	}
+	list, _ := metrics.ParseAll(c.Measures...) // checked
 	judged, err := inout.Read(x, c.Qrels, "", trec.ReadQrels)
 	if err != nil {
 		return err
@@ -190,7 +187,7 @@ func (c scoreConfig) groups(x *step.IO, list []metrics.Metric, s *metrics.Scores
 	return scores, nil
 }
 
-// members reads which queries are in which group, and one query as the file names it.
+// members returns the queries of each group, and some query as the file names it.
 func (c scoreConfig) members(x *step.IO) (members map[string][]string, some string, err error) {
 	n, err := collectionNames(x, step.Input{}, c.Queries, "")
 	if err != nil {
@@ -202,28 +199,23 @@ func (c scoreConfig) members(x *step.IO) (members map[string][]string, some stri
 	}
 	members = map[string][]string{}
 	for _, f := range files {
-		in, err := x.OpenFile(f)
-		if err != nil {
-			return nil, "", err
-		}
-		err = unpack.NewLines(in).Each(func(line []byte) error {
+		err := inout.EachLine(x, f, func(at int, line []byte) (bool, error) {
 			query, group, ok := strings.Cut(strings.TrimRight(string(line), "\r"), "\t")
 			if !ok || group == "" || query == "" {
-				return fmt.Errorf("%.80q; want a query, a tab and a group", line)
+				return false, step.Permanent(fmt.Errorf("groups: %s: line %d: %.80q; want a query, a tab and a group", f.Name, at, line))
 			}
 			some = query
 			number := query
 			if n.queries != nil {
 				if number, ok = n.queries[query]; !ok || n.ambiguous[query] {
-					return fmt.Errorf("the collection has no query, or several, named %.80q", query)
+					return false, step.Permanent(fmt.Errorf("groups: %s: line %d: the collection has no query, or several, named %.80q", f.Name, at, query))
 				}
 			}
 			members[group] = append(members[group], number)
-			return nil
+			return true, nil
 		})
-		in.Close()
 		if err != nil {
-			return nil, "", step.Permanent(fmt.Errorf("groups: %s: %w", f.Name, err))
+			return nil, "", err
 		}
 	}
 	if len(members) == 0 {
@@ -232,14 +224,13 @@ func (c scoreConfig) members(x *step.IO) (members map[string][]string, some stri
 	return members, some, nil
 }
 
-// queryTable is the values of queries as files have them: lines of fields with tabs
-// between them, the first one "query" and the metrics' names.
+// queryTable is the values of queries, in files TSV with the header "query" and the metrics' names.
 type queryTable struct {
 	Metrics []metrics.Metric
 	Rows    []metrics.QueryScore
 }
 
-// write writes it, values as fractions in the fewest digits that read back the same.
+// write writes the table, values as fractions in the fewest digits that read back the same.
 func (t *queryTable) write(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	line := []byte("query")
@@ -257,7 +248,7 @@ func (t *queryTable) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// readQueryTable reads what write wrote, or another program. Errors name the line.
+// readQueryTable reads a table of write's, or of another program. Errors name the line.
 func readQueryTable(r io.Reader) (*queryTable, error) {
 	lines := unpack.NewLines(r)
 	t := &queryTable{}
@@ -319,5 +310,5 @@ func (t *queryTable) row(fields [][]byte, seen map[string]int, n int) error {
 	return nil
 }
 
-// column is the place of a metric among the table's; -1 if it is not there.
+// column returns the index of a metric in the table; -1 if it is not there.
 func (t *queryTable) column(m metrics.Metric) int { return slices.Index(t.Metrics, m) }

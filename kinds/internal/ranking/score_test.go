@@ -10,8 +10,7 @@ import (
 )
 
 func TestQueryTable(t *testing.T) {
-	list, err := metrics.ParseAll("nDCG(dcg='exp-log2')@10", "AP(rel=2)")
-	errtest.None(t, err)
+	list := errtest.Value(metrics.ParseAll("nDCG(dcg='exp-log2')@10", "AP(rel=2)"))(t)
 	want := queryTable{Metrics: list, Rows: []metrics.QueryScore{{Query: "q 1", Scores: []float64{1. / 3, 0}}, {Query: "q2", Scores: []float64{1, 1e-9}}}}
 	var b strings.Builder
 	errtest.None(t, want.write(&b))

@@ -11,10 +11,10 @@ import (
 	"github.com/redsi/redsi/internal/host/compute"
 )
 
-// Tests are those of a package, which find the second program.
+// Tests are the tests of a package, with the second program to be found.
 type Tests struct{ *testing.M }
 
-// Run runs them.
+// Run runs the tests.
 func (t Tests) Run() int {
 	done, err := Program()
 	if err != nil {
@@ -25,8 +25,8 @@ func (t Tests) Run() int {
 	return t.M.Run()
 }
 
-// Program sees to it that what this process starts finds the second program: the one that
-// the environment names, as `make test` does, or one that is built now of this tree.
+// Program sees to it that programs which this process starts find the second program: the program that the environment
+// names, as `make test` does, else a build of this tree.
 func Program() (done func(), err error) {
 	if os.Getenv(compute.Variable) != "" {
 		return func() {}, nil

@@ -8,13 +8,13 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 )
 
-// OwnServer is a server for one process, in memory and in a folder of its own.
+// OwnServer is a server for one process, in memory and in its own folder.
 type OwnServer struct {
 	*devserver.Server
 	dir string
 }
 
-// Start runs a server of this process's own.
+// Start runs a server for this process.
 func Start(ctx context.Context, o devserver.Options) (*OwnServer, error) {
 	dir, err := os.MkdirTemp("", "redsi-temporal-*")
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 // p1980 is the first time that a zip file can have.
 var p1980 = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Package is one that the index has, with a module of its name.
+// Package is a package of the index, with a module of its name.
 type Package struct {
 	Name, Version string
 	Needs         []string // such as "other>=1"
@@ -77,7 +77,7 @@ func Serve(t testing.TB, packages ...Package) *Index {
 }
 
 // Variables put uv first in PATH, or none with uv false, and give it, pip and redsi caches of the
-// test. They find this machine's Python alone.
+// test. They find only this machine's Python.
 func Variables(t testing.TB, uv bool) map[string]string {
 	t.Helper()
 	python, version := interpreter(t)
@@ -94,16 +94,16 @@ func Variables(t testing.TB, uv bool) map[string]string {
 		"REDSI_ENVIRONMENTS": filepath.Join(t.TempDir(), "environments"), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 }
 
-// program is the path of uv: the one that make has installed for tests, else that of PATH.
+// program is the path of uv: what make has installed for tests, else what PATH has.
 func program(t testing.TB) string {
 	t.Helper()
 	if p := os.Getenv("REDSI_UV"); p != "" {
 		return p
 	}
 	cache, _ := os.UserCacheDir() // none: nothing is found there
-	made, _ := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("REDSI_DEPS"), filepath.Join(cache, "redsi")), "uv", "*", "uv"))
-	if len(made) > 0 {
-		return made[len(made)-1]
+	installed, _ := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("REDSI_DEPS"), filepath.Join(cache, "redsi")), "uv", "*", "uv"))
+	if len(installed) > 0 {
+		return installed[len(installed)-1]
 	}
 	p, err := exec.LookPath("uv")
 	if err != nil {

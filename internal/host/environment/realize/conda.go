@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// conda installs exactly the files that the lock names, whatever program it was written by, and
-// with pip what is not of a channel.
+// conda installs exactly the files that the lock names, whichever program wrote it, and with pip what is in no channel.
 func (m maker) conda(ctx context.Context) (string, error) {
 	program, err := m.one("micromamba", "mamba", "conda")
 	if err != nil {

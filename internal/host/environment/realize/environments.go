@@ -27,7 +27,7 @@ import (
 // Variable names the folder of a user's environments.
 const Variable = "REDSI_ENVIRONMENTS"
 
-// Root is the folder of this user's environments: that of Variable, else in the cache folder.
+// Root returns the folder of this user's environments: the value of Variable, else a folder in the cache folder.
 func Root() (string, error) {
 	if dir := os.Getenv(Variable); dir != "" {
 		return filepath.Abs(dir)
@@ -41,28 +41,28 @@ func Root() (string, error) {
 
 // What lies beside an environment's folder, after its name.
 const (
-	recordSuffix = ".json" // says that it is whole; its time is that of the last use
+	recordSuffix = ".json" // the Record; the file's time is the time of the last use
 	lockSuffix   = ".lock"
 	workSuffix   = ".work" // of an installer
 )
 
-// Record is what is known of an environment that is whole.
+// Record describes a complete environment.
 type Record struct {
-	Name      string                `json:"name"` // of the block that it was made for
+	Name      string                `json:"name"` // of the block that it was built for
 	Kind      string                `json:"kind"`
 	Lock      string                `json:"lock"`
 	Packages  artifacts.Digest      `json:"packages"` // of the manifest of the lock
 	Platform  string                `json:"platform"`
-	Program   string                `json:"program"`            // that made it, with its version
-	Python    string                `json:"python,omitempty"`   // in full
-	Installed artifacts.Digest      `json:"installed,omitzero"` // of what was found in it when it was made
+	Program   string                `json:"program"`            // the installer, with its version
+	Python    string                `json:"python,omitempty"`   // full version
+	Installed artifacts.Digest      `json:"installed,omitzero"` // of what was found in it when it was built
 	Nix       string                `json:"nix,omitempty"`      // PATH in an environment of nix
-	Engine    string                `json:"engine,omitempty"`   // that runs an image
+	Engine    string                `json:"engine,omitempty"`   // which runs an image
 	Bytes     int64                 `json:"bytes"`
 	List      []environment.Package `json:"list"`
 }
 
-// Wanted is an environment that is to be had.
+// Wanted is an environment that is needed.
 type Wanted struct {
 	Name     string
 	Recipe   environment.Recipe
@@ -71,7 +71,7 @@ type Wanted struct {
 	say func(string) // takes progress
 }
 
-// Want is the environment with the texts of a recipe and of a list of packages.
+// Want returns the environment with the texts of a recipe and of a list of packages.
 func Want(name string, recipe, packages []byte) (w Wanted, err error) {
 	w.Name = name
 	if w.Recipe, err = environment.Parse(recipe); err != nil {
@@ -84,20 +84,20 @@ func Want(name string, recipe, packages []byte) (w Wanted, err error) {
 	return w, err
 }
 
-// Environments are what this process knows of the environments of this machine.
+// Environments remembers what this process has seen of the environments of this machine.
 type Environments struct {
 	seen sync.Map // *watched by folder
 }
 
-// watched is what this process knows of an environment.
+// watched is what this process has seen of an environment.
 type watched struct {
 	mu     sync.Mutex
 	memory libraries.Memory
-	last   time.Time     // when it was seen to be as it was made; zero if it was not
-	took   time.Duration // to see that
+	last   time.Time     // when it was last found as it was built; zero if it was not
+	took   time.Duration // how long that look took
 }
 
-// Env is an environment that is there, and stays until Close.
+// Env is an environment that exists, and stays until Close.
 type Env struct {
 	Record
 	Dir    string
@@ -107,11 +107,11 @@ type Env struct {
 	place *watched
 }
 
-// lockPoll is how often a process asks for a lock that another one holds.
+// lockPoll is the time between tries to get a lock that another process holds.
 const lockPoll = 100 * time.Millisecond
 
-// Use makes the environment if it is not there, or not as it was made. Errors that another try
-// may not have are *Error with Passing.
+// Use builds the environment if it is missing, or changed since it was built. Errors that may not recur are *Error with
+// Passing.
 func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*Env, error) {
 	w.say = say
 	if w.Recipe.Platform != environment.Here() {
@@ -133,11 +133,11 @@ func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*En
 	return h, os.Chtimes(base+recordSuffix, now, now)
 }
 
-// take takes the lock with others once the environment is whole. Whoever gets it alone before
-// makes the environment.
+// take shares the lock once the environment is complete. A process that gets the lock exclusively before that builds the
+// environment.
 func (h *Env) take(ctx context.Context, w Wanted) error {
-	made, said := false, map[string]bool{}
-	var bad os.FileInfo // the record of what was found to be otherwise: it is looked at once
+	built, said := false, map[string]bool{}
+	var bad os.FileInfo // the record of an environment found changed, which is looked at once
 	say := func(line string) {
 		if !said[line] {
 			w.say(line)
@@ -160,11 +160,11 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 					return err
 				}
 			}
-			if why != nil && made {
-				return fail(w, false, "it is not as it was made a moment ago: %w", why)
+			if why != nil && built {
+				return fail(w, false, "it changed a moment after it was built: %w", why)
 			}
 			if why != nil && !errors.Is(why, fs.ErrNotExist) {
-				say(fmt.Sprintf("%s is made again: %v", w.Name, why))
+				say(fmt.Sprintf("%s is rebuilt: %v", w.Name, why))
 			}
 		}
 		locked, err := h.lock.TryLock()
@@ -173,7 +173,7 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 		}
 		if locked {
 			if h.intact(ctx) != nil {
-				made = true
+				built = true
 				err = h.make(ctx, w)
 			}
 			if err = errors.Join(err, h.lock.Unlock()); err != nil {
@@ -189,19 +189,18 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 	}
 }
 
-// recorded says whether the environment has a record, and another one than was.
+// recorded reports whether the environment has a record other than was.
 func (h *Env) recorded(was os.FileInfo) bool {
 	is, err := os.Stat(h.Dir + recordSuffix)
 	return err == nil && !(os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()))
 }
 
-// base is the path of an environment's folder.
 func base(d artifacts.Digest) (string, error) {
 	root, err := Root()
 	return filepath.Join(root, d.Hex()[:32]), err
 }
 
-// intact says whether the environment is there as it was made: fs.ErrNotExist, or what is wrong.
+// intact returns nil if the environment is as it was built, else fs.ErrNotExist or what is wrong.
 func (h *Env) intact(ctx context.Context) error {
 	text, err := os.ReadFile(h.Dir + recordSuffix)
 	if err != nil {
@@ -218,11 +217,11 @@ func (h *Env) intact(ctx context.Context) error {
 	return h.look(ctx)
 }
 
-// share is the part of a process's time that looking at an environment's files may take.
+// share: one part in so many of a process's time may be spent looking at an environment's files.
 const share = 100
 
-// Unchanged tells what of an environment is not as it was made. It looks at all files, unless
-// that was done so short a time ago that it would take more than a hundredth of the time.
+// Unchanged returns an error that names what changed in an environment since it was built. It looks at all files, unless
+// the last look is so recent that another would take more than a hundredth of the time.
 func (h *Env) Unchanged(ctx context.Context) error {
 	if h == nil || h.place == nil {
 		return nil
@@ -233,12 +232,12 @@ func (h *Env) Unchanged(ctx context.Context) error {
 		return nil
 	}
 	if err := h.look(ctx); err != nil {
-		return fmt.Errorf("the environment %s in %s is not as its lock has it any more: %w; it is made again when the next step needs it", h.Name, h.Dir, err)
+		return fmt.Errorf("the environment %s in %s is not as its lock has it any more: %w; it is rebuilt when the next step needs it", h.Name, h.Dir, err)
 	}
 	return nil
 }
 
-// look compares the environment with what it was when it was made.
+// look compares the environment with what it was when it was built.
 func (h *Env) look(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() {
@@ -273,7 +272,7 @@ func (h *Env) look(ctx context.Context) (err error) {
 // differencesNamed bounds what an error names.
 const differencesNamed = 10
 
-// manifestFile has, in an environment, what was found in it when it was made.
+// manifestFile is a file in an environment, with what was found there when it was built.
 const manifestFile = "redsi-installed.json"
 
 // installed reads what is in an environment.
@@ -297,7 +296,7 @@ func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libr
 	return e, err
 }
 
-// condaPackages are what conda has installed in an environment; none if it is not of conda.
+// condaPackages returns what conda has installed in an environment; nothing if it is not conda's.
 func condaPackages(dir string) (list []libraries.CondaPackage, err error) {
 	meta := filepath.Join(dir, "conda-meta")
 	records, _ := os.ReadDir(meta)
@@ -313,7 +312,7 @@ func condaPackages(dir string) (list []libraries.CondaPackage, err error) {
 	return list, nil
 }
 
-// List is what this machine has, those used last first.
+// List returns this machine's environments, the last used first.
 func List() (list []Found, err error) {
 	root, err := Root()
 	if err != nil {
@@ -327,7 +326,7 @@ func List() (list []Found, err error) {
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), lockSuffix)
 		if raw, err := hex.DecodeString(id); !ok || err != nil || len(raw) != 16 {
-			continue // of somebody else
+			continue // it is not redsi's
 		}
 		f := Found{ID: id, Dir: filepath.Join(root, id)}
 		text, err := os.ReadFile(f.Dir + recordSuffix)
@@ -344,16 +343,16 @@ func List() (list []Found, err error) {
 	return list, nil
 }
 
-// Found is an environment that this machine has.
+// Found is an environment of this machine.
 type Found struct {
 	ID       string    `json:"id"`
 	Dir      string    `json:"path"`
 	Used     time.Time `json:"used"`
-	Complete bool      `json:"complete"` // false: it is being made, or was left half made
+	Complete bool      `json:"complete"` // false: it is being built, or was left unfinished
 	Record
 }
 
-// ErrInUse says that an environment is being made or used.
+// ErrInUse says that an environment is being built or used.
 var ErrInUse = errors.New("it is in use")
 
 // Remove removes an environment that nobody uses.
@@ -364,7 +363,7 @@ func (f Found) Remove() error {
 		err = ErrInUse
 	}
 	if err == nil {
-		err = remove(f.Dir) // the lock's file stays: who waits for it holds it
+		err = remove(f.Dir) // the lock's file stays: waiting processes have it open
 	}
 	return errors.Join(err, lock.Close())
 }

@@ -10,7 +10,7 @@ import (
 // Error says why there is no environment.
 type Error struct {
 	Name    string // of the environment
-	Passing bool   // another try may do
+	Passing bool   // another try may succeed
 	Err     error
 }
 
@@ -26,14 +26,13 @@ var (
 	noNetwork = regexp.MustCompile(`(?i)dns error|name resolution|failed to (fetch|download)|could not (connect|resolve)|connection (refused|reset|error)|network is unreachable|error sending request|retries exceeded|NewConnectionError|timed out|CondaHTTPError|unable to download|from versions: none`)
 )
 
-// failed says what to do about an error of making an environment.
+// failed says what to do about an error of building an environment.
 func failed(w Wanted, err error) error {
-	var known *Error
-	switch {
-	case errors.As(err, &known):
+	switch _, ok := errors.AsType[*Error](err); {
+	case ok:
 		return err
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || noSpace.MatchString(err.Error()):
-		return fail(w, false, "there is no space for it: %w\nfree some, remove others by redsi env rm --unused 30d, or name another folder with %s; nothing half made was left", err, Variable)
+		return fail(w, false, "there is no space for it: %w\nfree some, remove others by redsi env rm --unused 30d, or name another folder with %s; nothing unfinished was left", err, Variable)
 	case noNetwork.MatchString(err.Error()):
 		return fail(w, true, "the packages of %s could not be fetched: %w\nlet this machine reach where the lock takes them from, or make the environment (redsi env path) where it can and share the folder, named by %s", w.Recipe.Lock, err, Variable)
 	}

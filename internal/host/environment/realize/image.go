@@ -61,7 +61,7 @@ func (m maker) image(ctx context.Context) (engine string, err error) {
 	return "", errors.Join(problems...)
 }
 
-// sameImage says whether a SIF file is the one that the plan was made with.
+// sameImage returns an error if a SIF file is not the file that the plan was made with.
 func sameImage(ctx context.Context, r environment.Recipe) error {
 	is, _, err := hashed.Digest(ctx, r.Path, nil)
 	if err == nil && is.Hex() != r.Files[r.Lock] {
@@ -73,9 +73,8 @@ func sameImage(ctx context.Context, r environment.Recipe) error {
 // Clients are variables of this process by which an engine finds its images and its service.
 var Clients = []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_STORAGE_CONF", "APPTAINER_CACHEDIR"}
 
-// engine makes a run one of an engine that runs the same in the image: with the step's folder
-// alone, at its own path, and the step's variables. Of these only values of Clients stand on a
-// command line, which are no secrets.
+// engine turns a run into a run of an engine that does the same in the image, with only the step's folder, at its own
+// path, and the step's variables. Only values of Clients, which are no secrets, stand on the command line.
 func (h *Env) engine(run *command.Run) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(run.Env)), func(name string) bool { return name == "PATH" })
 	var argv []string

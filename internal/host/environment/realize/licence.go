@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/host/libraries"
 )
 
-// licences lists what is installed with the licences that its metadata names.
+// licences lists what is installed, with the licences that the metadata name.
 func licences(dir string, m libraries.Manifest) ([]environment.Package, error) {
 	of := map[string]string{}
 	infos, _ := fs.Glob(os.DirFS(dir), "lib/python*/site-packages/*.dist-info/METADATA") // the pattern is valid
@@ -41,18 +41,17 @@ func licences(dir string, m libraries.Manifest) ([]environment.Package, error) {
 	return list, nil
 }
 
-// longest is how long the field License may be; it may have a licence's whole text.
+// longest bounds the field License, which may have a licence's full text.
 const longest = 60
 
-// licenceIn reads the head of a METADATA: its License-Expression, else its classifiers, else
-// License.
+// licenceIn reads the head of a METADATA: its License-Expression, else its classifiers, else License.
 func licenceIn(at string) (name, licence string, err error) {
 	f, err := os.Open(at)
 	if err != nil {
 		return "", "", err
 	}
 	defer f.Close()
-	head, _ := textproto.NewReader(bufio.NewReader(f)).ReadMIMEHeader() // what comes before a line that is none
+	head, _ := textproto.NewReader(bufio.NewReader(f)).ReadMIMEHeader() // it returns what comes before a malformed line
 	var classes []string
 	for _, c := range head["Classifier"] {
 		if c, ok := strings.CutPrefix(c, "License :: "); ok {

@@ -21,7 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// make makes the environment anew; this process holds its lock alone.
+// make builds the environment anew; this process holds its lock exclusively.
 func (h *Env) make(ctx context.Context, w Wanted) (err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -81,10 +81,10 @@ func (h *Env) make(ctx context.Context, w Wanted) (err error) {
 	return errors.Join(atomicfile.WriteJSON(h.Dir+recordSuffix, h.Record, "", 0o644), os.RemoveAll(work))
 }
 
-// fullVersion is Python's in a pyvenv.cfg, as uv and venv write it.
+// fullVersion finds Python's version in a pyvenv.cfg, as uv and venv write it.
 var fullVersion = regexp.MustCompile(`(?m)^version(?:_info)?\s*=\s*(\S+)`)
 
-// check compares what was installed with the lock, and notes it.
+// check compares what was installed with the lock, and records it.
 func (h *Env) check(ctx context.Context, w Wanted) error {
 	w.say("checking " + w.Name)
 	now, err := installed(ctx, &libraries.Memory{}, h.Dir)
@@ -118,7 +118,7 @@ func (h *Env) check(ctx context.Context, w Wanted) error {
 	return nil
 }
 
-// differences are the packages in which an environment is not what its lock has.
+// differences names the packages in which an environment differs from its lock.
 func differences(lock, is libraries.Manifest) []string {
 	versions := func(m libraries.Manifest) (bare libraries.Manifest) {
 		for _, d := range m.Distributions {
@@ -151,8 +151,8 @@ type maker struct {
 	stdout io.Writer // takes what an installer prints, if set
 }
 
-// run starts an installer in the folder of the lock, with this process's environment and some
-// variables more, and waits for its end. It ends with this process.
+// run runs an installer in the folder of the lock, with this process's environment and more variables. The installer
+// ends with this process.
 func (m maker) run(ctx context.Context, more map[string]string, argv ...string) error {
 	path, err := command.Find(argv[0])
 	if err != nil {
@@ -161,16 +161,17 @@ func (m maker) run(ctx context.Context, more map[string]string, argv ...string) 
 	env := map[string]string{}
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
-		if name != "VIRTUAL_ENV" && name != "CONDA_PREFIX" && name != "PYTHONPATH" && name != "PYTHONHOME" {
-			env[name] = value
-		}
+		env[name] = value
+	}
+	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"} {
+		delete(env, name)
 	}
 	maps.Copy(env, more)
 	said := func(line string) { m.say(m.Name + ": " + line) }
 	return command.Run{Program: path, Argv: argv, Dir: m.work, Env: env, Stdout: m.stdout, Line: said, ExitCodes: []int{0}}.Do(ctx)
 }
 
-// one is the first of some programs that this machine has.
+// one returns the first of several programs that this machine has.
 func (m maker) one(names ...string) (string, error) {
 	for _, name := range names {
 		if _, err := exec.LookPath(name); err == nil {

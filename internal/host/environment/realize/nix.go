@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// nix builds what the flake has: its package, whose bin is looked in, or the PATH of its shell.
-// A profile in the folder keeps it from nix's garbage collection.
+// nix builds the flake's default package, and returns its bin as path, or else the PATH of the flake's shell. A profile
+// in the folder protects it from nix's garbage collection.
 func (m maker) nix(ctx context.Context) (path, program string, err error) {
 	if _, err := m.one("nix"); err != nil {
 		return "", "", err

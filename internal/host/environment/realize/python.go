@@ -12,10 +12,10 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 )
 
-// copied keeps what is edited in an environment out of uv's cache, and so out of others.
+// copied keeps edits in an environment out of uv's cache, and so out of other environments.
 var copied = map[string]string{"UV_LINK_MODE": "copy", "UV_NO_PROGRESS": "1"}
 
-// uv makes what uv.lock says, and never another one.
+// uv installs exactly what uv.lock says.
 func (m maker) uv(ctx context.Context) (string, error) {
 	if _, err := m.one("uv"); err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func (m maker) uv(ctx context.Context) (string, error) {
 		argv = append(argv, "--no-install-project", "--no-default-groups")
 	}
 	if err := m.run(ctx, env, append(argv, m.Recipe.Options()...)...); err != nil {
-		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, python)
+		return "", fmt.Errorf("%w\n(wanted: Python %s; choose another version that requires-python admits by python = \"VERSION\")", err, python)
 	}
 	return versionOf("uv"), nil
 }
@@ -69,7 +69,6 @@ func (m maker) pip(ctx context.Context, base, file string) error {
 
 func (m maker) bin(name string) string { return filepath.Join(m.dir, "bin", name) }
 
-// pythonAt finds a Python of a version.
 func pythonAt(version string) (string, error) {
 	minor := strings.Join(strings.Split(version, ".")[:2], ".")
 	for _, name := range []string{"python" + minor, "python3", "python"} {
@@ -82,7 +81,6 @@ func pythonAt(version string) (string, error) {
 	return "", fmt.Errorf("this machine has no Python %s: install it, or uv, which brings it along, or choose another version by python = \"VERSION\"", version)
 }
 
-// versionOf is what a program says of its version.
 func versionOf(program string) string {
 	out, _ := exec.Command(program, "--version").Output()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

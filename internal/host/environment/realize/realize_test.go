@@ -263,7 +263,7 @@ func TestEdited(t *testing.T) {
 			_ = h.Unchanged(t.Context())
 		}
 		again, said, err := use(t, place, recipe)
-		if err != nil || !strings.Contains(said, "environment.py is made again: beta/__init__.py not there -> edited") {
+		if err != nil || !strings.Contains(said, "environment.py is rebuilt: beta/__init__.py not there -> edited") {
 			t.Fatalf("%s: %q, %v", name, said, err)
 		}
 		valuetest.Is(t, python(t, again, "import beta; print(beta.__version__)"), "2.0", name)
@@ -271,7 +271,7 @@ func TestEdited(t *testing.T) {
 	}
 }
 
-// A full disk is said with what to do, and nothing half made stays.
+// A full disk is said with what to do, and nothing unfinished stays.
 func TestFullDisk(t *testing.T) {
 	x := setup(t, true, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
 	recipe := requirementsRecipe(t, requirements(x))

@@ -11,9 +11,9 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// What follows does nothing to the run of a step without an environment, whose Env is nil.
+// The Env of a step without an environment is nil, with which Close, Reads, Start, Ended and Unchanged do nothing.
 
-// Close lets the environment go.
+// Close gives the environment back.
 func (h *Env) Close() error {
 	if h == nil || h.lock == nil {
 		return nil
@@ -21,7 +21,7 @@ func (h *Env) Close() error {
 	return h.lock.Close()
 }
 
-// String says in a line what it is.
+// String describes the environment on a line.
 func (h *Env) String() string {
 	text := fmt.Sprintf("%s: %s of %s for %s", h.Name, words.Count(len(h.List), "package"), h.Lock, h.Platform)
 	if h.Python != "" {
@@ -30,10 +30,10 @@ func (h *Env) String() string {
 	return text + ", made by " + h.Program
 }
 
-// Find is the path of one of its programs.
+// Find returns the path of one of its programs.
 func (h *Env) Find(name string) (string, error) {
 	if h.Recipe.Kind == environment.Image {
-		return command.Find(h.Engine) // which starts it
+		return command.Find(h.Engine) // which starts the program
 	}
 	for _, dir := range filepath.SplitList(h.Path()) {
 		at := filepath.Join(dir, name)
@@ -44,7 +44,7 @@ func (h *Env) Find(name string) (string, error) {
 	return "", fmt.Errorf("%s has no program %s: add the package that brings it and make %s anew, or give the program's path", h.Name, name, h.Lock)
 }
 
-// Path is what a program finds first, before PATH.
+// Path returns the folders in which programs are looked up before PATH.
 func (h *Env) Path() string {
 	if h.Recipe.Kind == environment.Nix {
 		return h.Nix
@@ -52,7 +52,7 @@ func (h *Env) Path() string {
 	return filepath.Join(h.Dir, "bin")
 }
 
-// Reads are the folders that a program in it may read under isolation.
+// Reads returns the folders that a program in it may read under isolation.
 func (h *Env) Reads() []string {
 	if h == nil || h.Recipe.Kind == environment.Nix {
 		return nil // the system's
@@ -60,7 +60,7 @@ func (h *Env) Reads() []string {
 	return []string{h.Dir}
 }
 
-// Start makes a run one in the environment.
+// Start changes a run to take place in the environment.
 func (h *Env) Start(run *command.Run) {
 	if h == nil {
 		return
@@ -77,7 +77,7 @@ func (h *Env) Start(run *command.Run) {
 	run.Env["PATH"] = h.Path() + string(os.PathListSeparator) + run.Env["PATH"]
 }
 
-// Ended ends the container of a run that failed: an engine's client does not.
+// Ended ends the container of a failed run, which the end of the engine's client does not.
 func (h *Env) Ended(dir string, err error) error {
 	if h == nil || h.Recipe.Kind != environment.Image || h.Engine == apptainer || err == nil {
 		return nil

@@ -8,12 +8,13 @@ import (
 	"unsafe"
 )
 
-// deepest is how many numbers a row of int8 has at most: sums of their products, of which one has no sign, are within 32 bits.
+// deepest is how many numbers a row of int8 has at most: sums of their products, with one factor unsigned, fit into 32
+// bits.
 const deepest = (1<<31 - 1) / (127 * 255)
 
-// PackInt8 copies weights, [vocab, depth], as whole numbers of -127 to 127 and a scale for each of the vocab rows, that of its
-// largest magnitude. States that they are multiplied with are rounded in the same way, and sums are exact: results are the same
-// bytes on every processor, and a row's do not depend on the others.
+// PackInt8 copies weights, [vocab, depth], as integers from -127 to 127 and a scale for each of the vocab rows, which
+// is set by the row's largest magnitude. States that they are multiplied with are rounded in the same way, and sums are
+// exact: results are the same bytes on every processor, and other rows do not change a row's results.
 func PackInt8(weights []float32, vocab, depth int) (*Head, error) {
 	if vocab < 1 || depth < 1 || len(weights) != vocab*depth {
 		return nil, fmt.Errorf("%d weights for %d rows of %d numbers", len(weights), vocab, depth)
@@ -38,7 +39,7 @@ func round8(dst []uint32, x []float32, depth, width int, flip uint32, threads in
 	return dst
 }
 
-// Rows are rounded to int8, to be multiplied by several matrices; Set uses its memory again.
+// Rows are rounded to int8, to be multiplied by several matrices; Set reuses their memory.
 type Rows struct {
 	depth, n int
 	words    []uint32

@@ -27,7 +27,7 @@ func rounded8(x []float32, depth int) (whole []int64, scales []float32) {
 	return whole, scales
 }
 
-// TestInt8 holds every form of the kernel, on any number of threads, to the same bytes, which are those of whole numbers.
+// TestInt8 holds every form of the kernel, on any number of threads, to the same bytes, the bytes of exact integers.
 func TestInt8(t *testing.T) {
 	for _, size := range []struct{ vocab, depth, rows int }{{1, 1, 1}, {5, 3, 7}, {32, 16, 8}, {129, 9, 12}, {1000, 257, 13}, {333, 1024, 41}} {
 		for _, scale := range []float32{0, 1e-40, 0.1, 100} {

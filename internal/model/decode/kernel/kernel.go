@@ -33,7 +33,8 @@ type Head struct {
 	pairs        []uint32  // of bfloat16, [ceil(vocab/16), ceil(depth/2), 16]; of int8 what redsi_int8_round gives
 }
 
-// Pack copies weights, [vocab, depth]; those of half are rounded to bfloat16, as are states that they are multiplied with.
+// Pack copies weights, [vocab, depth]. With half, the weights and the states that they are multiplied with are rounded
+// to bfloat16.
 func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	if vocab < 1 || depth < 1 || len(weights) != vocab*depth {
 		return nil, fmt.Errorf("%d weights for %d tokens of %d numbers", len(weights), vocab, depth)
@@ -101,7 +102,7 @@ func pack[T any](dst, src []T, depth, n int) []T {
 // Vocab is the number of tokens.
 func (h *Head) Vocab() int { return h.vocab }
 
-// Logits are the scores of rows; its slices are used again by the next Scores.
+// Logits are the scores of rows; the next Scores reuses its slices.
 type Logits struct {
 	Values []float32 // [rows, vocab]
 	Norms  []float32 // [rows]: logarithm of the sum of the row's exponentials

@@ -106,8 +106,8 @@ func (f *File) Count() (n int) {
 	return n
 }
 
-// Rest are the tensors that were neither checked nor read nor compared, in order: nothing is computed with them. Among
-// them one that would have a part in the model is an error.
+// Rest returns the tensors that were neither checked nor read nor compared, in order: nothing is computed with them. A
+// tensor among them that would have a part in the model is an error.
 func (f *File) Rest(part func(name string) bool) (unused []string, err error) {
 	for _, p := range f.parts {
 		for _, name := range p.names {
@@ -123,7 +123,7 @@ func (f *File) Rest(part func(name string) bool) (unused []string, err error) {
 	return unused, nil
 }
 
-// Same says whether two tensors that are there have one type, one shape and the same bytes; it reads them.
+// Same says whether two tensors that are there have the same type, shape and bytes; it reads them.
 func (f *File) Same(a, b string) (bool, error) {
 	sums := [2]string{}
 	for i, name := range []string{a, b} {
@@ -157,8 +157,7 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Check says what is wrong with the tensor name if it is not there as numbers of the shape;
-// it reads the header only.
+// Check returns an error unless the tensor name is there as numbers of the shape; it reads only the header.
 func (f *File) Check(name string, shape ...int64) error {
 	_, _, err := f.checked(name, true, shape)
 	return err

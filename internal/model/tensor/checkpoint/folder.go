@@ -61,7 +61,7 @@ func Plain(config []byte) error {
 	}
 	switch {
 	case c.Quantization != nil:
-		return errors.New("it has a quantization_config: quantized weights are not read, take those that they were made of")
+		return errors.New("it has a quantization_config: quantized weights are not read: take the weights before quantization")
 	case len(c.Pruned) > 0:
 		return errors.New("it has pruned_heads, which are not supported")
 	case c.Tied:
@@ -126,10 +126,13 @@ func readShards(folder string, index *os.File, size int64, read func(*File) erro
 	}
 	for _, tensor := range slices.Sorted(maps.Keys(of.WeightMap)) {
 		p := shards[of.WeightMap[tensor]]
-		if !p.has(tensor) {
-			return fmt.Errorf("tensor %q is not in %s, where weight_map says%s", tensor, p.name, all.elsewhere(tensor))
+		if all.of[tensor] = p; !p.has(tensor) {
+			elsewhere := ""
+			if i := slices.IndexFunc(all.parts, func(p *part) bool { return p.has(tensor) }); i >= 0 {
+				elsewhere = ", but in " + all.parts[i].name
+			}
+			return fmt.Errorf("tensor %q is not in %s, where weight_map says%s", tensor, p.name, elsewhere)
 		}
-		all.of[tensor] = p
 	}
 	for _, p := range all.parts {
 		for _, tensor := range p.names {
@@ -141,14 +144,4 @@ func readShards(folder string, index *os.File, size int64, read func(*File) erro
 		}
 	}
 	return read(all)
-}
-
-// elsewhere says which of the files has the tensor.
-func (f *File) elsewhere(tensor string) string {
-	for _, p := range f.parts {
-		if p.has(tensor) {
-			return ", but in " + p.name
-		}
-	}
-	return ""
 }

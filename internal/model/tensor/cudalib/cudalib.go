@@ -17,10 +17,10 @@ type State struct {
 	Reason string `json:"reason,omitempty"`
 	// Folder has the libraries, or would.
 	Folder string `json:"folder,omitempty"`
-	// Versions are those of Folder, "torch 2.11.0" first.
+	// Versions are what Folder says of itself, "torch 2.11.0" first.
 	Versions []string `json:"versions,omitempty"`
 	// Driver and Runtime are versions of CUDA, such as "13.0": the newest that the driver can do, and the
-	// libraries'. They are "" if there is none.
+	// libraries'. They are "" without a driver or libraries.
 	Driver  string `json:"driver,omitempty"`
 	Runtime string `json:"runtime,omitempty"`
 	// Cards is how many this process may use.
@@ -29,6 +29,12 @@ type State struct {
 	// none, so that a card is asked for one operation at a time. Both are "" without cards.
 	Graphs       string `json:"graphs,omitempty"`
 	GraphsReason string `json:"graphs_reason,omitempty"`
+}
+
+// not is the state for a reason that the half is not loaded.
+func (s State) not(format string, args ...any) State {
+	s.Loaded, s.Cards, s.Reason = false, 0, fmt.Sprintf(format, args...)
+	return s
 }
 
 // half is the library that registers kernels when it is loaded, in its folder.
@@ -65,8 +71,7 @@ func (m machine) take(version string) State {
 	var s State
 	asked := os.Getenv("REDSI_CUDA")
 	if asked == "off" {
-		s.Reason = "REDSI_CUDA=off"
-		return s
+		return s.not("REDSI_CUDA=off")
 	}
 	if path := loaded("libtorch_cuda.so"); path != "" { // LD_PRELOAD had it
 		s.Folder = filepath.Dir(filepath.Dir(filepath.Dir(path)))
@@ -74,8 +79,7 @@ func (m machine) take(version string) State {
 		return m.count(s)
 	}
 	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && (strings.TrimSpace(list) == "" || strings.HasPrefix(strings.TrimSpace(list), "-1")) {
-		s.Reason = fmt.Sprintf("CUDA_VISIBLE_DEVICES=%q hides all cards", list)
-		return s
+		return s.not("CUDA_VISIBLE_DEVICES=%q hides all cards", list)
 	}
 	named := asked
 	if within, ok := strings.CutSuffix(filepath.Clean(asked), "/"+filepath.Dir(half)); ok {
@@ -83,46 +87,38 @@ func (m machine) take(version string) State {
 	}
 	s.Folder = asked
 	if asked != "" && !has(asked) {
-		s.Reason = fmt.Sprintf("REDSI_CUDA=%s has no %s: name a folder that has it, or off", named, half)
-		return s
+		return s.not("REDSI_CUDA=%s has no %s: name a folder that has it, or off", named, half)
 	}
 	can, status, err := number(m.driver, "cuDriverGetVersion")
 	if err != nil {
-		s.Reason = fmt.Sprintf("no NVIDIA driver found (%s)", m.driver)
-		return s
+		return s.not("no NVIDIA driver found (%s)", m.driver)
 	}
 	if status != 0 {
-		s.Reason = fmt.Sprintf("the driver of the NVIDIA card does not report its version (error %d); run nvidia-smi", status)
-		return s
+		return s.not("the driver of the NVIDIA card does not report its version (error %d); run nvidia-smi", status)
 	}
 	s.Driver = cudaVersion(can)
 	if asked == "" {
 		if s.Folder = folder(loaded("libtorch_cpu.so")); s.Folder == "" {
-			s.Reason = "this program runs without libtorch"
-			return s
+			return s.not("this program runs without libtorch")
 		}
 	}
 	if !has(s.Folder) {
-		s.Reason = fmt.Sprintf("there is a driver (CUDA %s), but no libraries in %s: %s", s.Driver, s.Folder, get(s.Folder, version))
-		return s
+		return s.not("there is a driver (CUDA %s), but no libraries in %s: %s", s.Driver, s.Folder, get(s.Folder, version))
 	}
 	if s.Versions, err = versionsOf(s.Folder); err != nil {
-		s.Reason = err.Error()
-		return s
+		return s.not("%v", err)
 	}
 	if got := strings.TrimPrefix(s.Versions[0], "torch "); got != version {
-		s.Reason = fmt.Sprintf("%s is for torch %s, and this program for torch %s: make cuda, or another REDSI_CUDA", s.Folder, got, version)
-		return s
+		return s.not("%s is for torch %s, and this program for torch %s: make cuda, or another REDSI_CUDA", s.Folder, got, version)
 	}
 	if !strings.HasPrefix(version, onCards+".") {
-		s.Reason = fmt.Sprintf("on a card only torch %s was tried, and this is torch %s: pip install 'torch==%s.*', or device = \"cpu\"", onCards, version, onCards)
-		return s
+		return s.not("on a card only torch %s was tried, and this is torch %s: pip install 'torch==%s.*', or device = \"cpu\"", onCards, version, onCards)
 	}
 	if s = m.count(s); !s.Loaded {
 		return s
 	}
 	if err := open(filepath.Join(s.Folder, half)); err != nil {
-		s.Loaded, s.Cards, s.Reason = false, 0, fmt.Sprintf("the CUDA libraries do not load: %v", err)
+		return s.not("the CUDA libraries do not load: %v", err)
 	}
 	return s
 }
@@ -135,13 +131,11 @@ func (m machine) count(s State) State {
 		}
 	}
 	if m.runtime == "" || loaded(m.runtime) == "" {
-		s.Reason = "this process's libtorch has no CUDA runtime (libcudart)"
-		return s
+		return s.not("this process's libtorch has no CUDA runtime (libcudart)")
 	}
 	have, _, err := number(m.runtime, "cudaRuntimeGetVersion")
 	if err != nil {
-		s.Reason = err.Error()
-		return s
+		return s.not("%v", err)
 	}
 	s.Runtime = cudaVersion(have)
 	if can, _, err := number(m.driver, "cuDriverGetVersion"); err == nil && can/1000 < have/1000 {
@@ -165,7 +159,7 @@ func (m machine) count(s State) State {
 	return s
 }
 
-// folder is where the libraries are, or would be put, of a process whose libtorch_cpu.so is a file; "" of none.
+// folder is where the libraries are, or would be put, of a process whose libtorch_cpu.so is library; "" without one.
 func folder(library string) string {
 	if library == "" {
 		return ""

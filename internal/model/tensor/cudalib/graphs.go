@@ -8,9 +8,9 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
 )
 
-// graphs is the library of package cudagraph for this program and libtorch of this version, or why there is none: in the
-// folder that REDSI_CUDA_GRAPHS names, in that of the CUDA half, where `make cuda` puts it, or beside libtorch, whose
-// libtorch_cpu.so is library, as in an archive.
+// graphs is the library of package cudagraph for this program and libtorch of this version, or why there is no library.
+// It looks in the folder that REDSI_CUDA_GRAPHS names, in the CUDA half's folder, where `make cuda` puts it, and beside
+// libtorch, whose libtorch_cpu.so is library, as in an archive.
 func graphs(version, half, library string) (path, reason string) {
 	asked := os.Getenv("REDSI_CUDA_GRAPHS")
 	if asked == "off" {

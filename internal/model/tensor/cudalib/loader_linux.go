@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// loaded is the file that a library of this process is from, "" if it has none of that name.
+// loaded is the file of a library in this process; "" if no library has that name.
 func loaded(name string) string {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))

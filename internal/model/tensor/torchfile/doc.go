@@ -2,7 +2,7 @@
 // the zip format since PyTorch 1.6 and the older one, which are pickles beside raw
 // numbers.
 //
-// A pickle is a program. This reader runs none of it: it knows the few opcodes and
+// A pickle is a program. This reader does not run it: it has only the few opcodes and
 // the few names that a dictionary of tensors needs, builds values of its own, and
 // refuses everything else, by name. Memory is bounded by the file's size: numbers are
 // read only where the file holds them, compressed files are refused, and each byte

@@ -151,7 +151,7 @@ func (f *File) openLegacy(size int64) (any, error) {
 		width := widthOf(types[key])
 		at += 8
 		if width == 0 {
-			return nil, fmt.Errorf("storage %q is of type %q, whose size is not known; save the file again by a newer torch", key, types[key])
+			return nil, fmt.Errorf("storage %q is of type %q, whose size is not known; save the file with a newer torch", key, types[key])
 		}
 		if n > uint64(size-at)/uint64(width) {
 			return nil, fmt.Errorf("storage %q has %d elements of type %q, more than the file holds", key, n, types[key])
@@ -189,7 +189,7 @@ func storageOf(t rebuilt) (dtype, key string, err error) {
 		return "", "", errors.New("a tensor without a storage")
 	}
 	if len(p.id) > 5 && p.id[5] != nil {
-		return "", "", errors.New("a view of another storage, as PyTorch before 0.4 wrote them; save the file again by a newer one")
+		return "", "", errors.New("a view of another storage, as PyTorch before 0.4 wrote them; save the file with a newer one")
 	}
 	name, ok := p.id[1].(global)
 	key, isText := p.id[2].(string)
@@ -247,7 +247,7 @@ func (f *File) tensor(name string, t rebuilt) (Info, error) {
 	offset, ok := t.args[1].(int64)
 	shape, err := ints(t.args[2])
 	if err != nil || !ok {
-		return Info{}, errors.New("its offset or shape is not made of integers")
+		return Info{}, errors.New("its offset or shape has other values than integers")
 	}
 	strides, err := ints(t.args[3])
 	if err != nil || len(strides) != len(shape) {
@@ -322,7 +322,8 @@ func lookup(v any, key string) any {
 	return nil
 }
 
-// Open is a tensor's bytes, in row order and little endian. Numbers of a type that is not known are an error of the first Read.
+// Open is a tensor's bytes, in row order and little endian. The first Read is an error if numbers of the type cannot be
+// read.
 func (f *File) Open(t Info) io.Reader {
 	if t.width == 0 {
 		return unread{fmt.Errorf("numbers of type %s are not read", t.DType)}

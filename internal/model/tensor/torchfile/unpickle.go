@@ -2,12 +2,13 @@ package torchfile
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -48,11 +49,19 @@ var storages = map[string]string{
 	"torch ByteStorage": "U8", "torch BoolStorage": "BOOL",
 }
 
-// machine runs one pickle.
+// machine runs one pickle. After the first error its steps change nothing that matters: unpickle returns the error.
 type machine struct {
 	r     *bufio.Reader
 	stack []any
 	memo  map[uint32]any
+	err   error
+}
+
+// fail notes the first error.
+func (m *machine) fail(format string, args ...any) {
+	if m.err == nil {
+		m.err = fmt.Errorf(format, args...)
+	}
 }
 
 // unpickle reads one pickle and returns its value.
@@ -64,25 +73,23 @@ func unpickle(r *bufio.Reader) (any, error) {
 			return nil, fmt.Errorf("the pickle ends early: %w", noEOF(err))
 		}
 		if op == '.' {
-			return m.pop()
+			return m.pop(), m.err
 		}
-		if err := m.step(op); err != nil {
-			return nil, err
+		if m.step(op); m.err != nil {
+			return nil, m.err
 		}
 	}
 	return nil, fmt.Errorf("the pickle has more than %d steps", maxSteps)
 }
 
-func (m *machine) step(op byte) error {
+func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
-		v, err := m.r.ReadByte()
-		if err != nil || v < 2 || v > 5 {
-			return fmt.Errorf("pickle protocol %d, 2 to 5 are known", v)
+		if v := m.uint(1); v < 2 || v > 5 {
+			m.fail("pickle protocol %d; 2 to 5 are read", v)
 		}
 	case 0x95: // FRAME
-		_, err := m.uint(8)
-		return err
+		m.uint(8)
 	case '(':
 		m.push(mark{})
 	case '}':
@@ -95,56 +102,61 @@ func (m *machine) step(op byte) error {
 		m.push(nil)
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE
 		m.push(op == 0x88)
-	case 'J', 'K', 'M', 'G', 0x8a: // BININT, BININT1, BININT2, BINFLOAT, LONG1
-		return m.number(op)
-	case 'X', 'U', 0x8c: // BINUNICODE, SHORT_BINSTRING, SHORT_BINUNICODE
-		width := 1
-		if op == 'X' {
-			width = 4
-		}
-		return m.text(width)
+	case 'J': // BININT
+		m.push(int64(int32(m.uint(4))))
+	case 'K': // BININT1
+		m.push(int64(m.uint(1)))
+	case 'M': // BININT2
+		m.push(int64(m.uint(2)))
+	case 'G': // BINFLOAT
+		m.push(math.Float64frombits(bits.ReverseBytes64(m.uint(8))))
+	case 0x8a: // LONG1
+		m.long(m.read(m.uint(1)))
+	case 'X': // BINUNICODE
+		m.text(4)
+	case 'U', 0x8c: // SHORT_BINSTRING, SHORT_BINUNICODE
+		m.text(1)
 	case 'c': // GLOBAL
-		module, err := m.line()
-		if err != nil {
-			return err
-		}
-		name, err := m.line()
-		if err != nil {
-			return err
-		}
-		return m.global(module + " " + name)
+		module := m.line()
+		m.global(module, m.line())
 	case 0x93: // STACK_GLOBAL
-		return m.stackGlobal()
-	case 'q', 'r', 0x94, 'h', 'j': // BINPUT, LONG_BINPUT, MEMOIZE, BINGET, LONG_BINGET
-		return m.remember(op)
-	case 't', 0x85, 0x86, 0x87: // TUPLE, TUPLE1, TUPLE2, TUPLE3
-		return m.tuple(op)
-	case 'a', 'e', 's', 'u', 'b': // APPEND, APPENDS, SETITEM, SETITEMS, BUILD
-		return m.fill(op)
+		name := pop[string](m)
+		m.global(pop[string](m), name)
+	case 'q': // BINPUT
+		m.remember(m.uint(1))
+	case 'r': // LONG_BINPUT
+		m.remember(m.uint(4))
+	case 0x94: // MEMOIZE
+		m.remember(uint64(len(m.memo)))
+	case 'h': // BINGET
+		m.recall(m.uint(1))
+	case 'j': // LONG_BINGET
+		m.recall(m.uint(4))
+	case 't': // TUPLE
+		m.push(tuple(m.toMark()))
+	case 0x85, 0x86, 0x87: // TUPLE1, TUPLE2, TUPLE3
+		m.push(tuple(m.last(int(op-0x85) + 1)))
+	case 'a': // APPEND
+		m.fill(op, m.last(1))
+	case 'e', 'u': // APPENDS, SETITEMS
+		m.fill(op, m.toMark())
+	case 's': // SETITEM
+		m.fill(op, m.last(2))
+	case 'b': // BUILD
+		m.fill(op, m.last(1))
 	case 'Q': // BINPERSID
-		id, err := pop[tuple](m)
-		if err != nil {
-			return err
-		}
-		m.push(persistent{id})
+		m.push(persistent{pop[tuple](m)})
 	case 'R': // REDUCE
-		return m.reduce()
+		m.reduce()
 	default:
-		return fmt.Errorf("pickle opcode 0x%02x is not one that a dictionary of tensors needs; the file is refused", op)
+		m.fail("pickle opcode 0x%02x, which no dictionary of tensors needs; the file is refused", op)
 	}
-	return nil
 }
 
-// reduce is a call, of one of three known names.
-func (m *machine) reduce() error {
-	args, err := pop[tuple](m)
-	if err != nil {
-		return err
-	}
-	name, err := pop[global](m)
-	if err != nil {
-		return err
-	}
+// reduce is a call, by one of three names.
+func (m *machine) reduce() {
+	args := pop[tuple](m)
+	name := pop[global](m)
 	switch {
 	case name == "collections OrderedDict" && len(args) == 0:
 		m.push(&dict{})
@@ -153,68 +165,27 @@ func (m *machine) reduce() error {
 	case name == "torch._utils _rebuild_parameter" && len(args) >= 1:
 		t, ok := args[0].(rebuilt)
 		if !ok {
-			return errors.New("a parameter that is not a tensor")
+			m.fail("a parameter that is not a tensor")
 		}
 		m.push(t)
 	default:
-		return fmt.Errorf("the pickle calls %q with %d arguments; the file is refused", string(name), len(args))
+		m.fail("the pickle calls %q with %d arguments; the file is refused", string(name), len(args))
 	}
-	return nil
 }
 
-func (m *machine) global(name string) error {
+func (m *machine) global(module, name string) {
+	name = module + " " + name
 	if !allowed(name) {
-		return fmt.Errorf("the pickle names %q, which no dictionary of tensors needs; the file is refused", name)
+		m.fail("the pickle names %q, which no dictionary of tensors needs; the file is refused", name)
 	}
 	m.push(global(name))
-	return nil
 }
 
-func (m *machine) stackGlobal() error {
-	name, err := pop[string](m)
-	if err != nil {
-		return err
-	}
-	module, err := pop[string](m)
-	if err != nil {
-		return err
-	}
-	return m.global(module + " " + name)
-}
-
-func (m *machine) number(op byte) error {
-	switch op {
-	case 'J':
-		v, err := m.uint(4)
-		m.push(int64(int32(v)))
-		return err
-	case 'K':
-		v, err := m.uint(1)
-		m.push(int64(v))
-		return err
-	case 'M':
-		v, err := m.uint(2)
-		m.push(int64(v))
-		return err
-	case 'G':
-		var b [8]byte
-		_, err := io.ReadFull(m.r, b[:])
-		m.push(math.Float64frombits(binary.BigEndian.Uint64(b[:])))
-		return noEOF(err)
-	}
-	n, err := m.uint(1) // LONG1: little endian two's complement
-	if err != nil {
-		return err
-	}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(m.r, b); err != nil {
-		return noEOF(err)
-	}
-	v := new(big.Int)
-	for i := len(b) - 1; i >= 0; i-- {
-		v.Or(v.Lsh(v, 8), big.NewInt(int64(b[i])))
-	}
-	if len(b) > 0 && b[len(b)-1]&0x80 != 0 {
+// long is a number in little endian two's complement.
+func (m *machine) long(b []byte) {
+	slices.Reverse(b)
+	v := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0]&0x80 != 0 {
 		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
 	if v.IsInt64() {
@@ -222,162 +193,123 @@ func (m *machine) number(op byte) error {
 	} else {
 		m.push(v)
 	}
-	return nil
 }
 
-func (m *machine) text(width int) error {
-	n, err := m.uint(width)
-	if err != nil {
-		return err
-	}
+func (m *machine) text(width int) {
+	n := m.uint(width)
 	if n > maxString {
-		return fmt.Errorf("a string of %d bytes", n)
+		m.fail("a string of %d bytes", n)
+		return
 	}
-	var b strings.Builder
-	if _, err := io.CopyN(&b, m.r, int64(n)); err != nil {
-		return noEOF(err)
-	}
-	m.push(b.String())
-	return nil
+	m.push(string(m.read(n)))
 }
 
-func (m *machine) line() (string, error) {
+func (m *machine) line() string {
 	b, err := m.r.ReadSlice('\n')
 	if err != nil {
-		return "", fmt.Errorf("a name without an end: %w", noEOF(err))
+		m.fail("a name without an end: %w", noEOF(err))
+		return ""
 	}
-	return string(b[:len(b)-1]), nil
+	return string(b[:len(b)-1])
 }
 
-func (m *machine) remember(op byte) error {
-	key := uint64(len(m.memo))
-	if op != 0x94 {
-		width := 1
-		if op == 'r' || op == 'j' {
-			width = 4
-		}
-		var err error
-		if key, err = m.uint(width); err != nil {
-			return err
-		}
-	}
-	if op == 'h' || op == 'j' {
-		v, ok := m.memo[uint32(key)]
-		if !ok {
-			return fmt.Errorf("memo %d was never set", key)
-		}
-		m.push(v)
-		return nil
-	}
-	if len(m.stack) == 0 {
-		return errors.New("the stack is empty")
-	}
-	m.memo[uint32(key)] = m.stack[len(m.stack)-1]
-	return nil
-}
+func (m *machine) remember(key uint64) { m.memo[uint32(key)] = m.top() }
 
-func (m *machine) tuple(op byte) error {
-	take := m.toMark
-	if op != 't' {
-		take = func() ([]any, error) { return m.last(int(op-0x85) + 1) }
+func (m *machine) recall(key uint64) {
+	v, ok := m.memo[uint32(key)]
+	if !ok {
+		m.fail("memo %d was never set", key)
 	}
-	items, err := take()
-	if err == nil {
-		m.push(tuple(items))
-	}
-	return err
+	m.push(v)
 }
 
 // fill adds to the list or dictionary on the stack.
-func (m *machine) fill(op byte) error {
-	var items []any
-	var err error
-	switch op {
-	case 'e', 'u':
-		items, err = m.toMark()
-	case 's':
-		items, err = m.last(2)
-	default:
-		items, err = m.last(1)
-	}
-	if err != nil {
-		return err
-	}
-	if len(m.stack) == 0 {
-		return errors.New("the stack is empty")
-	}
-	switch to := m.stack[len(m.stack)-1].(type) {
+func (m *machine) fill(op byte, items []any) {
+	switch to := m.top().(type) {
 	case *list:
 		if op == 'a' || op == 'e' {
 			to.items = append(to.items, items...)
-			return nil
+			return
 		}
 	case *dict:
 		if op == 'b' { // attributes of an OrderedDict, _metadata: not needed
-			return nil
+			return
 		}
 		if (op == 's' || op == 'u') && len(items)%2 == 0 {
-			for i := 0; i < len(items); i += 2 {
-				to.keys, to.values = append(to.keys, items[i]), append(to.values, items[i+1])
+			for pair := range slices.Chunk(items, 2) {
+				to.keys, to.values = append(to.keys, pair[0]), append(to.values, pair[1])
 			}
-			return nil
+			return
 		}
 	}
-	return fmt.Errorf("pickle opcode %q on a %T", op, m.stack[len(m.stack)-1])
+	m.fail("pickle opcode %q on a %T", op, m.top())
 }
 
-func (m *machine) toMark() ([]any, error) {
-	for i := len(m.stack) - 1; i >= 0; i-- {
-		if _, ok := m.stack[i].(mark); ok {
-			items := slices.Clone(m.stack[i+1:])
-			m.stack = m.stack[:i]
-			return items, nil
+func (m *machine) toMark() []any {
+	for i, v := range slices.Backward(m.stack) {
+		if _, ok := v.(mark); ok {
+			items := m.last(len(m.stack) - i)
+			return items[1:]
 		}
 	}
-	return nil, errors.New("no mark on the stack")
+	m.fail("no mark on the stack")
+	return nil
 }
 
 func (m *machine) push(v any) { m.stack = append(m.stack, v) }
 
-// last takes n values off the stack.
-func (m *machine) last(n int) ([]any, error) {
+// last takes n values off the stack; none where there are fewer.
+func (m *machine) last(n int) []any {
 	from := len(m.stack) - n
 	if from < 0 {
-		return nil, errors.New("the stack is empty")
+		m.fail("the stack is empty")
+		return nil
 	}
 	items := slices.Clone(m.stack[from:])
 	m.stack = m.stack[:from]
-	return items, nil
+	return items
 }
 
-func (m *machine) pop() (any, error) {
+// top is the last value of the stack, or nil.
+func (m *machine) top() any {
 	if len(m.stack) == 0 {
-		return nil, errors.New("the stack is empty")
+		m.fail("the stack is empty")
+		return nil
 	}
-	v := m.stack[len(m.stack)-1]
-	m.stack = m.stack[:len(m.stack)-1]
-	return v, nil
+	return m.stack[len(m.stack)-1]
 }
 
-func pop[T any](m *machine) (T, error) {
-	var zero T
-	v, err := m.pop()
-	if err != nil {
-		return zero, err
-	}
+func (m *machine) pop() any {
+	v := m.top()
+	m.last(1)
+	return v
+}
+
+func pop[T any](m *machine) T {
+	v := m.pop()
 	t, ok := v.(T)
 	if !ok {
-		return zero, fmt.Errorf("a %T where a %T belongs", v, zero)
+		m.fail("a %T where a %T belongs", v, t)
 	}
-	return t, nil
+	return t
 }
 
-func (m *machine) uint(width int) (uint64, error) {
+// read reads n bytes; of a pickle that ends before them none.
+func (m *machine) read(n uint64) []byte {
+	var b bytes.Buffer
+	if _, err := io.CopyN(&b, m.r, int64(n)); err != nil {
+		m.fail("the pickle ends early: %w", noEOF(err))
+		return nil
+	}
+	return b.Bytes()
+}
+
+func (m *machine) uint(width int) uint64 {
 	var b [8]byte
 	if _, err := io.ReadFull(m.r, b[:width]); err != nil {
-		return 0, noEOF(err)
+		m.fail("the pickle ends early: %w", noEOF(err))
 	}
-	return binary.LittleEndian.Uint64(b[:]), nil
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 func noEOF(err error) error {

@@ -5,8 +5,8 @@ import (
 	"github.com/redsi/redsi/internal/model/train"
 )
 
-// part is a piece of a batch, and its share of the batch's labels: the mean loss of the
-// batch is the sum of those of its parts, times their shares.
+// part is a piece of a batch, and its share of the batch's labels: the mean loss of the batch is the sum of its parts'
+// mean losses, times their shares.
 type part struct {
 	seq2seq.Batch
 	share    float64

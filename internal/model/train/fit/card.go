@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/model/train"
 )
 
-// unread is how many updates are made on a card before the host waits for it, to learn what they
-// came to.
+// unread is how many updates are asked of a card before the host waits for it, to read their outcomes.
 const unread = 50
 
 // leastScale is the lowest loss scale that training goes on with. Gradients overflow in spite of it, and smaller ones
@@ -43,7 +42,7 @@ func (u cardUpdate) word(i int64) *tensor.Tensor {
 func (u cardUpdate) rate() *tensor.Tensor  { return u.word(0) }
 func (u cardUpdate) share() *tensor.Tensor { return u.word(1) }
 
-// change makes the update, of gradients of the batch's mean loss per label, times the scaler's scale.
+// change updates the parameters by gradients of the batch's mean loss per label, times the scaler's scale.
 func (u cardUpdate) change(loss *tensor.Tensor, grads []*tensor.Tensor) {
 	tensor.NoGrad(func() {
 		u.card.Check(loss, grads, u.Narrow(u.numbers, 0, outcome, 1))
@@ -85,8 +84,8 @@ func (u cardUpdate) part(p part, first bool) {
 	})
 }
 
-// stepOnCard makes an update on a card, and does not wait for it: whether loss and gradients
-// are finite, by what they are divided and whether anything changes is decided there.
+// stepOnCard updates the model on a card, and does not wait for it: the card decides whether loss and gradients are
+// finite, by what they are divided and whether anything changes.
 func (l *Seq2Seq) stepOnCard(parts []part, seed uint64, rate float64) {
 	l.begin()
 	if l.card.Full() {
@@ -148,7 +147,7 @@ func (l *Seq2Seq) end() {
 	l.card, l.asked, l.sum = nil, nil, nil
 }
 
-// read waits for the card, and takes note of what the updates since the last time came to.
+// read waits for the card, and takes note of the outcomes of the updates since the last time.
 func (l *Seq2Seq) read() {
 	defer turn(l.Model.Device)()
 	state, updates := l.card.Read()

@@ -21,7 +21,7 @@ import (
 const stepCounts = "testdata/step_counts.json"
 
 // shape is a T5 of so many layers and heads. It is narrow: how many operations there are does not
-// depend on widths, but for those that CUDA cuts into several launches.
+// depend on widths, except of operators that CUDA cuts into several launches.
 func shape(layers, heads int64) t5.Config {
 	c := t5.Defaults()
 	c.VocabSize, c.DKV, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 200, 8, layers, layers, heads

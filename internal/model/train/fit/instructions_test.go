@@ -25,7 +25,7 @@ type losses struct {
 const instructionsChild = "REDSI_TEST_INSTRUCTIONS_CHILD"
 
 // TestInstructions trains a small model with AVX2 alone, in a child process, as on a
-// processor without AVX-512: its losses are those of this process but for roundings.
+// processor without AVX-512: its losses are the losses of this process up to rounding.
 func TestInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("there are no such instructions here")

@@ -13,13 +13,13 @@ type call struct {
 	shapes seq2seq.Shapes
 }
 
-// what of an update is asked for.
+// what is the part of an update that is asked for.
 type what int
 
 const (
 	single  what = iota // all of it
 	one                 // the gradients of the first part
-	another             // those of another part
+	another             // the gradients of another part
 	last                // the change by their sum
 )
 
@@ -27,7 +27,7 @@ const (
 // one generator, which an update seeds, and from which nobody else may draw while one is recorded.
 var turns sync.Map
 
-// turn waits for the others on a card to have asked for their updates; end is to be called.
+// turn blocks until the other learners on a card have asked for their updates; end must be called.
 func turn(device tensor.Device) (end func()) {
 	of, _ := turns.LoadOrStore(device, new(sync.Mutex))
 	of.(*sync.Mutex).Lock()
@@ -46,9 +46,9 @@ type Recorded struct {
 	Possible bool  // the device can be recorded
 }
 
-// recorder asks a card for calls: for the first one of a sort operation by operation, which leaves behind
-// what later ones find; the second one is recorded, and replayed as all later ones are. All
-// graphs lie in the same memory: none needs anything that another has made.
+// recorder asks a card for calls: for the first call of a sort operation by operation, which leaves behind what later
+// calls find; the second one is recorded, and replayed as all later ones are. All graphs lie in the same memory: none
+// needs anything of another.
 type recorder struct {
 	Recorded
 	device tensor.Device
@@ -69,8 +69,8 @@ func newRecorder(device tensor.Device) *recorder {
 		scope: tensor.NewScope(), seen: map[call]bool{}, graphs: map[call]recorded{}}
 }
 
-// do brings numbers to the card and asks it for what f does with them; f is called where that is not
-// recorded yet. Where record is not set, nothing is.
+// do brings numbers to the card and asks it for f's operations with them; it calls f unless the call was recorded.
+// Without record nothing is recorded.
 func (r *recorder) do(c call, numbers []int64, record bool, f func(s *tensor.Scope, numbers *tensor.Tensor)) {
 	if have, ok := r.graphs[c]; ok {
 		r.scope.UploadInPlace(have.numbers, numbers)

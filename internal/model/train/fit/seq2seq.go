@@ -25,9 +25,9 @@ type Seq2Seq struct {
 	Optimizer optimizer.Optimizer
 	Seed      int64
 
-	// Accumulate is into how many parts the examples of an update are cut, whose gradients
-	// are added up, each weighted by its labels: the update is that of the whole, up to
-	// rounding and dropout's masks, in the memory of a part. 0 and 1: it is not cut.
+	// Accumulate is the number of parts that the examples of an update are cut into. The parts' gradients are added up,
+	// each weighted by its labels: the update is the one of all examples at once, up to rounding and dropout's masks,
+	// in the memory of a part. 0 and 1: examples are not cut.
 	Accumulate int
 	// ClipNorm bounds the norm of all gradients together, as torch's clip_grad_norm_ does;
 	// 0: it is not bounded.
@@ -120,7 +120,7 @@ func (l *Seq2Seq) step(s *tensor.Scope, parts []part, rng *tensor.RNG, rate floa
 	return train.Loss{Value: loss}
 }
 
-// Losses implements train.Learner. On a CPU each is known at once.
+// Losses implements train.Learner. On a CPU each loss is there at once.
 func (l *Seq2Seq) Losses(all bool) (losses []train.Loss, err error) {
 	if l.card != nil && (all || l.card.Full()) {
 		err = tensor.Try(l.read)
@@ -129,7 +129,7 @@ func (l *Seq2Seq) Losses(all bool) (losses []train.Loss, err error) {
 	return losses, err
 }
 
-// gradients are those of the batch's mean loss per label.
+// gradients returns the batch's mean loss per label and its gradients.
 func (l *Seq2Seq) gradients(s *tensor.Scope, parts []part, rng *tensor.RNG) (loss float64, sum []*tensor.Tensor) {
 	if len(parts) == 1 {
 		of, grads := l.Model.Gradients(s, parts[0].prepared, rng, seq2seq.Scale{})
@@ -175,7 +175,7 @@ const (
 	scalerFile    = "scaler.json"
 )
 
-// scalerState is what of a learner is neither model nor optimizer.
+// scalerState is the state of a learner beside model and optimizer.
 type scalerState struct {
 	amp.State
 	InRow int `json:"in_row"`

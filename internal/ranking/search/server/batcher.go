@@ -23,7 +23,7 @@ var ErrClosed = errors.New("the search is shutting down")
 
 // BusyError is the error of Batcher.Search where a query would wait too long.
 type BusyError struct {
-	After time.Duration // when those that wait now will have been answered
+	After time.Duration // when the queries in the queue will have been answered
 }
 
 func (e *BusyError) Error() string { return "too many queries are waiting" }
@@ -60,7 +60,7 @@ type request struct {
 	query string
 	k     int
 	came  time.Time
-	reply chan reply // holds one, so that nobody waits to give it
+	reply chan reply // holds one, so that giving it does not block
 }
 
 type reply struct {
@@ -75,9 +75,8 @@ func NewBatcher(s Searcher, l Limits) *Batcher {
 	return b
 }
 
-// Search waits for the answer to one query. It returns a BusyError at once if there is
-// no room or no time for it, and when ctx ends, whose query is then not searched,
-// unless it is being searched with others.
+// Search blocks until a query is answered or ctx ends: a query whose ctx ends is not searched, unless it is being
+// searched with others. It returns a BusyError at once if there is no room or no time for the query.
 func (b *Batcher) Search(ctx context.Context, query string, k int) (search.Answer, error) {
 	r := &request{ctx: ctx, query: query, k: k, came: time.Now(), reply: make(chan reply, 1)}
 	if err := b.enter(r); err != nil {
@@ -115,8 +114,8 @@ func (b *Batcher) due() time.Duration {
 	return max(atWork, 0) + time.Duration(n)*b.each(min(n, b.most()))
 }
 
-// each is what a query costs where n are searched together; where batches of about as many are not known, as in the next
-// smaller ones that are, or as in larger ones; 0 before the first.
+// each is what a query costs where n are searched together. Without a measurement of batches of about as many it is the
+// cost in the next smaller batches measured, or in larger ones; 0 before the first.
 func (b *Batcher) each(n int) time.Duration {
 	size := bits.Len(uint(n))
 	for s := size; s > 0; s-- {
@@ -154,8 +153,7 @@ func (b *Batcher) signal() {
 	}
 }
 
-// Close refuses new queries, answers those that wait with ErrClosed, and returns
-// when the running batch is done.
+// Close refuses new queries, answers the queue with ErrClosed, and returns when the running batch is done.
 func (b *Batcher) Close() {
 	b.mu.Lock()
 	b.closed = true
@@ -180,11 +178,11 @@ func (b *Batcher) work() {
 	}
 }
 
-// share of Limits.Within that a batch may take: what comes meanwhile waits for it.
+// share of Limits.Within that a batch may take: new queries are queued meanwhile.
 const share = 4
 
-// next takes the queries that have waited longest; those that have waited so long
-// that their answers would be late are sent away.
+// next takes the queries that have waited longest; queries that have waited so long that their answers would be late
+// are sent away.
 func (b *Batcher) next() (batch []*request, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,18 +225,18 @@ func (b *Batcher) done(n int, err error) {
 		cost = time.Duration((1-weight)*float64(before) + weight*float64(cost))
 	}
 	b.cost[size] = max(cost, 1)
-	for s, known := range b.cost {
+	for s, measured := range b.cost {
 		switch { // in larger batches a query costs no more
-		case s < size && known > 0: // the searcher is slower than it was when it last had so few
-			b.cost[s] = max(known, b.cost[size])
-		case s > size: // what took long once is tried again
-			b.cost[s] = min(known, b.cost[size])
+		case s < size && measured > 0: // the searcher is slower than it was when it last had so few
+			b.cost[s] = max(measured, b.cost[size])
+		case s > size: // what took long once is retried
+			b.cost[s] = min(measured, b.cost[size])
 		}
 	}
 }
 
-// answer searches a batch; the search ends early when nobody waits for it any more.
-// Nothing is running any more when the first caller has its answer.
+// answer searches a batch; the search ends early once every caller has left. Nothing is running any more when the first
+// caller has its answer.
 func (b *Batcher) answer(batch []*request) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

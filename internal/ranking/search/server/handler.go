@@ -31,17 +31,10 @@ type Options struct {
 type Handler struct {
 	o       Options
 	batcher *Batcher
-	mux     *http.ServeMux
 }
 
 // NewHandler serves what the batcher searches.
-func NewHandler(b *Batcher, o Options) *Handler {
-	h := &Handler{o: o, batcher: b, mux: http.NewServeMux()}
-	h.mux.HandleFunc("GET /{$}", h.page)
-	h.mux.HandleFunc("GET /search", h.search)
-	h.mux.HandleFunc("GET /healthz", h.health)
-	return h
-}
+func NewHandler(b *Batcher, o Options) *Handler { return &Handler{o, b} }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,14 +52,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, &problem{Status: status, Message: why})
 		return
 	}
-	switch r.URL.Path {
-	case "/", "/search", "/healthz":
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			head.Set("Allow", "GET, HEAD")
-			h.fail(w, &problem{Status: http.StatusMethodNotAllowed, Message: "only GET is answered here"})
-			return
-		}
-		h.mux.ServeHTTP(w, r)
+	serve := map[string]http.HandlerFunc{"/": h.page, "/search": h.search, "/healthz": h.health}[r.URL.Path]
+	switch {
+	case serve != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		serve(w, r)
+	case serve != nil:
+		head.Set("Allow", "GET, HEAD")
+		h.fail(w, &problem{Status: http.StatusMethodNotAllowed, Message: "only GET is answered here"})
 	default:
 		h.fail(w, &problem{Status: http.StatusNotFound, Message: "nothing is here; / is a page, /search?q=… answers in JSON, /healthz says that the server is up"})
 	}
@@ -74,11 +66,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // response is the JSON of an answer.
 type response struct {
-	Query     string       `json:"query"`
-	TookMS    float64      `json:"took_ms"`
-	Results   []search.Hit `json:"results"`
-	Invalid   int          `json:"invalid"`             // hypotheses that name no document
-	Truncated bool         `json:"truncated,omitempty"` // the model read only the beginning of the query
+	Query  string  `json:"query"`
+	TookMS float64 `json:"took_ms"`
+	search.Answer
 }
 
 // problem is the JSON of an error.
@@ -127,10 +117,9 @@ func (h *Handler) ask(r *http.Request) (*response, *problem) {
 		h.o.Log.Error("search", "query", query, "err", err)
 		return nil, &problem{Status: http.StatusInternalServerError, Message: "the search failed; the server's log says why"}
 	}
-	resp := &response{Query: query, TookMS: float64(time.Since(start).Microseconds()) / 1000,
-		Results: a.Hits, Invalid: a.Invalid, Truncated: a.Truncated}
-	if resp.Results == nil {
-		resp.Results = []search.Hit{}
+	resp := &response{query, float64(time.Since(start).Microseconds()) / 1000, a}
+	if resp.Hits == nil {
+		resp.Hits = []search.Hit{}
 	}
 	h.o.Log.Debug("search", "query", query, "k", k, "results", len(a.Hits), "took_ms", resp.TookMS)
 	return resp, nil

@@ -105,7 +105,7 @@ func TestSearchErrors(t *testing.T) {
 }
 
 // When too many wait, and when an answer takes too long, clients are told to come
-// back; one that leaves is not waited for.
+// back; a client that leaves is not waited for.
 func TestBusy(t *testing.T) {
 	batched(t, &fake{}, Limits{1, 1, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
 		f.turns = make(chan struct{})

@@ -105,7 +105,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A searcher that has become slower shows that in a large batch: those that wait then are not put into a smaller one as if
+// A searcher that has become slower shows that in a large batch: the queries in the queue then are not put into a smaller one as if
 // it cost what a single query once did.
 func TestSlower(t *testing.T) {
 	batched(t, &slow{cost: 30 * time.Millisecond}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, s *slow, b *Batcher) {

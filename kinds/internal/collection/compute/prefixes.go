@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -69,18 +70,15 @@ func eachPrefix(ctx context.Context, x *step.IO, t5 *subword.T5, c collection.Pr
 	}))
 }
 
-// prefixExamples chooses the documents to show: those with the titles asked for,
-// in that order, else the first two where only a has <unk>.
+// prefixExamples chooses the documents to show: by the titles asked for, in that order, else the first two where only a
+// has <unk>.
 type prefixExamples struct {
 	at    map[string]int // by title, lower-cased
 	found []*collection.PrefixExample
 }
 
 func newPrefixExamples(titles []string) *prefixExamples {
-	e := &prefixExamples{at: map[string]int{}, found: make([]*collection.PrefixExample, max(2, len(titles)))}
-	if len(titles) > 0 {
-		e.found = e.found[:len(titles)]
-	}
+	e := &prefixExamples{at: map[string]int{}, found: make([]*collection.PrefixExample, cmp.Or(len(titles), 2))}
 	for i, t := range titles {
 		e.at[pytext.Lower(t)] = i
 	}

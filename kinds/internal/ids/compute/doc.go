@@ -1,5 +1,5 @@
-// Package compute is the half of kinds/internal/ids that needs libtorch or the tokenizers' library:
-// it makes vectors, and identifiers of a model's tokens.
+// Package compute is the half of kinds/internal/ids that needs libtorch or the tokenizers' library: it computes
+// vectors, and spells identifiers in a model's tokens.
 package compute
 
 import (

@@ -28,18 +28,17 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// embedChunk is how many documents are read ahead, to be put into batches of like
-// length.
+// embedChunk is how many texts are read ahead, for batches of like length.
 const embedChunk = 256
 
 func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
-	e, err := openEncoder(ctx, x, c)
-	if err != nil {
+	var e encoder
+	defer e.close()
+	if err := e.open(ctx, x, c); err != nil {
 		return err
 	}
-	defer e.close()
 	of := c.Texts
 	m := npy.Matrix{Cols: int(e.model.Config.Hidden)}
 	pieces, err := resumeVectors(ctx, x, &m, of.Unit())
@@ -53,7 +52,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 			return ctx.Err()
 		}
 		if read += len(texts); read <= m.Rows {
-			return nil // a checkpoint, which ends with a chunk, has their vectors
+			return nil // the checkpoint, which ends with a chunk, has their vectors
 		}
 		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
 		if err != nil {
@@ -95,7 +94,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 	return inout.WriteVectors(x, m, of.Unit())
 }
 
-// normalize gives a vector unit length, as torch's normalize does: one of zeros stays so.
+// normalize gives a vector unit length, as torch's normalize does: zeros stay zeros.
 func normalize(v []float32) {
 	sum := 0.0
 	for _, a := range v {
@@ -107,52 +106,47 @@ func normalize(v []float32) {
 	}
 }
 
-// encoder is a model with the tokenizer that makes its input.
+// encoder is a model with its tokenizer.
 type encoder struct {
 	model *bert.Model
 	tok   subword.Encoder
 	limit int
-	empty int // tokens of an empty text: the special ones
+	empty int // special tokens, which an empty text has too
 }
 
-func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, error) {
+// open loads the model and its tokenizer. The caller closes the encoder, after an error too.
+func (e *encoder) open(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 	device, err := here.Of(ctx, c.Device)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	e := &encoder{limit: c.MaxTokens}
+	e.limit = c.MaxTokens
 	if e.tok, err = inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", subword.LoadEncoder); err != nil {
-		return nil, err
+		return err
 	}
-	whole := false
-	defer func() {
-		if !whole {
-			e.close()
-		}
-	}()
 	special, _ := e.tok.EncodeTruncated("", math.MaxInt32)
 	if e.empty = len(special); c.MaxTokens < e.empty {
-		return nil, step.Permanent(fmt.Errorf("max_tokens is %d, and the tokenizer puts %d special ones around a text", c.MaxTokens, e.empty))
+		return step.Permanent(fmt.Errorf("max_tokens is %d, and the tokenizer puts %d special ones around a text", c.MaxTokens, e.empty))
 	}
 	folder, err := inout.StageTree(x, c.Model, append(inout.ModelFiles(x, c.Model), moduleFiles(x.Files(c.Model, "file"))...)...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	differences, err := asPublished(c, folder)
 	if err != nil {
-		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+		return step.Permanent(fmt.Errorf("model: %w", err))
 	}
 	for _, d := range differences {
 		x.Log.Warn(d)
 		x.Count("other_than_published", 1)
 	}
 	if e.model, err = bert.Load(folder, device); errors.Is(err, fs.ErrNotExist) {
-		return nil, step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
+		return step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
 	} else if err != nil {
-		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+		return step.Permanent(fmt.Errorf("model: %w", err))
 	}
 	if err := e.model.In(c.Precision); err != nil {
-		return nil, step.Permanent(fmt.Errorf("precision: %w", err))
+		return step.Permanent(fmt.Errorf("precision: %w", err))
 	}
 	if warning := e.model.Slow(); warning != "" {
 		x.Log.Warn(warning)
@@ -166,21 +160,19 @@ func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, 
 	case int64(c.MaxTokens) > mc.MaxTokens():
 		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxTokens())
 	}
-	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	whole = true
-	return e, nil
+	return step.Permanent(err)
 }
 
 func (e *encoder) close() {
 	if e.model != nil {
 		e.model.Close()
 	}
-	e.tok.Close()
+	if e.tok != nil {
+		e.tok.Close()
+	}
 }
 
-// tokens are a text's first ones, [CLS] … [SEP].
+// tokens returns a text's first tokens, [CLS] … [SEP].
 func (e *encoder) tokens(x *step.IO, text string) []int32 {
 	ids, truncated := e.tok.EncodeTruncated(text, e.limit)
 	if truncated {
@@ -192,8 +184,7 @@ func (e *encoder) tokens(x *step.IO, text string) []int32 {
 	return ids
 }
 
-// moduleFiles are what a folder of sentence-transformers says beside the model: its
-// modules, and the configuration of each, wherever modules.json has it.
+// moduleFiles names what a folder of sentence-transformers has beside the model: its modules, and their configurations.
 func moduleFiles(files []artifacts.File) []string {
 	names := []string{"modules.json"}
 	for _, f := range files {
@@ -204,8 +195,8 @@ func moduleFiles(files []artifacts.File) []string {
 	return names
 }
 
-// asPublished says how a configuration differs from what a folder of sentence-transformers
-// computes, if it is one; the step computes what the configuration says.
+// asPublished says how a configuration, by which the step computes, differs from what a folder computes for
+// sentence-transformers, if it is one of theirs.
 func asPublished(c ids.EmbedConfig, folder string) (differences []string, err error) {
 	var modules []struct{ Path, Type string }
 	if ok, err := readModule(folder, "modules.json", &modules); err != nil || !ok {
@@ -275,28 +266,26 @@ func readModule(folder, name string, v any) (bool, error) {
 	return true, nil
 }
 
-// embedPiece is how many texts' vectors a checkpoint adds, in a file of its own:
-// the loss of a worker costs at most that many forward passes.
+// embedPiece is how many vectors a checkpoint adds, in a file of its own: the loss of a worker costs at most that
+// many forward passes.
 const embedPiece = 2048
 
-// vectorPieces are the vectors of an unfinished embed step, a .npy for each piece, so
-// that a checkpoint writes what is new only.
+// vectorPieces are the vectors of an unfinished embed step, a .npy for each piece: a checkpoint writes only what is new.
 type vectorPieces struct {
 	kept  step.Checkpoints
 	files map[string]artifacts.File
 	rows  int // in files
 }
 
-// resumeVectors reads the pieces that an earlier attempt left into m, of whose rows unit is
-// the name.
+// resumeVectors reads the pieces that an earlier attempt left into m; unit is what its rows stand for.
 func resumeVectors(ctx context.Context, x *step.IO, m *npy.Matrix, unit string) (*vectorPieces, error) {
 	p := &vectorPieces{kept: x.Checkpoints(), files: map[string]artifacts.File{}}
 	ok, err := p.kept.Latest(ctx, func(rows int64, files map[string]artifacts.File) error {
-		whole, err := p.read(ctx, files, rows, m.Cols)
+		joined, err := p.read(ctx, files, rows, m.Cols)
 		if err != nil {
 			return err
 		}
-		*m, p.files, p.rows = whole, files, whole.Rows
+		*m, p.files, p.rows = joined, files, joined.Rows
 		return nil
 	})
 	if err != nil {
@@ -308,8 +297,8 @@ func resumeVectors(ctx context.Context, x *step.IO, m *npy.Matrix, unit string) 
 	return p, nil
 }
 
-// read joins the pieces. The error is step.Unfit where they are not the vectors of so
-// many documents that this step would have made, though their bytes are whole.
+// read joins the pieces. The error is step.Unfit where their bytes are intact, but are not that many vectors of this
+// step's.
 func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File, rows int64, cols int) (npy.Matrix, error) {
 	m := npy.Matrix{Cols: cols}
 	unfit := func(format string, args ...any) (npy.Matrix, error) {
@@ -346,10 +335,10 @@ func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File
 	return m, nil
 }
 
-// pieceName is that of the piece that begins with the vector of a document.
+// pieceName names the piece that begins with the vector of a document.
 func pieceName(document int) string { return fmt.Sprintf("%09d.npy", document) }
 
-// save files what m has beyond the newest checkpoint, once that is a piece.
+// save adds the rows of m beyond the newest checkpoint, once they fill a piece.
 func (p *vectorPieces) save(ctx context.Context, m npy.Matrix) error {
 	if m.Rows-p.rows < embedPiece {
 		return nil

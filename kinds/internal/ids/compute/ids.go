@@ -59,12 +59,12 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) er
 	return writeIDs(x, set, "tree", tree)
 }
 
-// writeIDs writes identifiers, and what is to say of them as JSON.
+// writeIDs writes identifiers, and a report on them as JSON.
 func writeIDs(x *step.IO, set *docid.Set, output string, report any) error {
 	return errors.Join(inout.WriteJSON(x, output, report), inout.WriteIDs(x, set))
 }
 
-// namesAndTokenizer are the documents' names and the model's tokenizer, the caller's to close.
+// namesAndTokenizer reads the documents' names and opens the model's tokenizer, the caller's to close.
 func namesAndTokenizer(x *step.IO, documents step.Input, tokenizer step.Inputs, attribute string) ([]string, *subword.Subword, error) {
 	names, err := inout.DocumentNames(x, documents)
 	if err != nil {
@@ -186,8 +186,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 	return writeIDs(x, set, "titles", report)
 }
 
-// untitled gives documents without a title that of the corpus or the first words of their
-// texts, and counts the latter.
+// untitled gives documents without a title the corpus's title or, counted, the first words of their text.
 func untitled(ctx context.Context, x *step.IO, c ids.TitleIDsConfig, tok *subword.Subword, keys, titles []string) (fromText int, err error) {
 	if !c.Corpus.Set() {
 		for i, title := range titles {
@@ -313,11 +312,11 @@ func runTokens(_ context.Context, x *step.IO, c ids.TokensConfig) error {
 			}
 			id := set.Identifiers[place]
 			e := ids.TokensExample{Document: id.Document, Text: id.Text, Tokens: id.Tokens}
-			parts := strings.Split(id.Text, "-") // an atomic identifier is one, a residual one has a part for each code
+			parts := strings.Split(id.Text, "-") // a residual identifier has a part for each code, others have one
 			for i, t := range id.Tokens {
 				piece, ok := tok.Piece(t)
 				if !ok {
-					piece = parts[min(i, len(parts)-1)] // a token of its own
+					piece = parts[min(i, len(parts)-1)] // for a token that the tokenizer lacks
 				}
 				e.Pieces = append(e.Pieces, piece)
 			}

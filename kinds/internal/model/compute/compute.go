@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Halves are those of kinds and of their parts.
+// Halves are the halves of kinds and of their parts.
 var Halves = []step.Half{
 	step.Compute(model.RandomT5, runRandomT5),
 	step.Compute(model.ImportModel, runImportModel),
@@ -34,7 +34,7 @@ func onThread[C any](run func(context.Context, *step.IO, C) error) func(context.
 	}
 }
 
-// openTokenizer opens a model's tokenizer, the caller's to close, and what reads with it.
+// openTokenizer opens a model's tokenizer, the caller's to close, and a reader of texts with it.
 func openTokenizer[R any](x *step.IO, in step.Inputs, reader func(retrieve.Tokenizer) (R, error)) (tok *subword.Subword, read R, err error) {
 	if tok, err = inout.OpenTokenizer(x, in, "tokenizer", subword.LoadSubword); err != nil {
 		return nil, read, err

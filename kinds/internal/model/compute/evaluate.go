@@ -43,7 +43,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 	}
 	defer m.Close()
 	found, err := search(ctx, x, m, ids, tok, tokens, retrieve.Options{Width: c.Beams, Constrained: c.Decoding == model.Constrained, LengthPenalty: c.LengthPenalty, Batch: c.Batch,
-		Search: retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.ByTokens}}) // with the texts of what is invalid by tokens, it serves either validity
+		Search: retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.ByTokens}}) // it serves either validity: what is invalid by tokens has its text
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func loadModel(ctx context.Context, x *step.IO, in step.Input, on, precision str
 	return m, nil
 }
 
-// warnSlow logs that another precision would be faster.
+// warnSlow warns if another precision would be faster.
 func warnSlow(x *step.IO, m *seq2seq.Model) {
 	if warning := m.Slow(); warning != "" {
 		x.Log.Warn(warning)
@@ -101,14 +101,14 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, t
 	return found, inout.DataError(err)
 }
 
-// ranking names the documents of a result, and spells what is not an identifier.
+// ranking names the documents of a result, and spells hypotheses that are no identifiers.
 func ranking(query string, found decode.Result, ids *docid.Set, tok *subword.Subword) trec.Ranking {
 	r := trec.Ranking{Query: query, Hypotheses: make([]trec.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {
 		r.Hypotheses[i].Score = h.Score
 		if h.Document < 0 {
 			r.Hypotheses[i].Text = tok.Decode(h.Tokens, true)
-			if ids.Kind.GrowsVocabulary() { // tokens that have no text
+			if ids.Kind.GrowsVocabulary() { // by tokens without a text
 				r.Hypotheses[i].Text = fmt.Sprint(h.Tokens)
 			}
 		} else {
@@ -189,7 +189,7 @@ func generate(ctx context.Context, x *step.IO, c model.GenerateShardConfig, m *s
 		TopK: c.TopK, TopP: c.TopP, Temperature: c.Temperature, Seed: uint64(c.Seed)}, c.Batch, report)
 }
 
-// documents reads what the model reads of the part's documents, and their numbers.
+// documents returns the tokens that the model reads of the part's documents, and the documents' numbers.
 func documents(ctx context.Context, x *step.IO, c model.GenerateShardConfig, read retrieve.Reader) (inputs [][]int32, keys []uint64, err error) {
 	rd, done, err := inout.OpenCorpus(x, c.Corpus)
 	if err != nil {

@@ -112,14 +112,13 @@ func runExportModel(ctx context.Context, x *step.IO, c model.ExportModelConfig) 
 	return inout.WriteFile(x, "files", "README.md", func(w io.Writer) error { return step.Permanent(export.WriteModelCard(w, card)) })
 }
 
-// transformersVersion is the one whose generation, formats and card are checked.
+// transformersVersion is the version for which generation, formats and card are tested.
 const transformersVersion = "4.44.1"
 
-// transformersStopping is how transformers writes when a search ends; nil: its default.
+// transformersStopping says in transformers' terms when a search ends; nil: its default.
 var transformersStopping = map[stopping.Rule]any{stopping.Full: true, stopping.Never: "never"}
 
-// titlesOf are the titles of the documents, by the places of their identifiers; empty
-// without documents.
+// titlesOf returns the documents' titles by the places of their identifiers; empty titles without documents.
 func titlesOf(x *step.IO, in step.Input, ids *docid.Set) ([]string, error) {
 	titles := make([]string, len(ids.Identifiers))
 	if !in.Set() {
@@ -147,8 +146,7 @@ func writeJSONFile(x *step.IO, name string, v any) error {
 	})
 }
 
-// queryInput is how the tokenizer alone, given a text with its prefix, makes the tokens that
-// the reader makes.
+// queryInput says how the tokenizer on its own makes the reader's tokens of a text with its prefix.
 func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 	how, tok := read.Inputs, read.Tokenizer
 	q := export.QueryInput{Tokens: how.MaxQuery + len(tok.WithSpecialTokens(nil)), Lowercase: how.Lowercase}
@@ -157,12 +155,12 @@ func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 	}
 	const probe = "who played"
 	want := slices.Concat(tok.Pieces(how.QueryPrefix), tok.Pieces(probe))
-	for _, between := range []string{" ", ""} { // T5's pieces begin with a blank, those of BART do not
+	for _, between := range []string{" ", ""} { // T5's pieces begin with a blank, BART's do not
 		if q.Prefix = how.QueryPrefix + between; slices.Equal(tok.Pieces(q.Prefix+probe), want) {
 			return q, nil
 		}
 	}
-	return q, step.Permanent(fmt.Errorf("the tokenizer has other tokens for a query after the prefix %q than for both alone: no text stands for what the model reads", how.QueryPrefix))
+	return q, step.Permanent(fmt.Errorf("the tokenizer has other tokens for a query after the prefix %q than for prefix and query one by one: no text stands for what the model reads", how.QueryPrefix))
 }
 
 func modelCard(x *step.IO, c model.ExportModelConfig, s retrieve.Settings, query export.QueryInput) (export.ModelCard, error) {
@@ -193,7 +191,7 @@ func modelCard(x *step.IO, c model.ExportModelConfig, s retrieve.Settings, query
 	return card, nil
 }
 
-// resultOf is what a card shows of an evaluation.
+// resultOf returns an evaluation's scores as a card shows them.
 func resultOf(e model.Evaluation, label string) export.Result {
 	m := e.Percent.PostFiltered
 	r := export.Result{Name: label, Scores: []export.Score{{Metric: "Hits@1", Value: m.Hits1}, {Metric: "Hits@10", Value: m.Hits10}, {Metric: "MRR@10", Value: m.MRR10}}}
@@ -213,7 +211,7 @@ type specialTokens struct {
 	ForcedEOS *int64 `json:"forced_eos_token_id,omitempty"`
 }
 
-// ofConfig reads a model's config.json: its tokens, and whether the output matrix is another one than the embedding.
+// ofConfig reads from a model's config.json its special tokens, and whether it has an output matrix beside the embedding.
 func ofConfig(x *step.IO, of step.Input) (specialTokens, bool, error) {
 	config := struct {
 		specialTokens
@@ -229,7 +227,7 @@ func ofConfig(x *step.IO, of step.Input) (specialTokens, bool, error) {
 	return config.specialTokens, !config.Tied, nil
 }
 
-// tokenizerConfig is tokenizer_config.json of a tokenizer that its tokenizer.json says all of.
+// tokenizerConfig is the tokenizer_config.json of a tokenizer that tokenizer.json describes completely.
 type tokenizerConfig struct {
 	Class         string `json:"tokenizer_class"`
 	MaxLength     int    `json:"model_max_length"`
@@ -240,8 +238,8 @@ type tokenizerConfig struct {
 	Unknown       string `json:"unk_token,omitempty"`
 }
 
-// exportTokenizer writes tokenizer.json plain, and tokenizer_config.json by the names that
-// it gives the model's special tokens.
+// exportTokenizer writes tokenizer.json uncompressed, and tokenizer_config.json with its names of the model's special
+// tokens.
 func exportTokenizer(x *step.IO, in step.Inputs, special specialTokens) error {
 	var plain []byte
 	tokenizer, err := inout.OpenTokenizer(x, in, "tokenizer", func(path string) (*tokenize.File, error) {

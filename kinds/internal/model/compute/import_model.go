@@ -70,7 +70,7 @@ type stagedModel struct {
 	x         *step.IO
 	folder    string
 	files     []artifacts.File // by name
-	weights   []string         // those that are read
+	weights   []string         // names of the files that are read
 	tokenizer artifacts.File
 }
 
@@ -98,7 +98,7 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 		m.files = append(m.files, f)
 	}
 	if len(m.files) == 0 {
-		return nil, step.Permanent(fmt.Errorf("files: none of %d is below %q", others, folder))
+		return nil, step.Permanent(fmt.Errorf("files: %d are given, and none of them is below %q", others, folder))
 	}
 	slices.SortFunc(m.files, func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })
 	m.weights = safetensors.Files(inout.Names(m.files))
@@ -128,18 +128,18 @@ func (m *stagedModel) findTokenizer(given step.Inputs) error {
 		m.tokenizer = found[0]
 		return nil
 	case len(given) == 0 && len(found) == 0:
-		return step.Permanent(errors.New("files: there is no tokenizer.json: give one as tokenizer; of a SentencePiece model alone, AutoTokenizer.from_pretrained(…).save_pretrained(…) of transformers makes one"))
+		return step.Permanent(errors.New("files: there is no tokenizer.json: give one as tokenizer; transformers writes one for a SentencePiece model: AutoTokenizer.from_pretrained(…).save_pretrained(…)"))
 	}
 	return step.Permanent(fmt.Errorf("tokenizer must be one file, got %d", len(found)))
 }
 
-// check says what does not fit together, and how many tokens the tokenizer has.
+// check refuses files that do not belong together, and returns how many tokens the tokenizer has.
 func (m *stagedModel) check() (models.Checked, int, error) {
 	checked, err := models.Check(m.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("there is no config.json")
 	}
-	if err != nil { // the folder is ours, and its name says nothing
+	if err != nil { // without the name of the folder, which says nothing
 		return checked, 0, step.Permanent(errors.New("files: " + strings.ReplaceAll(err.Error(), m.folder+"/", "")))
 	}
 	path, err := m.x.Path(m.tokenizer.Digest)
@@ -180,8 +180,7 @@ func tokensOf(path string, of models.Checked) (int, error) {
 	return tokens, nil
 }
 
-// besideWeights are the other files that a model keeps: what says how it is used and by which
-// licence.
+// besideWeights reports whether a model keeps a file beside its weights: it says how the model is used, or its licence.
 func besideWeights(name string) bool {
 	base := path.Base(name)
 	return slices.Contains([]string{"config.json", "generation_config.json", "modules.json", "README.md", "sentence_bert_config.json"}, base) ||
@@ -232,7 +231,7 @@ func runImportTrained(_ context.Context, x *step.IO, c model.ImportTrainedConfig
 	return errors.Join(x.LinkFile("tokenizer", m.tokenizer), inout.Write(x, "ids", ids.Write))
 }
 
-// read is a file's content; without the file it is an error.
+// read returns the content of a file, which must be there.
 func (m *stagedModel) read(name string) ([]byte, error) {
 	at := slices.IndexFunc(m.files, func(f artifacts.File) bool { return f.Name == name })
 	if at < 0 {
@@ -241,7 +240,7 @@ func (m *stagedModel) read(name string) ([]byte, error) {
 	return inout.ReadFile(m.x, m.files[at])
 }
 
-// exportedIDs reads identifiers.jsonl. Tokens are below vocabulary.
+// exportedIDs reads identifiers.jsonl, whose tokens must be below vocabulary.
 func exportedIDs(r io.Reader, kind docid.Kind, vocabulary int64) (*docid.Set, error) {
 	set := &docid.Set{Kind: kind}
 	err := unpack.NewLines(r).Each(func(line []byte) error {
@@ -280,14 +279,14 @@ func runRandomT5(ctx context.Context, x *step.IO, c model.RandomT5Config) error 
 	return inout.CopyFolder(ctx, x, "model", folder)
 }
 
-// sized is the configuration of a model of these sizes.
+// sized returns the configuration of a model with these sizes.
 func sized(c model.RandomT5Config) seq2seq.Config {
 	if c.Family == "bart" {
 		m := bart.Defaults()
 		m.VocabSize, m.DModel, m.EncoderFFN, m.DecoderFFN = int64(c.Vocabulary), int64(c.DModel), int64(c.DFF), int64(c.DFF)
 		m.EncoderLayers, m.DecoderLayers = int64(c.Layers), int64(cmp.Or(c.DecoderLayers, c.Layers))
 		m.EncoderHeads, m.DecoderHeads, m.Dropout = int64(c.Heads), int64(c.Heads), c.Dropout
-		m.ForcedEOS = nil // no token is forced: scores of generation are the model's
+		m.ForcedEOS = nil // no forced token: scores of generation are the model's
 		return m
 	}
 	m := t5.DefaultsOf(c.Family)

@@ -29,10 +29,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// training is a train step, or what another one trains as it does.
+// training is a train step, or another step's training in its terms.
 type training struct{ model.TrainConfig }
 
-// search is what the model is searched by, in its evaluations and from then on.
+// search returns how the model is searched, in its evaluations and from then on.
 func (c training) search() retrieve.Search {
 	return retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.Validity(c.Validity)}
 }
@@ -90,14 +90,8 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	if err != nil {
 		return err
 	}
-	ratio, err := train.ParseRatio(c.Ratio)
-	if err != nil {
-		return step.Permanent(err)
-	}
-	selected, err := c.Selected()
-	if err != nil {
-		return step.Permanent(err)
-	}
+	ratio, _ := train.ParseRatio(c.Ratio) // checked, as select is
+	selected, _ := c.Selected()
 	out, err := fitted(ctx, x, c.Fitting, learner, settings.Write, train.Task{
 		Config: train.Config{Ratio: ratio, Schedule: c.Rates(), Select: selected, Patience: c.Patience},
 		Data:   data, Vocabulary: int(m.Vocabulary().Size), Evaluate: judge.evaluate, Onward: c.onward(x), Keep: c.KeepState,
@@ -121,7 +115,7 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	return inout.WriteJSON(x, "report", r)
 }
 
-// deviceOf is where a training computes.
+// deviceOf chooses where a training computes.
 func deviceOf(ctx context.Context, c model.Fitting) (tensor.Device, error) {
 	device, err := here.Of(ctx, c.Device)
 	if err == nil && c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
@@ -130,8 +124,8 @@ func deviceOf(ctx context.Context, c model.Fitting) (tensor.Device, error) {
 	return device, err
 }
 
-// fitted trains a model to the end and writes what every training leaves but its report: the
-// model with its settings, and the curve. Of the task it fills in what is the same for all.
+// fitted trains a model and writes the outputs of every training except the report: the model with its settings, and
+// the curve. It fills in the part of the task that all trainings share.
 func fitted(ctx context.Context, x *step.IO, c model.Fitting, learner *fit.Seq2Seq, settings func(folder string) error, t train.Task) (*train.Outcome, error) {
 	folder, err := x.Scratch()
 	if err != nil {
@@ -167,7 +161,7 @@ func fitted(ctx context.Context, x *step.IO, c model.Fitting, learner *fit.Seq2S
 		"events": func(w io.Writer) error { return out.Curve.WriteEvents(w, start) }}) // for TensorBoard
 }
 
-// onward is where this run continues from what shorter ones kept, and keeps its own.
+// onward returns the states that shorter runs kept, for this run to continue from and to add to; nil for none.
 func (c training) onward(x *step.IO) train.Checkpoints {
 	kept := x.Trajectory(int64(c.Steps))
 	if kept == nil {
@@ -182,8 +176,8 @@ func (c training) onward(x *step.IO) train.Checkpoints {
 // checkpointAfter bounds the work that the loss of a worker costs.
 const checkpointAfter = 10 * time.Minute
 
-// trainError marks what a retry cannot mend: the same numbers would be computed
-// again. A store or disk that fails is tried again, from the newest checkpoint.
+// trainError marks as permanent what a retry would compute likewise. A failure of a store or disk is retried, from
+// the newest checkpoint.
 func trainError(err error) error {
 	_, diverged := errors.AsType[*train.DivergedError](err)
 	_, data := errors.AsType[*train.DataError](err)
@@ -194,7 +188,7 @@ func trainError(err error) error {
 	return err
 }
 
-// continues checks that a model that was trained here can be trained on with ids.
+// continues checks that ids can be used to train a model further that redsi trained.
 func (c training) continues(x *step.IO, ids *docid.Set) error {
 	if _, ok := c.Model.Artifact.File(retrieve.SettingsFile); !ok || c.Init == "random" {
 		return nil
@@ -243,16 +237,13 @@ func (c training) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error
 	if c.Dropout != nil {
 		m.SetDropout(*c.Dropout)
 	}
-	if m.Compute, err = tensor.ParseDType(c.Precision); err != nil {
-		m.Close()
-		return nil, step.Permanent(err)
-	}
+	m.Compute, _ = tensor.ParseDType(c.Precision) // checked
 	warnSlow(x, m)
 	return m, nil
 }
 
-// extend gives the tokens of identifiers that have their own rows of the vocabulary,
-// and checks that texts and identifiers need no more than what there is.
+// extend adds rows to the vocabulary for the identifiers' own tokens, and checks that it has all tokens of texts and
+// identifiers.
 func (c training) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query, tok *subword.Subword) error {
 	size := m.Vocabulary().Size
 	inputs := func(yield func([]int32) bool) {
@@ -278,14 +269,14 @@ func (c training) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev
 	}
 	if ids.Kind.GrowsVocabulary() {
 		first, last := ids.TokenRange()
-		// NOTE rows that there are but no text uses are taken as they are. With so few
-		// documents that some are left over, these stay; transformers would cut them off.
+		// NOTE existing rows that no text uses are taken as they are. Rows that few documents leave over stay;
+		// transformers would cut them off.
 		if least := tok.VocabSize(); int(first) < least || int64(first) > size {
 			return step.Permanent(fmt.Errorf("ids: the identifiers begin at token %d; the tokenizer has %d tokens and the model %d rows for them: make them by %s_ids with a first_token from %d to %d",
 				first, least, size, ids.Kind, least, size))
 		}
 		if grown := int64(last) + 1 - size; grown > 0 {
-			if err := m.Extend(grown, uint64(c.Seed)<<32|1); err != nil { // not the numbers of any seed's random weights
+			if err := m.Extend(grown, uint64(c.Seed)<<32|1); err != nil { // other numbers than any seed's random weights
 				return step.Permanent(err)
 			}
 		}
@@ -307,7 +298,7 @@ func (c training) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev
 	return nil
 }
 
-// learner is the model with its optimizer.
+// learner returns the model with its optimizer.
 func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, error) {
 	o, err := c.optimizer(m)
 	if err != nil {
@@ -322,7 +313,7 @@ func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, error) {
 	return l, nil
 }
 
-// optimizer is the one that is asked for, at its first step.
+// optimizer returns the step's optimizer, before its first update.
 func (c training) optimizer(m *seq2seq.Model) (optimizer.Optimizer, error) {
 	if c.Optimizer == model.AdamW {
 		return optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
@@ -332,7 +323,7 @@ func (c training) optimizer(m *seq2seq.Model) (optimizer.Optimizer, error) {
 	return optimizer.NewAdafactor(m.Params(), options)
 }
 
-// logRecorded logs how a GPU made the updates of a training; it logs nothing for CPUs.
+// logRecorded logs how a GPU computed the updates of a training; for CPUs it logs nothing.
 func logRecorded(x *step.IO, r fit.Recorded) {
 	switch {
 	case r.Failed != nil:
@@ -355,11 +346,10 @@ func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
 	return r
 }
 
-// folderCheckpoints keeps folders of files as a step's checkpoints: what train
-// writes, found by any worker that runs the same key.
+// folderCheckpoints keeps the folders that train writes as a step's checkpoints, for any worker that runs the same key.
 type folderCheckpoints struct{ kept step.Checkpoints }
 
-// Save stores every file below folder and files them together.
+// Save stores the files below folder as one checkpoint.
 func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) error {
 	files := map[string]artifacts.File{}
 	err := inout.EachFile(folder, func(name string, in io.Reader) (err error) {
@@ -372,7 +362,7 @@ func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) err
 	return c.kept.Save(ctx, n, files)
 }
 
-// Latest writes a checkpoint's files into folder, which it makes anew, for use to read.
+// Latest empties folder and writes a checkpoint's files into it, for use to read.
 func (c folderCheckpoints) Latest(ctx context.Context, folder string, use func(n int64) error) (bool, error) {
 	return c.kept.Latest(ctx, func(n int64, files map[string]artifacts.File) error {
 		if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
@@ -388,10 +378,10 @@ func (c folderCheckpoints) Latest(ctx context.Context, folder string, use func(n
 			}
 		}
 		err := use(n)
-		if beyond := new(train.BeyondError); errors.As(err, &beyond) {
+		if _, beyond := errors.AsType[*train.BeyondError](err); beyond {
 			return step.Beyond(err)
 		}
-		if unfit := new(train.UnfitError); errors.As(err, &unfit) {
+		if _, unfit := errors.AsType[*train.UnfitError](err); unfit {
 			return step.Unfit(err)
 		}
 		return err

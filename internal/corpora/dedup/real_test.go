@@ -56,7 +56,12 @@ func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []strin
 }
 
 func lookupIn(pages map[uint64]uint64) func(uint64) (uint64, bool) {
-	return func(oldid uint64) (uint64, bool) { p, ok := pages[oldid]; return p, ok }
+	return func(oldid uint64) (uint64, bool) {
+		if p, ok := pages[oldid]; ok {
+			return p, true
+		}
+		return 77, false // a number that means nothing
+	}
 }
 
 // groupAll runs all headers through one pass.

@@ -106,8 +106,13 @@ func (f *Formats) AddSimplified(r *Record) error {
 		}
 	}
 	if len(f.order) < f.most {
-		f.differ[r.Key()] = &differing{simplified: r.Clone()}
-		f.order = append(f.order, f.differ[r.Key()])
+		d := f.differ[r.Key()]
+		if d == nil {
+			d = &differing{}
+			f.differ[r.Key()] = d
+		}
+		d.simplified = r.Clone()
+		f.order = append(f.order, d)
 	}
 	return nil
 }

@@ -52,12 +52,17 @@ func headingOfTokens(tokens []Token) (string, bool) {
 	return strings.TrimSpace(strings.Join(words, " ")), true
 }
 
-// headingOfText finds tags between blanks: "a<H1>" is a word.
+// headingOfText finds tags between blanks: "a<H1>" is a word. It copies nothing, and reads only as far as the heading.
 func headingOfText(text string) (string, bool) {
-	_, after, _ := strings.Cut(" "+text+" ", " <H1> ")
-	heading, _, ok := strings.Cut(" "+after, " </H1> ")
-	if !ok {
-		return "", false
+	at, from := 0, -1
+	for piece := range strings.SplitSeq(text, " ") {
+		switch {
+		case from < 0 && piece == "<H1>":
+			from = at + len(piece)
+		case from >= 0 && piece == "</H1>":
+			return strings.TrimSpace(text[from:at]), true
+		}
+		at += len(piece) + 1
 	}
-	return strings.TrimSpace(heading), true
+	return "", false
 }

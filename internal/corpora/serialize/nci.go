@@ -14,9 +14,12 @@ import (
 func simplified(r *nq.Record) Text {
 	t := Text{Body: dedup.FlatText(r, 0)}
 	t.text = t.Body
-	t.Removed.Tags = lists.Count(r.Tokens, func(t nq.Token) bool { return t.HTML })
+	if r.Full() {
+		t.Removed.Tags = lists.Count(r.Tokens, func(t nq.Token) bool { return t.HTML })
+		return t
+	}
 	for token := range strings.SplitSeq(r.Text, " ") {
-		if !r.Full() && dedup.IsTag(token) {
+		if dedup.IsTag(token) {
 			t.Removed.Tags++
 		}
 	}

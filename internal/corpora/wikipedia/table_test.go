@@ -2,6 +2,7 @@ package wikipedia
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestURLs(t *testing.T) {
 		{prefix + "A&amp;oldid=1&amp;oldid=2", "several oldids"},
 		{prefix + "A#&amp;oldid=1", "no oldid"},
 	} {
-		errtest.Says(t, errtest.Of(OldID(c.url)), c.want)
+		errtest.Says(t, errtest.Of(OldID(c.url)), c.want, strconv.Quote(c.url))
 	}
 }
 

@@ -50,7 +50,7 @@ func TestLaTeXRows(t *testing.T) {
 		}
 		var b strings.Builder
 		errtest.None(t, errors.Join(c.table.Finish(), c.table.LaTeX(&b)))
-		valuetest.Says(t, b.String(), c.has...)
+		valuetest.Says(t, c.name+"\n"+b.String(), c.has...)
 		for _, not := range c.hasNot {
 			if strings.Contains(b.String(), not) {
 				t.Errorf("%s: there is %q in\n%s", c.name, not, b.String())

@@ -19,7 +19,8 @@ func Attested(ctx context.Context, book *attest.Book, nodes []Node) error {
 	return err
 }
 
-// attested counts the attestations of results, given by the digests of their outputs, and fills them in where nodes are detailed.
+// attested counts the attestations of results, by nodes and the digests of their outputs, and fills them into detailed
+// nodes.
 func attested(ctx context.Context, book *attest.Book, nodes []Node, stands map[int]artifacts.Digest) (total attest.Total, err error) {
 	for i, outputs := range stands {
 		told, err := book.Of(ctx, nodes[i].key, outputs)

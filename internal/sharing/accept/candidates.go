@@ -23,14 +23,14 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 	if err != nil {
 		return nil, nil, err
 	}
-	only, notKey := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(ac.Of, "sha256:"))
-	keys, lacks := past.Last, "%s has no earlier result from a run here: give --of KEY"
+	given, notKey := artifacts.ParseDigest("sha256:" + strings.TrimPrefix(ac.Of, "sha256:"))
+	keys, lacks := past.Last, func(address string) string { return address + " has no earlier result from a run here: give --of KEY" }
 	if notKey != nil && ac.Of != "" {
 		rec, err := ac.FindRun(ctx, ac.store.Own, ac.Of)
 		if err != nil {
 			return nil, nil, err
 		}
-		keys, lacks = map[string]journal.Earlier{}, "run "+rec.RunID+" has no result of %s"
+		keys, lacks = map[string]journal.Earlier{}, func(address string) string { return fmt.Sprintf("run %s has no result of %s", rec.RunID, address) }
 		for _, s := range rec.Steps {
 			if s.Finished() {
 				keys[s.Address] = journal.Earlier{Run: rec.RunID, Key: s.Key}
@@ -49,11 +49,13 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 			left = append(left, fmt.Sprintf("the key of %s is not determined until %s has run or is accepted", s.Address, ac.plan.Steps[it.Snags().Waits[0]].Address))
 			continue
 		}
-		x := Step{Address: s.Address, Key: it.Key, Of: only, preimage: it.Preimage}
-		if earlier, ok := keys[s.Address]; notKey != nil && !ok {
-			left = append(left, fmt.Sprintf(lacks, s.Address))
-			continue
-		} else if notKey != nil {
+		x := Step{Address: s.Address, Key: it.Key, Of: given, preimage: it.Preimage}
+		if notKey != nil {
+			earlier, ok := keys[s.Address]
+			if !ok {
+				left = append(left, lacks(s.Address))
+				continue
+			}
 			x.Of = earlier.Key
 		}
 		why, err := ac.fits(ctx, s, &x)

@@ -241,7 +241,8 @@ func (a *Reader) Verify(ctx context.Context) error {
 	return nil
 }
 
-// verified opens the entry of a file that the manifest lists; a read that reaches io.EOF has delivered what the manifest says.
+// verified opens the entry of a file that the manifest lists; a read that reaches io.EOF has delivered what the manifest
+// says.
 func (a *Reader) verified(f artifacts.File, z *zip.File) (io.ReadCloser, error) {
 	r, err := open(z)
 	if err != nil {

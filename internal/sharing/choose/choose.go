@@ -48,7 +48,7 @@ const (
 type Choice struct {
 	Which string // All, Tables or None
 	Over  int64  // leave out larger blobs; 0: none
-	Fit   int64  // bytes that necessary, rendered and intermediate blobs may have together, smallest first; 0: any
+	Fit   int64  // intermediate blobs, smallest first, only while all blobs but logs have at most so many bytes; 0: any
 }
 
 // Take marks the blobs that a choice takes: necessary ones always, and rendered ones unless the choice is None.

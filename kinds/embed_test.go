@@ -181,6 +181,8 @@ func TestEmbedMistakes(t *testing.T) {
 	}
 	config := map[string]any{"title": false, "corpus": corpus, "model": l.tree("files", model), "tokenizer": tokenizer, "max_tokens": int64(64)}
 	l.refuses("embed", config, "max_tokens is 64, the model has 40 positions")
+	unknown := []any{l.tree("files", map[string][]byte{"tokenizer.json": []byte("{}")})}
+	l.refuses("embed", changed(config, map[string]any{"tokenizer": unknown}), `tokenizer: its model is "", want Unigram`)
 	mistakes(t, "embed", config, map[string]map[string]any{
 		"int8 is computed on processors only": {"device": "cuda", "precision": "int8"},
 		"auto, cpu, cuda or":                  {"device": "gpu"},

@@ -224,7 +224,7 @@ step "import_corpus" "mine" {
 	for attributes, want := range map[string]string{
 		`documents = step.download.f["bad.jsonl"].files`:                                               "bad.jsonl:2: not one JSON object",
 		`files = step.download.f["notes.md"].files`:                                                    `none of the 1 files looks like documents: "notes.md"`,
-		documents + `queries = step.download.two.files` + "\n" + `pick = { queries = ["topics.tsv"] }`: "queries: no name of the given files says so; name the files with pick",
+		documents + `queries = step.download.two.files` + "\n" + `pick = { queries = ["topics.tsv"] }`: "queries: none of the given files is one by its name; name them with pick",
 		documents + `queries = step.download.f["docs.jsonl"].files`:                                    "none of the 1 queries has a relevant document",
 	} {
 		l := newLocal(t)

@@ -132,8 +132,9 @@ func TestFuse(t *testing.T) {
 	}
 	write(t, dir, "groups.tsv", "9\teasy\n")
 	l.fails(ownPipeline(t, dir, strings.Replace(fusePipeline, "OPTIONS", "", 1)), `no query of groups is scored: groups has "9", the scores "q1"; where it has the collection's names, give queries`)
-	write(t, dir, "groups.tsv", "q1 easy\n")
-	l.fails(ownPipeline(t, dir, strings.Replace(fusePipeline, "OPTIONS", "", 1)), `groups.tsv: line 1: "q1 easy"; want a query, a tab and a group`)
+	write(t, dir, "groups.tsv.gz", "q1 easy\n")
+	compressed := strings.NewReplacer("OPTIONS", "", "groups.tsv", "groups.tsv.gz").Replace(fusePipeline)
+	l.fails(ownPipeline(t, dir, compressed), `groups.tsv.gz: line 1: "q1 easy"; want a query, a tab and a group`)
 }
 
 // importedRuns are step.import_run.f of local.runs, and step.import_qrels.f.

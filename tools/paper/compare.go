@@ -132,7 +132,8 @@ func (s *source) compareTable(t latex.Table, b block) result {
 	return r
 }
 
-// otherRows compares a table that has other rows than the paper's; if it has no header, its first rows are the paper's.
+// otherRows compares a table that has other rows than the paper's. If it has no header, its first rows are the paper's
+// header.
 func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table, first int) {
 	var cells []string
 	headed := slices.ContainsFunc(ours.Columns, func(c render.Column) bool { return c.Title != "" })

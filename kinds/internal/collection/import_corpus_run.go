@@ -96,7 +96,7 @@ func (c importing) collected(ctx context.Context, x *step.IO) ([]collectedFile, 
 			}
 		}
 		if len(s.inputs) > 0 && !slices.ContainsFunc(all, func(f collectedFile) bool { return f.Role == s.role }) {
-			return nil, fmt.Errorf("%s: no name of the given files says so; name the files with pick", s.attribute)
+			return nil, fmt.Errorf("%s: none of the given files is one by its name; name them with pick", s.attribute)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b collectedFile) int { return a.Compare(b.Part) })

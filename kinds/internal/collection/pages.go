@@ -314,7 +314,7 @@ type apiReport struct {
 	Found     int `json:"found"`
 	Missing   int `json:"missing"`   // not in the wiki: mostly of deleted pages
 	Redirects int `json:"redirects"` // found, of a page that is a redirect today: it was merged into another
-	Moved     int `json:"moved"`     // found, of another page, whose title is not the one in the record's URL
+	Moved     int `json:"moved"`     // found, of a page that is no redirect and has another title than the record's URL
 }
 
 // wantedOf returns the revisions that records name, and for each the title in a record's URL.

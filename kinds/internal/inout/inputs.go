@@ -419,8 +419,8 @@ func Tasks[C any](of step.Part[C], parts []C) ([]step.Task, error) {
 	return tasks, nil
 }
 
-// Telling is for work that depends on a server: progress reports how far the step is, and log what holds it up, in
-// its log and beside its progress until the next one. Unless name is "", both begin with it.
+// Telling is for work that depends on a server: progress reports how far the step is, and log what holds it up, in its
+// log and, until there is more progress, beside the progress, where name comes first unless it is "".
 func Telling(x *step.IO, unit, name string) (progress func(done, total int64), log func(msg string, args ...any)) {
 	at := step.Progress{Unit: unit, Note: name}
 	progress = func(done, total int64) {

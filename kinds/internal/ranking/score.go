@@ -28,7 +28,7 @@ type scoreConfig struct {
 	Mode     string      `hcl:"mode,optional" enum:"raw,post_filtered" help:"raw: hypotheses that name no document keep their ranks; post_filtered: they are left out. Rankings without such hypotheses are the same in both"`
 	Missing  string      `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval up to 9; or fail the step, as trec_eval 10 fails"`
 	Queries  step.Input  `hcl:"queries,optional,added" accepts:"nq/queries" help:"the collection's queries, whose names ignore_identical_ids compares and groups has"`
-	Groups   step.Inputs `hcl:"groups,optional,added" accepts:"files,file" help:"TSV: on each line a query and, after a tab, a group that it is in, of one or several; of each the report has groups.NAME.percent and groups.NAME.queries"`
+	Groups   step.Inputs `hcl:"groups,optional,added" accepts:"files,file" help:"TSV, plain or compressed: on each line a query and, after a tab, a group that it is in, of one or several; of each the report has groups.NAME.percent and groups.NAME.queries"`
 	identicalOf
 }
 

@@ -121,9 +121,11 @@ func (e *encoder) open(ctx context.Context, x *step.IO, c ids.EmbedConfig) error
 		return err
 	}
 	e.limit = c.MaxTokens
-	if e.tok, err = inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", subword.LoadEncoder); err != nil {
-		return err
+	tok, err := inout.OpenTokenizer(x, c.Tokenizer, "tokenizer", subword.LoadEncoder)
+	if err != nil {
+		return err // tok may be a nil *Subword, which close must not see
 	}
+	e.tok = tok
 	special, _ := e.tok.EncodeTruncated("", math.MaxInt32)
 	if e.empty = len(special); c.MaxTokens < e.empty {
 		return step.Permanent(fmt.Errorf("max_tokens is %d, and the tokenizer puts %d special ones around a text", c.MaxTokens, e.empty))

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMain lets the tests call this test program as redsi.
@@ -31,14 +31,10 @@ func TestPaper(t *testing.T) {
 	redsi := func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command("redsi", args...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("redsi %q: %v\n%s", args, err, out)
-		}
+		errtest.None(t, err, args, out)
 		return string(out)
 	}
-	if out := redsi("init", "--paper", "redsi", folder); !strings.Contains(out, "&& redsi run --var scale=toy -t table.") {
-		t.Errorf("it does not say what comes next: %s", out)
-	}
+	valuetest.Says(t, redsi("init", "--paper", "redsi", folder), "&& redsi run --var scale=toy -t table.")
 	want := files(t, "assets")
 	for _, m := range regexp.MustCompile(`(?m)^# ([a-z_.]+\.hcl)(?:$| |,)`).FindAllStringSubmatch(read(t, "pipelines.hcl"), -1) {
 		want[m[1]] = read(t, m[1])
@@ -47,13 +43,9 @@ func TestPaper(t *testing.T) {
 		t.Errorf("another name: %v, %s", err, out)
 	}
 	got := files(t, folder)
-	if ignored := got[".gitignore"]; !strings.Contains(ignored, "redsi.local.hcl\n") {
-		t.Errorf(".gitignore is %q", ignored)
-	}
+	valuetest.Says(t, got[".gitignore"], "redsi.local.hcl\n")
 	delete(got, ".gitignore")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what it wrote is not what the tree has (-tree +written):\n%.2000s", diff)
-	}
+	valuetest.Deep(t, got, want)
 	keys := func(at string) map[string]string {
 		var plan struct {
 			Steps []struct{ Address, Key string }
@@ -92,8 +84,6 @@ func files(t *testing.T, folder string) map[string]string {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(b)
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -153,9 +154,7 @@ func TestDied(t *testing.T) {
 		if got := new(Activities).failure(t.Context(), c.err); !errors.As(got, &app) || app.Type() != c.kind || !strings.Contains(app.Message(), "the card is gone") || !strings.Contains(app.Message(), c.says) {
 			t.Errorf("%v", got)
 		}
-		if permanent(c.err, 1) != (c.kind == workflows.PermanentError) {
-			t.Errorf("recorded as permanent: %v", permanent(c.err, 1))
-		}
+		valuetest.Is(t, permanent(c.err, 1), c.kind == workflows.PermanentError, "recorded as permanent")
 	}
 	var app *temporal.ApplicationError
 	ending, end := context.WithCancelCause(t.Context())
@@ -165,9 +164,7 @@ func TestDied(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := new(Activities).failure(cancelled, bad); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	errtest.Is(t, new(Activities).failure(cancelled, bad), context.Canceled)
 }
 
 // TestWithoutSecond: a worker without the second program, or the time, leaves to others what needs
@@ -276,9 +273,7 @@ func TestUsedOfParts(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	stored, err := artifacts.Lookup(t.Context(), a.Store, key)
-	if err != nil || stored == nil || stored.Used == nil || *stored.Used != want {
-		t.Errorf("stored %+v, %v", stored, err)
-	}
+	valuetest.That(t, err == nil && stored != nil && stored.Used != nil && *stored.Used == want, "stored", stored, err)
 }
 
 // TestStepLog says what is kept of what a step says, however it is written.
@@ -329,9 +324,7 @@ func TestStepLog(t *testing.T) {
 				t.Errorf("of %d bytes: %d, the last %d", c.n, total, len(end))
 			}
 			kept := l.keep(t.Context(), &Activities{Store: artifacts.Alone(mem.New())}, "step.a.b")
-			if kept.Size != int64(len(got)) || kept.Validate() != nil {
-				t.Errorf("%+v of %d bytes", kept, len(got))
-			}
+			valuetest.That(t, kept.Size == int64(len(got)) && kept.Validate() == nil, kept, "of", len(got), "bytes")
 		})
 	}
 }
@@ -352,9 +345,7 @@ func TestStepLogger(t *testing.T) {
 		t.Errorf("shown %q", shown.String())
 	}
 	var none *artifacts.Log
-	if err := none.Validate(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, none.Validate())
 }
 
 // TestShowLive: a running step shows what is new at each tick, and leaves nothing behind; one that says
@@ -447,7 +438,5 @@ func TestLoadSaysHowFarItIs(t *testing.T) {
 	var last step.Progress
 	ctx := step.WithReporter(t.Context(), func(p step.Progress) { last = p })
 	errtest.None(t, errtest.Of(a.Load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")})))
-	if last.Done != 1<<20 || last.Total != 1<<20 || last.Unit != "bytes" {
-		t.Errorf("it said %+v", last)
-	}
+	valuetest.That(t, last.Done == 1<<20 && last.Total == 1<<20 && last.Unit == "bytes", "it said", last)
 }

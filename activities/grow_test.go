@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -135,9 +136,7 @@ step "text" "each" {
 				g, err = a.Grow(t.Context(), workflows.GrowRequest{Plan: d, RunID: "1", Lock: c.lock, Dir: c.dir})
 			})
 			if c.away {
-				if !errors.Is(err, errAway) || step.IsPermanent(err) {
-					t.Errorf("%+v, %v", g, err)
-				}
+				valuetest.That(t, errors.Is(err, errAway) && !step.IsPermanent(err), g, err)
 				return
 			}
 			misfits, werr := rowsOf(t.Context(), a, g.Wrong)

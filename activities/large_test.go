@@ -28,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -192,12 +193,8 @@ func TestManySteps(t *testing.T) {
 	if want := fmt.Sprintf("%d of %d steps failed, 2 skipped:\nstep.leaf.many[\"5\"]: line 7", 1, leaves+2); app.Message() != want {
 		t.Errorf("the run says %q, want %q", app.Message(), want)
 	}
-	if res.Ran != leaves-1 || res.Failed != 1 || res.Skipped != 2 || res.Hit+res.NotStarted != 0 {
-		t.Errorf("%+v", res)
-	}
-	if executions < 2 || l.ran.Load() != leaves {
-		t.Errorf("%d executions ran %d steps", executions, l.ran.Load())
-	}
+	valuetest.That(t, res.Ran == leaves-1 && res.Failed == 1 && res.Skipped == 2 && res.Hit+res.NotStarted == 0, res)
+	valuetest.That(t, executions >= 2 && l.ran.Load() == leaves, executions, "executions ran", l.ran.Load(), "steps")
 	l.free()
 
 	l.fail.Store(false)

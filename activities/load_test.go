@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -77,9 +78,7 @@ func TestPlansInMemory(t *testing.T) {
 		}
 		if c.Method == storetest.BlobsOpen && c.Digest == other {
 			meanwhile.Add(1)
-			if _, err := l.storedPlan(ctx, d); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, errtest.Of(l.storedPlan(ctx, d)))
 		}
 		return next()
 	}))
@@ -92,9 +91,7 @@ func TestPlansInMemory(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := opened.Load(); n != 1 {
-		t.Errorf("the plan was read %d times", n)
-	}
+	valuetest.Is(t, opened.Load(), 1, "the plan was read times")
 	if _, err := l.storedPlan(t.Context(), other); err != nil || meanwhile.Load() != 1 {
 		t.Error(meanwhile.Load(), err)
 	}
@@ -152,9 +149,7 @@ func TestJournalPinsOnAnyWorker(t *testing.T) {
 	}
 	req.Lock = filepath.Join(folder, "authorized_keys")
 	errtest.None(t, a.Journal(t.Context(), req))
-	if _, err := os.Stat(req.Lock); err == nil {
-		t.Error("it wrote a file of another name")
-	}
+	errtest.Some(t, errtest.Of(os.Stat(req.Lock)), "it wrote a file of another name")
 }
 
 // sourceConfig is a kind that finds out the checksum of what it writes.

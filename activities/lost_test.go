@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -207,7 +208,5 @@ func TestCheckOfAnUnreadableOutput(t *testing.T) {
 		t.Errorf("%d ran: %v", l.ran.Load(), err)
 	}
 	v, err := l.follow(t.Context(), p, "", nil, func(int, *plan.Item) bool { return false })
-	if err != nil || v.Items[0].Outcome != plan.Hit || len(v.Items[0].Snags().Fails) != 1 {
-		t.Errorf("%+v, %v", v, err)
-	}
+	valuetest.That(t, err == nil && v.Items[0].Outcome == plan.Hit && len(v.Items[0].Snags().Fails) == 1, v, err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -101,9 +102,8 @@ func TestRebuildModel(t *testing.T) {
 	readers := func(queries int) RebuildOptions {
 		_, asks := m.task(t, "ask", map[string]any{"model": step.In(first.Stands.Outputs["model"]), "queries": json.Number(fmt.Sprint(queries))})
 		return RebuildOptions{Readers: func(_ context.Context, output, kind string) ([]Reader, error) {
-			if output != "model" || kind != "ask" {
-				t.Errorf("asked for %s steps that read %s", kind, output)
-			}
+			valuetest.Is(t, output, "model")
+			valuetest.Is(t, kind, "ask")
 			return []Reader{{"step.ask.a", asks}}, nil
 		}}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func file(name, content string) artifacts.File {
@@ -37,18 +38,14 @@ func TestTree(t *testing.T) {
 	if a.Digest.String() != want || a.Size != 5 || a.Type != "records" {
 		t.Errorf("tree %s, %d bytes, type %s; want %s", a.Digest, a.Size, a.Type, want)
 	}
-	if got := a.Blobs(); !slices.Equal(got, []artifacts.Digest{artifacts.Sum([]byte("1")), artifacts.Sum([]byte("two"))}) {
-		t.Errorf("Blobs = %v", got)
-	}
+	valuetest.Deep(t, a.Blobs(), []artifacts.Digest{artifacts.Sum([]byte("1")), artifacts.Sum([]byte("two"))}, "Blobs")
 	if f, ok := a.File("b/1"); !ok || f != file("b/1", "1") {
 		t.Errorf("File = %v, %v", f, ok)
 	}
 	if _, ok := a.File("b"); ok {
 		t.Error("found a file that is a folder")
 	}
-	if err := a.Validate(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, a.Validate())
 }
 
 func TestTreeDigestTellsContentApart(t *testing.T) {
@@ -71,9 +68,8 @@ func TestTreeDigestTellsContentApart(t *testing.T) {
 		seen[d] = i
 	}
 	other, err := artifacts.Tree("another type", []artifacts.File{file("b", "2"), file("a", "1")})
-	if err != nil || seen[other.Digest] != 0 {
-		t.Errorf("the order of files or the type changed the digest: %v", err)
-	}
+	errtest.None(t, err, "the order of files or the type changed the digest")
+	valuetest.Is(t, seen[other.Digest], 0, "the order of files or the type changed the digest")
 }
 
 func TestTreeRejects(t *testing.T) {
@@ -136,9 +132,7 @@ func TestModesOfTrees(t *testing.T) {
 	tree, err := artifacts.Tree("files", []artifacts.File{one, run, empty, link("a", "one"), link("sub/up", "../a"), link("s", "sub"),
 		link("over", "s/run"), link("gone", "nothing"), link("x", "y"), link("y", "x"), link("dir", "empty"), link("below", "one/more")})
 	errtest.None(t, err)
-	if err := tree.Validate(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, tree.Validate())
 	var read []string
 	for _, f := range tree.Readable() {
 		read = append(read, f.Name+"="+f.Digest.Hex()[:4])
@@ -150,9 +144,7 @@ func TestModesOfTrees(t *testing.T) {
 	plain, err := artifacts.Tree("files", []artifacts.File{one, {Name: "sub/run", Digest: run.Digest, Size: 3}})
 	errtest.None(t, err)
 	marked, err := artifacts.Tree("files", []artifacts.File{one, run})
-	if err != nil || marked.Digest == plain.Digest {
-		t.Errorf("an x bit is not in the digest: %v", err)
-	}
+	valuetest.That(t, err == nil && marked.Digest != plain.Digest, "an x bit is not in the digest", err)
 
 	lie := link("a", "one")
 	lie.Digest, lie.Size = run.Digest, run.Size
@@ -197,16 +189,12 @@ func TestDigestJSON(t *testing.T) {
 	b, err := json.Marshal(in)
 	errtest.None(t, err)
 	want := `{"sha256:` + abc + `":["","sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"]}`
-	if string(b) != want {
-		t.Errorf("JSON\n%s\nwant\n%s", b, want)
-	}
+	valuetest.Is(t, string(b), want, "JSON")
 	var out map[artifacts.Digest][]artifacts.Digest
 	if err := json.Unmarshal(b, &out); err != nil || len(out) != 1 || !out[artifacts.Sum([]byte("abc"))][0].IsZero() {
 		t.Errorf("back: %v, %v", out, err)
 	}
-	if err := json.Unmarshal([]byte(`{"nonsense":[]}`), &out); err == nil {
-		t.Error("a key that is no digest was accepted")
-	}
+	errtest.Some(t, json.Unmarshal([]byte(`{"nonsense":[]}`), &out), "a key that is no digest was accepted")
 }
 
 func TestRecordPath(t *testing.T) {
@@ -221,9 +209,7 @@ func TestRecordPath(t *testing.T) {
 		"pins/é !":            "pins/%c3%a9%20%21.json",
 		"checkpoints/k/00012": "checkpoints/k/00012.json",
 	} {
-		if got := artifacts.RecordPath(name); got != want {
-			t.Errorf("RecordPath(%q) = %q, want %q", name, got, want)
-		}
+		valuetest.Is(t, artifacts.RecordPath(name), want, "RecordPath", name)
 		if back, ok := artifacts.RecordName(want); !ok || back != name {
 			t.Errorf("RecordName(%q) = %q, %v", want, back, ok)
 		}
@@ -249,9 +235,7 @@ func FuzzRecordPath(f *testing.F) {
 		if back, ok := artifacts.RecordName(path); !ok || back != name {
 			t.Errorf("%q -> %q -> %q, %v", name, path, back, ok)
 		}
-		if strings.ToLower(path) != path {
-			t.Errorf("%q -> %q has upper case", name, path)
-		}
+		valuetest.Is(t, strings.ToLower(path), path, name)
 		for seg := range strings.SplitSeq(path, "/") {
 			if strings.HasPrefix(seg, ".") || len(seg) > 250 {
 				t.Errorf("%q -> %q has segment %q", name, path, seg)
@@ -288,9 +272,7 @@ func TestUnsafeNames(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	for _, name := range []string{"a", "a/b.c", "…/ü", "..a", "a..b", "console.log", "command.txt", "com10", "ab:c", ".hidden"} {
-		if err := artifacts.CheckFileName(name); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, artifacts.CheckFileName(name))
 	}
 }
 
@@ -364,8 +346,7 @@ func TestForgedResults(t *testing.T) {
 			t.Errorf("%s: hit %v, %v, %v", what, e.Hit(), e.Damage, err)
 		}
 		report, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true})
-		if err != nil || (len(report.Problems) == 1 && report.Problems[0].Repaired) != (what != "") {
-			t.Errorf("%s: verify says %v, %v", what, report.Problems, err)
-		}
+		errtest.None(t, err, what, report.Problems)
+		valuetest.Is(t, (len(report.Problems) == 1 && report.Problems[0].Repaired), what != "", what, report.Problems)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // shelf keeps the files of a small store that counts what is read, and may be down.
@@ -110,9 +111,7 @@ func TestRemembers(t *testing.T) {
 		}
 		gets := func(want int64) {
 			t.Helper()
-			if n := s.gets.Swap(0); n != want {
-				t.Errorf("%d records were asked for, want %d", n, want)
-			}
+			valuetest.Is(t, s.gets.Swap(0), want)
 		}
 		look()
 		look()
@@ -157,9 +156,7 @@ func TestFetchOnce(t *testing.T) {
 		synctest.Wait()
 		close(s.hold)
 		for range cap(errs) {
-			if err := <-errs; err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, <-errs)
 		}
 		if s.opens.Load() != 1 || len(own.files) != 1 || len(w.blobs.coming) != 0 {
 			t.Errorf("%d reads, %d blobs, %d coming", s.opens.Load(), len(own.files), len(w.blobs.coming))
@@ -175,9 +172,7 @@ func TestFetchOnce(t *testing.T) {
 		close(s.hold)
 		<-errs
 		<-errs
-		if len(own.files) != 1 {
-			t.Error("nobody fetched it")
-		}
+		valuetest.Is(t, len(own.files), 1, "nobody fetched it")
 	})
 }
 
@@ -216,9 +211,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 	if err := from(d, 1<<40); !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.files) != 0 {
 		t.Errorf("%v after %d bytes, own has %d blobs", err, read, len(own.files))
 	}
-	if err := from(d, 1<<40); !errors.Is(err, ErrNotExist) {
-		t.Errorf("a record that is known to be wrong: %v", err)
-	}
+	errtest.Is(t, from(d, 1<<40), ErrNotExist, "a record that is known to be wrong")
 	text = "two"
 	if err := from(right, 3); err != nil || string(own.files[blobPath(right)]) != "two" {
 		t.Errorf("%v, %q", err, own.files[blobPath(right)])

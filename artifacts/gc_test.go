@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // clock is a time that tests move by hand.
@@ -133,9 +134,7 @@ func TestCollect(t *testing.T) {
 				if r.Step == "step.D" {
 					took += time.Hour
 				}
-				if r.Took != took || r.Bytes != bytes || r.Finished.IsZero() {
-					t.Errorf("%+v", r)
-				}
+				valuetest.That(t, r.Took == took && r.Bytes == bytes && !r.Finished.IsZero(), r)
 			}
 			if steps(dry) != steps(g) || dry.Bytes != g.Bytes || dry.Kept != g.Kept {
 				t.Errorf("the dry run said %q, %d bytes", steps(dry), dry.Bytes)
@@ -144,9 +143,7 @@ func TestCollect(t *testing.T) {
 			for _, content := range c.gone {
 				delete(want, artifacts.Sum([]byte(content)))
 			}
-			if got := blobSet(t, s); !maps.Equal(got, want) {
-				t.Errorf("%d of %d blobs are left, want %d", len(got), len(before), len(want))
-			}
+			valuetest.Deep(t, blobSet(t, s), want, len(before), len(want))
 			for name, r := range rs {
 				hit, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key)
 				if dead := slices.Contains(strings.Fields(c.dead), name); err != nil || dead == (hit != nil) {
@@ -168,9 +165,7 @@ func TestCollectStops(t *testing.T) {
 	s, faults := storetest.Faulty(base)
 	for _, m := range []storetest.Method{storetest.BlobsList, storetest.RecordsList, storetest.RecordsGet, storetest.BlobsMissing, storetest.RecordsDelete} {
 		faults.Add(m, storetest.Fault{Err: broken})
-		if _, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: clk.now}); !errors.Is(err, broken) {
-			t.Errorf("%s fails: %v", m, err)
-		}
+		errtest.Is(t, errtest.Of(artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: clk.now})), broken, m)
 		if got := blobSet(t, base); !maps.Equal(got, before) {
 			t.Fatalf("%s failed, and blobs were deleted", m)
 		}
@@ -267,9 +262,7 @@ func TestCollectLogs(t *testing.T) {
 	left(artifacts.GCOptions{KeepRuns: 1}, r.Log.Digest, r.Kept[0].Digest, of["2"])
 	putRecord(t, s, "runs/2", "{}") // a failure keeps no result
 	g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: c.now, DryRun: true, Grace: 1, KeepRuns: 2})
-	if err != nil || len(g.Results) != 1 || len(g.Blobs) != 3 {
-		t.Errorf("%+v, %v", g, err)
-	}
+	valuetest.That(t, err == nil && len(g.Results) == 1 && len(g.Blobs) == 3, g, err)
 
 	// A result without its log is a hit still.
 	errtest.None(t, s.Blobs.Delete(t.Context(), r.Log.Digest))
@@ -286,9 +279,7 @@ func TestKeeps(t *testing.T) {
 		t.Helper()
 		o.Now, o.DryRun = c.now, true
 		g := collect(t, s, o)
-		if steps(g) != want {
-			t.Errorf("%s: %q goes, want %q", why, steps(g), want)
-		}
+		valuetest.Is(t, steps(g), want, why)
 		return g
 	}
 	year, month := 365*day, 30*day
@@ -309,9 +300,7 @@ func TestKeeps(t *testing.T) {
 	errtest.None(t, artifacts.PutPin(t.Context(), s, artifacts.Pin{Name: "results", Of: "E"}, []artifacts.Digest{rs["E"].Key, rs["D"].Key}))
 	try("E and D are kept", "B", old)
 	pins, err := artifacts.Pins(t.Context(), s)
-	if err != nil || len(pins) != 2 || pins[0].Name != "a run" || pins[1].Results != 2 {
-		t.Errorf("%+v, %v", pins, err)
-	}
+	valuetest.That(t, err == nil && len(pins) == 2 && pins[0].Name == "a run" && pins[1].Results == 2, pins, err)
 }
 
 // TestUsages: bytes that groups share are of each, and only of none; what no result names is of the store.
@@ -330,9 +319,7 @@ func TestUsages(t *testing.T) {
 		errtest.None(t, err)
 		bytes += b.Size
 	}
-	if all.Bytes != bytes || all.Only == 0 || len(groups) != 3 {
-		t.Errorf("%+v of %+v, want %d bytes", groups, all, bytes)
-	}
+	valuetest.That(t, all.Bytes == bytes && all.Only != 0 && len(groups) == 3, groups, "of", all, "want", bytes, "bytes")
 	sum := all.Only
 	for _, g := range groups {
 		sum += g.Bytes
@@ -360,9 +347,7 @@ func TestCheckSample(t *testing.T) {
 		return r, names
 	}
 	all, allNames := read(1, 1)
-	if all.Read != all.Blobs {
-		t.Errorf("%d of %d read", all.Read, all.Blobs)
-	}
+	valuetest.Is(t, all.Read, all.Blobs)
 	some, _ := read(0.5, 1)
 	if some.Read != 6 || some.Blobs != 11 || some.Bytes >= all.Bytes || some.Results != all.Results {
 		t.Errorf("half: %+v", some)

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestChangedOnTheWay: bytes that come wrong once are asked for again.
@@ -41,9 +42,7 @@ func TestLongOfNobody(t *testing.T) {
 	if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Unsigned {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if n := faults.Calls(storetest.BlobsOpen) - before; n != 0 {
-		t.Errorf("%d blobs were read", n)
-	}
+	valuetest.Is(t, faults.Calls(storetest.BlobsOpen)-before, 0, "blobs were read")
 	errtest.None(t, errtest.Of(artifacts.SignResult(t.Context(), theirs, r.Key, alice)))
 	s = artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
@@ -65,13 +64,9 @@ func TestOwnWithoutOthers(t *testing.T) {
 		for range 2 {
 			errtest.None(t, errtest.Of(artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}})))
 		}
-		if n := faults.Calls(storetest.RecordsGet) - before; n != 4*(i+1) {
-			t.Errorf("store %d: %d records were read so far", i, n)
-		}
+		valuetest.Is(t, faults.Calls(storetest.RecordsGet)-before, 4*(i+1), i)
 	}
-	if n := faults.Calls(storetest.RecordsList); n != 0 {
-		t.Errorf("%d listings", n)
-	}
+	valuetest.Is(t, faults.Calls(storetest.RecordsList), 0, "listings")
 }
 
 func TestPolicy(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // example is a result with every field set, its blobs stored in s.
@@ -103,13 +104,9 @@ func TestMissReasons(t *testing.T) {
 		}
 		return entries[r.Key].Miss()
 	}
-	if got := miss(); got != "no result" {
-		t.Errorf("nothing stored: %q", got)
-	}
+	valuetest.Is(t, miss(), "no result", "nothing stored")
 	publish(t, artifacts.Alone(s), r)
-	if got := miss(); got != "" {
-		t.Errorf("a hit: %q", got)
-	}
+	valuetest.Is(t, miss(), "", "a hit")
 	shard := r.Outputs["records"].Files[0].Digest
 	errtest.None(t, s.Blobs.Delete(ctx, shard))
 	if got, want := miss(), "lost from the store: train/0.zst of output records ("+shard.String()+")"; got != want {
@@ -120,9 +117,7 @@ func TestMissReasons(t *testing.T) {
 		t.Errorf("both blobs lost: %q", got)
 	}
 	errtest.None(t, s.Records.Put(ctx, artifacts.ResultName(r.Key), []byte("{")))
-	if got := miss(); !strings.Contains(got, "damaged") {
-		t.Errorf("half a record: %q", got)
-	}
+	valuetest.Says(t, miss(), "damaged")
 }
 
 // TestLookupMany looks 300 keys up with one question about blobs.
@@ -140,9 +135,7 @@ func TestLookupMany(t *testing.T) {
 	if err != nil || len(hits) != 100 {
 		t.Fatalf("%d hits, %v; want 100", len(hits), err)
 	}
-	if n := faults.Calls(storetest.BlobsMissing); n != 1 {
-		t.Errorf("%d calls of Missing, want 1", n)
-	}
+	valuetest.Is(t, faults.Calls(storetest.BlobsMissing), 1, "calls of Missing 1")
 	broken := errors.New("the network is down")
 	for _, m := range []storetest.Method{storetest.RecordsGet, storetest.BlobsMissing} {
 		faults.Add(m, storetest.Fault{Err: broken})
@@ -167,9 +160,7 @@ func TestDamageOnTheWay(t *testing.T) {
 	flip := storetest.Fault{Flip: true, FlipAt: 40}
 	faults.Add(storetest.RecordsGet, flip, flip)
 	e, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
-	if err != nil || !e[r.Key].Hit() {
-		t.Errorf("flipped twice: %v, %s", err, e[r.Key].Miss())
-	}
+	valuetest.That(t, err == nil && e[r.Key].Hit(), "flipped twice", err, e[r.Key].Miss())
 	for i := range 10 {
 		faults.Add(storetest.RecordsGet, storetest.Fault{Flip: true, FlipAt: int64(40 + i)})
 	}
@@ -178,9 +169,7 @@ func TestDamageOnTheWay(t *testing.T) {
 	}
 	faults.Add(storetest.RecordsGet, slices.Repeat([]storetest.Fault{flip}, 1000)...)
 	e, err = artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
-	if err != nil || e[r.Key].Damage == nil {
-		t.Errorf("always flipped: %v, %s", err, e[r.Key].Miss())
-	}
+	valuetest.That(t, err == nil && e[r.Key].Damage != nil, "always flipped", err, e[r.Key].Miss())
 }
 
 // TestUsedWithParts: sums are there only if all terms are.
@@ -199,9 +188,7 @@ func TestUsedWithParts(t *testing.T) {
 			&artifacts.Used{CPU: 6, CPUOf: artifacts.CPUOfProcess, Read: 4, Written: 4}},
 		"not measured": {[]artifacts.Result{part(*own), {}}, nil},
 	} {
-		if got := own.With(c.parts); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		valuetest.Deep(t, own.With(c.parts), c.want, name)
 	}
 	for of, want := range map[string]int64{artifacts.MemoryOfStep: 7, artifacts.MemoryOfProgram: 7, artifacts.MemoryOfProcess: 0, "": 0} {
 		if r := part(artifacts.Used{Memory: 7, MemoryOf: of}); r.Memory() != want {
@@ -248,9 +235,7 @@ func TestPublishRefuses(t *testing.T) {
 		if won != nil || nondet || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, %v; want an error about %q", name, won, nondet, err, c.want)
 		}
-		if got := records(t, s, ""); len(got) != 0 {
-			t.Errorf("%s: left %v", name, got)
-		}
+		valuetest.Is(t, len(records(t, s, "")), 0, name)
 	}
 }
 
@@ -273,13 +258,9 @@ func TestPublishFirstWins(t *testing.T) {
 			t.Fatalf("other outputs: %+v, %v, %v", won, nondet, err)
 		}
 	}
-	if got := stored(t, s, first.Key); string(got) != string(before) {
-		t.Errorf("the first result was changed to %s", got)
-	}
+	valuetest.Is(t, string(stored(t, s, first.Key)), string(before))
 	want := []string{artifacts.NondeterminismName(other.Key, other.OutputsDigest())}
-	if got := records(t, s, "nondeterminism/"); !slices.Equal(got, want) {
-		t.Errorf("records of non-determinism %v, want %v", got, want)
-	}
+	valuetest.Deep(t, records(t, s, "nondeterminism/"), want)
 }
 
 // TestPublishReplaces checks that a result that cannot be used gives way.
@@ -349,13 +330,9 @@ func TestPublishFaults(t *testing.T) {
 					if len(faults.Pending()) > 0 {
 						continue // this path makes fewer such calls
 					}
-					if !errors.Is(err, broken) || won != nil {
-						t.Errorf("%s, %s fails: %v, %v", c.name, m, won, err)
-					}
+					valuetest.That(t, errors.Is(err, broken) && won == nil, c.name, m, "fails", won, err)
 					won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
-					if err != nil {
-						t.Fatalf("%s, %s fails, then again: %v", c.name, m, err)
-					}
+					errtest.None(t, err, c.name, m)
 					got, err := artifacts.Lookup(t.Context(), artifacts.Alone(base), r.Key)
 					if err != nil || got == nil || got.OutputsDigest() != won.OutputsDigest() {
 						t.Errorf("%s, %s fails: Lookup = %+v, %v; won %+v", c.name, m, got, err, won)

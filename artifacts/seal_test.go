@@ -104,13 +104,9 @@ func TestDecodeResultRefuses(t *testing.T) {
 			t.Errorf("with %s: %+v, %v", c.to, got, err)
 		}
 	}
-	if _, err := decodeResult(Sum(nil), b); err == nil {
-		t.Error("the result of another key")
-	}
+	errtest.Some(t, errtest.Of(decodeResult(Sum(nil), b)), "the result of another key")
 	b[len(b)/2] ^= 1
-	if _, err := decodeResult(r.Key, b); err == nil {
-		t.Error("a damaged record")
-	}
+	errtest.Some(t, errtest.Of(decodeResult(r.Key, b)), "a damaged record")
 }
 
 // FuzzDecodeResult reads records that anybody may have written to a store. They
@@ -145,9 +141,7 @@ func FuzzDecodeResult(f *testing.F) {
 			return
 		}
 		for name, a := range r.Outputs {
-			if err := a.Validate(); err != nil {
-				t.Fatalf("output %q is not valid: %v", name, err)
-			}
+			errtest.None(t, a.Validate(), name)
 		}
 		again, err := encodeResult(*r)
 		if err != nil {

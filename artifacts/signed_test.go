@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func key(t *testing.T, name string) *signature.Private {
@@ -77,9 +78,7 @@ func TestPublishSigns(t *testing.T) {
 	publish(t, signing(s, alice), r)
 	publish(t, signing(s, alice), r)
 	publish(t, signing(s, bob), r)
-	if got := signatures(t, s, r.Key); got != "alice true, bob true" {
-		t.Errorf("the same record was filed by two: %s", got)
-	}
+	valuetest.Is(t, signatures(t, s, r.Key), "alice true, bob true", "the same record was filed by two")
 	other := storetest.NewResult(t, s, "k", map[string]string{"out": "two"})
 	second := mem.New()
 	publish(t, signing(second, alice), storetest.NewResult(t, second, "k", map[string]string{"out": "one"}))
@@ -87,21 +86,15 @@ func TestPublishSigns(t *testing.T) {
 	if _, differs, err := artifacts.Publish(t.Context(), signing(second, bob), other); err != nil || !differs {
 		t.Fatal(differs, err)
 	}
-	if got := signatures(t, second, r.Key); got != "alice true" {
-		t.Errorf("who lost signed: %s", got)
-	}
+	valuetest.Is(t, signatures(t, second, r.Key), "alice true", "who lost signed")
 	// The first one loses its blob: the other takes its place, and only its own signature counts.
 	errtest.None(t, second.Blobs.Delete(t.Context(), r.Outputs["out"].Digest))
 	if won, _, err := artifacts.Publish(t.Context(), signing(second, bob), other); err != nil || won.OutputsDigest() != other.OutputsDigest() {
 		t.Fatal(won, err)
 	}
-	if got := signatures(t, second, r.Key); got != "bob true" {
-		t.Errorf("after it was replaced: %s", got)
-	}
+	valuetest.Is(t, signatures(t, second, r.Key), "bob true", "after it was replaced")
 	errtest.None(t, artifacts.DropResult(t.Context(), second, r.Key))
-	if left := records(t, second, "signatures/"); len(left) != 0 {
-		t.Errorf("a result that was deleted left %v", left)
-	}
+	valuetest.Is(t, len(records(t, second, "signatures/")), 0, "a result that was deleted left")
 	if _, err := artifacts.SignResult(t.Context(), second, r.Key, bob); !errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("signing what is not there: %v", err)
 	}
@@ -208,12 +201,8 @@ func TestTransferIsExact(t *testing.T) {
 	if got := stored(t, to, r.Key); !bytes.Equal(got, odd) {
 		t.Errorf("it came as %s", got)
 	}
-	if got := signatures(t, to, r.Key); got != "alice true" {
-		t.Errorf("signed by %q", got)
-	}
-	if got := len(records(t, to, "")); got != 4 {
-		t.Errorf("%d records came: %v", got, records(t, to, ""))
-	}
+	valuetest.Is(t, signatures(t, to, r.Key), "alice true")
+	valuetest.Is(t, len(records(t, to, "")), 4, "records came", records(t, to, ""))
 	// What is signed later goes after it.
 	bob := key(t, "bob")
 	errtest.None(t, errtest.Of(artifacts.SignResult(ctx, from, r.Key, bob)))
@@ -282,9 +271,7 @@ func TestCollectAbout(t *testing.T) {
 		t.Errorf("go: %v", names)
 	}
 	g = collect(t, s, artifacts.GCOptions{Now: c.now})
-	if steps(g) != "E D" {
-		t.Errorf("go %q", steps(g))
-	}
+	valuetest.Is(t, steps(g), "E D", "go")
 	left := records(t, s, "")
 	for _, name := range kept {
 		if !slices.Contains(left, name) {
@@ -339,9 +326,7 @@ func TestAccept(t *testing.T) {
 		t.Errorf("collected: %+v, %v", g, err)
 	}
 	list, err := artifacts.Acceptances(t.Context(), s)
-	if err != nil || len(list) != 1 || list[0].Ended != nil || list[0].ID() != a.ID() {
-		t.Errorf("%+v, %v", list, err)
-	}
+	valuetest.That(t, err == nil && len(list) == 1 && list[0].Ended == nil && list[0].ID() == a.ID(), list, err)
 	their := mem.New()
 	errtest.None(t, (&artifacts.Transfer{From: s.Reader(), To: their}).Results(t.Context(), []artifacts.Digest{a.Key}))
 	errtest.None(t, errtest.Of(artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice"))))
@@ -484,8 +469,6 @@ func TestPlantedAcceptance(t *testing.T) {
 		}
 	}
 	for _, bad := range []artifacts.Acceptance{{By: "a"}, {Reason: "r"}, {By: "a", Reason: strings.Repeat("r", 5000)}} {
-		if _, err := artifacts.NewAcceptance(bad, nil); err == nil {
-			t.Errorf("%+v is taken", bad)
-		}
+		errtest.Some(t, errtest.Of(artifacts.NewAcceptance(bad, nil)), bad)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // brokenStore is a directory with one of every kind of harm, and the key that
@@ -43,10 +44,8 @@ func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.
 		return p
 	}
 	flipped, short := path("output of flipped"), path("output of short")
-	if err := errors.Join(os.Chmod(flipped, 0o644), os.WriteFile(flipped, []byte("output of flopped"), 0o644),
-		os.Chmod(short, 0o644), os.WriteFile(short, []byte("outp"), 0o644), os.Remove(path("log of lost"))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Chmod(flipped, 0o644), os.WriteFile(flipped, []byte("output of flopped"), 0o644),
+		os.Chmod(short, 0o644), os.WriteFile(short, []byte("outp"), 0o644), os.Remove(path("log of lost"))))
 	putRecord(t, s, artifacts.ResultName(keys["damaged"]), "{}")
 	newer := `{"format":"redsi.result/9"`
 	putRecord(t, s, artifacts.ResultName(keys["newer"]), newer+`,"seal":"`+artifacts.Sum([]byte(newer)).String()+`"}`)
@@ -130,9 +129,7 @@ func TestCheckGoesOn(t *testing.T) {
 			}
 		}
 	}
-	if failed != 3 {
-		t.Errorf("%d failed reads reported, want 3", failed)
-	}
+	valuetest.Is(t, failed, 3, "failed reads reported 3")
 	// A record that cannot be read hides no other's problem, and stays.
 	base, _, sound := brokenStore(t)
 	for _, name := range []string{artifacts.ResultName(sound), artifacts.CheckpointName(sound, 1)} {
@@ -161,9 +158,7 @@ func TestCheckGoesOn(t *testing.T) {
 func TestDropCorrupt(t *testing.T) {
 	s, root, _ := brokenStore(t)
 	for content, want := range map[string]bool{"output of sound": false, "output of flipped": true, "log of lost": false} {
-		if dropped, err := artifacts.DropCorrupt(t.Context(), s, artifacts.Sum([]byte(content))); dropped != want || err != nil {
-			t.Errorf("%s: %v, %v", content, dropped, err)
-		}
+		valuetest.Of(t, want, content)(artifacts.DropCorrupt(t.Context(), s, artifacts.Sum([]byte(content))))
 	}
 	errtest.None(t, os.RemoveAll(filepath.Join(root, "blobs")))
 	if _, err := artifacts.DropCorrupt(t.Context(), s, artifacts.Sum(nil)); !errors.Is(err, fs.ErrNotExist) {
@@ -179,9 +174,8 @@ func TestDropCorruptOnTheWay(t *testing.T) {
 	for bits, want := range map[string]bool{"\x01\x02": false, "\x00\x04": false, "\x01\x00": false, "\x08\x08\x08\x08\x08\x08": false, "\x08\x08\x08\x08\x08\x08\x08": true} {
 		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))))
 		dropped, err := artifacts.DropCorrupt(t.Context(), flipping(s, []byte(bits)), d)
-		if dropped != want || err != nil {
-			t.Errorf("bits %q: %v, %v", bits, dropped, err)
-		}
+		errtest.None(t, err, bits)
+		valuetest.Is(t, dropped, want, bits)
 	}
 }
 
@@ -251,9 +245,7 @@ func TestTransferResumes(t *testing.T) {
 		t.Errorf("%+v, want %d blobs", sum, want)
 	}
 	hits, err := artifacts.LookupMany(ctx, artifacts.Alone(to), keys)
-	if err != nil || len(hits) != len(keys) || hits[keys[0]].Log == nil {
-		t.Error(len(hits), err)
-	}
+	valuetest.That(t, err == nil && len(hits) == len(keys) && hits[keys[0]].Log != nil, len(hits), err)
 }
 
 // TestTransferOfWhatDiffers: of two results the first stays, a lost one is told, and a
@@ -299,9 +291,8 @@ func TestTransferHold(t *testing.T) {
 		t.Helper()
 		c.now = c.now.Add(day)
 		g, err := artifacts.Collect(ctx, to, artifacts.GCOptions{Grace: 1, Now: c.now})
-		if err != nil || len(g.Results) != want {
-			t.Errorf("%+v, %v", g, err)
-		}
+		errtest.None(t, err, g)
+		valuetest.Is(t, len(g.Results), want, g)
 	}
 	collect(0)
 	errtest.None(t, release())

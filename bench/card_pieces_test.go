@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/trial"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMain: the test's program is the bench, where it is started as one, and a piece of it; else it has a card of software.
@@ -80,16 +81,12 @@ func TestCardWorkloads(t *testing.T) {
 		for _, device := range []string{"cpu", "cuda:0"} {
 			before := tensor.Live()
 			w, err := onDevice([]string{"-quick", "-device=" + device, "-dtype=fp32", models[c.model]}, workloads[c.piece])
-			if err != nil {
-				t.Fatalf("%s on %s: %v", c.piece, device, err)
-			}
+			errtest.None(t, err, c.piece, device)
 			if w.warm != nil {
 				err = w.warm()
 			}
 			for range 2 {
-				if err != nil {
-					t.Fatalf("%s on %s: %v", c.piece, device, err)
-				}
+				errtest.None(t, err, c.piece, device)
 				var work float64
 				if work, err = w.run(); work != float64(c.work) {
 					t.Errorf("%s on %s: a slice of %g, want %d", c.piece, device, work, c.work)
@@ -100,13 +97,9 @@ func TestCardWorkloads(t *testing.T) {
 				checkGraphs(t, device, w.graphs())
 			}
 			w.close()
-			if n := tensor.Live(); n != before {
-				t.Errorf("%s on %s: %d tensors live, %d before", c.piece, device, n, before)
-			}
+			valuetest.Is(t, tensor.Live(), before, c.piece, device)
 		}
-		if found["cpu"] != found["cuda:0"] {
-			t.Errorf("%s found %s on the processor, and %s on the card", c.piece, found["cpu"], found["cuda:0"])
-		}
+		valuetest.Is(t, found["cpu"], found["cuda:0"], c.piece)
 	}
 }
 
@@ -176,9 +169,7 @@ func TestSizes(t *testing.T) {
 	for name, s := range map[string]sizes{"FULL": paperSizes, "QUICK": quickSizes} {
 		want := fmt.Sprintf("\n%s = types.SimpleNamespace(batch=%d, batches=%d, updates=%d, queries=%d, documents=%d, ",
 			name, s.batch, s.batches, s.updates, s.queries, s.documents)
-		if !strings.Contains(strings.ReplaceAll(string(script), "109_739", "109739"), want) {
-			t.Errorf("card.py has no %s", want)
-		}
+		valuetest.Says(t, strings.ReplaceAll(string(script), "109_739", "109739"), want)
 	}
 }
 
@@ -203,9 +194,7 @@ func TestFlops(t *testing.T) {
 		t.Errorf("%g operations: %v", large, err)
 	}
 	for _, args := range [][]string{{"-hours", model}, {"-dtype=int4", model}, {"-device=tpu", model}, {filepath.Join(model, "none")}} {
-		if _, err := work("card-products", args...); err == nil {
-			t.Errorf("%v: no error", args)
-		}
+		errtest.Some(t, errtest.Of(work("card-products", args...)), args)
 	}
 }
 

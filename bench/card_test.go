@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestChoose: a group is chosen by its beginning, what must be asked for only by name, and an unknown name is an error.
@@ -10,9 +13,8 @@ func TestChoose(t *testing.T) {
 	lines := []line{{name: "a"}, {name: "cuda/train", asked: true}, {name: "cuda/beam", asked: true, needs: func(*env) error { return errors.New("no card") }}}
 	for only, want := range map[string]int{"": 1, "cuda/...": 2, "cuda/beam": 1, "a,cuda/...": 3} {
 		got, err := choose(lines, only)
-		if err != nil || len(got) != want {
-			t.Errorf("%q: %d lines, want %d: %v", only, len(got), want, err)
-		}
+		errtest.None(t, err, only)
+		valuetest.Is(t, len(got), want, only)
 	}
 	for _, only := range []string{"cuda", "cud", "b...", "a,cuda/..."[:2]} {
 		if got, err := choose(lines, only); err == nil {

@@ -18,11 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
@@ -134,9 +133,7 @@ func TestEnough(t *testing.T) {
 			sides[1] = append(sides[1], sample{Seconds: c.peer[i], Work: 1})
 		}
 		l := line{value: c.value}
-		if got := l.enough(&env{pairs: agreeing}, sides, c.took); got != c.want {
-			t.Errorf("%v beside %v: enough is %v", c.ours, c.peer, got)
-		}
+		valuetest.Is(t, l.enough(&env{pairs: agreeing}, sides, c.took), c.want, c.ours, c.peer)
 		low, high := l.interval(sides)
 		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
 			t.Errorf("%v beside %v: from %g to %g, want %g and %g", c.ours, c.peer, low, high, c.low, c.high)
@@ -189,9 +186,7 @@ func TestTable(t *testing.T) {
 		return strings.Contains(line, oldMark)
 	})
 	errtest.None(t, err)
-	if d := cmp.Diff(page, made); d != "" {
-		t.Errorf("go run ./bench -docs writes the table anew; -page +made:\n%s", d)
-	}
+	valuetest.Deep(t, made, page)
 	for _, r := range rows {
 		if !slices.ContainsFunc(allLines(), func(l line) bool { return r.Name == l.name || r.Name == l.name+"_memory" }) {
 			t.Errorf("%s has a row, and there is no such line", r.Name)
@@ -215,9 +210,7 @@ func TestPeers(t *testing.T) {
 		{name: "high", value: seconds, target: 1, ours: said("ours", 1, ran), peer: said("eager", 2, ran)},
 	}
 	e := &env{ctx: context.Background(), pairs: agreeing, cores: 1, ran: map[string]sample{}}
-	if err := measureAll(e, lines); err == nil || !strings.Contains(err.Error(), "below the floor: low;") {
-		t.Errorf("below its floor: %v", err)
-	}
+	errtest.Says(t, measureAll(e, lines), "below the floor: low;")
 	rows, err := readRows(resultsFile)
 	errtest.None(t, err)
 	if len(rows) != 2 || rows[0].Against != "compiled" || rows[0].Ratio != 2 || rows[0].Threads != 1 || rows[0].Date == "" ||
@@ -225,14 +218,11 @@ func TestPeers(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	text := string(goldens.Text(t, ran))
-	if strings.Count(text, "slow") != 1 || strings.Count(text, "compiled") != 3 {
-		t.Errorf("ran %q", text)
-	}
+	valuetest.Is(t, strings.Count(text, "slow"), 1, "ran", text)
+	valuetest.Is(t, strings.Count(text, "compiled"), 3, "ran", text)
 	made := table(append(lines, line{name: "new"}), rows, func(string) bool { return true })
 	for _, want := range []string{"| `low` |  | 3 | 1 / 2 s | 2.00, **below** | compiled; eager: 2.10; slow: 9.00 | [1] |", "| `new` |  |  |  | not measured |", oldMark} {
-		if !strings.Contains(made, want) {
-			t.Errorf("the table lacks %q:\n%s", want, made)
-		}
+		valuetest.Says(t, made, want)
 	}
 }
 
@@ -273,17 +263,13 @@ func TestRows(t *testing.T) {
 		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0, "single": 2.0}},
 		{"name": "whole", "unit": "ms", "ours_of": 4.0, "peer_of": 4.0},
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("-want +got:\n%s", d)
-	}
+	valuetest.Deep(t, got, want)
 	for want, r := range map[string]result{
 		"": {}, "  2.40 to 2.60, 4 pairs": {Pairs: 4, Low: 2.4, High: 2.6}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448},
 		"  3 graphs, replayed 40 times; 2 updates without":      {Graphs: &graphs{3, 40, 2, ""}},
 		"  0 graphs, replayed 0 times; 9 updates without: full": {Graphs: &graphs{0, 0, 9, "full"}},
 	} {
-		if got := r.notes(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		valuetest.Is(t, r.notes(), want)
 	}
 }
 

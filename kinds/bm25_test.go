@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -57,9 +58,7 @@ func TestBM25(t *testing.T) {
 	corpus, queries := l.askedOfRivers()
 	run, _, err := l.ranked("bm25", map[string]any{"corpus": corpus, "queries": queries})
 	errtest.None(t, err)
-	if len(run) != 2 || run["2"] != "1 0" || run["4"] != "2 4" {
-		t.Errorf("run %v", run)
-	}
+	valuetest.That(t, len(run) == 2 && run["2"] == "1 0" && run["4"] == "2 4", "run", run)
 	run, report, err := l.ranked("bm25", map[string]any{"corpus": corpus, "queries": queries, "expand": []any{queries}, "depth": int64(1)})
 	errtest.None(t, err)
 	if run["4"] != "1" || report["appended_queries"] != 1. || report["expanded_documents"] != 1. {
@@ -90,9 +89,7 @@ func TestBM25Options(t *testing.T) {
 		c.config["corpus"], c.config["queries"] = corpus, queries
 		run, _, err := l.ranked("bm25", c.config)
 		errtest.None(t, err)
-		if run["2"] != c.want {
-			t.Errorf("%v: %q, want %q", c.config, run["2"], c.want)
-		}
+		valuetest.Is(t, run["2"], c.want, c.config)
 	}
 	mistakes(t, "bm25", map[string]any{"corpus": corpus, "queries": queries}, map[string]map[string]any{
 		"depth":     {"depth": int64(0)},
@@ -129,9 +126,7 @@ func TestBM25Study(t *testing.T) {
 	var report struct{ Formula, Tokenizer string }
 	for setting, want := range map[string]string{"anserini": "lucene lucene_english", "bm25s_stemmed": "lucene words", "rank_bm25": "okapi whitespace"} {
 		l.json(out[fmt.Sprintf("step.bm25.nq[%q].report", "title/html_norm/"+setting)], &report)
-		if got := report.Formula + " " + report.Tokenizer; got != want {
-			t.Errorf("%s: %s, want %s", setting, got, want)
-		}
+		valuetest.Is(t, report.Formula+" "+report.Tokenizer, want, setting)
 	}
 	paper := l.outputsOf(l.part(map[string]string{"scale": "toy"}, `step.bm25.nq["title/bm25"]`))
 	if got, want := out[`step.bm25.nq["title/html_norm/anserini"].run`], paper[`step.bm25.nq["title/bm25"].run`]; got.Digest != want.Digest {
@@ -153,13 +148,10 @@ func TestBM25Study(t *testing.T) {
 	}
 	text := string(l.bytes(out["table.published.markdown"]))
 	for _, name := range []string{"| GenRet ", "| a user "} { // the others are of key url
-		if !strings.Contains(text, name) {
-			t.Errorf("no row %q in\n%s", name, text)
-		}
+		valuetest.Says(t, text, name)
 	}
-	if text := squeezed(string(l.bytes(out[`table.bm25["recall_1"].markdown`]))); !strings.Contains(text, "| Title | SimpleNorm | 61 |") || !strings.Contains(text, "| Title | HtmlNorm | 61 |") {
-		t.Errorf("the table is\n%s", text)
-	}
+	text = squeezed(string(l.bytes(out[`table.bm25["recall_1"].markdown`])))
+	valuetest.Says(t, text, "| Title | SimpleNorm | 61 |", "| Title | HtmlNorm | 61 |")
 }
 
 // npyFile is a file of numpy.save.
@@ -200,9 +192,8 @@ func TestDense(t *testing.T) {
 		t.Errorf("run %v, report %v", run, report)
 	}
 	run, _, err = l.ranked("dense", map[string]any{"embeddings": embeddings, "query_embeddings": asked, "queries": queries, "similarity": "cosine", "depth": int64(2)})
-	if err != nil || run["3"] != "0 2" {
-		t.Errorf("cosine: run %v, %v", run, err)
-	}
+	errtest.None(t, err, run)
+	valuetest.Is(t, run["3"], "0 2", run)
 
 	for _, c := range []struct {
 		kind, want string

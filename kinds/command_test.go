@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -82,14 +83,10 @@ in/all:
 0
 1
 `
-	if s := l.text(seen.Digest); s != want {
-		t.Errorf("the program saw\n%s\nwant\n%s", s, want)
-	}
+	valuetest.Is(t, l.text(seen.Digest), want, "the program saw")
 	table := l.text(got[2].Outputs["csv"].Digest)
 	for _, row := range []string{"a,3,1.5", "b,4,1.5"} {
-		if !strings.Contains(table, row) {
-			t.Errorf("no row %s in\n%s", row, table)
-		}
+		valuetest.Says(t, table, row)
 	}
 }
 
@@ -208,9 +205,7 @@ step "command" "by_awk" {
   outputs = ["o"]
 }
 `), nil))
-	if s := l.text(got[1].Outputs["stdout"].Digest); s != "typed ehu" {
-		t.Errorf("bash printed %q", s)
-	}
+	valuetest.Is(t, l.text(got[1].Outputs["stdout"].Digest), "typed ehu", "bash printed")
 	for text, want := range map[string]string{
 		"no-such-tool in/x | cat > out/o": "bash exited with code 127; the end of its standard error:\nscript: line 1: no-such-tool: command not found",
 		"echo $NOWHERE > out/o":           "script: line 1: NOWHERE: unbound variable",
@@ -239,9 +234,7 @@ func TestCommandFullDisk(t *testing.T) {
 			l.Scratch = fullDisk{l.Scratch}
 		}
 		_, err = l.Do(ctx, workflows.DoRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
-		if !isPermanent(err) || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		valuetest.That(t, isPermanent(err) && strings.Contains(err.Error(), want), "got", err, "want", want)
 	}
 }
 
@@ -389,9 +382,7 @@ func TestCommandLibraries(t *testing.T) {
 		"argv = [\"python\", \"fit.py\"]\nprogram_libraries = false":         false,
 		"argv = [\"sh\"]\nprograms = [\"python\"]\nprogram_libraries = true": true,
 	} {
-		if differ := keyOf("1.26.4", body) != keyOf("2.0.1", body); differ != counts {
-			t.Errorf("%s: keys differ: %t", body, differ)
-		}
+		valuetest.Is(t, keyOf("1.26.4", body) != keyOf("2.0.1", body), counts, body)
 	}
 	if on, off := keyOf("1", `argv = ["sh"]`), keyOf("1", "argv = [\"sh\"]\nprogram_libraries = true"); on != off {
 		t.Error("the default is in the key")

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // compareReport is what the tests look at.
@@ -288,9 +289,8 @@ func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 func TestScoresExample(t *testing.T) {
 	l := newLocal(t)
 	out := l.outputs("../examples/scores/pipelines.hcl", nil)
-	if text := string(l.bytes(out["table.systems.markdown"])); !strings.Contains(text, "| Generated ids |") || !strings.Contains(text, "<sup>ab</sup> |") {
-		t.Errorf("the table is\n%s", text)
-	}
+	text := string(l.bytes(out["table.systems.markdown"]))
+	valuetest.Says(t, text, "| Generated ids |", "<sup>ab</sup> |")
 	l.says(out[`step.score.system["generated"].report`], map[string]any{"queries": 24., "missing_queries": 1.})
 }
 
@@ -362,14 +362,10 @@ func TestForeignNames(t *testing.T) {
 	beir := l.outputs(ownPipeline(t, dir, "step \"download\" \"d\" { urls = [\"beir.tsv\"] }\nstep \"import_qrels\" \"b\" { files = step.download.d.files }\n"), nil)["step.import_qrels.b.qrels"]
 	const wantQrels = "q%201 0 enwiki:A%20b 1\nq2 0 with_blank 1\n_3 0 wide\u3000\"x\" 1\n"
 	for _, got := range []string{text("export_run.e", "qrels.txt"), text("export.e", "trec/qrels.test.txt"), strings.ReplaceAll(string(l.bytes(beir)), "%25", "%")} {
-		if strings.ReplaceAll(got, "%E3%80%80", "\u3000") != wantQrels {
-			t.Errorf("judgments %s", got)
-		}
+		valuetest.Is(t, strings.ReplaceAll(got, "%E3%80%80", "\u3000"), wantQrels, "judgments", got)
 	}
 	for _, line := range []string{"q%201 Q0 enwiki:A%20b 1 ", "q2 Q0 with_blank 1 ", "_3 Q0 wide\u3000\"x\" 1 "} {
-		if got := text("export_run.e", "bm25.run"); !strings.Contains(got, line) {
-			t.Errorf("the run lacks %q:\n%s", line, got)
-		}
+		valuetest.Says(t, text("export_run.e", "bm25.run"), line)
 	}
 	for _, step := range []string{"export_run.e", "export.e"} {
 		l.counted(all["step."+step], map[string]int64{"names_changed": 2})

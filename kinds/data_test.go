@@ -28,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -166,9 +167,7 @@ func TestBadRecords(t *testing.T) {
 			t.Errorf("not named well: %+v", n)
 		}
 	}
-	if d := cmp.Diff(want, of); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, of, want)
 	l.counted(res, map[string]int64{"skipped": 4, "skipped_json": 1, "skipped_offset": 1})
 	// A file that ends early is not a bad record: nobody knows what it had.
 	_, err := l.try(l.plan(file, map[string]string{"files": list(bad, broken), "policy": "skip"}))
@@ -225,9 +224,8 @@ func TestUnusableRecords(t *testing.T) {
 	l := newLocal(t)
 	res := l.results(file, map[string]string{"files": list(path), "policy": "skip"})["step.extract.train"]
 	l.counted(res, map[string]int64{"records": 1, "skipped_unusable": 3, "skipped_duplicate": 1})
-	if text := string(l.bytes(res.Outputs["report"])); !strings.Contains(text, "document_url names no title") || !strings.Contains(text, `"example_id": 2`) {
-		t.Errorf("report %s", text)
-	}
+	text := string(l.bytes(res.Outputs["report"]))
+	valuetest.Says(t, text, "document_url names no title", `"example_id": 2`)
 	errtest.Says(t, errtest.Of(l.try(l.plan(file, map[string]string{"files": list(path), "policy": "fail"}))), "nq-train-00.jsonl.gz:2: example_id 2: the document has no text (unusable)")
 }
 
@@ -419,9 +417,7 @@ func TestFirstRecordsAreReadOnce(t *testing.T) {
 		return nil
 	})))
 	l.run(l.plan(file, vars))
-	if passes != 1 {
-		t.Errorf("the file was read %d times from the store", passes)
-	}
+	valuetest.Is(t, passes, 1, "the file was read times from the store")
 }
 
 // results runs a pipeline file and returns the results of its steps by address.
@@ -597,9 +593,7 @@ func TestPagesAPI(t *testing.T) {
 	asked := api[`step.pages_api.nq["api"]`]
 	l.counted(api[`step.compare_pages.nq["api"]`], map[string]int64{"same": 12, "different": 0, "only_a": 0, "only_b": 0})
 	l.counted(asked, map[string]int64{"revisions_wanted": 13, "revisions_found": 12, "revisions_missing": 1, "moved": 1})
-	if n := strings.Count(string(l.bytes(asked.Outputs["asked"])), "\n"); n != 13 {
-		t.Errorf("%d revisions asked", n)
-	}
+	valuetest.Is(t, strings.Count(string(l.bytes(asked.Outputs["asked"])), "\n"), 13, "revisions asked")
 	before := wiki.Requests.Load()
 	nqData := testdata(t, "corpora", "nq", "testdata")
 	vars["nq_train"] = list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz"), filepath.Join(nqData, "real-pages-dev-full.jsonl.gz"))

@@ -29,6 +29,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -224,9 +225,7 @@ func TestEmbedQueries(t *testing.T) {
 		for split, texts := range map[string][]string{"dev": {"who was first", "what came second"}, "test": {"is this the test"}} {
 			got := do(map[string]any{"queries": queries, "split": split})
 			want := do(map[string]any{"title": false, "corpus": l.corpusOf(texts)})
-			if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
-				t.Errorf("%s: the %s queries' vectors are not those of their texts", kind, split)
-			}
+			valuetest.Is(t, got.Outputs["embeddings"].Digest, want.Outputs["embeddings"].Digest, kind, split)
 			l.counted(got, map[string]int64{"queries": int64(len(texts))})
 		}
 		mistakes(t, kind, config, map[string]map[string]any{
@@ -396,9 +395,7 @@ func TestEmbedAsPublished(t *testing.T) {
 		normalize bool
 		want      int64
 	}{{model, "mean", true, 0}, {model, "cls", true, 1}, {model, "cls", false, 2}, {dense, "mean", false, 1}, {elsewhere, "mean", true, 0}, {elsewhere, "cls", false, 2}, {untold, "cls", false, 2}, {tinyBERT(t), "cls", false, 0}} {
-		if got, err := embed(c.files, c.pooling, c.normalize); err != nil || got != c.want {
-			t.Errorf("%s, %v: %d differences, want %d, %v", c.pooling, c.normalize, got, c.want, err)
-		}
+		valuetest.Of(t, c.want, c.pooling, c.normalize)(embed(c.files, c.pooling, c.normalize))
 	}
 	errtest.Says(t, errtest.Of(embed(outside, "cls", false)), "is not below the folder")
 }

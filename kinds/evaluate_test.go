@@ -27,6 +27,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -155,9 +156,7 @@ func TestEvaluate(t *testing.T) {
 	e.ran = nil
 	second := e.evaluate(map[string]any{"decoding": "constrained", "early_stopping": "never", "validity": "text"})
 	e.check(second, 40, "constrained")
-	if len(e.ran) != 0 || first["run"] != second["run"] {
-		t.Errorf("an atomic search was done again: %v", e.ran)
-	}
+	valuetest.That(t, len(e.ran) == 0 && first["run"] == second["run"], "an atomic search was done again", e.ran)
 }
 
 // repeatedDocument is in a run what names a document for another time.
@@ -171,9 +170,7 @@ func TestEvaluateValidity(t *testing.T) {
 	e.ran = nil
 	out := e.evaluate(map[string]any{"validity": "text"})
 	text := e.check(out, 40, "unconstrained")
-	if len(e.ran) != 0 {
-		t.Errorf("the search was done again: %v", e.ran)
-	}
+	valuetest.Is(t, len(e.ran), 0, "the search was done again", e.ran)
 	if tokens.Validity != "tokens" || text.Validity != "text" || tokens.EarlyStopping != "full" ||
 		!reflect.DeepEqual(tokens.Percent.ByTokens, text.Percent.ByTokens) || !reflect.DeepEqual(tokens.Percent.ByText, text.Percent.ByText) {
 		t.Errorf("by tokens %+v, by text %+v", tokens, text)
@@ -184,13 +181,10 @@ func TestEvaluateValidity(t *testing.T) {
 	settings := errtest.Value(retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(t)
 	settings.Search = retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByText}
 	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
-	if own.Validity != "text" || own.EarlyStopping != "heuristic" {
-		t.Errorf("a model of other settings: %+v", own)
-	}
+	valuetest.Is(t, own.Validity, "text", "a model of other settings", own)
+	valuetest.Is(t, own.EarlyStopping, "heuristic", "a model of other settings", own)
 	other := e.check(e.evaluate(map[string]any{"model": e.with(settings), "validity": "tokens", "early_stopping": "full"}), 40, "unconstrained")
-	if !reflect.DeepEqual(other, tokens) {
-		t.Errorf("as the step says %+v, want %+v", other, tokens)
-	}
+	valuetest.Deep(t, other, tokens, "as the step says")
 }
 
 // TestEvaluateParts: parts make the bytes of the whole, and only those that have no
@@ -199,9 +193,7 @@ func TestEvaluateParts(t *testing.T) {
 	for _, kind := range []docid.Kind{docid.KindNaive, docid.KindAtomic} {
 		e := newAsked(t, kind)
 		whole := e.evaluate(map[string]any{"batch": int64(1)})
-		if !slices.Equal(e.ran, []string{"evaluate_shard 1 of 1"}) {
-			t.Errorf("%s: ran %v", kind, e.ran)
-		}
+		valuetest.Deep(t, e.ran, []string{"evaluate_shard 1 of 1"}, kind)
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
 		split := errtest.Value(e.Split(context.Background(), e.request("evaluate", e.changed(cut))))(t)
 		parts, err := split.Rows(nil)
@@ -213,9 +205,7 @@ func TestEvaluateParts(t *testing.T) {
 		}
 		e.ran = nil
 		joined := e.evaluate(cut)
-		if !slices.Equal(e.ran, []string{"evaluate_shard 2 of 3"}) {
-			t.Errorf("%s: ran %v", kind, e.ran)
-		}
+		valuetest.Deep(t, e.ran, []string{"evaluate_shard 2 of 3"}, kind)
 		for _, output := range []string{"run", "qrels", "report"} {
 			if joined[output] != whole[output] || whole[output] == "" {
 				t.Errorf("%s: %s of parts\n%s\nof the whole\n%s", kind, output, joined[output], whole[output])

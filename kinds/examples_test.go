@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -344,14 +345,10 @@ func TestSystemsExample(t *testing.T) {
 		case s.Address == "table.systems":
 			var table struct{ Rows []json.RawMessage }
 			l.json(results[i].Outputs["json"], &table)
-			if len(table.Rows) != 8 {
-				t.Errorf("%d rows", len(table.Rows))
-			}
+			valuetest.Is(t, len(table.Rows), 8, "rows")
 		}
 	}
-	if rows != 8 {
-		t.Errorf("%d systems", rows)
-	}
+	valuetest.Is(t, rows, 8, "systems")
 }
 
 // TestOwnCorpus trains and evaluates examples/own_corpus.hcl on tables. TestImportCorpus reads the same collection in
@@ -369,8 +366,6 @@ func TestOwnCorpus(t *testing.T) {
 		var curve struct{ Points []struct{ Step int } }
 		l.says(out[fmt.Sprintf("step.evaluate.own[%q].report", id)], map[string]any{"queries": 1.0})
 		l.json(out[fmt.Sprintf("step.train.own[%q].curve", id)], &curve)
-		if len(curve.Points) == 0 || curve.Points[len(curve.Points)-1].Step != 2 {
-			t.Errorf("%s: %+v", id, curve)
-		}
+		valuetest.That(t, len(curve.Points) != 0 && curve.Points[len(curve.Points)-1].Step == 2, id, curve)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -82,9 +83,7 @@ func TestGenerateQueries(t *testing.T) {
 		}
 	}
 	again := errtest.Value(f.inParts("generate_queries", changed(config, map[string]any{"batch": int64(3), "shard": int64(7)})))(t)
-	if got := f.queriesOf(again); !reflect.DeepEqual(got, queries) {
-		t.Errorf("in other parts: %+v\n%+v", got, queries)
-	}
+	valuetest.Deep(t, f.queriesOf(again), queries)
 	for name, change := range map[string]map[string]any{"seed": {"seed": int64(1)}, "top_k": {"top_k": int64(1)}, "temperature": {"temperature": 3.0},
 		"beam": {"method": "beam"}, "max_input": {"max_input": int64(1)}} {
 		r := errtest.Value(f.inParts("generate_queries", changed(config, change)))(t)
@@ -114,9 +113,7 @@ func TestGenerateQueries(t *testing.T) {
 	if learned.Retrieval < trainedDocuments {
 		t.Errorf("trained on %+v", learned)
 	}
-	if n := tensor.Live(); n != live {
-		t.Errorf("%d tensors are left", n-live)
-	}
+	valuetest.Is(t, tensor.Live(), live, "tensors are left")
 }
 
 // TestBroughtQueries: queries that others generated, as JSON lines or columns.
@@ -148,9 +145,7 @@ func TestBroughtQueries(t *testing.T) {
 			{ExampleID: last + 2, Split: nq.Train, Question: "c", Doc: 2, Name: "generated-2-2"},
 			{ExampleID: last + 3, Split: nq.Train, Question: "b", Doc: 4, Name: "generated-4-0"},
 		}
-		if got := f.queriesOf(r)[last:]; !slices.Equal(got, want) {
-			t.Errorf("%s: %+v", name, got)
-		}
+		valuetest.Deep(t, f.queriesOf(r)[last:], want, name)
 		var report doc2query.Report
 		f.json(r.Outputs["report"], &report)
 		if report.Leaks != 1 || report.Leaked[0] != dev.Question || report.Repeated != 1 || report.WithQueries != 2 || report.Documents != trainedDocuments {

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -204,9 +205,7 @@ func TestImportIDs(t *testing.T) {
 		"numbers":    {map[string]any{"names": "number", "type": "title"}, []string{`{"doc_id":2,"identifier":"141913"}` + "\n" + `{"doc_id":"0","identifier":"deep sea"}` + "\n" + `{"doc_id":1,"identifier":"hill"}`}},
 	} {
 		set, err := brought(c.change, c.files...)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errtest.None(t, err, name)
 		for i, id := range set.Identifiers {
 			if id.Document != want[i].Document || id.Text != want[i].Text || !slices.Equal(id.Tokens, want[i].Tokens) {
 				t.Errorf("%s: %+v, want %+v", name, id, want[i])
@@ -219,9 +218,7 @@ func TestImportIDs(t *testing.T) {
 		"identifiers": map[string]any{"title": l.set(titles)}, "formats": []any{"jsonl"}, "ids": "key", "name": "X", "key": "exact", "origin": "other"})
 	errtest.None(t, err)
 	again, err := brought(map[string]any{"files": step.In(exported.Outputs["files"]), "file": "identifiers/*.jsonl.gz", "type": "title"}, "unread")
-	if err != nil || !reflect.DeepEqual(again, titles) {
-		t.Errorf("%+v, %v, want %+v", again, err, titles)
-	}
+	valuetest.That(t, err == nil && reflect.DeepEqual(again, titles), again, err, "want", titles)
 	errtest.Says(t, errtest.Of(brought(map[string]any{"file": "other"}, "D0\ta\n")), `no file is named "other"; there are ["ids-a"]`)
 
 	for _, c := range []struct {
@@ -264,9 +261,7 @@ func TestTokensOfTheirOwn(t *testing.T) {
 			if !kind.OneToken() {
 				want = append(want, "</s>")
 			}
-			if got := report.Examples[i].Pieces; !slices.Equal(got, want) {
-				t.Errorf("%s: pieces %q, want %q", kind, got, want)
-			}
+			valuetest.Deep(t, report.Examples[i].Pieces, want, kind)
 		}
 	}
 }

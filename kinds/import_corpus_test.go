@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // importPipeline imports a folder of internal/corpora/collect's samples, exports it, and imports and
@@ -129,9 +130,7 @@ func TestImportRoundTrip(t *testing.T) {
 		t.Errorf("%d files, then %d", len(once), len(twice))
 	}
 	qrels := string(readFile(t, testdata(t, "corpora", "collect", "testdata", "beir", "qrels", "test.tsv")))
-	if got := l.text(once["beir/qrels/test.tsv"]); got != qrels {
-		t.Errorf("judgments came in as\n%s\nand went out as\n%s", qrels, got)
-	}
+	valuetest.Is(t, l.text(once["beir/qrels/test.tsv"]), qrels)
 	for _, output := range []string{"documents", "queries", "corpus", "counts"} {
 		want := out["step.import_corpus.sample."+output].Digest
 		for _, again := range []string{"beir", "jsonl", "parquet"} {
@@ -357,9 +356,7 @@ func TestMSMarco(t *testing.T) {
 			grouped, judged := strings.Contains(key, "normalized"), strings.Contains(key, "relevant")
 			var found msmarcoFound
 			l.json(r.Outputs["report"], &found)
-			if diff := cmp.Diff(msmarcoWant(grouped, judged), found); diff != "" {
-				t.Errorf("(-truth +report):\n%s", diff)
-			}
+			valuetest.Deep(t, found, msmarcoWant(grouped, judged))
 			want := found.Documents.Union
 			c := l.msmarco(r)
 			if len(c.documents) != want || len(c.texts) != want {

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds/internal/model"
 	"github.com/redsi/redsi/step"
 )
@@ -59,9 +60,7 @@ func TestImportModel(t *testing.T) {
 	if got := strings.Join(names(res.Outputs["model"]), " "); !strings.HasPrefix(got, "config.json model-00001-of-00005.safetensors") || strings.Contains(got, "token") {
 		t.Errorf("model %s", got)
 	}
-	if got := names(res.Outputs["tokenizer"]); !reflect.DeepEqual(got, []string{"tokenizer.json"}) {
-		t.Errorf("tokenizer %v", got)
-	}
+	valuetest.Deep(t, names(res.Outputs["tokenizer"]), []string{"tokenizer.json"}, "tokenizer")
 
 	encoder := tinyBERT(t)
 	plain := l.made("import_model", map[string]any{"files": []any{l.tree("files", encoder)}, "tokenizer": l.bertTokenizer()})
@@ -256,9 +255,7 @@ func TestRandomFamilies(t *testing.T) {
 		made := l.made("random_t5", sizes(c.family, c.feedForward))
 		model := made.Outputs["model"]
 		res := l.made("import_model", map[string]any{"files": []any{step.In(model)}, "tokenizer": []any{tokenizer}})
-		if res.Outputs["model"].Digest != model.Digest {
-			t.Errorf("%s: the model changes", c.family)
-		}
+		valuetest.Is(t, res.Outputs["model"].Digest, model.Digest, c.family)
 		l.says(artifacts.Artifact{Digest: fileOf(t, model, "config.json")}, map[string]any{"model_type": c.family, "tie_word_embeddings": c.tied, "feed_forward_proj": c.feedForward})
 	}
 	mistakes(t, "random_t5", sizes("mt5", "relu"), map[string]map[string]any{"feed_forward: must be a gated one for a multilingual T5": nil})

@@ -5,13 +5,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestImportFormats: one ranking and its judgments in every format are the same artifact,
@@ -158,9 +158,7 @@ func TestExportTies(t *testing.T) {
 		"actor":  map[string]any{"name": `Jane "J" Doe`, "role": "experimenter", "fields": []any{"ir", "nlp"}},
 		"data":   map[string]any{"test collection": map[string]any{"name": "Tied: 1", "ir_datasets": "none"}},
 	}
-	if !reflect.DeepEqual(want.Metadata, wantMetadata) {
-		t.Errorf("repro_eval reads %v\nwant %v", want.Metadata, wantMetadata)
-	}
+	valuetest.Deep(t, want.Metadata, wantMetadata, "repro_eval reads")
 }
 
 func fileOf(t *testing.T, a artifacts.Artifact, name string) artifacts.Digest {
@@ -239,12 +237,8 @@ step "export_run" "f" {
 		if got := string(l.bytes(out["step.import_run.f.run"])); !strings.HasPrefix(got, numbers[0]+" Q0 0 1 10 redsi\n"+numbers[0]+" Q0 1 2 9 redsi\n") {
 			t.Errorf("by number: %s", got)
 		}
-		if got := l.text(fileOf(t, out["step.export_run.f.files"], "mine.run")); got != run {
-			t.Errorf("out comes %s\nin came %s", got, run)
-		}
-		if got := l.text(fileOf(t, out["step.export_run.f.files"], "qrels.txt")); got != qrels {
-			t.Errorf("out comes %s\nin came %s", got, qrels)
-		}
+		valuetest.Is(t, l.text(fileOf(t, out["step.export_run.f.files"], "mine.run")), run)
+		valuetest.Is(t, l.text(fileOf(t, out["step.export_run.f.files"], "qrels.txt")), qrels)
 		unknown := map[string]float64{"mine": 0, "more": 1}[file]
 		l.says(out["step.import_run.f.report"], map[string]any{"unknown_documents": unknown, "unknown_queries": unknown})
 	}

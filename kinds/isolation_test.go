@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -63,13 +64,9 @@ func TestIsolatedStudy(t *testing.T) {
 	want, _ := outputs(newLocal(t), isolatedStudy(t, isolation.Off, same), "step.command")
 	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
 		got, notes := outputs(newLocal(t), isolatedStudy(t, mode, same), "step.command")
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: other outputs", mode)
-		}
+		valuetest.Deep(t, got, want, mode)
 		for _, n := range notes {
-			if n != string(mode)+"0" {
-				t.Errorf("%s: recorded %s", mode, n)
-			}
+			valuetest.Is(t, n, string(mode)+"0", mode)
 		}
 	}
 
@@ -206,9 +203,8 @@ func TestCommandMoved(t *testing.T) {
 	}
 	a, _ := got[0].Outputs["out"].File("data")
 	b, _ := got[0].Outputs["out"].File("again")
-	if a.Digest != b.Digest || len(l.text(a.Digest)) != 300_000 {
-		t.Errorf("two names of a file: %v, %v", a, b)
-	}
+	valuetest.Is(t, a.Digest, b.Digest, a, b)
+	valuetest.Is(t, len(l.text(a.Digest)), 300_000, a, b)
 }
 
 // TestCommandCopies: with copy_inputs a program may move its inputs; else its failure says so.
@@ -236,7 +232,5 @@ func TestCommandSpoilt(t *testing.T) {
 	path, _ := l.blobFile(data.Digest)
 	_, err := l.try(l.plan(writePipeline(t, fmt.Sprintf(largePipeline, fmt.Sprintf("chmod 600 %s && echo 2 >> %[1]s", path), "off", "")), nil))
 	var lost *temporal.ApplicationError
-	if !errors.As(err, &lost) || lost.Type() != workflows.InputLostError {
-		t.Errorf("got %v", err)
-	}
+	valuetest.That(t, errors.As(err, &lost) && lost.Type() == workflows.InputLostError, "got", err)
 }

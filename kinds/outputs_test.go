@@ -31,6 +31,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -152,9 +153,7 @@ func TestPaperKeys(t *testing.T) {
 			t.Errorf("%s: its key was %s and is %s, %s", address, w.Key, it.Key, it.Outcome)
 		}
 	}
-	if len(want) != len(pl.Steps) {
-		t.Errorf("the golden has %d steps, the pipeline %d", len(want), len(pl.Steps))
-	}
+	valuetest.Is(t, len(want), len(pl.Steps))
 }
 
 func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
@@ -238,9 +237,8 @@ func TestPaperFigures(t *testing.T) {
 					t.Errorf("%s: %s", c.Said(), c.Verdict)
 				}
 			}
-			if numbers != want.numbers || claims != want.claims {
-				t.Errorf("%d numbers and %d claims of the paper, want %+v", numbers, claims, want)
-			}
+			valuetest.Is(t, numbers, want.numbers, "numbers and claims of the paper", want)
+			valuetest.Is(t, claims, want.claims, "numbers and claims of the paper", want)
 			if dir := os.Getenv("REDSI_FIGURES"); dir != "" {
 				for _, ext := range []string{"svg", "pdf", "png"} {
 					filetest.Write(t, filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]))
@@ -355,9 +353,7 @@ func TestPaperWork(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d %s", n, text))
 	}
 	slices.Sort(got)
-	if d := cmp.Diff(paperWork, got); d != "" {
-		t.Errorf("-want +got:\n%s", d)
-	}
+	valuetest.Deep(t, got, paperWork)
 }
 
 // TestWorkOf: what tasks say of the work of small configurations, and of results.
@@ -376,9 +372,7 @@ func TestWorkOf(t *testing.T) {
 		errtest.None(t, json.Unmarshal([]byte(c.config), &tree))
 		task := errtest.Value(step.NewTask(spec, tree))(t)
 		w := spec.Work(task)
-		if got := fmt.Sprint(w.Shape, " ", w.Counts); got != c.want {
-			t.Errorf("%s %s: %s, want %s", c.kind, c.config, got, c.want)
-		}
+		valuetest.Is(t, fmt.Sprint(w.Shape, " ", w.Counts), c.want, c.kind, c.config)
 	}
 }
 

@@ -3,12 +3,12 @@ package kinds_test
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -158,9 +158,7 @@ func TestPackageRoundTrip(t *testing.T) {
 		"config_name: identifiers\n", "- split: atomic\n", "- key: `page_id`\n", "- reading: `paper`\n", "- form: `htmlnorm`\n", "- form option pronunciation: `\"keep\"`\n",
 		"    make it\n", "- corpus: `" + out[`step.serialize.nq["html"].corpus`].Digest.String() + "`\n", "- identifiers, atomic: `" + out[`step.atomic_ids.nq["html"].ids`].Digest.String() + "`\n",
 	} {
-		if !strings.Contains(card, want) {
-			t.Errorf("the card lacks %q:\n%s", want, card)
-		}
+		valuetest.Says(t, card, want)
 	}
 	for target, want := range map[string]string{
 		"step.package.several": "several folders have a metadata.json: name one as folder (data/htmlnorm/pageid, data/htmlnorm/url)",

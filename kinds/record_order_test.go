@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const orderPipeline = `
@@ -80,9 +81,7 @@ func TestRecordOrder(t *testing.T) {
 	l := newLocal(t)
 	out := l.outputs(write(t, t.TempDir(), "p.hcl", fmt.Sprintf(generatedRecords, 12, 40, 20)+orderPipeline), nil, "step.dedup.of")
 	byDefault := out[`step.dedup.of["default"].documents`]
-	if byDefault.Digest != out[`step.dedup.of["dev_first"].documents`].Digest {
-		t.Error("dev_first is not the default")
-	}
+	valuetest.Is(t, byDefault.Digest, out[`step.dedup.of["dev_first"].documents`].Digest, "dev_first is not the default")
 	page := map[int64]string{} // key of each record's document
 	for _, c := range []struct {
 		order       string
@@ -115,9 +114,7 @@ func TestRecordOrder(t *testing.T) {
 	var dev, train groupCounts
 	l.json(out[`step.dedup.of["dev_first"].counts`], &dev)
 	l.json(out[`step.dedup.of["train_first"].counts`], &train)
-	if dev != train || dev.Documents.Union == 0 {
-		t.Errorf("counts %+v and %+v", dev, train)
-	}
+	valuetest.That(t, dev == train && dev.Documents.Union != 0, "counts", dev, "and", train)
 }
 
 // TestRecordTexts: texts are those of their records in whatever order they come, and
@@ -129,9 +126,7 @@ func TestRecordTexts(t *testing.T) {
 	file := write(t, t.TempDir(), "p.hcl", fmt.Sprintf(generatedRecords, 12, 40, 20)+orderPipeline)
 	out := l.outputs(file, nil, `step.dedup.longest["dev_first"]`, `step.dedup.longest["train_first"]`)
 	a, b := out[`step.dedup.longest["dev_first"].documents`], out[`step.dedup.longest["train_first"].documents`]
-	if a.Size == 0 || a.Digest != b.Digest {
-		t.Errorf("documents depend on the order of texts: %s, %s", a.Digest, b.Digest)
-	}
+	valuetest.That(t, a.Size != 0 && a.Digest == b.Digest, "documents depend on the order of texts", a.Digest, b.Digest)
 	for _, c := range []struct{ target, want string }{
 		{`step.dedup.longest["train"]`, "dev example "},
 		{`step.dedup.longest["train"]`, "the corpus has no text for this record"},

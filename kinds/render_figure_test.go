@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/png"
 	"math/rand/v2"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // The figures of model results: metrics of several seeds, a training curve, a
@@ -85,9 +85,7 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 	if tiny.Y.N != 2 || tiny.Y.Std == nil || len(tiny.Y.Inputs) != 2 || tiny.Marker != "square" {
 		t.Errorf("a point of two seeds: %+v", tiny)
 	}
-	if n := len(training.Series[0].Points); n != 4 {
-		t.Errorf("the curve has %d points", n)
-	}
+	valuetest.Is(t, len(training.Series[0].Points), 4, "the curve has points")
 	if marks := training.Series[1].Points; len(marks) != 2 || !marks[0].Hollow || marks[1].Hollow {
 		t.Errorf("milestones %+v", marks)
 	}
@@ -176,9 +174,7 @@ figure "losses" {
 			{"0_001", "0.001", "#0072b2", "solid", []float64{5, 10}, []float64{50, 25}}, {"0_01", "0.01", "#d55e00", "solid", []float64{5}, []float64{75}}},
 		"losses": {{"run", "run", "#0072b2", "solid", []float64{1.5}, []float64{2}}},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
-	}
+	valuetest.Deep(t, got, want)
 }
 
 // TestFieldsOfTrainings: a field that no report of a training has is reported where it stands, of curves and of candidates.
@@ -317,9 +313,7 @@ no,yes,yes,-2,,1
 no,no,no,0,,1
 `,
 	} {
-		if got[name] != want {
-			t.Errorf("%s:\n%swant:\n%s", name, got[name], want)
-		}
+		valuetest.Is(t, got[name], want, name)
 	}
 }
 
@@ -469,9 +463,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 	errtest.None(t, r.HTML(&page))
 	for text, n := range map[string]int{"alert(": 0, `<img src="data:image/svg`: 2, `<img src="data:image/png`: 1, `is too large for this page. To have its files`: 1, `redsi artifacts get figure.large pictures`: 1,
 		"a file that this page does not show: SVG, PNG and HTML without scripts are shown": 1, `download="chart.html"`: 1, `download="chart.vl.json"`: 1, `download="both.pdf"`: 1, "<iframe": 1, `sandbox title="Page of figure.still" srcdoc="&lt;!doctype html&gt;&lt;p&gt;still`: 1, "<object": 0} {
-		if got := strings.Count(page.String(), text); got != n {
-			t.Errorf("%q is %d times in the page, not %d", text, got, n)
-		}
+		valuetest.Is(t, strings.Count(page.String(), text), n, text)
 	}
 	files := errtest.Value(r.Bundle(t.Context(), l.Store.Open))(t)
 	bundle := map[string]string{}
@@ -482,9 +474,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 		!strings.Contains(bundle["figures/svg.tex"], "needs this picture as PDF or PNG") {
 		t.Errorf("bundle %q", bundle)
 	}
-	if got := strings.Join(r.WithoutLaTeX(), " "); got != "figure.svg figure.still figure.chart" {
-		t.Errorf("without LaTeX: %s", got)
-	}
+	valuetest.Is(t, strings.Join(r.WithoutLaTeX(), " "), "figure.svg figure.still figure.chart", "without LaTeX")
 	if p := r.Numbers().Pictures; len(p) != 3 || p[0].Name != "figures/both.pdf" || !strings.HasPrefix(p[0].Digest, "sha256:") {
 		t.Errorf("pictures %+v", p)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // ownPipeline writes a pipeline file that reads files beside it.
@@ -114,9 +115,7 @@ func TestFuse(t *testing.T) {
 				got = append(got, f[2])
 			}
 		}
-		if strings.Join(got, " ") != order {
-			t.Errorf("%s: %v, want %s", options, got, order)
-		}
+		valuetest.Is(t, strings.Join(got, " "), order, options, got)
 		l.says(out["step.fuse.f.report"], map[string]any{"queries": 2., "partial": 1., "rankings.a": 2., "rankings.b": 1.})
 		var score struct{ Percent map[string]float64 }
 		l.json(out["step.score.f.report"], &score)

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const sharesPipeline = `
@@ -121,9 +120,7 @@ func TestShares(t *testing.T) {
 	l.json(out["step.revision_variation.nq.report"], &v)
 	want["texts"] = 100 * float64(v.Texts) / float64(v.Revisions)
 
-	if len(all.Shares) != len(want) {
-		t.Errorf("%d shares, want %d", len(all.Shares), len(want))
-	}
+	valuetest.Is(t, len(all.Shares), len(want), "shares")
 	for name, w := range want {
 		got := all.Shares[name]
 		if math.Abs(got.Value-w) > 1e-9 || got.Low != nil || got.High != nil || got.How != "whole" || got.Verdict != "" {
@@ -168,9 +165,7 @@ func TestShares(t *testing.T) {
 	bad := strings.NewReplacer("dev = 1 }", "dev = 2 }", "paper        = var.paper", `paper = { nothing = "1", differ = "1e3" }`).Replace(text)
 	_, ds := pipeline.Load(map[string][]byte{"bad.hcl": []byte(bad)}, pipeline.Options{Registry: l.Registry, Vars: vars})
 	for _, want := range []string{"dev: want a number above 0 and at most 1, got 2", `paper["nothing"]: is no share; the shares are [substituted`, `"1e3" is neither a number`} {
-		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
-			t.Errorf("%q is not in %v", want, ds.Err())
-		}
+		valuetest.That(t, ds.HasErrors() && strings.Contains(ds.Err().Error(), want), want, "is not in", ds.Err())
 	}
 }
 
@@ -294,7 +289,5 @@ func TestPaperFirstTokens(t *testing.T) {
 		{"Matt Lanter", "matt lanter matthew mackendree <unk> matt '' lanter ( born april 1,",
 			`matt lanter matthew mackendree "matt" lanter (born april 1, 1983) is an american`},
 	}
-	if d := cmp.Diff(want, rep.Examples); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, rep.Examples, want)
 }

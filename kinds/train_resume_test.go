@@ -28,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -49,9 +50,8 @@ func (f *training) resume(whole *artifacts.Result, from int64) {
 	res := f.made("train", f.with(resumed))
 	var r trained
 	f.json(res.Outputs["report"], &r)
-	if r.ResumedAt != from || r.Steps != 40 {
-		f.t.Errorf("resumed at step %d of %d", r.ResumedAt, r.Steps)
-	}
+	valuetest.Is(f.t, r.ResumedAt, from)
+	valuetest.Is(f.t, r.Steps, 40)
 	if got, want := res.Outputs["model"], whole.Outputs["model"]; got.Digest != want.Digest {
 		f.t.Errorf("the model has other bytes:\n%v\nwant\n%v", got.Files, want.Files)
 	}
@@ -189,9 +189,7 @@ func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) 
 	}
 	f.Store = store
 	step := f.newestCheckpoint()
-	if step <= 10 || step >= 20 {
-		t.Errorf("the newest checkpoint is of step %d", step)
-	}
+	valuetest.That(t, step > 10 && step < 20, "the newest checkpoint is of step", step)
 	f.resume(whole, step)
 }
 
@@ -228,9 +226,7 @@ func TestTrainDiverged(t *testing.T) {
 	if _, err := fmt.Sscanf(rest, "the checkpoint of step %d is kept", &kept); err != nil || kept < 2 || !strings.Contains(what, fmt.Sprintf("step %d ", kept+1)) || told[0] != told[1] {
 		t.Errorf("%v: %q, then %q", err, told[0], told[1])
 	}
-	if newest := f.newestCheckpoint(); newest != kept {
-		t.Errorf("the newest checkpoint is of step %d, told was %d", newest, kept)
-	}
+	valuetest.Is(t, f.newestCheckpoint(), kept)
 }
 
 // keepCheckpoints makes the store one that loses no checkpoint of a step that ends.
@@ -425,9 +421,7 @@ func TestEmbedPassesOver(t *testing.T) {
 			l.plant(whole, names[0], []spoils{nil, s}[spoiled-1])
 			got := errtest.Value(embed(l))(t)
 			l.counted(got, map[string]int64{"checkpoints_passed_over": int64(spoiled), "documents_resumed": int64(2048 * (2 - spoiled))})
-			if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
-				t.Errorf("%s, in %d checkpoints: other vectors", what, spoiled)
-			}
+			valuetest.Is(t, got.Outputs["embeddings"].Digest, want.Outputs["embeddings"].Digest, what, spoiled)
 		}
 	}
 }
@@ -455,9 +449,7 @@ func TestCheckpointUnread(t *testing.T) {
 	}))
 	errtest.Says(t, errtest.Of(f.do("train", f.with(resumed))), away.Error())
 	f.Store = store
-	if left := f.checkpointNames(); !slices.Equal(left, names[:1]) {
-		t.Errorf("left are %v", left)
-	}
+	valuetest.Deep(t, f.checkpointNames(), names[:1], "left")
 }
 
 // onward is what a report says of where training came from and ended.
@@ -479,9 +471,7 @@ func (f *training) longer(want onward, changes ...map[string]any) *artifacts.Res
 	res := f.made("train", f.with(append(changes, options)...))
 	var r onward
 	f.json(res.Outputs["report"], &r)
-	if r != want {
-		f.t.Errorf("%+v, want %+v", r, want)
-	}
+	valuetest.Is(f.t, r, want)
 	return res
 }
 
@@ -498,9 +488,8 @@ func TestTrainMoreSteps(t *testing.T) {
 	if long.Outputs["model"].Digest != whole.Outputs["model"].Digest {
 		t.Error("the model is not the one of 24 steps at once")
 	}
-	if long.Env[step.NotePrefix+"went on from"] != "step 11 of a run with fewer steps" || short.Env[step.NotePrefix+"went on from"] != "" {
-		t.Errorf("notes: %v", long.Env)
-	}
+	valuetest.Is(t, long.Env[step.NotePrefix+"went on from"], "step 11 of a run with fewer steps", "notes", long.Env)
+	valuetest.Is(t, short.Env[step.NotePrefix+"went on from"], "", "notes", long.Env)
 	curve := func(f *training, r *artifacts.Result) (c train.Curve) {
 		f.json(r.Outputs["curve"], &c)
 		for i := range c.Points {

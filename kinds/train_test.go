@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -80,16 +81,12 @@ func TestFirstToken(t *testing.T) {
 		} {
 			first, last := ids.TokenRange()
 			res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(1), "learning_rate": 1e-60})) // moves no float32
-			if err != nil {
-				t.Fatalf("%s, from %d: %v", name, first, err)
-			}
+			errtest.None(t, err, name, first)
 			var r trained
 			f.json(res.Outputs["report"], &r)
 			if first == f.words {
 				parameters = r.Parameters
-				if digestOf(res.Outputs["model"], "model.safetensors") != before {
-					t.Errorf("%s: identifiers that find their rows change the model", name)
-				}
+				valuetest.Is(t, digestOf(res.Outputs["model"], "model.safetensors"), before, name)
 			}
 			if want := parameters + 32*int64(max(0, last+1-f.rows)); r.Parameters != want {
 				t.Errorf("%s, tokens %d to %d: %d parameters, want %d", name, first, last, r.Parameters, want)
@@ -106,9 +103,7 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 	for _, kind := range kinds {
 		ids := f.ids(kind)
 		res := f.made("train", f.with(map[string]any{"ids": f.set(ids), "steps": steps, "evaluate_every": steps / 4}))
-		if n := tensor.Live(); n != live {
-			t.Errorf("%s: %d tensors are left", kind, n-live)
-		}
+		valuetest.Is(t, tensor.Live(), live, kind)
 		var r trained
 		f.json(res.Outputs["report"], &r)
 		chance := 0.0 // MRR@10 of a random order
@@ -123,9 +118,7 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 		f.checkReport(kind, steps, r, res)
 		f.checkEvaluation(ids, r, res)
 	}
-	if len(sizes) != 1 {
-		t.Errorf("the models differ by more than their vocabulary: %v parameters", slices.Collect(maps.Keys(sizes)))
-	}
+	valuetest.Is(t, len(sizes), 1, slices.Collect(maps.Keys(sizes)))
 }
 
 func (f *training) checkReport(kind docid.Kind, steps int64, r trained, res *artifacts.Result) {
@@ -161,9 +154,8 @@ func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Res
 	if v, ok := f.config["validity"]; ok {
 		want.Search.Validity = retrieve.Validity(v.(string))
 	}
-	if err != nil || settings != want {
-		f.t.Errorf("settings %+v, %v", settings, err)
-	}
+	errtest.None(f.t, err)
+	valuetest.Is(f.t, settings, want)
 	e := &asked{local: f.local, ids: ids, config: map[string]any{
 		"model": step.In(res.Outputs["model"]), "ids": f.set(ids), "queries": f.config["queries"], "tokenizer": f.config["tokenizer"], "device": "cpu"}}
 	var report evaluationReport
@@ -290,9 +282,7 @@ func TestTrainFromConfig(t *testing.T) {
 		res := f.made("train", f.with(change))
 		seen[digestOf(res.Outputs["model"], "model.safetensors")] = true
 	}
-	if len(seen) != 4 {
-		t.Errorf("4 configurations gave %d models", len(seen))
-	}
+	valuetest.Is(t, len(seen), 4, "4 configurations gave models")
 }
 
 // TestTrainChecks: mistakes in a configuration are told with the attribute. Bounds and choices of one attribute are in
@@ -359,9 +349,7 @@ func TestTrainKey(t *testing.T) {
 	}
 	plain := key(nil)
 	for _, same := range []map[string]any{{"checkpoint_activations": true}, {"checkpoint_activations": false}, {"device": "cuda:1"}, {"checkpoint_every": int64(3)}} {
-		if key(same) != plain {
-			t.Errorf("%v moves the key", same)
-		}
+		valuetest.Is(t, key(same), plain, same)
 	}
 	if key(map[string]any{"accumulate": int64(2)}) == plain {
 		t.Error("accumulate, which rounds otherwise, does not move the key")

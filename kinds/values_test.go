@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -141,15 +142,11 @@ YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	for figure, want := range map[string]string{"text": "heading,text\nh,9007199254740993\n", "points": "series,point,x,y,y std,y n\np,p,1,9007199254740993,,1\nc,0,7,9007199254740993,,1\n"} {
-		if got := l.text(out["figure."+figure+".csv"].Digest); got != want {
-			t.Errorf("%s\nwant\n%s", got, want)
-		}
+		valuetest.Is(t, l.text(out["figure."+figure+".csv"].Digest), want)
 	}
 	markdown := strings.Join(strings.Fields(l.text(out["table.t.markdown"].Digest)), " ")
 	for _, want := range []string{"| CSV | 007 | 1.10 | 1\\_000 | 0x1p4 | +5 | 9007199254740993 | x | 0.93 | 9,007,199,254,740,993 |", "| **1,234,567,890,123,456,789** |"} {
-		if !strings.Contains(markdown, want) {
-			t.Errorf("%s\nwant %s", markdown, want)
-		}
+		valuetest.Says(t, markdown, want)
 	}
 	refused(t, strings.ReplaceAll(strings.Replace(pipeline, "value = 0.93", "value = 9007199254740993", 1), "DIR", dir), "the number 9007199254740993 has more digits than are calculated with, 53 bits: compare it as a text")
 }
@@ -178,9 +175,7 @@ table "t" {
 	var table render.Table
 	l.json(out["json"], &table)
 	for i, want := range []bool{true, false, false} {
-		if got := table.Rows[i].Cells["acc"].One; got != want {
-			t.Errorf("row %s: %t", table.Rows[i].ID, got)
-		}
+		valuetest.Is(t, table.Rows[i].Cells["acc"].One, want, "row", table.Rows[i].ID)
 	}
 	if text := string(l.bytes(out["markdown"])); !strings.HasSuffix(text, "\n\n- x\\_1.acc: the ± is of one result several times, since all that the mean is over has the same bytes\n") {
 		t.Errorf("%q", text)
@@ -333,9 +328,7 @@ func refused(t *testing.T, source, want string) {
 	filetest.Write(t, path, source)
 	src := readPipeline(t, path)
 	_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
-	if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
-		t.Errorf("%s\nsays %v, want %q", source, ds.Err(), want)
-	}
+	valuetest.That(t, ds.HasErrors() && strings.Contains(ds.Err().Error(), want), source, "says", ds.Err(), "want", want)
 }
 
 // chosen is a best step's report.
@@ -489,16 +482,10 @@ func TestOtherPeoplesFiles(t *testing.T) {
 	}
 	for address, n := range map[string]int64{"step.format_example.nq": 2, "step.dedup_diagnostics.nq": 2, "step.revision_variation.nq": 4,
 		"step.first_tokens.title": 2, "step.text_examples.woods": 1} {
-		if counts[address] != n {
-			t.Errorf("%s: %d examples are not in these files, want %d", address, counts[address], n)
-		}
+		valuetest.Is(t, counts[address], n, address)
 	}
-	if n := tables["table.grouping_effects"].value(t, "fragmented", "n"); n != 1 {
-		t.Errorf("%v fragmented pages", n)
-	}
-	if n := tables["table.revision_texts"].value(t, "revisions", "n"); n != 13 {
-		t.Errorf("%v revisions", n)
-	}
+	valuetest.Is(t, tables["table.grouping_effects"].value(t, "fragmented", "n"), 1, "fragmented pages")
+	valuetest.Is(t, tables["table.revision_texts"].value(t, "revisions", "n"), 13, "revisions")
 	tables["table.document_text_construction"].value(t, "differ", "n")
 	for _, address := range []string{"table.title_grouping_examples", "table.shared_title_revision_variation", "table.fixed_revision_variation", "table.ipa_tokenization_example"} {
 		for _, r := range tables[address].Rows {
@@ -520,9 +507,7 @@ func TestOtherPeoplesFiles(t *testing.T) {
 		}
 	}
 	for _, k := range tables["table.title_grouping_examples"].Checks {
-		if k.Verdict != "not in these files" {
-			t.Errorf("%s: %s", k.Cell, k.Verdict)
-		}
+		valuetest.Is(t, k.Verdict, "not in these files", k.Cell)
 	}
 	if s := render.Count(tables["table.title_grouping_examples"].Checks).Sentence("cells"); s != "0 of 8 cells match, 0 differ, 0 not run, 8 not in these files" {
 		t.Error(s)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestCanonical(t *testing.T) {
@@ -31,9 +33,8 @@ func TestCanonical(t *testing.T) {
 		{"unset input", Input{}, `null`},
 	} {
 		got, err := Canonical(c.tree)
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %s, %v; want %s", c.name, got, err, c.want)
-		}
+		errtest.None(t, err, c.name)
+		valuetest.Is(t, string(got), c.want, c.name)
 	}
 }
 
@@ -51,9 +52,7 @@ func TestCanonicalRefuses(t *testing.T) {
 		"deep":          map[string]any{"a": []any{nil, math.NaN()}},
 	} {
 		b, err := Canonical(tree)
-		if err == nil {
-			t.Errorf("%s: %s", name, b)
-		}
+		errtest.Some(t, err, name, b)
 		if name == "deep" && !strings.Contains(err.Error(), "a: [1]:") {
 			t.Errorf("the error does not say where: %v", err)
 		}
@@ -76,9 +75,7 @@ func FuzzCanonical(f *testing.F) {
 			return
 		}
 		again, err := decodeJSON(b)
-		if err != nil {
-			t.Fatalf("%s is not JSON: %v", b, err)
-		}
+		errtest.None(t, err, b)
 		c, err := Canonical(again)
 		if err != nil || string(c) != string(b) {
 			t.Fatalf("%s becomes %s, %v", b, c, err)

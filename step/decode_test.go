@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestProblems(t *testing.T) {
@@ -47,9 +48,7 @@ func TestProblems(t *testing.T) {
 		{"check comes last", with(minimal(), "count", int64(1001), "flag", "x"), `flag: want bool, got the string "x"`},
 	} {
 		_, err := spec.Complete(c.tree)
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
-		}
+		valuetest.That(t, err != nil && err.Error() == c.want, c.name, "got", err, "want", c.want)
 	}
 }
 
@@ -106,9 +105,7 @@ func TestComplete(t *testing.T) {
 		"extra":   map[string]any{"name": "", "lists": []any{"y"}, "gap": int64(2), "new": "", "note": ""},
 		"later":   int64(5), "mirror": "",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("-want +got:\n%s", d)
-	}
+	valuetest.Deep(t, got, want)
 	if steps := spec.Attrs; steps[7].Name != "steps" || fmt.Sprint(steps[7].Default) != "[1 2]" {
 		t.Errorf("the schema's default changed: %v", steps[7])
 	}
@@ -122,9 +119,7 @@ func TestDefaultsAreKept(t *testing.T) {
 	errtest.None(t, errtest.Of(spec.Complete(with(minimal(), "steps", []any{int64(9)}, "words", map[string]any{"z": "z"}, "options", map[string]any{"lists": []any{"q"}}))))
 	after, err := spec.Complete(minimal())
 	errtest.None(t, err)
-	if d := cmp.Diff(before, after); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, after, before)
 }
 
 func TestTaskRefsAndBind(t *testing.T) {
@@ -177,9 +172,7 @@ func TestInputJSON(t *testing.T) {
 		errtest.None(t, err)
 		var out Input
 		errtest.None(t, json.Unmarshal(b, &out))
-		if d := cmp.Diff(in, out); d != "" {
-			t.Errorf("%s: %s", b, d)
-		}
+		valuetest.Deep(t, out, in, b)
 	}
 	var in Input
 	if err := json.Unmarshal([]byte(`{"$ref":{"step":"a","output":"b"},"$artifact":{"type":"t"}}`), &in); err == nil {
@@ -213,9 +206,7 @@ func FuzzParseTree(f *testing.F) {
 			return
 		}
 		back, err := task.Tree()
-		if err != nil {
-			t.Fatalf("%s: %v", task.Config, err)
-		}
+		errtest.None(t, err, task.Config)
 		again, err := NewTask(&spec, back)
 		if err != nil || string(again.Config) != string(task.Config) {
 			t.Fatalf("%s became %s, %v", task.Config, again.Config, err)
@@ -296,9 +287,7 @@ func TestRefIn(t *testing.T) {
 	} {
 		got, err := Ref{Step: "step.c.x", Output: "out", Path: path}.In(tree)
 		if err != nil {
-			if want == "" || !strings.Contains(err.Error(), want) {
-				t.Errorf("%q: %v", path, err)
-			}
+			valuetest.That(t, want != "" && strings.Contains(err.Error(), want), path, err)
 			continue
 		}
 		shown := strings.TrimSpace(got.Type + " " + got.Digest.Hex() + " " + string(got.Mode))

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 type inner struct {
@@ -58,9 +57,7 @@ func TestFieldsOf(t *testing.T) {
 	want := []string{"train integer", "Dev integer", "name string", "flag bool", "percent number percent", "of.*.train integer s", "of.*.Dev integer s",
 		"points[].step integer", "points[].seconds number s", "any any", "when any", "raw any", "bytes string", "by_length[][] number", "self any",
 		"own.X integer", "rates.* number"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, got, want)
 }
 
 func TestFieldsAt(t *testing.T) {
@@ -71,9 +68,8 @@ func TestFieldsAt(t *testing.T) {
 		"of.'lr=0.01'.train": Int, "'train'": Int, "rates.'map@0.5'": Float, "rates.it's": Float, "of.'a'b'.train": Int,
 	} {
 		f, err := fields.At(path)
-		if err != nil || f.Type != want {
-			t.Errorf("%s is %+v, %v; want %s", path, f, err, want)
-		}
+		errtest.None(t, err, path, f)
+		valuetest.Is(t, f.Type, want, path, f)
 	}
 	for path, want := range map[string]NoFieldError{
 		"trian":         {Name: "trian", Is: Object},
@@ -98,9 +94,7 @@ func TestFieldsAt(t *testing.T) {
 		if want.Names == nil {
 			lost.Names = nil
 		}
-		if d := cmp.Diff(&want, lost); d != "" {
-			t.Errorf("%q: %s", path, d)
-		}
+		valuetest.Deep(t, lost, &want, path)
 	}
 }
 
@@ -119,9 +113,7 @@ func TestFieldsAreNoKey(t *testing.T) {
 		errtest.None(t, err)
 		keys[i] = key.Hex()
 	}
-	if keys[0] != keys[1] {
-		t.Errorf("%s, %s", keys[0], keys[1])
-	}
+	valuetest.Is(t, keys[0], keys[1])
 }
 
 // TestRule: what declares nothing is compared by bytes, but for JSON with numbers that are
@@ -139,9 +131,7 @@ func TestRule(t *testing.T) {
 			Alike: Evaluated{By: "ask", Output: "report", Fields: map[string]Margin{"mrr": {Abs: 1}}, Of: "n", Chance: 0.5}},
 		"*.json by numbers equal; other files by bytes": {Alike: Files{"*.json": Numbers{}}},
 	} {
-		if got := o.Rule().String(); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		valuetest.Is(t, o.Rule().String(), want)
 	}
 	files := Files{"*.json": Numbers{}, "a/*.json": Texts{}, "times.json": OfTheRun{}}
 	for name, want := range map[string]Alike{"x.json": files["*.json"], "a/x.json": Texts{}, "times.json": OfTheRun{}, "x": Bytes{}, "b/x.json": Bytes{}} {
@@ -199,14 +189,10 @@ func TestRules(t *testing.T) {
 		task, err := NewTask(&s, map[string]any{"loose": loose})
 		errtest.None(t, err)
 		rules, err := s.Rules(task)
-		if err != nil || rules["a"].String() != want || rules["b"] != (OfTheRun{}) {
-			t.Errorf("%v, %v", rules, err)
-		}
+		valuetest.That(t, err == nil && rules["a"].String() == want && rules["b"] == (OfTheRun{}), rules, err)
 		key, _, err := reg.Key(task)
 		errtest.None(t, err)
 		keys[key] = true
 	}
-	if len(keys) != 1 {
-		t.Error("how results compare moves keys")
-	}
+	valuetest.Is(t, len(keys), 1, "how results compare moves keys")
 }

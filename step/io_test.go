@@ -14,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // host serves a store in memory, with faults on demand.
@@ -83,9 +82,7 @@ func write(t *testing.T, w io.WriteCloser, err error, text string) {
 	errtest.None(t, err)
 	errtest.None(t, errtest.Of(io.WriteString(w, text)))
 	errtest.None(t, w.Close())
-	if err := w.Close(); err != nil {
-		t.Errorf("closed again: %v", err)
-	}
+	errtest.None(t, w.Close(), "closed again")
 }
 
 func TestOutputs(t *testing.T) {
@@ -114,9 +111,7 @@ func TestOutputs(t *testing.T) {
 	if got := strings.Join(names, " "); got != "a/c b d" || out["files"].Type != "b" {
 		t.Errorf("files is %s of type %s", got, out["files"].Type)
 	}
-	if counts["read"] != 16 {
-		t.Errorf("counts %v", counts)
-	}
+	valuetest.Is(t, counts["read"], 16, "counts", counts)
 }
 
 func TestLink(t *testing.T) {
@@ -127,9 +122,8 @@ func TestLink(t *testing.T) {
 	errtest.None(t, x.Link("files", tree))
 	out, _, err := x.Finish(nil)
 	errtest.None(t, err)
-	if out["files"].Type != "b" || out["files"].Digest != tree.Digest {
-		t.Errorf("linked %+v", out["files"])
-	}
+	valuetest.Is(t, out["files"].Type, "b", "linked", out["files"])
+	valuetest.Is(t, out["files"].Digest, tree.Digest, "linked", out["files"])
 }
 
 // Mistakes of a kind are permanent errors.
@@ -188,12 +182,8 @@ func TestFailingStore(t *testing.T) {
 	for err == nil {
 		_, err = w.Write(chunk)
 	}
-	if !errors.Is(err, h.failPut) {
-		t.Errorf("Write says %v", err)
-	}
-	if err := w.Close(); !errors.Is(err, h.failPut) {
-		t.Errorf("Close says %v", err)
-	}
+	errtest.Is(t, err, h.failPut, "Write says")
+	errtest.Is(t, w.Close(), h.failPut, "Close says")
 	if _, _, err := x.Finish(nil); err == nil {
 		t.Error("it finishes without its output")
 	}
@@ -243,9 +233,7 @@ func TestInputs(t *testing.T) {
 	x := newTestIO(t, h)
 	in := In(artifacts.Artifact{Digest: d, Size: 4})
 	files := x.Files(in, "name")
-	if diff := cmp.Diff([]artifacts.File{{Name: "name", Digest: d, Size: 4}}, files); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Deep(t, files, []artifacts.File{{Name: "name", Digest: d, Size: 4}})
 	if x.Files(Input{}, "name") != nil {
 		t.Error("an input that is not set has files")
 	}
@@ -254,9 +242,7 @@ func TestInputs(t *testing.T) {
 	if b, err := io.ReadAll(r); err != nil || string(b) != "text" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if _, err := x.Open(In(artifactOf("not there"))); !errors.Is(err, artifacts.ErrNotExist) {
-		t.Errorf("an input that is lost: %v", err)
-	}
+	errtest.Is(t, errtest.Of(x.Open(In(artifactOf("not there")))), artifacts.ErrNotExist, "an input that is lost")
 }
 
 func TestScratch(t *testing.T) {
@@ -294,20 +280,14 @@ func TestUsed(t *testing.T) {
 	write(t, w, err, "567")
 	process := &artifacts.Used{CPU: 9, CPUOf: artifacts.CPUOfProcess, Memory: 9, MemoryOf: artifacts.MemoryOfProcess, Beside: 1}
 	want := &artifacts.Used{CPU: 9, CPUOf: artifacts.CPUOfProcess, Memory: 9, MemoryOf: artifacts.MemoryOfProcess, Read: 20, Written: 7, Beside: 1}
-	if diff := cmp.Diff(want, x.Used(process)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Deep(t, x.Used(process), want)
 	x.Program(time.Second, 0)
 	want.CPU, want.CPUOf, want.Memory, want.MemoryOf = 1, artifacts.CPUOfProgram, 0, ""
-	if diff := cmp.Diff(want, x.Used(process)); diff != "" {
-		t.Error("a program's memory that is not known: ", diff)
-	}
+	valuetest.Deep(t, x.Used(process), want, "a program's memory that is not known")
 	x.Program(500*time.Millisecond, 70)
 	x.Program(0, 60)
 	want = &artifacts.Used{CPU: 1.5, CPUOf: artifacts.CPUOfProgram, Memory: 70, MemoryOf: artifacts.MemoryOfProgram, Read: 20, Written: 7}
-	if diff := cmp.Diff(want, x.Used(nil)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Deep(t, x.Used(nil), want)
 }
 
 // TestCheckLimits: a number is compared with numbers, with others of its step, and with
@@ -365,8 +345,6 @@ func TestCheckLimits(t *testing.T) {
 			t.Errorf("%+v: %q, %v; want %q", c.check, got, err, c.want)
 		}
 	}
-	if opened != 1 {
-		t.Errorf("the report was opened %d times, want 1", opened)
-	}
+	valuetest.Is(t, opened, 1, "the report was opened times 1")
 	errtest.Says(t, errtest.Of((Task{Checks: []Check{{Name: "c", Equals: name("x"), Of: []string{"step.other"}}}}).BindChecks(func(string) *artifacts.Result { return nil })), `check "c": step.other has no result yet`)
 }

@@ -13,18 +13,15 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func keyOf(t *testing.T, reg *Registry, tree map[string]any) (artifacts.Digest, string) {
 	t.Helper()
 	task, err := NewTask(&reg.Kinds()[0], tree)
-	if err != nil {
-		t.Fatalf("%v: %v", tree, err)
-	}
+	errtest.None(t, err, tree)
 	d, pre, err := reg.Key(task)
-	if err != nil {
-		t.Fatalf("%s: %v", task.Config, err)
-	}
+	errtest.None(t, err, task.Config)
 	return d, string(pre)
 }
 
@@ -116,9 +113,7 @@ func TestKeyMoves(t *testing.T) {
 	}
 	a, _ = keyOf(t, reg, with(minimal(), "many", In(artifactOf("1"))))
 	b, _ = keyOf(t, reg, with(minimal(), "many", []any{In(artifactOf("1"))}))
-	if a != b {
-		t.Error("one input and a list of one have different keys")
-	}
+	valuetest.Is(t, a, b, "one input and a list of one have different keys")
 }
 
 // A renamed attribute has its key still, under either name.
@@ -176,15 +171,11 @@ func TestRandomConfigurations(t *testing.T) {
 	for range 3000 {
 		tree := randomObject(rng, spec.Attrs)
 		task, err := NewTask(spec, tree)
-		if err != nil {
-			t.Fatalf("%v: %v", tree, err)
-		}
+		errtest.None(t, err, tree)
 		back, err := task.Tree()
 		errtest.None(t, err)
 		again, err := NewTask(spec, back)
-		if err != nil {
-			t.Fatalf("%s: %v", task.Config, err)
-		}
+		errtest.None(t, err, task.Config)
 		if !bytes.Equal(task.Config, again.Config) {
 			t.Fatalf("changed on the way:\n%s\n%s", task.Config, again.Config)
 		}

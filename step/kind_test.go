@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // What cannot work is found when the program starts.
@@ -74,9 +73,7 @@ func TestDefinePanics(t *testing.T) {
 			t.Errorf("%s: it is registered", name)
 		}
 	}
-	if good.Queue != CPU {
-		t.Errorf("the queue is %q without one", good.Queue)
-	}
+	valuetest.Is(t, good.Queue, CPU, "the queue is without one")
 }
 
 func none[C any](context.Context, *IO, C) error { return nil }
@@ -99,9 +96,7 @@ func TestPermanent(t *testing.T) {
 	if err := fmt.Errorf("step: %w", Permanent(cause)); !IsPermanent(err) || !errors.Is(err, cause) {
 		t.Error("the mark or the cause is lost")
 	}
-	if IsPermanent(cause) || IsPermanent(nil) || Permanent(nil) != nil {
-		t.Error("marked without a mark")
-	}
+	valuetest.That(t, !IsPermanent(cause) && !IsPermanent(nil) && Permanent(nil) == nil, "marked without a mark")
 }
 
 func TestDiff(t *testing.T) {
@@ -115,18 +110,12 @@ func TestDiff(t *testing.T) {
 	} {
 		got, err := Diff([]byte(c.a), []byte(c.b))
 		errtest.None(t, err)
-		if d := cmp.Diff(c.want, fmt.Sprint(got)); d != "" {
-			t.Errorf("%s %s: %s", c.a, c.b, d)
-		}
+		valuetest.Deep(t, fmt.Sprint(got), c.want, c.a, c.b)
 	}
 	for path, want := range map[string]string{"config.rows[2].cells": "rows", "config.key": "key", "version": ""} {
-		if got := (Change{Path: path}).Attribute(); got != want {
-			t.Errorf("%s is in %q, want %q", path, got, want)
-		}
+		valuetest.Is(t, (Change{Path: path}).Attribute(), want, path)
 	}
-	if _, err := Diff([]byte(`{`), []byte(`{}`)); err == nil {
-		t.Error("half a preimage is compared")
-	}
+	errtest.Some(t, errtest.Of(Diff([]byte(`{`), []byte(`{}`))), "half a preimage is compared")
 }
 
 // TestChange: what is shown of a value has what differs.
@@ -145,9 +134,7 @@ func TestChange(t *testing.T) {
 			"config.corpus: bytes 0123456789ab -> bytes fedcba987654"},
 		{Change{"config.text", long, ""}, "config.text is gone (was " + strings.Repeat("é", 28) + "…)"},
 	} {
-		if got := c.change.String(); got != c.want {
-			t.Errorf("%q\nwant\n%q", got, c.want)
-		}
+		valuetest.Is(t, c.change.String(), c.want)
 	}
 }
 
@@ -172,12 +159,8 @@ func TestDeclared(t *testing.T) {
 	task, err := NewTask(&spec, map[string]any{"measures": []any{"a", "b"}})
 	errtest.None(t, err)
 	outputs := spec.Declared(task)
-	if _, err := outputs[0].Fields.At("b"); err != nil {
-		t.Error(err)
-	}
-	if _, err := outputs[0].Fields.At("c"); err == nil {
-		t.Error("a field that the configuration does not name is there")
-	}
+	errtest.None(t, errtest.Of(outputs[0].Fields.At("b")))
+	errtest.Some(t, errtest.Of(outputs[0].Fields.At("c")), "a field that the configuration does not name is there")
 	if outputs[1].Fields != nil {
 		t.Error("the other output has fields")
 	}
@@ -219,13 +202,10 @@ func TestHalf(t *testing.T) {
 		spec := NewRegistry(c.specs...).Lookup(c.name)
 		tree := map[string]any{"count": c.count, "device": "cuda:1"}
 		elsewhere, err := spec.Elsewhere(tree)
-		if err != nil || elsewhere != c.elsewhere {
-			t.Errorf("%s %d: elsewhere %v, %v", c.name, c.count, elsewhere, err)
-		}
+		errtest.None(t, err, c.name, c.count)
+		valuetest.Is(t, elsewhere, c.elsewhere, c.name, c.count)
 		errtest.Says(t, spec.Run(t.Context(), nil, tree), c.says)
-		if d, err := spec.DeviceOf(tree); d != "cuda:1" || err != nil {
-			t.Errorf("%s: device %q, %v", c.name, d, err)
-		}
+		valuetest.Of(t, "cuda:1", c.name)(spec.DeviceOf(tree))
 	}
 	if declared.Kind.Run != nil {
 		t.Error("the declaration was changed")

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -63,12 +64,9 @@ step "text" "wide" {
 	b.ends(w, 160)
 	n := b.scheduled(w)
 	t.Log(n)
-	if n["Do"] > 30 || n["Prepare"] > 10 {
-		t.Errorf("160 short steps took %v", n)
-	}
-	if b.count("chain 59") != 1 || b.count("wide 99") != 1 {
-		t.Error("steps ran again")
-	}
+	valuetest.That(t, n["Do"] <= 30 && n["Prepare"] <= 10, "160 short steps took", n)
+	valuetest.Is(t, b.count("chain 59"), 1, "steps ran again")
+	valuetest.Is(t, b.count("wide 99"), 1, "steps ran again")
 	if got := b.record("1"); len(got.Steps) != 160 || got.Counts[runs.Ran] != 160 {
 		t.Errorf("its record has %d steps, %v", len(got.Steps), got.Counts)
 	}
@@ -110,9 +108,7 @@ step "text" "reader" {
 	close(b.hold)
 	b.ends(w, 47)
 	for _, text := range []string{"slow one of a batch", "beside 0", "beside 22"} {
-		if n := b.count(text); n != 1 {
-			t.Errorf("%q ran %d times", text, n)
-		}
+		valuetest.Is(t, b.count(text), 1, text)
 	}
 }
 
@@ -222,9 +218,7 @@ func TestGrow(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	const first = `gather ran, good ran, more["1"] ran, named["x"] ran, named["y"] ran, other ran, piece["a"] ran, piece["b"] ran, slow ran, split ran, verdict ran`
-	if got := b.ended("1"); got != first {
-		t.Errorf("got  %s\nwant %s", got, first)
-	}
+	valuetest.Is(t, b.ended("1"), first)
 	b.keep("grown", w.GetID(), "")
 
 	// One piece is another one: it alone runs, and what gathers them.
@@ -233,9 +227,7 @@ func TestGrow(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	const second = `gather ran, good hit, more["1"] ran, named["x"] hit, named["y"] hit, other ran, piece["a"] hit, piece["b"] ran, slow hit, split ran, verdict ran`
-	if got := b.ended("2"); got != second {
-		t.Errorf("got  %s\nwant %s", got, second)
-	}
+	valuetest.Is(t, b.ended("2"), second)
 
 	// Nothing is another one: nothing runs, whichever pieces came first.
 	if r, err = b.wait(b.start(pieces(`"p/a" = "A", "p/b" = "BB", "other" = "D"`), "3")); err != nil || r.Ran != 0 || r.Hit != 11 {
@@ -250,16 +242,12 @@ func TestGrowWrong(t *testing.T) {
 	src := strings.Replace(pieces(`"other" = "C"`), "hold = true", "", 1)
 	_, err := b.wait(b.start(src, "1"))
 	errtest.Says(t, err, "There is no piece", "t.hcl:8")
-	if got := b.ended("1"); !strings.Contains(got, "piece[*] failed, slow ran, split ran") {
-		t.Error(got)
-	}
+	valuetest.Says(t, b.ended("1"), "piece[*] failed, slow ran, split ran")
 	// A file that is named and not there is an error of the step that names it.
 	lacks := strings.Replace(src, `"other"`, `"p/z"`, 1)
 	_, err = b.wait(b.start(lacks, "2"))
 	errtest.Says(t, err, `step.tree.split.out has no file or folder "other"; it has p/z`)
-	if got := b.ended("2"); !strings.Contains(got, `named["y"] ran, other failed, piece["z"] ran, slow hit, split ran`) {
-		t.Error(got)
-	}
+	valuetest.Says(t, b.ended("2"), `named["y"] ran, other failed, piece["z"] ran, slow hit, split ran`)
 	// With a repaired step it is as if nothing had been wrong.
 	if r, err := b.wait(b.start(strings.Replace(src, `"other" = "C"`, `"other" = "C", "p/z" = "Z"`, 1), "3")); err != nil || r.Hit < 1 {
 		t.Fatalf("%+v, %v", r, err)
@@ -342,9 +330,7 @@ func TestLeaveOut(t *testing.T) {
 	_, err := b.wait(w)
 	errtest.Says(t, err, "1 of 13 steps failed, 2 skipped:", "step.short.gather is incomplete: it is without 1 of the steps that it gathers", `step.text.piece["b"]: it fails`)
 	const first = `gather ran, last ran, named["x"] ran, next["a"] ran, next["b"] skipped, next["c"] ran, next["d"] ran, one skipped, piece["a"] ran, piece["b"] failed, piece["c"] ran, piece["d"] ran, verdict ran`
-	if got := b.ended("1"); got != first {
-		t.Errorf("got  %s\nwant %s", got, first)
-	}
+	valuetest.Is(t, b.ended("1"), first)
 	b.keep("left-out", w.GetID(), "")
 	gathered := func(id string) (key artifacts.Digest, text, lacks string) {
 		for _, s := range b.record(id).Steps {

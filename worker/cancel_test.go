@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -78,9 +78,7 @@ step "text" "after" {
 	if _, err := b.wait(w); err == nil {
 		t.Fatal("a cancelled run ended well")
 	}
-	if got := b.ended("1"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	valuetest.Is(t, b.ended("1"), want)
 }
 
 // TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
@@ -106,9 +104,7 @@ step "short" "other" { text = "beside one that is cancelled" }
 	if failed == nil || !strings.HasPrefix(failed.Text, "2 of 3 steps cancelled:") || failed.Result.Cancelled != 2 {
 		t.Fatal(err)
 	}
-	if got := b.ended("1"); got != "after cancelled, first cancelled, other ran" {
-		t.Error(got)
-	}
+	valuetest.Is(t, b.ended("1"), "after cancelled, first cancelled, other ran")
 	b.keep("cut-cancelled", w.GetID(), "")
 }
 
@@ -159,9 +155,7 @@ step "short" "last" {
 	for _, target := range []string{"step.text.held", "step.split.parts", `step.short.last["b"]`} {
 		got, err := cancel(target)
 		errtest.None(t, err)
-		if !slices.Equal(got, []string{target}) {
-			t.Errorf("%s: %v", target, got)
-		}
+		valuetest.Deep(t, got, []string{target}, target)
 	}
 	_, err := cancel("step.text.no")
 	errtest.Says(t, err, "the run has no step step.text.no")
@@ -171,9 +165,7 @@ step "short" "last" {
 	_, err = b.wait(w)
 	errtest.Says(t, err, "4 of 6 steps cancelled:", "step.text.held, step.split.parts", "it was cancelled by itself")
 	const want = `after cancelled, held cancelled, last["a"] ran, last["b"] cancelled, other ran, parts cancelled`
-	if got := b.ended("1"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	valuetest.Is(t, b.ended("1"), want)
 	b.keep("step-cancelled", w.GetID(), "")
 }
 

@@ -13,6 +13,7 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -87,15 +88,11 @@ func TestDeploymentLate(t *testing.T) {
 			t.Error(err, calls)
 		}
 		clear(calls)
-		if build, err := d.Current(t.Context(), c); build != "A" || err != nil {
-			t.Error(build, err)
-		}
+		valuetest.Of(t, "A")(d.Current(t.Context(), c))
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		clear(calls)
-		if _, err := d.Current(ended, c); err == nil {
-			t.Error("an ended context answers")
-		}
+		errtest.Some(t, errtest.Of(d.Current(ended, c)), "an ended context answers")
 	})
 }
 
@@ -155,9 +152,8 @@ step "text" "both" {
 		d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")
 		errtest.None(t, err)
 		v := d.GetWorkflowExecutionInfo().GetVersioningInfo()
-		if v.GetBehavior() != enums.VERSIONING_BEHAVIOR_PINNED || v.GetDeploymentVersion().GetBuildId() != name {
-			t.Errorf("the run of %s is %v", name, v)
-		}
+		valuetest.Is(t, v.GetBehavior(), enums.VERSIONING_BEHAVIOR_PINNED, "the run of is", v)
+		valuetest.Is(t, v.GetDeploymentVersion().GetBuildId(), name, "the run of is", v)
 	}
 	if r, err := b.wait(began); err != nil || r.Ran != 3 {
 		t.Errorf("%+v, %v", r, err)
@@ -166,13 +162,9 @@ step "text" "both" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for address, want := range map[string]string{"step.text.held": "A", "step.text.after": "A", "step.short.last": "A"} {
-		if got := b.result(first, address).Env["build"]; got != want {
-			t.Errorf("%s was done by %s", address, got)
-		}
+		valuetest.Is(t, b.result(first, address).Env["build"], want, address)
 	}
 	for address, want := range map[string]string{"step.text.other": "B", "step.text.both": "B"} {
-		if got := b.result(second, address).Env["build"]; got != want {
-			t.Errorf("%s was done by %s", address, got)
-		}
+		valuetest.Is(t, b.result(second, address).Env["build"], want, address)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -96,9 +97,7 @@ step "text" "two" { text = "broken" }
 					t.Errorf("hidden is to be %v: %s", c.hidden, text)
 				}
 			}
-			if n := b.count("one"); n != 1 {
-				t.Errorf("step.text.planted-name ran %d times", n)
-			}
+			valuetest.Is(t, b.count("one"), 1)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -61,9 +62,7 @@ step "text" "cards" {
 	if first == second {
 		second = "large"
 	}
-	if queue := <-b.waiting; queue != t.Name() {
-		t.Errorf("one waits of queue %s", queue)
-	}
+	valuetest.Is(t, <-b.waiting, t.Name(), "one waits of queue")
 	b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran] == 2 }, w)
 	if n := b.count(second); n != 0 {
 		t.Fatalf("%s and %s run together", first, second)
@@ -77,9 +76,7 @@ step "text" "cards" {
 			t.Errorf("%s was given %+v, want %+v", text, got, want)
 		}
 	}
-	if got := b.result(src, "step.short.other").Env[step.NotePrefix+"cpus"]; got != "2" {
-		t.Errorf("its result says %q cpus", got)
-	}
+	valuetest.Is(t, b.result(src, "step.short.other").Env[step.NotePrefix+"cpus"], "2", "its result says cpus")
 	without := strings.NewReplacer("resources { memory", "retry { times = 3 }\n#", "cpus   = 2", "", "gpus  = 2", "time = \"1h\"").Replace(src)
 	if hit, ran := b.run(without, "2"); hit != 4 || ran != 0 {
 		t.Errorf("with other requests: %d hit, %d ran", hit, ran)

@@ -3,10 +3,12 @@ package worker
 import (
 	"context"
 	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestSlots: one more activity is taken for each that waits, up to as many as work.
@@ -28,15 +30,11 @@ func TestSlots(t *testing.T) {
 		got <- err
 	}()
 	over := s.addWaiting()
-	if err := <-got; err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, <-got)
 	taken++
 	s.addWaiting()
 	s.addWaiting()
-	if n := take(); n != 4 {
-		t.Errorf("%d while three wait", n)
-	}
+	valuetest.Is(t, take(), 4, "while three wait")
 	over()
 	s.ReleaseSlot(nil)
 	if n := take(); n != 5 { // four of them are left
@@ -44,18 +42,14 @@ func TestSlots(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.ReserveSlot(ctx, nil); err == nil {
-		t.Error("it took one more")
-	}
+	errtest.Some(t, errtest.Of(s.ReserveSlot(ctx, nil)), "it took one more")
 }
 
 // A worker of one processor has one for steps, unless it is told otherwise.
 func TestOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for want, o := range map[int]Options{1: {}, 4: {CPU: 4}, 3: {CPU: 4, Cores: 3}} {
-		if got := o.Has().CPUs; got != want {
-			t.Errorf("%+v: %d processors, want %d", o, got, want)
-		}
+		valuetest.Is(t, o.Has().CPUs, want, o)
 	}
 }
 
@@ -92,9 +86,7 @@ func TestShift(t *testing.T) {
 			t.Fatalf("it ended too early: %s", why)
 		}
 		time.Sleep(time.Minute)
-		if why := ended(s); why != "there was nothing to do for 10m0s" {
-			t.Errorf("it says %q", why)
-		}
+		valuetest.Is(t, ended(s), "there was nothing to do for 10m0s", "it says")
 		if !s.fits(1000 * time.Hour) {
 			t.Error("it has no end, and something does not fit")
 		}
@@ -124,12 +116,8 @@ func TestShift(t *testing.T) {
 		if !s.nothingElse() {
 			t.Error("it was offered nothing else for long, and there is something")
 		}
-		if why := ended(s); !strings.Contains(why, "1h0m0s") {
-			t.Errorf("it says %q", why)
-		}
+		valuetest.Says(t, ended(s), "1h0m0s")
 		s.end("again")
-		if why := ended(s); why != "" {
-			t.Errorf("it ends twice: %s", why)
-		}
+		valuetest.Is(t, ended(s), "", "it ends twice")
 	})
 }

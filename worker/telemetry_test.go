@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -75,13 +76,9 @@ func TestMetrics(t *testing.T) {
 		}
 		return string(page)
 	}
-	if page := get(); !strings.Contains(page, `redsi_steps_running{kind="text"}`) {
-		t.Errorf("what is at work is not told:\n%s", page)
-	}
+	valuetest.Says(t, get(), `redsi_steps_running{kind="text"}`)
 	close(b.hold)
-	if _, err := b.wait(w); err == nil {
-		t.Error("a step failed and the run did not")
-	}
+	errtest.Some(t, errtest.Of(b.wait(w)))
 	b.fail.Store(nil)
 	b.run(watchedPipeline, "2")
 	page := get()
@@ -99,13 +96,9 @@ func TestMetrics(t *testing.T) {
 		`temporal_worker_task_slots_available{`,
 		`go_goroutines `,
 	} {
-		if !strings.Contains(page, line) {
-			t.Errorf("there is no %s", line)
-		}
+		valuetest.Says(t, page, line)
 	}
-	if !strings.Contains(page, `redsi_steps_total{kind="text",outcome="failed"}`) {
-		t.Error("what failed is not told")
-	}
+	valuetest.Says(t, page, `redsi_steps_total{kind="text",outcome="failed"}`)
 	for _, secret := range []string{"private words", "step.text"} {
 		if strings.Contains(page, secret) {
 			t.Errorf("the page has %q", secret)
@@ -172,9 +165,7 @@ func TestTraces(t *testing.T) {
 	b.startWorker() // it replays what the other one has done
 	b.next()
 	close(b.hold)
-	if _, err := b.wait(w); err == nil {
-		t.Error("a step failed and the run did not")
-	}
+	errtest.Some(t, errtest.Of(b.wait(w)))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	b.queue.Stop()
@@ -195,9 +186,7 @@ func TestTraces(t *testing.T) {
 		names[s.Name]++
 		if s.Name == "step" {
 			a := attributes(s)
-			if len(a["redsi.key"]) != 64 || a["redsi.run"] != t.Name()+"1" {
-				t.Errorf("a step says %v", a)
-			}
+			valuetest.That(t, len(a["redsi.key"]) == 64 && a["redsi.run"] == t.Name()+"1", "a step says", a)
 			steps[a["redsi.step"]] = append(steps[a["redsi.step"]], a["redsi.kind"]+" "+a["redsi.outcome"])
 		}
 	}
@@ -210,16 +199,12 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	for name, n := range map[string]int{"StartWorkflow:Reproduce": 1, "RunWorkflow:Reproduce": 1, "StartActivity:Do": 4, "RunActivity:Do": 5, "StartChildWorkflow:Step": 1, "RunWorkflow:Step": 1} {
-		if names[name] != n {
-			t.Errorf("%d spans %s, not %d", names[name], name, n)
-		}
+		valuetest.Is(t, names[name], n, name)
 	}
 	for address, want := range map[string]string{"step.text.a": "text ran", "step.text.slow": "text interrupted, text ran",
 		"step.short.b": "short ran", "step.short.c": "short ran"} {
 		slices.Sort(steps[address])
-		if said := strings.Join(steps[address], ", "); said != want {
-			t.Errorf("%s: %s, not %s", address, said, want)
-		}
+		valuetest.Is(t, strings.Join(steps[address], ", "), want, address)
 	}
 	if said := steps["step.text.wrong"]; len(said) == 0 || said[0] != "text failed" {
 		t.Errorf("what failed is %v", said)
@@ -258,9 +243,7 @@ func TestLostTraces(t *testing.T) {
 			}
 			b.queue.Stop()
 			shown.Close()
-			if n := strings.Count(log.String(), "traces are lost"); n != 1 {
-				t.Errorf("said %d times:\n%s", n, log.String())
-			}
+			valuetest.Is(t, strings.Count(log.String(), "traces are lost"), 1, "said times", log.String())
 		})
 	}
 }

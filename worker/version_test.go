@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -89,9 +90,8 @@ step "short" "c" {
 	close(b.hold)
 	for name, w := range map[string]client.WorkflowRun{"begun before": began, "begun after": next} {
 		r, err := b.wait(w)
-		if err != nil || r.Hit+r.Ran != 3 {
-			t.Errorf("the run %s: %+v, %v", name, r, err)
-		}
+		errtest.None(t, err, name, r)
+		valuetest.Is(t, r.Hit+r.Ran, 3, name, r)
 	}
 	var app *temporal.ApplicationError
 	err = old.Get(ctx, nil)
@@ -99,14 +99,10 @@ step "short" "c" {
 		t.Fatalf("a run of before: %v", err)
 	}
 	for _, word := range []string{t.Name() + "/old", "another version of redsi", "a new run continues from them"} {
-		if !strings.Contains(app.Message(), word) {
-			t.Errorf("it does not say %q: %s", word, app.Message())
-		}
+		valuetest.Says(t, app.Message(), word)
 	}
 	for _, text := range []string{"version a", "version b"} {
-		if n := b.count(text); n != 1 {
-			t.Errorf("%s ran %d times", text, n)
-		}
+		valuetest.Is(t, b.count(text), 1, text)
 	}
 	if hit, ran := b.run(src, "3"); hit != 3 || ran != 0 {
 		t.Errorf("afterwards: %d hit, %d ran", hit, ran)
@@ -173,9 +169,7 @@ func TestOtherKinds(t *testing.T) {
 			if !errors.As(err, &app) || app.Type() != workflows.PermanentError || !strings.Contains(app.Message(), c.said) {
 				t.Errorf("the run: %v", err)
 			}
-			if n := b.count("of a kind"); n != 0 {
-				t.Errorf("it ran %d times", n)
-			}
+			valuetest.Is(t, b.count("of a kind"), 0, "it ran times")
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -53,9 +54,7 @@ func TestRunAgain(t *testing.T) {
 			t.Fatalf("record of run %s: %+v", id, rec)
 		}
 	}
-	if got := b.text(edited, "step.short.c"); got != "aaBc" {
-		t.Errorf("c is %q", got)
-	}
+	valuetest.Is(t, b.text(edited, "step.short.c"), "aaBc", "c")
 	errtest.None(t, b.store.Blobs.Delete(t.Context(), b.result(chain, "step.text.b").Outputs["out"].Digest))
 	w := b.start(chain, "lost")
 	if r, err := b.wait(w); err != nil || r.Hit != 2 || r.Ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
@@ -78,9 +77,7 @@ step "split" "s" {
 	}
 	b.run(strings.Replace(src, "3", "5", 1), "2")
 	for part, want := range map[string]int64{"p0 ": 1, "p2 ": 1, "p3 ": 1, "p4 ": 1} {
-		if n := b.count(part); n != want {
-			t.Errorf("part %q ran %d times, want %d", part, n, want)
-		}
+		valuetest.Is(t, b.count(part), want, part)
 	}
 }
 
@@ -104,9 +101,7 @@ step "text" "own" { text = "own `+id+`" }
 		b.awaitCounts(w, runs.Ran, 1)
 	}
 	rested, _, note := b.awaitRest(all[0], all[1]) // at least one of the two waits
-	if !strings.Contains(note, ".slow of run "+t.Name()) {
-		t.Errorf("it does not say for which it waits: %s", note)
-	}
+	valuetest.Says(t, note, ".slow of run "+t.Name())
 	close(b.hold)
 	ran := 0
 	for _, w := range all {
@@ -213,9 +208,8 @@ func TestSchedule(t *testing.T) {
 		}
 		hit, made = hit+r.Hit, made+r.Ran
 	}
-	if hit != 1 || made != 1 {
-		t.Errorf("%+v", ran)
-	}
+	valuetest.Is(t, hit, 1, ran)
+	valuetest.Is(t, made, 1, ran)
 }
 
 // TestLongHistory: a run whose history grows long continues in another execution,
@@ -271,9 +265,7 @@ step "short" "last" {
 	}
 	b.keep("long-1", w.GetID(), first)
 	b.keep("long-2", w.GetID(), "")
-	if n := b.count("long history"); n != 1 {
-		t.Errorf("the long step ran %d times", n)
-	}
+	valuetest.Is(t, b.count("long history"), 1, "the long step ran times")
 }
 
 // TestShiftThatIsTooShort: a worker takes nothing that took longer the last time than it
@@ -293,9 +285,7 @@ step "text" "long" { text = "too long for a shift" }
 	w := b.start(src, "1")
 	select {
 	case why := <-short.Ended():
-		if !strings.Contains(why, "no remaining step fits") {
-			t.Errorf("it ended since %s", why)
-		}
+		valuetest.Says(t, why, "no remaining step fits")
 	case <-time.After(time.Minute):
 		t.Fatal("it goes on")
 	}

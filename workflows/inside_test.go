@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // Of hits in more groups than the page shows none is lost from its sum.
@@ -126,9 +126,7 @@ func TestErrorOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := temporal.GetDefaultFailureConverter()
-			if got := ErrorOf(f.FailureToError(f.ErrorToFailure(final(c.err)))); !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
+			valuetest.Deep(t, ErrorOf(f.FailureToError(f.ErrorToFailure(final(c.err)))), c.want)
 		})
 	}
 }
@@ -146,50 +144,28 @@ func all(int) bool { return true }
 
 func TestFollowing(t *testing.T) {
 	p := newProgress(line(10))
-	if got := p.following([]int{0}, 4, all); !slices.Equal(got, []int{1, 2, 3, 4}) {
-		t.Errorf("of a line: %v", got)
-	}
+	valuetest.Deep(t, p.following([]int{0}, 4, all), []int{1, 2, 3, 4})
 	p.hold(3)
-	if got := p.following([]int{0}, 100, all); !slices.Equal(got, []int{1, 2}) {
-		t.Errorf("up to one that is held: %v", got)
-	}
+	valuetest.Deep(t, p.following([]int{0}, 100, all), []int{1, 2}, "up to one that is held")
 	// 0 and 1 are read by 2, which 3 reads; 4 reads 1 and a step that has a result.
 	p = newProgress([]Head{{}, {}, {Deps: []int{0, 1}}, {Deps: []int{2}}, {Deps: []int{1, 5}}, {}})
-	if got := p.following([]int{0}, 100, all); len(got) != 0 {
-		t.Errorf("one input is missing: %v", got)
-	}
-	if got := p.following([]int{0, 1}, 100, all); !slices.Equal(got, []int{2, 3}) {
-		t.Errorf("%v", got)
-	}
+	valuetest.Is(t, len(p.following([]int{0}, 100, all)), 0, "one input is missing")
+	valuetest.Deep(t, p.following([]int{0, 1}, 100, all), []int{2, 3})
 	p.set(5, runs.Ran)
-	if got := p.following([]int{1}, 100, all); !slices.Equal(got, []int{4}) {
-		t.Errorf("%v", got)
-	}
-	if got := p.following([]int{1}, 100, func(i int) bool { return i != 4 }); len(got) != 0 {
-		t.Errorf("one that is not wanted: %v", got)
-	}
+	valuetest.Deep(t, p.following([]int{1}, 100, all), []int{4})
+	valuetest.Is(t, len(p.following([]int{1}, 100, func(i int) bool { return i != 4 })), 0)
 }
 
 func TestTake(t *testing.T) {
 	p := newProgress(make([]Head, 10)) // none has inputs
 	short := func(i int) bool { return i%2 == 0 }
-	if got := p.take(2, 1, short, never); !slices.Equal(got, []int{0, 1, 2}) {
-		t.Errorf("first %v", got)
-	}
-	if got := p.take(10, 0, short, never); !slices.Equal(got, []int{4, 6, 8}) {
-		t.Errorf("then %v", got)
-	}
+	valuetest.Deep(t, p.take(2, 1, short, never), []int{0, 1, 2}, "first")
+	valuetest.Deep(t, p.take(10, 0, short, never), []int{4, 6, 8}, "then")
 	p.set(5, runs.Running) // parked by then
-	if got := p.take(0, 10, short, never); !slices.Equal(got, []int{3, 7, 9}) {
-		t.Errorf("at last %v", got)
-	}
-	if got := p.take(10, 10, short, never); len(got) != 0 {
-		t.Errorf("twice: %v", got)
-	}
+	valuetest.Deep(t, p.take(0, 10, short, never), []int{3, 7, 9}, "at last")
+	valuetest.Is(t, len(p.take(10, 10, short, never)), 0, "twice")
 	p.set(5, runs.Waiting)
-	if got := p.take(10, 10, all, never); !slices.Equal(got, []int{5}) {
-		t.Errorf("one that waits again: %v", got)
-	}
+	valuetest.Deep(t, p.take(10, 10, all, never), []int{5}, "one that waits again")
 }
 
 // TestEachStepOnce walks random plans as a run does, with room that comes and goes and
@@ -253,12 +229,8 @@ func TestRanks(t *testing.T) {
 	if got, want := newProgress(heads).ready.rank, []float64{5, 10, 9, 8, 7, 3, 5}; !slices.Equal(got, want) {
 		t.Errorf("ranks %v, want %v", got, want)
 	}
-	if got := newProgress(heads).take(10, 0, all, never); !slices.Equal(got, []int{1, 3, 0, 6}) {
-		t.Errorf("in the order %v", got)
-	}
-	if got := newProgress(line(3)).ready.rank; !slices.Equal(got, []float64{3, 2, 1}) {
-		t.Errorf("without history %v", got)
-	}
+	valuetest.Deep(t, newProgress(heads).take(10, 0, all, never), []int{1, 3, 0, 6})
+	valuetest.Deep(t, newProgress(line(3)).ready.rank, []float64{3, 2, 1}, "without history")
 }
 
 func never(int) bool { return false }

@@ -397,9 +397,7 @@ func TestRunIDsSortByTime(t *testing.T) {
 	at, last := time.Date(2026, 11, 21, 16, 25, 7, 0, time.UTC), ""
 	for i := range 4 {
 		id := workflows.NewRunID(at.Add(time.Duration(i)*time.Millisecond), "fedcba98"[i:])
-		if id <= last || len(id) != len("20261121T162507Z-01234567") {
-			t.Errorf("%s after %s", id, last)
-		}
+		valuetest.That(t, id > last && len(id) == len("20261121T162507Z-01234567"), id, "after", last)
 		last = id
 	}
 }

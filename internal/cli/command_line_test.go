@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -52,9 +53,7 @@ func TestBudget(t *testing.T) {
 		for range 3 {
 			c := exec.Command("redsi", tt.args...)
 			c.Dir = tt.dir
-			if err := c.Run(); err != nil {
-				t.Fatalf("%v: %v", tt.args, err)
-			}
+			errtest.None(t, c.Run(), tt.args)
 			least = min(least, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
 		}
 		if least > tt.bound {
@@ -196,9 +195,7 @@ func TestCommandLines(t *testing.T) {
 			t.Errorf("%s: exit %d:\n%s", c.line, code, &said)
 		}
 	}
-	if _, err := os.Stat("x.plan"); err == nil {
-		t.Error("a plan without some of its steps was saved")
-	}
+	errtest.Some(t, errtest.Of(os.Stat("x.plan")), "a plan without some of its steps was saved")
 }
 
 // TestFromFlags: verbs that read results of others have the flags that say whose.
@@ -244,9 +241,7 @@ func TestHint(t *testing.T) {
 		errtest.None(t, at.ParseFlags(rest))
 		a.cmd = at
 		got := a.hint(c.verb, c.args...)
-		if got != c.want {
-			t.Errorf("%s: %s, not %s", c.at, got, c.want)
-		}
+		valuetest.Is(t, got, c.want, c.at)
 		out, err := exec.Command("sh", "-c", `redsi() { printf '%s\n' "$@"; }; `+got).Output()
 		if said := strings.Split(string(out), "\n")[1:]; err != nil || !slices.Equal(said[:len(c.args)], c.args) {
 			t.Errorf("%s: a shell says %q, %v", got, said, err)
@@ -264,12 +259,8 @@ func TestHintOfSettings(t *testing.T) {
 		if a.cmd = at; at.ParseFlags(nil) != nil || at.Flags().Lookup("store").Value.Set("s") != nil {
 			t.Fatal("no --store")
 		}
-		if got := a.hint("gc"); got != want {
-			t.Errorf("%s: %s, not %s", file, got, want)
-		}
-		if got := a.hint("plan"); got != "redsi plan" {
-			t.Errorf("%s: %s", file, got)
-		}
+		valuetest.Is(t, a.hint("gc"), want, file)
+		valuetest.Is(t, a.hint("plan"), "redsi plan", file)
 	}
 }
 
@@ -365,9 +356,7 @@ func TestUnderstood(t *testing.T) {
 		}
 	}
 	said := "a\nx: redsi run -t y\n`redsi gc` and `redsi status`: redsi verify"
-	if n := len(printedCommand.FindAllString(said, -1)); n != 4 {
-		t.Error(n)
-	}
+	valuetest.Is(t, len(printedCommand.FindAllString(said, -1)), 4)
 }
 
 // TestExamplesOfHelp: what --help shows is understood. `make try-docs` runs it.
@@ -383,9 +372,7 @@ func TestExamplesOfHelp(t *testing.T) {
 					continue
 				}
 				n++
-				if err := understood(part); err != nil {
-					t.Errorf("%s --help: %s: %v", cmd.CommandPath(), part, err)
-				}
+				errtest.None(t, understood(part), cmd.CommandPath(), part)
 			}
 		}
 		for _, c := range cmd.Commands() {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/rehearsal"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // What `make evening` sets, in place of a few records and updates.
@@ -61,9 +62,7 @@ func TestEvening(t *testing.T) {
 	if *eveningOut != "" {
 		t.Logf("the run took %s\n%s", time.Since(began).Round(time.Second), p.run("report", "--out", filepath.Join(p.out, "report.html")))
 	}
-	if first.Ran < 100 || first.Hit != 0 {
-		t.Errorf("%d ran, %d hit", first.Ran, first.Hit)
-	}
+	valuetest.That(t, first.Ran >= 100 && first.Hit == 0, first.Ran, "ran", first.Hit, "hit")
 	if why := served.Wiki.Wrong.Load(); why != nil {
 		t.Error(*why)
 	}
@@ -85,9 +84,7 @@ func TestEvening(t *testing.T) {
 			t.Errorf("%s of %d bytes: %d requests, %d bytes sent", name, len(b), of.Requests.Load(), of.Sent.Load())
 		}
 	}
-	if files != 10 {
-		t.Errorf("%d files were asked for", files)
-	}
+	valuetest.Is(t, files, 10)
 	server.Close()
 	p.json(&again, "run", "--json", "--yes", "--out", p.out)
 	if again.Ran != 0 || again.Hit != first.Ran || len(again.Rendered) != len(first.Rendered) {

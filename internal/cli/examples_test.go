@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func example(name string) string { return filepath.Join("..", "..", "examples", name) }
@@ -231,10 +232,8 @@ func TestMSMarcoExample(t *testing.T) {
 	folder := filepath.Join(filepath.Dir(p.args[1]), "examples") // its paths begin beside the assets of the pipeline
 	src, err := os.ReadFile(example("msmarco.hcl"))
 	errtest.None(t, err)
-	if err := errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
-		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644), os.CopyFS(filepath.Join(folder, "msmarco"), os.DirFS(example("msmarco")))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
+		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644), os.CopyFS(filepath.Join(folder, "msmarco"), os.DirFS(example("msmarco")))))
 	p.args[1] = filepath.Join(folder, "msmarco.hcl")
 	verb := []string{"run", "--quiet", "--out", p.out}
 	for _, name := range []string{"import_corpus.documents", "atomic_ids.documents", "naive_ids.documents", "semantic_ids.documents", "export.msmarco"} {
@@ -347,9 +346,7 @@ func TestPostgreSQLExampleAtFullScale(t *testing.T) {
 		}
 	}
 	slices.Sort(trained)
-	if want := []string{"atomic", "dsi_qg", "naive", "said", "semantic", "title"}; !slices.Equal(trained, want) {
-		t.Errorf("trains %v, want %v", trained, want)
-	}
+	valuetest.Deep(t, trained, []string{"atomic", "dsi_qg", "naive", "said", "semantic", "title"}, "trains")
 }
 
 // TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it

@@ -34,6 +34,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -313,9 +314,7 @@ func TestBegunAgain(t *testing.T) {
 	f.startAt(&f.link, worker.Options{})
 	w.Stop()
 	f.ends()
-	if said := f.out.String(); !strings.Contains(said, "the run was started again: "+why) {
-		t.Errorf("it said:\n%s", said)
-	}
+	valuetest.Says(t, f.out.String(), "the run was started again: "+why)
 }
 
 // largeRun is a run of very many steps that tells its counts, and would not be asked for
@@ -386,18 +385,14 @@ func TestStatusOfMany(t *testing.T) {
 		"FAILED  step.command.s[":                                       2 * 3,
 		", priority ":                                                   1,
 	} {
-		if n := strings.Count(said, text); n != times {
-			t.Errorf("%q is said %d times, not %d:\n%s", text, n, times, said)
-		}
+		valuetest.Is(t, strings.Count(said, text), times, text, said)
 	}
 	open, err := drive.ListOpen(t.Context(), c, workflows.ReproduceWorkflow)
 	errtest.None(t, err)
 	errtest.Says(t, errtest.Of(a.Named(t.Context(), conn, open, "20260303")), "could be reproduce-20260303")
 	for id, want := range map[string]string{"20260101": "reproduce-20260101T000000Z-aa", "20260202": "by-hand", "by-h": "by-hand"} {
 		found, err := a.Named(t.Context(), conn, open, id)
-		if err != nil || found == nil || found.Execution.WorkflowId != want {
-			t.Errorf("%s is %v, %v", id, found, err)
-		}
+		valuetest.That(t, err == nil && found != nil && found.Execution.WorkflowId == want, id, "is", found, err)
 	}
 }
 
@@ -421,9 +416,7 @@ func TestEndedRuns(t *testing.T) {
 			t.Fatalf("of %d: %d, %v", most, len(ended), err)
 		}
 		for i, x := range ended {
-			if x.RunID != fmt.Sprintf("20260101T0000%02dZ", 38-i) {
-				t.Errorf("%d: %s", i, x.RunID)
-			}
+			valuetest.Is(t, x.RunID, fmt.Sprintf("20260101T0000%02dZ", 38-i), i)
 			if failed := (38-i)%4 == 0; failed != (len(x.Failed) == 1) || failed != (x.Counts[runs.Failed] == 1) {
 				t.Errorf("%+v", x)
 			}

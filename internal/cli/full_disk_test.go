@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // ownMounts is set in the environment of a test that has mounts of its own.
@@ -39,9 +40,7 @@ func withMounts(t *testing.T) bool {
 		t.Log("this system gives no mounts of one's own: a full disk is not tried")
 		return false
 	}
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	errtest.None(t, err, out)
 	return false
 }
 
@@ -59,9 +58,7 @@ func fillDisk(t *testing.T, dir string) (undo func()) {
 		}
 	}
 	return func() {
-		if err := os.Remove(f.Name()); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, os.Remove(f.Name()))
 	}
 }
 
@@ -82,9 +79,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	mount(0, "4k")
 	t.Cleanup(func() {
-		if err := syscall.Unmount(state, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, syscall.Unmount(state, syscall.MNT_DETACH))
 	})
 	for _, size := range []string{"4k", "256k", "1m", "4m"} {
 		mount(syscall.MS_REMOUNT, size)
@@ -100,9 +95,7 @@ func TestFullDisk(t *testing.T) {
 	mount(syscall.MS_REMOUNT, "64m")
 	p := startRedsi(t, dir, "run")
 	p.succeeds(t)
-	if said := p.out.String(); !strings.Contains(said, "1 ran") {
-		t.Errorf("with room:\n%s", said)
-	}
+	valuetest.Says(t, p.out.String(), "1 ran")
 
 	filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), `
 step "command" "first" {
@@ -131,7 +124,5 @@ step "command" "then" { # more than fits into what the database has already
 	})
 	undo()
 	p.succeeds(t)
-	if said := p.out.String(); !strings.Contains(said, "41 steps: 0 hit, 41 ran") {
-		t.Errorf("with room again:\n%s", said)
-	}
+	valuetest.Says(t, p.out.String(), "41 steps: 0 hit, 41 ran")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestShellHasTheTerminal: a shell is given the streams of the process, not what we print on.
@@ -39,8 +40,6 @@ func TestOverwritten(t *testing.T) {
 		"\r 0%|  |\r 9%|# |\r\nnext": " 9%|# |\r\nnext",
 		"dos\r\nlines\r\n":           "dos\r\nlines\r\n",
 	} {
-		if got := overwritten.ReplaceAllString(text, "$1"); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		valuetest.Is(t, overwritten.ReplaceAllString(text, "$1"), want, text)
 	}
 }

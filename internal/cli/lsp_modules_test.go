@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const firstPaper = `variable "scale" {
@@ -77,9 +78,7 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 		{uses + "step \"extract\" \"dev\" {\n  files = module.first.|\n}\n", []string{"size", "texts"}},
 		{strings.Replace(uses, "[each.value]", "[each.|", 1), []string{"key", "value"}},
 	} {
-		if got := e.labels("second.hcl", test.text); !slices.Equal(got, test.want) {
-			t.Errorf("%s: offered %v, want %v", test.text[len(uses)-20:], got, test.want)
-		}
+		valuetest.Deep(t, e.labels("second.hcl", test.text), test.want, test.text[len(uses)-20:])
 	}
 	e.answers("textDocument/hover", "second.hcl", uses, map[string]string{
 		`sha|rds = ["a", "b"]`:   "(list(string), required)",
@@ -111,12 +110,8 @@ func TestLanguageServerModules(t *testing.T) {
 	e.initialize()
 	moduleFeatures(t, e, "first/p.hcl", uses)
 	e.change("second.hcl", uses)
-	if d := e.open("first/p.hcl", firstPaper+"variable \"more\" {}\n"); !strings.Contains(d, "Variable without a value") {
-		t.Errorf("first/p.hcl: %s", d)
-	}
-	if d := e.diagnostics("second.hcl"); !strings.Contains(d, "Variable without a value") {
-		t.Errorf("second.hcl after its module: %s", d)
-	}
+	valuetest.Says(t, e.open("first/p.hcl", firstPaper+"variable \"more\" {}\n"), "Variable without a value")
+	valuetest.Says(t, e.diagnostics("second.hcl"), "Variable without a value")
 	if got := e.labels("second.hcl", strings.Replace(uses, "\"b\"]\n", "\"b\"]\n  |\n", 1)); !slices.Equal(got, []string{"more", "for_each", "otherwise", "scale", "when"}) {
 		t.Errorf("offered %v", got)
 	}
@@ -148,12 +143,8 @@ func TestLanguageServerRepository(t *testing.T) {
 
 	e := startEditor(t, map[string]string{"second.hcl": uses})
 	e.initialize()
-	if d := e.open("second.hcl", uses); !strings.Contains(d, "Module not available") {
-		t.Errorf("not pinned: %s", d)
-	}
-	if _, err := os.Stat(filepath.Join(e.dir, "redsi.lock")); err == nil {
-		t.Error("the editor pinned it")
-	}
+	valuetest.Says(t, e.open("second.hcl", uses), "Module not available")
+	errtest.Some(t, errtest.Of(os.Stat(filepath.Join(e.dir, "redsi.lock"))), "the editor pinned it")
 	command(e.dir, "redsi", "validate", "-f", "second.hcl")
 	moduleFeatures(t, e, "p.hcl", uses)
 	e.end()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const edited = `variable "scale" {
@@ -52,9 +53,7 @@ func TestLanguageServer(t *testing.T) {
 	if d := e.change("pipelines.hcl", "locals {\n  a = [\"x\u0302😀\", local.b]\n  c = local.a\n  d = local.c\n  e = local.d\n}\n"); !strings.Contains(d, "1:15-1:22 Undeclared local value\n") {
 		t.Errorf("diagnostics behind wide characters: %s", d)
 	}
-	if d := e.change("pipelines.hcl", "step \"extract\" {"); !strings.Contains(d, "0:") {
-		t.Errorf("diagnostics of what is no HCL: %q", d)
-	}
+	valuetest.Says(t, e.change("pipelines.hcl", "step \"extract\" {"), "0:")
 
 	tests := []struct {
 		name, text string
@@ -126,9 +125,8 @@ func TestLanguageServer(t *testing.T) {
 
 	e.at("pipelines.hcl", edited+"|")
 	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}}
-	if got := e.ask("textDocument/documentSymbol", document); !strings.Contains(got, `"name":"step.extract.train"`) || !strings.Contains(got, `"name":"local.sizes"`) {
-		t.Errorf("symbols: %s", got)
-	}
+	got := e.ask("textDocument/documentSymbol", document)
+	valuetest.Says(t, got, `"name":"step.extract.train"`, `"name":"local.sizes"`)
 	e.end()
 }
 
@@ -139,9 +137,7 @@ func TestLanguageServerAtOnce(t *testing.T) {
 	e.initialize()
 	e.notify("textDocument/didOpen", object{"textDocument": object{"uri": e.uri("p.hcl"), "languageId": "hcl", "version": 1, "text": edited}})
 	place := object{"textDocument": object{"uri": e.uri("p.hcl")}, "position": object{"line": 10, "character": 2}}
-	if got := e.ask("textDocument/hover", place); !strings.Contains(got, "**RUN**") {
-		t.Error(got)
-	}
+	valuetest.Says(t, e.ask("textDocument/hover", place), "**RUN**")
 	e.end()
 }
 
@@ -154,26 +150,20 @@ func TestLanguageServerFolder(t *testing.T) {
 	}
 	e := startEditor(t, files)
 	e.initialize()
-	if d := e.open("b.hcl", files["b.hcl"]); d != "" {
-		t.Errorf("b.hcl: %s", d)
-	}
+	valuetest.Is(t, e.open("b.hcl", files["b.hcl"]), "")
 	e.answers("textDocument/definition", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "a.hcl"})
 	// What is typed in one file shows in the other.
 	if d := e.open("a.hcl", "locals {\n  y = 1\n}\n"); d != "" && !strings.Contains(d, "Unused") {
 		t.Errorf("a.hcl: %s", d)
 	}
-	if d := e.diagnostics("b.hcl"); !strings.Contains(d, "1:13-1:20 Undeclared local value") {
-		t.Errorf("b.hcl after a.hcl: %s", d)
-	}
+	valuetest.Says(t, e.diagnostics("b.hcl"), "1:13-1:20 Undeclared local value")
 	// Changes of a part of a text, counted in UTF-16.
 	e.notify("textDocument/didChange", object{"textDocument": object{"uri": e.uri("a.hcl"), "version": 2}, "contentChanges": []object{
 		{"range": object{"start": object{"line": 1, "character": 6}, "end": object{"line": 1, "character": 7}}, "text": "\"😀1\""},
 		{"range": object{"start": object{"line": 1, "character": 9}, "end": object{"line": 1, "character": 10}}, "text": "2"},
 		{"range": object{"start": object{"line": 1, "character": 2}, "end": object{"line": 1, "character": 3}}, "text": "x"},
 	}})
-	if d := e.diagnostics("b.hcl"); d != "" {
-		t.Errorf("b.hcl after it was mended: %s", d)
-	}
+	valuetest.Is(t, e.diagnostics("b.hcl"), "")
 	e.answers("textDocument/hover", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "😀2"})
 	e.notify("textDocument/didClose", object{"textDocument": object{"uri": e.uri("a.hcl")}})
 	e.end()
@@ -186,9 +176,7 @@ func TestLanguageServerParts(t *testing.T) {
 	whole := "step \"download\" \"nq\" {\n  urls = [local.x]\n}\n"
 	e := startEditor(t, map[string]string{"pipelines.hcl": whole, "part.hcl": "locals {\n  x = \"a\"\n}\n", "part.test.hcl": "", ".part.hcl": "no"})
 	e.initialize()
-	if d := e.open("pipelines.hcl", whole); d != "" {
-		t.Errorf("pipelines.hcl: %s", d)
-	}
+	valuetest.Is(t, e.open("pipelines.hcl", whole), "")
 	if d := e.open("part.hcl", "locals {\n  x = \"a\"\n}\nstep \"download\" \"nq\" {\n  urls = []\n}\n"); !strings.Contains(d, "Declared twice") {
 		t.Errorf("part.hcl: %s", d)
 	}
@@ -200,16 +188,10 @@ func TestLanguageServerParts(t *testing.T) {
 func TestLanguageServerBadMessages(t *testing.T) {
 	e := startEditor(t, nil)
 	e.raw("{nonsense")
-	if got := e.answer("null"); !strings.Contains(got, "-32700") {
-		t.Errorf("no JSON: %s", got)
-	}
+	valuetest.Says(t, e.answer("null"), "-32700")
 	e.raw("[1]")
-	if got := e.answer("null"); !strings.Contains(got, "-32600") {
-		t.Errorf("no object: %s", got)
-	}
-	if got := e.ask("textDocument/hover", object{}); !strings.Contains(got, "-32002") {
-		t.Errorf("before initialize: %s", got)
-	}
+	valuetest.Says(t, e.answer("null"), "-32600")
+	valuetest.Says(t, e.ask("textDocument/hover", object{}), "-32002")
 	e.initialize()
 	for _, m := range []struct {
 		method string

@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -253,9 +254,7 @@ func (p *paper) longest(t *testing.T) {
 	best := map[int]int{}
 	p.eachLine("step.dedup.longest.queries", func(q line) { best[q.Doc] = max(best[q.Doc], length[q.ExampleID]) })
 	p.eachLine("step.dedup.longest.documents", func(doc line) {
-		if length[doc.ExampleID] != best[doc.Doc] {
-			t.Errorf("document %d is represented by %d code points, the longest has %d", doc.Doc, length[doc.ExampleID], best[doc.Doc])
-		}
+		valuetest.Is(t, length[doc.ExampleID], best[doc.Doc], doc.Doc)
 	})
 }
 
@@ -297,22 +296,16 @@ func (p *paper) variation(t *testing.T, want any) {
 	for _, kind := range []string{"examples", "shared"} {
 		list, _ := at(got, kind).([]any)
 		for _, e := range list {
-			if at(e, "title") == "" || at(e, "a") == at(e, "b") {
-				t.Errorf("an example that shows nothing: %+v", e)
-			}
+			valuetest.That(t, at(e, "title") != "" && at(e, "a") != at(e, "b"), "an example that shows nothing", e)
 		}
-		if len(list) != 2 {
-			t.Errorf("%d %s", len(list), kind)
-		}
+		valuetest.Is(t, len(list), 2, kind)
 	}
 }
 
 func (p *paper) substitutions(t *testing.T, want any) {
 	got := p.agrees(t, want, "step.substitutions.dev.report", "compared = substitutions.compared", "mismatches = substitutions.mismatches")
 	pairs, _ := at(want, "substitutions.pairs").([]any)
-	if number(t, got, "pairs") != len(pairs) {
-		t.Errorf("%v pairs, the truth is %d", at(got, "pairs"), len(pairs))
-	}
+	valuetest.Is(t, number(t, got, "pairs"), len(pairs), at(got, "pairs"))
 	top, _ := at(got, "top").([]any)
 	if len(top) != 10 || !slices.EqualFunc(top, pairs[:min(10, len(pairs))], has) {
 		t.Errorf("top pairs %+v, the truth is %+v", top, pairs)
@@ -330,9 +323,7 @@ func (p *paper) formats(t *testing.T, want any) {
 		"– ✓": {"document_text"},
 	} {
 		for _, f := range names {
-			if got := fields["full"].Fields[f] + " " + fields["simplified"].Fields[f]; got != marks {
-				t.Errorf("%s: %s, not %s", f, got, marks)
-			}
+			valuetest.Is(t, fields["full"].Fields[f]+" "+fields["simplified"].Fields[f], marks, f)
 		}
 	}
 	p.agrees(t, want, "step.compare_formats.train.report", "both = records.train", "same = records.train")
@@ -373,7 +364,5 @@ func (p *paper) notComparable(t *testing.T, _ any) {
 			}
 		}
 	}
-	if verdicts["not comparable"] < 33+7+2+20+5 || verdicts["match"] == 0 {
-		t.Errorf("%v", verdicts)
-	}
+	valuetest.That(t, verdicts["not comparable"] >= 33+7+2+20+5 && verdicts["match"] != 0, verdicts)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -61,9 +62,7 @@ func TestAddedSteps(t *testing.T) {
 			got := difference(t, base, loadPaper(t, map[string][]byte{name: src}))
 			slices.Sort(got)
 			want := slices.Sorted(slices.Values(want))
-			if !slices.Equal(got, want) {
-				t.Errorf("it adds\n %s\nwant\n %s", strings.Join(got, "\n "), strings.Join(want, "\n "))
-			}
+			valuetest.Deep(t, got, want, strings.Join(got, "\n "), strings.Join(want, "\n "))
 		})
 	}
 }
@@ -117,9 +116,7 @@ func TestLongerLists(t *testing.T) {
 			for _, address := range difference(t, base, edited) {
 				got[edited[address].Kind]++
 			}
-			if !reflect.DeepEqual(got, v.want) {
-				t.Errorf("it adds %v, want %v", got, v.want)
-			}
+			valuetest.Deep(t, got, v.want, "it adds")
 		})
 	}
 }
@@ -139,9 +136,7 @@ func TestMoreIdentifiers(t *testing.T) {
 					t.Errorf("%s: it adds %s", scale, address)
 				}
 			}
-			if want := map[string]int{id + "_ids": 4, "train": 12, "evaluate": 15}; !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %s adds %v, want %v", scale, id, got, want)
-			}
+			valuetest.Deep(t, got, map[string]int{id + "_ids": 4, "train": 12, "evaluate": 15}, scale, id)
 		}
 	}
 }
@@ -217,12 +212,8 @@ func TestVariantsRunAlone(t *testing.T) {
 			}
 			var got planned
 			p.json(&got, verb...)
-			if run := got.with("run"); !slices.Equal(run, added[name][:1]) {
-				t.Errorf("runs %v, want %v", run, added[name][:1])
-			}
-			if maybe := got.with("maybe"); !slices.Equal(maybe, added[name][1:]) {
-				t.Errorf("may run %v, want %v", maybe, added[name][1:])
-			}
+			valuetest.Deep(t, got.with("run"), added[name][:1], "runs")
+			valuetest.Deep(t, got.with("maybe"), added[name][1:], "may run")
 			if len(got.with("hit")) < 4 {
 				t.Errorf("only %v are hits", got.with("hit"))
 			}

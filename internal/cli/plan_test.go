@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -63,13 +64,10 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 		errtest.None(t, err)
 		p.Results.Shared = c.shared
 		got, err := a.outcomes(t.Context(), root, file, p)
-		if err != nil || got["step.command.a"].Word != c.want {
-			t.Errorf("%+v: %+v, %v", c, got, err)
-		}
+		errtest.None(t, err, c, got)
+		valuetest.Is(t, got["step.command.a"].Word, c.want, c, got)
 	}
-	if _, err := os.Stat(filepath.Join(root, "mine", "store")); err == nil {
-		t.Error("a store was made")
-	}
+	errtest.Some(t, errtest.Of(os.Stat(filepath.Join(root, "mine", "store"))), "a store was made")
 }
 
 // Where the results of a pipeline are under keys of another format, `redsi plan` says so.

@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestAwait: a change is told once nothing changes any more; a file that comes or goes is a change, and
@@ -71,9 +72,7 @@ func TestLook(t *testing.T) {
 		t.Errorf("%v", before)
 	}
 	errtest.None(t, os.Remove(file))
-	if got := a.look().changed(before); !slices.Equal(got, []string{file}) {
-		t.Errorf("changed %v", got)
-	}
+	valuetest.Deep(t, a.look().changed(before), []string{file}, "changed")
 }
 
 // TestNotify: the end of a run is told by HTTP or to a command, a second time if that failed, and what

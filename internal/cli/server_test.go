@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // serverPatience bounds what a busy machine may take.
@@ -183,9 +184,8 @@ func TestServerKilled20Times(t *testing.T) {
 	}
 	open()
 	run.succeeds(t)
-	if said := run.out.String(); !strings.Contains(said, "60 steps: ") || !strings.Contains(said, "was started in its place") {
-		t.Errorf("it said:\n%s", said)
-	}
+	said := run.out.String()
+	valuetest.Says(t, said, "60 steps: ", "was started in its place")
 }
 
 // TestLeaverHarmsNobody: who started the server leaves by Ctrl-C, and another one
@@ -293,9 +293,7 @@ func TestListeningHead(t *testing.T) {
 	open()
 	attach := startRedsi(t, t.TempDir(), "attach", "--state", state)
 	attach.succeeds(t)
-	if said := attach.out.String(); !strings.Contains(said, "has ended: 0 hit, 2 ran") {
-		t.Errorf("it said:\n%s", said)
-	}
+	valuetest.Says(t, attach.out.String(), "has ended: 0 hit, 2 ran")
 	worker.goesOn(t)
 	for _, p := range []*redsiProcess{worker, dev} {
 		errtest.None(t, p.Process.Signal(syscall.SIGINT))
@@ -445,9 +443,7 @@ func TestAsJob(t *testing.T) {
 	says(log, "of this plan is still open: it goes on")
 	says(log, `RUN    step.command.one["1"]`)
 	ends(pid)
-	if said := log(); !strings.Contains(said, "was cancelled: 0 hit, 0 ran, 1 cancelled\n") {
-		t.Error(said)
-	}
+	valuetest.Says(t, log(), "was cancelled: 0 hit, 0 ran, 1 cancelled\n")
 }
 
 // TestRunSlurmRefuses: before anything is submitted.

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -178,14 +179,11 @@ func TestTextsKeepTheirBytes(t *testing.T) {
 		"\"x\" # a comment in another form: e\u0301\n": "x",
 	} {
 		got, err := of(t, expr, files, pipeline.Options{})
-		if err != nil || got != want {
-			t.Errorf("%s is %+q, want %+q, %v", expr, got, want, err)
-		}
+		errtest.None(t, err, expr)
+		valuetest.Is(t, got, want, expr)
 	}
 	for name, o := range given("é") {
-		if got, err := of(t, takesGiven, files, o); err != nil || got != "é"+text {
-			t.Errorf("a variable by %s: %+q, %v", name, got, err)
-		}
+		valuetest.Of(t, "é"+text, name)(of(t, takesGiven, files, o))
 	}
 }
 
@@ -237,9 +235,7 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 		`tonumber("123456789012345678901")`: "123456789012345678901", `jsondecode("123456789012345678901")`: "123456789012345678901",
 		`"${123456789012345678901}"`: "123456789012345678901", "1234567.12345678901234": "1234567.12345678901234",
 	} {
-		if got, err := of(t, expr, nil, pipeline.Options{}); err != nil || got != want {
-			t.Errorf("%s is %s, want %s, %v", expr, got, want, err)
-		}
+		valuetest.Of(t, want, expr)(of(t, expr, nil, pipeline.Options{}))
 	}
 	errtest.Says(t, errtest.Of(of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{})), "9223372036854775808")
 }

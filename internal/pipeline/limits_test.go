@@ -235,13 +235,9 @@ func sane(t *testing.T, ds pipeline.Diagnostics) {
 	}
 	var b bytes.Buffer
 	for _, s := range []pipeline.Style{{}, {Width: 40, Color: true}} {
-		if err := ds.Write(&b, s); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, ds.Write(&b, s))
 	}
-	if _, err := ds.MarshalJSON(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(ds.MarshalJSON()))
 	if ds.HasErrors() != (ds.Err() != nil) {
 		t.Error("Err does not say what HasErrors says")
 	}

@@ -74,9 +74,7 @@ func TestInvalid(t *testing.T) {
 	for _, name := range entries(t, "testdata/invalid") {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			p, ds := load(t, name)
-			if p != nil || !ds.HasErrors() {
-				t.Errorf("it loads")
-			}
+			valuetest.That(t, p == nil && ds.HasErrors(), "it loads")
 			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds))
 		})
 	}
@@ -246,9 +244,7 @@ func TestQuestions(t *testing.T) {
 		for _, q := range ds.Questions {
 			got += q.Text
 		}
-		if got != want || !ds.HasErrors() {
-			t.Errorf("%s\nasks %q, want %q: %v", source, got, want, ds.Err())
-		}
+		valuetest.That(t, got == want && ds.HasErrors(), source, "asks", got, "want", want, ds.Err())
 		if want == "" {
 			continue
 		}
@@ -317,13 +313,9 @@ X
 		if name == "local.file" {
 			want = strings.ReplaceAll(want, "\n", "\r\n")
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		valuetest.Is(t, got, want, name)
 	}
-	if unix["local.quoted"] != "a\r\nb" {
-		t.Errorf("%q", unix["local.quoted"])
-	}
+	valuetest.Is(t, unix["local.quoted"], "a\r\nb")
 }
 
 // TestForEachOfSet: toset() in a for_each, which need not be made, is what it is elsewhere, mistakes too.

@@ -87,9 +87,7 @@ func TestBlocksOfModule(t *testing.T) {
 	} {
 		p, ds, _ := withModule("module \"m\" { source = \"./m\" }\n", map[string]string{"./m": c.module}, pipeline.Options{Registry: kinds(), Lint: true})
 		ds.List = slices.DeleteFunc(ds.List, func(d *hcl.Diagnostic) bool { return d.Summary == "Unused module" })
-		if got := fmt.Sprint(summaries(ds)); got != c.diagnostics {
-			t.Errorf("%s: %s, want %s", c.module, got, c.diagnostics)
-		}
+		valuetest.Is(t, fmt.Sprint(summaries(ds)), c.diagnostics, c.module)
 		if p == nil {
 			continue
 		}
@@ -125,9 +123,7 @@ func TestSlipsOfInstances(t *testing.T) {
 		{`["a", "b"]`, "variable \"key\" {}\nstep \"download\" \"d\" { uri = var.key }\n", "[Unknown attribute]"},
 	} {
 		_, ds, _ := withModule(fmt.Sprintf(call, c.keys), map[string]string{"./m": c.module}, pipeline.Options{Registry: kinds()})
-		if got := fmt.Sprint(summaries(ds)); got != c.want {
-			t.Errorf("%s: %s, want %s: %v", c.keys, got, c.want, ds.Err())
-		}
+		valuetest.Is(t, fmt.Sprint(summaries(ds)), c.want, c.keys, ds.Err())
 	}
 }
 
@@ -205,9 +201,7 @@ func TestScope(t *testing.T) {
 			t.Errorf("%s: %v", expression, ds.Err())
 			continue
 		}
-		if got := language.Text(v, func(step.Ref) string { return "note" }); got != want {
-			t.Errorf("%s = %s, want %s", expression, got, want)
-		}
+		valuetest.Is(t, language.Text(v, func(step.Ref) string { return "note" }), want, expression)
 	}
 	for expression, want := range map[string]string{
 		"local.size":   `Did you mean "sizes"?`,

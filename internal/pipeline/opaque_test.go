@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -86,9 +87,7 @@ func TestArtifactInFunctions(t *testing.T) {
 				t.Errorf("%s is %s", call, got)
 			case !textFails && !handsOn[f.Name]:
 				refused++
-				if got != opaqueTitle {
-					t.Errorf("%s fails with %q", call, got)
-				}
+				valuetest.Is(t, got, opaqueTitle, call)
 				if got, failed := evaluated(s, "try("+call+", 7)"); !failed || got != opaqueTitle {
 					t.Errorf("within try, %s is %s", call, got)
 				}
@@ -216,9 +215,8 @@ func TestSensitive(t *testing.T) {
 			t.Errorf("%v %s %v", p.Secrets, p.Vars, p.Inputs())
 		}
 		_, pre, err := kinds().Key(p.Steps[0].Task)
-		if err != nil || !strings.Contains(string(pre), `"secret_env":["OTHER","TOKEN"]`) {
-			t.Errorf("%s, %v", pre, err)
-		}
+		errtest.None(t, err)
+		valuetest.Says(t, string(pre), `"secret_env":["OTHER","TOKEN"]`)
 	}
 	for attrs, want := range map[string]string{
 		`argv = [var.s]`:                                  "Sensitive value",
@@ -317,9 +315,8 @@ output "token" { value = var.token }
 					t.Errorf("%+v: %s has %s", c, s.Address, got)
 				}
 			}
-			if p.Secrets["s"] != planted || len(p.Secrets) != 1 {
-				t.Errorf("%+v: secrets %v", c, p.Secrets)
-			}
+			valuetest.Is(t, p.Secrets["s"], planted, c, p.Secrets)
+			valuetest.Is(t, len(p.Secrets), 1, c, p.Secrets)
 		}
 	}
 }
@@ -364,8 +361,6 @@ output "all" { value = "${var.lr} ${jsonencode(var.seeds)} ${var.train.layers}" 
 			t.Errorf("%s %q: %v", c.name, c.text, ds.Err())
 			continue
 		}
-		if got := fmt.Sprintf("%s %s %s", p.Vars["lr"], p.Vars["seeds"], p.Vars["train"]); got != c.want {
-			t.Errorf("%s %q: %s", c.name, c.text, got)
-		}
+		valuetest.Is(t, fmt.Sprintf("%s %s %s", p.Vars["lr"], p.Vars["seeds"], p.Vars["train"]), c.want, c.name, c.text)
 	}
 }

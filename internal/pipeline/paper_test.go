@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -34,9 +35,7 @@ paper {
 	errtest.None(t, ds.Err())
 	want := pipeline.Paper{Title: "T", Part: "7 of 55 files", Authors: []string{"A", "B"}, URL: "https://example.org/t", Abstract: "About T.", License: "CC-BY-4.0", Keywords: []string{"x", "y"}, DOI: "10.5281/zenodo.1234", Version: "1.1",
 		ORCID: map[string]string{"A": "0000-0002-1825-0097", "B": "0000-0002-1694-233X"}, Affiliations: map[string]string{"B": "Somewhere"}}
-	if !reflect.DeepEqual(p.Paper, want) || len(p.Steps) != 0 {
-		t.Errorf("%+v and %d steps", p.Paper, len(p.Steps))
-	}
+	valuetest.That(t, reflect.DeepEqual(p.Paper, want) && len(p.Steps) == 0, p.Paper, "and", len(p.Steps), "steps")
 }
 
 // TestPaperMistakes: what would be wrong in a deposit or a citation is said at load.
@@ -89,13 +88,9 @@ step "download" "nq" { url = "https://example.org/a" }
 	errtest.None(t, err)
 	want := pipeline.Results{From: []string{"https://example.org/paper", "s3://bucket/main?anonymous=true", "colleague", "/abs"},
 		Trust: []signature.Public{alice}, Revoked: []signature.Public{bob}, Untrusted: "verify", Shared: "run"}
-	if !reflect.DeepEqual(p.Results, want) {
-		t.Errorf("%+v", p.Results)
-	}
+	valuetest.Deep(t, p.Results, want)
 	without, _ := pipeline.Load(map[string][]byte{"sub/p.hcl": []byte(strings.Repeat("\n", 6) + rest)}, pipeline.Options{Registry: kinds()})
-	if !reflect.DeepEqual(p.Steps, without.Steps) {
-		t.Errorf("%+v, without the block %+v", p.Steps, without.Steps)
-	}
+	valuetest.Deep(t, p.Steps, without.Steps)
 }
 
 // TestChecklist: what a pipeline says for checklists is read with its places, and makes no step.

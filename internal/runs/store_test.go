@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestOpenRunsOfOtherPlans: a run that was killed is closed by a whole one of its plan
@@ -26,15 +27,11 @@ func TestOpenRunsOfOtherPlans(t *testing.T) {
 	// Records of releases before have no counts: their steps tell.
 	partly := Record{RunID: "1", Pipeline: "t.hcl", Plan: now, Steps: []Step{{Address: "a", Key: key, Outcome: Ran}, {Address: "b", Outcome: Skipped}}}
 	errtest.None(t, Write(t.Context(), store, partly))
-	if ids := open(t, store); len(ids) != 2 {
-		t.Errorf("after a run with a step without result, open: %q", ids)
-	}
+	valuetest.Is(t, len(open(t, store)), 2, "after a run with a step without result, open")
 	whole := partly
 	whole.RunID, whole.Steps = "2", partly.Steps[:1]
 	errtest.None(t, Write(t.Context(), store, whole))
-	if ids := open(t, store); !slices.Equal(ids, []string{"killed"}) {
-		t.Errorf("after a whole run, open: %q", ids)
-	}
+	valuetest.Deep(t, open(t, store), []string{"killed"}, "after a whole run, open")
 	stored := func() (artifacts.Digest, error) { return now, nil }
 	for id, want := range map[string]int{"3": 2, "4": 2} {
 		hits := whole
@@ -70,9 +67,7 @@ func TestOpenRunsOfGrownPlans(t *testing.T) {
 		errtest.None(t, Begin(t.Context(), store, id, "t.hcl", d))
 	}
 	errtest.None(t, Write(t.Context(), store, Record{RunID: "whole", Plan: grown(plan.Format, "2", first), Steps: []Step{{Key: first, Outcome: Hit}}}))
-	if ids := open(t, store); !slices.Equal(ids, []string{"form", "gone", "of another"}) {
-		t.Errorf("open: %q", ids)
-	}
+	valuetest.Deep(t, open(t, store), []string{"form", "gone", "of another"}, "open")
 }
 
 func open(t *testing.T, store artifacts.Store) []string {
@@ -102,9 +97,7 @@ func TestPermanentFailures(t *testing.T) {
 	}
 	errtest.None(t, store.Records.Put(t.Context(), "failures/r9/"+key.Hex(), []byte("{")))
 	found, err := PermanentFailures(t.Context(), store, map[artifacts.Digest]bool{key: true})
-	if err != nil || len(found) != 1 || found[key].Times != 2 || found[key].Error != "newest" {
-		t.Errorf("%+v, %v", found, err)
-	}
+	valuetest.That(t, err == nil && len(found) == 1 && found[key].Times == 2 && found[key].Error == "newest", found, err)
 	n := 0
 	if err := Failures(t.Context(), store, "r2", func(f Failure) bool { n++; return true }); err != nil || n != 1 {
 		t.Errorf("the part's own record alone has the log: %d, %v", n, err)
@@ -167,7 +160,5 @@ func TestTookOfPipeline(t *testing.T) {
 		t.Errorf("%v, want 2 s", got)
 	}
 	write(100, "other")
-	if got := Took(t.Context(), store, slog.New(slog.DiscardHandler), "", "mine"); len(got) != 0 {
-		t.Errorf("%v of more than %d runs ago", got, runsLooked)
-	}
+	valuetest.Is(t, len(Took(t.Context(), store, slog.New(slog.DiscardHandler), "", "mine")), 0, runsLooked)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -40,14 +41,10 @@ table "t" {
 			File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, "state"), StoreURL: filepath.Join(dir, "store")}
 		pl, p, err := se.LoadPlan(t.Context())
 		errtest.None(t, err)
-		if len(p.Steps) != c.kept {
-			t.Errorf("of %d steps the pipeline has %d, want %d", len(pl.Steps), len(p.Steps), c.kept)
-		}
+		valuetest.Is(t, len(p.Steps), c.kept, len(pl.Steps))
 		v, err := se.Preview(t.Context(), nil)
 		errtest.None(t, err)
-		if len(v.Pipeline.Steps) != c.kept {
-			t.Errorf("of %d steps the preview has %d, want %d", len(pl.Steps), len(v.Pipeline.Steps), c.kept)
-		}
+		valuetest.Is(t, len(v.Pipeline.Steps), c.kept, len(pl.Steps))
 	}
 }
 

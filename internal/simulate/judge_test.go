@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -425,9 +426,7 @@ func TestJudge(t *testing.T) {
 			o.histories = told(&history.HistoryEvent{EventType: enums.EVENT_TYPE_ACTIVITY_TASK_FAILED}, does)
 		},
 	} {
-		if said := judged(breaks); !strings.Contains(said, want) {
-			t.Errorf("want %q, got %q", want, said)
-		}
+		valuetest.Says(t, judged(breaks), want)
 	}
 	for name, right := range map[string]func(o *seen){
 		"all is well":                  func(*seen) {},
@@ -438,8 +437,6 @@ func TestJudge(t *testing.T) {
 			o.work = again(o, 15*s)
 		},
 	} {
-		if said := judged(right); said != "" {
-			t.Errorf("%s: %s", name, said)
-		}
+		valuetest.Is(t, judged(right), "", name)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // The model of what a run is, from the documents for users: pipelines.md says which steps there
@@ -237,8 +238,6 @@ func TestModel(t *testing.T) {
 			got = append(got, fmt.Sprint(strings.TrimPrefix(at, "step."), " ", e.ends))
 		}
 		slices.Sort(got)
-		if s := strings.Join(got, "; "); s != test.want {
-			t.Errorf("%s:\n got %s\nwant %s", name, s, test.want)
-		}
+		valuetest.Is(t, strings.Join(got, "; "), test.want, name)
 	}
 }

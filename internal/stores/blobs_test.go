@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // maxBlob is the largest blob in a call that tests make of ReadBlob.
@@ -25,9 +26,7 @@ func blobRoundTrip(t *testing.T, s artifacts.Store) {
 		want := storetest.Bytes(uint64(i), n)
 		d := put(t, s, want)
 		got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob)
-		if err != nil {
-			t.Fatalf("read %d bytes: %v", n, err)
-		}
+		errtest.None(t, err, n)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes came back as %d others", n, len(got))
 		}
@@ -73,9 +72,7 @@ func blobPutFails(t *testing.T, s artifacts.Store) {
 			t.Errorf("Put that breaks after %d bytes: %v", n, err)
 		}
 	}
-	if all := listBlobs(t, t.Context(), s); len(all) != 0 {
-		t.Errorf("a failed Put left %v", all)
-	}
+	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 0, "a failed Put left")
 }
 
 func blobPutCancelled(t *testing.T, s artifacts.Store) {
@@ -85,9 +82,7 @@ func blobPutCancelled(t *testing.T, s artifacts.Store) {
 	if _, _, err := s.Blobs.Put(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put = %v, want context.Canceled", err)
 	}
-	if all := listBlobs(t, t.Context(), s); len(all) != 0 {
-		t.Errorf("a cancelled Put left %v", all)
-	}
+	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 0, "a cancelled Put left")
 	put(t, s, b) // and it can be done again
 }
 
@@ -138,9 +133,7 @@ func blobList(t *testing.T, s artifacts.Store) {
 			t.Errorf("listed %s with %d bytes, want %d", info.Digest, info.Size, n)
 		}
 	}
-	if len(all) != len(want) {
-		t.Errorf("listed %d blobs, want %d", len(all), len(want))
-	}
+	valuetest.Is(t, len(all), len(want), "listed blobs")
 	n := 0
 	for range s.Blobs.List(t.Context()) { // a caller may stop early
 		if n++; n == 3 {
@@ -152,9 +145,7 @@ func blobList(t *testing.T, s artifacts.Store) {
 func blobDelete(t *testing.T, s artifacts.Store) {
 	d := put(t, s, []byte("short-lived"))
 	for range 2 { // the second time it is not there
-		if err := s.Blobs.Delete(t.Context(), d); err != nil {
-			t.Fatalf("Delete: %v", err)
-		}
+		errtest.None(t, s.Blobs.Delete(t.Context(), d), "Delete")
 		if _, err := s.Blobs.Open(t.Context(), d); !errors.Is(err, artifacts.ErrNotExist) {
 			t.Fatalf("Open after Delete: %v", err)
 		}
@@ -179,9 +170,7 @@ func blobConcurrent(t *testing.T, s artifacts.Store) {
 		})
 	}
 	wg.Wait()
-	if all := listBlobs(t, t.Context(), s); len(all) != 4 {
-		t.Errorf("%d blobs after 32 Puts of 4 contents", len(all))
-	}
+	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 4, "blobs after 32 Puts of 4 contents")
 }
 
 func blobCloseEarly(t *testing.T, s artifacts.Store) {
@@ -190,9 +179,7 @@ func blobCloseEarly(t *testing.T, s artifacts.Store) {
 		rc, err := s.Blobs.Open(t.Context(), d)
 		errtest.None(t, err)
 		errtest.None(t, errtest.Of(io.ReadFull(rc, make([]byte, 10))))
-		if err := rc.Close(); err != nil {
-			t.Fatalf("Close before EOF: %v", err)
-		}
+		errtest.None(t, rc.Close(), "Close before EOF")
 	}
 }
 
@@ -221,9 +208,7 @@ func integrity(t *testing.T, s artifacts.Store, rewrite func(d artifacts.Digest,
 			}
 			errtest.None(t, s.Blobs.Delete(t.Context(), d))
 			put(t, s, b)
-			if _, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob); err != nil {
-				t.Errorf("stored anew: %v", err)
-			}
+			errtest.None(t, errtest.Of(artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob)), "stored anew")
 		})
 	}
 }

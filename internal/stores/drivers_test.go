@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/stores/web"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestMemory(t *testing.T) {
@@ -166,9 +167,7 @@ func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), 
 	if r, err := artifacts.Check(ctx, s, artifacts.CheckOptions{}); err != nil || len(r.Strays)+len(r.Problems) != 0 || r.Blobs != 1 {
 		t.Errorf("left: %+v, %v", r, err)
 	}
-	if got := listRecords(t, s, ""); !slices.Equal(got, []string{"runs/1"}) {
-		t.Errorf("records %q", got)
-	}
+	valuetest.Deep(t, listRecords(t, s, ""), []string{"runs/1"}, "records")
 
 	// A file where a folder of blobs or records belongs is a problem.
 	z := []byte("z")
@@ -183,10 +182,6 @@ func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), 
 			t.Errorf("%s", p)
 		}
 	}
-	if _, err := artifacts.PutBytes(ctx, s.Blobs, z); err != nil {
-		t.Error(err)
-	}
-	if err := s.Records.Create(ctx, "results/1", []byte("{}")); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.PutBytes(ctx, s.Blobs, z)))
+	errtest.None(t, s.Records.Create(ctx, "results/1", []byte("{}")))
 }

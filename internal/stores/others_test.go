@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // Theirs is an empty store of somebody else, and how we see it.
@@ -100,19 +101,13 @@ func served(t *testing.T, theirs Theirs, p people) {
 	if !e.Hit() || e.Result.From != theirs.Other.Name || e.Result.Signer != p.alice.Public().String() || e.Result.OutputsDigest() != r.OutputsDigest() {
 		t.Fatalf("%+v, %q", e.Result, e.Miss())
 	}
-	if n := len(listBlobs(t, t.Context(), own)) + len(listRecords(t, own, "")); n != 0 {
-		t.Errorf("a look-up left %d blobs and records", n)
-	}
-	if got, err := read(t, s, r.Outputs["dev"].Digest); got != "two" || err != nil {
-		t.Errorf("read %q, %v", got, err)
-	}
+	valuetest.Is(t, len(listBlobs(t, t.Context(), own))+len(listRecords(t, own, "")), 0)
+	valuetest.Of(t, "two")(read(t, s, r.Outputs["dev"].Digest))
 	if missing, err := own.Blobs.Missing(t.Context(), []artifacts.Digest{r.Outputs["dev"].Digest, r.Outputs["train"].Digest}); err != nil || len(missing) != 1 {
 		t.Errorf("own lacks %v, %v after one blob was read", missing, err)
 	}
 	none := artifacts.Sum([]byte("nobody has this"))
-	if _, err := s.Open(t.Context(), none); !errors.Is(err, artifacts.ErrNotExist) {
-		t.Errorf("a blob that nobody has: %v", err)
-	}
+	errtest.Is(t, errtest.Of(s.Open(t.Context(), none)), artifacts.ErrNotExist, "a blob that nobody")
 	if e := lookUp(t, s, none); e.Hit() || e.Miss() != "no result" {
 		t.Errorf("a result that nobody has: %q", e.Miss())
 	}
@@ -160,12 +155,8 @@ func brought(t *testing.T, theirs Theirs, p people) {
 			t.Errorf("%s came as %q, %v; theirs is %q, %v", name, got, gerr, want, err)
 		}
 	}
-	if got, err := read(t, own.Blobs, r.Log.Digest); got != "said" || err != nil {
-		t.Errorf("its log: %q, %v", got, err)
-	}
-	if got, err := read(t, own.Blobs, r.Kept[0].Digest); got != "list" || err != nil {
-		t.Errorf("what it keeps: %q, %v", got, err)
-	}
+	valuetest.Of(t, "said")(read(t, own.Blobs, r.Log.Digest))
+	valuetest.Of(t, "list")(read(t, own.Blobs, r.Kept[0].Digest))
 	alone := artifacts.With(own, nil, artifacts.Policy{Ring: p.ring, Own: artifacts.RunUntrusted, Signer: p.bob})
 	if e := lookUp(t, alone, r.Key); !e.Hit() || e.Result.From != "" || e.Result.Signer != p.alice.Public().String() {
 		t.Errorf("by itself: %q", e.Miss())
@@ -201,9 +192,7 @@ func unsigned(t *testing.T, theirs Theirs, p people) {
 			t.Errorf("%+v: from %q", c.policy, e.Foreign.From)
 		}
 		if c.hit {
-			if err := artifacts.Bring(t.Context(), s, e.Result, nil); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
 		}
 	}
 	done, err := artifacts.SignResult(t.Context(), theirs.Store, r.Key, p.alice)
@@ -238,9 +227,7 @@ func flippedByte(t *testing.T, theirs Theirs, p people) {
 			t.Errorf("read: %v", err)
 		}
 	}
-	if blobs := listBlobs(t, t.Context(), own); len(blobs) != 0 {
-		t.Errorf("own has %v", blobs)
-	}
+	valuetest.Is(t, len(listBlobs(t, t.Context(), own)), 0, "own")
 	if dropped, err := artifacts.DropCorrupt(t.Context(), s.Own, d); dropped || err != nil {
 		t.Errorf("DropCorrupt: %v, %v", dropped, err)
 	}
@@ -250,9 +237,7 @@ func flippedByte(t *testing.T, theirs Theirs, p people) {
 	second := mem.New()
 	put(t, second, []byte("one"))
 	s = artifacts.With(own, []artifacts.Other{theirs.Other, {Reader: second.Reader(), Name: "second"}}, artifacts.Policy{Ring: p.ring})
-	if got, err := read(t, s, d); got != "one" || err != nil {
-		t.Errorf("from the second: %q, %v", got, err)
-	}
+	valuetest.Of(t, "one")(read(t, s, d))
 }
 
 func lostBlob(t *testing.T, theirs Theirs, p people) {
@@ -289,9 +274,7 @@ func longResult(t *testing.T, theirs Theirs, p people) {
 	errtest.None(t, err)
 	_, after, _ := strings.Cut(string(record), `"body":"sha256:`)
 	body, err := artifacts.ParseHex(after[:64])
-	if err != nil {
-		t.Fatalf("%s: %v", record, err)
-	}
+	errtest.None(t, err, record)
 	theirs.Rewrite(body, []byte("{}"))
 	s = artifacts.With(mem.New(), []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring})
 	if e := lookUp(t, s, r.Key); e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Damaged {
@@ -378,9 +361,7 @@ func planted(t *testing.T, theirs Theirs, p people) {
 			// Nor is it brought by someone who holds on to it.
 			r := forged(name)
 			r.From = theirs.Other.Name
-			if err := artifacts.Bring(t.Context(), s, &r, nil); err == nil {
-				t.Errorf("%s: it is brought", name)
-			}
+			errtest.Some(t, artifacts.Bring(t.Context(), s, &r, nil), name)
 		}
 	}
 	// In a store of our own that others write to, it is not believed, and gives way.

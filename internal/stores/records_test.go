@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func recordRoundTrip(t *testing.T, s artifacts.Store) {
@@ -21,9 +22,7 @@ func recordRoundTrip(t *testing.T, s artifacts.Store) {
 	}
 	for _, want := range []string{`{"a":1}`, `{}`, strings.Repeat("x", artifacts.MaxRecord)} {
 		data := []byte(want)
-		if err := s.Records.Put(ctx, "runs/1", data); err != nil {
-			t.Fatalf("Put: %v", err)
-		}
+		errtest.None(t, s.Records.Put(ctx, "runs/1", data), "Put")
 		data[0] = '!' // the store has its own copy
 		got, err := s.Records.Get(ctx, "runs/1")
 		if err != nil || string(got) != want {
@@ -35,9 +34,7 @@ func recordRoundTrip(t *testing.T, s artifacts.Store) {
 
 func recordCreate(t *testing.T, s artifacts.Store) {
 	ctx := t.Context()
-	if err := s.Records.Create(ctx, "results/k", []byte("first")); err != nil {
-		t.Fatalf("Create: %v", err)
-	}
+	errtest.None(t, s.Records.Create(ctx, "results/k", []byte("first")), "Create")
 	if err := s.Records.Create(ctx, "results/k", []byte("second")); !errors.Is(err, artifacts.ErrExist) {
 		t.Fatalf("Create again: %v; want ErrExist", err)
 	}
@@ -45,9 +42,7 @@ func recordCreate(t *testing.T, s artifacts.Store) {
 		t.Fatalf("Get = %q, %v", got, err)
 	}
 	errtest.None(t, s.Records.Delete(ctx, "results/k"))
-	if err := s.Records.Create(ctx, "results/k", []byte("third")); err != nil {
-		t.Fatalf("Create after Delete: %v", err)
-	}
+	errtest.None(t, s.Records.Create(ctx, "results/k", []byte("third")), "Create after Delete")
 	errtest.None(t, s.Records.Put(ctx, "results/p", []byte("put")))
 	if err := s.Records.Create(ctx, "results/p", []byte("x")); !errors.Is(err, artifacts.ErrExist) {
 		t.Fatalf("Create after Put: %v; want ErrExist", err)
@@ -58,9 +53,7 @@ func recordReplace(t *testing.T, s artifacts.Store) {
 	ctx := t.Context()
 	replace := func(old, data string, want error) {
 		t.Helper()
-		if err := s.Records.Replace(ctx, "results/k", []byte(old), []byte(data)); !errors.Is(err, want) {
-			t.Errorf("Replace %.20q by %.20q: %v, want %v", old, data, err, want)
-		}
+		errtest.Is(t, s.Records.Replace(ctx, "results/k", []byte(old), []byte(data)), want, old, data)
 	}
 	replace("first", "second", artifacts.ErrNotExist)
 	errtest.None(t, s.Records.Create(ctx, "results/k", []byte("first")))
@@ -121,9 +114,7 @@ var oddNames = []string{
 
 func recordNames(t *testing.T, s artifacts.Store) {
 	for _, name := range oddNames {
-		if err := s.Records.Create(t.Context(), name, []byte(name)); err != nil {
-			t.Errorf("Create(%q): %v", name, err)
-		}
+		errtest.None(t, s.Records.Create(t.Context(), name, []byte(name)), "Create", name)
 	}
 	for _, name := range oddNames {
 		if got, err := s.Records.Get(t.Context(), name); err != nil || string(got) != name {
@@ -131,9 +122,7 @@ func recordNames(t *testing.T, s artifacts.Store) {
 		}
 	}
 	want := slices.Sorted(slices.Values(oddNames))
-	if got := listRecords(t, s, ""); !slices.Equal(got, want) {
-		t.Errorf("listed\n%q\nwant\n%q", got, want)
-	}
+	valuetest.Deep(t, listRecords(t, s, ""), want, "listed")
 	for _, prefix := range []string{"a", "a/", "a.json/", "A", "pins/P", "runs/step", "long/long/", ".", "…", "none", "none/x", "/", "../", "a//"} {
 		var want []string
 		for _, n := range slices.Sorted(slices.Values(oddNames)) {
@@ -141,9 +130,7 @@ func recordNames(t *testing.T, s artifacts.Store) {
 				want = append(want, n)
 			}
 		}
-		if got := listRecords(t, s, prefix); !slices.Equal(got, want) {
-			t.Errorf("List(%q) = %q, want %q", prefix, got, want)
-		}
+		valuetest.Deep(t, listRecords(t, s, prefix), want, "List", prefix)
 	}
 }
 
@@ -163,19 +150,13 @@ func recordBadNames(t *testing.T, s artifacts.Store) {
 			}
 		}
 	}
-	if got := listRecords(t, s, ""); len(got) != 0 {
-		t.Errorf("records after bad names: %q", got)
-	}
+	valuetest.Is(t, len(listRecords(t, s, "")), 0, "records after bad names")
 }
 
 func recordTooLarge(t *testing.T, s artifacts.Store) {
 	data := make([]byte, artifacts.MaxRecord+1)
-	if err := s.Records.Create(t.Context(), "runs/big", data); err == nil {
-		t.Error("Create took a record that is too large")
-	}
-	if err := s.Records.Put(t.Context(), "runs/big", data); err == nil {
-		t.Error("Put took a record that is too large")
-	}
+	errtest.Some(t, s.Records.Create(t.Context(), "runs/big", data), "Create took a record that is too large")
+	errtest.Some(t, s.Records.Put(t.Context(), "runs/big", data), "Put took a record that is too large")
 }
 
 // recordList has more records than a page of an S3 listing.
@@ -201,16 +182,12 @@ func recordList(t *testing.T, s artifacts.Store) {
 	close(work)
 	wg.Wait()
 	slices.Sort(want)
-	if got := listRecords(t, s, "results/"); !slices.Equal(got, want) {
-		t.Errorf("listed %d records, want %d", len(got), n)
-	}
+	valuetest.Deep(t, listRecords(t, s, "results/"), want, "listed records", n)
 	if got := listRecords(t, s, want[0][:12]); len(got) == 0 || got[0] != want[0] {
 		t.Errorf("List of a partial hex key = %q", got)
 	}
 	for info, err := range s.Records.List(t.Context(), "results/") { // a caller may stop early
-		if err != nil || info.Size != 2 || info.ModTime.IsZero() {
-			t.Errorf("first of the list: %+v, %v", info, err)
-		}
+		valuetest.That(t, err == nil && info.Size == 2 && !info.ModTime.IsZero(), "first of the list", info, err)
 		break
 	}
 }
@@ -220,13 +197,9 @@ func recordDelete(t *testing.T, s artifacts.Store) {
 		errtest.None(t, s.Records.Create(t.Context(), name, []byte("1")))
 	}
 	for range 2 { // the second time it is not there
-		if err := s.Records.Delete(t.Context(), "a"); err != nil {
-			t.Fatalf("Delete: %v", err)
-		}
+		errtest.None(t, s.Records.Delete(t.Context(), "a"), "Delete")
 	}
-	if got := listRecords(t, s, ""); !slices.Equal(got, []string{"a/b"}) {
-		t.Errorf("left after Delete(a): %q", got)
-	}
+	valuetest.Deep(t, listRecords(t, s, ""), []string{"a/b"})
 }
 
 func recordPutAtomic(t *testing.T, s artifacts.Store) {

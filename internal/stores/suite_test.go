@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // check is one property of a store, tried on an empty one.
@@ -75,9 +76,7 @@ func run(t *testing.T, open func(t *testing.T) artifacts.Store, checks []check) 
 func put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	t.Helper()
 	d, n, err := s.Blobs.Put(t.Context(), bytes.NewReader(b))
-	if err != nil {
-		t.Fatalf("Put of %d bytes: %v", len(b), err)
-	}
+	errtest.None(t, err, len(b))
 	if want := artifacts.Sum(b); d != want || n != int64(len(b)) {
 		t.Fatalf("Put = %s, %d; want %s, %d", d, n, want, len(b))
 	}
@@ -88,9 +87,7 @@ func listBlobs(t *testing.T, ctx context.Context, s artifacts.Store) []artifacts
 	t.Helper()
 	var all []artifacts.BlobInfo
 	for info, err := range s.Blobs.List(ctx) {
-		if err != nil {
-			t.Fatalf("List: %v", err)
-		}
+		errtest.None(t, err, "List")
 		all = append(all, info)
 	}
 	slices.SortFunc(all, func(a, b artifacts.BlobInfo) int { return a.Digest.Compare(b.Digest) })
@@ -101,9 +98,7 @@ func listRecords(t *testing.T, s artifacts.Store, prefix string) []string {
 	t.Helper()
 	var names []string
 	for info, err := range s.Records.List(t.Context(), prefix) {
-		if err != nil {
-			t.Fatalf("List(%q): %v", prefix, err)
-		}
+		errtest.None(t, err, "List", prefix)
 		names = append(names, info.Name)
 	}
 	return names
@@ -133,20 +128,14 @@ func cancelled(t *testing.T, s artifacts.Store) {
 	for _, err := range s.Records.List(ctx, "") {
 		errs["Records.List"] = err
 	}
-	if len(errs) != 11 {
-		t.Errorf("%d methods answered", len(errs))
-	}
+	valuetest.Is(t, len(errs), 11, "methods answered")
 	for method, err := range errs {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s with a cancelled context: %v", method, err)
-		}
+		errtest.Is(t, err, context.Canceled, method)
 	}
 	if got, err := s.Records.Get(t.Context(), "runs/x"); err != nil || string(got) != "{}" {
 		t.Errorf("afterwards runs/x = %q, %v", got, err)
 	}
-	if len(listBlobs(t, t.Context(), s)) != 1 {
-		t.Error("a cancelled call changed the blobs")
-	}
+	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 1, "a cancelled call changed the blobs")
 }
 
 func publishAndLookup(t *testing.T, s artifacts.Store) {
@@ -171,9 +160,7 @@ func publishAndLookup(t *testing.T, s artifacts.Store) {
 func publishRace(t *testing.T, s artifacts.Store) {
 	raceToPublish(t, s, artifacts.Alone(s), "raced")
 	key := storetest.NewResult(t, s, "raced", nil).Key
-	if got := listRecords(t, s, "nondeterminism/"+key.Hex()+"/"); len(got) != 7 {
-		t.Errorf("%d non-determinism records, want 7", len(got))
-	}
+	valuetest.Is(t, len(listRecords(t, s, "nondeterminism/"+key.Hex()+"/")), 7, "non-determinism records 7")
 }
 
 // raceToPublish has eight publish a result of one key at once and returns the outputs of the
@@ -203,9 +190,7 @@ func raceToPublish(t *testing.T, s artifacts.Store, l *artifacts.Resolver, keyNa
 		})
 	}
 	wg.Wait()
-	if len(winners) != 1 {
-		t.Errorf("%s: %d outputs won, want 1", keyName, len(winners))
-	}
+	valuetest.Is(t, len(winners), 1, keyName)
 	for winner = range winners {
 	}
 	return winner
@@ -237,9 +222,7 @@ func publishOverRace(t *testing.T, s artifacts.Store) {
 		if got, err := artifacts.Lookup(t.Context(), c.s, first.Key); err != nil || got == nil || got.OutputsDigest() != winner {
 			t.Errorf("%s: then Lookup = %+v, %v", name, got, err)
 		}
-		if got := listRecords(t, s, "nondeterminism/"+first.Key.Hex()+"/"); len(got) != c.kept {
-			t.Errorf("%s: %d non-determinism records, want %d", name, len(got), c.kept)
-		}
+		valuetest.Is(t, len(listRecords(t, s, "nondeterminism/"+first.Key.Hex()+"/")), c.kept, name)
 	}
 }
 

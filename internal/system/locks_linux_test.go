@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestWithoutLocks: whoever takes a lock where the file system has none says where that is and what
@@ -41,9 +42,7 @@ func TestWithoutLocks(t *testing.T) {
 		}, "--state"},
 		"doctor": {func(folder string) error {
 			f := doctor.State(folder)
-			if f.OK || !strings.Contains(f.Do, "--state") {
-				t.Errorf("%+v", f)
-			}
+			valuetest.That(t, !f.OK && strings.Contains(f.Do, "--state"), f)
 			return errors.New(f.Note)
 		}, "the embedded server"},
 		"store": {func(folder string) error {

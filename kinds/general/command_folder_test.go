@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -71,9 +72,7 @@ func TestReadElsewhere(t *testing.T) {
 	for text, want := range map[string]bool{"docker run -v $PWD:/w x": true, "/usr/bin/podman": true, "exec sudo -u x wc": true,
 		"wc -l in/x": false, "python fit_docker.py": false, "result = sum(x)": false} {
 		for _, c := range []commandConfig{{Script: text}, {Argv: []string{"sh", "-c", text}}, {Files: map[string]string{"f": text}}} {
-			if got := c.readElsewhere(); got != want {
-				t.Errorf("%q: %v", text, got)
-			}
+			valuetest.Is(t, c.readElsewhere(), want, text)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -79,9 +79,7 @@ func TestCarriageReturns(t *testing.T) {
 // TestProblemsInOrder: the first problem of several at one path is the same each time.
 func TestProblemsInOrder(t *testing.T) {
 	c := commandConfig{Argv: []string{"./empty"}, Files: map[string]string{"empty": ""}, programConfig: programConfig{ExitCodes: []int{0}}}
-	if err := checkCommand(c); err != nil {
-		t.Errorf("an empty script among files: %v", err)
-	}
+	errtest.None(t, checkCommand(c), "an empty script among files")
 	for i := range 9 {
 		c.Files[fmt.Sprintf("in/%d", i)] = ""
 	}
@@ -98,9 +96,7 @@ func TestFolderThere(t *testing.T) {
 	const said = "FileExistsError: [Errno 17] File exists: 'res/a'"
 	for outputs, hint := range map[string]bool{"res/a/": true, "res/a/x": true, "other/x": false, "res": false} {
 		err := commandConfig{programConfig: programConfig{Outputs: []string{outputs}}}.withStrays(&command.ExitError{Argv: []string{"python"}, Code: 1, Tail: said}, t.TempDir())
-		if strings.Contains(err.Error(), "exist_ok=True") != hint {
-			t.Errorf("of outputs = [%q]: %v", outputs, err)
-		}
+		valuetest.Is(t, strings.Contains(err.Error(), "exist_ok=True"), hint, outputs, err)
 	}
 }
 
@@ -166,9 +162,7 @@ func TestUnkeyed(t *testing.T) {
 		{commandConfig{Argv: []string{"Rscript"}, programConfig: programConfig{Environment: &environmentUse{Kind: "image"}}}, nil},
 	} {
 		x.is.ProgramLibraries = true
-		if got := x.is.unkeyed(); !slices.Equal(got, x.want) {
-			t.Errorf("%q %q: %q, want %q", x.is.Argv, x.is.Script, got, x.want)
-		}
+		valuetest.Deep(t, x.is.unkeyed(), x.want, x.is.Argv, x.is.Script)
 		x.is.ProgramLibraries = false
 		if got := x.is.unkeyed(); got != nil {
 			t.Errorf("%q without packages: %q", x.is.Argv, got)
@@ -244,9 +238,7 @@ func TestTell(t *testing.T) {
 	}
 	tell(env, step.Granted{CPUs: 4, Memory: 12e9, Cards: "0,1"})
 	for name, want := range map[string]string{"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "4", "REDSI_CPUS": "4", "REDSI_MEMORY": "12000000000", "CUDA_VISIBLE_DEVICES": "0,1"} {
-		if env[name] != want {
-			t.Errorf("%s is %q, want %q", name, env[name], want)
-		}
+		valuetest.Is(t, env[name], want, name)
 	}
 }
 
@@ -264,9 +256,7 @@ func TestLocalSources(t *testing.T) {
 		"nothing/x": "no such file or directory",
 	} {
 		_, err := resolveDownload(t.Context(), s, downloadConfig{URLs: []string{url}})
-		if err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%s: %v", url, err)
-		}
+		valuetest.That(t, err != nil && strings.HasSuffix(err.Error(), want), url, err)
 	}
 	// Of what is one, the letters of patterns in its path are themselves, also once it is absolute.
 	for url, want := range map[string]string{"b 1.txt": "b 1.txt", "b*{%2A}.txt": "b*{%2A}.txt", "*.txt": "b 1.txt, b*{%2A}.txt", "./": "b 1.txt, b*{%2A}.txt"} {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // short are the rounds that every test of the tree does: a fault, and the seed
@@ -113,8 +114,6 @@ func TestMarkOf(t *testing.T) {
 		`step.command.all`:        "all",
 		`step.extract.train`:      "",
 	} {
-		if got := markOf(address); got != want {
-			t.Errorf("%s leaves the mark %q, not %q", address, got, want)
-		}
+		valuetest.Is(t, markOf(address), want, address)
 	}
 }

@@ -70,9 +70,7 @@ func TestLeft(t *testing.T) {
 // Each part has a cost, or nothing could be said of its time.
 func TestCosts(t *testing.T) {
 	for name := range builders(options{}) {
-		if costs[name].cpu == 0 || costs[name].usual == 0 {
-			t.Errorf("%s has no cost", name)
-		}
+		valuetest.That(t, costs[name].cpu != 0 && costs[name].usual != 0, name, "has no cost")
 	}
 }
 

@@ -74,7 +74,5 @@ func TestCudaNeeds(t *testing.T) {
 		}
 	}
 	unmet, err := unmetLibraries(dir)
-	if err != nil || len(unmet) > 0 {
-		t.Errorf("nobody has %v (%v)", unmet, err)
-	}
+	valuetest.That(t, err == nil && len(unmet) <= 0, "nobody has", unmet, err)
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const page = "text\n" +
@@ -27,9 +27,7 @@ func TestBlocks(t *testing.T) {
 		{File: "p.md", Exit: 2, In: "sub", Commands: []Command{
 			{Line: 12, Text: "ls x", Shown: []string{"x", "…"}, Check: true}, {Line: 15, Text: "true", Check: true}}},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, not %+v", got, want)
-	}
+	valuetest.Deep(t, got, want)
 	for name, text := range map[string]string{
 		"does not end":          "```sh\nls\n",
 		"is ```console":         "```\n$ ls\n```\n",
@@ -75,9 +73,7 @@ func TestMismatch(t *testing.T) {
 			varies = regexp.MustCompile(c.varies)
 		}
 		at, _ := Mismatch(strings.Split(c.shown, "\n"), strings.Split(c.printed, "\n"), varies)
-		if at != c.at {
-			t.Errorf("%q shown, %q printed: %d, not %d", c.shown, c.printed, at, c.at)
-		}
+		valuetest.Is(t, at, c.at, c.shown, c.printed)
 	}
 }
 
@@ -113,9 +109,7 @@ func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Write(t, filepath.Join(dir, "Makefile"), "hello:\n\t@echo hello\n")
 	printed, exit, err := (&Shell{dir, terminal(os.Environ()), t.TempDir()}).Run(t.Context(), "make hello", "")
-	if printed != "hello\n" || exit != 0 || err != nil {
-		t.Errorf("%q, exit %d, %v", printed, exit, err)
-	}
+	valuetest.That(t, printed == "hello\n" && exit == 0 && err == nil, printed, "exit", exit, err)
 }
 
 // TestExamples reads a program's help texts.
@@ -138,9 +132,7 @@ esac
 		got = append(got, b.File+": "+strings.TrimSpace(b.Commands[0].Text)+b.NotRun)
 	}
 	want := []string{"prog a --help: prog a x   # why", "prog a --help: prog a y", "prog b --help: prog bneeds b"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%q, not %q", got, want)
-	}
+	valuetest.Deep(t, got, want)
 	if _, err := Examples(context.Background(), s, "prog", []Special{{"prog c", "long"}}); err == nil {
 		t.Error("an old line is not told")
 	}
@@ -153,7 +145,5 @@ func TestDocumentation(t *testing.T) {
 		t.Skip("builds redsi with libtorch, and trains")
 	}
 	var said strings.Builder
-	if err := run(t.Context(), &said, filepath.Join("..", ".."), t.TempDir(), false, nil); err != nil {
-		t.Errorf("%v\n%s", err, said.String())
-	}
+	errtest.None(t, run(t.Context(), &said, filepath.Join("..", ".."), t.TempDir(), false, nil), said.String())
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
@@ -162,9 +163,7 @@ func TestMutations(t *testing.T) {
 			cells := maps.Clone(sh.cells)
 			maps.Copy(cells, m.cells)
 			now, err := sh.judge(cells)
-			if err != nil {
-				t.Fatalf("%s: %v", sh.address, err)
-			}
+			errtest.None(t, err, sh.address)
 			one, met := tally{all: 1}, map[render.Verdict]bool{}
 			for i, c := range now {
 				broken[i] = broken[i] || c.Verdict == render.Broken

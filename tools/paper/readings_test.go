@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -130,9 +131,7 @@ func TestReadings(t *testing.T) {
 			differing(p.config, r.config, "", c.options)
 		}
 	}
-	if len(paper) != len(released) {
-		t.Errorf("%d and %d steps", len(paper), len(released))
-	}
+	valuetest.Is(t, len(paper), len(released))
 	var b strings.Builder
 	b.WriteString("\n| steps | shared | different | by their own |\n|---|--:|--:|---|\n")
 	for _, step := range slices.Sorted(maps.Keys(counts)) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestFaults: every bad record is named by file and line, or left out and counted.
@@ -143,9 +144,7 @@ func TestWriteFails(t *testing.T) {
 	q := NewQuestions(Options{Policy: Policy{Skip: true}, Relevant: 1})
 	full := errors.New("the disk is full")
 	_, err := NewCollection(q).ReadDocuments(t.Context(), memory("d", "a\tone\n"), Reading{Format: Auto}, func(*Document) error { return full })
-	if !errors.As(err, new(*Unwritten)) || !errors.Is(err, full) || err.Error() != full.Error() {
-		t.Errorf("%v", err)
-	}
+	valuetest.That(t, errors.As(err, new(*Unwritten)) && errors.Is(err, full) && err.Error() == full.Error(), err)
 }
 
 // TestElements: what TREC's files have around texts.
@@ -194,9 +193,7 @@ Identify
 		`query 0 "7" test "coronavirus origin"`, `query 1 "301" test "International Organized Crime"`,
 		`query 2 "-1" test "A two-year-old, with salt & pepper."`,
 	} {
-		if !strings.Contains(r.text, want) {
-			t.Errorf("no %s in\n%s", want, r.text)
-		}
+		valuetest.Says(t, r.text, want)
 	}
 	how := map[Role]Reading{Queries: {Fields: map[string]string{"text": "question"}}, Documents: {Fields: map[string]string{"text": "HEADLINE"}}}
 	files[Queries] = []File{memory("t", topics[:strings.Index(topics, "<top>")])}
@@ -227,15 +224,12 @@ func TestTables(t *testing.T) {
 		{"a likelier name", `{"_id": "b", "body": "no", "text": "one", "id": "a"}` + "\n", Reading{}, `"a" "" "one"`},
 	} {
 		r, err := collected(t, map[Role][]File{Documents: {memory("d", c.text)}}, nil, Options{Relevant: 1}, map[Role]Reading{Documents: c.how})
-		if err != nil || !strings.Contains(r.text, c.want) {
-			t.Errorf("%s: %v\n%s", c.name, err, r.text)
-		}
+		valuetest.That(t, err == nil && strings.Contains(r.text, c.want), c.name, err, r.text)
 	}
 	qrels := "query-id\tcorpus-id\tscore\n\"a \"\"b\"\"\"\td\t1\n"
 	r, err := collected(t, map[Role][]File{Documents: {memory("d", "d\tone\n")}, Queries: {memory("q", "a \"b\"\twho\n")}, Judgments: {memory("r", qrels)}}, nil, Options{Relevant: 1}, nil)
-	if err != nil || r.questions.Report.Test.Asked != 1 {
-		t.Errorf("%v\n%s", err, r.text)
-	}
+	errtest.None(t, err, r.text)
+	valuetest.Is(t, r.questions.Report.Test.Asked, 1, r.text)
 }
 
 // TestGrades: what is relevant, and how much.
@@ -297,9 +291,7 @@ func TestDraw(t *testing.T) {
 	for i, line := range lines {
 		reversed[len(lines)-1-i] = line
 	}
-	if fmt.Sprint(draw(reversed, 1)) != fmt.Sprint(one) {
-		t.Error("another order draws others")
-	}
+	valuetest.Is(t, fmt.Sprint(draw(reversed, 1)), fmt.Sprint(one), "another order draws others")
 	if fmt.Sprint(draw(lines, 2)) == fmt.Sprint(one) {
 		t.Error("another seed draws the same")
 	}

@@ -14,11 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func fileAt(path, name string) File {
@@ -144,9 +143,7 @@ func TestFormats(t *testing.T) {
 		`query 3 "q4" test "animals near water" 3 2`,
 		"train\n0 0 0 1\n1 0 1 2\n1 0 3 0\ndev\n2 0 2 1\ntest\n3 0 1 1\n3 0 3 2\n3 0 0 0\n",
 	} {
-		if !strings.Contains(want.text, line) {
-			t.Errorf("BEIR has no %q:\n%s", line, want.text)
-		}
+		valuetest.Says(t, want.text, line)
 	}
 	if r := want.questions.Report; r.Unjudged != 1 || r.Test.Queries != 1 || r.Test.Several != 1 || r.Train.Irrelevant != 1 || r.Dev.Targets != 1 {
 		t.Errorf("%+v", r)
@@ -169,12 +166,8 @@ func TestFormats(t *testing.T) {
 		t.Run(c.folder, func(t *testing.T) {
 			got, err := imported(t, "testdata/"+c.folder, o, c.how)
 			errtest.None(t, err)
-			if diff := cmp.Diff(want.text, got.text); diff != "" {
-				t.Error(diff)
-			}
-			if got.formats[c.file] != c.format {
-				t.Errorf("%s was read as %s", c.file, got.formats[c.file])
-			}
+			valuetest.Deep(t, got.text, want.text)
+			valuetest.Is(t, got.formats[c.file], c.format, c.file)
 		})
 	}
 }
@@ -252,9 +245,7 @@ func TestJudges(t *testing.T) {
 		`{"query-id": "q", "corpus-id": "d", "score": 1}`: true, `{"corpus_id": 1, "query_id": 2}`: true, "query-id\tcorpus-id\tscore\nq\td\t1\n": true,
 		`{"query": "q", "document": "d"}`: false, "q\td\t1\n": false, "q 0 d 1\n": false, "": false, "<DOC>\n": false,
 	} {
-		if got := Judges(t.Context(), memory("data/test", text)); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
+		valuetest.Is(t, Judges(t.Context(), memory("data/test", text)), want, text)
 	}
 	if !Judges(t.Context(), fileAt("testdata/parquet/qrels/dev-00000.parquet", "d")) || Judges(t.Context(), fileAt("testdata/relevant.parquet", "d")) {
 		t.Error("of Parquet")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // oneColumn writes a Parquet table of the column "_id" of a type, with a text beside each value.
@@ -137,9 +138,7 @@ func TestPartsOfColumn(t *testing.T) {
 	files := map[Role][]File{Documents: {memory("d", `{"_id": "1", "text": "one"}`)}, Queries: {memory("q", `{"_id": "q", "text": "one"}`)}, Judgments: {fileAt(path, "j")}}
 	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), `column "score" has parts, want one text or number; say which part is the grade, such as "score.s", by qrels_fields`)
 	got, err := collected(t, files, nil, Options{Relevant: 1}, map[Role]Reading{Judgments: {Fields: map[string]string{"grade": "score.s"}}})
-	if err != nil || !slices.Equal(slices.Collect(maps.Values(got.questions.grades)), []int32{2}) {
-		t.Errorf("%+v, %v", got, err)
-	}
+	valuetest.That(t, err == nil && slices.Equal(slices.Collect(maps.Values(got.questions.grades)), []int32{2}), got, err)
 }
 
 // TestNoKnownColumn: each row of a table of something else lacks what is needed, and is counted as such.
@@ -148,9 +147,7 @@ func TestNoKnownColumn(t *testing.T) {
 	errtest.None(t, parquet.WriteFile(path, []struct{ Flag bool }{{true}, {false}, {true}}))
 	var counts Counts
 	errtest.None(t, errtest.Of(Policy{Skip: true}.eachRecord(t.Context(), fileAt(path, "c"), Documents, Reading{Format: Auto}, &counts, nil)))
-	if counts.Skipped[nq.MissingField] != 3 {
-		t.Errorf("%+v", counts)
-	}
+	valuetest.Is(t, counts.Skipped[nq.MissingField], 3, counts)
 }
 
 // TestStored: values that are stored as numbers of every width, with a dictionary and without, some missing, are read.
@@ -175,9 +172,7 @@ func TestStored(t *testing.T) {
 				got = append(got, r.text(docID))
 				return nil
 			})))
-			if want := []string{c.want[0], "", c.want[1], "", c.want[0]}; !slices.Equal(got, want) {
-				t.Errorf("%s of %s: %q, want %q", c.typ, encoding, got, want)
-			}
+			valuetest.Deep(t, got, []string{c.want[0], "", c.want[1], "", c.want[0]}, c.typ, encoding)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // sifted reads files of documents through Sift, as parts do, and joins what each kept.
@@ -61,9 +62,7 @@ func sifted(t *testing.T, o Options, queries, qrels string, documents ...string)
 func TestSift(t *testing.T) {
 	docs, c := sifted(t, Options{Relevant: 1, Keep: KeepRelevant, Drop: true}, "1\twho\n2\twhat\n", "1 0 D1 1\n2 0 D2 1\n2 0 D3 0\n2 0 D4 1\n",
 		"D1\tu\tOne\ta\nD9\tu\tNine\tb\n", "D2\tu\tTwo\tc\nD3\tu\tThree\td\nD4\tu\tFour\t \n")
-	if got := strings.Join(docs, "; "); got != "0 D1 a 1; 1 D2 c 1" {
-		t.Errorf("%s", got)
-	}
+	valuetest.Is(t, strings.Join(docs, "; "), "0 D1 a 1; 1 D2 c 1")
 	if r := c.Report; r.Unjudged != 2 || r.Dropped != 1 || r.Empty != 1 || r.Judged != 2 || r.Lines.Records != 5 {
 		t.Errorf("%+v", r)
 	}
@@ -97,9 +96,7 @@ func TestMerged(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %d %d", q.Name, q.Doc, q.Grade))
 		return nil
 	}))
-	if want := []string{"1 0 2", "1 1 0", "3 5 0"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	valuetest.Deep(t, got, []string{"1 0 2", "1 1 0", "3 5 0"})
 	judged, err := c.Qrels(nq.Train)
 	errtest.None(t, err)
 	if grade, ok := judged.Query("0").Grade("0"); !ok || grade != 2 {
@@ -110,9 +107,7 @@ func TestMerged(t *testing.T) {
 // TestMergedTexts: as many documents are empty as remain, and all that remain have texts.
 func TestMergedTexts(t *testing.T) {
 	docs, _ := sifted(t, Options{Relevant: 1, Normalize: strings.ToLower}, "1\twho\n", "1 0 D1 1\n", "D1\tu\tX\tone\nD2\tu\tx\t\nD3\tu\tY\tthree\nD4\tu\ty\t\n")
-	if got := strings.Join(docs, "; "); got != "0 x one 1; 1 y three 0" {
-		t.Errorf("%s", got)
-	}
+	valuetest.Is(t, strings.Join(docs, "; "), "0 x one 1; 1 y three 0")
 }
 
 // TestLimits: a draw depends only on seed and names, not on the files of the documents, and
@@ -135,12 +130,8 @@ func TestLimits(t *testing.T) {
 		return strings.Join(docs, " ")
 	}
 	want := drawn(Options{Others: 7}, lines(1, 60))
-	if !strings.HasPrefix(want, "D1 D2 D3 ") || strings.Count(want, " ") != 3+7-1 {
-		t.Errorf("%s", want)
-	}
-	if got := drawn(Options{Others: 7}, lines(1, 10), lines(10, 40), lines(40, 60)); got != want {
-		t.Errorf("of three files %s, of one %s", got, want)
-	}
+	valuetest.That(t, strings.HasPrefix(want, "D1 D2 D3 ") && strings.Count(want, " ") == 3+7-1, want)
+	valuetest.Is(t, drawn(Options{Others: 7}, lines(1, 10), lines(10, 40), lines(40, 60)), want)
 	if got := drawn(Options{Others: 7, Seed: 7}, lines(1, 60)); got == want {
 		t.Error("another seed draws the same")
 	}
@@ -179,8 +170,6 @@ func TestSample(t *testing.T) {
 		t.Error("another seed chooses the same")
 	}
 	for n, want := range map[int]int{0: 0, 999: 999, 5000: 1000} {
-		if got := chosen(n, 1, numbers); len(got) != want {
-			t.Errorf("of %d: %d", n, len(got))
-		}
+		valuetest.Is(t, len(chosen(n, 1, numbers)), want, "of", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func write(t *testing.T, docs ...int32) []byte {
@@ -72,9 +73,7 @@ func TestMergeMemory(t *testing.T) {
 	w, err := NewWriter(writing(func() { most = max(most, live()) }))
 	errtest.None(t, err)
 	errtest.None(t, errors.Join(Merge(w, streams), w.Close()))
-	if w.Len() != 2*n || most-before > n/2*8<<20 {
-		t.Errorf("%d documents by %d MB more", w.Len(), (most-before)>>20)
-	}
+	valuetest.That(t, w.Len() == 2*n && most-before <= n/2*8<<20, w.Len(), "documents by", (most-before)>>20, "MB more")
 }
 
 // writing is called at each Write.

@@ -38,7 +38,5 @@ func TestSorter(t *testing.T) {
 	for i := int32(0); err == nil; i++ {
 		err = s.Add(Document{Doc: i, Text: "a text of a document"})
 	}
-	if !errors.Is(err, full) {
-		t.Error(err)
-	}
+	errtest.Is(t, err, full)
 }

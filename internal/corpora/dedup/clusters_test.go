@@ -3,6 +3,8 @@ package dedup
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestClusters: records of one page or one title are in one cluster, and no others are.
@@ -42,8 +44,6 @@ func TestClusters(t *testing.T) {
 				}
 			}
 		}
-		if len(seen) != n {
-			t.Errorf("seed %d: %d clusters, %d are used", seed, n, len(seen))
-		}
+		valuetest.Is(t, len(seen), n, seed)
 	}
 }

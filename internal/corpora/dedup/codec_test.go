@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func pageGrouping(t testing.TB) *Grouping {
@@ -40,20 +40,14 @@ func TestCodec(t *testing.T) {
 		got = append(got, *d)
 		return nil
 	}))
-	if !reflect.DeepEqual(got, documents(g)) {
-		t.Errorf("documents\n%+v, want\n%+v", got, documents(g))
-	}
+	valuetest.Deep(t, got, documents(g), "documents")
 	n := 0
 	errtest.None(t, ReadQueries(bytes.NewReader(packed["queries"]), g.Len(), func(q *Query) error {
-		if *q != g.Query(n) {
-			t.Errorf("query %d: %+v", n, *q)
-		}
+		valuetest.Is(t, *q, g.Query(n), "query", n)
 		n++
 		return nil
 	}))
-	if n != g.Records.Len() {
-		t.Errorf("%d queries of %d", n, g.Records.Len())
-	}
+	valuetest.Is(t, n, g.Records.Len())
 }
 
 func TestReadersRefuse(t *testing.T) {

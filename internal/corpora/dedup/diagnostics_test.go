@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestTitlesOfThePaper(t *testing.T) {
@@ -37,9 +38,8 @@ func TestTitlesOfThePaper(t *testing.T) {
 	errtest.Says(t, errtest.Of(titles.Collision("Elsa (Frozen)")), "no title key collides")
 	// One definition of the title for both splits leaves only the rename.
 	one, err := DiagnoseTitles(byName(t, gs, "nci_h1"))
-	if err != nil || len(one.Fragmented) != 1 {
-		t.Errorf("%+v, %v", one.Fragmented, err)
-	}
+	errtest.None(t, err, one.Fragmented)
+	valuetest.Is(t, len(one.Fragmented), 1, one.Fragmented)
 	d, err := Diagnose(byName(t, gs, "title"), byName(t, gs, "page_id"), 1)
 	errtest.None(t, err)
 	if want := (Diagnostics{
@@ -52,9 +52,7 @@ func TestTitlesOfThePaper(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", d, want)
 	}
 	errtest.Says(t, errtest.Of(Diagnose(byName(t, gs, "title"), pageGrouping(t), 1)), "come from different passes")
-	if e := byName(t, gs, "h1").Empty(); e != 1 {
-		t.Errorf("%d records without heading", e)
-	}
+	valuetest.Is(t, byName(t, gs, "h1").Empty(), 1, "records without heading")
 	noPages, _ := Lookup("url_title")
 	if _, err := DiagnoseTitles(groupAll(t, paperHeaders(), []Key{noPages}, Options{}, Sources{})[0]); !errors.Is(err, ErrNoPages) {
 		t.Errorf("without pages: %v", err)
@@ -150,12 +148,8 @@ func TestSharedTitles(t *testing.T) {
 	g := groupAll(t, hs, []Key{k}, Options{RecordOrder: TrainFirst}, Sources{})[0]
 	want := SharedTitle{Title: "John Wick", Key: "John Wick", Revisions: 2, Records: 4,
 		A: Snapshot{2, nq.Train, 804434627}, B: Snapshot{1, nq.Train, 843537108}}
-	if got := SharedTitles(g); !reflect.DeepEqual(got, []SharedTitle{want}) {
-		t.Errorf("%+v", got)
-	}
-	if got, err := SharedTitleOf(g, 804434627, 843537108); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err)
-	}
+	valuetest.Deep(t, SharedTitles(g), []SharedTitle{want})
+	valuetest.Of(t, want)(SharedTitleOf(g, 804434627, 843537108))
 	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 99)), "no record has revision 99")
 	errtest.Says(t, errtest.Of(SharedTitleOf(g, 99, 1)), "no record has revision 99")
 	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 3)), "do not share a ")
@@ -182,9 +176,7 @@ func TestRevisions(t *testing.T) {
 	for _, f := range s.Varying {
 		order = append(order, f.Title)
 	}
-	if strings.Join(order, ", ") != "Three, We Are the World, Two" {
-		t.Errorf("order %v", order)
-	}
+	valuetest.Is(t, strings.Join(order, ", "), "Three, We Are the World, Two", "order", order)
 	f, err := s.Of(815185445)
 	if err != nil || f.Records != 3 || !reflect.DeepEqual(f.Texts, []Snapshot{{0, nq.Train, 815185445}, {1, nq.Train, 815185445}}) {
 		t.Errorf("%+v, %v", f, err)
@@ -206,9 +198,7 @@ func TestContrast(t *testing.T) {
 		{a: "", b: "x", wantA: "", wantB: "x"},
 	} {
 		a, b, ok := Contrast(c.a, c.b)
-		if !ok || a != c.wantA || b != c.wantB {
-			t.Errorf("%q\n%q\nwant\n%q\n%q", a, b, c.wantA, c.wantB)
-		}
+		valuetest.That(t, ok && a == c.wantA && b == c.wantB, a, b, "want", c.wantA, c.wantB)
 	}
 	if _, _, ok := Contrast("a  b ", " a\u00a0b"); ok {
 		t.Error("texts that differ in white space only")
@@ -221,7 +211,5 @@ func TestPrefixes(t *testing.T) {
 	r.Add([]int32{5, 2}, []int32{5}, 2)
 	r.Add([]int32{5, 6, 7, 2}, []int32{2, 6, 7}, 2)
 	r.Add(nil, nil, 2)
-	if r != (PrefixReport{3, 4, 2, 50, 1, 25, 1, 25}) {
-		t.Errorf("%+v", r)
-	}
+	valuetest.Is(t, r, PrefixReport{3, 4, 2, 50, 1, 25, 1, 25})
 }

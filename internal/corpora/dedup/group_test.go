@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // randomHeaders makes records that share pages, revisions, titles and texts often.
@@ -182,12 +183,9 @@ func TestAddRefuses(t *testing.T) {
 func TestEmptyStream(t *testing.T) {
 	gs := groupAll(t, nil, PaperKeys(), Options{}, paperSources())
 	for _, g := range gs {
-		if g.Counts() != (Counts{}) || g.Coverage() != (Coverage{}) {
-			t.Errorf("%s: %+v", g.Key.Name, g.Counts())
-		}
-		if _, err := DiagnoseTitles(g); err != nil {
-			t.Error(err)
-		}
+		valuetest.Is(t, g.Counts(), Counts{}, g.Key.Name)
+		valuetest.Is(t, g.Coverage(), Coverage{}, g.Key.Name)
+		errtest.None(t, errtest.Of(DiagnoseTitles(g)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/pytext"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // PaperKeys are the ten operators of tab:dedup-counts in its order.
@@ -90,9 +91,7 @@ func TestKeyStrings(t *testing.T) {
 	} {
 		k, err := Lookup(c.key)
 		errtest.None(t, err)
-		if got, err := k.Of(&c.h, c.o, paperSources()); err != nil || got != c.want {
-			t.Errorf("%s of %q: %q, %v; want %q", c.key, c.h.URL, got, err, c.want)
-		}
+		valuetest.Of(t, c.want, c.key, c.h.URL)(k.Of(&c.h, c.o, paperSources()))
 	}
 }
 
@@ -147,9 +146,7 @@ func TestKeyErrors(t *testing.T) {
 		{"corpus_text", Options{}, Sources{}},
 	} {
 		k, _ := Lookup(c.key)
-		if _, err := k.Of(&elsaDisney, c.o, c.s); err == nil {
-			t.Errorf("%s with %+v: no error", c.key, c.o)
-		}
+		errtest.Some(t, errtest.Of(k.Of(&elsaDisney, c.o, c.s)), c.key, c.o)
 	}
 }
 
@@ -157,30 +154,20 @@ func TestRegistry(t *testing.T) {
 	var labels []string
 	for _, k := range PaperKeys() {
 		labels = append(labels, k.Label)
-		if k.Doc == "" || k.Family == "" {
-			t.Errorf("%s is not documented", k.Name)
-		}
+		valuetest.That(t, k.Doc != "" && k.Family != "", k.Name, "is not documented")
 	}
 	want := []string{"Text4K-Cased", "Text4K", "URL", "URLTitle-Cased", "URLTitle", "H1-Cased", "H1", "NciH1", "Title", "PageID"}
-	if !slices.Equal(labels, want) {
-		t.Errorf("labels %v", labels)
-	}
-	if len(Names()) != 11 {
-		t.Errorf("names %v", Names())
-	}
+	valuetest.Deep(t, labels, want, "labels")
+	valuetest.Is(t, len(Names()), 11, "names", Names())
 }
 
 func TestFlatText(t *testing.T) {
 	full := nq.Record{Tokens: []nq.Token{
 		{Text: "A - Wikipedia"}, {Text: "<H1>", HTML: true}, {Text: "<b>"}, {Text: "</H1>", HTML: true}, {Text: "é"},
 	}}
-	if got := FlatText(&full, 0); got != "A_-_Wikipedia <b> é" {
-		t.Errorf("full: %q", got)
-	}
+	valuetest.Is(t, FlatText(&full, 0), "A_-_Wikipedia <b> é", "full")
 	simple := nq.Record{Text: `A_-_Wikipedia <H1> a<b> <Th_colspan="2"> <> <a<b> x > é`}
-	if got := FlatText(&simple, 0); got != "A_-_Wikipedia a<b> <> <a<b> x > é" {
-		t.Errorf("simplified: %q", got)
-	}
+	valuetest.Is(t, FlatText(&simple, 0), "A_-_Wikipedia a<b> <> <a<b> x > é", "simplified")
 	// The prefix that stops early has the digest of the full text.
 	for _, text := range []string{
 		strings.Repeat("é", 2500) + " " + strings.Repeat("İb ", 5000),
@@ -189,9 +176,7 @@ func TestFlatText(t *testing.T) {
 		long := nq.Record{Text: text}
 		cased, lower := TextKeys(&long, false)
 		whole := FlatText(&long, 0)
-		if n := utf8.RuneCountInString(cut(whole, TextLimit)); n != TextLimit {
-			t.Errorf("cut to %d", n)
-		}
+		valuetest.Is(t, utf8.RuneCountInString(cut(whole, TextLimit)), TextLimit)
 		if cased != TextDigest(whole, TextLimit, false) || lower != TextDigest(pytext.Lower(cut(whole, TextLimit)), 0, false) {
 			t.Error("the text keys depend on where reading stops")
 		}
@@ -206,9 +191,7 @@ func TestFlatText(t *testing.T) {
 		}
 	}
 	for n, want := range []string{"", "a", "aé", "aéb", "aéb"} {
-		if got := cut("aéb", n); got != want {
-			t.Errorf("cut %d: %q", n, got)
-		}
+		valuetest.Is(t, cut("aéb", n), want, "cut", n)
 	}
 }
 

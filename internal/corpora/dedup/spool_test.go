@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // many adds records of syntheticHeader, and gives the folder with what is not in memory.
@@ -61,9 +62,7 @@ func TestManyRecords(t *testing.T) {
 				t.Fatalf("%s: record %d is of document %d, %q; want %d, %q", of.Key.Name, i, of.docOf[i], of.KeyOf(doc), doc, key)
 			}
 		}
-		if of.Len() != table.Len() {
-			t.Errorf("%s: %d documents, want %d", of.Key.Name, of.Len(), table.Len())
-		}
+		valuetest.Is(t, of.Len(), table.Len(), of.Key.Name)
 	}
 }
 
@@ -79,9 +78,7 @@ func TestDiskFails(t *testing.T) {
 		syntheticHeader(&h, i)
 		errtest.None(t, g.Add(&h))
 	}
-	if _, err := g.Groupings(); !errors.Is(err, full) {
-		t.Errorf("no folder: %v", err)
-	}
+	errtest.Is(t, errtest.Of(g.Groupings()), full, "no folder")
 
 	g, dir := many(t, 2000, "url")
 	gs, err := g.Groupings()
@@ -92,11 +89,7 @@ func TestDiskFails(t *testing.T) {
 		errtest.None(t, os.Truncate(f, 1000))
 	}
 	for _, err := range []error{gs[0].WriteDocuments(io.Discard), gs[0].WriteQueries(io.Discard)} {
-		if err == nil {
-			t.Errorf("%d files were cut: no error", len(files))
-		}
+		errtest.Some(t, err, len(files))
 	}
-	if _, err := g.Groupings(); err == nil {
-		t.Errorf("%d files were cut, and another grouping has no error", len(files))
-	}
+	errtest.Some(t, errtest.Of(g.Groupings()), len(files))
 }

@@ -2,13 +2,13 @@ package docid
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestCodec(t *testing.T) {
@@ -25,13 +25,9 @@ func TestCodec(t *testing.T) {
 		`t:tab\there \\t and\nline\r` + "\t0\t3 632 1\n" +
 		"Beyoncé – „x“\t18510\t507 25926 1\n" +
 		"\t7\t0\n"
-	if b.String() != want {
-		t.Errorf("wrote\n%s\nwant\n%s", b.String(), want)
-	}
+	valuetest.Is(t, b.String(), want, "wrote")
 	got, err := Read(&b)
-	if err != nil || !reflect.DeepEqual(got, s) {
-		t.Errorf("read %+v, %v", got, err)
-	}
+	valuetest.That(t, err == nil && reflect.DeepEqual(got, s), "read", got, err)
 	b.Reset()
 	empty := &Set{Kind: KindAtomic}
 	errtest.None(t, empty.Write(&b))
@@ -66,14 +62,10 @@ func TestCodecErrors(t *testing.T) {
 		{Kind: KindNaive, Identifiers: []Identifier{{"a", "1", nil}}},
 		{Kind: KindNaive, Identifiers: []Identifier{{strings.Repeat("x", 2<<20), "1", []int32{1}}}},
 	} {
-		if err := s.Write(&bytes.Buffer{}); err == nil {
-			t.Errorf("%.80v was written", s)
-		}
+		errtest.Some(t, s.Write(&bytes.Buffer{}), s)
 	}
 	s := &Set{Kind: KindNaive, Identifiers: []Identifier{{"a", "1", []int32{1}}}}
-	if err := s.Write(brokenWriter{}); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("a broken writer: %v", err)
-	}
+	errtest.Is(t, s.Write(brokenWriter{}), os.ErrClosed, "a broken writer")
 }
 
 type brokenWriter struct{}
@@ -90,9 +82,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := s.Write(&b); err != nil {
-			t.Fatalf("read but not written: %v", err)
-		}
+		errtest.None(t, s.Write(&b), "read but not written")
 		again, err := Read(&b)
 		if err != nil || !reflect.DeepEqual(again, s) {
 			t.Fatalf("%q: read %+v, then %+v, %v", in, s, again, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // digits is a tokenizer of one token per digit and </s>: 10+d …, 1.
@@ -61,9 +62,7 @@ func TestAtomic(t *testing.T) {
 		if first, end := s.TokenRange(); first != c.first || end != c.tokens[0] {
 			t.Errorf("tokens from %d to %d", first, end)
 		}
-		if _, err := NewTrie(s.Sequences()); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, errtest.Of(NewTrie(s.Sequences())))
 	}
 	errtest.Says(t, errtest.Of(Atomic([]string{"a", "b"}, 1<<31-2)), "do not fit")
 	errtest.Says(t, errtest.Of(Atomic([]string{"a", "b", "a"}, 0)), `document "a" occurs twice`)
@@ -132,9 +131,7 @@ func TestStatistics(t *testing.T) {
 	got, err := s.Statistics()
 	errtest.None(t, err)
 	want := Statistics{Kind: KindNaive, Identifiers: 3, MinTokens: 2, MaxTokens: 3, MeanTokens: 8.0 / 3, Lengths: []int{0, 0, 1, 2}, FirstTokens: 2, Vocabulary: 5, Prefixes: 7}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	valuetest.Is(t, fmt.Sprint(got), fmt.Sprint(want), got, want)
 	if got, err := (&Set{Kind: KindAtomic}).Statistics(); err != nil || got.MeanTokens != 0 {
 		t.Errorf("an empty set: %+v, %v", got, err)
 	}

@@ -2,9 +2,10 @@ package docid
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestKeywords: words come by BM25's weights, worked out by hand.
@@ -16,17 +17,11 @@ func TestKeywords(t *testing.T) {
 		docs = append(docs, Words(text, strings.ToLower))
 		k.Add(docs[len(docs)-1])
 	}
-	if !slices.Equal(docs[2], []string{"the", "king", "s", "hill"}) {
-		t.Errorf("words %q", docs[2])
-	}
+	valuetest.Deep(t, docs[2], []string{"the", "king", "s", "hill"}, "words")
 	for i, want := range [][]string{{"sea", "deep", "of", "kings", "the"}, {"hill", "the"}, {"king", "s", "hill", "the"}, {}} {
-		if got := k.Of(docs[i], 5); !slices.Equal(got, want) {
-			t.Errorf("document %d: %q, want %q", i, got, want)
-		}
+		valuetest.Deep(t, k.Of(docs[i], 5), want, "document", i)
 	}
-	if got := k.Of(docs[0], 1); !slices.Equal(got, []string{"sea"}) {
-		t.Errorf("%q", got)
-	}
+	valuetest.Deep(t, k.Of(docs[0], 1), []string{"sea"})
 	// sea twice among 7 words, in 1 of 4 documents of 13/4 words; the twice, in 3
 	norm := 0.9 * (0.6 + 0.4*7/(13.0/4))
 	sea, the := math.Log(1+3.5/1.5)*2/(2+norm), math.Log(1+1.5/3.5)*2/(2+norm)

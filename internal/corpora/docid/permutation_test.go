@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func spelled(numbers []uint64) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
@@ -66,9 +67,7 @@ func TestPythonPermutation(t *testing.T) {
 	}
 	source := pythonSource(42)
 	for _, want := range []uint32{2746317213, 478163327, 107420369, 3184935163} {
-		if got := source.Uint32(); got != want {
-			t.Errorf("draw %d, want %d", got, want)
-		}
+		valuetest.Is(t, source.Uint32(), want, "draw")
 	}
 }
 
@@ -81,9 +80,7 @@ func TestPCGPermutation(t *testing.T) {
 		{8, "6 7 2 3 4 1 5 0"},
 		{320_000, "274414 307428 43615 28325 59339 309246 297203 116378"},
 	} {
-		if got := spelled(permuted(t, GeneratorPCG, 8, c.b, 42)); got != c.want {
-			t.Errorf("budget %d: %s, want %s", c.b, got, c.want)
-		}
+		valuetest.Is(t, spelled(permuted(t, GeneratorPCG, 8, c.b, 42)), c.want, "budget", c.b)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var residual = ResidualOptions{Levels: 3, Codes: 20, FirstToken: 1000, EOS: 1, Seed: 7}
@@ -24,9 +25,7 @@ func TestResidualLevels(t *testing.T) {
 	s, q, err := Residual(t.Context(), names(n), m, one)
 	errtest.None(t, err)
 	many, _, err := Residual(t.Context(), names(n), m, residual)
-	if err != nil || !slices.Equal(texts(many), texts(s)) {
-		t.Errorf("all processors give other identifiers: %v", err)
-	}
+	valuetest.That(t, err == nil && slices.Equal(texts(many), texts(s)), "all processors give other identifiers", err)
 	for level := range residual.Levels {
 		fit, err := kmeans.Fit(t.Context(), m, kmeans.Options{Clusters: residual.Codes, Seed: residual.Seed})
 		errtest.None(t, err)
@@ -56,9 +55,7 @@ func TestResidualFew(t *testing.T) {
 		t.Errorf("identifiers %v, want %v", got, want)
 	}
 	for i, want := range [][]int32{{1000, 1020, 1040, 1060, 1}, {1000, 1020, 1040, 1061, 1}, {1000, 1020, 1040, 1062, 1}, {1001, 1020, 1040, 1}} {
-		if got := s.Identifiers[i].Tokens; !slices.Equal(got, want) {
-			t.Errorf("document %d is tokens %v, want %v", i, got, want)
-		}
+		valuetest.Deep(t, s.Identifiers[i].Tokens, want, i)
 	}
 	if q.Levels[0] != (QuantizationLevel{2, 0}) || q.Levels[2] != (QuantizationLevel{1, 0}) || q.Colliding != 3 || q.Collisions != 1 || q.LargestGroup != 3 {
 		t.Errorf("quantization %+v", q)

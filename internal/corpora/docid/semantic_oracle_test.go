@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // semanticSet is identifiers that scikit-learn 1.5.1's KMeans on float64 gives
@@ -79,8 +80,6 @@ func TestSemanticEqualsScikitLearn(t *testing.T) {
 		if differ > 0 {
 			t.Errorf("%s: %d of %d identifiers differ, the first is %q, want %q", c.Name, differ, m.Rows, texts(s)[first], want[first])
 		}
-		if tree.Dealt != c.Dealt {
-			t.Errorf("%s: %d nodes are dealt, want %d", c.Name, tree.Dealt, c.Dealt)
-		}
+		valuetest.Is(t, tree.Dealt, c.Dealt, c.Name)
 	}
 }

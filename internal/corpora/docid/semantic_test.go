@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // scattered is n points around 37 places, the same on every processor.
@@ -42,14 +43,10 @@ func TestSemantic(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		last = max(last, done)
-		if total != n {
-			t.Errorf("total %d", total)
-		}
+		valuetest.Is(t, total, n, "total")
 	}}, digits)
 	errtest.None(t, err)
-	if last != n {
-		t.Errorf("progress ended at %d", last)
-	}
+	valuetest.Is(t, last, n, "progress ended at")
 	documents, depth := 0, 0
 	for i, l := range tree.Leaves {
 		documents, depth = documents+l.Documents, max(depth, len(l.Prefix))
@@ -65,17 +62,13 @@ func TestSemantic(t *testing.T) {
 				index++
 			}
 		}
-		if index != l.Documents {
-			t.Errorf("leaf %+v has %d documents", l, index)
-		}
+		valuetest.Is(t, index, l.Documents, l)
 	}
 	if documents != n || depth < 2 || tree.Fits < 2 {
 		t.Errorf("%d documents in %d leaves, depth %d, %d fits", documents, len(tree.Leaves), depth, tree.Fits)
 	}
 	one, _, err := Semantic(context.Background(), names(n), m, SemanticOptions{Seed: 7, Threads: 1}, digits)
-	if err != nil || !slices.Equal(texts(one), texts(s)) {
-		t.Errorf("one thread gives other identifiers: %v", err)
-	}
+	valuetest.That(t, err == nil && slices.Equal(texts(one), texts(s)), "one thread gives other identifiers", err)
 }
 
 func TestSemanticTerminals(t *testing.T) {
@@ -100,9 +93,7 @@ func TestSemanticTerminals(t *testing.T) {
 	if _, tree, err = Semantic(ctx, names(30), scattered(30, 3), SemanticOptions{LeafSize: 1}, digits); err != nil {
 		t.Fatal(err)
 	}
-	if len(tree.Leaves) != 30 {
-		t.Errorf("leaf size 1: %d leaves of 30", len(tree.Leaves))
-	}
+	valuetest.Is(t, len(tree.Leaves), 30)
 	if s, _, err = Semantic(ctx, nil, npy.Matrix{Cols: 3}, SemanticOptions{}, digits); err != nil || len(s.Identifiers) != 0 {
 		t.Errorf("no documents: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestTitle: equal titles are numbered in document order, whatever made them equal; an
@@ -29,20 +30,14 @@ func TestTitle(t *testing.T) {
 			w := &words{}
 			set, counts, err := Title(KindTitle, names(len(c.titles)), c.titles, c.most, w)
 			errtest.None(t, err)
-			if got := texts(set); !slices.Equal(got, c.want) {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-			if *counts != c.counts {
-				t.Errorf("counts %+v, want %+v", *counts, c.counts)
-			}
+			valuetest.Deep(t, texts(set), c.want)
+			valuetest.Is(t, *counts, c.counts, "counts")
 			for _, id := range set.Identifiers {
 				if w.Decode(id.Tokens, true) != id.Text || len(id.Tokens) > c.most+1 || id.Tokens[len(id.Tokens)-1] != 1 {
 					t.Errorf("%q is tokens %v, which spell %q", id.Text, id.Tokens, w.Decode(id.Tokens, true))
 				}
 			}
-			if _, err := NewTrie(set.Sequences()); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, errtest.Of(NewTrie(set.Sequences())))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // identifiers as T5 spells them: no string prefix is a token prefix.
@@ -31,9 +32,8 @@ func TestTrieOfT5(t *testing.T) {
 			t.Errorf("the edges of node %d are not those from %d on", n, first)
 		}
 	}
-	if trie.Nodes() != 15 || trie.Depth() != 4 {
-		t.Errorf("%d nodes, depth %d", trie.Nodes(), trie.Depth())
-	}
+	valuetest.Is(t, trie.Nodes(), 15)
+	valuetest.Is(t, trie.Depth(), 4)
 }
 
 func key(s []int32) string { return string(s) }

@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // golden is what tools/golden/drawn.py writes.
@@ -44,9 +43,7 @@ func TestDrawn(t *testing.T) {
 	inputs, labels := one.Examples(300)
 	got.Examples = digest(t, [][][]int32{inputs, labels})
 	got.Texts = digest(t, five.Texts(7))
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("other than in Python (-there +here):\n%s", d)
-	}
+	valuetest.Deep(t, got, want)
 }
 
 func digest(t *testing.T, v any) string {

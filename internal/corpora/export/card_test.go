@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestCardGolden(t *testing.T) {
@@ -72,9 +73,7 @@ func TestCards(t *testing.T) {
 
 func TestSizeCategory(t *testing.T) {
 	for n, want := range map[int]string{0: "n<1K", 1000: "1K<n<10K", 109229: "100K<n<1M", 10_000_000: "n>10M"} {
-		if got := sizeCategory(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
+		valuetest.Is(t, sizeCategory(n), want, n)
 	}
 }
 
@@ -116,9 +115,7 @@ func TestExamplesOf(t *testing.T) {
 	})
 	errtest.None(t, err)
 	of, err := ExamplesOf(&b)
-	if err != nil || !slices.Equal(of(2), []int64{3, 2, 1}) || of(0) != nil {
-		t.Errorf("%v, %v, %v", of(2), of(0), err)
-	}
+	valuetest.That(t, err == nil && slices.Equal(of(2), []int64{3, 2, 1}) && of(0) == nil, of(2), of(0), err)
 }
 
 func TestFromGrouping(t *testing.T) {
@@ -134,19 +131,13 @@ func TestFromGrouping(t *testing.T) {
 		if err != nil || s.Documents != 2 || s.Texts != 2 || s.Train != 1 || s.Dev != 2 {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		if got := m["trec/qrels.train.txt"].String() + m["trec/qrels.dev.txt"].String(); got != want {
-			t.Errorf("%s: %q", ids, got)
-		}
-		if b := m["beir/corpus.jsonl"].String(); !strings.Contains(b, `"text":"text of Color space"`) {
-			t.Error(b)
-		}
+		valuetest.Is(t, m["trec/qrels.train.txt"].String()+m["trec/qrels.dev.txt"].String(), want, ids)
+		valuetest.Says(t, m["beir/corpus.jsonl"].String(), `"text":"text of Color space"`)
 	}
 	d, q := grouping(t)
 	boom := errors.New("boom")
 	c := FromGrouping(Grouping{Documents: d, Queries: q, IDs: ByKey, Text: func(*dedup.Document) (string, error) { return "", boom }})
-	if _, err := Write(c, []Format{TREC}, memory{}.create); !errors.Is(err, boom) {
-		t.Errorf("error of a text: %v", err)
-	}
+	errtest.Is(t, errtest.Of(Write(c, []Format{TREC}, memory{}.create)), boom, "error of a text")
 	d, q = grouping(t)
 	c = FromGrouping(Grouping{Documents: d, Queries: q})
 	for range c.Documents {

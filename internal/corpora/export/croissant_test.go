@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // croissantDocuments have what records of any format can hold alike.
@@ -50,9 +50,8 @@ func TestCroissant(t *testing.T) {
 			errtest.None(t, WriteCroissant(m.create, Card{Name: "NQ320K-PageID", Origin: c.origin}, &s))
 			for _, f := range s.Files {
 				sum := sha256.Sum256(m[f.Name].Bytes())
-				if f.SHA256 != hex.EncodeToString(sum[:]) || f.Bytes != int64(m[f.Name].Len()) {
-					t.Errorf("%+v is not what was written", f)
-				}
+				valuetest.Is(t, f.SHA256, hex.EncodeToString(sum[:]), f)
+				valuetest.Is(t, f.Bytes, int64(m[f.Name].Len()), f)
 			}
 			if !slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == CroissantFile }) || len(s.Files) != len(m) {
 				t.Errorf("files %+v", s.Files)
@@ -98,7 +97,5 @@ func TestCroissantRecords(t *testing.T) {
 		}
 	}
 	var context any
-	if err := json.NewDecoder(bytes.NewReader([]byte(croissantContext))).Decode(&context); err != nil {
-		t.Fatal(fmt.Errorf("the context: %w", err))
-	}
+	errtest.None(t, json.NewDecoder(bytes.NewReader([]byte(croissantContext))).Decode(&context))
 }

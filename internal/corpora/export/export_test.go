@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // memory is a Sink that keeps files.
@@ -83,16 +83,13 @@ func TestSummary(t *testing.T) {
 	var names []string
 	for _, f := range s.Files {
 		names = append(names, f.Name)
-		if f.Bytes != int64(m[f.Name].Len()) || len(f.SHA256) != 64 {
-			t.Errorf("%+v: %d bytes", f, m[f.Name].Len())
-		}
+		valuetest.Is(t, f.Bytes, int64(m[f.Name].Len()), f)
+		valuetest.Is(t, len(f.SHA256), 64, f)
 		if describe(Summary{}, f.Name) == "" {
 			t.Errorf("the card does not describe %s", f.Name)
 		}
 	}
-	if want := slices.Sorted(maps.Keys(m)); !slices.Equal(names, want) {
-		t.Errorf("files %v, want %v", names, want)
-	}
+	valuetest.Deep(t, names, slices.Sorted(maps.Keys(m)), "files")
 	// What testdata/croissant does not have: no text, and white space.
 	for name, want := range map[string]string{"jsonl/documents.jsonl.gz": `"title":"1918–19 season","key"`, "beir/corpus.jsonl": `"title":"1918–19 season","text":""`} {
 		if text := string(goldens.Plain(t, m[name].Bytes())); !strings.Contains(text, want) {
@@ -146,21 +143,15 @@ func TestParquetRoundTrip(t *testing.T) {
 	nulls := readParquet[struct {
 		Text *string `parquet:"text,optional"`
 	}](t, m["parquet/documents.parquet"])
-	if nulls[0].Text == nil || nulls[1].Text != nil {
-		t.Error("an absent text is not null, or a text is")
-	}
-	if !reflect.DeepEqual(docs, testDocuments) {
-		t.Errorf("%+v", docs)
-	}
+	valuetest.That(t, nulls[0].Text != nil && nulls[1].Text == nil, "an absent text is not null, or a text is")
+	valuetest.Deep(t, docs, testDocuments)
 	var queries []Query
 	for _, s := range []nq.Split{nq.Train, nq.Dev} {
 		for _, r := range readParquet[queryRow](t, m["parquet/queries-"+string(s)+".parquet"]) {
 			queries = append(queries, Query{ID: r.ID, Split: nq.Split(r.Split), Text: r.Text, DocID: r.DocID})
 		}
 	}
-	if !reflect.DeepEqual(queries, testQueries) {
-		t.Errorf("%+v", queries)
-	}
+	valuetest.Deep(t, queries, testQueries)
 }
 
 // Memory is bounded by row groups: many large texts make several.
@@ -221,7 +212,5 @@ func TestQuotedNames(t *testing.T) {
 	r := csv.NewReader(m["beir/qrels/train.tsv"])
 	r.Comma = '\t'
 	rows, err := r.ReadAll()
-	if err != nil || len(rows) != 2 || rows[1][1] != name {
-		t.Errorf("%q, %v", rows, err)
-	}
+	valuetest.That(t, err == nil && len(rows) == 2 && rows[1][1] == name, rows, err)
 }

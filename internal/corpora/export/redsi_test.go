@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // stored is the collection of testdata/redsi, as tools/golden/exports.py reads it too.
@@ -59,13 +59,9 @@ func TestRedsiGolden(t *testing.T) {
 			got = gunzip(t, got)
 		}
 		want := goldens.Text(t, filepath.Join("testdata", "redsi", strings.TrimSuffix(name, ".gz")))
-		if got.String() != string(want) {
-			t.Errorf("%s is\n%swant\n%s", name, got, want)
-		}
+		valuetest.Is(t, got.String(), string(want), name, got)
 	}
-	if len(s.Files) != 5 || s.Variant.Config() != "simplenorm-ncititle" {
-		t.Errorf("%+v", s)
-	}
+	valuetest.That(t, len(s.Files) == 5 && s.Variant.Config() == "simplenorm-ncititle", s)
 }
 
 // TestIdentifiers: every document has one of each type, under the name that it has in the other files.
@@ -74,21 +70,15 @@ func TestIdentifiers(t *testing.T) {
 	s, err := Write(numbered(t), Formats(), m.create)
 	errtest.None(t, err)
 	want := []Identifier{{"0", "7", []int32{0, 1}}, {"1", "77", []int32{1, 1}}, {"2", "777", []int32{2, 1}}}
-	if got := readJSONLines[Identifier](t, gunzip(t, m["identifiers/naive.jsonl.gz"])); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v", got)
-	}
-	if got := readParquet[Identifier](t, m["parquet/identifiers-naive.parquet"]); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Deep(t, readJSONLines[Identifier](t, gunzip(t, m["identifiers/naive.jsonl.gz"])), want)
+	valuetest.Deep(t, readParquet[Identifier](t, m["parquet/identifiers-naive.parquet"]), want)
 	var card bytes.Buffer
 	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 	for _, want := range []string{
 		"- config_name: identifiers\n  data_files:\n  - split: naive\n    path: parquet/identifiers-naive.parquet\n",
 		`load_dataset("json", data_files={"documents": "data/simplenorm/ncititle/documents.jsonl.gz", "train_queries": `,
 	} {
-		if !strings.Contains(card.String(), want) {
-			t.Errorf("the card lacks\n%s:\n%s", want, card.String())
-		}
+		valuetest.Says(t, card.String(), want)
 	}
 	for _, f := range s.Files {
 		if describe(s, f.Name) == "" {
@@ -106,9 +96,7 @@ func TestIdentifiers(t *testing.T) {
 	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 	for _, config := range []string{"  data_files: jsonl/documents.jsonl.gz\n", "path: identifiers/naive.jsonl.gz\n",
 		"- config_name: simplenorm-ncititle\n  data_files:\n  - split: documents\n    path: data/simplenorm/ncititle/documents.jsonl.gz\n"} {
-		if !strings.Contains(card.String(), config) {
-			t.Errorf("the card lacks\n%s:\n%s", config, card.String())
-		}
+		valuetest.Says(t, card.String(), config)
 	}
 }
 

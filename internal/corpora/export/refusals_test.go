@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestWriteRefuses(t *testing.T) {
@@ -33,9 +34,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"question not UTF-8", "UTF-8", []Document{doc("a")}, []Query{{ID: "1", Split: nq.Dev, DocID: "a", Text: "\xff"}}},
 	} {
 		s, err := Write(Collection{Documents: each(c.docs), Queries: each(c.queries)}, anyNames, memory{}.create)
-		if err == nil || !strings.Contains(err.Error(), c.want) || s.Files != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		valuetest.That(t, err != nil && strings.Contains(err.Error(), c.want) && s.Files == nil, c.name, err)
 	}
 	for _, formats := range [][]Format{{"csv"}, {JSONL, JSONL}} {
 		if _, err := Write(Collection{Documents: each([]Document{}), Queries: each([]Query{})}, formats, memory{}.create); err == nil {
@@ -97,14 +96,10 @@ func TestWriteReportsEveryFailure(t *testing.T) {
 				t.Fatalf("%s %d: %d files left open", stage, n, opened)
 			}
 			if left > 0 {
-				if err != nil || n <= len(whole) {
-					t.Errorf("%s: %d calls, %v", stage, n-1, err)
-				}
+				valuetest.That(t, err == nil && n > len(whole), stage, n-1, "calls", err)
 				break
 			}
-			if !errors.Is(err, errFull) {
-				t.Errorf("%s %d: %v", stage, n, err)
-			}
+			errtest.Is(t, err, errFull, stage, n)
 		}
 	}
 }
@@ -114,8 +109,6 @@ func TestWriteReportsErrorsOfTheCollection(t *testing.T) {
 	bad := func(yield func(*Document, error) bool) { yield(nil, boom) }
 	badQueries := func(yield func(*Query, error) bool) { yield(nil, boom) }
 	for _, c := range []Collection{{Documents: bad, Queries: each(testQueries)}, {Documents: each(testDocuments), Queries: badQueries}} {
-		if _, err := Write(c, anyNames, memory{}.create); !errors.Is(err, boom) {
-			t.Error(err)
-		}
+		errtest.Is(t, errtest.Of(Write(c, anyNames, memory{}.create)), boom)
 	}
 }

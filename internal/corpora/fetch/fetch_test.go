@@ -20,6 +20,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func content(n int) ([]byte, string) {
@@ -129,9 +130,7 @@ func TestChangedObjectIsNotGluedTogether(t *testing.T) {
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}
-		if r.Header.Get("If-Range") != `"old"` {
-			t.Errorf("If-Range is %q", r.Header.Get("If-Range"))
-		}
+		valuetest.Is(t, r.Header.Get("If-Range"), `"old"`)
 		w.Header().Set("ETag", `"new"`)
 		w.Write(fresh)
 	}))
@@ -164,9 +163,7 @@ func TestWrongChecksumAndMissingSourcesArePermanent(t *testing.T) {
 	f, err := Get(context.Background(), request(t, sum, answers["404"], s.URL))
 	errtest.None(t, err)
 	defer f.Close()
-	if f.Source.URL != s.URL {
-		t.Errorf("from %s", f.Source.URL)
-	}
+	valuetest.Is(t, f.Source.URL, s.URL)
 }
 
 // TestSlowServerIsGivenUp: a source that brings next to nothing does not work.
@@ -234,9 +231,7 @@ func TestNoNetwork(t *testing.T) {
 			t.Errorf("%+v: told %d times", c, told)
 		}
 		if err != nil || c.want != "" {
-			if err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%+v: %v", c, err)
-			}
+			valuetest.That(t, err != nil && c.want != "" && strings.Contains(err.Error(), c.want), c, err)
 			continue
 		}
 		if f.Source.URL != urls[len(urls)-1] || !c.mirrored && sent.Load() != 10_000 {

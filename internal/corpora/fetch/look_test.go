@@ -11,13 +11,12 @@ import (
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestLook(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodHead {
-			t.Errorf("asked with %s", r.Method)
-		}
+		valuetest.Is(t, r.Method, http.MethodHead)
 		if r.URL.Path != "/there" {
 			http.NotFound(w, r)
 			return

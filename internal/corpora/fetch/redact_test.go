@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestRedact(t *testing.T) {
@@ -28,9 +29,7 @@ func TestRedact(t *testing.T) {
 		`Get "https://h/a?api_key=S3CRET": EOF, then ?n=2`:           `Get "https://h/a?api_key=…": EOF, then ?n=2`,
 		"no URL at all":                                              "no URL at all",
 	} {
-		if got := Redact(text); got != want {
-			t.Errorf("%q gives %q, want %q", text, got, want)
-		}
+		valuetest.Is(t, Redact(text), want, text)
 	}
 }
 

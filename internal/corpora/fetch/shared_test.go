@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestTransfersOfOneURL share the folder of partial files; the server has no validators, and breaks off now and then.
@@ -93,9 +94,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 		err = c.Start()
 	}
 	errtest.None(t, err)
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatalf("the other process brought no half: %v", err)
-	}
+	errtest.None(t, errtest.Of(bufio.NewReader(out).ReadString('\n')), "the other process brought no half")
 	go func() {
 		<-waiting
 		c.Process.Kill()
@@ -123,7 +122,5 @@ func TestRedirectToHTTPIsRefused(t *testing.T) {
 	defer func() { httpClient.Transport.(*http.Transport).TLSClientConfig = old }()
 	_, err := Get(context.Background(), request(t, sum, s.URL))
 	var p *Permanent
-	if !errors.As(err, &p) || !strings.Contains(err.Error(), "from https to http") {
-		t.Errorf("got %v", err)
-	}
+	valuetest.That(t, errors.As(err, &p) && strings.Contains(err.Error(), "from https to http"), "got", err)
 }

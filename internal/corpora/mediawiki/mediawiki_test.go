@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // wiki has the revisions 1 to n but each seventh, three to a page.
@@ -189,9 +190,7 @@ func TestNoNetwork(t *testing.T) {
 	got, err := c.Pages(t.Context(), all)
 	errtest.None(t, err)
 	check(t, k, got, 200)
-	if !strings.Contains(said, "out of reach since") {
-		t.Error(said)
-	}
+	valuetest.Says(t, said, "out of reach since")
 }
 
 // TestContinued: an answer in pieces is put together.
@@ -214,9 +213,7 @@ func TestContinued(t *testing.T) {
 	got, err := client(t, k).Pages(t.Context(), all)
 	errtest.None(t, err)
 	check(t, k, got, 6)
-	if n := k.Requests.Load(); n != 3 {
-		t.Errorf("%d requests", n)
-	}
+	valuetest.Is(t, k.Requests.Load(), 3, "requests")
 }
 
 // TestResumed: a call that ended continues at its last request, whatever a kill left of the
@@ -244,9 +241,7 @@ func TestResumed(t *testing.T) {
 		got, err := again.Pages(t.Context(), all)
 		errtest.None(t, err)
 		check(t, k, got, 500)
-		if n := k.Requests.Load() - before; n != 6 {
-			t.Errorf("%q: %d requests more, not 6", left, n)
-		}
+		valuetest.Is(t, k.Requests.Load()-before, 6, left)
 		other := again
 		got, err = other.Pages(t.Context(), all[:100])
 		errtest.None(t, err)

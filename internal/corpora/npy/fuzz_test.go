@@ -29,9 +29,7 @@ func FuzzRead(f *testing.F) {
 		errtest.None(t, Write(&first, m))
 		written := bytes.Clone(first.Bytes())
 		back, err := Read(&first)
-		if err != nil {
-			t.Fatalf("read but not read again: %v", err)
-		}
+		errtest.None(t, err, "read but not read again")
 		if err := Write(&second, back); err != nil || !bytes.Equal(second.Bytes(), written) {
 			t.Fatalf("%q is read as other numbers", in)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func npy(dtype string, rows, cols int, numbers any) []byte {
@@ -39,9 +40,7 @@ func TestOpenAny(t *testing.T) {
 		errtest.None(t, err)
 		got := make([]float32, len(c.want))
 		errtest.None(t, v.Read(got))
-		if !slices.Equal(got, c.want) || v.End() != nil {
-			t.Errorf("%s: %v, want %v", c.dtype, got, c.want)
-		}
+		valuetest.That(t, slices.Equal(got, c.want) && v.End() == nil, c.dtype, got, "want", c.want)
 	}
 	if v := halfFloat(0x7e00); v == v {
 		t.Errorf("not a number is %v", v)

@@ -3,6 +3,8 @@ package nq
 import (
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestAbridged(t *testing.T) {
@@ -35,8 +37,6 @@ func TestAbridged(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	for _, bad := range []string{"", "{", `{"a":[1,`, `{"a":}`} {
-		if err := (Abridged{Items: 1}).Print(&b, []byte(bad)); err == nil {
-			t.Errorf("%q is printed", bad)
-		}
+		errtest.Some(t, (Abridged{Items: 1}).Print(&b, []byte(bad)), bad)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // realRecords are all records of the real files: full, simplified and one merged.
@@ -96,9 +97,7 @@ func TestRecordStreamRoundTrip(t *testing.T) {
 	defer rd.Close()
 	var got Record
 	for i, want := range records {
-		if err := rd.Next(&got); err != nil {
-			t.Fatal(i, err)
-		}
+		errtest.None(t, rd.Next(&got), i)
 		if !sameRecord(want, &got) {
 			t.Fatalf("record %d differs from the one written", i)
 		}
@@ -132,14 +131,10 @@ func TestStreamGolden(t *testing.T) {
 		want.Text4KCased = [16]byte{3}
 		var got Header
 		errtest.None(t, hr.Next(&got))
-		if got != want {
-			t.Errorf("header %d: %+v, want %+v", i, got, want)
-		}
+		valuetest.Is(t, got, want, "header", i)
 	}
 	var last Header
-	if err := hr.Next(&last); err != io.EOF {
-		t.Error(err)
-	}
+	valuetest.Is(t, hr.Next(&last), io.EOF)
 	sum := func(b []byte) string { s := sha256.Sum256(b); return hex.EncodeToString(s[:]) }
 	goldens.Same(t, "testdata/streams.golden", "records@1 "+sum(compact(t, records))+"\nheaders@1 "+sum(headers.Bytes())+"\n")
 }
@@ -150,9 +145,7 @@ func TestRecordAt(t *testing.T) {
 	n := len(records)
 	for _, i := range []int{0, 1, 7, 40, n - 1} {
 		r, err := RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i))
-		if err != nil || !sameRecord(records[i], r) {
-			t.Errorf("record %d is not the one written: %v", i, err)
-		}
+		valuetest.That(t, err == nil && sameRecord(records[i], r), "record", i, "is not the one written", err)
 	}
 	for _, i := range []int{-1, n} {
 		errtest.Says(t, errtest.Of(RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i))), fmt.Sprintf("there is no record %d", i))
@@ -185,9 +178,7 @@ func TestDamagedStreams(t *testing.T) {
 		} else if cut >= starts[0] && !errors.Is(err, ErrTruncated) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
-		if _, err := RecordAt(bytes.NewReader(packed[:cut]), cut, 0); err == nil {
-			t.Errorf("cut at %d: a record was read", cut)
-		}
+		errtest.Some(t, errtest.Of(RecordAt(bytes.NewReader(packed[:cut]), cut, 0)), cut)
 	}
 	for at := 0; at < len(packed); at += 9973 {
 		bad := bytes.Clone(packed)

@@ -31,9 +31,7 @@ func compareDecoders(t *testing.T, scan *lineScanner, line []byte, must bool) {
 		return
 	}
 	want, err := decodeLibrary(line, &b)
-	if err != nil {
-		t.Fatalf("the scanner accepted what the library refuses: %v", err)
-	}
+	errtest.None(t, err, "the scanner accepted what the library refuses")
 	if have != want || !sameRecord(&a, &b) {
 		t.Fatalf("scanner %x %+v\nlibrary %x %+v", have, a, want, b)
 	}

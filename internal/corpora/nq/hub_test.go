@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // hubFile is of tools/golden/nq_hub.py.
@@ -49,17 +50,13 @@ func TestHubRecordsAreThoseOfTheLines(t *testing.T) {
 	want, counts := readAll(t, "hub.jsonl.gz", Options{Split: Dev, Strict: true})
 	got, of, err := readHub(f, size, Options{Split: Dev, Strict: true})
 	errtest.None(t, err)
-	if of.BytesIn != size || of.BytesOut == 0 {
-		t.Errorf("%d and %d bytes", of.BytesIn, of.BytesOut)
-	}
+	valuetest.That(t, of.BytesIn == size && of.BytesOut != 0, of.BytesIn, "and", of.BytesOut, "bytes")
 	of.BytesIn, of.BytesOut = counts.BytesIn, counts.BytesOut
 	if d := cmp.Diff(counts, of); d != "" || len(got) != len(want) {
 		t.Fatal(len(got), d)
 	}
 	for i := range want {
-		if d := cmp.Diff(want[i], got[i]); d != "" {
-			t.Errorf("record %d: %.2000s", i, d)
-		}
+		valuetest.Deep(t, got[i], want[i], "record", i)
 	}
 }
 
@@ -79,12 +76,8 @@ func TestHubLinesAreTheOriginal(t *testing.T) {
 	for _, line := range originals(t, "hub.jsonl.gz") {
 		want = append(want, decoded(t, []byte(line)))
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("%.2000s", d)
-	}
-	if d := cmp.Diff(want[1:3], some); d != "" {
-		t.Errorf("%.2000s", d)
-	}
+	valuetest.Deep(t, got, want)
+	valuetest.Deep(t, some, want[1:3])
 }
 
 // decoded keeps the digits of numbers.
@@ -107,14 +100,10 @@ func TestHubOfEarlierRevision(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatal(len(got))
 	}
-	if d := cmp.Diff(want[0], got[0]); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, got[0], want[0])
 	var c FieldCounts
 	errtest.None(t, HubLines(f, size, nil, func(_ int, line []byte) (bool, error) { return true, c.Count(line) }))
-	if c.With[TokenBytes] != 0 || c.With[nameTokens] != 1 || c.With[LongAnswerBytes] != 1 {
-		t.Errorf("%+v", c)
-	}
+	valuetest.That(t, c.With[TokenBytes] == 0 && c.With[nameTokens] == 1 && c.With[LongAnswerBytes] == 1, c)
 }
 
 // TestHubDamaged: whatever becomes of a byte, or of the end, there is a record or an error, and no crash.
@@ -221,9 +210,7 @@ func TestHubFaults(t *testing.T) {
 		"hub.parquet:11: example_id 9: question_text is empty (unusable)",
 		"hub.parquet:12: example_id 10: column document.tokens.is_html has 4 values, and document.tokens.token has 0 (type)",
 	}
-	if d := cmp.Diff(want, said); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, said, want)
 }
 
 // TestHubOfAnotherSet: a Parquet file of something else is named by its columns, and a column of another type by that.

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestEndsWithinRecord: a file that was cut between compression and reading, or was never compressed, ends within a line.
@@ -87,9 +89,7 @@ func TestStrict(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 		_, counts, err := readString(text, Options{Strict: true, OnError: Skip})
-		if err != nil || counts.Skipped[EmptyFile] != 1 || len(counts.Named) != 1 {
-			t.Errorf("%q: %v, %+v", text, err, counts)
-		}
+		valuetest.That(t, err == nil && counts.Skipped[EmptyFile] == 1 && len(counts.Named) == 1, text, err, counts)
 	}
 }
 

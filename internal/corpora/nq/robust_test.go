@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const (
@@ -171,12 +172,9 @@ func TestBadStreams(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			all, counts, err := readString(c.text, Options{})
 			if c.want == "" {
-				if err != nil || len(all) != c.records {
-					t.Errorf("%d records, %v", len(all), err)
-				}
-				if counts.BytesIn != int64(len(c.text)) {
-					t.Errorf("%d bytes in", counts.BytesIn)
-				}
+				errtest.None(t, err)
+				valuetest.Is(t, len(all), c.records)
+				valuetest.Is(t, counts.BytesIn, int64(len(c.text)))
 				return
 			}
 			var e *RecordError
@@ -242,9 +240,7 @@ func TestOrder(t *testing.T) {
 				t.Fatalf("record %d: %+v", i, r)
 			}
 		}
-		if err := rd.Next(same); err != io.EOF {
-			t.Error(err)
-		}
+		valuetest.Is(t, rd.Next(same), io.EOF)
 		if calls < 2 || last != int64(b.Len()) {
 			t.Errorf("%d progress calls, the last with %d of %d", calls, last, b.Len())
 		}
@@ -260,9 +256,7 @@ func TestCountsAdd(t *testing.T) {
 	_, a, _ := readString(goodFull+"\nx\n", Options{OnError: Skip})
 	_, b, _ := readString("y\n\n"+goodSimp, Options{OnError: Skip})
 	a.Add(b)
-	if a.Records != 2 || a.Blank != 1 || a.Skipped[BadJSON] != 2 || len(a.Named) != 2 {
-		t.Errorf("%+v", a)
-	}
+	valuetest.That(t, a.Records == 2 && a.Blank == 1 && a.Skipped[BadJSON] == 2 && len(a.Named) == 2, a)
 }
 
 func TestHeadings(t *testing.T) {
@@ -304,9 +298,7 @@ func TestFlatMemory(t *testing.T) {
 	var r Record
 	for n := 0; ; n++ {
 		if err := rd.Next(&r); err == io.EOF {
-			if n != 20*11 {
-				t.Errorf("%d records", n)
-			}
+			valuetest.Is(t, n, 20*11, "records")
 			break
 		} else if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // lines returns the decompressed lines of a file in testdata.
@@ -35,14 +36,11 @@ func TestFieldTable(t *testing.T) {
 		ShortAnswerToken: {1, 1}, ShortAnswerBytes: {1, 0},
 	}
 	for _, f := range AllFields {
-		if got := [2]int64{full.With[f], simplified.With[f]}; got != want[f] {
-			t.Errorf("%s: %v, want %v", f, got, want[f])
-		}
+		valuetest.Is(t, [2]int64{full.With[f], simplified.With[f]}, want[f], f)
 	}
 	values.Add(&full, simplified)
-	if full.Records != 2 || full.With[nameURL] != 2 {
-		t.Errorf("merged: %+v", full)
-	}
+	valuetest.Is(t, full.Records, 2, "merged", full)
+	valuetest.Is(t, full.With[nameURL], 2, "merged", full)
 }
 
 func TestSubstitutionsOfTheRealRecord(t *testing.T) {
@@ -100,9 +98,7 @@ func TestFormats(t *testing.T) {
 	errtest.None(t, f.Show(full[0]))
 	n := len(full)
 	want := FormatReport{Full: n, Simplified: n, Both: n, Same: n - 1, Texts: 1, Examples: []FormatExample{{full[0].ExampleID, Comparison{true, true, false, 10}}}}
-	if d := cmp.Diff(want, f.Report()); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, f.Report(), want)
 	if f.AddFull(simplified[1]) == nil || f.AddSimplified(full[0]) == nil {
 		t.Error("a record of the other format was taken")
 	}

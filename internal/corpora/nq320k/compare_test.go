@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // group is a document with the examples that ask for it.
@@ -116,9 +115,7 @@ func TestCompare(t *testing.T) {
 	q.Ours, q.Package, q.Both, q.OtherSplit, q.OtherTarget, q.OnlyOurs, q.OnlyPackage = 10, 10, 9, 1, 1, 1, 1
 	shown := got.Differences
 	got.Differences = nil
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, got, want)
 	kinds := map[string]int{}
 	for _, s := range shown {
 		kinds[s.What]++
@@ -128,21 +125,13 @@ func TestCompare(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		case "text of one only":
-			if s.Ours != "" || s.Package != "text" || s.ExampleID != 5 {
-				t.Errorf("%+v", s)
-			}
+			valuetest.That(t, s.Ours == "" && s.Package == "text" && s.ExampleID == 5, s)
 		case "title":
-			if s.At != 2 || s.Ours != "C c" || s.Package != "C d" {
-				t.Errorf("%+v", s)
-			}
+			valuetest.That(t, s.At == 2 && s.Ours == "C c" && s.Package == "C d", s)
 		case "split":
-			if s.Ours != "train" || s.Package != "dev" || s.ExampleID != 10 {
-				t.Errorf("%+v", s)
-			}
+			valuetest.That(t, s.Ours == "train" && s.Package == "dev" && s.ExampleID == 10, s)
 		case "target":
-			if s.Ours != "whole" || s.Package != "part" || s.ExampleID != 9 {
-				t.Errorf("%+v", s)
-			}
+			valuetest.That(t, s.Ours == "whole" && s.Package == "part" && s.ExampleID == 9, s)
 		}
 	}
 	if want := map[string]int{"text": 1, "white space": 1, "text of one only": 1, "title": 1, "number": 2, "records": 1, "split": 1, "target": 1,

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // folder is a package in memory, files by name, uncompressed.
@@ -86,9 +87,7 @@ func TestRead(t *testing.T) {
 	if want := []dedup.Query{{ExampleID: -1, Split: nq.Train, Question: "q -1", Doc: 0}, {ExampleID: 11, Split: nq.Train, Question: "q 11", Doc: 0}, {ExampleID: 14, Split: nq.Train, Question: "q 14", Doc: 2}, {ExampleID: 12, Split: nq.Dev, Question: "q 12", Doc: 1}, {ExampleID: 13, Split: nq.Dev, Question: "q 13", Doc: 0}}; !reflect.DeepEqual(queries, want) {
 		t.Errorf("%+v", queries)
 	}
-	if !slices.Equal(texts, []string{"text\nof 0", "", "text of 2"}) {
-		t.Errorf("%q", texts)
-	}
+	valuetest.Deep(t, texts, []string{"text\nof 0", "", "text of 2"})
 }
 
 // TestReadOtherSources: source ids that are not the queries' are counted, whichever way
@@ -166,11 +165,7 @@ func TestReadVisitorFails(t *testing.T) {
 	boom := errors.New("boom")
 	none := func(*dedup.Query) error { return nil }
 	_, err := Read(three(t).open, Visitor{Query: func(*dedup.Query) error { return boom }})
-	if !errors.Is(err, boom) || !strings.Contains(fmt.Sprint(err), TrainQueries+": line 1") {
-		t.Error(err)
-	}
+	valuetest.That(t, errors.Is(err, boom) && strings.Contains(fmt.Sprint(err), TrainQueries+": line 1"), err)
 	_, err = Read(three(t).open, Visitor{Query: none, Document: func(*dedup.Document, string) error { return boom }})
-	if !errors.Is(err, boom) || !strings.Contains(fmt.Sprint(err), Documents+": line 1") {
-		t.Error(err)
-	}
+	valuetest.That(t, errors.Is(err, boom) && strings.Contains(fmt.Sprint(err), Documents+": line 1"), err)
 }

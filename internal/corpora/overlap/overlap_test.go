@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestNormal(t *testing.T) {
@@ -30,12 +31,8 @@ func TestNormal(t *testing.T) {
 		"日本の首都は？":                     "日本の首都は",
 		"line\nend\x00null\u00a0nbsp": "line end null nbsp",
 	} {
-		if got := Normal(text); got != want {
-			t.Errorf("%q gives %q, want %q", text, got, want)
-		}
-		if again := Normal(Normal(text)); again != Normal(text) {
-			t.Errorf("%q is not settled: %q", text, again)
-		}
+		valuetest.Is(t, Normal(text), want, text)
+		valuetest.Is(t, Normal(Normal(text)), Normal(text), text)
 	}
 }
 
@@ -154,9 +151,7 @@ func TestPairs(t *testing.T) {
 				t.Fatalf("%d queries, %d pairs", len(qs.List), len(want))
 			}
 			// Of pairs that are at the threshold, one of ten thousand may be missed.
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-brute +got):\n%s", diff)
-			}
+			valuetest.Deep(t, got, want)
 		})
 	}
 }
@@ -191,13 +186,9 @@ func TestPairsChoose(t *testing.T) {
 		{2, 1, Exact, 1, false}, // twice in its own
 		{5, 1, Exact, 1, false},
 	}
-	if diff := cmp.Diff(want, qs.Pairs(Near{0.8, 1, 42})); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Deep(t, qs.Pairs(Near{0.8, 1, 42}), want)
 	errtest.Says(t, qs.Add(&dedup.Query{Split: "validation"}), `split "validation"`)
-	if none := NewQueries().Pairs(Near{0.8, 1, 42}); len(none) != 0 {
-		t.Error(none)
-	}
+	valuetest.Is(t, len(NewQueries().Pairs(Near{0.8, 1, 42})), 0)
 }
 
 // TestDocuments: as comparing all with all finds them.

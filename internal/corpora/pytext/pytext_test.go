@@ -1,6 +1,10 @@
 package pytext
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
+)
 
 // Expected values are Python 3.11's.
 func TestLower(t *testing.T) {
@@ -18,9 +22,7 @@ func TestLower(t *testing.T) {
 		"ʕΣ":             "ʕς",
 		"ΑΣ·Α":           "ασ·α",
 	} {
-		if got := Lower(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, Lower(in), want, in)
 	}
 }
 
@@ -35,8 +37,6 @@ func TestUnescape(t *testing.T) {
 		"&#xd800;&#x110000;&#xFFFE;&#12;&#x1FFFf": "\ufffd\ufffd\f",
 		"&#;&#65": "&#;A",
 	} {
-		if got := Unescape(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, Unescape(in), want, in)
 	}
 }

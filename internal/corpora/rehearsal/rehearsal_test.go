@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/internal/model/tensor/torchfile"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var small = rehearsal.Shape{Layers: 1, Width: 16, Inner: 32, Heads: 2, PerHead: 8}
@@ -52,9 +53,8 @@ func TestRecords(t *testing.T) {
 		ids[r.ExampleID] = true
 		title, _ := wikipedia.URLTitle(r.URL)
 		revision, err := wikipedia.OldID(r.URL)
-		if err != nil || title != r.Title {
-			t.Errorf("%q is named %q: %v", r.URL, r.Title, err)
-		}
+		errtest.None(t, err, r.URL)
+		valuetest.Is(t, title, r.Title, r.URL)
 		e, ok := s.Wiki.Pages[revision]
 		if !ok {
 			missing++

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func write(t testing.TB, sources ...Source) []byte {
@@ -29,9 +30,7 @@ func TestRoundTrip(t *testing.T) {
 	file := write(t, source("b", "F32", "aaaabbbb", 2), source("a \"x\"", "BF16", "ccddee", 1, 3), source("none", "U8", "", 0), source("scalar", "I64", "12345678"))
 	f, err := Open(bytes.NewReader(file), int64(len(file)))
 	errtest.None(t, err)
-	if len(f.Tensors) != 4 || f.Metadata["format"] != "pt" {
-		t.Errorf("read %+v", f)
-	}
+	valuetest.That(t, len(f.Tensors) == 4 && f.Metadata["format"] == "pt", "read", f)
 	i := slices.IndexFunc(f.Tensors, func(t Info) bool { return t.Name == `a "x"` })
 	if i < 0 {
 		t.Fatalf("read %+v", f)
@@ -43,9 +42,7 @@ func TestRoundTrip(t *testing.T) {
 	if data, err := io.ReadAll(f.Open(info)); err != nil || string(data) != "ccddee" {
 		t.Errorf("read %q, %v", data, err)
 	}
-	if int(binary.LittleEndian.Uint64(file))%8 != 0 {
-		t.Error("data is not aligned")
-	}
+	valuetest.Is(t, int(binary.LittleEndian.Uint64(file))%8, 0, "data is not aligned")
 }
 
 func TestHostileHeaders(t *testing.T) {
@@ -116,9 +113,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for _, info := range opened.Tensors {
-			if n, err := io.Copy(io.Discard, opened.Open(info)); err != nil || n != info.Bytes() {
-				t.Errorf("%+v: %d bytes, %v", info, n, err)
-			}
+			valuetest.Of(t, info.Bytes(), info)(io.Copy(io.Discard, opened.Open(info)))
 		}
 	})
 }

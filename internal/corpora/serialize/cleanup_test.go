@@ -3,6 +3,8 @@ package serialize
 import (
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestInterface(t *testing.T) {
@@ -100,12 +102,9 @@ func TestPronunciation(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := document(t, newSerializer(t, HtmlNorm, inOrder(tt.options)), page("<h1>"+tt.title+"</h1>"+tt.body))
-			if got.String() != tt.want || got.Removed.Pronunciation != tt.removed {
-				t.Errorf("%q, removed %q", got.String(), got.Removed.Pronunciation)
-			}
-			if strings.TrimSpace(got.Title+"\n"+got.Body) != got.String() {
-				t.Errorf("title %q, body %q", got.Title, got.Body)
-			}
+			valuetest.Is(t, got.String(), tt.want)
+			valuetest.Is(t, got.Removed.Pronunciation, tt.removed)
+			valuetest.Is(t, strings.TrimSpace(got.Title+"\n"+got.Body), got.String(), got.Title, got.Body)
 		})
 	}
 }

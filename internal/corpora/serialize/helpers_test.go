@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 //go:embed testdata/t5-alphabet.txt
@@ -176,9 +177,7 @@ func runBodies(t *testing.T, tests []bodyTest) {
 			got := document(t, newSerializer(t, HtmlNorm, inOrder(tt.options)), article(tt.html))
 			lines := func(s string) string { return strings.ReplaceAll(s, "\n\n", "\n") }
 			want := strings.TrimSuffix("T\n"+strings.TrimPrefix(tt.want, "\n"), "\n")
-			if lines(got.String()) != lines(want) {
-				t.Errorf("got\n%s\nwant\n%s", got.String(), want)
-			}
+			valuetest.Is(t, lines(got.String()), lines(want), got.String(), want)
 		})
 	}
 }

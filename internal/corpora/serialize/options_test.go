@@ -2,12 +2,12 @@ package serialize
 
 import (
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestNew(t *testing.T) {
@@ -59,9 +59,7 @@ func TestTally(t *testing.T) {
 	got.Add(Removed{})
 	want := Tally{Documents: 3, Sum: Removed{Interface: 3, Infobox: 3, Infoboxes: 1}, WithInfobox: 1, WithFooter: 2,
 		WithPronunciation: 1, WithoutTitle: 1, WithoutAbstract: 1, WithTruncation: 1, Footers: map[string]int{"see also": 2}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Deep(t, got, want)
 	const text = `{"documents":3,"sum":{"interface":3,"infobox":3,"infoboxes":1},"with_infobox":1,"with_footer":2,` +
 		`"with_pronunciation":1,"without_title":1,"without_abstract":1,"with_truncation":1,"footers":{"see also":2}}`
 	if b, err := json.Marshal(got); err != nil || string(b) != text {

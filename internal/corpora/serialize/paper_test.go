@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // What the paper prints, from HTML built as Wikipedia builds it.
@@ -96,9 +97,7 @@ Softwoods (coniferous)
 		}
 	}
 	got := document(t, newSerializer(t, HtmlNorm, nil), r).Removed
-	if got.Footer != "See also" || got.Interface == 0 || got.AfterFooter != 5 {
-		t.Errorf("removed %+v", got)
-	}
+	valuetest.That(t, got.Footer == "See also" && got.Interface != 0 && got.AfterFooter == 5, "removed", got)
 }
 
 func TestPaperLists(t *testing.T) {
@@ -135,11 +134,7 @@ func TestPaperSubstitutions(t *testing.T) {
 	} {
 		r := page("<h1>T</h1><p>" + tt.html + "</p>")
 		r.Split = nq.Train
-		if got := document(t, newSerializer(t, Simplified, nil), r).String(); got != "T "+tt.stored {
-			t.Errorf("%s: simplified %q", tt.html, got)
-		}
-		if got := document(t, newSerializer(t, HtmlNorm, nil), r).Body; got != tt.surface {
-			t.Errorf("%s: htmlnorm %q", tt.html, got)
-		}
+		valuetest.Is(t, document(t, newSerializer(t, Simplified, nil), r).String(), "T "+tt.stored, tt.html)
+		valuetest.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, tt.surface, tt.html)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // memory keeps generated files.
@@ -42,9 +43,7 @@ func generate(t *testing.T, cfg Config) corpus {
 		c.files[name] = &memory{}
 		return c.files[name], nil
 	}, func(done, total int64) {
-		if done < last || done > total {
-			t.Errorf("progress %d after %d of %d", done, last, total)
-		}
+		valuetest.That(t, done >= last && done <= total, "progress", done, "after", last, "of", total)
 		last = done
 	})
 	errtest.None(t, err)
@@ -52,9 +51,7 @@ func generate(t *testing.T, cfg Config) corpus {
 		t.Errorf("progress ends at %d of %d", last, want)
 	}
 	for name, f := range c.files {
-		if f.closed != 1 {
-			t.Errorf("%s was closed %d times", name, f.closed)
-		}
+		valuetest.Is(t, f.closed, 1, name)
 	}
 	c.truth = truth
 	return c
@@ -87,9 +84,7 @@ func (c corpus) examples(t *testing.T, kind string) (list []example) {
 			errtest.None(t, json.Unmarshal(line, &e))
 			list = append(list, e)
 		}
-		if len(list) != n {
-			t.Errorf("%d records with %s, the truth says %d", len(list), f.Name, n)
-		}
+		valuetest.Is(t, len(list), n, f.Name)
 	}
 	c.read[kind] = list
 	return list
@@ -119,12 +114,8 @@ func (c corpus) dump(t *testing.T) Stub {
 				} `xml:"revision"`
 			} `xml:"page"`
 		}
-		if err := xml.Unmarshal(goldens.Plain(t, c.files[f.Name].Bytes()), &doc); err != nil {
-			t.Fatalf("%s: %v", f.Name, err)
-		}
-		if len(doc.Pages) != f.Entries {
-			t.Errorf("%s has %d pages, the truth says %d", f.Name, len(doc.Pages), f.Entries)
-		}
+		errtest.None(t, xml.Unmarshal(goldens.Plain(t, c.files[f.Name].Bytes()), &doc), f.Name)
+		valuetest.Is(t, len(doc.Pages), f.Entries, f.Name)
 		for _, p := range doc.Pages {
 			count.Pages++
 			count.Namespaces[p.NS]++
@@ -160,9 +151,7 @@ func TestGolden(t *testing.T) {
 	for _, f := range c.truth.Files {
 		b := c.files[f.Name].Bytes()
 		raw := goldens.Plain(t, b)
-		if int64(len(raw)) != f.Bytes {
-			t.Errorf("%s has %d bytes, the truth says %d", f.Name, len(raw), f.Bytes)
-		}
+		valuetest.Is(t, int64(len(raw)), f.Bytes, f.Name)
 		fmt.Fprintf(&out, "%s\n  content %x\n  gzip    %x\n", f.Name, sha256.Sum256(raw), sha256.Sum256(b))
 	}
 	truth, err := json.MarshalIndent(c.truth, "", " ")
@@ -193,24 +182,16 @@ func TestStubLayout(t *testing.T) {
 			body := string(goldens.Plain(t, b))
 			body, ok := strings.CutPrefix(body, stubHeader)
 			body, ok2 := strings.CutSuffix(body, stubFooter)
-			if !ok || !ok2 {
-				t.Errorf("%s is no whole document", f.Name)
-			}
+			valuetest.That(t, ok && ok2, f.Name, "is no whole document")
 			pages = append(pages, strings.SplitAfter(body, "  </page>\n")...)
 		}
 		return slices.DeleteFunc(pages, func(s string) bool { return s == "" }), members
 	}
 	cfg.StubMembers = 1
 	one, n := content(generate(t, cfg))
-	if n != 1 {
-		t.Errorf("one part of one member has %d", n)
-	}
+	valuetest.Is(t, n, 1, "one part of one member")
 	cfg.StubParts, cfg.StubMembers = 4, 3
 	many, n := content(generate(t, cfg))
-	if n != 12 {
-		t.Errorf("four parts of three members have %d", n)
-	}
-	if !slices.Equal(one, many) {
-		t.Error("the parts hold other pages than the whole")
-	}
+	valuetest.Is(t, n, 12, "four parts of three members have")
+	valuetest.Deep(t, one, many, "the parts hold other pages than the whole")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestValidate(t *testing.T) {
@@ -57,17 +58,11 @@ func TestFailures(t *testing.T) {
 			files = append(files, &f)
 			return &f, nil
 		}, nil)
-		if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), ".gz: ") {
-			t.Errorf("%s: got %v", name, err)
-		}
+		valuetest.That(t, errors.Is(err, errDisk) && strings.Contains(err.Error(), ".gz: "), name, "got", err)
 		for i, f := range files {
-			if f.closed != 1 {
-				t.Errorf("%s: file %d was closed %d times", name, i, f.closed)
-			}
+			valuetest.Is(t, f.closed, 1, name, i)
 		}
 	}
 	_, err := Generate(Default(), func(name string) (io.WriteCloser, error) { return nil, errDisk }, nil)
-	if !errors.Is(err, errDisk) {
-		t.Errorf("create: got %v", err)
-	}
+	errtest.Is(t, err, errDisk, "create")
 }

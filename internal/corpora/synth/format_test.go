@@ -4,9 +4,10 @@ import (
 	"html"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var (
@@ -67,9 +68,7 @@ func TestAnswers(t *testing.T) {
 			if e.ExampleID < 0 {
 				negative++
 			}
-			if !slices.Equal(strings.Fields(e.Question), e.Words) {
-				t.Errorf("example %d: %q has tokens %q", e.ExampleID, e.Question, e.Words)
-			}
+			valuetest.Deep(t, strings.Fields(e.Question), e.Words, e.ExampleID, e.Question)
 			check := func(a span) {
 				if a.StartToken < 0 || a.EndToken > len(e.Tokens) || a.StartToken >= a.EndToken ||
 					*a.StartByte != e.Tokens[a.StartToken].Start || *a.EndByte != e.Tokens[a.EndToken-1].End {
@@ -188,8 +187,6 @@ func TestArticles(t *testing.T) {
 				}
 			}
 		}
-		if len(seen) != 6 {
-			t.Errorf("%d articles", len(seen))
-		}
+		valuetest.Is(t, len(seen), 6, "articles")
 	}
 }

@@ -2,9 +2,10 @@ package synth
 
 import (
 	"maps"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestTruth reads the files back for what the pipeline does not compare with the truth: texts and
@@ -16,9 +17,7 @@ func TestTruth(t *testing.T) {
 	many.StubParts, many.StubRevisionsPerPage, many.TrainShards, many.DevShards = 3, 0, 3, 5
 	for name, c := range map[string]corpus{"default": defaultCorpus(), "many": generate(t, many)} {
 		t.Run(name, func(t *testing.T) {
-			if dump := c.dump(t); !reflect.DeepEqual(dump, c.truth.Stub) {
-				t.Errorf("stub: counted %+v, truth %+v", dump, c.truth.Stub)
-			}
+			valuetest.Deep(t, c.dump(t), c.truth.Stub)
 			var records, tokens Counts
 			var texts [2]map[string]bool
 			for dev, kind := range []string{KindTrain, KindDev} {

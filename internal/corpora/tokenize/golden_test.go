@@ -1,13 +1,13 @@
 package tokenize
 
 import (
-	"slices"
 	"sync"
 	"testing"
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -39,11 +39,7 @@ func golden(t *testing.T, path string, count int) []goldenLine {
 func TestBERTEqualsTransformers(t *testing.T) {
 	tok := testBERT(t)
 	for _, l := range golden(t, "testdata/bert.jsonl.gz", 5_000) {
-		if got := tok.Normalize(l.Text); got != l.Normalized {
-			t.Errorf("Normalize(%q) = %q, want %q", l.Text, got, l.Normalized)
-		}
-		if got := encode(tok, l.Text, 512); !slices.Equal(got, l.IDs) {
-			t.Errorf("Encode(%q) = %v, want %v", l.Text, got, l.IDs)
-		}
+		valuetest.Is(t, tok.Normalize(l.Text), l.Normalized, "Normalize", l.Text)
+		valuetest.Deep(t, encode(tok, l.Text, 512), l.IDs, "Encode", l.Text)
 	}
 }

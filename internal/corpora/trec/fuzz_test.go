@@ -66,9 +66,7 @@ func FuzzReadRun(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := WriteRun(&b, "t", rankings, EncodeName); err != nil {
-			t.Fatalf("%q: read but not written: %v", in, err)
-		}
+		errtest.None(t, WriteRun(&b, "t", rankings, EncodeName), in)
 		again, err := ReadRun(&b)
 		if err != nil || !reflect.DeepEqual(again, rankings) {
 			t.Fatalf("%q: read %+v, then %+v, %v", in, rankings, again, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestGradedQrels reads what it wrote, with documents that are not relevant, and finds each judgment, of few and of many.
@@ -25,22 +26,16 @@ func TestGradedQrels(t *testing.T) {
 	errtest.None(t, q.Write(&b))
 	read, err := ReadQrels(strings.NewReader(b.String()))
 	errtest.None(t, err)
-	if got := slices.Collect(read.Each); !slices.Equal(got, want) {
-		t.Errorf("read %v\nwrote %v", got, want)
-	}
+	valuetest.Deep(t, slices.Collect(read.Each), want)
 	for _, j := range want {
 		if grade, ok := read.Query(j.Query).Grade(j.Document); !ok || grade != j.Grade {
 			t.Errorf("grade of %v is %d, %v", j, grade, ok)
 		}
 	}
-	if n := read.Query("few").Relevant(); n != 1 {
-		t.Errorf("%d of few are relevant", n)
-	}
+	valuetest.Is(t, read.Query("few").Relevant(), 1)
 	if _, ok := read.Query("few").Grade("d9"); ok {
 		t.Error("d9 was not judged")
 	}
-	if err := q.Judge("many", "d20", 1); err == nil {
-		t.Error("judged twice")
-	}
+	errtest.Some(t, q.Judge("many", "d20", 1), "judged twice")
 	errtest.Says(t, errtest.Of(ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n"))), "line 2")
 }

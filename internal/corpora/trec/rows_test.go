@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func collected(t *testing.T, read func(func(Row) error) (Format, error)) ([]Row, Format) {
@@ -33,9 +34,7 @@ func TestFormats(t *testing.T) {
 		{"", Auto, nil},
 	} {
 		rows, is := collected(t, func(f func(Row) error) (Format, error) { return Runs.Rows(strings.NewReader(c.text), Auto, f) })
-		if is != c.is || !reflect.DeepEqual(rows, c.want) {
-			t.Errorf("%q is %q: %+v", c.text, is, rows)
-		}
+		valuetest.That(t, is == c.is && reflect.DeepEqual(rows, c.want), c.text, "is", is, rows)
 	}
 	rows, is := collected(t, func(f func(Row) error) (Format, error) {
 		return Qrels.Rows(strings.NewReader("query-id\tcorpus-id\tscore\nq 1\td\t2\nq\td\t1.0\n"), Auto, f)
@@ -53,9 +52,7 @@ func TestNumbers(t *testing.T) {
 	rows, _ := collected(t, func(f func(Row) error) (Format, error) {
 		return Qrels.Rows(strings.NewReader("\ufeffqid\tdocid\tlabel\nq\td\t1.0\n"), Auto, f)
 	})
-	if want := []Row{{Query: "q", Document: "d", Grade: 1, Line: 2}}; !reflect.DeepEqual(rows, want) {
-		t.Errorf("%+v", rows)
-	}
+	valuetest.Deep(t, rows, []Row{{Query: "q", Document: "d", Grade: 1, Line: 2}})
 }
 
 // FuzzRead reads anybody's files without a panic, and names a line in what it refuses.

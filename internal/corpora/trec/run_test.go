@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestRun(t *testing.T) {
@@ -27,13 +28,9 @@ func TestRun(t *testing.T) {
 -2692360962974527758 Q0 !6: 6 -Inf redsi
 who%20sings?%20100%25 Q0 %FF%EF%BF%BD 1 3 redsi
 `
-	if b.String() != want {
-		t.Errorf("wrote\n%s\nwant\n%s", b.String(), want)
-	}
+	valuetest.Is(t, b.String(), want, "wrote")
 	got, err := ReadRun(&b)
-	if err != nil || !reflect.DeepEqual(got, in) {
-		t.Errorf("read %+v, %v", got, err)
-	}
+	valuetest.That(t, err == nil && reflect.DeepEqual(got, in), "read", got, err)
 }
 
 func TestRunErrors(t *testing.T) {

@@ -100,9 +100,7 @@ func TestUntie(t *testing.T) {
 			t.Errorf("%s: trec_eval has\n%v, we\n%v", r.Query, got[name], want)
 		}
 	}
-	if _, err := ReadRun(strings.NewReader(written(t, untied))); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(ReadRun(strings.NewReader(written(t, untied)))))
 	if _, moved := Untie([]Ranking{{Query: "q", Hypotheses: []Hypothesis{{Document: "a", Score: math.NaN()}}}}); moved != 0 {
 		t.Error("a score that is no number became one")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func gz(t *testing.T, text string) string {
@@ -52,9 +53,8 @@ func TestOpen(t *testing.T) {
 				errtest.None(t, err)
 				got, err := io.ReadAll(u)
 				u.Close()
-				if err != nil || string(got) != c.want {
-					t.Errorf("%.40q, %v", got, err)
-				}
+				errtest.None(t, err)
+				valuetest.Is(t, string(got), c.want)
 			}
 		})
 	}
@@ -88,9 +88,7 @@ func TestForeign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(strings.NewReader(c.in))
 			var f *ForeignError
-			if !errors.As(err, &f) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			valuetest.That(t, errors.As(err, &f) && strings.Contains(err.Error(), c.want), err, "want", c.want)
 		})
 	}
 }
@@ -104,9 +102,7 @@ func TestDamage(t *testing.T) {
 			_, err = io.ReadAll(u)
 			u.Close()
 		}
-		if err == nil {
-			t.Errorf("%d bytes of a file were taken for a whole one", len(in))
-		}
+		errtest.Some(t, err, len(in))
 	}
 	reset := errors.New("reset")
 	u, err := Open(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(reset)))

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const header = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -97,18 +98,13 @@ func TestPageForms(t *testing.T) {
 			for _, chunk := range []int{1, 7, 64, chunkBytes} {
 				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", lists.Set([]uint64{wantID}), nil, chunk)
 				if c.fallbacks < 0 {
-					if err == nil {
-						t.Error("no error")
-					}
+					errtest.Some(t, err, "no error")
 					continue
 				}
 				errtest.None(t, err)
-				if d := cmp.Diff(append([]Entry{}, c.want...), append([]Entry{}, table.entries...)); d != "" {
-					t.Error(d)
-				}
-				if stats.Fallbacks != 1+c.fallbacks || stats.Pages != 1 {
-					t.Errorf("%d fallbacks, want %d; %d pages", stats.Fallbacks-1, c.fallbacks, stats.Pages)
-				}
+				valuetest.Deep(t, append([]Entry{}, table.entries...), append([]Entry{}, c.want...))
+				valuetest.Is(t, stats.Fallbacks, 1+c.fallbacks, stats.Fallbacks-1, c.fallbacks)
+				valuetest.Is(t, stats.Pages, 1, stats.Fallbacks-1, c.fallbacks)
 			}
 		})
 	}
@@ -180,9 +176,7 @@ func TestReadErrorAndCancel(t *testing.T) {
 	text := goldens.Plain(t, read(t, "stub-history-sample.xml.gz"))
 	boom := errors.New("connection reset")
 	_, _, err := ScanStub(context.Background(), io.MultiReader(bytes.NewReader(text[:9000]), iotest.ErrReader(boom)), "dump", nil, nil)
-	if !errors.Is(err, boom) || errors.Is(err, ErrTruncated) {
-		t.Error(err)
-	}
+	valuetest.That(t, errors.Is(err, boom) && !errors.Is(err, ErrTruncated), err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	endless := io.MultiReader(strings.NewReader(header), &endlessPages{})

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func read(tb testing.TB, file string) []byte {
@@ -51,9 +52,8 @@ func TestRealStubs(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			_, s := scan(t, read(t, c.file+".xml.gz"))
-			if s.Schema != c.schema || s.Wiki != c.wiki {
-				t.Errorf("schema %q of %q", s.Schema, s.Wiki)
-			}
+			valuetest.Is(t, s.Schema, c.schema)
+			valuetest.Is(t, s.Wiki, c.wiki)
 			if s.Pages != c.pages || s.Revisions != c.revisions || s.Redirects != c.redirects {
 				t.Errorf("%d pages, %d revisions, %d redirects", s.Pages, s.Revisions, s.Redirects)
 			}
@@ -91,15 +91,11 @@ func TestPartsConcatenate(t *testing.T) {
 	errtest.None(t, err)
 	cat, catStats := scan(t, joined, wanted...) // one file of four gzip members and documents
 	for name, got := range map[string]*Table{"merged": merged, "joined": cat} {
-		if d := cmp.Diff(whole.entries, got.entries); d != "" {
-			t.Errorf("%s: %s", name, d)
-		}
+		valuetest.Deep(t, got.entries, whole.entries, name)
 	}
 	for name, got := range map[string]Stats{"merged": sum, "joined": catStats} {
 		got.BytesIn, got.BytesOut, got.Fallbacks = stats.BytesIn, stats.BytesOut, stats.Fallbacks
-		if d := cmp.Diff(stats, got); d != "" {
-			t.Errorf("%s: %s", name, d)
-		}
+		valuetest.Deep(t, got, stats, name)
 	}
 }
 
@@ -152,9 +148,7 @@ func TestAgainstXML(t *testing.T) {
 		}
 		slices.SortFunc(want, compareEntries)
 		got, _ := scan(t, read(t, file+".xml.gz"), everyID(t, file+".xml.gz")...)
-		if d := cmp.Diff(want, got.entries); d != "" {
-			t.Errorf("%s: %s", file, d)
-		}
+		valuetest.Deep(t, got.entries, want, file)
 	}
 }
 
@@ -207,9 +201,7 @@ func TestContentExports(t *testing.T) {
 	merged, err := MergeTables(a, b)
 	errtest.None(t, err)
 	want := []Entry{{OldID: 400, PageID: 13, Title: "Old name"}, {OldID: 401, PageID: 13, Title: "Old name"}, {OldID: 402, PageID: 13, Title: "New name"}}
-	if d := cmp.Diff(want, merged.entries); d != "" {
-		t.Error(d)
-	}
+	valuetest.Deep(t, merged.entries, want)
 	sa.Add(sb)
 	if sa.Exports != 2 || sa.Redirects != 0 || sa.Pages != 2 || sa.Found != 3 || sa.Schema != "0.11" || sa.Fallbacks != 2 {
 		t.Errorf("%+v", sa)

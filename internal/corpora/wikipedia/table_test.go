@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestURLs(t *testing.T) {
@@ -35,9 +36,8 @@ func TestURLs(t *testing.T) {
 		{prefix + "The_%22X%22&#39;s&amp;oldid=18446744073709551615", 1<<64 - 1, ""},
 	} {
 		id, err := OldID(c.url)
-		if err != nil || id != c.oldID {
-			t.Errorf("%s: %d, %v", c.url, id, err)
-		}
+		errtest.None(t, err, c.url)
+		valuetest.Is(t, id, c.oldID, c.url)
 		if title, _ := URLTitle(c.url); c.title != "" && title != c.title {
 			t.Errorf("%s: %q, want %q", c.url, title, c.title)
 		}
@@ -98,12 +98,8 @@ func TestReadTable(t *testing.T) {
 		"ns":        "oldid,page_id,title,ns\n4,40,\"B, C\",-1\n3,30,,\n",
 	} {
 		got, err := ReadTable(strings.NewReader(text), name)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if d := cmp.Diff(want, got.entries); d != "" {
-			t.Error(name, d)
-		}
+		errtest.None(t, err, name)
+		valuetest.Deep(t, got.entries, want, name)
 		if n := got.Repeated(); (n == 1) != (name == "repeated") || n > 1 {
 			t.Errorf("%s: %d repeated", name, n)
 		}
@@ -169,8 +165,6 @@ func TestCompare(t *testing.T) {
 		{table(1, 10), table(), Comparison{1, 0, 0, 0, 1, 0, none, []Disagreement{{1, 10, 0}}, none}},
 		{table(), table(1, 10), Comparison{0, 1, 0, 0, 0, 1, none, none, []Disagreement{{1, 0, 10}}}},
 	} {
-		if d := cmp.Diff(c.want, Compare(c.a, c.b, 2)); d != "" {
-			t.Error(d)
-		}
+		valuetest.Deep(t, Compare(c.a, c.b, 2), c.want)
 	}
 }

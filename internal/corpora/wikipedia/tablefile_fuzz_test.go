@@ -28,9 +28,7 @@ func FuzzReadTable(f *testing.F) {
 		}
 		written := bytes.Clone(out.Bytes())
 		back, err := ReadTable(&out, "t")
-		if err != nil {
-			t.Fatalf("read but not read again: %v\n%s", err, written)
-		}
+		errtest.None(t, err, "read but not read again", written)
 		if err := WriteTable(&again, back); err != nil || !bytes.Equal(again.Bytes(), written) {
 			t.Fatalf("written as %s, then as %s, %v", written, again.Bytes(), err)
 		}

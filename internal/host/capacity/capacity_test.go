@@ -207,9 +207,7 @@ func TestCards(t *testing.T) {
 	for range 4 {
 		got = append(got, askCards(t, two, no, 1, 4, 5).cards...)
 	}
-	if !slices.Equal(got, []int{4, 5, 4, 5}) || askCards(t, two, no, 1, 4, 5).runs() {
-		t.Error(got)
-	}
+	valuetest.That(t, slices.Equal(got, []int{4, 5, 4, 5}) && !askCards(t, two, no, 1, 4, 5).runs(), got)
 }
 
 // TestSeveralCards: a program gets all its cards at once, beside the amount; a stream of steps that

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPoolRandom: whatever steps ask for, and whenever they are cancelled, nothing is given twice, all others
@@ -38,9 +40,7 @@ func randomSteps(t *testing.T, r *rand.Rand) {
 				t.Errorf("%d steps have card %d", busy[c], c)
 			}
 		}
-		if has.short(used) != (Amount{}) {
-			t.Errorf("%+v of %+v is given", used, has)
-		}
+		valuetest.Is(t, has.short(used), Amount{}, used, has)
 	}
 	// do does what it is given with what a step asks for.
 	do := func(ctx context.Context, want Want, work func()) {
@@ -48,9 +48,7 @@ func randomSteps(t *testing.T, r *rand.Rand) {
 		cards, give, err := p.Take(ctx, want, func(string) { waits++ })
 		defer give()
 		if err != nil {
-			if ctx.Err() == nil || cards != nil {
-				t.Errorf("%v, with cards %v", err, cards)
-			}
+			valuetest.That(t, ctx.Err() != nil && cards == nil, err, "with cards", cards)
 			return
 		}
 		others := slices.ContainsFunc(cards, func(c int) bool { return !slices.Contains(want.Of, c) })

@@ -57,9 +57,7 @@ func TestUsed(t *testing.T) {
 	var got usage.Program
 	r.Used = func(u usage.Program) { got = u }
 	errtest.None(t, r.Do(context.Background()))
-	if got.CPU < 10*time.Millisecond || got.Memory < 600_000_000 {
-		t.Errorf("%+v", got)
-	}
+	valuetest.That(t, got.CPU >= 10*time.Millisecond && got.Memory >= 600_000_000, got)
 	r, _ = shell(t, `true`)
 	r.Used = func(u usage.Program) { got = u }
 	if err := r.Do(context.Background()); err != nil || got.Memory != 0 || got.CPU <= 0 {
@@ -241,9 +239,7 @@ func TestOutputs(t *testing.T) {
 				errtest.Says(t, err, c.wrong)
 				return
 			}
-			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("got %v, %v", got, err)
-			}
+			valuetest.That(t, err == nil && slices.Equal(got, c.want), "got", got, err)
 		})
 	}
 	if _, err := (command.Outputs{"a"}).Collect(filepath.Join(t.TempDir(), "gone")); err == nil || err.Error() != "it removed the folder out" {

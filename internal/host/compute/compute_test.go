@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -102,9 +103,7 @@ func TestRun(t *testing.T) {
 	if log := p.log.String(); !strings.Contains(log, "level=INFO msg=read a=1 bytes=10") || strings.Contains(log, "not kept") || p.said.String() != "of its program\n" {
 		t.Errorf("%q, %q", log, p.said.String())
 	}
-	if len(reported) == 0 || reported[len(reported)-1].Done != 2 {
-		t.Errorf("%v", reported)
-	}
+	valuetest.That(t, len(reported) != 0 && reported[len(reported)-1].Done == 2, reported)
 	pid := o.Env["step: pid"]
 	for range 3 {
 		if text, same := p.ok(device.Processors, "pid", "x"); text != "x" || same != pid {
@@ -140,9 +139,7 @@ func TestMany(t *testing.T) {
 			return errors.Join(one.Call(t.Context(), "pid", nil, &pids[0]), other.Call(t.Context(), "pid", nil, &pids[1]))
 		})
 	})
-	if err != nil || pids[0] == pids[1] {
-		t.Error(pids, err)
-	}
+	valuetest.That(t, err == nil && pids[0] != pids[1], pids, err)
 	p.p.mu.Lock()
 	for c := range p.p.all {
 		defer func() {

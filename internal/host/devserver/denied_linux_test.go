@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestDenied: of a folder, or a lock in it, that another account keeps to itself nobody says that it has no server.
@@ -29,9 +30,7 @@ func TestDenied(t *testing.T) {
 			_, workErr = WorkerOptions(dir)
 		})
 		errtest.None(t, os.Chmod(closed, info.Mode()))
-		if visit != nil || !errors.Is(visitErr, fs.ErrPermission) {
-			t.Errorf("%s: visited %v, %v", closed, visit, visitErr)
-		}
+		valuetest.That(t, visit == nil && errors.Is(visitErr, fs.ErrPermission), closed, "visited", visit, visitErr)
 		if want := closed != filepath.Join(dir, ownerLock); errors.Is(workErr, fs.ErrPermission) != want {
 			t.Errorf("%s: a worker is told %v", closed, workErr)
 		}

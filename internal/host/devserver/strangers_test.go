@@ -29,6 +29,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestStrangers: only holders of the folder's key may call the server, and its UI
@@ -70,9 +71,8 @@ func TestStrangers(t *testing.T) {
 	}
 	for _, name := range []string{"tls", "tls/client.key", "tls/ca.key", "temporal.db"} {
 		st, err := os.Stat(filepath.Join(s.o.Dir, name))
-		if err != nil || st.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %v, %v: others may read it", name, st.Mode(), err)
-		}
+		errtest.None(t, err, name, st.Mode())
+		valuetest.Is(t, st.Mode().Perm()&0o077, 0, name, st.Mode())
 	}
 }
 
@@ -252,9 +252,7 @@ func TestOtherAccount(t *testing.T) {
 			t.Errorf("it could use %s", p)
 		}
 	}
-	if x.UID != nobody || len(x.Call) > 0 {
-		t.Errorf("as %d it was answered by %q", x.UID, x.Call)
-	}
+	valuetest.That(t, x.UID == nobody && len(x.Call) <= 0, "as", x.UID, "it was answered by", x.Call)
 }
 
 // harmless reports whether anybody may read a file: locks, which hold nothing.

@@ -347,9 +347,7 @@ func TestImageAndNix(t *testing.T) {
 	flake := Recipe{Kind: Nix, Lock: "flake.lock", Platform: "linux-x86_64", Files: map[string]string{"flake.nix": "{}",
 		"flake.lock": `{"version":7,"root":"root","nodes":{"root":{"inputs":{"nixpkgs":"nixpkgs"}},"nixpkgs":{"locked":{"type":"github","rev":"abc","narHash":"sha256-x"},"original":{"type":"github"}}}}`}}
 	m, err := flake.Manifest()
-	if err != nil || list(m) != "nixpkgs abc" || len(m.Files) != 1 {
-		t.Errorf("%v, %v", m, err)
-	}
+	valuetest.That(t, err == nil && list(m) == "nixpkgs abc" && len(m.Files) == 1, m, err)
 	flake.Files["flake.lock"] = `{"root":"root","nodes":{"root":{},"nixpkgs":{}}}`
 	errtest.Says(t, errtest.Of(flake.Manifest()), "the input nixpkgs has no narHash")
 }

@@ -86,9 +86,7 @@ func TestCommit(t *testing.T) {
 	if names := c.List(paper); !slices.Contains(names, "q.hcl") || slices.Contains(names, "new") || slices.Contains(names, "data") {
 		t.Errorf("%q", names)
 	}
-	if !c.Covers(at("new")) || c.Covers("/etc/passwd") {
-		t.Error("what the working tree has")
-	}
+	valuetest.That(t, c.Covers(at("new")) && !c.Covers("/etc/passwd"), "what the working tree has")
 }
 
 func TestPointer(t *testing.T) {

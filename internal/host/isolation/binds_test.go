@@ -86,9 +86,7 @@ func TestBindRefused(t *testing.T) {
 		if mayNot(err) && mode == isolation.Enforce {
 			continue
 		}
-		if !errors.As(err, &refused) || out != "" {
-			t.Errorf("%s: printed %q, %v", mode, out, err)
-		}
+		valuetest.That(t, errors.As(err, &refused) && out == "", mode, "printed", out, err)
 		errtest.Is(t, errtest.Of(os.Stat(filepath.Join(dir, "out", "x"))), os.ErrNotExist, mode)
 		out, _, err = ran(t, isolation.Box{Mode: mode, Dir: dir}, "/bin/sh", "echo began")
 		errtest.None(t, err, mode)

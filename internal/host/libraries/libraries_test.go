@@ -193,13 +193,9 @@ func TestEditable(t *testing.T) {
 				return of(t, filepath.Join(root, "env", "bin", "python"))
 			}
 			one, same, other := digest(t.TempDir(), "one"), digest(t.TempDir(), "one"), digest(t.TempDir(), "two")
-			if one.Digest != same.Digest {
-				t.Errorf("its folder counts: %s\n%s", one.Text, same.Text)
-			}
+			valuetest.Is(t, one.Digest, same.Digest, one.Text, same.Text)
 			ds := Compare(one.Manifest, other.Manifest)
-			if len(ds) != 1 || !strings.Contains(ds[0].Old, Source) {
-				t.Errorf("an edit of its sources: %v\n%s", ds, one.Text)
-			}
+			valuetest.That(t, len(ds) == 1 && strings.Contains(ds[0].Old, Source), "an edit of its sources", ds, one.Text)
 			valuetest.Says(t, one.String(), Source)
 			if way != "finder" {
 				return

@@ -1,13 +1,15 @@
 package nvidia
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
+)
 
 // TestVersion: versions are ordered by both numbers, and written and read as people do.
 func TestVersion(t *testing.T) {
 	for _, v := range [][2]Version{{{7, 5}, {8, 0}}, {{8, 0}, {8, 6}}, {{9, 9}, {10, 0}}} {
-		if !v[0].Less(v[1]) || v[1].Less(v[0]) || v[0].Less(v[0]) {
-			t.Errorf("%s and %s", v[0], v[1])
-		}
+		valuetest.That(t, v[0].Less(v[1]) && !v[1].Less(v[0]) && !v[0].Less(v[0]), v[0], "and", v[1])
 	}
 	v := CUDAVersion(12080)
 	text, err := v.MarshalText()

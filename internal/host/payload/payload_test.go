@@ -168,9 +168,7 @@ func TestLoad(t *testing.T) {
 		errtest.None(t, os.Chmod(file, c.mode))
 		k, err := Load(file)
 		if c.mistakes == nil {
-			if err != nil || len(k.IDs()) != 1 || len(k.IDs()[0]) != 8 {
-				t.Errorf("%s: %v %v", c.name, k.IDs(), err)
-			}
+			valuetest.That(t, err == nil && len(k.IDs()) == 1 && len(k.IDs()[0]) == 8, c.name, k.IDs(), err)
 			continue
 		}
 		errtest.Says(t, err, c.mistakes...)

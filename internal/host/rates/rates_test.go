@@ -47,9 +47,7 @@ func TestKept(t *testing.T) {
 	want := []string{"cut.json: it is damaged: unexpected end", "negative.json: it is damaged: a rate is no number", "nobody.json: it is damaged: it names no device",
 		"none.json: it is damaged: it names no device, or has no rates", `other.json: its format is "redsi-rates/2", this redsi reads redsi-rates/1`}
 	for i, err := range bad {
-		if i >= len(want) || !strings.Contains(err.Error(), want[i]) {
-			t.Errorf("%v", err)
-		}
+		valuetest.That(t, i < len(want) && strings.Contains(err.Error(), want[i]), err)
 	}
 	valuetest.Is(t, len(bad), len(want))
 	if r, err := Named(all, "nvidia-h200"); err != nil || r.Device != "NVIDIA H200" {

@@ -73,9 +73,7 @@ func TestFolders(t *testing.T) {
 		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)))
 	errtest.None(t, errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()))
 	left, err := os.ReadDir(root)
-	if err != nil || len(left) != 1 || left[0].Name() != "lock" {
-		t.Errorf("left %v, %v", left, err)
-	}
+	valuetest.That(t, err == nil && len(left) == 1 && left[0].Name() == "lock", "left", left, err)
 }
 
 // A root that others can write to, or that is a link, is refused.
@@ -137,9 +135,7 @@ func TestSweep(t *testing.T) {
 	defer func() { _ = bystander.Process.Kill(); _ = bystander.Wait() }()
 
 	swept, err := scratch.In(root).Sweep()
-	if err != nil || swept.Folders != 2 || swept.Programs == 0 {
-		t.Errorf("%+v, %v", swept, err)
-	}
+	valuetest.That(t, err == nil && swept.Folders == 2 && swept.Programs != 0, swept, err)
 	for _, d := range []string{dir, another} {
 		errtest.Is(t, errtest.Of(os.Stat(d)), os.ErrNotExist, d)
 	}

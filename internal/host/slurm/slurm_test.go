@@ -74,9 +74,7 @@ func TestHead(t *testing.T) {
 func TestParsePilot(t *testing.T) {
 	site, err := ParsePilot("cpus=8, memory=32GB,time=4h,max=8", []string{"--partition=short", "-A", "x"})
 	p := Pilot{Name: "pilot", Flags: []string{"--partition=short", "-A", "x"}, Has: capacity.Amount{CPUs: 8, Memory: 32e9}, Time: 4 * time.Hour, Max: 8, Idle: 5 * time.Minute, At: "--pilot"}
-	if err != nil || site.Max != 8 || fmt.Sprint(site.Pilots) != fmt.Sprint([]Pilot{p}) {
-		t.Errorf("%+v, %v", site, err)
-	}
+	valuetest.That(t, err == nil && site.Max == 8 && fmt.Sprint(site.Pilots) == fmt.Sprint([]Pilot{p}), site, err)
 	for text, want := range map[string]string{
 		"cpus":                            "want settings such as cpus=8,memory=32GB",
 		"cores=8":                         "cores: a pilot has cpus, memory, gpus, time, max and idle",
@@ -121,9 +119,7 @@ func TestParse(t *testing.T) {
 	for i := range want {
 		want[i].Name = "pil"
 	}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v\n%+v, want\n%+v", err, got, want)
-	}
+	valuetest.That(t, err == nil && slices.Equal(got, want), err, got, "want", want)
 	errtest.Says(t, errtest.Of(parse("6_1|pil|RUNNING\n")), "squeue: ", "is not what it was asked for")
 	if jobs, err := parse(""); jobs != nil || err != nil {
 		t.Error(jobs, err)

@@ -156,9 +156,7 @@ func TestStatesFurtherThanAsked(t *testing.T) {
 		}
 		return nil
 	})
-	if !ok || err != nil || !slices.Equal(seen, []int64{50, 10}) {
-		t.Errorf("%v: %v, %v", seen, ok, err)
-	}
+	valuetest.That(t, ok && err == nil && slices.Equal(seen, []int64{50, 10}), seen, ok, err)
 	saveCheckpoint(t, c, 30, "state", "thirty")
 	valuetest.Is(t, latest(t, c), "50 fifty", "the furthest")
 	c.most = 40

@@ -57,9 +57,7 @@ func TestAddress(t *testing.T) {
 			r, err := http.DefaultClient.Do(req)
 			errtest.None(t, err)
 			r.Body.Close()
-			if r.StatusCode != want {
-				t.Errorf("as %q it answers %s", host, r.Status)
-			}
+			valuetest.Is(t, r.StatusCode, want, host, r.Status)
 		}
 	}
 	for _, address := range []string{"127.0.0.1:x", "a:b:c"} {

@@ -181,7 +181,5 @@ func TestLinks(t *testing.T) {
 	errtest.None(t, os.Mkdir(at, 0o755))
 	errtest.None(t, os.Symlink(filepath.Join(dir, "project/.dvc/cache/files/md5/40/1b30e3b8b5d629635a5c613cdb7919"), filepath.Join(at, "a.csv")))
 	l, err := listing.Of(at, false)
-	if err != nil || len(l.Files) != 1 || l.Files[0].Mode != "" || l.Bytes != 2 {
-		t.Errorf("%+v, %v", l, err)
-	}
+	valuetest.That(t, err == nil && len(l.Files) == 1 && l.Files[0].Mode == "" && l.Bytes == 2, l, err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func scaler(t *testing.T, o amp.Options) *amp.Scaler {
@@ -27,9 +28,7 @@ func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	live := tensor.Live()
 	t.Cleanup(func() { // after the scalers' cleanups
-		if tensor.Live() != live {
-			t.Errorf("%d tensors leaked", tensor.Live()-live)
-		}
+		valuetest.Is(t, tensor.Live(), live, tensor.Live()-live)
 	})
 	errtest.None(t, tensor.Run(f))
 }
@@ -102,9 +101,7 @@ func TestForwardOverflow(t *testing.T) {
 				t.Errorf("%+v, want %+v", state, want)
 			}
 			for i, u := range updates {
-				if u.Left != (i%5 > 0) {
-					t.Errorf("update %d: %+v", i, u)
-				}
+				valuetest.Is(t, u.Left, i%5 > 0, i, u)
 			}
 		}
 	})
@@ -128,9 +125,7 @@ func TestLossesAndFlags(t *testing.T) {
 				errtest.Says(t, tensor.Try(f), "5 updates were not read")
 			}
 			state, got := a.Read()
-			if !slices.Equal(got, want) {
-				t.Errorf("scaled %v: %v, want %v", scaled, got, want)
-			}
+			valuetest.Deep(t, got, want, "scaled", scaled)
 			if scaled && state.Skipped != 2 || !scaled && state.Skipped != 4 {
 				t.Errorf("scaled %v: %+v", scaled, state)
 			}
@@ -162,9 +157,7 @@ func TestOneSlot(t *testing.T) {
 				s.FillInPlace(loss, float64(10*round+i))
 				s.FillInPlace(grads[0], gradient)
 				a.Check(loss, grads, slot)
-				if n := a.Slot(); n != int64(i) {
-					t.Errorf("slot %d after a check of update %d", n, i)
-				}
+				valuetest.Is(t, a.Slot(), int64(i))
 				a.Checked()
 				bad := math.IsNaN(gradient)
 				want = append(want, amp.Update{Loss: float64(10*round + i), Left: bad})
@@ -226,9 +219,7 @@ func TestDivisor(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for _, o := range []amp.Options{{}, {Ring: 1, ClipNorm: -1}, {Ring: 1, ClipNorm: math.NaN()}, {Ring: 1, ClipNorm: math.Inf(1)}} {
-		if _, err := amp.New(tensor.CPU, o); err == nil {
-			t.Errorf("%+v was accepted", o)
-		}
+		errtest.Some(t, errtest.Of(amp.New(tensor.CPU, o)), o)
 	}
 	run(t, func(s *tensor.Scope) {
 		a, slot := scaler(t, amp.Options{Ring: 2}), s.Zeros(tensor.I64, tensor.CPU, 1)

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func open(t *testing.T, weights string) *Model {
@@ -66,9 +67,7 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 		}
 	}
 	t.Logf("%s: max |diff| %.2g", name, worst)
-	if n := tensor.Live(); n != live {
-		t.Errorf("%d tensors leaked", n-live)
-	}
+	valuetest.Is(t, tensor.Live(), live, "tensors leaked")
 }
 
 // TestPrecisions has vectors in bf16 and int8 beside float32, of every family and in batches of some sizes, packed as this processor
@@ -105,9 +104,7 @@ func precisely(t *testing.T, precision string, least float64) {
 			m.Close()
 		}
 	}
-	if n := tensor.Live(); n != live {
-		t.Errorf("%d tensors leaked", n-live)
-	}
+	valuetest.Is(t, tensor.Live(), live, "tensors leaked")
 }
 
 func cosine(a, b []float32) float64 {
@@ -145,9 +142,7 @@ func TestMistakes(t *testing.T) {
 	text := strings.Replace(string(goldens.Text(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)
 	live := tensor.Live()
 	errtest.Says(t, errtest.Of(Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU)), "asks for [33 16]")
-	if tensor.Live() != live {
-		t.Error("a model that could not be read leaks")
-	}
+	valuetest.Is(t, tensor.Live(), live, "a model that could not be read leaks")
 }
 
 // config opens an empty checkpoint with that configuration.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // operation is a row of the table: made of inputs of normal numbers, with gradients of all of them.
@@ -168,9 +169,7 @@ func TestOperations(t *testing.T) {
 							}
 						}
 						y := o.f(s, dev, in)
-						if y.Device() != dev {
-							t.Errorf("the result is on %v", y.Device())
-						}
+						valuetest.Is(t, y.Device(), dev, "the result is on")
 						out = y.Float32s()
 						if o.fixed {
 							return out, nil

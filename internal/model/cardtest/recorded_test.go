@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/model/train/fit"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // families are toys of both, with so many layers on each side.
@@ -150,9 +151,7 @@ func TestShared(t *testing.T) {
 			}
 		}
 		all, err := learners[seed].Losses(true)
-		if err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, err)
 		return values(all)
 	}
 	fresh := func() {
@@ -202,8 +201,6 @@ func TestRecordingFails(t *testing.T) {
 	}
 	got, of := fitted(false)
 	want, _ := fitted(true)
-	if of.Failed == nil || of.Graphs != 0 || of.Replays != 0 || of.Single != 20 {
-		t.Errorf("%+v", of)
-	}
+	valuetest.That(t, of.Failed != nil && of.Graphs == 0 && of.Replays == 0 && of.Single == 20, of)
 	near(t, "recording fails/losses", got, want, 1e-6)
 }

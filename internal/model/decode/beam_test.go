@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const weyl = 0x9E3779B97F4A7C15
@@ -146,9 +147,7 @@ func TestSearchEqualsTransformers(t *testing.T) {
 		for _, maxima := range []bool{false, true} {
 			m := &table{seed: c.Seed, vocab: c.Vocab, eosBonus: c.EOS, maxima: maxima}
 			got, err := Search(context.Background(), m, c.Queries, c.beam(t))
-			if err != nil {
-				t.Fatalf("%s: %v", c.Name, err)
-			}
+			errtest.None(t, err, c.Name)
 			for q, want := range c.Results {
 				if len(got[q]) != len(want) {
 					t.Errorf("%s: query %d has %d hypotheses, want %d", c.Name, q, len(got[q]), len(want))
@@ -160,9 +159,7 @@ func TestSearchEqualsTransformers(t *testing.T) {
 					}
 				}
 			}
-			if m.widths[0] != 1 {
-				t.Errorf("%s: the first step took %d rows per query", c.Name, m.widths[0])
-			}
+			valuetest.Is(t, m.widths[0], 1, c.Name)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // counted is a session that counts what each of its tokens asks of a card.
@@ -135,9 +136,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: kernels %v, want %v (-update writes them)", name, got[name], want[name])
 		}
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d counts, want %d", len(got), len(want))
-	}
+	valuetest.Is(t, len(got), len(want), "counts")
 }
 
 // samples are some whose ends come at different tokens.

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPerQuery: the estimate is no less than what decoding takes at its most, and at
@@ -70,9 +71,7 @@ func TestFit(t *testing.T) {
 		l := Load{Beams: 40, Tokens: 6, Input: 8}
 		one := PerQuery(m, l)
 		for free, want := range map[int64]int{0: 1, one: 1, 10 * one: 8, 1 << 50: mostBatch} {
-			if got := Fit(free, m, l); got != want {
-				t.Errorf("%d bytes for queries of %d: %d together, want %d", free, one, got, want)
-			}
+			valuetest.Is(t, Fit(free, m, l), want, free, one)
 		}
 		if l.Beams = 80; PerQuery(m, l) < one*3/2 {
 			t.Error("twice the beams take as much")

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -17,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func load(t testing.TB, folder string) *seq2seq.Model {
@@ -117,9 +117,7 @@ func TestT5Leaks(t *testing.T) {
 	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 2, func(int) { cancel() }); err == nil {
 		t.Error("a cancelled search went on")
 	}
-	if n := tensor.Live(); n != before {
-		t.Errorf("%d tensors live, %d before", n, before)
-	}
+	valuetest.Is(t, tensor.Live(), before)
 }
 
 func TestT5Mistakes(t *testing.T) {
@@ -141,9 +139,8 @@ func TestT5Mistakes(t *testing.T) {
 		errtest.Says(t, err, want)
 	}
 	got, err := rank(ctx, m, query, 30, 7, 50, 2)
-	if err != nil || len(got[0].Ranking) != 7 {
-		t.Errorf("the 50 best of 7 documents: %v, %v", got, err)
-	}
+	errtest.None(t, err, "the 50 best of 7 documents", got)
+	valuetest.Is(t, len(got[0].Ranking), 7, "the 50 best of 7 documents", got)
 	if none, err := find(ctx, m, nil, NewBeam(4, nil), 8, nil); err != nil || len(none) != 0 {
 		t.Errorf("no queries: %v, %v", none, err)
 	}
@@ -171,9 +168,7 @@ func TestHalfOnCPU(t *testing.T) {
 			s.FillInPlace(s.Detach(p.Tensor), math.NaN())
 		}
 	})
-	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil); !errors.Is(err, ErrNaN) {
-		t.Errorf("scores that are no numbers: %v", err)
-	}
+	errtest.Is(t, errtest.Of(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)), ErrNaN, "scores that are no numbers")
 }
 
 // TestInt8: a model of each family that computes in int8 finds most of float32's hypotheses, with scores that are near and others, and
@@ -204,9 +199,7 @@ func TestInt8(t *testing.T) {
 		}
 		tensortest.Run(t, func(s *tensor.Scope) { s.FillInPlace(s.Detach(m.Param(changed)), math.NaN()) })
 		m.Changed()
-		if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil); !errors.Is(err, ErrNaN) {
-			t.Errorf("%s: scores that are no numbers: %v", name, err)
-		}
+		errtest.Is(t, errtest.Of(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)), ErrNaN, name)
 	}
 }
 
@@ -232,16 +225,12 @@ func TestSameForAnyBatch(t *testing.T) {
 			for _, batch := range []int{1000, 3} {
 				last := 0
 				got, err := find(context.Background(), m, queries, NewBeam(6, nil), batch, func(done int) {
-					if done <= last || done > len(queries) {
-						t.Errorf("%d queries are done after %d", done, last)
-					}
+					valuetest.That(t, done > last && done <= len(queries), done, "queries are done after", last)
 					last = done
 				})
 				errtest.None(t, err)
 				of := errtest.Value(rank(context.Background(), m, queries, 30, 70, 10, batch))(t)
-				if last != len(queries) {
-					t.Errorf("%d queries of %d are done", last, len(queries))
-				}
+				valuetest.Is(t, last, len(queries))
 				if found == nil {
 					found, ranked = got, of
 				}

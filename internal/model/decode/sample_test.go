@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestSamplingAgainstTransformers: the tokens that may be drawn, and how often, are those
@@ -43,9 +44,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 		got := errtest.Value(o.choices(scores, len(golden.Logits)))(t)
 		for row, want := range r.Rows {
 			sum := got[row].weight(o.Temperature)
-			if len(got[row]) != len(want) {
-				t.Errorf("%s, row %d: %d tokens, want %d", name, row, len(got[row]), len(want))
-			}
+			valuetest.Is(t, len(got[row]), len(want), name, row)
 			ranked := slices.Sorted(maps.Values(want))
 			slices.Reverse(ranked)
 			for i, c := range got[row] {
@@ -112,9 +111,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 			}
 		}
 	}
-	if ended == 0 || len(lengths) < 3 {
-		t.Errorf("%d samples have an end, of %d lengths", ended, len(lengths))
-	}
+	valuetest.That(t, ended != 0 && len(lengths) >= 3, ended, "samples have an end, of", len(lengths), "lengths")
 	other := o
 	other.Seed++
 	if reflect.DeepEqual(draw(other, 4, 7, 2), all) {
@@ -123,9 +120,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 	o.TopK, o.TopP = 1, 1 // greedy
 	for i, hs := range draw(o, 4, 7, 2) {
 		for _, h := range hs {
-			if !slices.Equal(h.Tokens, hs[0].Tokens) {
-				t.Errorf("query %d: %v and %v", i, h.Tokens, hs[0].Tokens)
-			}
+			valuetest.Deep(t, h.Tokens, hs[0].Tokens, i)
 		}
 	}
 	bos, eos := int64(5), int64(1)
@@ -179,7 +174,5 @@ func TestSamplingErrors(t *testing.T) {
 		errtest.Says(t, errtest.Of(Sample(context.Background(), &table{vocab: 3}, []uint64{1}, o)), want)
 	}
 	failed := errors.New("the model failed")
-	if _, err := Sample(context.Background(), &table{vocab: 3, fail: failed}, []uint64{1}, good); !errors.Is(err, failed) {
-		t.Errorf("error %v", err)
-	}
+	errtest.Is(t, errtest.Of(Sample(context.Background(), &table{vocab: 3, fail: failed}, []uint64{1}, good)), failed)
 }

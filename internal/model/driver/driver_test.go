@@ -3,11 +3,11 @@
 package driver
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // driver is one whose cuInit and cuDeviceGetCount a test writes.
@@ -30,9 +30,7 @@ func TestDriver(t *testing.T) {
 	want := nvidia.Process{CUDA: nvidia.Version{Major: 13, Minor: 0}, Cards: []nvidia.Card{
 		{Name: "first", UUID: "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f", Memory: 7000, Capability: nvidia.Version{Major: 8, Minor: 6}},
 		{Name: "second", UUID: "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f", Memory: 8000, Capability: nvidia.Version{Major: 8, Minor: 6}}}}
-	if !reflect.DeepEqual(p, want) {
-		t.Errorf("%+v\n%+v", p, want)
-	}
+	valuetest.Deep(t, p, want)
 }
 
 // TestNoDriver: why a process has no card is said, the variable that hides them included.

@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var cards = []search.Card{{Title: "A", Text: "a"}, {Title: "B", Text: "b"}, {Title: "C", Text: "c"}, {Title: "D", Text: "d"}, {Title: "E", Text: "e"}}
@@ -83,9 +84,7 @@ func ask(t *testing.T, e *Engine, k int, queries ...string) []search.Answer {
 func TestAtomic(t *testing.T) {
 	e := open(t, collection(t, docid.KindAtomic, false), search.Options{Beams: 40, Device: "cpu"})
 	want := search.About{Identifiers: "atomic", Documents: 5, Decoding: search.Exhaustive, Beams: 40, Device: "cpu", Precision: "fp32"}
-	if e.About() != want {
-		t.Errorf("search.About is %+v, want %+v", e.About(), want)
-	}
+	valuetest.Is(t, e.About(), want)
 	for _, a := range ask(t, e, 40, "who sings", "who is a queen") {
 		sum, seen := 0.0, map[string]bool{}
 		for i, h := range a.Hits {
@@ -95,9 +94,8 @@ func TestAtomic(t *testing.T) {
 			if math.Abs(h.Probability-math.Exp(h.Score)) > 1e-12 {
 				t.Errorf("probability %v with score %v", h.Probability, h.Score)
 			}
-			if h.Title != string(rune('A'+h.Document[0]-'0')) || h.Identifier != "<doc_"+h.Document+">" {
-				t.Errorf("%+v is not document %s", h, h.Document)
-			}
+			valuetest.Is(t, h.Title, string(rune('A'+h.Document[0]-'0')), h, h.Document)
+			valuetest.Is(t, h.Identifier, "<doc_"+h.Document+">", h, h.Document)
 			sum += h.Probability
 			seen[h.Document] = true
 		}
@@ -133,17 +131,13 @@ func TestPrecision(t *testing.T) {
 // A constrained search names documents only; a smaller k is the beginning.
 func TestConstrained(t *testing.T) {
 	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 40, Device: "auto"})
-	if d := e.About().Decoding; d != search.Constrained {
-		t.Errorf("decoding is %s", d)
-	}
+	valuetest.Is(t, e.About().Decoding, search.Constrained, "decoding")
 	all := ask(t, e, 40, "who sings baby love", "x")
 	if len(all[0].Hits) != 5 || all[0].Invalid != 0 {
 		t.Fatalf("%d hits and %d invalid; all 5 identifiers fit 40 beams", len(all[0].Hits), all[0].Invalid)
 	}
 	for i, a := range ask(t, e, 2, "who sings baby love", "x") {
-		if !reflect.DeepEqual(a.Hits, all[i].Hits[:2]) {
-			t.Errorf("2 of them: %v, want %v", a.Hits, all[i].Hits[:2])
-		}
+		valuetest.Deep(t, a.Hits, all[i].Hits[:2], "2 of them")
 	}
 	for _, h := range all[0].Hits {
 		// Score is per token, and an identifier below 1000 has at least a digit and </s>.
@@ -156,9 +150,7 @@ func TestConstrained(t *testing.T) {
 // A random model without constraint names no document, and says so.
 func TestUnconstrained(t *testing.T) {
 	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
-	if d := e.About().Decoding; d != search.Unconstrained {
-		t.Errorf("decoding is %s", d)
-	}
+	valuetest.Is(t, e.About().Decoding, search.Unconstrained, "decoding")
 	if a := ask(t, e, 4, "who sings")[0]; a.Invalid+len(a.Hits) != 4 || a.Invalid == 0 {
 		t.Errorf("%d hits, %d invalid of 4 hypotheses", len(a.Hits), a.Invalid)
 	}
@@ -237,15 +229,11 @@ func TestOpenErrors(t *testing.T) {
 	errtest.Says(t, errtest.Of(Open(t.Context(), atomic, 4, options)), "document 4 of ids is not in the texts")
 	e := open(t, atomic, options)
 	for _, k := range []int{0, 41} {
-		if _, err := e.Search(context.Background(), []string{"x"}, k); err == nil {
-			t.Errorf("%d of 40 beams: no error", k)
-		}
+		errtest.Some(t, errtest.Of(e.Search(context.Background(), []string{"x"}, k)), k)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := e.Search(ctx, []string{"x"}, 1); err == nil {
-		t.Error("a cancelled search gives no error")
-	}
+	errtest.Some(t, errtest.Of(e.Search(ctx, []string{"x"}, 1)), "a cancelled search gives no error")
 }
 
 func onlySettings(t *testing.T, ids string) string {

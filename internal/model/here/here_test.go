@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -18,12 +19,8 @@ func TestMain(m *testing.M) { fakecard.Main(m) }
 // is not there is an error.
 func TestOf(t *testing.T) {
 	for name, want := range map[string]tensor.Device{"cpu": tensor.CPU, "auto": tensor.CUDA(0), "cuda": tensor.CUDA(0), "cuda:0": tensor.CUDA(0)} {
-		if d, err := Of(t.Context(), name); err != nil || d != want {
-			t.Errorf("%s: %s, %v", name, d, err)
-		}
-		if d, err := Of(device.Give(t.Context(), "cpu"), name); err != nil || d != tensor.CPU {
-			t.Errorf("%s, given the processors: %s, %v", name, d, err)
-		}
+		valuetest.Of(t, want, name)(Of(t.Context(), name))
+		valuetest.Of(t, tensor.CPU, name)(Of(device.Give(t.Context(), "cpu"), name))
 	}
 	if _, err := Of(t.Context(), "cuda:1"); err == nil || !step.IsPermanent(err) || !strings.Contains(err.Error(), "cuda:1") {
 		t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // weights are the tensors of a file, in its order.
@@ -123,14 +124,10 @@ func TestEveryTensorIsAccountedFor(t *testing.T) {
 			errtest.Says(t, failed, c.fails)
 			continue
 		}
-		if err != nil || failed != nil {
-			t.Errorf("%s: %v, %v", name, err, failed)
-		}
+		valuetest.That(t, err == nil && failed == nil, name, err, failed)
 		for _, unused := range [][]string{checked.Unused, loaded} {
 			added := slices.DeleteFunc(slices.Clone(unused), func(of string) bool { return slices.Contains(before, of) })
-			if !slices.Equal(added, c.unused) {
-				t.Errorf("%s: %v are not used, want %v of what was added", name, unused, c.unused)
-			}
+			valuetest.Deep(t, added, c.unused, name, unused)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // All three files of a checkpoint that transformers wrote are the same model, and so are names
@@ -129,9 +130,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		errtest.Says(t, err, want)
 	}
-	if n := tensor.Live(); n != live {
-		t.Errorf("%d tensors leaked by failures", n-live)
-	}
+	valuetest.Is(t, tensor.Live(), live, "tensors leaked by failures")
 	folder := filepath.Join(t.TempDir(), "file")
 	filetest.Write(t, folder, "")
 	if m.Save(folder) == nil {
@@ -160,9 +159,7 @@ func TestBF16(t *testing.T) {
 	want := errtest.Value(m.Loss(b))(t)
 	m.Compute = tensor.BF16
 	got, err := m.Loss(b)
-	if err != nil || math.Abs(got-want) > 0.05*want {
-		t.Errorf("loss %g in bf16, %g in fp32, %v", got, want, err)
-	}
+	valuetest.That(t, err == nil && math.Abs(got-want) <= 0.05*want, "loss", got, "in bf16", want, "in fp32", err)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		loss, grads := m.Gradients(s, m.Prepare(b), &tensor.RNG{Seed: 1}, seq2seq.Scale{})
 		products := map[string]bool{}
@@ -205,9 +202,7 @@ func TestParameterCounts(t *testing.T) {
 		config seq2seq.Config
 		want   int64
 	}{{tiny, 15_570_688}, {t5.Defaults(), 60_506_624}, {base, 222_903_552}, {other, 139_420_416}, {bart.Defaults(), 406_291_456}} {
-		if n := seq2seq.ParameterCount(c.config); n != c.want {
-			t.Errorf("%+v: %d parameters, want %d", c.config, n, c.want)
-		}
+		valuetest.Is(t, seq2seq.ParameterCount(c.config), c.want, c.config)
 	}
 	// NOTE the paper's 44M, 116M and 304M of atomic models (figure "model scaling": 44.1,
 	// 116.2, 304.2) are the models' nominal 16M, 60M and 220M and a row per document of
@@ -306,8 +301,6 @@ func TestExtend(t *testing.T) {
 				t.Errorf("%s: scores of a range differ by %g", name, d)
 			}
 		})
-		if err := m.Extend(0, 1); err == nil {
-			t.Error("an extension by 0 was accepted")
-		}
+		errtest.Some(t, m.Extend(0, 1), "an extension by 0 was accepted")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // The goldens are transformers 4.44.1's (tools/golden/t5.py and bart.py).
@@ -173,9 +174,7 @@ func TestIgnoredLabels(t *testing.T) {
 		p := s.LogSoftmax(logits, -1, tensor.F32).Float32s()
 		sum = -float64(p[5]) - float64(p[2*100+7])
 	})
-	if err != nil || math.Abs(got-sum/2) > 1e-5 {
-		t.Errorf("loss %g, want %g (%v)", got, sum/2, err)
-	}
+	valuetest.That(t, err == nil && math.Abs(got-sum/2) <= 1e-5, "loss", got, "want", sum/2, err)
 }
 
 func TestBuckets(t *testing.T) {
@@ -226,9 +225,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 			states = c.Step(s, []int32{8, 4})
 			check(1, 3, states, 0)
 			check(0, 3, states, 1)
-			if got := c.Rows(); got != 2 {
-				t.Errorf("%d rows", got)
-			}
+			valuetest.Is(t, c.Rows(), 2, "rows")
 		})
 	}
 	errtest.Says(t, tensor.Run(func(s *tensor.Scope) {

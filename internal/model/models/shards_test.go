@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // Weights in bfloat16 in several files are read, as transformers reads them to float32.
@@ -33,9 +34,7 @@ func TestShardsAreTransformers(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {
 		t.Errorf("the model is float32, its configuration says %s, %v", text, err)
 	}
-	if _, err := Check(place("t5/sharded")); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(Check(place("t5/sharded"))))
 }
 
 // TestSavedAgain: a folder of transformers 5 is written as transformers 4 and 5 read it alike, in float32, and read back.
@@ -56,9 +55,7 @@ func TestSavedAgain(t *testing.T) {
 		errtest.None(t, err)
 		fields := regexp.MustCompile(`"(dtype|torch_dtype|scale_decoder_outputs|tie_word_embeddings)":[^,}]*`).FindAllString(string(text), -1)
 		slices.Sort(fields)
-		if got := strings.Join(fields, " "); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		valuetest.Is(t, strings.Join(fields, " "), want, name)
 		again := errtest.Value(Load(folder, tensor.CPU))(t)
 		as := errtest.Value(seq2seq.LoadAs(folder, m.Config, tensor.CPU))(t)
 		for _, other := range []*seq2seq.Model{again, as} {

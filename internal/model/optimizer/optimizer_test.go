@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // many are shapes of several classes: some that one parameter has, some that three have, one of a number, one without
@@ -135,16 +136,12 @@ func TestStepOnIsStep(t *testing.T) {
 					b.Step(m.grads(s, step), rate)
 				}
 				same(t, "after 20 steps", a, b, 1e-5)
-				if a.Steps() != 20 {
-					t.Errorf("%d steps", a.Steps())
-				}
+				valuetest.Is(t, a.Steps(), 20, "steps")
 			})
 		})
 	}
 	t.Cleanup(func() {
-		if tensor.Live() != live {
-			t.Errorf("%d tensors leaked", tensor.Live()-live)
-		}
+		valuetest.Is(t, tensor.Live(), live, tensor.Live()-live)
 	})
 }
 
@@ -206,13 +203,9 @@ func TestOnAndOff(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	if _, err := NewAdafactor(nil, AdafactorOptions{}); err == nil {
-		t.Error("empty options were accepted")
-	}
+	errtest.Some(t, errtest.Of(NewAdafactor(nil, AdafactorOptions{})), "empty options were accepted")
 	for _, bad := range []AdamWOptions{{}, {Beta1: 1, Beta2: 0.9, Eps: 1}, {Beta2: -1, Eps: 1}, {Eps: 1, WeightDecay: math.NaN()}} {
-		if _, err := NewAdamW(nil, bad); err == nil {
-			t.Errorf("%+v was accepted", bad)
-		}
+		errtest.Some(t, errtest.Of(NewAdamW(nil, bad)), bad)
 	}
 	both(t, func(t *testing.T, m maker, s *tensor.Scope) {
 		zeros := func(shape ...int64) *tensor.Tensor { return s.Zeros(tensor.F32, tensor.CPU, shape...) }

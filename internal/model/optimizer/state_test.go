@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestCountedOnADevice: the number is one tensor, which what nextOn recorded counts without the state's
@@ -19,9 +20,7 @@ func TestCountedOnADevice(t *testing.T) {
 		defer scaler.Close()
 		steps := func(want int64) {
 			t.Helper()
-			if n := a.Steps(); n != want {
-				t.Errorf("%d updates, want %d", n, want)
-			}
+			valuetest.Is(t, a.Steps(), want, "updates")
 		}
 		a.next()
 		counter, found, _ := a.nextOn(scaler)
@@ -39,9 +38,7 @@ func TestCountedOnADevice(t *testing.T) {
 		if err := a.Read(file, file.Size()); err != nil || a.Steps() != 4 {
 			t.Errorf("%d updates are read, %v", a.Steps(), err)
 		}
-		if n := a.next(); n != 5 {
-			t.Errorf("%d updates", n)
-		}
+		valuetest.Is(t, a.next(), 5, "updates")
 		steps(5)
 		a.nextOn(nil)
 		steps(6)

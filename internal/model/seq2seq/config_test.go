@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMarshalConfig: floats are floats to Python, whatever their value; what no field has is written as it was read.
@@ -29,7 +30,5 @@ func TestMarshalConfig(t *testing.T) {
   "size": 8,
   "torch_dtype": "float32"
 }`
-	if string(got) != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.Is(t, string(got), want)
 }

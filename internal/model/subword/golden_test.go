@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -41,12 +42,8 @@ func TestT5EqualsTransformers(t *testing.T) {
 	texts := lists.Map(lines, func(l goldenLine) string { return l.Text })
 	for i, ids := range tok.EncodeBatch(texts) {
 		l := lines[i]
-		if !slices.Equal(ids, l.IDs) {
-			t.Errorf("Encode(%q) = %v, want %v", l.Text, ids, l.IDs)
-		}
+		valuetest.Deep(t, ids, l.IDs, "Encode", l.Text)
 		unknown := slices.Contains(l.IDs, tok.Unk())
-		if tok.HasUnknown(l.Text) != unknown {
-			t.Errorf("HasUnknown(%q) = %v", l.Text, !unknown)
-		}
+		valuetest.Is(t, tok.HasUnknown(l.Text), unknown, l.Text, !unknown)
 	}
 }

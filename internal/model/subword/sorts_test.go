@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // encoded is a text with what tokenizers 0.19.1 makes of it.
@@ -20,15 +21,11 @@ type encoded struct {
 
 func (want encoded) compare(t *testing.T, tok *Subword) {
 	t.Helper()
-	if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
-		t.Errorf("%s: Encode(%.60q) = %v, want %v", want.Sort, want.Text, got, want.IDs)
-	}
+	valuetest.Deep(t, tok.Encode(want.Text), want.IDs, want.Sort, want.Text)
 	if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
 		t.Errorf("%s: EncodeTruncated(%.60q) = %v, %v, want %v", want.Sort, want.Text, got, truncated, want.Short)
 	}
-	if got := tok.Decode(want.IDs, true); got != want.Decoded {
-		t.Errorf("%s: Decode of %.60q = %.60q, want %.60q", want.Sort, want.Text, got, want.Decoded)
-	}
+	valuetest.Is(t, tok.Decode(want.IDs, true), want.Decoded, want.Sort, want.Text)
 }
 
 // Tokenizers of other models give what tokenizers 0.19.1 makes of their files, whatever
@@ -47,13 +44,9 @@ func TestSortsAreTokenizers(t *testing.T) {
 		if got := tok.PiecesPrefix(want.Text, 5); !slices.Equal(got, want.Pieces[:min(5, len(want.Pieces))]) {
 			t.Errorf("%s: PiecesPrefix(%.60q) = %v, want the first of %v", want.Sort, want.Text, got, want.Pieces)
 		}
-		if got := tok.WithSpecialTokens(want.Pieces); !slices.Equal(got, want.IDs) {
-			t.Errorf("%s: Whole of %.60q = %v, want %v", want.Sort, want.Text, got, want.IDs)
-		}
+		valuetest.Deep(t, tok.WithSpecialTokens(want.Pieces), want.IDs, want.Sort, want.Text)
 	}
-	if got := open["mt5"].End(); got != 1 {
-		t.Errorf("mT5's texts end with %d", got)
-	}
+	valuetest.Is(t, open["mt5"].End(), 1)
 	for _, sort := range []string{"mt5", "xlm-roberta", "roberta", "bert-cased", "mpnet", "without-words"} {
 		if lines[sort] < 150 {
 			t.Errorf("%s: %d texts", sort, lines[sort])
@@ -71,9 +64,7 @@ func TestVersions(t *testing.T) {
 		defer tok.Close()
 		all[i] = goldens.Lines[encoded](t, filepath.Join("testdata/versions", version+".jsonl"))
 		for j, want := range all[i] {
-			if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
-				t.Errorf("%s: Encode(%q) = %v, want %v", version, want.Text, got, want.IDs)
-			}
+			valuetest.Deep(t, tok.Encode(want.Text), want.IDs, version, want.Text)
 			if !slices.Equal(want.IDs, all[0][j].IDs) {
 				differ++
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // A byte-level BPE as BART's gives transformers 4.44.1's tokens (tools/golden/bart_tokenizer.py).
@@ -16,9 +17,7 @@ func TestBARTIsTransformers(t *testing.T) {
 	for _, want := range lines {
 		want.compare(t, tok)
 	}
-	if len(lines) < 20 || tok.VocabSize() != 600 {
-		t.Errorf("%d texts, %d tokens", len(lines), tok.VocabSize())
-	}
+	valuetest.That(t, len(lines) >= 20 && tok.VocabSize() == 600, len(lines), "texts", tok.VocabSize(), "tokens")
 	if piece, _ := tok.Piece(2); piece != "</s>" {
 		t.Errorf("token 2 is %q", piece)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestT5Vocabulary(t *testing.T) {
@@ -47,22 +48,12 @@ func TestT5Identifiers(t *testing.T) {
 		{"305", []int32{3, 26724, 1}, []string{"▁", "305", "</s>"}},
 		{"", []int32{1}, []string{"</s>"}},
 	} {
-		if got := tok.Encode(c.text); !slices.Equal(got, c.ids) {
-			t.Errorf("Encode(%q) = %v, want %v", c.text, got, c.ids)
-		}
-		if got := tok.Tokens(c.text); !slices.Equal(got, c.tokens) {
-			t.Errorf("Tokens(%q) = %q, want %q", c.text, got, c.tokens)
-		}
-		if got := tok.Decode(c.ids, true); got != c.text {
-			t.Errorf("Decode(%v) = %q, want %q", c.ids, got, c.text)
-		}
-		if got := tok.Decode(c.ids, false); got != c.text+"</s>" {
-			t.Errorf("Decode(%v) with special tokens = %q", c.ids, got)
-		}
+		valuetest.Deep(t, tok.Encode(c.text), c.ids, "Encode", c.text)
+		valuetest.Deep(t, tok.Tokens(c.text), c.tokens, "Tokens", c.text)
+		valuetest.Is(t, tok.Decode(c.ids, true), c.text, "Decode", c.ids)
+		valuetest.Is(t, tok.Decode(c.ids, false), c.text+"</s>", c.ids)
 	}
-	if got := tok.Decode([]int32{968, 32_128, -5}, true); got != "14" {
-		t.Errorf("Decode of ids without text = %q", got)
-	}
+	valuetest.Is(t, tok.Decode([]int32{968, 32_128, -5}, true), "14", "Decode of ids without text")
 }
 
 // Appendix "Whitespace Artifacts and T5 Tokenization". NOTE: the paper prints "'t" for
@@ -77,9 +68,7 @@ func TestT5WhitespaceAppendix(t *testing.T) {
 		{"`` matt '' lanter ( born april 1 ,", 2, "▁mat|t|▁|'|'|▁|lant|er|▁(|▁born|▁|a|pri|l|▁1|▁|,|</s>"},
 		{`"matt" lanter (born april 1,`, 1, `mat|t|"|▁|lant|er|▁(|born|▁|a|pri|l|▁1,|</s>`},
 	} {
-		if got := strings.Join(tok.Tokens(c.text)[c.skip:], "|"); got != c.want {
-			t.Errorf("Tokens(%q) = %s, want %s", c.text, got, c.want)
-		}
+		valuetest.Is(t, strings.Join(tok.Tokens(c.text)[c.skip:], "|"), c.want, "Tokens", c.text)
 	}
 }
 
@@ -108,9 +97,7 @@ func TestT5Prefix(t *testing.T) {
 	if got, _ := tok.EncodeTruncated("x", 0); got != nil {
 		t.Errorf("EncodeTruncated with limit 0 = %v", got)
 	}
-	if got := tok.PiecesPrefix("x", 0); len(got) != 0 {
-		t.Errorf("PiecesPrefix with limit 0 = %v", got)
-	}
+	valuetest.Is(t, len(tok.PiecesPrefix("x", 0)), 0, "PiecesPrefix with limit 0")
 }
 
 func TestT5Concurrent(t *testing.T) {
@@ -153,9 +140,7 @@ func TestLoad(t *testing.T) {
 	}
 	bert := write("bert.json", plain)
 	t5 := write("t5.json.gz", tokenizers.T5)
-	if _, err := tokenize.LoadBERT(bert); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(tokenize.LoadBERT(bert)))
 	tok := errtest.Value(LoadT5(t5))(t)
 	tok.Close()
 

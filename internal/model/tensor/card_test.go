@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor/cudalib"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestCard: one or the other: cards, or a reason that every refusal repeats.
@@ -16,9 +18,8 @@ func TestCard(t *testing.T) {
 		t.Errorf("%+v, with %d cards", c, CUDADevices())
 	}
 	auto, err := ParseDevice("auto")
-	if err != nil || auto.IsCUDA() != c.Loaded {
-		t.Errorf("auto is %s (%v)", auto, err)
-	}
+	errtest.None(t, err, "auto is", auto)
+	valuetest.Is(t, auto.IsCUDA(), c.Loaded, "auto is", auto)
 	if _, err := ParseDevice("cuda"); !c.Loaded && (err == nil || !strings.Contains(err.Error(), c.Reason)) {
 		t.Errorf("%v does not say %q", err, c.Reason)
 	}

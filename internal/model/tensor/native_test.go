@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // attentionByHand is one sequence, all heads, in single operations.
@@ -213,9 +214,7 @@ func TestSquareSum(t *testing.T) {
 		if other := s.SquareSum(s.ToDType(x, BF16)); math.Abs(one-other) > 1e-3*one {
 			t.Errorf("of another type: %v, want %v", other, one)
 		}
-		if got := s.SquareSum(s.Zeros(F32, CPU, 0, 3)); got != 0 {
-			t.Errorf("of nothing: %v", got)
-		}
+		valuetest.Is(t, s.SquareSum(s.Zeros(F32, CPU, 0, 3)), 0)
 	})
 }
 

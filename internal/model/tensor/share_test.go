@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestShare: threads are shared while f runs at once with others, and all of them are there again afterwards.
@@ -28,12 +29,9 @@ func TestShare(t *testing.T) {
 				}
 			})
 		}))
-		if ran != n || NumThreads() != 5 {
-			t.Errorf("f ran %d times of %d, and %d threads of 5 are left", ran, n, NumThreads())
-		}
+		valuetest.Is(t, ran, n)
+		valuetest.Is(t, NumThreads(), 5)
 	}
 	full := errors.New("full")
-	if err := Share(2, func() error { return full }); err != full {
-		t.Errorf("the error is %v", err)
-	}
+	valuetest.Is(t, Share(2, func() error { return full }), full, "the error")
 }

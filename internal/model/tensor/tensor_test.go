@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func run(t *testing.T, f func(*Scope)) {
@@ -31,9 +32,8 @@ func TestScopesFree(t *testing.T) {
 		}
 		b := s.Alias(kept)
 		Free(kept, kept)
-		if b.Dim(-1) != 2 || len(s.tensors) != 2 {
-			t.Errorf("alias %v, scope of %d", b, len(s.tensors))
-		}
+		valuetest.Is(t, b.Dim(-1), 2, b)
+		valuetest.Is(t, len(s.tensors), 2, b)
 	})
 }
 
@@ -55,9 +55,7 @@ func TestErrorsNameOperationAndShapes(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if Live() != before {
-		t.Errorf("%d tensors leaked by failed operations", Live()-before)
-	}
+	valuetest.Is(t, Live(), before, Live()-before)
 }
 
 func TestGradients(t *testing.T) {
@@ -128,9 +126,7 @@ func TestDropout(t *testing.T) {
 		if other := s.Dropout(x, 0.1, &rng); s.Equal(other, y).Numel() == 0 || rng == again {
 			t.Error("the state did not advance")
 		}
-		if s.Dropout(x, 0, &rng) != x {
-			t.Error("p = 0 is not the identity")
-		}
+		valuetest.Is(t, s.Dropout(x, 0, &rng), x, "p = 0 is not the identity")
 	})
 }
 
@@ -151,18 +147,12 @@ func TestNormalNumbers(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for name, want := range map[string]DType{"fp32": F32, "BF16": BF16, "float16": F16} {
-		if d, err := ParseDType(name); err != nil || d != want {
-			t.Errorf("%s: %v, %v", name, d, err)
-		}
+		valuetest.Of(t, want, name)(ParseDType(name))
 	}
 	for _, name := range []string{"tpu", "cuda:x", "cuda0", "cuda:99"} {
-		if _, err := ParseDevice(name); err == nil {
-			t.Errorf("device %q was accepted", name)
-		}
+		errtest.Some(t, errtest.Of(ParseDevice(name)), name)
 	}
-	if _, err := ParseDType("fp8"); err == nil {
-		t.Error("fp8 was accepted")
-	}
+	errtest.Some(t, errtest.Of(ParseDType("fp8")), "fp8 was accepted")
 }
 
 // TestNumThreads: the number is the process's, on whichever OS thread it is asked for, also one that computed under another.
@@ -183,9 +173,7 @@ func TestNumThreads(t *testing.T) {
 			ask <- n
 		}
 		for range 4 {
-			if g := <-got; g != n {
-				t.Errorf("%d threads, %d were set", g, n)
-			}
+			valuetest.Is(t, <-got, n)
 		}
 	}
 	close(ask)

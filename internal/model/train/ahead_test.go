@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestTrainHearsLate: a learner that tells its losses later, as one on a card does, has the same
@@ -32,9 +34,7 @@ func TestTrainHearsLate(t *testing.T) {
 		if _, err := Train(context.Background(), task(t, bad, there)); !errors.As(err, &diverged) || diverged.Step != 23 || diverged.Kept != 20 || !strings.Contains(err.Error(), "step 20 is kept") {
 			t.Errorf("%d steps late: %v", late, err)
 		}
-		if last := there.steps[len(there.steps)-1]; last != 20 {
-			t.Errorf("%d steps late: a checkpoint of step %d", late, last)
-		}
+		valuetest.Is(t, there.steps[len(there.steps)-1], 20, late)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func curve() *Curve {
@@ -63,8 +64,6 @@ func TestEvents(t *testing.T) {
 		"\x0a\x12\x0a\x0beval/MRR@10\x15\x00\x00\x80\x3e",
 		"\x0a\x12\x0a\x0beval/Hits@1\x15\x00\x00\x00\x3f",
 	} {
-		if !strings.Contains(texts[1], want) {
-			t.Errorf("%q is not in %q", want, texts[1])
-		}
+		valuetest.Says(t, texts[1], want)
 	}
 }

@@ -290,9 +290,7 @@ func TestTrainPassesOver(t *testing.T) {
 		keep := newShelf(t)
 		killed(t, task(t, &sum{}, keep), 22)
 		keep.steps = []int64{15, 20}
-		if err := spoil(filepath.Join(keep.folder, "20")); err != nil {
-			t.Fatal(what, err)
-		}
+		errtest.None(t, spoil(filepath.Join(keep.folder, "20")), what)
 		if got, out := trained(t, task(t, &sum{}, keep)); got != want || out.From != 15 || fmt.Sprint(keep.passed) != "[20]" {
 			t.Errorf("%s: resumed at step %d, %v passed over: %+v, want %+v", what, out.From, keep.passed, got, want)
 		}

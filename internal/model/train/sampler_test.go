@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestParseRatio(t *testing.T) {
 	for text, want := range map[string]Ratio{"natural": Natural, "0:1": {0, 1}, "1:1": {1, 1}, "32:1": {32, 1}, "10:28": {10, 28}} {
 		got, err := ParseRatio(text)
-		if err != nil || got != want || got.String() != text {
-			t.Errorf("ParseRatio(%q) = %v, %v", text, got, err)
-		}
+		valuetest.That(t, err == nil && got == want && got.String() == text, "ParseRatio", text, got, err)
 	}
 	for _, text := range []string{"", "1", "1:0", "-1:1", "a:b", "1:1:1", "1.5:1", "1:2000000"} {
 		errtest.Says(t, errtest.Of(ParseRatio(text)), fmt.Sprintf("%q", text))
@@ -91,9 +90,8 @@ func TestSampler(t *testing.T) {
 	} {
 		ratio := errtest.Value(ParseRatio(c.ratio))(t)
 		s := errtest.Value(NewSampler(examples(c.documents, c.queries), ratio, 42, 16))(t)
-		if s.Indexing() != c.indexing || s.Pass() != c.indexing+c.queries {
-			t.Errorf("%s: a pass of %d, %d of it indexing", c.ratio, s.Pass(), s.Indexing())
-		}
+		valuetest.Is(t, s.Indexing(), c.indexing, c.ratio)
+		valuetest.Is(t, s.Pass(), c.indexing+c.queries, c.ratio)
 		var passes [2][]Ref
 		for pass := range passes {
 			documents, queries := make([]int, c.documents), make([]int, c.queries)
@@ -106,9 +104,8 @@ func TestSampler(t *testing.T) {
 					queries[r.Index]++
 				}
 			}
-			if slices.Min(queries) != 1 || slices.Max(queries) != 1 {
-				t.Errorf("%s: a query occurs %d to %d times", c.ratio, slices.Min(queries), slices.Max(queries))
-			}
+			valuetest.Is(t, slices.Min(queries), 1, c.ratio)
+			valuetest.Is(t, slices.Max(queries), 1, c.ratio)
 			most := 0
 			for _, n := range documents {
 				if n == c.most {
@@ -161,9 +158,7 @@ func TestSamplerHasNoState(t *testing.T) {
 	for step := range int64(50) {
 		want := one.Batch(step)
 		other.Batch((step * 31) % 50)
-		if got := other.Batch(step); !slices.Equal(got, want) {
-			t.Errorf("batch %d is %v and %v", step, got, want)
-		}
+		valuetest.Deep(t, other.Batch(step), want, step)
 		differ = differ || !slices.Equal(third.Batch(step), want)
 	}
 	if !differ {

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMeasure: each unit of a model is measured, on the processors and on a card of software, with a
@@ -42,9 +43,7 @@ func TestMeasure(t *testing.T) {
 			if !card { // trainings evaluate as steps search
 				want = slices.DeleteFunc(slices.Clone(want), func(s string) bool { return strings.HasPrefix(s, "training") })
 			}
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("card %t: %v", card, got)
-			}
+			valuetest.Is(t, fmt.Sprint(got), fmt.Sprint(want), card, got)
 		}
 	}
 }

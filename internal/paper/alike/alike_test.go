@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -186,9 +187,7 @@ func TestRuns(t *testing.T) {
 	} {
 		made := strings.Replace(first, c.was, c.is, 1)
 		f := s.one(o, s.blob(first), s.blob(made))
-		if made == first || f.Verdict != c.verdict || f.Worst.Made != c.made {
-			t.Errorf("%s: %s %+v", name, f.Verdict, f.Worst)
-		}
+		valuetest.That(t, made != first && f.Verdict == c.verdict && f.Worst.Made == c.made, name, f.Verdict, f.Worst)
 	}
 }
 
@@ -289,9 +288,7 @@ func TestFollows(t *testing.T) {
 		verdict   Verdict
 	}{{"[1.5]", "a", Same}, {"[1.6]", "b", Within}, {"[9.5]", "b", Differs}, {"[1.5]", "b", Differs}} {
 		got, err := Compare(context.Background(), s.Blobs, nil, rules, outputs("[1.5]", "a"), outputs(c.json, c.svg), nil)
-		if err != nil || got.Verdict != c.verdict {
-			t.Errorf("%s %s: %+v %v", c.json, c.svg, got, err)
-		}
+		valuetest.That(t, err == nil && got.Verdict == c.verdict, c.json, c.svg, got, err)
 	}
 	one := map[string]artifacts.Artifact{"json": s.blob("[1.5]")}
 	if got, err := Compare(context.Background(), s.Blobs, nil, rules, outputs("[1.5]", "a"), one, nil); err != nil || got.Verdict != Differs {

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var (
@@ -86,9 +87,7 @@ func TestCount(t *testing.T) {
 		"one is trusted, one revoked": {signature.Ring{Trusted: []signature.Public{alice.Public()}, Revoked: []signature.Public{eve.Public()}},
 			"rebuilt by 2 people, 1 of them trusted, on 2 platforms: 2 same bytes, 1 within; unsigned: 1 same bytes, 1 differs; 1 signed by a revoked key, not counted"},
 	} {
-		if got := Count(all, stands, c.ring).String(); got != c.want {
-			t.Errorf("%s: %s", name, got)
-		}
+		valuetest.Is(t, Count(all, stands, c.ring).String(), c.want, name)
 	}
 	if got := Count(all, artifacts.Sum(nil), signature.Ring{}); got.Any() || got.Others != 9 || got.String() != "" {
 		t.Errorf("of outputs that nobody made: %+v", got)
@@ -123,9 +122,7 @@ func TestPlanted(t *testing.T) {
 	put(key, idOf(b), b)
 
 	all, bad, err := Of(ctx, s, key)
-	if err != nil || len(all) != 1 || all[0].Verdict != alike.Differs || len(bad) != 5 {
-		t.Errorf("%+v, %v, %v", all, bad, err)
-	}
+	valuetest.That(t, err == nil && len(all) == 1 && all[0].Verdict == alike.Differs && len(bad) == 5, all, bad, err)
 	if all, bad, err := Of(ctx, s, stands); err != nil || len(all) != 0 || len(bad) != 1 {
 		t.Errorf("of another key: %+v, %v, %v", all, bad, err)
 	}
@@ -141,9 +138,8 @@ func TestPlanted(t *testing.T) {
 	var total Total
 	total.Add(told)
 	total.Add(nil)
-	if total.Steps != 1 || total.Words() != "rebuilt by 1 person on 1 platform: 1 differs" {
-		t.Errorf("%+v", total)
-	}
+	valuetest.Is(t, total.Steps, 1, total)
+	valuetest.Is(t, total.Words(), "rebuilt by 1 person on 1 platform: 1 differs", total)
 }
 
 func TestRefused(t *testing.T) {
@@ -157,9 +153,7 @@ func TestRefused(t *testing.T) {
 		a := attestation(alike.Same, "X", 1)
 		change(&a)
 		s := mem.New()
-		if _, err := File(context.Background(), s, a, nil); err == nil {
-			t.Errorf("%s: it is filed", name)
-		}
+		errtest.Some(t, errtest.Of(File(context.Background(), s, a, nil)), name)
 		for r := range s.Records.List(context.Background(), "") {
 			t.Errorf("%s: %s is there", name, r.Name)
 		}
@@ -170,7 +164,5 @@ func TestMachine(t *testing.T) {
 	if m := ThisMachine(); m.OS == "" || m.Arch == "" || m.Processors < 1 {
 		t.Errorf("%+v", m)
 	}
-	if got := attestation(alike.Same, "X", 1).Machine.String(); got != "linux/amd64, X, AVX2, 2 processors, 1 thread" {
-		t.Error(got)
-	}
+	valuetest.Is(t, attestation(alike.Same, "X", 1).Machine.String(), "linux/amd64, X, AVX2, 2 processors, 1 thread")
 }

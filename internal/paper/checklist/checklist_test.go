@@ -155,8 +155,6 @@ func TestPlain(t *testing.T) {
 		"a_b_c _d_ *x* <b> `c` [l](u) | \\": `a_b_c \_d\_ \*x\* \<b> \` + "`c\\`" + ` \[l](u) \| \\`,
 		"two\nlines\x1b[31m":                `two lines\\x1b\[31m`,
 	} {
-		if got := plain(in); got != want {
-			t.Errorf("plain(%q) = %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, plain(in), want, "plain", in)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -88,9 +89,7 @@ func TestApart(t *testing.T) {
 	} {
 		j := judge(t, c.scale)
 		j.Part = c.part
-		if got := j.Only().Summary().Apart; got != c.want {
-			t.Errorf("scale %q, part %q: %q, want %q", c.scale, c.part, got, c.want)
-		}
+		valuetest.Is(t, j.Only().Summary().Apart, c.want, c.scale, c.part)
 	}
 
 	// Some tables at the paper's scale, and nothing expected at another: no reader takes that for its scale.
@@ -98,9 +97,8 @@ func TestApart(t *testing.T) {
 	j.Claims = nil
 	of := []expect.Item{j.Items[0], {Scale: "sample", Other: true, Checks: []expect.Check{{Check: render.Check{Verdict: render.NotComparable}}}}}
 	j.Items = of
-	if got := j.Summary().Sentence(); !strings.Contains(got, "expectations hold at the paper's scale") || !strings.Contains(got, "1 not comparable at scale sample") {
-		t.Error(got)
-	}
+	got := j.Summary().Sentence()
+	valuetest.Says(t, got, "expectations hold at the paper's scale", "1 not comparable at scale sample")
 	if of[1].Checks[0].Verdict = render.Matches; !strings.Contains(j.Summary().Sentence(), "expectations hold at scale full, sample") {
 		t.Error(j.Summary().Sentence())
 	}
@@ -122,17 +120,13 @@ func TestJudge(t *testing.T) {
 		})
 		verdicts := lists.Map(j.Claims, func(c expect.Claim) string { return c.Name + " " + string(c.Verdict) })
 		parts = append(parts, strings.Join(verdicts, ", "), j.Summary().Sentence())
-		if got := strings.Join(parts, "; "); got != want {
-			t.Errorf("at %q:\n%s\nwant\n%s", scale, got, want)
-		}
+		valuetest.Is(t, strings.Join(parts, "; "), want, "at", scale)
 		if s := j.Summary(); s.Ok(false) != (s.Fail == 0) || s.Ok(true) && s.NotRun > 0 {
 			t.Errorf("at %q: %+v", scale, s)
 		}
 	}
 	j := judge(t, "full")
-	if at := j.Items[0].Checks[1].Pos.Line; at != 12 {
-		t.Errorf("the second expectation is at line %d", at)
-	}
+	valuetest.Is(t, j.Items[0].Checks[1].Pos.Line, 12, "the second expectation is at line")
 	j.Items = j.Items[:1]
 	if only := j.Only(); len(only.Claims) != len(j.Claims)-1 || slices.ContainsFunc(only.Claims, func(c expect.Claim) bool { return c.Name == "across" }) {
 		t.Errorf("claims about one table: %+v", only.Claims)
@@ -165,9 +159,7 @@ table.a,two.n,41,
 table.a,two.p,72.0,
 table.a,two.t,,a | b <i> two
 `
-	if b.String() != want {
-		t.Errorf("%s", b.String())
-	}
+	valuetest.Is(t, b.String(), want)
 }
 
 // TestDamaged: a table that cannot be read is told by its address.

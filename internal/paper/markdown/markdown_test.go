@@ -1,15 +1,17 @@
 package markdown
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
+)
 
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain, words": "plain, words", "a_b *c* `d`": "a\\_b \\*c\\* \\`d\\`", "<b> & [x](y)": `&lt;b&gt; &amp; \[x\](y)`,
 		"@you #1 | ~x~ !": `\@you \#1 \| \~x\~ \!`, "one\ntwo": `one\\ntwo`,
 	} {
-		if got := Text(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, Text(in), want, in)
 	}
 }
 
@@ -18,8 +20,6 @@ func TestCode(t *testing.T) {
 		"x": {"`x`", "`x`"}, "": {"` `", "` `"}, "a|b": {"`a|b`", "`a\\|b`"}, "`date`": {"`` `date` ``", "`` `date` ``"},
 		"a``b`c": {"``` a``b`c ```", "``` a``b`c ```"}, "one\ntwo": {"`one\\ntwo`", "`one\\ntwo`"},
 	} {
-		if got := [2]string{Code(in), CodeCell(in)}; got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, [2]string{Code(in), CodeCell(in)}, want, in)
 	}
 }

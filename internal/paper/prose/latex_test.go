@@ -61,9 +61,7 @@ func TestStyle(t *testing.T) {
 					t.Errorf("it does not print %s", want)
 				}
 			}
-			if strings.Contains(log, "\n!") || t.Failed() {
-				t.Errorf("%s:\n%s", engine, log)
-			}
+			valuetest.That(t, !strings.Contains(log, "\n!") && !t.Failed(), engine, log)
 			log = compile(t, program, strings.Replace(document, "MISTAKES", `\redsi{dedup_count:url.trian} \redsi{scaling:atomic.tiny.z} \redsi[decimal=1]{dedup_counts:url.train} \redsi[decimals=1]{effects:note.text} \redsi[std]{dedup_counts:url.train}`, 1))
 			valuetest.Says(t, log, "No cell `dedup_count:url.trian'; did you mean `dedup_counts:url.train'?", "did you mean `model_scaling:atomic.tiny.", "has no option `decimal'", "`effects:note.text' is no number", "`dedup_counts:url.train' has no standard deviation")
 		})

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPictures: a figure's picture must be the figure's current one; a picture that does not exist and that no figure has
@@ -38,7 +39,5 @@ func TestPictures(t *testing.T) {
 		r.OldPicture[i].file, r.OldPicture[i].digest = "", ""
 	}
 	got := &Result{Pictures: r.Pictures, Missing: r.Missing, NoPicture: r.NoPicture, OldPicture: r.OldPicture}
-	if !reflect.DeepEqual(got, want) || !r.Failed() {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	valuetest.That(t, reflect.DeepEqual(got, want) && r.Failed(), "got", got, "want", want)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // cells are a small pipeline's: two tables and a figure.
@@ -57,12 +58,8 @@ func TestNumbersFile(t *testing.T) {
 	goldens.Same(t, "testdata/numbers.tex", text)
 	n, err := prose.ReadTeX("numbers.tex", text)
 	errtest.None(t, err)
-	if again := tex(t, n); again != text {
-		t.Errorf("read and written again it is\n%s", again)
-	}
-	if name := n.Tables[1].Cells[6].Name; name != `odd 50%_#{x}\^.n` {
-		t.Errorf("the name of a cell came back as %q", name)
-	}
+	valuetest.Is(t, tex(t, n), text, "read and written again it")
+	valuetest.Is(t, n.Tables[1].Cells[6].Name, `odd 50%_#{x}\^.n`, "the name of a cell came back as")
 	for _, c := range []struct{ text, want string }{
 		{"\\redsitable{a}{b}\n", "is not a file of numbers"},
 		{"% redsi-numbers/2: x\n", "is not a file of numbers"},
@@ -115,9 +112,7 @@ func TestTypedNumbers(t *testing.T) {
 		{`unbalanced { 12 \cite{ 13`, "12|13"},
 	} {
 		p := read(t, map[string]string{"paper.tex": c.tex})
-		if s := strings.Join(texts(p), "|"); s != c.want {
-			t.Errorf("%s\n has %s\nnot   %s", c.tex, s, c.want)
-		}
+		valuetest.Is(t, strings.Join(texts(p), "|"), c.want, c.tex)
 	}
 }
 
@@ -130,9 +125,7 @@ func TestFiles(t *testing.T) {
 		"latex/numbers.tex": tex(t, cells()), "latex/tables/counts.tex": "5",
 	})
 	got := lists.Map(p.Numbers(), func(n prose.Typed) string { return n.Place.String() + "=" + n.Text })
-	if s := strings.Join(got, " "); s != "paper.tex:3:1=2 parts/a.tex:1:1=3 b.tex:1:1=4" {
-		t.Errorf("numbers %s", s)
-	}
+	valuetest.Is(t, strings.Join(got, " "), "paper.tex:3:1=2 parts/a.tex:1:1=3 b.tex:1:1=4", "numbers")
 	missing := lists.Map(p.Missing, func(m prose.Missed) string { return m.Place.String() + "=" + m.Name })
 	if s := strings.Join(missing, " "); s != "paper.tex:3:31=../out paper.tex:3:45=/etc/passwd paper.tex:3:65=gone" {
 		t.Errorf("missing %s", s)
@@ -218,9 +211,7 @@ func TestWrite(t *testing.T) {
 		if len(r.Typed) > 0 {
 			got = r.Typed[0].Candidates[0].Write
 		}
-		if got != c.want {
-			t.Errorf("%s\nis %q, not %q", c.tex, got, c.want)
-		}
+		valuetest.Is(t, got, c.want, c.tex)
 	}
 }
 
@@ -250,8 +241,6 @@ func TestFileName(t *testing.T) {
 	for address, want := range map[string]string{
 		"table.counts": "counts", `figure.curve["a/b"]`: "curve--a-b", `table.t["` + strings.Repeat("x", 200) + `"]`: "t--" + strings.Repeat("x", 97),
 	} {
-		if got := prose.FileName(address); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
+		valuetest.Is(t, prose.FileName(address), want, address)
 	}
 }

@@ -3,6 +3,8 @@ package render
 import (
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // integerCell is a cell with an integer as a file has it.
@@ -27,9 +29,7 @@ func TestExactNumbers(t *testing.T) {
 		{Format{Style: "integer"}, Number(-0.4), "0"}, {Format{Style: "integer"}, Number(1e23), "100,000,000,000,000,000,000,000"},
 		{Format{Style: "fixed", Decimals: 1}, a, "9007199254740993.0"},
 	} {
-		if got := c.cell.Plain(c.f); got != c.want {
-			t.Errorf("%+v: %s, want %s", c.f, got, c.want)
-		}
+		valuetest.Is(t, c.cell.Plain(c.f), c.want, c.f)
 	}
 	cells := strings.Fields
 	for _, c := range []struct {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // judged is a table whose only cells are r.a to r.d and the text r.t.
@@ -128,9 +129,7 @@ func TestScales(t *testing.T) {
 			case scale == "toy" && want != "" && tab.Checks[0].Whose() != c.whose:
 				t.Errorf("%+v: of %s, want %s", e, tab.Checks[0].Whose(), c.whose)
 			}
-			if planned := e.Planned("", scale, "full"); len(planned) != len(tab.Checks) {
-				t.Errorf("%+v at %s before a run: %+v", e, scale, planned)
-			}
+			valuetest.Is(t, len(e.Planned("", scale, "full")), len(tab.Checks), e, scale)
 		}
 	}
 }

@@ -214,9 +214,7 @@ func TestFigureExpect(t *testing.T) {
 		err := f.Expect(nil, Expectation{Cell: c.cell, Value: &c.value})
 		switch {
 		case c.err != "":
-			if err == nil || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%s: error %v, want %q", c.cell, err, c.err)
-			}
+			valuetest.That(t, err != nil && strings.Contains(err.Error(), c.err), c.cell, "error", err, "want", c.err)
 		case err != nil || f.Checks[0].Verdict != c.verdict:
 			t.Errorf("%s = %v: %+v, %v; want %s", c.cell, c.value, f.Checks, err, c.verdict)
 		}

@@ -73,11 +73,7 @@ func TestPrinted(t *testing.T) {
 		{Format{Style: "integer"}, 307373, "307,373", "+307,373"},
 		{Format{Style: "fixed", Decimals: 1}, -0.04, "0.0", "+0.0"},
 	} {
-		if got := Number(1).Off(c.format, c.value); got != c.off {
-			t.Errorf("off by %v in %v is %s, want %s", c.value, c.format, got, c.off)
-		}
-		if got := Number(1).Printed(c.format, c.value); got != c.want {
-			t.Errorf("%v by %v is %s, want %s", c.value, c.format, got, c.want)
-		}
+		valuetest.Is(t, Number(1).Off(c.format, c.value), c.off, c.value, c.format)
+		valuetest.Is(t, Number(1).Printed(c.format, c.value), c.want, c.value, c.format)
 	}
 }

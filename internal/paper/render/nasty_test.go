@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // nasty are texts that mean something to what reads them.
@@ -177,16 +178,10 @@ func TestFormulas(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	for s, want := range map[string]string{"tab:dedup-counts": "tab:dedup-counts", "tab:nq320k_x": "tab:nq320k_x", "fig:x": "", "tab:": "", `tab:x}\input{y}`: "", "tab:a b": "", "": "", "tab:x%": "", "tab": ""} {
-		if got := Labelled(s, "tab"); got != want {
-			t.Errorf("%q: label %q, want %q", s, got, want)
-		}
+		valuetest.Is(t, Labelled(s, "tab"), want, s)
 	}
 	for _, s := range []string{"", "sec:identifier-analysis", "app:x.1"} {
-		if err := CheckLabel(s); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, CheckLabel(s))
 	}
-	if err := CheckLabel(`tab:x}\input{y}`); err == nil {
-		t.Error(`tab:x}\input{y} is a label`)
-	}
+	errtest.Some(t, CheckLabel(`tab:x}\input{y}`), "tab:x}\\input{y} is a label")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // sample has every element a table can have.
@@ -91,9 +92,7 @@ func TestLayouts(t *testing.T) {
 			again := new(Table)
 			var out bytes.Buffer
 			errtest.None(t, errors.Join(json.Unmarshal(b.Bytes(), again), again.Finish(), again.JSON(&out)))
-			if out.String() != b.String() {
-				t.Errorf("%s: read and finished again it is\n%s", name, out.String())
-			}
+			valuetest.Is(t, out.String(), b.String(), name)
 		}
 	}
 }
@@ -120,9 +119,7 @@ func TestNumbers(t *testing.T) {
 		{Format{Style: "text"}, 100041502, "100041502"},
 		{Format{Style: "text"}, 0.25, "0.25"},
 	} {
-		if got := c.f.number(c.v); got != c.want {
-			t.Errorf("%+v of %v is %q, want %q", c.f, c.v, got, c.want)
-		}
+		valuetest.Is(t, c.f.number(c.v), c.want, c.f, c.v)
 	}
 }
 
@@ -183,14 +180,10 @@ func TestMistakes(t *testing.T) {
 	} {
 		tab := sample()
 		spoil(tab)
-		if err := tab.Finish(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("want an error with %q, got %v", want, err)
-		}
+		errtest.Says(t, tab.Finish(), want)
 	}
 	for _, cell := range []string{"a", "zz.h1", "a.zz"} {
-		if err := sample().Expect(Expectation{Cell: cell, Value: new(1.0)}); err == nil {
-			t.Errorf("an expectation for %q was taken", cell)
-		}
+		errtest.Some(t, sample().Expect(Expectation{Cell: cell, Value: new(1.0)}), cell)
 	}
 	for _, m := range []string{"<b>", "</b>", "<b><i></b></i>"} {
 		if CheckMarkup(m) == nil {

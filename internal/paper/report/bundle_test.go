@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func bundle(t *testing.T, v *plan.Preview, store artifacts.Store) map[string]string {
@@ -60,9 +61,7 @@ func TestBundle(t *testing.T) {
 	for _, text := range bundle(t, v, store) {
 		labels += strings.Count(text, `\label{tab:x}`)
 	}
-	if labels != 1 {
-		t.Errorf("two tables of one label write it %d times", labels)
-	}
+	valuetest.Is(t, labels, 1, "two tables of one label write it times")
 	if !strings.HasPrefix(files["figures/x.pdf"], "%PDF") || !strings.Contains(files["figures/x.tex"], `{figures/x.pdf}`) {
 		t.Errorf("the figure's files: %.20q\n%s", files["figures/x.pdf"], files["figures/x.tex"])
 	}

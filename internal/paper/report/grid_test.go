@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestTitlesOf: a row leaves out the titles that the row above it shows, except the last.
@@ -17,8 +19,6 @@ func TestTitlesOf(t *testing.T) {
 		{[]string{"b", "x", "2"}, []string{"a", "x", "1"}, "[{b false} {x false} {2 false}]"},
 		{[]string{"a"}, []string{"a"}, "[{a false}]"},
 	} {
-		if got := fmt.Sprint(titlesOf(c.titles, c.above)); got != c.want {
-			t.Errorf("%v below %v: %s, want %s", c.titles, c.above, got, c.want)
-		}
+		valuetest.Is(t, fmt.Sprint(titlesOf(c.titles, c.above)), c.want, c.titles, c.above)
 	}
 }

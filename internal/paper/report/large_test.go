@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -141,9 +142,7 @@ func TestReportIsBounded(t *testing.T) {
 			g.v.Items[i].Result, g.v.Items[i].Preimage = nil, nil
 		}
 	}
-	if kept != 1000 {
-		t.Errorf("%d results are kept", kept)
-	}
+	valuetest.Is(t, kept, 1000, "results are kept")
 	r, err := gather.Build(t.Context(), g.v, g.store.Blobs.Open, report.Options{})
 	errtest.None(t, err)
 	var b bytes.Buffer
@@ -162,9 +161,7 @@ func TestReportIsBounded(t *testing.T) {
 		"<code>redsi plan --all</code>", "<code>redsi report --target STEP</code>",
 		`only 1&#34;`, `step.train.dsi[&#34;149&#34;]</span>`,
 	}, "only 29999") // a step beyond the bound is not shown with its configuration
-	if n := strings.Count(s, `<polyline class="metric`); n != trainings {
-		t.Errorf("%d curves", n)
-	}
+	valuetest.Is(t, strings.Count(s, `<polyline class="metric`), trainings, "curves")
 }
 
 func TestCurves(t *testing.T) {
@@ -174,9 +171,7 @@ func TestCurves(t *testing.T) {
 	g.add("step.train.c", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`{"select":"MRR@10","points":null}`))})
 	s := page(t, g.v, g.store, report.Options{})
 	says(t, s, []string{"MRR@10 (%) <b>70</b> at step 390,000 of 1,500,000, 78 h 0 min; loss 0.03", "10 steps, not evaluated; loss 3"})
-	if n := strings.Count(s, `<svg class="curve"`); n != 2 {
-		t.Errorf("%d curves of two trainings with points", n)
-	}
+	valuetest.Is(t, strings.Count(s, `<svg class="curve"`), 2, "curves of two trainings with points")
 	for _, line := range strings.Split(s, `points="`)[1:] {
 		if n := strings.Count(line[:strings.IndexByte(line, '"')], ","); n > 85 {
 			t.Errorf("a line of %d points", n)

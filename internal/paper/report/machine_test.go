@@ -1,6 +1,10 @@
 package report
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
+)
 
 func TestUnplaced(t *testing.T) {
 	for text, want := range map[string]string{
@@ -13,8 +17,6 @@ func TestUnplaced(t *testing.T) {
 		"title/nci_norm/tiny":                                "title/nci_norm/tiny",
 		"1 / 2 / 3":                                          "1 / 2 / 3",
 	} {
-		if got := Unplaced(text); got != want {
-			t.Errorf("%s is shown as %s, want %s", text, got, want)
-		}
+		valuetest.Is(t, Unplaced(text), want, text)
 	}
 }

@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -69,9 +68,7 @@ func TestNastyDocument(t *testing.T) {
 			fmt.Fprintf(&all, "%% == %s\n%s", f.Name, f.Data)
 		}
 		if f.Name == prose.NumbersFile {
-			if _, err := prose.ReadTeX(f.Name, string(f.Data)); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, errtest.Of(prose.ReadTeX(f.Name, string(f.Data))))
 		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
 		filetest.Write(t, path, f.Data)
@@ -91,9 +88,7 @@ func TestNastyDocument(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", main, err, out[max(0, len(out)-3000):])
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "ran")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a text was run (%v)", err)
-	}
+	errtest.Is(t, errtest.Of(os.Stat(filepath.Join(dir, "ran"))), os.ErrNotExist, "a text was run")
 	read, err := os.ReadFile(filepath.Join(dir, "main.fls"))
 	errtest.None(t, err)
 	own := map[string]bool{"main.aux": true, "main.out": true}

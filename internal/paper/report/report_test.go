@@ -155,9 +155,7 @@ func checkLinks(t *testing.T, page string) {
 			}
 		}
 	}
-	if scripts != 1 {
-		t.Errorf("the page has %d scripts", scripts)
-	}
+	valuetest.Is(t, scripts, 1, "the page has scripts")
 	for l := range links {
 		if !ids[l] {
 			t.Errorf("#%s leads nowhere", l)
@@ -215,9 +213,7 @@ func TestBuildLeavesThePreviewAlone(t *testing.T) {
 	errtest.None(t, err)
 	page(t, v, store, report.Options{})
 	after, err := json.Marshal(v.Plan)
-	if err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the plan changed: %v\n%s\n%s", err, before, after)
-	}
+	valuetest.That(t, err == nil && bytes.Equal(before, after), "the plan changed", err, before, after)
 }
 
 // TestSameBytes: a number names both inputs of a table that have the bytes from which it was read.

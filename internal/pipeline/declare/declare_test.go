@@ -106,9 +106,7 @@ func FuzzDeclare(f *testing.F) {
 			indexes[n.Index] = name
 		}
 		for _, n := range m.Nodes {
-			if m.ByName[n.Name] != n {
-				t.Errorf("%s is another node by its name", n.Name)
-			}
+			valuetest.Is(t, m.ByName[n.Name], n, n.Name)
 		}
 		for _, b := range m.Bodies[0].Blocks {
 			if !isDeclared(m, b) && !reported(ds, b.Range()) {
@@ -213,20 +211,15 @@ results {}
 func TestBlockTypes(t *testing.T) {
 	roots := map[string]bool{"each": true}
 	for i, b := range declare.Types {
-		if declare.Of(b.Name) != &declare.Types[i] {
-			t.Errorf("%s: there are two", b.Name)
-		}
+		valuetest.Is(t, declare.Of(b.Name), &declare.Types[i], b.Name)
 		if b.Kind != "" && declare.OfKind(b.Kind) != &declare.Types[i] {
 			t.Errorf("%s: another type stands for %s", b.Name, b.Kind)
 		}
 		parsed := snippet(t, b.Snippet)
-		if parsed.Type != b.Name || len(parsed.Labels) != len(b.Labels) {
-			t.Errorf("%s: its snippet is of %s with %d labels", b.Name, parsed.Type, len(parsed.Labels))
-		}
+		valuetest.Is(t, parsed.Type, b.Name)
+		valuetest.Is(t, len(parsed.Labels), len(b.Labels))
 		name, named := declare.NameOf(parsed)
-		if named != (len(b.Labels) > 0) {
-			t.Errorf("%s: name %q", b.Name, name)
-		}
+		valuetest.Is(t, named, (len(b.Labels) > 0), b.Name, name)
 		if b.Root == "" {
 			continue
 		}

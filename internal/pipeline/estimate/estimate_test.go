@@ -140,9 +140,7 @@ func TestManyTables(t *testing.T) {
 			t.Errorf("%+v, want %+v", g, want)
 		}
 	}
-	if len(groups) != 150 {
-		t.Errorf("%d groups", len(groups))
-	}
+	valuetest.Is(t, len(groups), 150, "groups")
 }
 
 func TestParseLimits(t *testing.T) {
@@ -182,9 +180,7 @@ func TestExceeded(t *testing.T) {
 		{Estimate{Cost: Cost{Steps: 400, Unknown: 400, Sources: 1, Unfetched: 1}}, true},
 		{Estimate{Cost: Cost{Steps: 4, Unknown: 4, Sources: 1, Unfetched: 1}}, false},
 	} {
-		if l.Exceeded(&c.e) != c.want {
-			t.Errorf("%+v: not %v", c.e, c.want)
-		}
+		valuetest.Is(t, l.Exceeded(&c.e), c.want, c.e)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -30,9 +31,7 @@ func TestUnread(t *testing.T) {
 		s := language.NewSession(sources, language.World{}, syntax.NewCollector(sources), nil)
 		func() {
 			defer func() {
-				if said := fmt.Sprint(recover()); said != "evaluate: no case reads a new block" {
-					t.Errorf("%s: %s", src, said)
-				}
+				valuetest.Is(t, fmt.Sprint(recover()), "evaluate: no case reads a new block", src)
 			}()
 			Evaluate(s, declare.Declare(s, sources, declare.Options{Registry: step.NewRegistry()}), Given{}, Options{})
 		}()
@@ -95,7 +94,5 @@ step "echo" "c" {
   words = [json(step.echo.a.out, "x") == 1 ? "y" : "z"]
 }
 `)
-	if ds.HasErrors() || len(r.Steps) != 2 || !r.Steps[1].Pending() {
-		t.Errorf("a step that waits: %v", ds.Err())
-	}
+	valuetest.That(t, !ds.HasErrors() && len(r.Steps) == 2 && r.Steps[1].Pending(), "a step that waits", ds.Err())
 }

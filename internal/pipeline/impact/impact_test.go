@@ -184,9 +184,7 @@ func TestVersion(t *testing.T) {
 	valuetest.Deep(t, r.Steps, Counts{Run: 1, Maybe: 5})
 	valuetest.Deep(t, causesOf(r), []string{" kind text: version 1 -> 2 : 4, 6 run, 0 h"})
 	for _, c := range r.Each {
-		if !c.Stood || !c.Charged {
-			t.Errorf("%+v", c)
-		}
+		valuetest.That(t, c.Stood && c.Charged, c)
 	}
 	// What never ran stood nowhere, and a change of it is still said.
 	r = newStore().compare(t, 2, chain, edit(t, chain, "\"b\"\n  after", "\"bb\"\n  after"))
@@ -204,10 +202,6 @@ func TestSet(t *testing.T) {
 	var got []int
 	both.each(func(n int) { got = append(got, n) })
 	valuetest.Deep(t, got, []int{1, 3, 64, 200})
-	if u.empty() || !(set{}).empty() || s.with(set{}) != s || (set{}).with(s) != s {
-		t.Error(s, u, both)
-	}
-	if s.with(set{}.plus(3)) != s {
-		t.Error("a set that has all is copied")
-	}
+	valuetest.That(t, !u.empty() && (set{}).empty() && s.with(set{}) == s && (set{}).with(s) == s, s, u, both)
+	valuetest.Is(t, s.with(set{}.plus(3)), s, "a set that has all is copied")
 }

@@ -110,9 +110,7 @@ func of(t *testing.T, expr string, files map[string]string, w language.World) (s
 			return "", s, err
 		}
 		text, err := convert.Convert(v, cty.String)
-		if err != nil {
-			t.Fatalf("%s: %v", expr, err)
-		}
+		errtest.None(t, err, expr)
 		return text.AsString(), s, nil
 	}
 	got, s, err := once(sources, w)

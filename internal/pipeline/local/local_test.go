@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const localText = `
@@ -137,9 +138,7 @@ func TestSlurm(t *testing.T) {
 	for profile, want := range map[string]slurm.Site{"": site, "near": site, "far": far} {
 		l, ds := local.Parse("redsi.local.hcl", []byte(slurmText), profile)
 		errtest.None(t, ds.Err())
-		if l.Slurm == nil || !reflect.DeepEqual(*l.Slurm, want) {
-			t.Errorf("%q: %+v, want %+v", profile, l.Slurm, want)
-		}
+		valuetest.That(t, l.Slurm != nil && reflect.DeepEqual(*l.Slurm, want), profile, l.Slurm, "want", want)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -55,9 +56,7 @@ func TestAdd(t *testing.T) {
 	}
 	errtest.None(t, Add(path, []step.Pin{pin("https://a", "a")}))
 	again, _ := os.ReadFile(path)
-	if string(first) != string(again) {
-		t.Error("pinning what is pinned changed the file")
-	}
+	valuetest.Is(t, string(first), string(again), "pinning what is pinned changed the file")
 	if a, b := strings.Index(string(first), "https://a"), strings.Index(string(first), "https://b"); a < 0 || b < a {
 		t.Errorf("sources are not in order:\n%s", first)
 	}
@@ -138,9 +137,7 @@ func TestFolders(t *testing.T) {
 	if err := hashed.Forget(memo, filepath.Join(dir, "data")); err != nil || len(readMemory()) != 0 {
 		t.Fatalf("%d files of a folder are still believed, %v", len(readMemory()), err)
 	}
-	if list("data/00").Tree.Digest != few.Digest {
-		t.Error("the same files have another tree")
-	}
+	valuetest.Is(t, list("data/00").Tree.Digest, few.Digest, "the same files have another tree")
 	write("00/0000", "x")
 	changed := list("data/00").Tree
 	write("00/new", "x")
@@ -205,9 +202,7 @@ func FuzzLock(f *testing.F) {
 			return
 		}
 		after, err := Read(path)
-		if err != nil {
-			t.Fatalf("%q with a pin more does not read: %v", b, err)
-		}
+		errtest.None(t, err, b)
 		for _, want := range append(before.Sources, pin) {
 			if _, ok := after.Pinned(want.Source); !ok {
 				t.Fatalf("%q lost the pin of %q", b, want.Source)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPlace: where the end of a text is, "|" for where the text that is read begins.
@@ -87,16 +88,10 @@ func FuzzPlace(f *testing.F) {
 func TestPositions(t *testing.T) {
 	x := newText("aé😀e\u0301\nb\n")
 	for offset, want := range map[int]position{0: {0, 0}, 1: {0, 1}, 3: {0, 2}, 7: {0, 4}, 8: {0, 5}, 10: {0, 6}, 11: {1, 0}, 12: {1, 1}, 13: {2, 0}} {
-		if got := x.position(offset); got != want {
-			t.Errorf("offset %d is %v, want %v", offset, got, want)
-		}
-		if got := x.offset(want); got != offset {
-			t.Errorf("%v is offset %d, want %d", want, got, offset)
-		}
+		valuetest.Is(t, x.position(offset), want, offset)
+		valuetest.Is(t, x.offset(want), offset, want)
 	}
 	for p, want := range map[position]int{{0, 99}: 10, {9, 0}: 13, {-1, -1}: 0, {1, -5}: 11} {
-		if got := x.offset(p); got != want {
-			t.Errorf("%v is offset %d, want %d", p, got, want)
-		}
+		valuetest.Is(t, x.offset(p), want, p)
 	}
 }

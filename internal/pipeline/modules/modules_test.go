@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // repository makes a git repository with a folder of two files, a link and a hook.
@@ -36,9 +37,7 @@ func git(t *testing.T, folder string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
+	errtest.None(t, err, args, out)
 	return strings.TrimSpace(string(out))
 }
 
@@ -64,9 +63,7 @@ func open(t *testing.T, r *modules.Reader, source string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(files) != 2 {
-		t.Errorf("%s has %d files, want p.hcl and q.hcl", source, len(files))
-	}
+	valuetest.Is(t, len(files), 2, source)
 	for name, b := range files {
 		if filepath.Base(name) == "p.hcl" {
 			return string(b), nil
@@ -97,9 +94,7 @@ func TestPinned(t *testing.T) {
 	if got, err := open(t, stay, source); got != "# one\n" || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
-	if now, err := stay.Used[0].Moved(t.Context()); now != second || err != nil {
-		t.Errorf("moved to %q, %v", now, err)
-	}
+	valuetest.Of(t, second)(stay.Used[0].Moved(t.Context()))
 	for ref, want := range map[string]string{"v1": first, "refs/tags/v1": first, first: first, "HEAD": second} {
 		r := reader(t)
 		want = map[string]string{first: "# one\n", second: "# two\n"}[want]
@@ -107,9 +102,7 @@ func TestPinned(t *testing.T) {
 			t.Errorf("%s: %q, %v", ref, got, err)
 			continue
 		}
-		if now, err := r.Used[0].Moved(t.Context()); now != "" || err != nil {
-			t.Errorf("%s: moved to %q, %v", ref, now, err)
-		}
+		valuetest.Of(t, "", ref)(r.Used[0].Moved(t.Context()))
 	}
 	up := another(r)
 	up.Update = func(string) bool { return true }
@@ -130,9 +123,7 @@ func TestPinned(t *testing.T) {
 	filetest.Write(t, kept[0], "# changed\n")
 	errtest.Says(t, errtest.Of(open(t, another(r), source)), source)
 	errtest.None(t, os.Rename(elsewhere, folder))
-	if got, err := open(t, another(r), source); got != "# two\n" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
+	valuetest.Of(t, "# two\n")(open(t, another(r), source))
 	old, young := filepath.Join(r.Cache, ".fetch-old"), filepath.Join(r.Cache, ".fetch-young")
 	filetest.Write(t, filepath.Join(old, "x"), "")
 	filetest.Write(t, filepath.Join(young, "x"), "")
@@ -176,9 +167,7 @@ func TestNothingRuns(t *testing.T) {
 	if got, err := open(t, r, url+"//study?ref=main"); got != "# one\n" || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
-	if _, err := os.Stat(ran); err == nil {
-		t.Error("something ran")
-	}
+	errtest.Some(t, errtest.Of(os.Stat(ran)), "something ran")
 	if links, err := filepath.Glob(filepath.Join(r.Cache, "*", "*", "study", "link.hcl")); err != nil || len(links) > 0 {
 		t.Errorf("links were made: %v, %v", links, err)
 	}
@@ -199,9 +188,8 @@ func TestAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	lock, err := os.ReadFile(r.Lock)
-	if err != nil || bytes.Count(lock, []byte(`"commit"`)) != 1 {
-		t.Errorf("%s, %v", lock, err)
-	}
+	errtest.None(t, err, lock)
+	valuetest.Is(t, bytes.Count(lock, []byte(`"commit"`)), 1, lock)
 }
 
 // TestAccept: a worker opens what lies in accepted folders, and pinned repositories.
@@ -248,9 +236,7 @@ func TestParseGit(t *testing.T) {
 		"git::file:///srv/paper?ref=0123456789abcdef0123456789ab": {URL: "file:///srv/paper", Ref: "0123456789abcdef0123456789ab", Folder: "."},
 	} {
 		got, ok, err := modules.ParseGit(source)
-		if !ok || err != nil || got != want {
-			t.Errorf("%s: %+v, %v, %v", source, got, ok, err)
-		}
+		valuetest.That(t, ok && err == nil && got == want, source, got, ok, err)
 	}
 	for _, source := range []string{
 		"git::--upload-pack=touch x?ref=a", "git::ext::sh -c x?ref=a", "git::http://example.org/a?ref=a", "git::git@example.org:a.git?ref=a",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -43,9 +44,7 @@ step "text" "all" {
 				got = append(got, fmt.Sprint(s.Address, " ", g.Least, " of ", g.Of))
 			}
 		}
-		if len(got) != 1 || !strings.HasPrefix(got[0], "step.text.all "+want+" of [") {
-			t.Errorf("%q: %v", least, got)
-		}
+		valuetest.That(t, len(got) == 1 && strings.HasPrefix(got[0], "step.text.all "+want+" of ["), least, got)
 		last := len(p.Steps) - 1
 		rest, left := p.Without(registry(1), func(i int) bool { return p.Steps[i].Address == `step.text.piece["b"]` })
 		if made := strings.Contains(addresses(rest), "all"); made != (want < "3") || len(left) < 2 {
@@ -91,9 +90,8 @@ func TestWithoutRefs(t *testing.T) {
 		`"rows":[{"value":[` + in("f") + `],"one":` + in("g") + `}]}`)}
 	out, err := reg.Without(task, map[string]bool{"a": true, "c": true, "f": true})
 	want := `{"lacks":3,"list":[` + in("b") + `],"lists":{"x":[` + in("e") + `]},"map":{"y":` + in("d") + `},"rows":[{"one":` + in("g") + `}]}`
-	if err != nil || string(out.Config) != want {
-		t.Errorf("%v\n got %s\nwant %s", err, out.Config, want)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, string(out.Config), want)
 	for _, gone := range []map[string]bool{{"g": true}, {"a": true, "b": true}, {"c": true, "d": true}} {
 		if out, err := reg.Without(task, gone); err == nil {
 			t.Errorf("without %v it is %s", gone, out.Config)

@@ -87,9 +87,7 @@ func TestSelectionAndOrder(t *testing.T) {
 	}
 	var unknown *UnknownTarget
 	_, err := Build("p.hcl", p, registry(1), []string{"step.text.rihgt"})
-	if !errors.As(err, &unknown) || unknown.Near != "step.text.right" {
-		t.Errorf("a mistyped target: %v", err)
-	}
+	valuetest.That(t, errors.As(err, &unknown) && unknown.Near == "step.text.right", "a mistyped target", err)
 	errtest.Says(t, errtest.Of(Build("p.hcl", p, registry(1), []string{"step.text.la"})), "names no step")
 }
 
@@ -229,9 +227,7 @@ step "text" "last" {
 			t.Fatalf("%s: %+v", pl.Steps[i].Address, it)
 		}
 	}
-	if wanted < 0 || v.Saved() != 2*n*time.Second {
-		t.Errorf("step %d is wanted, hits save %s", wanted, v.Saved())
-	}
+	valuetest.That(t, wanted >= 0 && v.Saved() == 2*n*time.Second, "step", wanted, "is wanted, hits save", v.Saved())
 }
 
 // TestOtherKinds: a plan is done by the versions of kinds that it was made for, or by none.
@@ -288,9 +284,7 @@ func TestGrowAsksLittle(t *testing.T) {
 		asked = addresses(pl)
 		return &Preview{Plan: pl, Items: make([]Item, len(pl.Steps))}, nil
 	}}.Grow(t.Context(), nil, pl)
-	if err != nil || is != pl || asked != "a each[*]" || len(pl.Steps) != 3 {
-		t.Errorf("asked for %s, %v", asked, err)
-	}
+	valuetest.That(t, err == nil && is == pl && asked == "a each[*]" && len(pl.Steps) == 3, "asked for", asked, err)
 }
 
 // TestPanicInAPreview: a kind that panics is an error of its step, whatever goroutine it is asked in.

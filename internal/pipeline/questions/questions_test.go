@@ -1,6 +1,10 @@
 package questions
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
+)
 
 // TestLists: every number is there once, and is found by its list's name.
 func TestLists(t *testing.T) {
@@ -11,9 +15,7 @@ func TestLists(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for _, q := range l.Questions {
-			if seen[q.Number] || q.Title == "" || !l.Has(q.Number) {
-				t.Errorf("%s: %+v", name, q)
-			}
+			valuetest.That(t, !seen[q.Number] && q.Title != "" && l.Has(q.Number), name, q)
 			seen[q.Number] = true
 		}
 		if l.Has("Z9") {

@@ -189,9 +189,7 @@ secrets = { TOKEN = var.token }`)
 	want := wide{Text: "b", Flag: true, Weights: map[string]int{"a": 3}, Records: step.Input{Ref: &ref}, Secrets: map[string]string{"TOKEN": "var:token"},
 		Rows: []row{{Name: "first", Value: 1}, {Name: "second", Value: 2, Cells: []cells{{Bold: true}}}}}
 	valuetest.Deep(t, said, want)
-	if r.Outputs[ref].Type != "nq/records" || r.Read["step.read.a"] == nil {
-		t.Errorf("artifacts %v", r.Outputs)
-	}
+	valuetest.That(t, r.Outputs[ref].Type == "nq/records" && r.Read["step.read.a"] != nil, "artifacts", r.Outputs)
 	for path, line := range map[string]int{"text": 2, "flag": 3, `weights["a"]`: 4, "row[1].value": 10, "row[1].cell[0].bold": 11, "row[0].name": 6, "count": 1, "row[1].of": 9, "nothing.at.all": 1} {
 		if at := r.Locate(schema.ParsePath(path)); at.Start.Line != line {
 			t.Errorf("%s is at %v, want line %d", path, at, line)

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestWrite: a study is written as a whole or not at all, and beside a .gitignore that the folder has.
@@ -66,9 +67,7 @@ func TestNamesOfFilesAreLiterals(t *testing.T) {
 	for in, want := range map[string]string{
 		`a"b\c`: `"a\"b\\c"`, "${x}": `"$${x}"`, "100%{y}": `"100%%{y}"`, "übung": `"übung"`, "$": `"$"`, "a\nb": `"a\nb"`,
 	} {
-		if got := hclString(in); got != want {
-			t.Errorf("%q is %s, want %s", in, got, want)
-		}
+		valuetest.Is(t, hclString(in), want, in)
 	}
 }
 

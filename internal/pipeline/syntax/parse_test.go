@@ -153,9 +153,7 @@ func TestRead(t *testing.T) {
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%q: error %v, want %q", c.name, err, c.err)
 		}
-		if names := strings.Join(syntax.Keys(got), " "); names != c.want {
-			t.Errorf("%q reads %s, want %s", c.name, names, c.want)
-		}
+		valuetest.Is(t, strings.Join(syntax.Keys(got), " "), c.want, c.name)
 	}
 	filetest.Write(t, syntax.DefaultFile, "x")
 	if got, err := syntax.Read(""); err != nil || strings.Join(syntax.Keys(got), " ") != "alone.hcl my.pipelines.hcl pipelines.hcl" {
@@ -163,9 +161,7 @@ func TestRead(t *testing.T) {
 	}
 	for file, want := range map[string]string{"whole/a.hcl": "whole/pipelines.hcl", "alone.hcl": "pipelines.hcl", "whole/pipelines.hcl": "", "whole/a.test.hcl": "",
 		"whole/.hidden.hcl": "", "p/a.hcl": "", "whole": ""} {
-		if got := syntax.Around(file); got != want {
-			t.Errorf("around %s stands %q, want %q", file, got, want)
-		}
+		valuetest.Is(t, syntax.Around(file), want, file)
 	}
 }
 

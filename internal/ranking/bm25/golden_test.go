@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // peers is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
@@ -144,9 +145,7 @@ func TestStems(t *testing.T) {
 		}
 		apart := 0
 		for word, want := range golden[name] {
-			if got := stemmers[name](word); got != want {
-				t.Errorf("%s of %q: %q, want %q", name, word, got, want)
-			}
+			valuetest.Is(t, stemmers[name](word), want, name, word)
 			if ok && stemmers[old](word) != want {
 				apart++
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // randomTexts have words of very different frequencies over several windows.
@@ -54,20 +55,14 @@ func TestFew(t *testing.T) {
 func TestNegative(t *testing.T) {
 	ix := indexOf(t, Whitespace(), []string{"a b c", "a b", "a a b c", ""}, Options{Formula: Okapi, K1: 1.5, B: 0.75})
 	got := ix.NewSearcher().Search("a", 2)
-	if len(got) != 2 || got[0].Score >= 0 || got[0].Score < got[1].Score {
-		t.Errorf("%v", got)
-	}
+	valuetest.That(t, len(got) == 2 && got[0].Score < 0 && got[0].Score >= got[1].Score, got)
 	all := ix.NewSearcher().Search("a", 9)
-	if len(all) != 3 || !slices.Equal(all[:2], got) {
-		t.Errorf("%v of %v", got, all)
-	}
+	valuetest.That(t, len(all) == 3 && slices.Equal(all[:2], got), got, "of", all)
 }
 
 func TestLengthByte(t *testing.T) {
 	for _, c := range []struct{ length, want uint32 }{{0, 0}, {23, 23}, {39, 39}, {40, 40}, {41, 40}, {42, 42}, {55, 54}, {56, 56}, {59, 56}, {1000, 984}, {math.MaxInt32, 2013265944}} {
-		if got := lengthOf(lengthByte(c.length)); got != c.want {
-			t.Errorf("%d is kept as %d, want %d", c.length, got, c.want)
-		}
+		valuetest.Is(t, lengthOf(lengthByte(c.length)), c.want, c.length)
 	}
 }
 
@@ -78,9 +73,7 @@ func TestOptions(t *testing.T) {
 	} {
 		errtest.Says(t, o.Check(), want)
 	}
-	if _, err := NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene}); err == nil {
-		t.Error("an index of nothing")
-	}
+	errtest.Some(t, errtest.Of(NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene})), "an index of nothing")
 	errtest.Says(t, errtest.Of(Words(true, "klingon")), "english")
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // reading reads a matrix.
@@ -41,9 +42,7 @@ func TestNumpy(t *testing.T) {
 					t.Fatalf("query %d, rank %d: %v, want document %d", q, i+1, hits[i], d)
 				}
 			}
-			if len(hits) != min(depth, documents.Rows) {
-				t.Errorf("%d hits", len(hits))
-			}
+			valuetest.Is(t, len(hits), min(depth, documents.Rows), "hits")
 		}
 	}
 	for q, hits := range find(t, documents, queries, Options{Depth: 301, Cosine: true}) {

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func lines(t *testing.T, queries []dedup.Query) *bytes.Reader {
@@ -72,9 +73,7 @@ func TestMerge(t *testing.T) {
 		dedup.Query{ExampleID: 10, Split: nq.Train, Question: "a sea", Doc: 0, Name: "generated-0-1"},
 		dedup.Query{ExampleID: 11, Split: nq.Train, Question: "a sea", Doc: 1, Name: "generated-1-0"},
 		dedup.Query{ExampleID: 12, Split: nq.Train, Question: "who made it", Doc: 1, Name: "generated-1-3"})
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v\nwant %+v", got, want)
-	}
+	valuetest.Deep(t, got, want)
 	if r := (Report{Documents: 4, WithQueries: 2, Generated: 9, Kept: 3, Leaks: 2, Repeated: 1, InTraining: 1, Empty: 2, Shared: 1, MeanWords: 7.0 / 3,
 		Train: 1, Evaluation: 3, Examples: []Examples{{0, []string{"a sea"}}, {1, []string{"a sea", "who made it"}}},
 		Leaked: []string{"where is THE sea", "what is a hill"}, words: 7}); !reflect.DeepEqual(m.Report, r) {
@@ -112,21 +111,15 @@ func TestForm(t *testing.T) {
 	for query, want := range map[string]string{
 		"Who's  the\tBEST?": "who s the best", "東京 とは": "東京 とは", "हिन्दी?": "हिन्दी", " … ": "", "season-8": "season 8",
 	} {
-		if got := Form(query); got != want {
-			t.Errorf("%q: %q, want %q", query, got, want)
-		}
+		valuetest.Is(t, Form(query), want, query)
 	}
 }
 
 func TestSettings(t *testing.T) {
 	s := Settings{MaxInput: 64, MaxQuery: 32, Prefix: "ask:", Lowercase: true}
 	text := errtest.Value(s.Write())(t)
-	if got, err := ParseSettings(text); err != nil || got != s {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if got, err := ParseSettings(nil); err != nil || got != (Settings{MaxInput: 512, MaxQuery: 64}) {
-		t.Errorf("%+v, %v", got, err)
-	}
+	valuetest.Of(t, s)(ParseSettings(text))
+	valuetest.Of(t, Settings{MaxInput: 512, MaxQuery: 64})(ParseSettings(nil))
 	for _, bad := range []string{"{", `{"max_input":0,"max_query":1}`, `{"max_input":1}`} {
 		errtest.Says(t, errtest.Of(ParseSettings([]byte(bad))), SettingsFile)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // read reads a run; scores are by rank, as tools/golden/fusion.py reads the first run, or the file's.
@@ -57,9 +58,7 @@ func TestRanx(t *testing.T) {
 			if !both {
 				continue
 			}
-			if len(r.Hypotheses) != len(want) {
-				t.Errorf("%s: %s has %d documents, want %d", name, r.Query, len(r.Hypotheses), len(want))
-			}
+			valuetest.Is(t, len(r.Hypotheses), len(want), name, r.Query)
 			for i, h := range r.Hypotheses {
 				compared++
 				if w, ok := want[h.Document]; !ok || math.Abs(h.Score-w) > 1e-12*max(1, math.Abs(w)) {
@@ -98,7 +97,5 @@ func TestFusion(t *testing.T) {
 			t.Errorf("%d: %+v, want %+v", i, h, want)
 		}
 	}
-	if len(got[0].Hypotheses) != 3 {
-		t.Errorf("%d documents", len(got[0].Hypotheses))
-	}
+	valuetest.Is(t, len(got[0].Hypotheses), 3, "documents")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // beam builds a ranking of falling scores; "!x" is a hypothesis "x" without
@@ -54,9 +55,7 @@ func TestByHand(t *testing.T) {
 		for name, want := range c.want {
 			m := errtest.Value(Parse(name))(t)
 			r := errtest.Value(Scoring{Metrics: []Metric{m}, Mode: c.mode}.Score(trec.Held([]trec.Ranking{c.beam}), judged))(t)
-			if r.Mean[0] != want {
-				t.Errorf("%s: %s = %v, want %v", c.name, name, r.Mean[0], want)
-			}
+			valuetest.Is(t, r.Mean[0], want, c.name, name)
 		}
 	}
 }

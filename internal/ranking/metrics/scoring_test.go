@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestScoreAgainstTrecEval: every measure of every query is what trec_eval, ir_measures and
@@ -129,12 +130,8 @@ func TestParseNames(t *testing.T) {
 		"IPrec(judged_only=True)@0.25": {"IPrec(judged_only=True)@0.25", "iprec_judged_0_25"},
 	} {
 		m, err := Parse(name)
-		if err != nil || m.String() != want[0] || m.ID() != want[1] {
-			t.Errorf("Parse(%q) = %q, %q, %v", name, m, m.ID(), err)
-		}
-		if again, err := Parse(m.String()); again != m || err != nil {
-			t.Errorf("%s reads as %v, %v", m, again, err)
-		}
+		valuetest.That(t, err == nil && m.String() == want[0] && m.ID() == want[1], "Parse", name, m, m.ID(), err)
+		valuetest.Of(t, m)(Parse(m.String()))
 	}
 	for name, want := range map[string]string{
 		"AP(rel=0)":        "rel is the least grade",

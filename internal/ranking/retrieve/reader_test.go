@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func tokenizers(t *testing.T) map[string]*subword.Subword {
@@ -46,9 +47,7 @@ func TestReader(t *testing.T) {
 		query, truncated := r.Query(want.Text)
 		check("document", r.Document(want.Text), want.Document)
 		check("query", query, want.Query)
-		if truncated != want.Long {
-			t.Errorf("%q: truncated is %v", want.Text, truncated)
-		}
+		valuetest.Is(t, truncated, want.Long, want.Text)
 		r = errtest.Value(Inputs{MaxInput: 32, MaxQuery: 64, Lowercase: true}.Reader(tok))(t)
 		query, _ = r.Query(want.Text)
 		check("document without a prefix", r.Document(want.Text), want.PlainDocument)

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var assignment = strings.Repeat("5", 64)
@@ -19,9 +20,7 @@ func TestSettings(t *testing.T) {
 		for _, in := range []Inputs{{MaxInput: 64, MaxQuery: 1}, {32, 64, "index:", "query:", true}} {
 			want, folder := Settings{kind, 109_739, assignment, in, Search{stopping.Never, ByText}}, t.TempDir()
 			errtest.None(t, want.Write(folder))
-			if got, err := ReadSettings(folder); err != nil || got != want {
-				t.Errorf("read %+v, %v; want %+v", got, err, want)
-			}
+			valuetest.Of(t, want)(ReadSettings(folder))
 		}
 	}
 }
@@ -42,9 +41,7 @@ func TestSettingsErrors(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		errtest.Says(t, c.settings.Write(folder), c.want)
-		if _, err := os.Stat(filepath.Join(folder, SettingsFile)); err == nil {
-			t.Errorf("%+v was written", c.settings)
-		}
+		errtest.Some(t, errtest.Of(os.Stat(filepath.Join(folder, SettingsFile))), c.settings)
 	}
 	for text, want := range map[string]string{
 		"":                        "no redsi.json",
@@ -59,9 +56,7 @@ func TestSettingsErrors(t *testing.T) {
 	errtest.Says(t, errtest.Of(ReadSettings(t.TempDir())), "train it with a train step")
 	file := filepath.Join(t.TempDir(), "file")
 	filetest.Write(t, file, "")
-	if _, err := ReadSettings(file); err == nil {
-		t.Error("a file was read as a folder")
-	}
+	errtest.Some(t, errtest.Of(ReadSettings(file)), "a file was read as a folder")
 	if err := (Settings{docid.KindNaive, 1, assignment, in, DefaultSearch()}).Write(file); err == nil {
 		t.Error("settings were written into a file")
 	}

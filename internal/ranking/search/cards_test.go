@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // texts is a corpus of five documents; the last has no title.
@@ -68,9 +69,7 @@ func TestReadCards(t *testing.T) {
 		{"Lightning", "Thunder comes later."},
 		{"", "no title at all"},
 	}
-	if fmt.Sprint(cards) != fmt.Sprint(want) {
-		t.Errorf("got %q, want %q", cards, want)
-	}
+	valuetest.Is(t, fmt.Sprint(cards), fmt.Sprint(want), cards, want)
 	titles := lines(t, documents("Baby Love", "", "Only", "Lightning", "None")...)
 	cards = errtest.Value(ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles)))(t)
 	if cards[0].Title != "Baby Love" || cards[0].Text != "is a song by the supremes" || cards[1].Title != "Elsa (Disney)" || cards[4].Title != "None" {
@@ -133,9 +132,7 @@ func TestFirstWords(t *testing.T) {
 		{"äöü äöü", 7, "äöü äöü"},
 		{"äöüäöü x", 4, "äöüä…"},
 	} {
-		if got := FirstWords(c.text, c.limit); got != c.want {
-			t.Errorf("FirstWords(%q, %d) = %q, want %q", c.text, c.limit, got, c.want)
-		}
+		valuetest.Is(t, FirstWords(c.text, c.limit), c.want, c.text, c.limit)
 	}
 }
 
@@ -162,9 +159,7 @@ func TestHeading(t *testing.T) {
 		"She sings of the cold that never bothered her anyway, and of …": {Text: "She sings of the cold that never bothered her anyway, and of the door that she shuts."},
 		"document 7": {Document: "7"},
 	} {
-		if got := h.Heading(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		valuetest.Is(t, h.Heading(), want)
 	}
 }
 
@@ -184,16 +179,12 @@ func TestClean(t *testing.T) {
 		if err != nil {
 			got = "error: " + err.Error()
 		}
-		if got != want {
-			t.Errorf("Clean(%.20q) = %q, want %q", text, got, want)
-		}
+		valuetest.Is(t, got, want, "Clean", text)
 	}
 }
 
 func TestPercent(t *testing.T) {
 	for p, want := range map[float64]string{1: "100.0 %", 0.6204: "62.0 %", 0.0031: "0.31 %", 0.0000312: "3e-05", 0: "0e+00"} {
-		if got := Percent(p); got != want {
-			t.Errorf("Percent(%v) = %q, want %q", p, got, want)
-		}
+		valuetest.Is(t, Percent(p), want, "Percent", p)
 	}
 }

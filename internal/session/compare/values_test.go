@@ -23,9 +23,7 @@ func TestDiffFields(t *testing.T) {
 		x, isJSON := fromJSON([]byte(c.a))
 		y, too := fromJSON([]byte(c.b))
 		valuetest.Deep(t, diffFields(x, y), c.want)
-		if !isJSON || !too {
-			t.Error(c.name)
-		}
+		valuetest.That(t, isJSON && too, c.name)
 	}
 	for _, text := range []string{"", "1", `"x"`, "{", `{"a": 1}` + "\n" + `{"a": 2}`, "x,y"} {
 		if _, ok := fromJSON([]byte(text)); ok {

@@ -157,9 +157,8 @@ func TestEndLeftovers(t *testing.T) {
 		"cluster's": enums.WORKFLOW_EXECUTION_STATUS_RUNNING, "cluster's/child": enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
 	} {
 		d, err := c.DescribeWorkflowExecution(ctx, id, "")
-		if err != nil || d.WorkflowExecutionInfo.Status != want {
-			t.Errorf("%s is %s, %v; want %s", id, d.GetWorkflowExecutionInfo().GetStatus(), err, want)
-		}
+		errtest.None(t, err, id, d.GetWorkflowExecutionInfo().GetStatus())
+		valuetest.Is(t, d.WorkflowExecutionInfo.Status, want, id, d.GetWorkflowExecutionInfo().GetStatus())
 	}
 }
 
@@ -220,9 +219,7 @@ func TestOpen(t *testing.T) {
 
 func TestSlurmJob(t *testing.T) {
 	for place, want := range map[string]string{"vm, slurm 47_3 on n1": "47_3", "vm, slurm 47 on n1": "47", "vm": "", "vm, pbs 12.head on h": "", "": ""} {
-		if got := slurmJob(place); got != want {
-			t.Errorf("%q: %q, want %q", place, got, want)
-		}
+		valuetest.Is(t, slurmJob(place), want, place)
 	}
 }
 

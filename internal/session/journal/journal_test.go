@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -43,9 +44,7 @@ func TestCheckpoints(t *testing.T) {
 		t.Fatalf("%v, %v", found, err)
 	}
 	for i, want := range []string{"has a checkpoint at step 600 of 1,000", "has a checkpoint at document 2,048", "has a checkpoint"} {
-		if got := found[i].String(); got != want {
-			t.Errorf("%s: %q, want %q", pl.Steps[i].Address, got, want)
-		}
+		valuetest.Is(t, found[i].String(), want, pl.Steps[i].Address)
 	}
 	if strings.Contains(found[2].String(), "of") {
 		t.Error(found[2])
@@ -109,9 +108,7 @@ func TestFailedLine(t *testing.T) {
 		"its end:\nTraceback\nKeyError: y": "failed before: its end: KeyError: y",
 		strings.Repeat("ä", 200) + "\nx":   "failed before: " + strings.Repeat("ä", errorShown) + "…",
 	} {
-		if got := (Failed{runs.Remembered{Failure: runs.Failure{Error: text}, Times: 1}}).String(); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		valuetest.Is(t, (Failed{runs.Remembered{Failure: runs.Failure{Error: text}, Times: 1}}).String(), want, text)
 	}
 }
 
@@ -138,9 +135,7 @@ func TestLastOfProject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n != 1 {
-		t.Errorf("%d records are read", n)
-	}
+	valuetest.Is(t, n, 1, "records are read")
 	for _, want := range []int{1, 0} {
 		if r, err := artifacts.Check(t.Context(), store, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != want {
 			t.Errorf("%+v, %v, want %d", r.Problems, err, want)
@@ -171,9 +166,8 @@ func TestOthersRuns(t *testing.T) {
 	const address = `step.command.fit["2999"]`
 	for range 2 {
 		found, err := Before(t.Context(), store, now, map[string]bool{address: true})
-		if err != nil || found[address].Run != "20260101T000000Z-00000000" {
-			t.Errorf("found %v, %v", found, err)
-		}
+		errtest.None(t, err, "found", found)
+		valuetest.Is(t, found[address].Run, "20260101T000000Z-00000000", "found", found)
 		errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), store, artifacts.GCOptions{KeepRuns: 1, Now: time.Now().Add(100 * time.Hour)})))
 	}
 	if rec, err := Find(t.Context(), store, "ours", "last~1"); err != nil || len(rec.Steps) != 3000 {

@@ -77,9 +77,7 @@ func TestHolds(t *testing.T) {
 		} else {
 			got = why
 		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		valuetest.Is(t, got, c.want, name)
 	}
 }
 
@@ -104,9 +102,7 @@ func TestOf(t *testing.T) {
 		"checkpoints": {plan.Step{Pos: pos, Queue: "gpu"}, estimate.Step{}, resumes, Step{At: "p:5", Card: true, Resumes: true}},
 		"parts":       {plan.Step{Pos: pos}, estimate.Step{}, splits, Step{At: "p:5", Asks: capacity.Amount{CPUs: 1}, Resumes: true}},
 	} {
-		if got := Of(&c.step, c.cost, c.spec); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		valuetest.Is(t, Of(&c.step, c.cost, c.spec), c.want, name)
 	}
 }
 
@@ -180,9 +176,8 @@ func TestNext(t *testing.T) {
 		if got.N > 0 {
 			text += " " + c.site.Pilots[got.Sort].Name
 		}
-		if text != c.want || got.Why != "" {
-			t.Errorf("%s: %s, want %s; %s", name, text, c.want, got.Why)
-		}
+		valuetest.Is(t, text, c.want, name)
+		valuetest.Is(t, got.Why, "", name)
 	}
 	if _, got := Next(site(), State{}, Look{Now: now, Ready: slices.Concat(many(2, card), many(20, hour))}); got != (Order{Sort: cpuSort, N: 3, Steps: 20}) {
 		t.Errorf("%+v", got)
@@ -306,7 +301,5 @@ func TestSum(t *testing.T) {
 		{ID: "47_3", Name: "a-cpu", Reason: "Priority"}, {ID: "48_1", Name: "a-gpu", Reason: "None"}, {ID: "46_1", Name: "a-none", State: slurm.Ended},
 	})
 	want := []string{"cpu 2 running (ends 15:10), 1 pending (Priority)  47_[1-3]", "gpu 1 pending  48_1"}
-	if said := lists.Map(got, Sum.String); !slices.Equal(said, want) {
-		t.Errorf("%q", said)
-	}
+	valuetest.Deep(t, lists.Map(got, Sum.String), want)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -53,18 +54,14 @@ func TestDrifts(t *testing.T) {
 	errtest.None(t, Save(se, preview(map[string]string{"step.a": `{"x":1}`, "step.b": `{"x":2}`, "step.c": ""}), path))
 	p, err := Read(path)
 	errtest.None(t, err)
-	if !slices.Equal(p.Vars, []string{"scale=toy"}) || p.Name != path || p.Store != "mem://x" {
-		t.Errorf("%+v", p)
-	}
+	valuetest.That(t, slices.Equal(p.Vars, []string{"scale=toy"}) && p.Name == path && p.Store == "mem://x", p)
 	err = p.Refuse(preview(map[string]string{"step.b": `{"x":3}`, "step.c": "", "step.d": `{"x":1}`}))
 	drifted, ok := errors.AsType[*Drifted](err)
 	if !ok || !strings.HasPrefix(err.Error(), "3 steps no longer as planned in "+path) {
 		t.Fatal(err)
 	}
 	said := lists.Map(drifted.Drifts, func(d Drift) string { return d.Address + " " + d.What })
-	if !slices.Equal(said, []string{"step.a gone", "step.b changed", "step.d new"}) {
-		t.Error(said)
-	}
+	valuetest.Deep(t, said, []string{"step.a gone", "step.b changed", "step.d new"})
 	if c := drifted.Drifts[1].Changes; len(c) != 1 || c[0].Path != "config.x" {
 		t.Errorf("%v", c)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -134,12 +134,8 @@ func TestFollow(t *testing.T) {
 			if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" && (err != nil || l.Outcome != c.outcome) {
 				t.Fatalf("%+v, %v", l, err)
 			}
-			if got := strings.Join(printed, "|"); got != c.printed {
-				t.Errorf("printed %q, want %q", got, c.printed)
-			}
-			if got := strings.Join(said, "|"); got != c.said {
-				t.Errorf("said %q, want %q", got, c.said)
-			}
+			valuetest.Is(t, strings.Join(printed, "|"), c.printed)
+			valuetest.Is(t, strings.Join(said, "|"), c.said, "said")
 		})
 	}
 }
@@ -149,11 +145,7 @@ func TestRestOf(t *testing.T) {
 	head, tail := bytes.Repeat([]byte("h"), runs.LogHead), []byte("0123456789")
 	cut := bytes.Join([][]byte{head, runs.CutLine(100), tail}, nil)
 	for n, want := range map[int64]string{int64(len(head)): string(runs.CutLine(100)) + "0123456789", int64(len(head)) + 50: "0123456789", int64(len(head)) + 103: "3456789", int64(len(head)) + 110: "", int64(len(head)) + 200: ""} {
-		if got := string(restOf(cut, 100, n)); got != want {
-			t.Errorf("after %d: %q", n, got)
-		}
+		valuetest.Is(t, string(restOf(cut, 100, n)), want, "after", n)
 	}
-	if got := restOf([]byte("abc"), 0, 1); !reflect.DeepEqual(got, []byte("bc")) {
-		t.Errorf("%q", got)
-	}
+	valuetest.Deep(t, restOf([]byte("abc"), 0, 1), []byte("bc"))
 }

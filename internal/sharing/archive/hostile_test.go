@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestTwoEnds: of two ends that contradict each other the one is measured that package zip reads.
@@ -58,9 +59,7 @@ func TestDamage(t *testing.T) {
 		errtest.Some(t, take(b), text)
 	}
 	for n := 0; n < len(whole); n += 97 {
-		if err := take(whole[:n]); err == nil {
-			t.Errorf("an archive that was cut off after %d of %d bytes was taken", n, len(whole))
-		}
+		errtest.Some(t, take(whole[:n]), n, len(whole))
 	}
 }
 
@@ -145,9 +144,7 @@ func TestOtherFiles(t *testing.T) {
 		errtest.None(t, errtest.Of(z.Create("notes/")))
 		errtest.None(t, errtest.Of(z.Create("notes/mine.txt")))
 	}))
-	if err != nil || len(a.Others) != 1 || a.Others[0] != "notes/mine.txt" {
-		t.Errorf("%v, %v", a, err)
-	}
+	valuetest.That(t, err == nil && len(a.Others) == 1 && a.Others[0] == "notes/mine.txt", a, err)
 }
 
 // TestBombs: sizes that cannot be, that are too large, and bytes that are counted twice.

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // small is a crate of three steps: a download that was left out, a table of two runs' work, and a step with the key of
@@ -68,9 +69,7 @@ func TestGraph(t *testing.T) {
 	ids := map[string]bool{}
 	for _, e := range doc.Graph {
 		id, ok := e["@id"].(string)
-		if !ok || ids[id] {
-			t.Errorf("%q is described twice, or has no id", id)
-		}
+		valuetest.That(t, ok && !ids[id], id, "is described twice, or has no id")
 		ids[id] = true
 	}
 	var walk func(v any)

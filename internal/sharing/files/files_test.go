@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/valuetest"
 )
@@ -43,9 +44,7 @@ func TestNameOf(t *testing.T) {
 		{"module.first.table.counts", "csv", "first.counts.csv"},
 		{`step.dedup.nq["url"]`, "counts", "counts"},
 	} {
-		if got := Names(nil).Of(c.address, c.output); got != c.want {
-			t.Errorf("%s of %s: %s, want %s", c.output, c.address, got, c.want)
-		}
+		valuetest.Is(t, Names(nil).Of(c.address, c.output), c.want, c.output, c.address)
 	}
 }
 
@@ -100,8 +99,7 @@ func TestStale(t *testing.T) {
 			got = append(got, filepath.Base(f.Path))
 		}
 		slices.Sort(got)
-		if err != nil || strings.Join(got, " ") != run.want {
-			t.Errorf("run %d: %q, %v; want %q", i+1, got, err, run.want)
-		}
+		errtest.None(t, err, i+1, got)
+		valuetest.Is(t, strings.Join(got, " "), run.want, i+1, got)
 	}
 }

@@ -60,9 +60,7 @@ func TestPublish(t *testing.T) {
 			c.change()
 		}
 		got, err := publish(c.files)
-		if err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%d: %+v, %v; want %+v", i, got, err, c.want)
-		}
+		valuetest.That(t, err == nil && reflect.DeepEqual(got, c.want), i, got, err, "want", c.want)
 		for name, want := range c.there {
 			b, err := os.ReadFile(at("results/plots/" + name))
 			valuetest.Is(t, string(b), want, i, name)

@@ -62,9 +62,7 @@ func TestCheck(t *testing.T) {
 func TestAttributes(t *testing.T) {
 	got := string(Attributes([]artifacts.File{{Name: "a b/large.json", Size: 11 << 20}, {Name: "small.json", Size: 10}, {Name: "x.parquet", Size: 11 << 20}}))
 	valuetest.Says(t, got, "*.parquet filter=lfs diff=lfs merge=lfs -text\n", "/a[[:space:]]b/large.json filter=lfs")
-	if strings.Contains(got, "small") || strings.Contains(got, "x.parquet") {
-		t.Errorf("too much: %q", got)
-	}
+	valuetest.That(t, !strings.Contains(got, "small") && !strings.Contains(got, "x.parquet"), "too much", got)
 }
 
 func TestKindOf(t *testing.T) {

@@ -3,6 +3,8 @@ package rebuild
 import (
 	"slices"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestPick: the same seed picks the same, another one others, none twice.
@@ -28,8 +30,6 @@ func TestPick(t *testing.T) {
 		}
 	}
 	for i, n := range times {
-		if n < 60 || n > 140 {
-			t.Errorf("%d was picked %d times", i, n)
-		}
+		valuetest.That(t, n >= 60 && n <= 140, i, "was picked", n, "times")
 	}
 }

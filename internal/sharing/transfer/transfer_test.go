@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestSelections: a run is its results and its record, the store is all results and records; a second copy copies
@@ -25,13 +26,9 @@ func TestSelections(t *testing.T) {
 	rec := runs.Record{RunID: "20260101T000000Z-00000000", Steps: steps}
 	errtest.None(t, runs.Write(t.Context(), from, rec))
 	run, err := Run(t.Context(), from, &rec)
-	if err != nil || len(run.Keys) != 1 || len(run.Records) != 1 {
-		t.Errorf("%+v, %v", run, err)
-	}
+	valuetest.That(t, err == nil && len(run.Keys) == 1 && len(run.Records) == 1, run, err)
 	all, err := All(t.Context(), from)
-	if err != nil || len(all.Keys) != 2 || len(all.Records) != 1 {
-		t.Errorf("%+v, %v", all, err)
-	}
+	valuetest.That(t, err == nil && len(all.Keys) == 2 && len(all.Records) == 1, all, err)
 	for _, want := range []int{2, 0} {
 		c := &artifacts.Transfer{From: from.Reader(), To: to}
 		if err := Copy(t.Context(), c, "push-x", all); err != nil || c.Done().Results != want {
@@ -45,9 +42,7 @@ func TestHoldEnds(t *testing.T) {
 	from, to := mem.New(), mem.New()
 	err := Copy(t.Context(), &artifacts.Transfer{From: from.Reader(), To: to}, "push-x", Selection{Records: []string{"runs/gone"}})
 	left, lerr := artifacts.RecordNames(t.Context(), to.Records, artifacts.OpenRunPrefix)
-	if err == nil || lerr != nil || len(left) > 0 {
-		t.Errorf("%v; left %v, %v", err, left, lerr)
-	}
+	valuetest.That(t, err != nil && lerr == nil && len(left) <= 0, err, "left", left, lerr)
 }
 
 // TestOpen: only a copy that is not just tried makes a folder.

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // childRoot, set in the environment, turns the test binary into a writer that does as childRole says.
@@ -63,9 +64,7 @@ func TestPutSame(t *testing.T) {
 		old := time.Now().Add(-time.Hour)
 		errtest.None(t, os.Chtimes(path, old, old))
 		again, _ := put(s)
-		if left := os.SameFile(first, again); left != (len(content) <= short) {
-			t.Errorf("%d bytes: left where it is: %v", len(content), left)
-		}
+		valuetest.Is(t, os.SameFile(first, again), (len(content) <= short), len(content))
 		if age := time.Since(again.ModTime()); age > time.Minute {
 			t.Errorf("%d bytes: its age is %s", len(content), age)
 		}
@@ -119,12 +118,8 @@ func TestNothingLeft(t *testing.T) {
 		s.Records.Put(t.Context(), "runs/1", []byte("{}"))
 	}
 	s.Blobs.Put(t.Context(), io.MultiReader(strings.NewReader("half"), &failing{}))
-	if got := files(t, filepath.Join(root, "tmp")); len(got) != 0 {
-		t.Errorf("left in tmp/: %v", got)
-	}
-	if got := files(t, root); len(got) != 2 {
-		t.Errorf("files %v, want a blob and a record", got)
-	}
+	valuetest.Is(t, len(files(t, filepath.Join(root, "tmp"))), 0)
+	valuetest.Is(t, len(files(t, root)), 2, "files a blob and a record")
 	// What a killed writer leaves there shows nowhere, and goes when it is old.
 	old, fresh := filepath.Join(root, "tmp", "put-old"), filepath.Join(root, "tmp", "put-fresh")
 	filetest.Write(t, old, "half")
@@ -232,12 +227,8 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 		t.Fatalf("Lookup = %v, %v; want a miss", hit, err)
 	}
 	if of == "blob" {
-		if _, err := s.Blobs.Open(t.Context(), d); !errors.Is(err, artifacts.ErrNotExist) {
-			t.Errorf("Open: %v", err)
-		}
-		if err := s.Blobs.Delete(t.Context(), d); err != nil {
-			t.Errorf("Delete: %v", err)
-		}
+		errtest.Is(t, errtest.Of(s.Blobs.Open(t.Context(), d)), artifacts.ErrNotExist, "Open")
+		errtest.None(t, s.Blobs.Delete(t.Context(), d), "Delete")
 	}
 	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
 	errtest.None(t, err)
@@ -270,24 +261,16 @@ func TestFolderIsAFile(t *testing.T) {
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
 		t.Errorf("Missing = %v, %v", missing, err)
 	}
-	if _, err := s.Records.Get(t.Context(), "runs/1"); !errors.Is(err, artifacts.ErrNotExist) {
-		t.Errorf("Get: %v", err)
-	}
+	errtest.Is(t, errtest.Of(s.Records.Get(t.Context(), "runs/1")), artifacts.ErrNotExist, "Get")
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 2 {
 		t.Errorf("problems %v, %v; want both", r.Problems, err)
 	}
-	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("x")); err != nil {
-		t.Error(err)
-	}
-	if err := s.Records.Create(t.Context(), "runs/1", []byte("{}")); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("x"))))
+	errtest.None(t, s.Records.Create(t.Context(), "runs/1", []byte("{}")))
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 0 {
 		t.Errorf("problems %v, %v; want none", r.Problems, err)
 	}
-	if got := files(t, filepath.Join(root, "aside")); len(got) != 2 {
-		t.Errorf("aside: %v", got)
-	}
+	valuetest.Is(t, len(files(t, filepath.Join(root, "aside"))), 2, "aside")
 }
 
 // TestLinkedFolders: nothing lists a store, or deletes from it, of which a part lies behind a
@@ -325,9 +308,7 @@ func TestLinkedFolders(t *testing.T) {
 		errtest.None(t, errors.Join(os.RemoveAll(filepath.Join(root, at)), os.Symlink("/nowhere/at/all", filepath.Join(root, at))))
 		_, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
 		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
-		if verr == nil || gerr == nil {
-			t.Errorf("%s, a link nowhere, is taken for an empty folder: %v, %v", at, verr, gerr)
-		}
+		valuetest.That(t, verr != nil && gerr != nil, at, "a link nowhere, is taken for an empty folder", verr, gerr)
 	}
 }
 
@@ -367,16 +348,11 @@ func TestOpenReader(t *testing.T) {
 	if err != nil || len(found[artifacts.Digest{1}].Passed) != 1 || with.Others()[0].Err == nil {
 		t.Errorf("%+v, %v, %+v", found, err, with.Others())
 	}
-	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it was made: %v", err)
-	}
+	errtest.Is(t, errtest.Of(os.Stat(root)), fs.ErrNotExist, "it was made")
 	errtest.None(t, os.MkdirAll(filepath.Join(root, "blobs"), 0o555))
 	errtest.None(t, os.MkdirAll(filepath.Join(root, "records"), 0o555))
-	if _, err := s.Records.Get(t.Context(), "results/x"); !errors.Is(err, artifacts.ErrNotExist) {
-		t.Errorf("of an empty store: %v", err)
-	}
+	errtest.Is(t, errtest.Of(s.Records.Get(t.Context(), "results/x")), artifacts.ErrNotExist)
 	entries, err := os.ReadDir(root)
-	if err != nil || len(entries) != 2 {
-		t.Errorf("it has %v, %v", entries, err)
-	}
+	errtest.None(t, err, "it has", entries)
+	valuetest.Is(t, len(entries), 2, "it has", entries)
 }

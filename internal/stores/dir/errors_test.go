@@ -35,9 +35,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: %q", c.err, err)
 		}
 	}
-	if err := explain(nil); err != nil {
-		t.Errorf("no error explained as %v", err)
-	}
+	errtest.None(t, explain(nil), "no error explained as")
 }
 
 // TestSourceFails: what goes wrong with what is read into a store is not said of the store.

@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const contested = "results/k"
@@ -62,13 +63,9 @@ func TestReplaceStopped(t *testing.T) {
 	go func() { done <- s.Records.Replace(t.Context(), contested, []byte("old"), []byte("stopped")) }()
 	<-stopped
 	replace("other", "x", artifacts.ErrExist)
-	if got := there(t, s); got != "old" {
-		t.Errorf("helped by one with another old: %s", got)
-	}
+	valuetest.Is(t, there(t, s), "old", "helped by one with another old")
 	replace("old", "late", artifacts.ErrExist)
-	if got := there(t, s); got != "stopped" {
-		t.Errorf("not helped: %s", got)
-	}
+	valuetest.Is(t, there(t, s), "stopped")
 	for range 3 {
 		replace("stopped", "second", nil)
 		replace("second", "old", nil)
@@ -94,18 +91,14 @@ func TestReplaceKilled(t *testing.T) {
 			errtest.None(t, errors.Join(s.Records.Delete(t.Context(), contested), s.Records.Create(t.Context(), contested, []byte("new"))))
 		}
 		if how != "left" {
-			if err := s.Records.Replace(t.Context(), contested, []byte("0"), []byte("x")); !errors.Is(err, artifacts.ErrExist) {
-				t.Errorf("%s: %v", how, err)
-			}
+			errtest.Is(t, s.Records.Replace(t.Context(), contested, []byte("0"), []byte("x")), artifacts.ErrExist, how)
 		}
 		old := time.Now().Add(-25 * time.Hour)
 		for _, f := range files(t, filepath.Join(root, "tmp")) {
 			errtest.None(t, os.Chtimes(f, old, old))
 		}
 		s = openAt(t, root)
-		if got := files(t, filepath.Join(root, "tmp")); len(got) != 0 {
-			t.Errorf("left in tmp/: %s", got)
-		}
+		valuetest.Is(t, len(files(t, filepath.Join(root, "tmp"))), 0)
 		got := there(t, s)
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s is there, want %s", how, got, want)
@@ -164,9 +157,7 @@ func TestReplaceProcesses(t *testing.T) {
 		}
 	}
 	for round := 1; round <= rounds; round++ {
-		if len(winners[round]) != 1 {
-			t.Errorf("round %d was won by %q", round, winners[round])
-		}
+		valuetest.Is(t, len(winners[round]), 1, round, winners[round])
 	}
 	by := map[string]int{}
 	for _, w := range slices.Sorted(maps.Keys(winners)) {
@@ -174,9 +165,7 @@ func TestReplaceProcesses(t *testing.T) {
 		by[role]++
 	}
 	t.Logf("%d rounds, %d processes killed: %v", rounds, len(killed), by)
-	if by["writer"] == 0 || by["killed"] == 0 || by["stopped"] == 0 {
-		t.Errorf("won: %v", by)
-	}
+	valuetest.That(t, by["writer"] != 0 && by["killed"] != 0 && by["stopped"] != 0, "won", by)
 }
 
 // TestReplaceSameBytes has many replace a record whose bytes come back again and again: of the

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // taking is a store with a folder beside it, on the same file system.
@@ -72,13 +73,9 @@ func TestTake(t *testing.T) {
 				if err != nil || d != artifacts.Sum(want) || n != int64(len(want)) {
 					t.Fatalf("Take = %s, %d, %v", d, n, err)
 				}
-				if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("the file is still there: %v", err)
-				}
+				errtest.Is(t, errtest.Of(os.Lstat(path)), os.ErrNotExist, "the file is still there")
 				blob, _ := local.LocalPath(d)
-				if c.moved != (inode(t, blob) == was) {
-					t.Errorf("moved: %v, want %v", !c.moved, c.moved)
-				}
+				valuetest.Is(t, c.moved, (inode(t, blob) == was), "moved", !c.moved)
 				info, err := os.Stat(blob)
 				if err != nil || info.Mode() != 0o444 || time.Since(info.ModTime()) > time.Hour || info.Sys().(*syscall.Stat_t).Nlink != 1 {
 					t.Errorf("the blob is %v of %v, %v", info.Mode(), info.ModTime(), err)
@@ -121,9 +118,7 @@ func TestTakeNot(t *testing.T) {
 	for _, path := range paths {
 		before, _ := os.Lstat(path)
 		_, _, err := local.Take(t.Context(), path)
-		if !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s: %v", path, err)
-		}
+		errtest.Is(t, err, errors.ErrUnsupported, path)
 		if after, _ := os.Lstat(path); before != nil && (!os.SameFile(before, after) || path == named && before.ModTime() != after.ModTime()) {
 			t.Errorf("%s is another", path)
 		}

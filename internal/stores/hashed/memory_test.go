@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMemory: a file is read once, and what may have changed is read again.
@@ -85,9 +86,7 @@ func TestMemoryOfOthers(t *testing.T) {
 		_, _, err = m.Digest(t.Context(), path, nil)
 		errtest.None(t, errors.Join(err, m.Save()))
 	}
-	if known := read(file); len(known) != 2 {
-		t.Errorf("%d files are remembered, want 2", len(known))
-	}
+	valuetest.Is(t, len(read(file)), 2, "files are remembered 2")
 }
 
 // FuzzMemory: a damaged file is an empty memory, and never the reason of an error.

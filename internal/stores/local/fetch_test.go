@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
@@ -47,9 +48,7 @@ func TestFetchRemote(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", path, len(got), err)
 		}
 	}
-	if n := faults.Calls(storetest.BlobsOpen); n != 1 {
-		t.Errorf("read from the store %d times, want once", n)
-	}
+	valuetest.Is(t, faults.Calls(storetest.BlobsOpen), 1, "read from the store times once")
 	bad := bytes.Clone(want)
 	bad[7] ^= 1
 	overwrite(t, fetched(t, s, d, cache), bad)
@@ -76,9 +75,8 @@ func TestFetchFails(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(filepath.Join(cache, "blobs"))
-	if err != nil || len(left) != 0 {
-		t.Errorf("left in the cache: %v, %v", left, err)
-	}
+	errtest.None(t, err, "left in the cache", left)
+	valuetest.Is(t, len(left), 0, "left in the cache", left)
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -197,9 +195,7 @@ func TestWriteFiles(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	errtest.None(t, os.WriteFile(filepath.Join(out, "other"), nil, 0o600))
-	if err := local.WriteFiles(ctx, s.Blobs, files, out, true, nil); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, local.WriteFiles(ctx, s.Blobs, files, out, true, nil))
 	only(out, "a", "other", "sub/b")
 	if b, err := os.ReadFile(filepath.Join(out, "a")); err != nil || string(b) != "of a" {
 		t.Errorf("%q, %v", b, err)
@@ -220,13 +216,9 @@ func TestWriteFiles(t *testing.T) {
 		}
 	}
 	only(out, "a", "other", "sub/b")
-	if _, err := os.Stat(filepath.Join(folder, "half")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	errtest.Is(t, errtest.Of(os.Stat(filepath.Join(folder, "half"))), fs.ErrNotExist)
 	empty := t.TempDir()
-	if err := local.WriteFiles(ctx, s.Blobs, files[:1], empty, false, nil); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, local.WriteFiles(ctx, s.Blobs, files[:1], empty, false, nil))
 	only(empty, "a")
 }
 

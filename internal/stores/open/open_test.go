@@ -1,7 +1,6 @@
 package open_test
 
 import (
-	"errors"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestSamePlace checks that each address leads back to what was stored there.
@@ -38,18 +38,15 @@ func TestSamePlace(t *testing.T) {
 		for _, url := range []string{c.second, one.URL} {
 			two, err := open.Store(t.Context(), url)
 			errtest.None(t, err)
-			if two.URL != c.url {
-				t.Errorf("%s has URL %s, want %s", url, two.URL, c.url)
-			}
+			valuetest.Is(t, two.URL, c.url, url)
 			if got, err := artifacts.ReadBlob(t.Context(), two.Blobs, d, 1000); err != nil || string(got) != c.first {
 				t.Errorf("%s, then %s: %q, %v", c.first, url, got, err)
 			}
 		}
 	}
 	m, err := open.Store(t.Context(), "mem:")
-	if err != nil || m.URL != "mem:" {
-		t.Errorf("mem: %v, %v", m.URL, err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, m.URL, "mem:")
 }
 
 // TestPlace: a store is at one place, however it is reached.
@@ -65,9 +62,7 @@ func TestPlace(t *testing.T) {
 		"b": real, "file://" + dir + "/a": real, filepath.Join(dir, "c", "..", "a"): real, "/none/such": "/none/such",
 		bucket: bucket, bucket + "&region=eu&insecure=true&writers=one": bucket,
 	} {
-		if got := open.Place(address); got != want {
-			t.Errorf("%s is at %s, want %s", address, got, want)
-		}
+		valuetest.Is(t, open.Place(address), want, address)
 	}
 	for _, other := range []string{"s3://results/q?endpoint=minio%3A9000", "s3://results/p", "s3://other/p?endpoint=minio%3A9000"} {
 		if open.Place(other) == bucket {
@@ -90,9 +85,7 @@ func TestBeside(t *testing.T) {
 		"mem:":              "mem:",
 		"gs://nobody/reads": "gs://nobody/reads",
 	} {
-		if got := open.Beside("/at", address); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
+		valuetest.Is(t, open.Beside("/at", address), want, address)
 	}
 }
 
@@ -152,12 +145,8 @@ func TestOther(t *testing.T) {
 	if other, err := open.Other("s3://bucket/main?anonymous=true&endpoint=localhost:1&insecure=true&region=r"); err != nil || other.Name != "s3://bucket/main" {
 		t.Errorf("a bucket: %q, %v", other.Name, err)
 	}
-	if _, err := open.Other("nowhere"); err != nil {
-		t.Errorf("a folder that is not there is one that does not answer: %v", err)
-	}
-	if _, err := os.Stat("nowhere"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("it was made")
-	}
+	errtest.None(t, errtest.Of(open.Other("nowhere")), "a folder that is not there is one that does not answer")
+	errtest.Is(t, errtest.Of(os.Stat("nowhere")), fs.ErrNotExist, "it was made")
 }
 
 func TestOtherErrors(t *testing.T) {
@@ -187,8 +176,6 @@ func TestShown(t *testing.T) {
 		"s3://bucket?endpoint=user%3Ahunter2%40h":  "s3://bucket?…",
 		"s3://bucket/%zz:hunter2@":                 "s3://…",
 	} {
-		if got := open.Shown(raw); got != want {
-			t.Errorf("%s: %s, want %s", raw, got, want)
-		}
+		valuetest.Is(t, open.Shown(raw), want, raw)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // fakeServer keeps objects in memory and answers like an S3 with the given attitudes to
@@ -40,9 +41,7 @@ func fakeServer(t *testing.T, onCondition, onMatch func(w http.ResponseWriter, h
 				return
 			}
 			data, err := io.ReadAll(r.Body)
-			if err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, err)
 			objects[r.URL.Path] = data
 			w.Header().Set("ETag", etag(data))
 		case r.URL.Query().Get("list-type") == "2":
@@ -270,10 +269,6 @@ func TestOneWriter(t *testing.T) {
 			winners++
 		}
 	}
-	if winners != 1 {
-		t.Errorf("%d writers were the first", winners)
-	}
-	if err := s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new")); err != nil {
-		t.Error(err)
-	}
+	valuetest.Is(t, winners, 1, "writers were the first")
+	errtest.None(t, s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new")))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // served is a bucket of a server.
@@ -47,9 +48,7 @@ func TestBodiesHaveMD5(t *testing.T) {
 	s := artifacts.On(b, "s3://bucket")
 	large := bytes.Repeat([]byte("x"), smallBlob+1)
 	for _, data := range [][]byte{[]byte("a blob"), large} {
-		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, data); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, data)))
 	}
 	if err := s.Records.Put(t.Context(), "runs/x", []byte("{}")); err != nil || sent != len("a blob")+len(large)+len("{}") {
 		t.Errorf("%v, %d bytes", err, sent)
@@ -163,12 +162,8 @@ func TestParseURL(t *testing.T) {
 			t.Errorf("%s: %+v, %v\nwant %+v", c.url, got, err, c.want)
 			continue
 		}
-		if got.URL() != c.back {
-			t.Errorf("%s: URL %s, want %s", c.url, got.URL(), c.back)
-		}
-		if again, err := ParseURL(got.URL(), env()); err != nil || again != got {
-			t.Errorf("%s does not read back: %+v, %v", got.URL(), again, err)
-		}
+		valuetest.Is(t, got.URL(), c.back, c.url)
+		valuetest.Of(t, got, got.URL())(ParseURL(got.URL(), env()))
 	}
 }
 

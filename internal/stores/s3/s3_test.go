@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/s3"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMain shortens the pauses of minio-go: what counts is how often it tries.
@@ -222,20 +223,12 @@ func lostAnswers(t *testing.T, server *storetest.Server) {
 		return nil
 	})
 	lose.Store(true)
-	if err := s.Records.Create(t.Context(), "runs/1", []byte("mine")); err != nil {
-		t.Errorf("Create whose first answer was lost: %v", err)
-	}
+	errtest.None(t, s.Records.Create(t.Context(), "runs/1", []byte("mine")), "Create whose first answer was lost")
 	lose.Store(true)
-	if err := s.Records.Create(t.Context(), "runs/1", []byte("mine")); !errors.Is(err, artifacts.ErrExist) {
-		t.Errorf("Create again: %v; want ErrExist", err)
-	}
+	errtest.Is(t, s.Records.Create(t.Context(), "runs/1", []byte("mine")), artifacts.ErrExist, "Create again: ErrExist")
 	lose.Store(true)
-	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("blob")); err != nil {
-		t.Errorf("Put: %v", err)
-	}
-	if puts.Load() != 3 {
-		t.Errorf("lost %d answers, want 3", puts.Load())
-	}
+	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("blob"))), "Put")
+	valuetest.Is(t, puts.Load(), 3, "lost answers 3")
 }
 
 // deniedByChance denies the first tries of each put, as MinIO does when somebody
@@ -276,9 +269,7 @@ func others(t *testing.T, server *storetest.Server) {
 	private := server.Config()
 	private.Credentials, private.Anonymous = nil, true
 	closed := server.Reader(t, private)
-	if _, err := closed.Records.Get(t.Context(), "results/x"); !errors.Is(err, artifacts.ErrNotExist) {
-		t.Errorf("of a bucket that is not public: %v", err)
-	}
+	errtest.Is(t, errtest.Of(closed.Records.Get(t.Context(), "results/x")), artifacts.ErrNotExist)
 	with := artifacts.With(mem.New(), []artifacts.Other{{Reader: closed, Name: "private"}}, artifacts.Policy{})
 	if hit, err := artifacts.Lookup(t.Context(), with, artifacts.Digest{1}); hit != nil || err != nil || with.Others()[0].Denied != 1 {
 		t.Errorf("looked up in it: %v, %v, %+v", hit, err, with.Others())
@@ -327,9 +318,7 @@ func openErrors(t *testing.T, server *storetest.Server) {
 		var other *artifacts.AddressError
 		if errors.As(err, &other) {
 			config.Insecure = !config.Insecure
-			if other.URL != config.URL() {
-				t.Errorf("%s: meant may be %s, not %s", name, other.URL, config.URL())
-			}
+			valuetest.Is(t, other.URL, config.URL(), name)
 		} else if name == "http" || name == "https" {
 			t.Errorf("%s: %v names no other address", name, err)
 		}

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // call makes one call of m and returns its error.
@@ -63,15 +63,9 @@ func TestFaults(t *testing.T) {
 		for _, done := range []bool{false, true} {
 			s, faults, d := store(t)
 			faults.Add(m, storetest.Fault{}, storetest.Fault{Err: broken, Done: done})
-			if err := call(t.Context(), s, m, d); err != nil {
-				t.Errorf("%s, let pass: %v", m, err)
-			}
-			if got := faults.Pending(); !slices.Equal(got, []storetest.Method{m}) {
-				t.Errorf("%s: pending %v", m, got)
-			}
-			if err := call(t.Context(), s, m, d); !errors.Is(err, broken) {
-				t.Errorf("%s, done %v: %v", m, done, err)
-			}
+			errtest.None(t, call(t.Context(), s, m, d), m)
+			valuetest.Deep(t, faults.Pending(), []storetest.Method{m}, m)
+			errtest.Is(t, call(t.Context(), s, m, d), broken, m, done)
 			if len(faults.Pending()) != 0 || faults.Calls(m) != 2 {
 				t.Errorf("%s: pending %v, %d calls", m, faults.Pending(), faults.Calls(m))
 			}
@@ -79,9 +73,7 @@ func TestFaults(t *testing.T) {
 		s, faults, d := store(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		faults.Add(m, storetest.Fault{Before: cancel})
-		if err := call(ctx, s, m, d); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled: %v", m, err)
-		}
+		errtest.Is(t, call(ctx, s, m, d), context.Canceled, m)
 	}
 }
 
@@ -95,17 +87,13 @@ func TestDataFaults(t *testing.T) {
 		}
 	}
 	faults.Add(storetest.BlobsPut, storetest.Fault{Torn: 2})
-	if err := call(t.Context(), s, storetest.BlobsPut, d); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("torn Put: %v", err)
-	}
+	errtest.Is(t, call(t.Context(), s, storetest.BlobsPut, d), io.ErrUnexpectedEOF, "torn Put")
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{artifacts.Sum([]byte("new"))}); err != nil || len(missing) != 1 {
 		t.Errorf("a torn Put left the blob: %v", err)
 	}
 	for _, m := range []storetest.Method{storetest.BlobsOpen, storetest.RecordsGet} {
 		faults.Add(m, storetest.Fault{Lost: true})
-		if err := call(t.Context(), s, m, d); !errors.Is(err, artifacts.ErrNotExist) {
-			t.Errorf("%s, lost: %v", m, err)
-		}
+		errtest.Is(t, call(t.Context(), s, m, d), artifacts.ErrNotExist, m)
 	}
 	faults.Add(storetest.BlobsMissing, storetest.Fault{Lost: true})
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {

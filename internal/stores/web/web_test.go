@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // serve is a store in a folder, and a static host with its files.
@@ -60,16 +61,12 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if _, err := far.Records.Get(t.Context(), "runs/none"); !errors.Is(err, artifacts.ErrNotExist) {
-		t.Errorf("none: %v", err)
-	}
+	errtest.Is(t, errtest.Of(far.Records.Get(t.Context(), "runs/none")), artifacts.ErrNotExist, "none")
 	if _, err := far.Records.Get(t.Context(), "runs/../../x"); err == nil || errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("a name that no record has: %v", err)
 	}
 	for _, err := range far.Records.List(t.Context(), "runs/") {
-		if !errors.Is(err, artifacts.ErrNoList) {
-			t.Errorf("list: %v", err)
-		}
+		errtest.Is(t, err, artifacts.ErrNoList, "list")
 	}
 }
 
@@ -189,9 +186,7 @@ func TestDiesHalfWay(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, err)
 	}
 	asked := b.asked.Load()
 	if _, err := with.Open(t.Context(), d); !errors.As(err, &down) || b.asked.Load() != asked {
@@ -235,9 +230,7 @@ func TestDown(t *testing.T) {
 			t.Errorf("%s: %+v", name, st)
 		}
 	}
-	if asked.Load() != tries {
-		t.Errorf("a broken host was asked %d times, want %d", asked.Load(), tries)
-	}
+	valuetest.Is(t, asked.Load(), tries, "a broken host was asked times")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	cancel(enough)
@@ -372,9 +365,7 @@ func TestElsewhere(t *testing.T) {
 	own, w = with()
 	_, err := w.Open(t.Context(), d)
 	var bad *artifacts.IntegrityError
-	if !errors.As(err, &bad) || !strings.Contains(err.Error(), source.URL) {
-		t.Errorf("other bytes: %v", err)
-	}
+	valuetest.That(t, errors.As(err, &bad) && strings.Contains(err.Error(), source.URL), "other bytes", err)
 	if missing, err := own.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
 		t.Error("own has other bytes")
 	}
@@ -386,9 +377,7 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("an address of this machine: %v", err)
 	}
 	for _, u := range []string{"", "file:///etc/passwd", "https://u:p@a.example/x", "x"} {
-		if err := artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: u}); err == nil {
-			t.Errorf("%q is an address", u)
-		}
+		errtest.Some(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: u}), u)
 	}
 }
 
@@ -463,9 +452,7 @@ func TestSlowBlobs(t *testing.T) {
 	far := openWith(t, server.URL, l)
 	_, err := artifacts.ReadBlob(t.Context(), far.Blobs, artifacts.Digest{1}, 1<<20)
 	var slow *readers.SlowError
-	if !errors.As(err, &slow) || asked.Load() != 1 {
-		t.Errorf("%v, in %d requests", err, asked.Load())
-	}
+	valuetest.That(t, errors.As(err, &slow) && asked.Load() == 1, err, "in", asked.Load(), "requests")
 	s, _, address := serve(t, nil)
 	data := storetest.Bytes(5, 1_000_000)
 	d := storetest.Put(t, s, data)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // only fails unless path is all that its folder has, with these bytes and permissions.
@@ -38,9 +39,7 @@ func TestWrite(t *testing.T) {
 		io.WriteString(w, "half")
 		return broken
 	})
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
-		t.Errorf("a writer that fails: %v", err)
-	}
+	valuetest.That(t, errors.Is(err, broken) && strings.Contains(err.Error(), path), "a writer that fails", err)
 	only(t, path, "two", 0o666)
 	for _, to := range []string{filepath.Join(path, "x"), filepath.Dir(path)} { // a file for a folder, a folder for a file
 		errtest.Says(t, WriteFile(to, nil, 0o600), to)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestWithContext(t *testing.T) {
@@ -27,9 +28,7 @@ func TestWithContext(t *testing.T) {
 func TestCounted(t *testing.T) {
 	var seen []int64
 	b, err := io.ReadAll(Counted(iotest.OneByteReader(strings.NewReader("abc")), func(n int64) { seen = append(seen, n) }))
-	if string(b) != "abc" || err != nil || !slices.Equal(seen, []int64{1, 2, 3, 3}) {
-		t.Errorf("%q, %v, told %v", b, err, seen)
-	}
+	valuetest.That(t, string(b) == "abc" && err == nil && slices.Equal(seen, []int64{1, 2, 3, 3}), b, err, "told", seen)
 }
 
 // TestWatch: a line that brings nothing is ended by its request's context, one that brings

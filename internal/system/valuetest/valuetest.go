@@ -53,3 +53,11 @@ func text(v any) string {
 	}
 	return fmt.Sprintf("%+v", v)
 }
+
+// That fails a test if what it needs does not hold; about has the words and values that tell why.
+func That(t testing.TB, holds bool, about ...any) {
+	t.Helper()
+	if !holds {
+		t.Error(about...)
+	}
+}

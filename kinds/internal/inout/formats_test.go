@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -56,9 +57,7 @@ func TestValuesOfFiles(t *testing.T) {
 		{"m.ndjson", "", []any{}},
 	} {
 		got, err := parseValues(c.name, []byte(c.text))
-		if err != nil || !cmp.Equal(got, c.want, cmpopts.EquateNaNs()) {
-			t.Errorf("%s %q: %v, %v", c.name, c.text, got, err)
-		}
+		valuetest.That(t, err == nil && cmp.Equal(got, c.want, cmpopts.EquateNaNs()), c.name, c.text, got, err)
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"m.json", `{"a": NaNs}`, "not JSON: invalid character 'N' looking for beginning of value; JSON, JSON lines, YAML, CSV, Parquet and a single number are read"},

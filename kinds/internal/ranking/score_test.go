@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestQueryTable(t *testing.T) {
@@ -18,9 +19,7 @@ func TestQueryTable(t *testing.T) {
 		t.Errorf("wrote %q", text)
 	}
 	got, err := readQueryTable(strings.NewReader(b.String()))
-	if err != nil || !reflect.DeepEqual(*got, want) {
-		t.Errorf("read %+v, %v", got, err)
-	}
+	valuetest.That(t, err == nil && reflect.DeepEqual(*got, want), "read", got, err)
 	for text, want := range map[string]string{
 		"":                          "they have no query",
 		"query\tAP\n":               "they have no query",

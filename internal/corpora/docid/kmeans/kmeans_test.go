@@ -2,7 +2,6 @@ package kmeans
 
 import (
 	"context"
-	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
@@ -29,9 +29,7 @@ func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
 			}
 		}
 		// The value itself: the same bits on any processor.
-		if got := math.Float64bits(first.Inertia); got != want {
-			t.Errorf("float64 %v: inertia %v has bits %#x", double, first.Inertia, got)
-		}
+		valuetest.Is(t, math.Float64bits(first.Inertia), want, double, first.Inertia)
 	}
 }
 
@@ -70,18 +68,16 @@ func TestSmallCases(t *testing.T) {
 		t.Errorf("one row: %+v", one)
 	}
 	same := fit(npy.Matrix{Data: []float32{1, 1, 1, 1, 1}, Rows: 5, Cols: 1}, 3)
-	if same.Distinct() != 1 || same.Inertia != 0 {
-		t.Errorf("equal rows: %+v", same)
-	}
+	valuetest.Is(t, same.Distinct(), 1, "equal rows", same)
+	valuetest.Is(t, same.Inertia, 0, "equal rows", same)
 	two := fit(npy.Matrix{Data: []float32{0, 0.5, 10, 10.5}, Rows: 4, Cols: 1}, 2)
 	if l := two.Labels; l[0] != l[1] || l[2] != l[3] || l[0] == l[2] || two.Inertia != 0.25 {
 		t.Errorf("two pairs: %+v", two)
 	}
 	limited, err := Fit(ctx, npy.Matrix{Data: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Rows: 8, Cols: 1},
 		Options{Clusters: 2, MaxIterations: 1, Init: &npy.Matrix{Data: []float32{0, 1}, Rows: 2, Cols: 1}})
-	if err != nil || limited.Iterations != 1 {
-		t.Errorf("one iteration: %+v, %v", limited, err)
-	}
+	errtest.None(t, err, "one iteration", limited)
+	valuetest.Is(t, limited.Iterations, 1, "one iteration", limited)
 }
 
 func TestErrors(t *testing.T) {
@@ -107,8 +103,6 @@ func TestErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, o := range []Options{{Clusters: 2}, {Clusters: 1, Init: &npy.Matrix{Data: []float32{0, 0}, Rows: 1, Cols: 2}}} {
-		if _, err := Fit(ctx, good, o); !errors.Is(err, context.Canceled) {
-			t.Errorf("a cancelled fit: %v", err)
-		}
+		errtest.Is(t, errtest.Of(Fit(ctx, good, o)), context.Canceled, "a cancelled fit")
 	}
 }

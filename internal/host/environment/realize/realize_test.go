@@ -192,9 +192,7 @@ func TestKilled(t *testing.T) {
 	errtest.None(t, cmd.Start())
 	<-reached
 	list, err := realize.List()
-	if err != nil || len(list) != 1 || list[0].Complete {
-		t.Errorf("while it is made: %+v, %v", list, err)
-	}
+	valuetest.That(t, err == nil && len(list) == 1 && !list[0].Complete, "while it is made", list, err)
 	errtest.Is(t, list[0].Remove(), realize.ErrInUse, "removing it while it is made")
 	errtest.None(t, cmd.Process.Kill())
 	_ = cmd.Wait()
@@ -239,9 +237,7 @@ func TestOtherFiles(t *testing.T) {
 	text := requirements(x)
 	i := strings.LastIndex(text, "sha256:") + len("sha256:")
 	_, _, err := use(t, new(realize.Environments), requirementsRecipe(t, text[:i]+strings.Repeat("0", 64)+"\n"))
-	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "hash") {
-		t.Errorf("got %v", err)
-	}
+	valuetest.That(t, err != nil && strings.Contains(strings.ToLower(err.Error()), "hash"), "got", err)
 }
 
 // An edited file is noticed, when a step has ended and by the next process, which makes the

@@ -106,9 +106,7 @@ func TestInt8Extremes(t *testing.T) {
 }
 
 func TestInt8Mistakes(t *testing.T) {
-	if _, err := PackInt8(make([]float32, 7), 2, 4); err == nil {
-		t.Error("too few weights were packed")
-	}
+	errtest.Some(t, errtest.Of(PackInt8(make([]float32, 7), 2, 4)), "too few weights were packed")
 	h := errtest.Value(PackInt8(make([]float32, 8), 2, 4))(t)
 	half := errtest.Value(Pack(make([]float32, 8), 2, 4, true))(t)
 	var rows Rows

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func random(n int, scale float32) []float32 {
@@ -43,9 +44,7 @@ func TestScores(t *testing.T) {
 // TestRound: to the nearest, the even one of two.
 func TestRound(t *testing.T) {
 	for x, want := range map[float32]float32{1: 1, 1 + 1.0/256: 1, 1 + 3.0/256: 1 + 4.0/256, 1 + 1.01/256: 1 + 2.0/256, -3.5: -3.5, math.MaxFloat32: float32(math.Inf(1)), float32(math.Inf(-1)): float32(math.Inf(-1))} {
-		if got := rounded([]float32{x})[0]; got != want {
-			t.Errorf("%v is rounded to %v, want %v", x, got, want)
-		}
+		valuetest.Is(t, rounded([]float32{x})[0], want, x)
 	}
 	if got := rounded([]float32{float32(math.NaN())})[0]; got == got {
 		t.Errorf("NaN is rounded to %v", got)
@@ -156,9 +155,7 @@ func heads(weights []float32, vocab, depth int) map[string]func() (*Head, error)
 }
 
 func TestMistakes(t *testing.T) {
-	if _, err := Pack(make([]float32, 7), 2, 4, false); err == nil {
-		t.Error("too few weights were packed")
-	}
+	errtest.Some(t, errtest.Of(Pack(make([]float32, 7), 2, 4, false)), "too few weights were packed")
 	h, err := Pack(make([]float32, 8), 2, 4, false)
 	if err != nil || h.Vocab() != 2 || h.Scores(&Logits{}, make([]float32, 6), 1) == nil || h.Scores(&Logits{}, nil, 1) == nil {
 		t.Errorf("half a state was multiplied; %v", err)

@@ -7,13 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // compile makes a shared library of C.
@@ -60,9 +60,7 @@ func TestLoad(t *testing.T) {
 	part := filepath.Join(deps, "cuda", "2.11.0-linux-amd64")
 	graphs := filepath.Join(deps, "cuda-graphs", cudagraph.Name("2.11.0"))
 	cpu := compile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "lib", "libtorch_cpu.so"), "", "-Wl,-soname,libtorch_cpu.so")
-	if got := folder(loaded("libtorch_cpu.so")); got != "" {
-		t.Errorf("without libtorch the folder is %q", got)
-	}
+	valuetest.Is(t, folder(loaded("libtorch_cpu.so")), "", "without libtorch the folder")
 	errtest.None(t, open(cpu))
 	fresh := func(versions, file string) string { // a folder with libraries of a version
 		dir := t.TempDir()
@@ -123,9 +121,8 @@ func TestLoad(t *testing.T) {
 				t.Errorf("folder %q, want %q", s.Folder, tt.folder)
 			}
 			if tt.want == "" {
-				if s.Graphs != "" || !strings.Contains(s.GraphsReason, "there is no libredsi_graphs.so in "+graphs+": make cuda") {
-					t.Errorf("graphs: %q, %q", s.Graphs, s.GraphsReason)
-				}
+				valuetest.Is(t, s.Graphs, "")
+				valuetest.Says(t, s.GraphsReason, "there is no libredsi_graphs.so in "+graphs+": make cuda")
 				if !s.Loaded || s.Reason != "" || s.Cards != 1 || s.Driver != "13.0" || s.Runtime != "13.0" || s.Versions[0] != "torch 2.11.0" {
 					t.Errorf("%+v", s)
 				}
@@ -147,18 +144,12 @@ func TestLoad(t *testing.T) {
 
 	// Where the libraries lie of which a process has libtorch: beside libtorch's part, and in an archive.
 	filetest.Write(t, filepath.Join(part, half), "")
-	if got := folder(cpu); got != part {
-		t.Errorf("folder %s, want %s", got, part)
-	}
+	valuetest.Is(t, folder(cpu), part, "folder")
 	archive := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "cuda")
 	filetest.Write(t, filepath.Join(archive, half), "")
-	if got := folder(cpu); got != archive {
-		t.Errorf("folder %s, want %s", got, archive)
-	}
+	valuetest.Is(t, folder(cpu), archive, "folder")
 	python := filepath.Join(good, half) // has it beside libtorch_cpu.so
-	if got := folder(filepath.Join(filepath.Dir(python), "libtorch_cpu.so")); got != good {
-		t.Errorf("folder %s, want %s", got, good)
-	}
+	valuetest.Is(t, folder(filepath.Join(filepath.Dir(python), "libtorch_cpu.so")), good, "folder")
 
 	// One that was preloaded is taken as it is.
 	preloaded := t.TempDir()
@@ -167,9 +158,7 @@ func TestLoad(t *testing.T) {
 	m := machine{new13, one}
 	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1, Graphs: filepath.Join(graphs, cudagraph.File)}
 	filetest.Write(t, want.Graphs, "")
-	if s := m.load("2.11.0"); !reflect.DeepEqual(s, want) {
-		t.Errorf("%+v, want %+v", s, want)
-	}
+	valuetest.Deep(t, m.load("2.11.0"), want)
 	m.runtime = ""
 	if s := m.load("2.11.0"); s.Loaded || !strings.Contains(s.Reason, "no CUDA runtime") {
 		t.Errorf("%+v", s)
@@ -197,17 +186,13 @@ func BenchmarkLoad(b *testing.B) {
 func TestFolder(t *testing.T) {
 	site := t.TempDir() // of a Python whose torch is for processors
 	filetest.Write(t, filepath.Join(site, "torch", "version.py"), "__version__ = '2.11.0+cpu'\n")
-	if do := get(site, "2.11.0"); !strings.Contains(do, "pip install --force-reinstall torch==2.11.0") {
-		t.Error(do)
-	}
+	valuetest.Says(t, get(site, "2.11.0"), "pip install --force-reinstall torch==2.11.0")
 	for library, want := range map[string]string{
 		"/deps/libtorch/2.11.0-linux-arm64/lib/libtorch_cpu.so": "/deps/cuda/2.11.0-linux-arm64",
 		"/opt/redsi-1.0-linux-amd64/lib/libtorch_cpu.so":        "/opt/redsi-1.0-linux-amd64/cuda",
 		filepath.Join(site, "torch", "lib", "libtorch_cpu.so"):  site,
 	} {
-		if got := folder(library); got != want {
-			t.Errorf("%s: %s, want %s", library, got, want)
-		}
+		valuetest.Is(t, folder(library), want, library)
 	}
 }
 
@@ -244,9 +229,8 @@ func TestGraphs(t *testing.T) {
 			if want := tt.want; want != "" && path != filepath.Join(want, cudagraph.File) || want == "" && path != "" {
 				t.Errorf("found %q, want it in %q", path, want)
 			}
-			if (reason == "") != (tt.reason == "") || !strings.Contains(reason, tt.reason) {
-				t.Errorf("reason %q, want %q", reason, tt.reason)
-			}
+			valuetest.Is(t, (reason == ""), tt.reason == "", "reason")
+			valuetest.Says(t, reason, tt.reason)
 		})
 	}
 }

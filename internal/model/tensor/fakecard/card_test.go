@@ -3,7 +3,6 @@
 package fakecard_test
 
 import (
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
@@ -59,9 +59,7 @@ func TestCount(t *testing.T) {
 			t.Errorf("work: %+v", work)
 		}
 		down := fakecard.Count(func() { x.Float32s() })
-		if down.Downloads != 1 || down.DownloadBytes != 48 || down.Syncs != 0 {
-			t.Errorf("a download: %+v", down)
-		}
+		valuetest.That(t, down.Downloads == 1 && down.DownloadBytes == 48 && down.Syncs == 0, "a download", down)
 	})
 	emptied(t) // else what libtorch's thread gives back of the backward pass while f runs is taken off f's peak
 	run(t, func(s *tensor.Scope) {
@@ -118,9 +116,7 @@ func TestLaunches(t *testing.T) {
 			{"a norm", map[string]int64{"_fused_rms_norm": 1}, func() { s.RMSNorm(x, row, 1e-6) }},
 		} {
 			got := fakecard.Count(c.f).Operators
-			if !maps.Equal(got, c.want) {
-				t.Errorf("%s: %v, want %v", c.name, got, c.want)
-			}
+			valuetest.Deep(t, got, c.want, c.name)
 		}
 	})
 }

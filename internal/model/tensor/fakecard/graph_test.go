@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestGraph: nothing happens while a graph is recorded; a replay computes, backward too, with what is in the
@@ -59,9 +60,7 @@ func TestGraph(t *testing.T) {
 			}
 		}
 		c := fakecard.Count(g.Replay)
-		if c.Uploads+c.Downloads+c.Syncs != 0 {
-			t.Errorf("a replay: %+v", c)
-		}
+		valuetest.Is(t, c.Uploads+c.Downloads+c.Syncs, 0, "a replay", c)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // insteadOf is what CUDA calls where a CPU calls an operator that is only a CPU's: all of them must have
@@ -72,17 +73,13 @@ func TestKernels(t *testing.T) {
 	if err := Load(folder); err != nil {
 		t.Fatalf("REDSI_CUDA_KERNELS (%s): %v; `make test` installs it and sets it", folder, err)
 	}
-	if err := checkAll(operators); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, checkAll(operators))
 	// What only a card is given: uploads from pinned memory.
 	if err := checkAll([]string{"aten::_pin_memory", "aten::is_pinned", "aten::_to_copy", "aten::copy_", "aten::record_stream"}); err != nil {
 		t.Error(err)
 	}
 	// A process with it computes the same bytes on the CPU, and has no card for it.
-	if after := compute(t); !slices.Equal(before, after) {
-		t.Errorf("the CPU computed %v, and now %v", before, after)
-	}
+	valuetest.Deep(t, before, compute(t))
 
 	fakes()
 	for operator, want := range map[string]string{
@@ -97,9 +94,7 @@ func TestKernels(t *testing.T) {
 	}
 	// A CPU's own operator stands for those that CUDA calls in its place.
 	for _, operator := range []string{"aten::_scaled_dot_product_flash_attention_for_cpu", "aten::_scaled_dot_product_flash_attention_for_cpu_backward"} {
-		if err := checkAll([]string{operator}); err != nil {
-			t.Errorf("in place of %s: %v", operator, err)
-		}
+		errtest.None(t, checkAll([]string{operator}), "in place of", operator)
 	}
 }
 
@@ -119,9 +114,7 @@ func compute(t *testing.T) (out []float32) {
 // TestLog: operators that are called while it logs, on any thread, and no others.
 func TestLog(t *testing.T) {
 	work := func(f func(s *tensor.Scope, x *tensor.Tensor)) {
-		if err := tensor.Run(func(s *tensor.Scope) { f(s, s.Full(2, tensor.F32, tensor.CPU, 3)) }); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, tensor.Run(func(s *tensor.Scope) { f(s, s.Full(2, tensor.F32, tensor.CPU, 3)) }))
 	}
 	names := Log(func() {
 		work(func(s *tensor.Scope, x *tensor.Tensor) { s.Sum(x) })

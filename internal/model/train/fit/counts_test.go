@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const stepCounts = "testdata/step_counts.json"
@@ -60,9 +61,7 @@ func TestStepCounts(t *testing.T) {
 			t.Errorf("%s asks for\n%+v\nnot\n%+v\n(go test ./internal/model/train/fit -run TestStepCounts -update)", name, c, want[name])
 		}
 	}
-	if len(want) != len(all) {
-		t.Errorf("%d of %d kinds of steps are in %s", len(want), len(all), stepCounts)
-	}
+	valuetest.Is(t, len(want), len(all), stepCounts)
 }
 
 // counted is what the second step of a learner asks of a card: the first one makes what stays.

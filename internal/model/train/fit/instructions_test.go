@@ -43,9 +43,7 @@ func TestInstructions(t *testing.T) {
 	cmd.ExtraFiles = []*os.File{w}
 	out, err := cmd.CombinedOutput()
 	w.Close()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	errtest.None(t, err, out)
 	var there losses
 	errtest.None(t, json.NewDecoder(r).Decode(&there))
 	if there.Capability != "AVX2" && there.Capability != here.Capability {

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestCardEndsByScale: training whose loss scale has fallen below 1 ends as diverged, as does one that goes on from a
@@ -47,9 +48,7 @@ func TestCardWideProducts(t *testing.T) {
 			})
 			l := learnerOn(t, m, compute)
 			losses[compute] = lossesFrom(t, l, 0, 1)[0]
-			if n := l.Skipped(); n != 0 {
-				t.Errorf("%v: %d updates were left out", compute, n)
-			}
+			valuetest.Is(t, l.Skipped(), 0, compute)
 		}()
 	}
 	got, want := losses[tensor.F16], losses[tensor.F32]

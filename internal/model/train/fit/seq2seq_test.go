@@ -210,9 +210,7 @@ func TestSeq2SeqMistakes(t *testing.T) {
 	} {
 		broken := filepath.Join(t.TempDir(), "c")
 		errtest.None(t, os.CopyFS(broken, os.DirFS(folder)))
-		if err := spoil(func(name string) string { return filepath.Join(broken, name) }); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
+		errtest.None(t, spoil(func(name string) string { return filepath.Join(broken, name) }), what)
 		if err := into.Load(broken); !errors.As(err, new(*train.UnfitError)) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -223,9 +221,7 @@ func TestSeq2SeqMistakes(t *testing.T) {
 	if err := into.Load(folder); err != nil || !bytes.Equal(weights(t, into), weights(t, l)) {
 		t.Errorf("the whole checkpoint: %v", err)
 	}
-	if err := into.CheckModel(folder); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, into.CheckModel(folder))
 	if err := into.CheckModel(other); !errors.As(err, new(*train.UnfitError)) {
 		t.Errorf("another model is the selected one: %v", err)
 	}

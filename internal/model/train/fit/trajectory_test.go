@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // oracle is what torch and transformers computed (tools/golden/train.py).
@@ -194,9 +195,8 @@ func TestResumes(t *testing.T) {
 			return out, all
 		}
 		out, want := finish(begin())
-		if out.Steps != steps || (out.Curve.Stopped == "") != (steps == 40) {
-			t.Errorf("%s: %d steps, %q", form, out.Steps, out.Curve.Stopped)
-		}
+		valuetest.Is(t, out.Steps, steps, form, out.Curve.Stopped)
+		valuetest.Is(t, (out.Curve.Stopped == ""), steps == 40, form, out.Curve.Stopped)
 		if first, last := out.Curve.Points[0].Loss, out.Curve.Points[len(out.Curve.Points)-1].Loss; form == "" && last > first-0.3 {
 			t.Errorf("the loss went from %.3f to %.3f", first, last)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -41,9 +42,7 @@ func TestFiles(t *testing.T) {
 	f, err := Open(t.Context(), ".", id, filepath.Join(".redsi", "modules"))
 	errtest.None(t, err)
 	files, err := f.Pipeline("pipelines.hcl")
-	if err != nil || len(files) != 2 || string(files["pipelines.hcl"]) != "# before\n" {
-		t.Errorf("%q, %v", files, err)
-	}
+	valuetest.That(t, err == nil && len(files) == 2 && string(files["pipelines.hcl"]) == "# before\n", files, err)
 	errtest.Says(t, errtest.Of(f.Pipeline("nowhere")), "has no pipeline nowhere")
 	if b, err := f.ReadFile("redsi.lock"); err == nil {
 		t.Errorf("the lock file of today: %q", b)
@@ -61,7 +60,5 @@ func TestFiles(t *testing.T) {
 	if got, err := f.Listing("data", "**/*.csv"); err != nil || !slices.Equal(got, []string{"a.csv", "x/b.csv"}) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got := f.FromHere(); !slices.Equal(got, []string{"data.txt", "other.txt"}) {
-		t.Errorf("%q", got)
-	}
+	valuetest.Deep(t, f.FromHere(), []string{"data.txt", "other.txt"})
 }

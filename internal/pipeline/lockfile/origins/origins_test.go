@@ -1,6 +1,10 @@
 package origins
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
+)
 
 // TestPublic: addresses with a secret, or that only this machine or network has, are not published.
 func TestPublic(t *testing.T) {
@@ -8,9 +12,7 @@ func TestPublic(t *testing.T) {
 		"https://example.org/a": true, "http://127.0.0.1:8080/a": true, "http://example.org/a": false, "": false, "data/a": false,
 		"https://user:secret@example.org/a": false, "https://example.org/a?X-Amz-Signature=secret": false,
 	} {
-		if got := public(address); got != want {
-			t.Errorf("%q: %t", address, got)
-		}
+		valuetest.Is(t, public(address), want, address)
 	}
 }
 
@@ -23,8 +25,6 @@ func TestLost(t *testing.T) {
 		{Source{State: OK}, false}, {Source{State: Unpinned}, false}, {Source{State: Changed, InStore: true}, false},
 		{Source{State: Changed}, true}, {Source{State: Unreachable}, true}, {Source{State: Missing}, true},
 	} {
-		if got := c.s.Lost(); got != c.want {
-			t.Errorf("%+v: %t", c.s, got)
-		}
+		valuetest.Is(t, c.s.Lost(), c.want, c.s)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // fake answers each query with documents named after it, records the batches, and
@@ -103,9 +104,7 @@ func TestBatches(t *testing.T) {
 		for i, c := range others {
 			c.wants(t, string(rune('b'+i)), i+1)
 		}
-		if got := fmt.Sprint(f.batches); got != "[[a] [b c d] [e]]" {
-			t.Errorf("batches %s", got)
-		}
+		valuetest.Is(t, fmt.Sprint(f.batches), "[[a] [b c d] [e]]", "batches")
 	})
 }
 
@@ -128,9 +127,7 @@ func TestRoom(t *testing.T) {
 		a.wants(t, "a", 1)
 		c.wants(t, "c", 1)
 		e.wants(t, "e", 1)
-		if got := fmt.Sprint(f.batches); got != "[[a] [c e]]" {
-			t.Errorf("batches %s", got)
-		}
+		valuetest.Is(t, fmt.Sprint(f.batches), "[[a] [c e]]", "batches")
 	})
 }
 
@@ -145,9 +142,7 @@ func TestCancel(t *testing.T) {
 		c.cancel()
 		<-c.done
 		synctest.Wait()
-		if f.cancelled != 1 {
-			t.Errorf("%d searches were cancelled; d still waits for the second", f.cancelled)
-		}
+		valuetest.Is(t, f.cancelled, 1)
 		f.turns <- struct{}{}
 		d.wants(t, "d", 1)
 	})
@@ -166,9 +161,7 @@ func TestErrors(t *testing.T) {
 		<-a.done
 		<-c.done
 		<-closed
-		if !errors.Is(a.err, f.err) || !errors.Is(c.err, ErrClosed) {
-			t.Errorf("errors %v and %v", a.err, c.err)
-		}
+		valuetest.That(t, errors.Is(a.err, f.err) && errors.Is(c.err, ErrClosed), "errors", a.err, "and", c.err)
 		if d := call(b, "d", 1); !errors.Is(d.err, ErrClosed) {
 			t.Errorf("after Close: %v", d.err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func handler(b *Batcher) *Handler {
@@ -47,20 +48,14 @@ func TestSearchJSON(t *testing.T) {
 		Results []search.Hit
 		Invalid *int
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
-		t.Fatalf("%v: %s", err, w.Body)
-	}
+	errtest.None(t, json.Unmarshal(w.Body.Bytes(), &got), w.Body)
 	if w.Code != 200 || got.Query != "who sings “it”?" || got.TookMS == nil || got.Invalid == nil || len(got.Results) != 3 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	want := search.Hit{Rank: 1, Score: -1, Probability: 1, Title: "who sings “it”? <1>", Identifier: "<doc_1>", Document: "1", Text: "first & last"}
-	if got.Results[0] != want {
-		t.Errorf("%+v, want %+v", got.Results[0], want)
-	}
+	valuetest.Is(t, got.Results[0], want)
 	for key, value := range map[string]string{"Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"} {
-		if w.Header().Get(key) != value {
-			t.Errorf("%s: %s", key, w.Header().Get(key))
-		}
+		valuetest.Is(t, w.Header().Get(key), value, key)
 	}
 	if w := get(h, "/search?q=x"); strings.Count(w.Body.String(), `"rank"`) != 2 {
 		t.Errorf("without k: %s", w.Body)
@@ -145,37 +140,28 @@ func TestPage(t *testing.T) {
 	empty := get(h, "/").Body.String()
 	for _, want := range []string{`<label for="q">`, `autofocus`, `step.train.dsi[&#34;a/&lt;b&gt;&#34;]`, "109,739 documents",
 		`href="/?q=who%20%26%20why"`, "who &amp; why", "only identifiers of the collection"} {
-		if !strings.Contains(empty, want) {
-			t.Errorf("the empty page has no %s", want)
-		}
+		valuetest.Says(t, empty, want)
 	}
 	w := get(h, "/?q="+url.QueryEscape(`"><script>alert(1)</script>`)+"&k=4")
 	page := w.Body.String()
-	if strings.Contains(page, "<script") || w.Code != 200 {
-		t.Errorf("%d, a query got into the page: %s", w.Code, page)
-	}
+	valuetest.That(t, !strings.Contains(page, "<script") && w.Code == 200, w.Code, "a query got into the page", page)
 	if n := strings.Count(page, "<h3>"); n != 4 || !strings.Contains(page, "<ol>") || !strings.Contains(page, `value="4"`) {
 		t.Errorf("%d documents, want 4 in an ordered list: %s", n, page)
 	}
 	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt; &lt;1&gt;</h3>", "first &amp; last", "100.0 %", "-1.000", "4 documents", " ms"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %s", want)
-		}
+		valuetest.Says(t, page, want)
 	}
 	for _, no := range []string{"http://", "https://", "src=", "@import", "url("} {
 		if strings.Contains(page, no) {
 			t.Errorf("the page has %s: it must need nothing from elsewhere", no)
 		}
 	}
-	if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "sha256-") {
-		t.Errorf("policy %s", csp)
-	}
+	csp := w.Header().Get("Content-Security-Policy")
+	valuetest.Says(t, csp, "default-src 'none'", "sha256-")
 	if w := get(h, "/?q="); w.Code != 400 || !strings.Contains(w.Body.String(), `role="alert">q: the query is empty`) {
 		t.Errorf("an empty query: %d %s", w.Code, w.Body)
 	}
-	if page := get(served(t, &none{}), "/?q=x").Body.String(); !strings.Contains(page, "names no document") {
-		t.Errorf("no results: %s", page)
-	}
+	valuetest.Says(t, get(served(t, &none{}), "/?q=x").Body.String(), "names no document")
 }
 
 // none finds nothing.
@@ -214,11 +200,7 @@ func TestServe(t *testing.T) {
 	if g := <-answered; g.err != nil || g.status != 200 || !strings.Contains(g.body, `"query":"a"`) {
 		t.Errorf("the last answer: %+v", g)
 	}
-	if err := <-ended; err != nil {
-		t.Errorf("Serve: %v", err)
-	}
+	errtest.None(t, <-ended, "Serve")
 	b.Close()
-	if _, err := http.Get("http://" + l.Addr().String() + "/healthz"); err == nil {
-		t.Error("it still answers")
-	}
+	errtest.Some(t, errtest.Of(http.Get("http://"+l.Addr().String()+"/healthz")), "it still answers")
 }

@@ -13,8 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMain lets the tests call this test program as redsi.
@@ -31,10 +30,10 @@ func TestPaper(t *testing.T) {
 	redsi := func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command("redsi", args...).CombinedOutput()
-		errtest.None(t, err, args, out)
+		testkit.None(t, err, args, out)
 		return string(out)
 	}
-	valuetest.Says(t, redsi("init", "--paper", "redsi", folder), "&& redsi run --var scale=toy -t table.")
+	testkit.Says(t, redsi("init", "--paper", "redsi", folder), "&& redsi run --var scale=toy -t table.")
 	want := files(t, "assets")
 	for _, m := range regexp.MustCompile(`(?m)^# ([a-z_.]+\.hcl)(?:$| |,)`).FindAllStringSubmatch(read(t, "pipelines.hcl"), -1) {
 		want[m[1]] = read(t, m[1])
@@ -43,15 +42,15 @@ func TestPaper(t *testing.T) {
 		t.Errorf("another name: %v, %s", err, out)
 	}
 	got := files(t, folder)
-	valuetest.Says(t, got[".gitignore"], "redsi.local.hcl\n")
+	testkit.Says(t, got[".gitignore"], "redsi.local.hcl\n")
 	delete(got, ".gitignore")
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	keys := func(at string) map[string]string {
 		var plan struct {
 			Steps []struct{ Address, Key string }
 		}
 		out := redsi("plan", "--json", "--log-level", "error", "--var", "scale=toy", "-f", at, "--state", filepath.Join(folder, ".redsi"))
-		errtest.None(t, json.Unmarshal([]byte(out), &plan))
+		testkit.None(t, json.Unmarshal([]byte(out), &plan))
 		keys := map[string]string{}
 		for _, s := range plan.Steps {
 			keys[s.Address] = s.Key
@@ -77,13 +76,13 @@ func files(t *testing.T, folder string) map[string]string {
 		all[filepath.ToSlash(name)] = read(t, p)
 		return err
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return all
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return string(b)
 }

@@ -28,9 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -53,7 +51,7 @@ func TestTimeIsOfTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a.Room = capacity.NewPool(capacity.Amount{}, capacity.Cards{})
 		_, give, err := a.Room.Take(t.Context(), capacity.Want{Many: 1, Of: []int{0}}, nil)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		time.AfterFunc(time.Hour, give)
 		if err := run(t.Context(), "computes"); !errors.Is(err, os.ErrNotExist) { // of the program that would compute it
 			t.Errorf("it waited for its card: %v", err)
@@ -89,11 +87,11 @@ func TestCutShort(t *testing.T) {
 			a.Fits = func(took time.Duration) bool { return took < left }
 			task := step.Task{Kind: kind, Config: []byte("{}")}
 			key, _, err := a.Registry.Key(task)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			req := workflows.ExecuteRequest{Key: key, RunID: "run"}
 			done, err := a.executeTask(ctx, req, task)
 			f, rerr := runs.ReadFailure(t.Context(), a.Store.Own, "run", key)
-			errtest.None(t, rerr)
+			testkit.None(t, rerr)
 			if done.NotHere != nil {
 				return done.NotHere.Why, f
 			}
@@ -127,7 +125,7 @@ func TestCutShort(t *testing.T) {
 		a.Told, a.Fits = func() bool { return true }, nil
 		task := step.Task{Kind: "ends", Config: []byte("{}")}
 		key, _, err := a.Registry.Key(task)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if _, err := a.executeTask(t.Context(), workflows.ExecuteRequest{Key: key, RunID: "run"}, task); err == nil || permanent(err, 1) || !strings.Contains(err.Error(), "what that left does not count") {
 			t.Error(err)
 		}
@@ -154,7 +152,7 @@ func TestDied(t *testing.T) {
 		if got := new(Activities).failure(t.Context(), c.err); !errors.As(got, &app) || app.Type() != c.kind || !strings.Contains(app.Message(), "the card is gone") || !strings.Contains(app.Message(), c.says) {
 			t.Errorf("%v", got)
 		}
-		valuetest.Is(t, permanent(c.err, 1), c.kind == workflows.PermanentError, "recorded as permanent")
+		testkit.Is(t, permanent(c.err, 1), c.kind == workflows.PermanentError, "recorded as permanent")
 	}
 	var app *temporal.ApplicationError
 	ending, end := context.WithCancelCause(t.Context())
@@ -164,7 +162,7 @@ func TestDied(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	errtest.Is(t, new(Activities).failure(cancelled, bad), context.Canceled)
+	testkit.ErrIs(t, new(Activities).failure(cancelled, bad), context.Canceled)
 }
 
 // TestWithoutSecond: a worker without the second program, or the time, leaves to others what needs
@@ -265,15 +263,15 @@ func TestUsedOfParts(t *testing.T) {
 		Usage: usage.New(usage.Machine{CPU: func() (time.Duration, bool) { return cpu, true }})}
 	task := step.Task{Kind: "whole", Config: []byte(`{"bytes":10}`)}
 	key, _, err := a.Registry.Key(task)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	made, err := a.Rebuild(t.Context(), "step.whole.x", key, task, RebuildOptions{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := artifacts.Used{CPU: 7, CPUOf: artifacts.CPUOfStep, Read: 21, Written: 21}
 	if got := made.Made.Used; got == nil || *got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	stored, err := artifacts.Lookup(t.Context(), a.Store, key)
-	valuetest.That(t, err == nil && stored != nil && stored.Used != nil && *stored.Used == want, "stored", stored, err)
+	testkit.That(t, err == nil && stored != nil && stored.Used != nil && *stored.Used == want, "stored", stored, err)
 }
 
 // TestStepLog says what is kept of what a step says, however it is written.
@@ -309,7 +307,7 @@ func TestStepLog(t *testing.T) {
 				}
 			}
 			got, err := io.ReadAll(l.read())
-			errtest.None(t, err)
+			testkit.None(t, err)
 			head, tail := said[:min(c.n, runs.LogHead)], said[min(c.n, runs.LogHead):]
 			if c.cut > 0 {
 				tail = tail[len(tail)-runs.LogTail:]
@@ -324,7 +322,7 @@ func TestStepLog(t *testing.T) {
 				t.Errorf("of %d bytes: %d, the last %d", c.n, total, len(end))
 			}
 			kept := l.keep(t.Context(), &Activities{Store: artifacts.Alone(mem.New())}, "step.a.b")
-			valuetest.That(t, kept.Size == int64(len(got)) && kept.Validate() == nil, kept, "of", len(got), "bytes")
+			testkit.That(t, kept.Size == int64(len(got)) && kept.Validate() == nil, kept, "of", len(got), "bytes")
 		})
 	}
 }
@@ -345,7 +343,7 @@ func TestStepLogger(t *testing.T) {
 		t.Errorf("shown %q", shown.String())
 	}
 	var none *artifacts.Log
-	errtest.None(t, none.Validate())
+	testkit.None(t, none.Validate())
 }
 
 // TestShowLive: a running step shows what is new at each tick, and leaves nothing behind; one that says
@@ -356,7 +354,7 @@ func TestShowLive(t *testing.T) {
 	read := func() *runs.LiveLog {
 		t.Helper()
 		l, err := runs.ReadLive(t.Context(), a.Store.Own.Leases, key)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return l
 	}
 	var log stepLog
@@ -424,7 +422,7 @@ func TestEveryActivityBeats(t *testing.T) {
 // TestLoadSaysHowFarItIs: hashing a large local source is told with its bytes.
 func TestLoadSaysHowFarItIs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "source")
-	filetest.Write(t, file, make([]byte, 1<<20))
+	testkit.Write(t, file, make([]byte, 1<<20))
 	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 		Accept: []string{filepath.Dir(file)},
 		Open: func(ctx context.Context, _ string, _ map[string]string, _ []string) (*plan.Plan, string, error) {
@@ -437,6 +435,6 @@ func TestLoadSaysHowFarItIs(t *testing.T) {
 		}}
 	var last step.Progress
 	ctx := step.WithReporter(t.Context(), func(p step.Progress) { last = p })
-	errtest.None(t, errtest.Of(a.Load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")})))
-	valuetest.That(t, last.Done == 1<<20 && last.Total == 1<<20 && last.Unit == "bytes", "it said", last)
+	testkit.None(t, testkit.Err(a.Load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")})))
+	testkit.That(t, last.Done == 1<<20 && last.Total == 1<<20 && last.Unit == "bytes", "it said", last)
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -81,7 +81,7 @@ func TestFailure(t *testing.T) {
 // the policy's own are for workers that were lost, and do not grow.
 func TestPause(t *testing.T) {
 	for attempt, want := range map[int32]time.Duration{1: time.Second, 2: 2 * time.Second, 4: 8 * time.Second, 5: 15 * time.Second, 49: 15 * time.Second} {
-		valuetest.Is(t, pause(attempt), want, "after attempt", attempt)
+		testkit.Is(t, pause(attempt), want, "after attempt", attempt)
 	}
 	var env testsuite.WorkflowTestSuite
 	activities := env.NewTestActivityEnvironment()
@@ -129,7 +129,7 @@ func TestLostAttempts(t *testing.T) {
 func TestFailureOfWhatWasCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	valuetest.Is(t, new(Activities).failure(ctx, syscall.ENOSPC), context.Canceled)
+	testkit.Is(t, new(Activities).failure(ctx, syscall.ENOSPC), context.Canceled)
 	ctx, lose := context.WithCancelCause(t.Context())
 	lose(errors.New("deadline of a heartbeat"))
 	var app *temporal.ApplicationError
@@ -160,7 +160,7 @@ func TestMisread(t *testing.T) {
 	} {
 		var app *temporal.ApplicationError
 		err := a.failure(t.Context(), fmt.Errorf("plan: %w", &artifacts.IntegrityError{Want: digest, Got: artifacts.Sum(nil)}))
-		valuetest.That(t, errors.As(err, &app) && app.Type() == want, err, "want one of type", want)
+		testkit.That(t, errors.As(err, &app) && app.Type() == want, err, "want one of type", want)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestPermanent(t *testing.T) {
 		{&step.SourceChangedError{Path: "/x", Err: step.Permanent(errors.New("x"))}, errorTries, false},
 		{fmt.Errorf("input: %w", artifacts.ErrNotExist), errorTries, false},
 	} {
-		valuetest.Is(t, permanent(c.err, c.attempt), c.want, c.err, c.attempt)
+		testkit.Is(t, permanent(c.err, c.attempt), c.want, c.err, c.attempt)
 	}
 }
 

@@ -22,8 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -114,11 +113,11 @@ step "text" "each" {
 				with.Vars, src = nil, "\n"+strings.TrimPrefix(src, c.more)
 			}
 			p, ds := pipeline.Load(map[string][]byte{"t.hcl": []byte(src)}, with)
-			errtest.None(t, ds.Err())
+			testkit.None(t, ds.Err())
 			pl, err := plan.Build("t.hcl", p, kinds, nil)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			d, err := plan.Store(t.Context(), store.Blobs, pl)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			out, err := a.Do(t.Context(), workflows.DoRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0}, {Index: 1}}})
 			if err != nil || out[0].Status != runs.Ran {
 				t.Fatal(out, err)
@@ -136,7 +135,7 @@ step "text" "each" {
 				g, err = a.Grow(t.Context(), workflows.GrowRequest{Plan: d, RunID: "1", Lock: c.lock, Dir: c.dir})
 			})
 			if c.away {
-				valuetest.That(t, errors.Is(err, errAway) && !step.IsPermanent(err), g, err)
+				testkit.That(t, errors.Is(err, errAway) && !step.IsPermanent(err), g, err)
 				return
 			}
 			misfits, werr := rowsOf(t.Context(), a, g.Wrong)
@@ -151,7 +150,7 @@ step "text" "each" {
 				return
 			}
 			is, err := a.storedPlan(t.Context(), g.Plan)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			var have text
 			if err := json.Unmarshal(is.Steps[len(is.Steps)-1].Task.Config, &have); err != nil || have.Text != c.want {
 				t.Errorf("%s, want %s", fmt.Sprint(have.Text, err), c.want)

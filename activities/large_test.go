@@ -27,8 +27,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -100,7 +99,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl"}
 	add := func(address string, c leafConfig, deps []int) {
 		task, err := l.leaf.Task(c)
-		errtest.None(l.t, err)
+		testkit.None(l.t, err)
 		p.Steps = append(p.Steps, plan.Step{Address: address, Task: task, Deps: deps, Inline: true})
 	}
 	join := leafConfig{Text: "join"}
@@ -114,7 +113,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	add("step.leaf.join", join, deps)
 	add("step.leaf.after", leafConfig{Text: "after", After: step.Inputs{{Ref: &step.Ref{Step: "step.leaf.join", Output: "out"}}}}, []int{leaves})
 	d, err := plan.Store(context.Background(), l.Store.Own.Blobs, p)
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	return d
 }
 
@@ -160,7 +159,7 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 		var continued *workflow.ContinueAsNewError
 		if err = env.GetWorkflowError(); errors.As(err, &continued) {
 			in = workflows.ReproduceInput{}
-			errtest.None(l.t, converter.GetDefaultDataConverter().FromPayloads(continued.Input, &in))
+			testkit.None(l.t, converter.GetDefaultDataConverter().FromPayloads(continued.Input, &in))
 			continue
 		}
 		if err == nil {
@@ -193,8 +192,8 @@ func TestManySteps(t *testing.T) {
 	if want := fmt.Sprintf("%d of %d steps failed, 2 skipped:\nstep.leaf.many[\"5\"]: line 7", 1, leaves+2); app.Message() != want {
 		t.Errorf("the run says %q, want %q", app.Message(), want)
 	}
-	valuetest.That(t, res.Ran == leaves-1 && res.Failed == 1 && res.Skipped == 2 && res.Hit+res.NotStarted == 0, res)
-	valuetest.That(t, executions >= 2 && l.ran.Load() == leaves, executions, "executions ran", l.ran.Load(), "steps")
+	testkit.That(t, res.Ran == leaves-1 && res.Failed == 1 && res.Skipped == 2 && res.Hit+res.NotStarted == 0, res)
+	testkit.That(t, executions >= 2 && l.ran.Load() == leaves, executions, "executions ran", l.ran.Load(), "steps")
 	l.free()
 
 	l.fail.Store(false)
@@ -248,7 +247,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	l.Store = store
 	gc := func() artifacts.Garbage {
 		g, err := artifacts.Collect(t.Context(), l.Store.Own, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return g
 	}
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 1 {
@@ -256,7 +255,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	}
 	// The next `redsi run` finds all done and starts no workflow.
 	p, err := l.storedPlan(t.Context(), d)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	v, err := p.Follow(t.Context(), l.Registry, l.lookup, plan.KeepAll, nil)
 	if err != nil || !v.Done() {
 		t.Fatal(v, err)
@@ -265,11 +264,11 @@ func TestRunWithoutRecord(t *testing.T) {
 	for i, it := range v.Items {
 		rec.Steps = append(rec.Steps, runs.Step{Address: p.Steps[i].Address, Key: it.Key, Outcome: runs.Hit})
 	}
-	errtest.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
+	testkit.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 0 {
 		t.Fatalf("it would take %d results; open: %v", len(g.Results), g.Open)
 	}
-	errtest.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
+	testkit.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
 	if names, err := artifacts.RecordNames(t.Context(), l.Store.Own.Records, artifacts.RunsPrefix); err != nil || len(names) != 1 {
 		t.Errorf("records %v, %v: nothing was open", names, err)
 	}
@@ -292,11 +291,11 @@ func TestRunThatCannotBegin(t *testing.T) {
 func TestManyLongErrors(t *testing.T) {
 	l := newLargeRun(t)
 	p, err := l.storedPlan(t.Context(), l.wide(1))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	wide := *p
 	wide.Steps = p.Steps[:1:1]
 	task, err := l.leaf.Task(leafConfig{Text: "x", After: step.Inputs{{Ref: &step.Ref{Step: p.Steps[0].Address, Output: strings.Repeat("long", 500)}}}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	req := workflows.PrepareRequest{RunID: "1", Steps: []workflows.Ready{{Index: 0}}}
 	for i := range 1112 {
 		wide.Steps = append(wide.Steps, plan.Step{Address: fmt.Sprint("step.leaf.b", i), Task: task, Deps: []int{0}})

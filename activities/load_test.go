@@ -19,9 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -36,20 +34,20 @@ func TestLoadTakesHits(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := plan.Read(t.Context(), l.Store, d)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	looks := 0
 	v, err := p.Follow(t.Context(), l.Registry, l.lookup, func(int, *plan.Item) bool { looks++; return false }, nil)
 	if err != nil || looks != leaves+2 || !v.Done() {
 		t.Fatalf("%d of %d steps were found: %v", looks, leaves+2, err)
 	}
 	hits, err := PagesOf(t.Context(), l.Store.Own.Blobs, HitsOf(v))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	store, counted := storetest.Faulty(l.Store.Own)
 	l.Store = artifacts.Alone(store)
 	read := func(hits *workflows.Pages[workflows.DoneStep]) int {
 		before := counted.Calls(storetest.RecordsGet)
 		out, err := l.Load(t.Context(), workflows.LoadRequest{Pipeline: "t.hcl", Plan: &d, Hits: hits})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		calls := counted.Calls(storetest.RecordsGet) - before
 		if hits, err := rowsOf(t.Context(), l.Activities, out.Hits); err != nil || len(hits) != leaves+2 {
 			t.Fatalf("%d hits: %v", len(hits), err)
@@ -60,7 +58,7 @@ func TestLoadTakesHits(t *testing.T) {
 		t.Errorf("%d records are read with hits, %d without", once, again)
 	}
 	wrong, err := PagesOf(t.Context(), l.Store.Own.Blobs, []workflows.DoneStep{{Index: leaves + 2, Hit: true}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if _, err := l.Load(t.Context(), workflows.LoadRequest{Plan: &d, Hits: &wrong}); err == nil {
 		t.Error("a hit of no step is taken")
 	}
@@ -78,7 +76,7 @@ func TestPlansInMemory(t *testing.T) {
 		}
 		if c.Method == storetest.BlobsOpen && c.Digest == other {
 			meanwhile.Add(1)
-			errtest.None(t, errtest.Of(l.storedPlan(ctx, d)))
+			testkit.None(t, testkit.Err(l.storedPlan(ctx, d)))
 		}
 		return next()
 	}))
@@ -91,7 +89,7 @@ func TestPlansInMemory(t *testing.T) {
 		})
 	}
 	all.Wait()
-	valuetest.Is(t, opened.Load(), 1, "the plan was read times")
+	testkit.Is(t, opened.Load(), 1, "the plan was read times")
 	if _, err := l.storedPlan(t.Context(), other); err != nil || meanwhile.Load() != 1 {
 		t.Error(meanwhile.Load(), err)
 	}
@@ -108,10 +106,10 @@ func TestAccepts(t *testing.T) {
 	top := t.TempDir()
 	inside, outside := filepath.Join(top, "in"), filepath.Join(top, "inside-not")
 	for _, d := range []string{filepath.Join(inside, "sub"), outside} {
-		filetest.Write(t, filepath.Join(d, "p.hcl"), "")
+		testkit.Write(t, filepath.Join(d, "p.hcl"), "")
 	}
 	for link, to := range map[string]string{"out.hcl": filepath.Join(outside, "p.hcl"), "folder": outside} {
-		errtest.None(t, os.Symlink(to, filepath.Join(inside, link)))
+		testkit.None(t, os.Symlink(to, filepath.Join(inside, link)))
 	}
 	for file, want := range map[string]bool{"sub/p.hcl": true, "sub": true, ".": true, "none.hcl": true,
 		"out.hcl": false, "folder/p.hcl": false, "../inside-not/p.hcl": false, "..": false, "sub/../../inside-not/p.hcl": false} {
@@ -135,21 +133,21 @@ func TestJournalPinsOnAnyWorker(t *testing.T) {
 	lock := filepath.Join(folder, lockfile.Name)
 	pin := step.Pin{Source: "https://example.org/a", SHA256: artifacts.Sum([]byte("a")), Size: 1}
 	page, _, err := workflows.Pack([]step.Pin{pin})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	req := workflows.JournalRequest{Run: runs.Record{RunID: "1", Plan: artifacts.Sum(nil)}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
 	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler)}
-	errtest.None(t, a.Journal(t.Context(), req))
+	testkit.None(t, a.Journal(t.Context(), req))
 	if _, err := os.Stat(lock); err == nil {
 		t.Fatal("a worker wrote into a folder that it was not given")
 	}
 	a.Accept = []string{folder}
-	errtest.None(t, a.Journal(t.Context(), req))
+	testkit.None(t, a.Journal(t.Context(), req))
 	if f, err := lockfile.Read(lock); err != nil || len(f.Sources) != 1 || f.Sources[0] != pin {
 		t.Errorf("%+v, %v", f, err)
 	}
 	req.Lock = filepath.Join(folder, "authorized_keys")
-	errtest.None(t, a.Journal(t.Context(), req))
-	errtest.Some(t, errtest.Of(os.Stat(req.Lock)), "it wrote a file of another name")
+	testkit.None(t, a.Journal(t.Context(), req))
+	testkit.Some(t, testkit.Err(os.Stat(req.Lock)), "it wrote a file of another name")
 }
 
 // sourceConfig is a kind that finds out the checksum of what it writes.
@@ -191,9 +189,9 @@ func TestPinnedAccepted(t *testing.T) {
 	of := artifacts.Result{Preimage: []byte(`{"format":"redsi-key/1","kind":"source"}`), Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: 3}}}
 	of.Key = artifacts.KeyOf(of.Preimage)
 	task, err := kind.Task(sourceConfig{URL: "https://example.org/x"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	key, preimage, err := a.Registry.Key(task)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	said, err := artifacts.NewAcceptance(artifacts.Acceptance{Key: key, Of: of.Key, Outputs: of.OutputsDigest(), Reason: "r", By: "alice"}, nil)
 	if err == nil {
 		err = artifacts.Accept(t.Context(), a.Store, &of, preimage, said)
@@ -225,7 +223,7 @@ func TestPinsOverContinueAsNew(t *testing.T) {
 	for i := range sources {
 		url := fmt.Sprintf("https://example.org/%d", i)
 		task, err := source.Task(sourceConfig{URL: url})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		p.Steps = append(p.Steps, plan.Step{Address: fmt.Sprintf("step.source.x[%q]", url), Task: task, Inline: true})
 	}
 	folder := t.TempDir()
@@ -253,7 +251,7 @@ func TestPinsOverContinueAsNew(t *testing.T) {
 
 	// A run that finds the results of another, or its own under another id, pins them too.
 	lock = filepath.Join(folder, "elsewhere", lockfile.Name)
-	errtest.None(t, os.Mkdir(filepath.Dir(lock), 0o755))
+	testkit.None(t, os.Mkdir(filepath.Dir(lock), 0o755))
 	if res, _, err = l.runOf(workflows.ReproduceInput{Pipeline: filepath.Join(folder, "p.hcl"), RunID: "2"}); err != nil || res.Hit != sources {
 		t.Fatalf("%+v: %v", res, err)
 	}

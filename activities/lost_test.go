@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -27,9 +26,9 @@ func (l *largeRun) lookup(ctx context.Context, keys []artifacts.Digest) (map[art
 func (l *largeRun) results(d artifacts.Digest) []*artifacts.Result {
 	l.t.Helper()
 	p, err := l.storedPlan(l.t.Context(), d)
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	v, err := p.Follow(l.t.Context(), l.Registry, l.lookup, plan.KeepAll, nil)
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	out := make([]*artifacts.Result, len(v.Items))
 	for i, it := range v.Items {
 		out[i] = it.Result
@@ -143,7 +142,7 @@ func TestStoreAwayInPrepare(t *testing.T) {
 				}
 				continue
 			}
-			errtest.Says(t, err, errAway.Error(), "tried 10 times")
+			testkit.ErrSays(t, err, errAway.Error(), "tried 10 times")
 			l.Store = store
 			if res, _, err := l.run("2", d); err != nil || res.Hit+res.Ran != leaves+2 || l.ran.Load() != leaves+2 {
 				t.Errorf("%s, and then again: %+v, %d ran: %v", what, res, l.ran.Load(), err)
@@ -156,11 +155,11 @@ func TestStoreAwayInPrepare(t *testing.T) {
 func (l *largeRun) checkedPlan(text string) (*plan.Plan, artifacts.Digest) {
 	l.t.Helper()
 	task, err := l.leaf.Task(leafConfig{Text: text})
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	task.Checks = []step.Check{{Name: "a", Field: "out:a", Min: &step.Limit{}}}
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl", Steps: []plan.Step{{Address: "step.leaf.a", Task: task, Inline: true}}}
 	d, err := plan.Store(l.t.Context(), l.Store.Own.Blobs, p)
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	return p, d
 }
 
@@ -208,5 +207,5 @@ func TestCheckOfAnUnreadableOutput(t *testing.T) {
 		t.Errorf("%d ran: %v", l.ran.Load(), err)
 	}
 	v, err := l.follow(t.Context(), p, "", nil, func(int, *plan.Item) bool { return false })
-	valuetest.That(t, err == nil && v.Items[0].Outcome == plan.Hit && len(v.Items[0].Snags().Fails) == 1, v, err)
+	testkit.That(t, err == nil && v.Items[0].Outcome == plan.Hit && len(v.Items[0].Snags().Fails) == 1, v, err)
 }

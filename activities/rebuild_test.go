@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -83,9 +82,9 @@ func newModels(t *testing.T) *models {
 func (m *models) task(t *testing.T, kind string, tree map[string]any) (artifacts.Digest, step.Task) {
 	t.Helper()
 	task, err := step.NewTask(m.Registry.Lookup(kind), tree)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	key, _, err := m.Registry.Key(task)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return key, task
 }
 
@@ -102,8 +101,8 @@ func TestRebuildModel(t *testing.T) {
 	readers := func(queries int) RebuildOptions {
 		_, asks := m.task(t, "ask", map[string]any{"model": step.In(first.Stands.Outputs["model"]), "queries": json.Number(fmt.Sprint(queries))})
 		return RebuildOptions{Readers: func(_ context.Context, output, kind string) ([]Reader, error) {
-			valuetest.Is(t, output, "model")
-			valuetest.Is(t, kind, "ask")
+			testkit.Is(t, output, "model")
+			testkit.Is(t, kind, "ask")
 			return []Reader{{"step.ask.a", asks}}, nil
 		}}
 	}
@@ -134,7 +133,7 @@ func TestRebuildModel(t *testing.T) {
 	}
 	for want, r := range map[string]Rebuilt{"within": within, "differs": differs} {
 		doc, err := m.Store.Own.Records.Get(ctx, artifacts.NondeterminismName(key, r.Made.OutputsDigest()))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var kept artifacts.Result
 		if err := kept.UnmarshalJSON(doc); err != nil || kept.Env["step: rebuilt"] != want {
 			t.Errorf("labelled %q, want %q (%v)", kept.Env["step: rebuilt"], want, err)

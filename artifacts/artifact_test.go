@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func file(name, content string) artifacts.File {
@@ -27,7 +26,7 @@ func file(name, content string) artifacts.File {
 func tree(t *testing.T, files ...artifacts.File) artifacts.Artifact {
 	t.Helper()
 	a, err := artifacts.Tree("records", files)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return a
 }
 
@@ -38,14 +37,14 @@ func TestTree(t *testing.T) {
 	if a.Digest.String() != want || a.Size != 5 || a.Type != "records" {
 		t.Errorf("tree %s, %d bytes, type %s; want %s", a.Digest, a.Size, a.Type, want)
 	}
-	valuetest.Deep(t, a.Blobs(), []artifacts.Digest{artifacts.Sum([]byte("1")), artifacts.Sum([]byte("two"))}, "Blobs")
+	testkit.Deep(t, a.Blobs(), []artifacts.Digest{artifacts.Sum([]byte("1")), artifacts.Sum([]byte("two"))}, "Blobs")
 	if f, ok := a.File("b/1"); !ok || f != file("b/1", "1") {
 		t.Errorf("File = %v, %v", f, ok)
 	}
 	if _, ok := a.File("b"); ok {
 		t.Error("found a file that is a folder")
 	}
-	errtest.None(t, a.Validate())
+	testkit.None(t, a.Validate())
 }
 
 func TestTreeDigestTellsContentApart(t *testing.T) {
@@ -68,8 +67,8 @@ func TestTreeDigestTellsContentApart(t *testing.T) {
 		seen[d] = i
 	}
 	other, err := artifacts.Tree("another type", []artifacts.File{file("b", "2"), file("a", "1")})
-	errtest.None(t, err, "the order of files or the type changed the digest")
-	valuetest.Is(t, seen[other.Digest], 0, "the order of files or the type changed the digest")
+	testkit.None(t, err, "the order of files or the type changed the digest")
+	testkit.Is(t, seen[other.Digest], 0, "the order of files or the type changed the digest")
 }
 
 func TestTreeRejects(t *testing.T) {
@@ -131,8 +130,8 @@ func TestModesOfTrees(t *testing.T) {
 	empty := artifacts.File{Name: "empty", Digest: artifacts.Empty, Mode: artifacts.Folder}
 	tree, err := artifacts.Tree("files", []artifacts.File{one, run, empty, link("a", "one"), link("sub/up", "../a"), link("s", "sub"),
 		link("over", "s/run"), link("gone", "nothing"), link("x", "y"), link("y", "x"), link("dir", "empty"), link("below", "one/more")})
-	errtest.None(t, err)
-	errtest.None(t, tree.Validate())
+	testkit.None(t, err)
+	testkit.None(t, tree.Validate())
 	var read []string
 	for _, f := range tree.Readable() {
 		read = append(read, f.Name+"="+f.Digest.Hex()[:4])
@@ -142,9 +141,9 @@ func TestModesOfTrees(t *testing.T) {
 		t.Errorf("readable: %s, want %s", got, want)
 	}
 	plain, err := artifacts.Tree("files", []artifacts.File{one, {Name: "sub/run", Digest: run.Digest, Size: 3}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	marked, err := artifacts.Tree("files", []artifacts.File{one, run})
-	valuetest.That(t, err == nil && marked.Digest != plain.Digest, "an x bit is not in the digest", err)
+	testkit.That(t, err == nil && marked.Digest != plain.Digest, "an x bit is not in the digest", err)
 
 	lie := link("a", "one")
 	lie.Digest, lie.Size = run.Digest, run.Size
@@ -159,7 +158,7 @@ func TestModesOfTrees(t *testing.T) {
 		"is not the executable":      {{Name: "a", Digest: one.Digest, Size: 1, Mode: artifacts.Executable, Link: "b"}},
 		"is not the  that":           {{Name: "a", Digest: one.Digest, Size: 1, Link: "b"}},
 	} {
-		errtest.Says(t, errtest.Of(artifacts.Tree("files", files)), want)
+		testkit.ErrSays(t, testkit.Err(artifacts.Tree("files", files)), want)
 	}
 }
 
@@ -187,14 +186,14 @@ func TestParseDigest(t *testing.T) {
 func TestDigestJSON(t *testing.T) {
 	in := map[artifacts.Digest][]artifacts.Digest{artifacts.Sum([]byte("abc")): {{}, artifacts.Sum(nil)}}
 	b, err := json.Marshal(in)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := `{"sha256:` + abc + `":["","sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"]}`
-	valuetest.Is(t, string(b), want, "JSON")
+	testkit.Is(t, string(b), want, "JSON")
 	var out map[artifacts.Digest][]artifacts.Digest
 	if err := json.Unmarshal(b, &out); err != nil || len(out) != 1 || !out[artifacts.Sum([]byte("abc"))][0].IsZero() {
 		t.Errorf("back: %v, %v", out, err)
 	}
-	errtest.Some(t, json.Unmarshal([]byte(`{"nonsense":[]}`), &out), "a key that is no digest was accepted")
+	testkit.Some(t, json.Unmarshal([]byte(`{"nonsense":[]}`), &out), "a key that is no digest was accepted")
 }
 
 func TestRecordPath(t *testing.T) {
@@ -209,7 +208,7 @@ func TestRecordPath(t *testing.T) {
 		"pins/é !":            "pins/%c3%a9%20%21.json",
 		"checkpoints/k/00012": "checkpoints/k/00012.json",
 	} {
-		valuetest.Is(t, artifacts.RecordPath(name), want, "RecordPath", name)
+		testkit.Is(t, artifacts.RecordPath(name), want, "RecordPath", name)
 		if back, ok := artifacts.RecordName(want); !ok || back != name {
 			t.Errorf("RecordName(%q) = %q, %v", want, back, ok)
 		}
@@ -235,7 +234,7 @@ func FuzzRecordPath(f *testing.F) {
 		if back, ok := artifacts.RecordName(path); !ok || back != name {
 			t.Errorf("%q -> %q -> %q, %v", name, path, back, ok)
 		}
-		valuetest.Is(t, strings.ToLower(path), path, name)
+		testkit.Is(t, strings.ToLower(path), path, name)
 		for seg := range strings.SplitSeq(path, "/") {
 			if strings.HasPrefix(seg, ".") || len(seg) > 250 {
 				t.Errorf("%q -> %q has segment %q", name, path, seg)
@@ -248,7 +247,7 @@ func FuzzRecordPath(f *testing.F) {
 func sealed(t testing.TB, r map[string]any) []byte {
 	t.Helper()
 	b, err := json.Marshal(r)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	body := b[:len(b)-1]
 	return fmt.Appendf(body, `,"seal":"%s"}`, artifacts.Sum(body))
 }
@@ -272,14 +271,14 @@ func TestUnsafeNames(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	for _, name := range []string{"a", "a/b.c", "…/ü", "..a", "a..b", "console.log", "command.txt", "com10", "ab:c", ".hidden"} {
-		errtest.None(t, artifacts.CheckFileName(name))
+		testkit.None(t, artifacts.CheckFileName(name))
 	}
 }
 
 // TestPlaceStaysInside plants links where a name leads through.
 func TestPlaceStaysInside(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
-	errtest.None(t, errors.Join(os.Symlink(outside, filepath.Join(folder, "link")), os.Symlink(filepath.Join(outside, "f"), filepath.Join(folder, "f"))))
+	testkit.None(t, errors.Join(os.Symlink(outside, filepath.Join(folder, "link")), os.Symlink(filepath.Join(outside, "f"), filepath.Join(folder, "f"))))
 	for _, name := range []string{"link/x", "link/sub/x", "f"} {
 		if local.Create(folder, name, 0o644, strings.NewReader("x")) == nil || local.Link(folder, name, "/etc/passwd") == nil {
 			t.Errorf("%s was written", name)
@@ -288,7 +287,7 @@ func TestPlaceStaysInside(t *testing.T) {
 	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
 		t.Errorf("written outside: %v, %v", left, err)
 	}
-	errtest.None(t, local.Create(folder, "new/x", 0o444, strings.NewReader("bytes")))
+	testkit.None(t, local.Create(folder, "new/x", 0o444, strings.NewReader("bytes")))
 	b, err := os.ReadFile(filepath.Join(folder, "new", "x"))
 	if info, serr := os.Stat(filepath.Join(folder, "new", "x")); err != nil || serr != nil || string(b) != "bytes" || info.Mode() != 0o444 {
 		t.Errorf("%q, %v, %v", b, err, serr)
@@ -346,7 +345,7 @@ func TestForgedResults(t *testing.T) {
 			t.Errorf("%s: hit %v, %v, %v", what, e.Hit(), e.Damage, err)
 		}
 		report, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true})
-		errtest.None(t, err, what, report.Problems)
-		valuetest.Is(t, (len(report.Problems) == 1 && report.Problems[0].Repaired), what != "", what, report.Problems)
+		testkit.None(t, err, what, report.Problems)
+		testkit.Is(t, (len(report.Problems) == 1 && report.Problems[0].Repaired), what != "", what, report.Problems)
 	}
 }

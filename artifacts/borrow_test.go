@@ -15,8 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // shelf keeps the files of a small store that counts what is read, and may be down.
@@ -106,12 +105,12 @@ func TestRemembers(t *testing.T) {
 		look := func() Entry {
 			t.Helper()
 			entries := make([]Entry, 1)
-			errtest.None(t, w.fill(t.Context(), []Digest{{1}}, entries))
+			testkit.None(t, w.fill(t.Context(), []Digest{{1}}, entries))
 			return entries[0]
 		}
 		gets := func(want int64) {
 			t.Helper()
-			valuetest.Is(t, s.gets.Swap(0), want)
+			testkit.Is(t, s.gets.Swap(0), want)
 		}
 		look()
 		look()
@@ -156,7 +155,7 @@ func TestFetchOnce(t *testing.T) {
 		synctest.Wait()
 		close(s.hold)
 		for range cap(errs) {
-			errtest.None(t, <-errs)
+			testkit.None(t, <-errs)
 		}
 		if s.opens.Load() != 1 || len(own.files) != 1 || len(w.blobs.coming) != 0 {
 			t.Errorf("%d reads, %d blobs, %d coming", s.opens.Load(), len(own.files), len(w.blobs.coming))
@@ -172,7 +171,7 @@ func TestFetchOnce(t *testing.T) {
 		close(s.hold)
 		<-errs
 		<-errs
-		valuetest.Is(t, len(own.files), 1, "nobody fetched it")
+		testkit.Is(t, len(own.files), 1, "nobody fetched it")
 	})
 }
 
@@ -203,7 +202,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 	var read int64
 	from := func(d Digest, size int64) error {
 		says, err := json.Marshal(Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		pages := &shelf{files: map[string][]byte{recordsFolder + RecordPath(ElsewhereName(d)): says}}
 		return w.blobs.follow(t.Context(), ownTier(ReadOn(pages, "pages")), d, func(n int64) { read += n })
 	}
@@ -211,7 +210,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 	if err := from(d, 1<<40); !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.files) != 0 {
 		t.Errorf("%v after %d bytes, own has %d blobs", err, read, len(own.files))
 	}
-	errtest.Is(t, from(d, 1<<40), ErrNotExist, "a record that is known to be wrong")
+	testkit.ErrIs(t, from(d, 1<<40), ErrNotExist, "a record that is known to be wrong")
 	text = "two"
 	if err := from(right, 3); err != nil || string(own.files[blobPath(right)]) != "two" {
 		t.Errorf("%v, %q", err, own.files[blobPath(right)])

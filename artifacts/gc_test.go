@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // clock is a time that tests move by hand.
@@ -30,14 +29,14 @@ const day = 24 * time.Hour
 
 func putRecord(t *testing.T, s artifacts.Store, name, text string) {
 	t.Helper()
-	errtest.None(t, s.Records.Put(t.Context(), name, []byte(text)))
+	testkit.None(t, s.Records.Put(t.Context(), name, []byte(text)))
 }
 
 func blobSet(t *testing.T, s artifacts.Store) map[artifacts.Digest]bool {
 	t.Helper()
 	all := map[artifacts.Digest]bool{}
 	for b, err := range s.Blobs.List(t.Context()) {
-		errtest.None(t, err)
+		testkit.None(t, err)
 		all[b.Digest] = true
 	}
 	return all
@@ -83,7 +82,7 @@ func garbageStore(t *testing.T, c *clock) (artifacts.Store, map[string]artifacts
 func collect(t *testing.T, s artifacts.Store, o artifacts.GCOptions) artifacts.Garbage {
 	t.Helper()
 	g, err := artifacts.Collect(t.Context(), s, o)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return g
 }
 
@@ -134,7 +133,7 @@ func TestCollect(t *testing.T) {
 				if r.Step == "step.D" {
 					took += time.Hour
 				}
-				valuetest.That(t, r.Took == took && r.Bytes == bytes && !r.Finished.IsZero(), r)
+				testkit.That(t, r.Took == took && r.Bytes == bytes && !r.Finished.IsZero(), r)
 			}
 			if steps(dry) != steps(g) || dry.Bytes != g.Bytes || dry.Kept != g.Kept {
 				t.Errorf("the dry run said %q, %d bytes", steps(dry), dry.Bytes)
@@ -143,7 +142,7 @@ func TestCollect(t *testing.T) {
 			for _, content := range c.gone {
 				delete(want, artifacts.Sum([]byte(content)))
 			}
-			valuetest.Deep(t, blobSet(t, s), want, len(before), len(want))
+			testkit.Deep(t, blobSet(t, s), want, len(before), len(want))
 			for name, r := range rs {
 				hit, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key)
 				if dead := slices.Contains(strings.Fields(c.dead), name); err != nil || dead == (hit != nil) {
@@ -165,7 +164,7 @@ func TestCollectStops(t *testing.T) {
 	s, faults := storetest.Faulty(base)
 	for _, m := range []storetest.Method{storetest.BlobsList, storetest.RecordsList, storetest.RecordsGet, storetest.BlobsMissing, storetest.RecordsDelete} {
 		faults.Add(m, storetest.Fault{Err: broken})
-		errtest.Is(t, errtest.Of(artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: clk.now})), broken, m)
+		testkit.ErrIs(t, testkit.Err(artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: clk.now})), broken, m)
 		if got := blobSet(t, base); !maps.Equal(got, before) {
 			t.Fatalf("%s failed, and blobs were deleted", m)
 		}
@@ -247,7 +246,7 @@ func TestCollectLogs(t *testing.T) {
 	left := func(o artifacts.GCOptions, want ...artifacts.Digest) {
 		t.Helper()
 		o.Now = c.now
-		errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s, o)))
+		testkit.None(t, testkit.Err(artifacts.Collect(t.Context(), s, o)))
 		have := blobSet(t, s)
 		for _, d := range want {
 			if !have[d] {
@@ -262,10 +261,10 @@ func TestCollectLogs(t *testing.T) {
 	left(artifacts.GCOptions{KeepRuns: 1}, r.Log.Digest, r.Kept[0].Digest, of["2"])
 	putRecord(t, s, "runs/2", "{}") // a failure keeps no result
 	g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: c.now, DryRun: true, Grace: 1, KeepRuns: 2})
-	valuetest.That(t, err == nil && len(g.Results) == 1 && len(g.Blobs) == 3, g, err)
+	testkit.That(t, err == nil && len(g.Results) == 1 && len(g.Blobs) == 3, g, err)
 
 	// A result without its log is a hit still.
-	errtest.None(t, s.Blobs.Delete(t.Context(), r.Log.Digest))
+	testkit.None(t, s.Blobs.Delete(t.Context(), r.Log.Digest))
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || hit == nil {
 		t.Error(hit, err)
 	}
@@ -279,7 +278,7 @@ func TestKeeps(t *testing.T) {
 		t.Helper()
 		o.Now, o.DryRun = c.now, true
 		g := collect(t, s, o)
-		valuetest.Is(t, steps(g), want, why)
+		testkit.Is(t, steps(g), want, why)
 		return g
 	}
 	year, month := 365*day, 30*day
@@ -295,12 +294,12 @@ func TestKeeps(t *testing.T) {
 	}
 	try("30 bytes too many, 5 asked for", "", artifacts.GCOptions{Max: total - 30, Free: 5})
 
-	errtest.None(t, artifacts.PutPin(t.Context(), s, artifacts.Pin{Name: "a run", Of: "1", Run: "1"}, nil))
+	testkit.None(t, artifacts.PutPin(t.Context(), s, artifacts.Pin{Name: "a run", Of: "1", Run: "1"}, nil))
 	try("run 1 is kept", "E B D", old)
-	errtest.None(t, artifacts.PutPin(t.Context(), s, artifacts.Pin{Name: "results", Of: "E"}, []artifacts.Digest{rs["E"].Key, rs["D"].Key}))
+	testkit.None(t, artifacts.PutPin(t.Context(), s, artifacts.Pin{Name: "results", Of: "E"}, []artifacts.Digest{rs["E"].Key, rs["D"].Key}))
 	try("E and D are kept", "B", old)
 	pins, err := artifacts.Pins(t.Context(), s)
-	valuetest.That(t, err == nil && len(pins) == 2 && pins[0].Name == "a run" && pins[1].Results == 2, pins, err)
+	testkit.That(t, err == nil && len(pins) == 2 && pins[0].Name == "a run" && pins[1].Results == 2, pins, err)
 }
 
 // TestUsages: bytes that groups share are of each, and only of none; what no result names is of the store.
@@ -313,13 +312,13 @@ func TestUsages(t *testing.T) {
 		}
 		return runs
 	}, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var bytes int64
 	for b, err := range s.Blobs.List(t.Context()) {
-		errtest.None(t, err)
+		testkit.None(t, err)
 		bytes += b.Size
 	}
-	valuetest.That(t, all.Bytes == bytes && all.Only != 0 && len(groups) == 3, groups, "of", all, "want", bytes, "bytes")
+	testkit.That(t, all.Bytes == bytes && all.Only != 0 && len(groups) == 3, groups, "of", all, "want", bytes, "bytes")
 	sum := all.Only
 	for _, g := range groups {
 		sum += g.Bytes
@@ -340,14 +339,14 @@ func TestCheckSample(t *testing.T) {
 	read := func(share float64, seed uint64) (r artifacts.Report, names string) {
 		t.Helper()
 		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Sample: share, Seed: seed})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for _, p := range r.Problems {
 			names += p.String() + "\n"
 		}
 		return r, names
 	}
 	all, allNames := read(1, 1)
-	valuetest.Is(t, all.Read, all.Blobs)
+	testkit.Is(t, all.Read, all.Blobs)
 	some, _ := read(0.5, 1)
 	if some.Read != 6 || some.Blobs != 11 || some.Bytes >= all.Bytes || some.Results != all.Results {
 		t.Errorf("half: %+v", some)
@@ -376,7 +375,7 @@ func release(t *testing.T, s artifacts.Store, rs ...artifacts.Result) artifacts.
 		keys = append(keys, r.Key)
 	}
 	freed, err := artifacts.Release(t.Context(), s, keys, nil, func(name string, _ []byte) bool { return strings.HasPrefix(name, "runs/mine") })
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return freed
 }
 
@@ -435,7 +434,7 @@ func TestReleaseOfOneWork(t *testing.T) {
 	before.Key, before.Preimage = artifacts.KeyOf([]byte(`{"is":1}`)), []byte(`{"is":1}`)
 	before.Origin = pinned.Origin
 	publish(t, artifacts.Alone(s), before)
-	errtest.None(t, artifacts.DropResult(t.Context(), s, storetest.NewResult(t, s, "before", nil).Key))
+	testkit.None(t, artifacts.DropResult(t.Context(), s, storetest.NewResult(t, s, "before", nil).Key))
 	if freed := release(t, s, pinned); freed.Results != 1 || !released(t, artifacts.Alone(s), pinned) || !released(t, artifacts.Alone(s), before) {
 		t.Fatalf("%+v", freed)
 	}
@@ -455,7 +454,7 @@ func TestReleasedInUpkeep(t *testing.T) {
 	to := mem.New()
 	for range 2 {
 		tr := &artifacts.Transfer{From: s.Reader(), To: to}
-		errtest.None(t, tr.Results(t.Context(), []artifacts.Digest{r.Key}))
+		testkit.None(t, tr.Results(t.Context(), []artifacts.Digest{r.Key}))
 		if done := tr.Done(); done.Released != 1 || len(done.Lost) > 0 || !released(t, artifacts.Alone(to), r) {
 			t.Fatalf("%+v", done)
 		}

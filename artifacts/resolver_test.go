@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestChangedOnTheWay: bytes that come wrong once are asked for again.
@@ -35,15 +34,15 @@ func TestLongOfNobody(t *testing.T) {
 	r := largeResult(t, theirs)
 	publish(t, artifacts.Alone(theirs), r)
 	alice, err := signature.New("alice")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	before := faults.Calls(storetest.BlobsOpen)
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 	if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Unsigned {
 		t.Errorf("%+v, %v", e, err)
 	}
-	valuetest.Is(t, faults.Calls(storetest.BlobsOpen)-before, 0, "blobs were read")
-	errtest.None(t, errtest.Of(artifacts.SignResult(t.Context(), theirs, r.Key, alice)))
+	testkit.Is(t, faults.Calls(storetest.BlobsOpen)-before, 0, "blobs were read")
+	testkit.None(t, testkit.Err(artifacts.SignResult(t.Context(), theirs, r.Key, alice)))
 	s = artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
 		t.Errorf("signed by alice: %v, %v", hit, err)
@@ -57,21 +56,21 @@ func TestOwnWithoutOthers(t *testing.T) {
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
 	publish(t, artifacts.Alone(s), r)
 	alice, err := signature.New("alice")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	before := faults.Calls(storetest.RecordsGet)
 	ring := signature.Ring{Trusted: []signature.Public{alice.Public()}}
 	for i, s := range []*artifacts.Resolver{artifacts.Alone(s), artifacts.With(s, nil, artifacts.Policy{}), artifacts.With(s, nil, artifacts.Policy{Ring: ring, Foreign: "verify"}), artifacts.With(s, nil, from(nil))} {
 		for range 2 {
-			errtest.None(t, errtest.Of(artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}})))
+			testkit.None(t, testkit.Err(artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}})))
 		}
-		valuetest.Is(t, faults.Calls(storetest.RecordsGet)-before, 4*(i+1), i)
+		testkit.Is(t, faults.Calls(storetest.RecordsGet)-before, 4*(i+1), i)
 	}
-	valuetest.Is(t, faults.Calls(storetest.RecordsList), 0, "listings")
+	testkit.Is(t, faults.Calls(storetest.RecordsList), 0, "listings")
 }
 
 func TestPolicy(t *testing.T) {
 	alice, err := signature.New("alice")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	revoked := signature.Ring{Revoked: []signature.Public{alice.Public()}}
 	for want, p := range map[string]artifacts.Policy{
 		"":                    {Foreign: artifacts.VerifyUntrusted},
@@ -94,12 +93,12 @@ func leftOut(t *testing.T, url string) (artifacts.Store, artifacts.Result) {
 	r := storetest.NewResult(t, s, "k", map[string]string{"far": "far", "near": "near"})
 	publish(t, artifacts.Alone(s), r)
 	drop(t, s, r)
-	errtest.None(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 3, URL: url}))
+	testkit.None(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 3, URL: url}))
 	return s, r
 }
 
 func drop(t *testing.T, s artifacts.Store, r artifacts.Result) {
-	errtest.None(t, s.Blobs.Delete(t.Context(), r.Outputs["far"].Digest))
+	testkit.None(t, s.Blobs.Delete(t.Context(), r.Outputs["far"].Digest))
 }
 
 // from serves what lies elsewhere; nil is gone.
@@ -114,7 +113,7 @@ func from(what *string) artifacts.Policy {
 
 func isHit(t *testing.T, s *artifacts.Resolver, key artifacts.Digest) bool {
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return found[key].Hit()
 }
 
@@ -160,7 +159,7 @@ func TestOwnElsewhere(t *testing.T) {
 // TestPublishFetches: a result is never filed without its blobs, wherever they lie.
 func TestPublishFetches(t *testing.T) {
 	s, r := leftOut(t, farAway)
-	errtest.None(t, artifacts.DropResult(t.Context(), s, r.Key))
+	testkit.None(t, artifacts.DropResult(t.Context(), s, r.Key))
 	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, from(nil)), r); err == nil {
 		t.Error("filed without its blob")
 	}
@@ -177,7 +176,7 @@ func TestTransferElsewhere(t *testing.T) {
 	send := func(from, to artifacts.Store, dry bool) artifacts.Transferred {
 		t.Helper()
 		x := &artifacts.Transfer{From: from.Reader(), To: to, DryRun: dry}
-		errtest.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
+		testkit.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
 		return x.Done()
 	}
 	to := mem.New()
@@ -193,7 +192,7 @@ func TestTransferElsewhere(t *testing.T) {
 		t.Error("no hit")
 	}
 	// How much may be fetched is what the result says.
-	errtest.None(t, artifacts.PutElsewhere(ctx, s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 1 << 40, URL: farAway}))
+	testkit.None(t, artifacts.PutElsewhere(ctx, s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 1 << 40, URL: farAway}))
 	other := mem.New()
 	send(s, other, false)
 	if away, _, err := other.Away(ctx, []artifacts.Digest{r.Outputs["far"].Digest}); err != nil || len(away) != 1 || away[0].Size != 3 {
@@ -237,11 +236,11 @@ func TestUpkeepElsewhere(t *testing.T) {
 	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) {
 		t.Error("garbage collection lost a hit")
 	}
-	errtest.None(t, s.Records.Delete(ctx, "pins/p"))
+	testkit.None(t, s.Records.Delete(ctx, "pins/p"))
 	if g, err := artifacts.Collect(ctx, s, later); err != nil || len(g.Results) != 1 {
 		t.Errorf("%+v, %v", g, err)
 	}
-	errtest.None(t, errtest.Of(artifacts.Collect(ctx, s, later)))
+	testkit.None(t, testkit.Err(artifacts.Collect(ctx, s, later)))
 	if _, err := s.Records.Get(ctx, artifacts.ElsewhereName(r.Outputs["far"].Digest)); !errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("a record about nothing: %v", err)
 	}

@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // example is a result with every field set, its blobs stored in s.
@@ -41,7 +40,7 @@ func publish(t *testing.T, s *artifacts.Resolver, r artifacts.Result) {
 func stored(t *testing.T, s artifacts.Store, key artifacts.Digest) []byte {
 	t.Helper()
 	b, err := s.Records.Get(t.Context(), artifacts.ResultName(key))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return b
 }
 
@@ -78,14 +77,14 @@ func TestResultSeal(t *testing.T) {
 	for bit := range len(good) * 8 {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
-		errtest.None(t, s.Records.Put(t.Context(), name, bad))
+		testkit.None(t, s.Records.Put(t.Context(), name, bad))
 		entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 		if e := entries[r.Key]; err != nil || e.Hit() || e.Damage == nil {
 			t.Fatalf("bit %d of byte %d, %q: a hit, %v", bit%8, bit/8, bad[max(0, bit/8-10):bit/8+1], err)
 		}
 	}
 	for n := range good {
-		errtest.None(t, s.Records.Put(t.Context(), name, good[:n]))
+		testkit.None(t, s.Records.Put(t.Context(), name, good[:n]))
 		if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); got != nil || err != nil {
 			t.Fatalf("the first %d bytes: %v, %v", n, got, err)
 		}
@@ -104,20 +103,20 @@ func TestMissReasons(t *testing.T) {
 		}
 		return entries[r.Key].Miss()
 	}
-	valuetest.Is(t, miss(), "no result", "nothing stored")
+	testkit.Is(t, miss(), "no result", "nothing stored")
 	publish(t, artifacts.Alone(s), r)
-	valuetest.Is(t, miss(), "", "a hit")
+	testkit.Is(t, miss(), "", "a hit")
 	shard := r.Outputs["records"].Files[0].Digest
-	errtest.None(t, s.Blobs.Delete(ctx, shard))
+	testkit.None(t, s.Blobs.Delete(ctx, shard))
 	if got, want := miss(), "lost from the store: train/0.zst of output records ("+shard.String()+")"; got != want {
 		t.Errorf("one blob lost: %q, want %q", got, want)
 	}
-	errtest.None(t, s.Blobs.Delete(ctx, r.Outputs["counts"].Digest))
+	testkit.None(t, s.Blobs.Delete(ctx, r.Outputs["counts"].Digest))
 	if got := miss(); !strings.HasPrefix(got, "lost from the store: output counts") || !strings.HasSuffix(got, "and 1 more") {
 		t.Errorf("both blobs lost: %q", got)
 	}
-	errtest.None(t, s.Records.Put(ctx, artifacts.ResultName(r.Key), []byte("{")))
-	valuetest.Says(t, miss(), "damaged")
+	testkit.None(t, s.Records.Put(ctx, artifacts.ResultName(r.Key), []byte("{")))
+	testkit.Says(t, miss(), "damaged")
 }
 
 // TestLookupMany looks 300 keys up with one question about blobs.
@@ -135,7 +134,7 @@ func TestLookupMany(t *testing.T) {
 	if err != nil || len(hits) != 100 {
 		t.Fatalf("%d hits, %v; want 100", len(hits), err)
 	}
-	valuetest.Is(t, faults.Calls(storetest.BlobsMissing), 1, "calls of Missing 1")
+	testkit.Is(t, faults.Calls(storetest.BlobsMissing), 1, "calls of Missing 1")
 	broken := errors.New("the network is down")
 	for _, m := range []storetest.Method{storetest.RecordsGet, storetest.BlobsMissing} {
 		faults.Add(m, storetest.Fault{Err: broken})
@@ -160,7 +159,7 @@ func TestDamageOnTheWay(t *testing.T) {
 	flip := storetest.Fault{Flip: true, FlipAt: 40}
 	faults.Add(storetest.RecordsGet, flip, flip)
 	e, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
-	valuetest.That(t, err == nil && e[r.Key].Hit(), "flipped twice", err, e[r.Key].Miss())
+	testkit.That(t, err == nil && e[r.Key].Hit(), "flipped twice", err, e[r.Key].Miss())
 	for i := range 10 {
 		faults.Add(storetest.RecordsGet, storetest.Fault{Flip: true, FlipAt: int64(40 + i)})
 	}
@@ -169,7 +168,7 @@ func TestDamageOnTheWay(t *testing.T) {
 	}
 	faults.Add(storetest.RecordsGet, slices.Repeat([]storetest.Fault{flip}, 1000)...)
 	e, err = artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
-	valuetest.That(t, err == nil && e[r.Key].Damage != nil, "always flipped", err, e[r.Key].Miss())
+	testkit.That(t, err == nil && e[r.Key].Damage != nil, "always flipped", err, e[r.Key].Miss())
 }
 
 // TestUsedWithParts: sums are there only if all terms are.
@@ -188,7 +187,7 @@ func TestUsedWithParts(t *testing.T) {
 			&artifacts.Used{CPU: 6, CPUOf: artifacts.CPUOfProcess, Read: 4, Written: 4}},
 		"not measured": {[]artifacts.Result{part(*own), {}}, nil},
 	} {
-		valuetest.Deep(t, own.With(c.parts), c.want, name)
+		testkit.Deep(t, own.With(c.parts), c.want, name)
 	}
 	for of, want := range map[string]int64{artifacts.MemoryOfStep: 7, artifacts.MemoryOfProgram: 7, artifacts.MemoryOfProcess: 0, "": 0} {
 		if r := part(artifacts.Used{Memory: 7, MemoryOf: of}); r.Memory() != want {
@@ -205,7 +204,7 @@ func records(t *testing.T, s artifacts.Store, prefix string) []string {
 	t.Helper()
 	var names []string
 	for r, err := range s.Records.List(t.Context(), prefix) {
-		errtest.None(t, err)
+		testkit.None(t, err)
 		names = append(names, r.Name)
 	}
 	return names
@@ -235,7 +234,7 @@ func TestPublishRefuses(t *testing.T) {
 		if won != nil || nondet || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, %v; want an error about %q", name, won, nondet, err, c.want)
 		}
-		valuetest.Is(t, len(records(t, s, "")), 0, name)
+		testkit.Is(t, len(records(t, s, "")), 0, name)
 	}
 }
 
@@ -258,9 +257,9 @@ func TestPublishFirstWins(t *testing.T) {
 			t.Fatalf("other outputs: %+v, %v, %v", won, nondet, err)
 		}
 	}
-	valuetest.Is(t, string(stored(t, s, first.Key)), string(before))
+	testkit.Is(t, string(stored(t, s, first.Key)), string(before))
 	want := []string{artifacts.NondeterminismName(other.Key, other.OutputsDigest())}
-	valuetest.Deep(t, records(t, s, "nondeterminism/"), want)
+	testkit.Deep(t, records(t, s, "nondeterminism/"), want)
 }
 
 // TestPublishReplaces checks that a result that cannot be used gives way.
@@ -330,9 +329,9 @@ func TestPublishFaults(t *testing.T) {
 					if len(faults.Pending()) > 0 {
 						continue // this path makes fewer such calls
 					}
-					valuetest.That(t, errors.Is(err, broken) && won == nil, c.name, m, "fails", won, err)
+					testkit.That(t, errors.Is(err, broken) && won == nil, c.name, m, "fails", won, err)
 					won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
-					errtest.None(t, err, c.name, m)
+					testkit.None(t, err, c.name, m)
 					got, err := artifacts.Lookup(t.Context(), artifacts.Alone(base), r.Key)
 					if err != nil || got == nil || got.OutputsDigest() != won.OutputsDigest() {
 						t.Errorf("%s, %s fails: Lookup = %+v, %v; won %+v", c.name, m, got, err, won)
@@ -389,7 +388,7 @@ func largeResult(t *testing.T, s artifacts.Store) artifacts.Result {
 		files[i] = artifacts.File{Name: fmt.Sprintf("folder/file-%05d.txt", i), Digest: storetest.Put(t, s, []byte(text)), Size: int64(len(text))}
 	}
 	tree, err := artifacts.Tree("files", files)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	r.Outputs["out"] = tree
 	return r
 }
@@ -431,7 +430,7 @@ func TestLargeResult(t *testing.T) {
 	check(0)
 	for d := range blobSet(t, s) {
 		if !before[d] {
-			errtest.None(t, s.Blobs.Delete(t.Context(), d))
+			testkit.None(t, s.Blobs.Delete(t.Context(), d))
 		}
 	}
 	entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
@@ -456,7 +455,7 @@ func TestCollectFollowsBodies(t *testing.T) {
 	if g := collect(t, s, later); len(g.Results) != 0 || len(g.Blobs) != 0 {
 		t.Fatalf("%d results, %d blobs", len(g.Results), len(g.Blobs))
 	}
-	errtest.None(t, s.Blobs.Delete(t.Context(), body))
+	testkit.None(t, s.Blobs.Delete(t.Context(), body))
 	if _, err := artifacts.Collect(t.Context(), s, later); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), "runs/1") || !strings.Contains(err.Error(), "verify --repair") {
 		t.Errorf("a root that cannot be read: %v", err)
 	}

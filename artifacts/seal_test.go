@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // written are results in forms that steps leave.
 func written(t *testing.T) []Result {
 	t.Helper()
 	tree, err := Tree("files", []File{{Name: "a/ü.txt", Digest: Sum([]byte("1")), Size: 1}, {Name: "b <c>&.txt", Digest: Sum([]byte("2")), Size: 1 << 40}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	none, err := Tree("files", nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	out := map[string]Artifact{"out": tree, "none": none, "stdout": {Type: "file", Digest: Sum(nil)}}
 	results := []Result{
 		{Outputs: out, Took: 1234567 * time.Microsecond, Finished: time.Date(2026, 11, 22, 12, 46, 31, 897253663, time.UTC), Counts: map[string]int64{"files": 1, "less": -2},
@@ -48,7 +48,7 @@ func written(t *testing.T) []Result {
 func slowly(t *testing.T, b []byte) *Result {
 	t.Helper()
 	var w resultJSON
-	errtest.None(t, json.Unmarshal(b, &w))
+	testkit.None(t, json.Unmarshal(b, &w))
 	r := Result(w.resultPlain)
 	r.Preimage, r.Took = canonical(r.Preimage), time.Duration(math.Round(w.TookS*float64(time.Second)))
 	return &r
@@ -58,7 +58,7 @@ func slowly(t *testing.T, b []byte) *Result {
 func TestDecodeResult(t *testing.T) {
 	for i, r := range written(t) {
 		b, err := encodeResult(r)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if got, err := decodeResult(r.Key, b); err != nil || !reflect.DeepEqual(got, slowly(t, b)) || got.Took != r.Took || !got.Finished.Equal(r.Finished) {
 			t.Errorf("%d: %+v, want %+v, %v", i, got, r, err)
 		}
@@ -70,9 +70,9 @@ func TestDecodeResult(t *testing.T) {
 func TestDecodeResultRefuses(t *testing.T) {
 	r := written(t)[0]
 	b, err := encodeResult(r)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	body, err := unseal(b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, c := range []struct {
 		from, to string
 		ok       bool
@@ -104,9 +104,9 @@ func TestDecodeResultRefuses(t *testing.T) {
 			t.Errorf("with %s: %+v, %v", c.to, got, err)
 		}
 	}
-	errtest.Some(t, errtest.Of(decodeResult(Sum(nil), b)), "the result of another key")
+	testkit.Some(t, testkit.Err(decodeResult(Sum(nil), b)), "the result of another key")
 	b[len(b)/2] ^= 1
-	errtest.Some(t, errtest.Of(decodeResult(r.Key, b)), "a damaged record")
+	testkit.Some(t, testkit.Err(decodeResult(r.Key, b)), "a damaged record")
 }
 
 // FuzzDecodeResult reads records that anybody may have written to a store. They
@@ -117,7 +117,7 @@ func FuzzDecodeResult(f *testing.F) {
 		f.Fatal(err)
 	}
 	body, err := unseal(bytes.TrimSpace(golden))
-	errtest.None(f, err)
+	testkit.None(f, err)
 	f.Add(body, true)
 	f.Add(golden, false)
 	f.Add(bytes.Replace(body, []byte(`,"took_s"`), []byte(`,"used":{"cpu_s":1.5,"cpu_of":"program","read":7},"took_s"`), 1), true)
@@ -141,7 +141,7 @@ func FuzzDecodeResult(f *testing.F) {
 			return
 		}
 		for name, a := range r.Outputs {
-			errtest.None(t, a.Validate(), name)
+			testkit.None(t, a.Validate(), name)
 		}
 		again, err := encodeResult(*r)
 		if err != nil {

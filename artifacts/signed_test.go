@@ -18,15 +18,14 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func key(t *testing.T, name string) *signature.Private {
 	t.Helper()
 	k, err := signature.New(name)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return k
 }
 
@@ -38,7 +37,7 @@ func signing(s artifacts.Store, by *signature.Private) *artifacts.Resolver {
 func signatures(t *testing.T, s artifacts.Store, key artifacts.Digest) string {
 	t.Helper()
 	all, err := artifacts.Signatures(t.Context(), s.Records, key)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var said []string
 	for _, one := range all {
 		said = append(said, fmt.Sprint(one.By.Name, " ", one.Err == nil))
@@ -78,23 +77,23 @@ func TestPublishSigns(t *testing.T) {
 	publish(t, signing(s, alice), r)
 	publish(t, signing(s, alice), r)
 	publish(t, signing(s, bob), r)
-	valuetest.Is(t, signatures(t, s, r.Key), "alice true, bob true", "the same record was filed by two")
+	testkit.Is(t, signatures(t, s, r.Key), "alice true, bob true", "the same record was filed by two")
 	other := storetest.NewResult(t, s, "k", map[string]string{"out": "two"})
 	second := mem.New()
 	publish(t, signing(second, alice), storetest.NewResult(t, second, "k", map[string]string{"out": "one"}))
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), second.Blobs, []byte("two"))))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), second.Blobs, []byte("two"))))
 	if _, differs, err := artifacts.Publish(t.Context(), signing(second, bob), other); err != nil || !differs {
 		t.Fatal(differs, err)
 	}
-	valuetest.Is(t, signatures(t, second, r.Key), "alice true", "who lost signed")
+	testkit.Is(t, signatures(t, second, r.Key), "alice true", "who lost signed")
 	// The first one loses its blob: the other takes its place, and only its own signature counts.
-	errtest.None(t, second.Blobs.Delete(t.Context(), r.Outputs["out"].Digest))
+	testkit.None(t, second.Blobs.Delete(t.Context(), r.Outputs["out"].Digest))
 	if won, _, err := artifacts.Publish(t.Context(), signing(second, bob), other); err != nil || won.OutputsDigest() != other.OutputsDigest() {
 		t.Fatal(won, err)
 	}
-	valuetest.Is(t, signatures(t, second, r.Key), "bob true", "after it was replaced")
-	errtest.None(t, artifacts.DropResult(t.Context(), second, r.Key))
-	valuetest.Is(t, len(records(t, second, "signatures/")), 0, "a result that was deleted left")
+	testkit.Is(t, signatures(t, second, r.Key), "bob true", "after it was replaced")
+	testkit.None(t, artifacts.DropResult(t.Context(), second, r.Key))
+	testkit.Is(t, len(records(t, second, "signatures/")), 0, "a result that was deleted left")
 	if _, err := artifacts.SignResult(t.Context(), second, r.Key, bob); !errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("signing what is not there: %v", err)
 	}
@@ -110,7 +109,7 @@ func TestOwnIsJudged(t *testing.T) {
 	publish(t, signing(s, bob), foreign)
 	lost := storetest.NewResult(t, s, "lost", map[string]string{"out": "three"})
 	publish(t, artifacts.Alone(s), lost)
-	errtest.None(t, s.Blobs.Delete(t.Context(), lost.Outputs["out"].Digest))
+	testkit.None(t, s.Blobs.Delete(t.Context(), lost.Outputs["out"].Digest))
 	keys := []artifacts.Digest{signed.Key, foreign.Key, lost.Key}
 	for _, c := range []struct {
 		own  artifacts.Untrusted
@@ -125,7 +124,7 @@ func TestOwnIsJudged(t *testing.T) {
 	} {
 		with := artifacts.With(s, nil, artifacts.Policy{Own: c.own, Ring: c.ring, Signer: alice})
 		found, err := artifacts.Inspect(t.Context(), with, keys)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var got []string
 		for _, k := range keys {
 			got = append(got, fmt.Sprint(found[k].Hit(), " ", found[k].Foreign != nil))
@@ -153,7 +152,7 @@ func TestCheckSignatures(t *testing.T) {
 	}
 	r.Counts = map[string]int64{"records": 8}
 	aside := mem.New()
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), aside.Blobs, []byte("one"))))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), aside.Blobs, []byte("one"))))
 	publish(t, artifacts.Alone(aside), r)
 	putRecord(t, s, artifacts.ResultName(r.Key), string(stored(t, aside, r.Key)))
 	putRecord(t, s, artifacts.SignatureName(r.Key, bob.Public()), `{"format":"redsi-signature/1"}`)
@@ -192,7 +191,7 @@ func TestTransferIsExact(t *testing.T) {
 	send := func(to artifacts.Store) artifacts.Transferred {
 		t.Helper()
 		x := &artifacts.Transfer{From: from.Reader(), To: to}
-		errtest.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
+		testkit.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
 		return x.Done()
 	}
 	if d := send(to); d.Results != 1 || d.Records != 3 {
@@ -201,11 +200,11 @@ func TestTransferIsExact(t *testing.T) {
 	if got := stored(t, to, r.Key); !bytes.Equal(got, odd) {
 		t.Errorf("it came as %s", got)
 	}
-	valuetest.Is(t, signatures(t, to, r.Key), "alice true")
-	valuetest.Is(t, len(records(t, to, "")), 4, "records came", records(t, to, ""))
+	testkit.Is(t, signatures(t, to, r.Key), "alice true")
+	testkit.Is(t, len(records(t, to, "")), 4, "records came", records(t, to, ""))
 	// What is signed later goes after it.
 	bob := key(t, "bob")
-	errtest.None(t, errtest.Of(artifacts.SignResult(ctx, from, r.Key, bob)))
+	testkit.None(t, testkit.Err(artifacts.SignResult(ctx, from, r.Key, bob)))
 	if d := send(to); d.There != 1 || d.Records != 1 || signatures(t, to, r.Key) != "alice true, bob true" {
 		t.Errorf("%+v, %s", d, signatures(t, to, r.Key))
 	}
@@ -229,7 +228,7 @@ func TestTransferOfMany(t *testing.T) {
 	}
 	before := faults.Calls(storetest.RecordsList)
 	x := &artifacts.Transfer{From: s.Reader(), To: to}
-	errtest.None(t, x.Results(t.Context(), keys))
+	testkit.None(t, x.Results(t.Context(), keys))
 	if n := faults.Calls(storetest.RecordsList) - before; n != 3 || x.Done().Records != 40 {
 		t.Errorf("%d listings, %+v", n, x.Done())
 	}
@@ -271,7 +270,7 @@ func TestCollectAbout(t *testing.T) {
 		t.Errorf("go: %v", names)
 	}
 	g = collect(t, s, artifacts.GCOptions{Now: c.now})
-	valuetest.Is(t, steps(g), "E D", "go")
+	testkit.Is(t, steps(g), "E D", "go")
 	left := records(t, s, "")
 	for _, name := range kept {
 		if !slices.Contains(left, name) {
@@ -293,21 +292,21 @@ func accepted(t *testing.T, by *signature.Private) (s artifacts.Store, of *artif
 	t.Helper()
 	s = mem.New()
 	d, n, err := s.Blobs.Put(t.Context(), strings.NewReader("out"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	old := []byte(`{"config":{"argv":"a"},"format":"redsi-key/1","kind":"k","version":1}`)
 	of, _, err = artifacts.Publish(t.Context(), artifacts.Alone(s), artifacts.Result{Key: artifacts.KeyOf(old), Preimage: old, Took: time.Hour, Finished: time.Now(),
 		Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: n}}, Origin: artifacts.Origin{RunID: "r", Step: "step.k.x"}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	preimage = bytes.Replace(old, []byte(`"a"`), []byte(`"a # <b>"`), 1)
 	a, err = artifacts.NewAcceptance(artifacts.Acceptance{Key: artifacts.KeyOf(preimage), Of: of.Key, Step: "step.k.x", Outputs: of.OutputsDigest(),
 		Changes: []artifacts.AcceptedChange{{Path: "config.argv", Old: `"a"`, New: `"a # <b>"`}}, Reason: "a comment", By: "alice", When: time.Unix(1e9, 0).UTC()}, by)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return s, of, preimage, a
 }
 
 func TestAccept(t *testing.T) {
 	s, of, preimage, a := accepted(t, key(t, "alice"))
-	errtest.None(t, artifacts.Accept(t.Context(), artifacts.Alone(s), of, preimage, a))
+	testkit.None(t, artifacts.Accept(t.Context(), artifacts.Alone(s), of, preimage, a))
 	r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key)
 	if err != nil || r == nil {
 		t.Fatal(r, err)
@@ -321,23 +320,23 @@ func TestAccept(t *testing.T) {
 	}
 	// It is kept: no run names it.
 	g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Grace: time.Nanosecond, Now: time.Now().Add(time.Hour)})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key); err != nil || r == nil {
 		t.Errorf("collected: %+v, %v", g, err)
 	}
 	list, err := artifacts.Acceptances(t.Context(), s)
-	valuetest.That(t, err == nil && len(list) == 1 && list[0].Ended == nil && list[0].ID() == a.ID(), list, err)
+	testkit.That(t, err == nil && len(list) == 1 && list[0].Ended == nil && list[0].ID() == a.ID(), list, err)
 	their := mem.New()
-	errtest.None(t, (&artifacts.Transfer{From: s.Reader(), To: their}).Results(t.Context(), []artifacts.Digest{a.Key}))
-	errtest.None(t, errtest.Of(artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice"))))
-	errtest.None(t, artifacts.Withdraw(t.Context(), s, a, "bob", time.Unix(2e9, 0).UTC()))
+	testkit.None(t, (&artifacts.Transfer{From: s.Reader(), To: their}).Results(t.Context(), []artifacts.Digest{a.Key}))
+	testkit.None(t, testkit.Err(artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice"))))
+	testkit.None(t, artifacts.Withdraw(t.Context(), s, a, "bob", time.Unix(2e9, 0).UTC()))
 	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key); err != nil || r != nil {
 		t.Errorf("after it was withdrawn: %+v, %v", r, err)
 	}
 	if left := records(t, s, "signatures/"+a.Key.Hex()+"/"); len(left) != 0 {
 		t.Errorf("after it was withdrawn its signatures are there: %v", left)
 	}
-	errtest.None(t, s.Records.Put(t.Context(), "pins/bytes", []byte(of.Outputs["out"].Digest.Hex())))
+	testkit.None(t, s.Records.Put(t.Context(), "pins/bytes", []byte(of.Outputs["out"].Digest.Hex())))
 	// That it was withdrawn is known for good: a copy from elsewhere never counts again.
 	for _, name := range []string{"no result", "gc", "a result of a run, and gc"} {
 		if strings.HasPrefix(name, "a result") {
@@ -346,7 +345,7 @@ func TestAccept(t *testing.T) {
 			storetest.Publish(t, s, made)
 		}
 		if strings.HasSuffix(name, "gc") {
-			errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})))
+			testkit.None(t, testkit.Err(artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})))
 		}
 		if list, err = artifacts.Acceptances(t.Context(), s); err != nil || len(list) != 1 || list[0].Ended == nil || list[0].Ended.By != "bob" {
 			t.Errorf("%s: %+v, %v", name, list, err)
@@ -390,13 +389,13 @@ func acceptedByWhom(t *testing.T) {
 		"of another store, revoked":      {bob, artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Revoked: []signature.Public{bob.Public()}}}, true, artifacts.RevokedKey},
 	} {
 		own, of, preimage, a := accepted(t, c.by)
-		errtest.None(t, artifacts.Accept(t.Context(), artifacts.Alone(own), of, preimage, a))
+		testkit.None(t, artifacts.Accept(t.Context(), artifacts.Alone(own), of, preimage, a))
 		s := artifacts.With(own, nil, c.policy)
 		if c.foreign {
 			s = artifacts.With(mem.New(), []artifacts.Other{{Reader: own.Reader(), Name: "theirs"}}, c.policy)
 		}
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{a.Key})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		e := found[a.Key]
 		if c.why == "" && !e.Hit() || c.why != "" && (e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != c.why) {
 			t.Errorf("%s: hit %v, %s", name, e.Hit(), e.Miss())
@@ -431,9 +430,9 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	if err != nil || hit == nil {
 		t.Fatal(hit, err)
 	}
-	errtest.None(t, theirs.Records.Delete(t.Context(), artifacts.ResultName(a.Key)))
-	errtest.None(t, artifacts.Accept(t.Context(), artifacts.Alone(theirs), of, preimage, a))
-	errtest.Says(t, artifacts.Bring(t.Context(), s, hit, nil), "bob")
+	testkit.None(t, theirs.Records.Delete(t.Context(), artifacts.ResultName(a.Key)))
+	testkit.None(t, artifacts.Accept(t.Context(), artifacts.Alone(theirs), of, preimage, a))
+	testkit.ErrSays(t, artifacts.Bring(t.Context(), s, hit, nil), "bob")
 	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(own), a.Key); err != nil || r != nil {
 		t.Errorf("own has %+v, %v", r, err)
 	}
@@ -444,9 +443,9 @@ func TestAcceptedMeanwhile(t *testing.T) {
 func TestPlantedAcceptance(t *testing.T) {
 	ctx := context.Background()
 	from, result, preimage, a := accepted(t, key(t, "alice"))
-	errtest.None(t, artifacts.Accept(ctx, artifacts.Alone(from), result, preimage, a))
+	testkit.None(t, artifacts.Accept(ctx, artifacts.Alone(from), result, preimage, a))
 	r, err := artifacts.Lookup(ctx, artifacts.Alone(from), a.Key)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	text := r.Origin.Accepted
 	for name, plant := range map[string]func(r *artifacts.Result){
 		"changed": func(r *artifacts.Result) { r.Origin.Accepted = strings.Replace(text, "a comment", "a Comment", 1) },
@@ -469,6 +468,6 @@ func TestPlantedAcceptance(t *testing.T) {
 		}
 	}
 	for _, bad := range []artifacts.Acceptance{{By: "a"}, {Reason: "r"}, {By: "a", Reason: strings.Repeat("r", 5000)}} {
-		errtest.Some(t, errtest.Of(artifacts.NewAcceptance(bad, nil)), bad)
+		testkit.Some(t, testkit.Err(artifacts.NewAcceptance(bad, nil)), bad)
 	}
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // brokenStore is a directory with one of every kind of harm, and the key that
@@ -29,7 +28,7 @@ func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.
 	t.Helper()
 	root = t.TempDir()
 	s, err := dir.Open(root)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	keys := map[string]artifacts.Digest{}
 	for _, name := range []string{"sound", "flipped", "short", "lost", "damaged", "newer"} {
 		r := storetest.NewResult(t, s, name, map[string]string{"out": "output of " + name, "log": "log of " + name})
@@ -44,7 +43,7 @@ func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.
 		return p
 	}
 	flipped, short := path("output of flipped"), path("output of short")
-	errtest.None(t, errors.Join(os.Chmod(flipped, 0o644), os.WriteFile(flipped, []byte("output of flopped"), 0o644),
+	testkit.None(t, errors.Join(os.Chmod(flipped, 0o644), os.WriteFile(flipped, []byte("output of flopped"), 0o644),
 		os.Chmod(short, 0o644), os.WriteFile(short, []byte("outp"), 0o644), os.Remove(path("log of lost"))))
 	putRecord(t, s, artifacts.ResultName(keys["damaged"]), "{}")
 	newer := `{"format":"redsi.result/9"`
@@ -129,7 +128,7 @@ func TestCheckGoesOn(t *testing.T) {
 			}
 		}
 	}
-	valuetest.Is(t, failed, 3, "failed reads reported 3")
+	testkit.Is(t, failed, 3, "failed reads reported 3")
 	// A record that cannot be read hides no other's problem, and stays.
 	base, _, sound := brokenStore(t)
 	for _, name := range []string{artifacts.ResultName(sound), artifacts.CheckpointName(sound, 1)} {
@@ -158,9 +157,9 @@ func TestCheckGoesOn(t *testing.T) {
 func TestDropCorrupt(t *testing.T) {
 	s, root, _ := brokenStore(t)
 	for content, want := range map[string]bool{"output of sound": false, "output of flipped": true, "log of lost": false} {
-		valuetest.Of(t, want, content)(artifacts.DropCorrupt(t.Context(), s, artifacts.Sum([]byte(content))))
+		testkit.Of(t, want, content)(artifacts.DropCorrupt(t.Context(), s, artifacts.Sum([]byte(content))))
 	}
-	errtest.None(t, os.RemoveAll(filepath.Join(root, "blobs")))
+	testkit.None(t, os.RemoveAll(filepath.Join(root, "blobs")))
 	if _, err := artifacts.DropCorrupt(t.Context(), s, artifacts.Sum(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a store whose folder is gone: %v", err)
 	}
@@ -172,10 +171,10 @@ func TestDropCorruptOnTheWay(t *testing.T) {
 	s := mem.New()
 	d := storetest.Put(t, s, []byte("whole"))
 	for bits, want := range map[string]bool{"\x01\x02": false, "\x00\x04": false, "\x01\x00": false, "\x08\x08\x08\x08\x08\x08": false, "\x08\x08\x08\x08\x08\x08\x08": true} {
-		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))))
+		testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))))
 		dropped, err := artifacts.DropCorrupt(t.Context(), flipping(s, []byte(bits)), d)
-		errtest.None(t, err, bits)
-		valuetest.Is(t, dropped, want, bits)
+		testkit.None(t, err, bits)
+		testkit.Is(t, dropped, want, bits)
 	}
 }
 
@@ -245,7 +244,7 @@ func TestTransferResumes(t *testing.T) {
 		t.Errorf("%+v, want %d blobs", sum, want)
 	}
 	hits, err := artifacts.LookupMany(ctx, artifacts.Alone(to), keys)
-	valuetest.That(t, err == nil && len(hits) == len(keys) && hits[keys[0]].Log != nil, len(hits), err)
+	testkit.That(t, err == nil && len(hits) == len(keys) && hits[keys[0]].Log != nil, len(hits), err)
 }
 
 // TestTransferOfWhatDiffers: of two results the first stays, a lost one is told, and a
@@ -259,12 +258,12 @@ func TestTransferOfWhatDiffers(t *testing.T) {
 	publish(t, artifacts.Alone(to), theirs)
 	lost := storetest.NewResult(t, from, "b", map[string]string{"out": "lost"})
 	publish(t, artifacts.Alone(from), lost)
-	errtest.None(t, from.Blobs.Delete(ctx, lost.Outputs["out"].Digest))
+	testkit.None(t, from.Blobs.Delete(ctx, lost.Outputs["out"].Digest))
 	silent := storetest.NewResult(t, from, "c", map[string]string{"out": "c"})
 	silent.Log = &artifacts.Log{Digest: artifacts.Sum([]byte("gone")), Size: 4}
 	publish(t, artifacts.Alone(from), silent)
 	x := &artifacts.Transfer{From: from.Reader(), To: to}
-	errtest.None(t, x.Results(ctx, []artifacts.Digest{mine.Key, lost.Key, silent.Key, silent.Key}))
+	testkit.None(t, x.Results(ctx, []artifacts.Digest{mine.Key, lost.Key, silent.Key, silent.Key}))
 	d := x.Done()
 	if d.There != 1 || d.Results != 1 || len(d.Differs) != 1 || d.Differs[0] != mine.Key || !strings.Contains(d.Lost[lost.Key], "lost") {
 		t.Errorf("%+v", d)
@@ -284,17 +283,17 @@ func TestTransferHold(t *testing.T) {
 	publish(t, artifacts.Alone(from), r)
 	x := &artifacts.Transfer{From: from.Reader(), To: to}
 	release, err := x.Hold(ctx, "push-1")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	c.now = c.now.Add(time.Second)
-	errtest.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
+	testkit.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
 	collect := func(want int) {
 		t.Helper()
 		c.now = c.now.Add(day)
 		g, err := artifacts.Collect(ctx, to, artifacts.GCOptions{Grace: 1, Now: c.now})
-		errtest.None(t, err, g)
-		valuetest.Is(t, len(g.Results), want, g)
+		testkit.None(t, err, g)
+		testkit.Is(t, len(g.Results), want, g)
 	}
 	collect(0)
-	errtest.None(t, release())
+	testkit.None(t, release())
 	collect(1)
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/trial"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMain: the test's program is the bench, where it is started as one, and a piece of it; else it has a card of software.
@@ -40,7 +39,7 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 	t.Helper()
 	dir := filepath.Join(folder, "card-quick-"+kind+"-weights2")
 	model = filepath.Join(dir, "model")
-	errtest.None(t, os.MkdirAll(model, 0o755))
+	testkit.None(t, os.MkdirAll(model, 0o755))
 	tensor.SetNumThreads(1)
 	sizes := rates.Shape{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Layers: 2}
 	var err error
@@ -58,7 +57,7 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 			m.Close()
 		}
 	}
-	errtest.None(t, errors.Join(err, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)))
+	testkit.None(t, errors.Join(err, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)))
 	return model
 }
 
@@ -81,12 +80,12 @@ func TestCardWorkloads(t *testing.T) {
 		for _, device := range []string{"cpu", "cuda:0"} {
 			before := tensor.Live()
 			w, err := onDevice([]string{"-quick", "-device=" + device, "-dtype=fp32", models[c.model]}, workloads[c.piece])
-			errtest.None(t, err, c.piece, device)
+			testkit.None(t, err, c.piece, device)
 			if w.warm != nil {
 				err = w.warm()
 			}
 			for range 2 {
-				errtest.None(t, err, c.piece, device)
+				testkit.None(t, err, c.piece, device)
 				var work float64
 				if work, err = w.run(); work != float64(c.work) {
 					t.Errorf("%s on %s: a slice of %g, want %d", c.piece, device, work, c.work)
@@ -97,9 +96,9 @@ func TestCardWorkloads(t *testing.T) {
 				checkGraphs(t, device, w.graphs())
 			}
 			w.close()
-			valuetest.Is(t, tensor.Live(), before, c.piece, device)
+			testkit.Is(t, tensor.Live(), before, c.piece, device)
 		}
-		valuetest.Is(t, found["cpu"], found["cuda:0"], c.piece)
+		testkit.Is(t, found["cpu"], found["cuda:0"], c.piece)
 	}
 }
 
@@ -120,9 +119,9 @@ func checkGraphs(t *testing.T, device string, g *graphs) {
 // TestSingle: a training that is to ask for operation by operation replays nothing.
 func TestSingle(t *testing.T) {
 	w, err := onDevice([]string{"-quick", "-dtype=fp32", "-single", quickModel(t, t.TempDir(), "train")}, cardTrain)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer w.close()
-	errtest.None(t, errtest.Of(w.run()))
+	testkit.None(t, testkit.Err(w.run()))
 	if got, want := *w.graphs(), (graphs{Single: int64(quickSizes.updates)}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -139,9 +138,9 @@ func TestCardLines(t *testing.T) {
 		if strings.HasPrefix(l.name, "cuda/train_") && !strings.HasPrefix(l.name, "cuda/train_base_vs_b") {
 			continue // as small as each other, and with one peer
 		}
-		errtest.None(t, l.needs(e))
+		testkit.None(t, l.needs(e))
 		command, err := l.peer.command(e)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if command[0] == machinePython() {
 			l.peer, l.others = l.ours, nil
 		}
@@ -169,7 +168,7 @@ func TestSizes(t *testing.T) {
 	for name, s := range map[string]sizes{"FULL": paperSizes, "QUICK": quickSizes} {
 		want := fmt.Sprintf("\n%s = types.SimpleNamespace(batch=%d, batches=%d, updates=%d, queries=%d, documents=%d, ",
 			name, s.batch, s.batches, s.updates, s.queries, s.documents)
-		valuetest.Says(t, strings.ReplaceAll(string(script), "109_739", "109739"), want)
+		testkit.Says(t, strings.ReplaceAll(string(script), "109_739", "109739"), want)
 	}
 }
 
@@ -185,7 +184,7 @@ func TestFlops(t *testing.T) {
 		return w.run()
 	}
 	operations, err := work("card-products", "-flops", model)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if each := operations / float64(quickSizes.updates); each < 1e6 {
 		t.Errorf("%g operations an update", each)
 	}
@@ -194,7 +193,7 @@ func TestFlops(t *testing.T) {
 		t.Errorf("%g operations: %v", large, err)
 	}
 	for _, args := range [][]string{{"-hours", model}, {"-dtype=int4", model}, {"-device=tpu", model}, {filepath.Join(model, "none")}} {
-		errtest.Some(t, errtest.Of(work("card-products", args...)), args)
+		testkit.Some(t, testkit.Err(work("card-products", args...)), args)
 	}
 }
 

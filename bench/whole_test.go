@@ -19,9 +19,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
@@ -133,7 +131,7 @@ func TestEnough(t *testing.T) {
 			sides[1] = append(sides[1], sample{Seconds: c.peer[i], Work: 1})
 		}
 		l := line{value: c.value}
-		valuetest.Is(t, l.enough(&env{pairs: agreeing}, sides, c.took), c.want, c.ours, c.peer)
+		testkit.Is(t, l.enough(&env{pairs: agreeing}, sides, c.took), c.want, c.ours, c.peer)
 		low, high := l.interval(sides)
 		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
 			t.Errorf("%v beside %v: from %g to %g, want %g and %g", c.ours, c.peer, low, high, c.low, c.high)
@@ -145,16 +143,16 @@ func TestEnough(t *testing.T) {
 func TestShared(t *testing.T) {
 	dir, runs := filepath.Join(t.TempDir(), "dag"), filepath.Join(t.TempDir(), "runs")
 	program := filepath.Join(t.TempDir(), "program")
-	errtest.None(t, os.WriteFile(program, []byte("#!/bin/sh\nmkdir -p out; touch out/1 out/2; test -e ran; echo $? >> "+runs+"\n"), 0o755))
+	testkit.None(t, os.WriteFile(program, []byte("#!/bin/sh\nmkdir -p out; touch out/1 out/2; test -e ran; echo $? >> "+runs+"\n"), 0o755))
 	for _, c := range []struct{ in, what, want string }{
 		{dir, "again", "10"}, {dir, "plan", "0"}, {dir, "first", "1"}, {dir, "again", "0"}, {"", "again", "10"},
 	} {
-		errtest.None(t, errtest.Of(runDAG([]string{"-in=" + c.in, "snakemake", program, "wide", "2", c.what})))
+		testkit.None(t, testkit.Err(runDAG([]string{"-in=" + c.in, "snakemake", program, "wide", "2", c.what})))
 		data, err := os.ReadFile(runs)
 		if got := strings.ReplaceAll(string(data), "\n", ""); err != nil || got != c.want {
 			t.Errorf("%s in %q: ran %q, want %q: %v", c.what, c.in, got, c.want, err)
 		}
-		errtest.None(t, os.Remove(runs))
+		testkit.None(t, os.Remove(runs))
 	}
 }
 
@@ -162,7 +160,7 @@ func TestShared(t *testing.T) {
 func TestTakes(t *testing.T) {
 	all := 0.0
 	lines, err := choose(allLines(), "")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, l := range lines {
 		if l.takes == 0 {
 			t.Errorf("it is not known what %s takes", l.name)
@@ -179,14 +177,14 @@ func TestTable(t *testing.T) {
 	t.Chdir("..")
 	page := string(goldens.Text(t, tablePage))
 	rows, err := readRows(resultsFile)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	made, err := withTable(page, rows, func(revision string) bool {
 		_, after, _ := strings.Cut(page, "revision "+revision+",")
 		line, _, _ := strings.Cut(after, "\n")
 		return strings.Contains(line, oldMark)
 	})
-	errtest.None(t, err)
-	valuetest.Deep(t, made, page)
+	testkit.None(t, err)
+	testkit.Deep(t, made, page)
 	for _, r := range rows {
 		if !slices.ContainsFunc(allLines(), func(l line) bool { return r.Name == l.name || r.Name == l.name+"_memory" }) {
 			t.Errorf("%s has a row, and there is no such line", r.Name)
@@ -198,8 +196,8 @@ func TestTable(t *testing.T) {
 // row below its floor is an error that names it, after all lines were measured.
 func TestPeers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	filetest.Write(t, resultsFile, "")
-	filetest.Write(t, tablePage, tableBegin+tableEnd)
+	testkit.Write(t, resultsFile, "")
+	testkit.Write(t, tablePage, tableBegin+tableEnd)
 	said := func(is string, seconds float64, file ...string) side {
 		script := fmt.Sprintf(`echo %s >> "$0"; echo '{"seconds": %g, "work": 1, "is": "%s"}'`, is, seconds, is)
 		return side{command: func(*env) ([]string, error) { return []string{"sh", "-c", script, filepath.Join(file...)}, nil }}
@@ -210,39 +208,39 @@ func TestPeers(t *testing.T) {
 		{name: "high", value: seconds, target: 1, ours: said("ours", 1, ran), peer: said("eager", 2, ran)},
 	}
 	e := &env{ctx: context.Background(), pairs: agreeing, cores: 1, ran: map[string]sample{}}
-	errtest.Says(t, measureAll(e, lines), "below the floor: low;")
+	testkit.ErrSays(t, measureAll(e, lines), "below the floor: low;")
 	rows, err := readRows(resultsFile)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if len(rows) != 2 || rows[0].Against != "compiled" || rows[0].Ratio != 2 || rows[0].Threads != 1 || rows[0].Date == "" ||
 		!slices.Equal(rows[0].Others, []other{{"eager", 2.1, 2.1}, {"slow", 9, 9}}) || rows[1].Pairs != 2 {
 		t.Errorf("%+v", rows)
 	}
 	text := string(goldens.Text(t, ran))
-	valuetest.Is(t, strings.Count(text, "slow"), 1, "ran", text)
-	valuetest.Is(t, strings.Count(text, "compiled"), 3, "ran", text)
+	testkit.Is(t, strings.Count(text, "slow"), 1, "ran", text)
+	testkit.Is(t, strings.Count(text, "compiled"), 3, "ran", text)
 	made := table(append(lines, line{name: "new"}), rows, func(string) bool { return true })
 	for _, want := range []string{"| `low` |  | 3 | 1 / 2 s | 2.00, **below** | compiled; eager: 2.10; slow: 9.00 | [1] |", "| `new` |  |  |  | not measured |", oldMark} {
-		valuetest.Says(t, made, want)
+		testkit.Says(t, made, want)
 	}
 }
 
 // TestRows: a row tells how much of a work it is of and what was replayed; a quick measurement is not kept.
 func TestRows(t *testing.T) {
 	t.Chdir(t.TempDir())
-	errtest.None(t, os.Mkdir(filepath.Dir(resultsFile), 0o755))
-	filetest.Write(t, tablePage, tableBegin+tableEnd)
+	testkit.None(t, os.Mkdir(filepath.Dir(resultsFile), 0o755))
+	testkit.Write(t, tablePage, tableBegin+tableEnd)
 	all := []line{
 		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
 		{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
 	}
 	e := &env{ctx: context.Background(), pairs: 1, cores: 1, quick: true}
-	errtest.None(t, measureAll(e, all[:1]))
+	testkit.None(t, measureAll(e, all[:1]))
 	if data, err := os.ReadFile(resultsFile); err == nil {
 		t.Fatalf("a quick run left %s", data)
 	}
 	e.quick = false
 	for _, lines := range [][]line{all, all[1:]} { // the second replaces the first one's row, and leaves the other
-		errtest.None(t, measureAll(e, lines))
+		testkit.None(t, measureAll(e, lines))
 	}
 	got := goldens.Lines[map[string]any](t, resultsFile)
 	for _, row := range got {
@@ -263,13 +261,13 @@ func TestRows(t *testing.T) {
 		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0, "single": 2.0}},
 		{"name": "whole", "unit": "ms", "ours_of": 4.0, "peer_of": 4.0},
 	}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	for want, r := range map[string]result{
 		"": {}, "  2.40 to 2.60, 4 pairs": {Pairs: 4, Low: 2.4, High: 2.6}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448},
 		"  3 graphs, replayed 40 times; 2 updates without":      {Graphs: &graphs{3, 40, 2, ""}},
 		"  0 graphs, replayed 0 times; 9 updates without: full": {Graphs: &graphs{0, 0, 9, "full"}},
 	} {
-		valuetest.Is(t, r.notes(), want)
+		testkit.Is(t, r.notes(), want)
 	}
 }
 
@@ -286,7 +284,7 @@ func TestTraffic(t *testing.T) {
 	}))
 	defer s.Close()
 	got, err := site{s.URL + "/", s.Client()}.byAll()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if n := tries.Load(); n != clients*askedQuestions+1 || got.Refused != 1 || got.P50 > got.P99 || got.Rate <= 0 || got.Rate > clients*askedQuestions {
 		t.Errorf("%+v after %d tries", got, n)
 	}

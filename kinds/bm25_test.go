@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -41,7 +40,7 @@ func (l *local) ranked(kind string, config map[string]any) (map[string]string, m
 	if err != nil {
 		return nil, nil, err
 	}
-	rankings := errtest.Value(trec.ReadRun(bytes.NewReader(l.bytes(res.Outputs["run"]))))(l.t)
+	rankings := testkit.Value(trec.ReadRun(bytes.NewReader(l.bytes(res.Outputs["run"]))))(l.t)
 	out := map[string]string{}
 	for _, r := range rankings {
 		out[r.Query] = strings.Join(metrics.Documents(&r), " ")
@@ -57,10 +56,10 @@ func TestBM25(t *testing.T) {
 	l := newLocal(t)
 	corpus, queries := l.askedOfRivers()
 	run, _, err := l.ranked("bm25", map[string]any{"corpus": corpus, "queries": queries})
-	errtest.None(t, err)
-	valuetest.That(t, len(run) == 2 && run["2"] == "1 0" && run["4"] == "2 4", "run", run)
+	testkit.None(t, err)
+	testkit.That(t, len(run) == 2 && run["2"] == "1 0" && run["4"] == "2 4", "run", run)
 	run, report, err := l.ranked("bm25", map[string]any{"corpus": corpus, "queries": queries, "expand": []any{queries}, "depth": int64(1)})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if run["4"] != "1" || report["appended_queries"] != 1. || report["expanded_documents"] != 1. {
 		t.Errorf("expanded: run %v, report %v", run, report)
 	}
@@ -88,8 +87,8 @@ func TestBM25Options(t *testing.T) {
 	} {
 		c.config["corpus"], c.config["queries"] = corpus, queries
 		run, _, err := l.ranked("bm25", c.config)
-		errtest.None(t, err)
-		valuetest.Is(t, run["2"], c.want, c.config)
+		testkit.None(t, err)
+		testkit.Is(t, run["2"], c.want, c.config)
 	}
 	mistakes(t, "bm25", map[string]any{"corpus": corpus, "queries": queries}, map[string]map[string]any{
 		"depth":     {"depth": int64(0)},
@@ -126,7 +125,7 @@ func TestBM25Study(t *testing.T) {
 	var report struct{ Formula, Tokenizer string }
 	for setting, want := range map[string]string{"anserini": "lucene lucene_english", "bm25s_stemmed": "lucene words", "rank_bm25": "okapi whitespace"} {
 		l.json(out[fmt.Sprintf("step.bm25.nq[%q].report", "title/html_norm/"+setting)], &report)
-		valuetest.Is(t, report.Formula+" "+report.Tokenizer, want, setting)
+		testkit.Is(t, report.Formula+" "+report.Tokenizer, want, setting)
 	}
 	paper := l.outputsOf(l.part(map[string]string{"scale": "toy"}, `step.bm25.nq["title/bm25"]`))
 	if got, want := out[`step.bm25.nq["title/html_norm/anserini"].run`], paper[`step.bm25.nq["title/bm25"].run`]; got.Digest != want.Digest {
@@ -148,10 +147,10 @@ func TestBM25Study(t *testing.T) {
 	}
 	text := string(l.bytes(out["table.published.markdown"]))
 	for _, name := range []string{"| GenRet ", "| a user "} { // the others are of key url
-		valuetest.Says(t, text, name)
+		testkit.Says(t, text, name)
 	}
 	text = squeezed(string(l.bytes(out[`table.bm25["recall_1"].markdown`])))
-	valuetest.Says(t, text, "| Title | SimpleNorm | 61 |", "| Title | HtmlNorm | 61 |")
+	testkit.Says(t, text, "| Title | SimpleNorm | 61 |", "| Title | HtmlNorm | 61 |")
 }
 
 // npyFile is a file of numpy.save.
@@ -187,13 +186,13 @@ func TestDense(t *testing.T) {
 		t.Fatalf("%v, %v", matrix, err)
 	}
 	run, report, err := l.ranked("dense", map[string]any{"embeddings": embeddings, "query_embeddings": asked, "queries": queries})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if run["2"] != "1 4 0 2 3" || run["3"] != "3 0 2 4 1" || run["4"] != "0 1 2 3 4" || report["hits"] != 15. {
 		t.Errorf("run %v, report %v", run, report)
 	}
 	run, _, err = l.ranked("dense", map[string]any{"embeddings": embeddings, "query_embeddings": asked, "queries": queries, "similarity": "cosine", "depth": int64(2)})
-	errtest.None(t, err, run)
-	valuetest.Is(t, run["3"], "0 2", run)
+	testkit.None(t, err, run)
+	testkit.Is(t, run["3"], "0 2", run)
 
 	for _, c := range []struct {
 		kind, want string

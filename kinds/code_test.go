@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -56,7 +55,7 @@ import helper
 import far
 1,2
 `
-	valuetest.Is(t, l.text(got.Outputs["stdout"].Digest), want, "it saw")
+	testkit.Is(t, l.text(got.Outputs["stdout"].Digest), want, "it saw")
 	if names := slices.Sorted(maps.Keys(l.content(got.Outputs["out"]))); !slices.Equal(names, []string{"metrics.json", "plots/a"}) {
 		t.Errorf("it left %s", names)
 	}
@@ -98,7 +97,7 @@ func TestPythonKey(t *testing.T) {
 		{"p.hcl", pipeline(`sources `, "files = {}\n  sources"), true},
 		{"p.hcl", pipeline(`sources `, "files = { \"p.yaml\" = \"1\" }\n  sources"), false},
 	} {
-		valuetest.Is(t, (key(c.name, c.text) == base), c.same, c.name, c.text)
+		testkit.Is(t, (key(c.name, c.text) == base), c.same, c.name, c.text)
 	}
 	exact := pipeline(`sources `, "exact = true\n  sources")
 	if key("p.hcl", exact, "src/helper.py", "x = 1 # one\n") == key("p.hcl", exact) {
@@ -123,8 +122,8 @@ func TestScript(t *testing.T) {
 	if s := l.text(got.Outputs["stdout"].Digest); s != "./bin/x.sh\n./conf/params.yaml\n./left\n./lib/a/b.sh\n./lib/other\n./o/x\n" {
 		t.Errorf("it saw %s", s)
 	}
-	valuetest.Is(t, l.text(got.Outputs["out"].Files[0].Digest), "bin/x.sh two words\n", "it wrote")
-	valuetest.Is(t, got.Env["step: written, not in outputs"], "left", "it noted")
+	testkit.Is(t, l.text(got.Outputs["out"].Files[0].Digest), "bin/x.sh two words\n", "it wrote")
+	testkit.Is(t, got.Env["step: written, not in outputs"], "left", "it noted")
 }
 
 // What a program lacked of the pipeline's folder, or used of it, is named with the line that
@@ -214,9 +213,9 @@ step "python" "each" {
   code     = ["src/h*"]
   inputs   = { x = each.file }
 }`
-	sources := errtest.Value(syntax.Read(study(t, files)))(t)
+	sources := testkit.Value(syntax.Read(study(t, files)))(t)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	for _, name := range []string{"src/fit.py", "src/helper.py", "lib/far.py"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(p.Sources)), func(full string) bool { return strings.HasSuffix(full, "/"+name) }) {
 			t.Errorf("%s is not among the sources", name)
@@ -241,7 +240,7 @@ func TestNotebookStep(t *testing.T) {
 	want := `.step/redsi_notebook.py nb/a.ipynb .step/executed/a.ipynb
 {"cells":[{"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],"source":"import helper"}],"metadata":{},"nbformat":4}x = 1
 `
-	valuetest.Is(t, l.text(got[0].Outputs["stdout"].Digest), want, "it saw")
+	testkit.Is(t, l.text(got[0].Outputs["stdout"].Digest), want, "it saw")
 	copied, ok := got[0].Outputs["notebook"].File("a.ipynb")
 	if page, has := got[0].Outputs["notebook"].File("a.html"); !ok || !has || l.text(copied.Digest) != "ran\n" || l.text(page.Digest) != "<p>ran</p>\n" {
 		t.Errorf("it left %v", got[0].Outputs["notebook"].Files)

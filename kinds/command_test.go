@@ -20,9 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -56,7 +54,7 @@ table "t" {
 func writePipeline(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "p.hcl")
-	filetest.Write(t, file, text)
+	testkit.Write(t, file, text)
 	return file
 }
 
@@ -83,10 +81,10 @@ in/all:
 0
 1
 `
-	valuetest.Is(t, l.text(seen.Digest), want, "the program saw")
+	testkit.Is(t, l.text(seen.Digest), want, "the program saw")
 	table := l.text(got[2].Outputs["csv"].Digest)
 	for _, row := range []string{"a,3,1.5", "b,4,1.5"} {
-		valuetest.Says(t, table, row)
+		testkit.Says(t, table, row)
 	}
 }
 
@@ -134,7 +132,7 @@ func TestCommandKey(t *testing.T) {
 		t.Error("another script has the same key")
 	}
 	dir := t.TempDir()
-	filetest.Program(t, filepath.Join(dir, "sh"), "#!/bin/sh\n")
+	testkit.Program(t, filepath.Join(dir, "sh"), "#!/bin/sh\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	if keys(base) == before || keys(scripted) == scriptedBefore || keys(unnamed) != unnamedBefore {
 		t.Error("another program has the same key, or one that is not named has not")
@@ -205,7 +203,7 @@ step "command" "by_awk" {
   outputs = ["o"]
 }
 `), nil))
-	valuetest.Is(t, l.text(got[1].Outputs["stdout"].Digest), "typed ehu", "bash printed")
+	testkit.Is(t, l.text(got[1].Outputs["stdout"].Digest), "typed ehu", "bash printed")
 	for text, want := range map[string]string{
 		"no-such-tool in/x | cat > out/o": "bash exited with code 127; the end of its standard error:\nscript: line 1: no-such-tool: command not found",
 		"echo $NOWHERE > out/o":           "script: line 1: NOWHERE: unbound variable",
@@ -225,7 +223,7 @@ func TestCommandFullDisk(t *testing.T) {
 		pl := l.plan(writePipeline(t, commandStep(fmt.Sprintf("argv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }", name))), nil)
 		ctx := context.Background()
 		digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if strings.HasPrefix(want, "the store") {
 			store, faults := storetest.Faulty(l.Store.Own)
 			l.Store = artifacts.Alone(store)
@@ -234,7 +232,7 @@ func TestCommandFullDisk(t *testing.T) {
 			l.Scratch = fullDisk{l.Scratch}
 		}
 		_, err = l.Do(ctx, workflows.DoRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
-		valuetest.That(t, isPermanent(err) && strings.Contains(err.Error(), want), "got", err, "want", want)
+		testkit.That(t, isPermanent(err) && strings.Contains(err.Error(), want), "got", err, "want", want)
 	}
 }
 
@@ -250,23 +248,23 @@ func TestCommandOtherProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	tool := filepath.Join(dir, "tool")
-	filetest.Program(t, tool, "#!/bin/sh\necho 1 > out/o\n")
+	testkit.Program(t, tool, "#!/bin/sh\necho 1 > out/o\n")
 	l := newLocal(t)
 	pl := l.plan(writePipeline(t, commandStep(`argv = ["tool"]`)), nil)
-	filetest.Program(t, tool, "#!/bin/sh\necho 22 > out/o\n")
-	errtest.Says(t, errtest.Of(l.tryFirst(pl)), "give all workers the same program")
+	testkit.Program(t, tool, "#!/bin/sh\necho 22 > out/o\n")
+	testkit.ErrSays(t, testkit.Err(l.tryFirst(pl)), "give all workers the same program")
 	pl = l.plan(writePipeline(t, commandStep("script = \"tool\"\nprograms = [\"tool\"]")), nil)
-	filetest.Program(t, tool, "#!/bin/sh\necho 1 > out/o\n")
-	errtest.Says(t, errtest.Of(l.tryFirst(pl)), "this worker's "+tool+" has the digest")
+	testkit.Program(t, tool, "#!/bin/sh\necho 1 > out/o\n")
+	testkit.ErrSays(t, testkit.Err(l.tryFirst(pl)), "this worker's "+tool+" has the digest")
 	file := writePipeline(t, commandStep("argv = [\"no-such-tool\"]\nprogram = \""+strings.Repeat("ab", 32)+"\""))
-	errtest.Says(t, errtest.Of(l.tryFirst(l.plan(file, nil))), "on this worker: program no-such-tool")
+	testkit.ErrSays(t, testkit.Err(l.tryFirst(l.plan(file, nil))), "on this worker: program no-such-tool")
 }
 
 // tryFirst does the first step of a plan.
 func (l *local) tryFirst(pl *plan.Plan) (workflows.Outcome, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest := errtest.Value(plan.Store(ctx, l.Store.Own.Blobs, pl))(l.t)
+	digest := testkit.Value(plan.Store(ctx, l.Store.Own.Blobs, pl))(l.t)
 	out, err := l.Do(ctx, workflows.DoRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
 	if err != nil {
 		return workflows.Outcome{}, err
@@ -301,10 +299,10 @@ func TestCommandMistakes(t *testing.T) {
 		`["b"]: is not one of`:                {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_digests": map[string]any{"b": "1"}},
 		`"/abs" is not a clean`:               {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
 	})
-	sources := errtest.Value(lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", ""))(t)
+	sources := testkit.Value(lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", ""))(t)
 	lint := func(tree map[string]any) string {
 		tree["outputs"] = []any{"o"}
-		task := errtest.Value(step.NewTask(spec, tree))(t)
+		task := testkit.Value(step.NewTask(spec, tree))(t)
 		return step.Problems(spec.Lint(task)).Error()
 	}
 	for want, tree := range map[string]map[string]any{
@@ -320,8 +318,8 @@ func TestCommandMistakes(t *testing.T) {
 		}
 	}
 	for want, argv := range map[string]string{"is a relative path": "bin/x", "to plan without it": "no-such-program", `write "./x.sh"`: "x.sh"} {
-		task := errtest.Value(step.NewTask(spec, map[string]any{"argv": []any{argv}, "files": map[string]any{"x.sh": ""}}))(t)
-		errtest.Says(t, errtest.Of(l.Registry.Resolved(context.Background(), planSources{sources}, task)), want)
+		task := testkit.Value(step.NewTask(spec, map[string]any{"argv": []any{argv}, "files": map[string]any{"x.sh": ""}}))(t)
+		testkit.ErrSays(t, testkit.Err(l.Registry.Resolved(context.Background(), planSources{sources}, task)), want)
 	}
 }
 
@@ -342,7 +340,7 @@ func TestCommandStudy(t *testing.T) {
 func shellPython(t *testing.T, dir, numpy string) {
 	t.Helper()
 	site := filepath.Join(dir, "lib", "python3.11", "site-packages")
-	errtest.None(t, os.RemoveAll(dir))
+	testkit.None(t, os.RemoveAll(dir))
 	for name, text := range map[string]string{
 		filepath.Join(dir, "pyvenv.cfg"):                          "home = /usr/bin\n",
 		filepath.Join(dir, "bin", "tool"):                         "#!" + filepath.Join(dir, "bin", "python") + "\necho > out/o\n",
@@ -350,10 +348,10 @@ func shellPython(t *testing.T, dir, numpy string) {
 		filepath.Join(site, "numpy-"+numpy+".dist-info/RECORD"):   "",
 		filepath.Join(site, "sitecustomize.py"):                   "",
 	} {
-		filetest.Program(t, name, text)
+		testkit.Program(t, name, text)
 	}
 	for _, name := range []string{"python", "pypy"} {
-		errtest.None(t, os.Symlink("/bin/sh", filepath.Join(dir, "bin", name)))
+		testkit.None(t, os.Symlink("/bin/sh", filepath.Join(dir, "bin", name)))
 	}
 }
 
@@ -367,7 +365,7 @@ func TestCommandLibraries(t *testing.T) {
 		t.Helper()
 		shellPython(t, dir, numpy)
 		key, preimage, err := l.Registry.Key(l.plan(writePipeline(t, commandStep(body)), nil).Steps[0].Task)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if strings.Contains(string(preimage), dir) {
 			t.Errorf("a path is in the key: %s", preimage)
 		}
@@ -382,7 +380,7 @@ func TestCommandLibraries(t *testing.T) {
 		"argv = [\"python\", \"fit.py\"]\nprogram_libraries = false":         false,
 		"argv = [\"sh\"]\nprograms = [\"python\"]\nprogram_libraries = true": true,
 	} {
-		valuetest.Is(t, keyOf("1.26.4", body) != keyOf("2.0.1", body), counts, body)
+		testkit.Is(t, keyOf("1.26.4", body) != keyOf("2.0.1", body), counts, body)
 	}
 	if on, off := keyOf("1", `argv = ["sh"]`), keyOf("1", "argv = [\"sh\"]\nprogram_libraries = true"); on != off {
 		t.Error("the default is in the key")
@@ -412,15 +410,15 @@ func TestCommandOtherLibraries(t *testing.T) {
 		t.Helper()
 		pl := l.plan(writePipeline(t, commandStep(body)), nil)
 		change()
-		errtest.Says(t, errtest.Of(l.tryFirst(pl)), want)
+		testkit.ErrSays(t, testkit.Err(l.tryFirst(pl)), want)
 	}
 	refused(`argv = ["python", "-c", "echo 2 > out/o"]`, ": numpy 1.26.4 -> 2.0.1; plan and run again if they have changed, and give all workers the same",
 		func() { shellPython(t, dir, "2.0.1") })
 	refused(fmt.Sprintf(`argv = ["python", "-c", "echo 1 > %s/lib/python3.11/site-packages/sitecustomize.py; echo > out/o"]`, dir), "this worker has other packages than the plan was made with", func() {})
 	shell := readFile(t, "/bin/sh")
-	errtest.None(t, os.Rename(dir, dir+".away"))
+	testkit.None(t, os.Rename(dir, dir+".away"))
 	refused(fmt.Sprintf(`argv = ["pypy", "x"]`+"\nprogram = %q", artifacts.Sum(shell).Hex()), "it was made without the program; give the digests there as libraries", func() {
-		errtest.None(t, os.Rename(dir+".away", dir))
+		testkit.None(t, os.Rename(dir+".away", dir))
 	})
 }
 
@@ -428,7 +426,7 @@ func TestCommandOtherLibraries(t *testing.T) {
 func standIn(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	filetest.Program(t, filepath.Join(dir, name), "#!/bin/sh\nset -e\n"+script)
+	testkit.Program(t, filepath.Join(dir, name), "#!/bin/sh\nset -e\n"+script)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
@@ -437,7 +435,7 @@ func study(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		filetest.Write(t, filepath.Join(dir, name), text)
+		testkit.Write(t, filepath.Join(dir, name), text)
 	}
 	return filepath.Join(dir, "p.hcl")
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // compareReport is what the tests look at.
@@ -290,7 +289,7 @@ func TestScoresExample(t *testing.T) {
 	l := newLocal(t)
 	out := l.outputs("../examples/scores/pipelines.hcl", nil)
 	text := string(l.bytes(out["table.systems.markdown"]))
-	valuetest.Says(t, text, "| Generated ids |", "<sup>ab</sup> |")
+	testkit.Says(t, text, "| Generated ids |", "<sup>ab</sup> |")
 	l.says(out[`step.score.system["generated"].report`], map[string]any{"queries": 24., "missing_queries": 1.})
 }
 
@@ -362,10 +361,10 @@ func TestForeignNames(t *testing.T) {
 	beir := l.outputs(ownPipeline(t, dir, "step \"download\" \"d\" { urls = [\"beir.tsv\"] }\nstep \"import_qrels\" \"b\" { files = step.download.d.files }\n"), nil)["step.import_qrels.b.qrels"]
 	const wantQrels = "q%201 0 enwiki:A%20b 1\nq2 0 with_blank 1\n_3 0 wide\u3000\"x\" 1\n"
 	for _, got := range []string{text("export_run.e", "qrels.txt"), text("export.e", "trec/qrels.test.txt"), strings.ReplaceAll(string(l.bytes(beir)), "%25", "%")} {
-		valuetest.Is(t, strings.ReplaceAll(got, "%E3%80%80", "\u3000"), wantQrels, "judgments", got)
+		testkit.Is(t, strings.ReplaceAll(got, "%E3%80%80", "\u3000"), wantQrels, "judgments", got)
 	}
 	for _, line := range []string{"q%201 Q0 enwiki:A%20b 1 ", "q2 Q0 with_blank 1 ", "_3 Q0 wide\u3000\"x\" 1 "} {
-		valuetest.Says(t, text("export_run.e", "bm25.run"), line)
+		testkit.Says(t, text("export_run.e", "bm25.run"), line)
 	}
 	for _, step := range []string{"export_run.e", "export.e"} {
 		l.counted(all["step."+step], map[string]int64{"names_changed": 2})
@@ -400,7 +399,7 @@ func TestForeignNames(t *testing.T) {
 func (l *local) file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
-	filetest.Write(t, path, text)
+	testkit.Write(t, path, text)
 	return path
 }
 

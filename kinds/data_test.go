@@ -26,9 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -57,18 +55,18 @@ func write(t *testing.T, dir, name, text string) string {
 	if strings.HasSuffix(name, ".gz") {
 		var z bytes.Buffer
 		w := gzip.NewWriter(&z)
-		errtest.None(t, errtest.Of(w.Write(b)))
-		errtest.None(t, w.Close())
+		testkit.None(t, testkit.Err(w.Write(b)))
+		testkit.None(t, w.Close())
 		b = z.Bytes()
 	}
 	path := filepath.Join(dir, name)
-	filetest.Write(t, path, b)
+	testkit.Write(t, path, b)
 	return path
 }
 
 func testdata(t *testing.T, parts ...string) string {
 	t.Helper()
-	path := errtest.Value(filepath.Abs(filepath.Join(append([]string{"..", "internal"}, parts...)...)))(t)
+	path := testkit.Value(filepath.Abs(filepath.Join(append([]string{"..", "internal"}, parts...)...)))(t)
 	return path
 }
 
@@ -141,7 +139,7 @@ func TestBadRecords(t *testing.T) {
 	bad := write(t, dir, "nq-train-07.jsonl.gz", text)
 	cut := readFile(t, bad)
 	broken := filepath.Join(dir, "nq-train-08.jsonl.gz") // ends within the stream, after its first lines
-	filetest.Write(t, broken, cut[:len(cut)*9/10])
+	testkit.Write(t, broken, cut[:len(cut)*9/10])
 	file := write(t, dir, "bad.hcl", badPipeline)
 	l := newLocal(t)
 	res := l.results(file, map[string]string{"files": list(bad), "policy": "skip"})["step.extract.train"]
@@ -167,14 +165,14 @@ func TestBadRecords(t *testing.T) {
 			t.Errorf("not named well: %+v", n)
 		}
 	}
-	valuetest.Deep(t, of, want)
+	testkit.Deep(t, of, want)
 	l.counted(res, map[string]int64{"skipped": 4, "skipped_json": 1, "skipped_offset": 1})
 	// A file that ends early is not a bad record: nobody knows what it had.
 	_, err := l.try(l.plan(file, map[string]string{"files": list(bad, broken), "policy": "skip"}))
-	errtest.Says(t, err, "nq-train-08.jsonl.gz:", "damaged or ends early", "records")
+	testkit.ErrSays(t, err, "nq-train-08.jsonl.gz:", "damaged or ends early", "records")
 
 	_, err = l.try(l.plan(file, map[string]string{"files": list(bad), "policy": "fail"}))
-	errtest.Says(t, err, "nq-train-07.jsonl.gz:2:", "(json)")
+	testkit.ErrSays(t, err, "nq-train-07.jsonl.gz:2:", "(json)")
 }
 
 // simple is a line of the simplified format.
@@ -206,7 +204,7 @@ step "dedup" "url" {
 `)
 	l := newLocal(t)
 	_, err := l.try(l.plan(file, map[string]string{"files": files, "policy": "fail"}))
-	errtest.Says(t, err, "nq-train-01.jsonl.gz:2: example_id 2: the example is in nq-train-00.jsonl.gz already")
+	testkit.ErrSays(t, err, "nq-train-01.jsonl.gz:2: example_id 2: the example is in nq-train-00.jsonl.gz already")
 	all := l.results(file, map[string]string{"files": files, "policy": "skip"})
 	l.counted(all["step.extract.train"], map[string]int64{"records": 5, "skipped_duplicate": 1, "skipped": 1})
 	l.counted(all["step.serialize.all"], map[string]int64{"documents": 5})
@@ -225,8 +223,8 @@ func TestUnusableRecords(t *testing.T) {
 	res := l.results(file, map[string]string{"files": list(path), "policy": "skip"})["step.extract.train"]
 	l.counted(res, map[string]int64{"records": 1, "skipped_unusable": 3, "skipped_duplicate": 1})
 	text := string(l.bytes(res.Outputs["report"]))
-	valuetest.Says(t, text, "document_url names no title", `"example_id": 2`)
-	errtest.Says(t, errtest.Of(l.try(l.plan(file, map[string]string{"files": list(path), "policy": "fail"}))), "nq-train-00.jsonl.gz:2: example_id 2: the document has no text (unusable)")
+	testkit.Says(t, text, "document_url names no title", `"example_id": 2`)
+	testkit.ErrSays(t, testkit.Err(l.try(l.plan(file, map[string]string{"files": list(path), "policy": "fail"}))), "nq-train-00.jsonl.gz:2: example_id 2: the document has no text (unusable)")
 }
 
 // TestHeadless: records without heading are one document under the keys of headings,
@@ -287,7 +285,7 @@ func TestEmptyFiles(t *testing.T) {
 			empty := write(t, dir, name, text)
 			l := newLocal(t)
 			_, err := l.try(l.plan(file, map[string]string{"files": list(good, empty), "policy": "fail"}))
-			errtest.Says(t, err, name+":"+fmt.Sprint(2*i+1)+": the file has no records (empty-file)")
+			testkit.ErrSays(t, err, name+":"+fmt.Sprint(2*i+1)+": the file has no records (empty-file)")
 			res := l.results(file, map[string]string{"files": list(good, empty), "policy": "skip"})["step.extract.train"]
 			l.counted(res, map[string]int64{"skipped_empty_file": 1, "records": 1})
 		}
@@ -385,7 +383,7 @@ step "format_example" "nq" {
 // a file that is damaged behind them.
 func TestFirstRecordsAreVerified(t *testing.T) {
 	l := newLocal(t)
-	store := errtest.Value(dir.Open(t.TempDir()))(t)
+	store := testkit.Value(dir.Open(t.TempDir()))(t)
 	l.Store = artifacts.Alone(store)
 	file := write(t, t.TempDir(), "p.hcl", firstRecords)
 	vars := map[string]string{"file": testdata(t, "corpora", "nq", "testdata", "real-pages-dev-full.jsonl.gz")}
@@ -393,9 +391,9 @@ func TestFirstRecordsAreVerified(t *testing.T) {
 		got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0] // anew: a damaged blob is dropped
 		path, _ := l.Store.Own.Blobs.(artifacts.Local).LocalPath(got.Digest)
 		b, err := os.ReadFile(path)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		b[len(b)-1] ^= 1
-		errtest.None(t, errors.Join(os.Remove(path), os.WriteFile(path, b, 0o444)))
+		testkit.None(t, errors.Join(os.Remove(path), os.WriteFile(path, b, 0o444)))
 		if _, err = l.try(l.plan(file, vars, target)); err == nil || !strings.Contains(err.Error(), got.Digest.String()+" is corrupt") {
 			t.Errorf("%s: %v", target, err)
 		}
@@ -417,7 +415,7 @@ func TestFirstRecordsAreReadOnce(t *testing.T) {
 		return nil
 	})))
 	l.run(l.plan(file, vars))
-	valuetest.Is(t, passes, 1, "the file was read times from the store")
+	testkit.Is(t, passes, 1, "the file was read times from the store")
 }
 
 // results runs a pipeline file and returns the results of its steps by address.
@@ -475,7 +473,7 @@ func TestForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string { // as it is, whatever its name says
 		path := filepath.Join(dir, name)
-		filetest.Write(t, path, text)
+		testkit.Write(t, path, text)
 		return path
 	}
 	sevenZip := "7z\xbc\xaf\x27\x1c\x00\x04\xe9\xff\xfe\x80" + strings.Repeat("\xff\x00", 500)
@@ -497,7 +495,7 @@ func TestForeignFiles(t *testing.T) {
 		})
 	}
 	table := put("pages.csv", "")
-	errtest.Says(t, errtest.Of(newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
+	testkit.ErrSays(t, testkit.Err(newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
 		"train": realData(t)["nq_train"], "dev": realData(t)["nq_dev"], "pages": table}, "step.page_table.nq"))), "pages.csv: the table has no revisions")
 }
 
@@ -509,7 +507,7 @@ func (l *local) released(table artifacts.Artifact) (lines []string) {
 			OldID  uint64 `json:"oldid"`
 			PageID uint64 `json:"page_id"`
 		}
-		errtest.None(l.t, json.Unmarshal(line, &e))
+		testkit.None(l.t, json.Unmarshal(line, &e))
 		lines = append(lines, fmt.Sprintf(`{"oldid": %d, "pageid": %d}`+"\n", e.OldID, e.PageID))
 	}
 	return lines
@@ -540,7 +538,7 @@ func TestPageTable(t *testing.T) {
 	// Of a table that differs, the first line is missing, the second is of another page, the
 	// third is there twice, and the last is of a revision that nobody asked for.
 	var second struct{ OldID, PageID uint64 }
-	errtest.None(t, json.Unmarshal([]byte(lines[1]), &second))
+	testkit.None(t, json.Unmarshal([]byte(lines[1]), &second))
 	changed := fmt.Sprintf(`{"oldid":%d,"pageid":%d}`+"\n", second.OldID, second.PageID+1_000_000)
 	other := changed + lines[2] + strings.Join(lines[2:], "") + `{"oldid":999999999999,"pageid":1}`
 	vars["page_table"], vars["compare_pages"] = list(write(t, t.TempDir(), "other.jsonl", other)), "true"
@@ -562,7 +560,7 @@ func TestPageTable(t *testing.T) {
 	}
 	// Two files that disagree are refused.
 	vars["page_table"] = list(write(t, t.TempDir(), "a.jsonl", lines[1]), write(t, t.TempDir(), "b.jsonl", changed))
-	errtest.Says(t, errtest.Of(l.try(l.part(vars, "step.page_table.nq"))), "the files of table disagree: revision")
+	testkit.ErrSays(t, testkit.Err(l.try(l.part(vars, "step.page_table.nq"))), "the files of table disagree: revision")
 }
 
 // TestPagesAPI: the wiki in place of the dump gives the same documents; what it does not have
@@ -576,7 +574,7 @@ func TestPagesAPI(t *testing.T) {
 	wiki := &wikitest.Wiki{Name: "enwiki", Pages: map[uint64]wikipedia.Entry{}}
 	for line := range strings.Lines(string(l.bytes(dump[`step.pages.nq["dump"]`].Outputs["table"]))) {
 		var e wikipedia.Entry
-		errtest.None(t, json.Unmarshal([]byte(line), &e))
+		testkit.None(t, json.Unmarshal([]byte(line), &e))
 		e.Target = "" // the API does not say
 		wiki.Pages[e.OldID] = e
 	}
@@ -593,7 +591,7 @@ func TestPagesAPI(t *testing.T) {
 	asked := api[`step.pages_api.nq["api"]`]
 	l.counted(api[`step.compare_pages.nq["api"]`], map[string]int64{"same": 12, "different": 0, "only_a": 0, "only_b": 0})
 	l.counted(asked, map[string]int64{"revisions_wanted": 13, "revisions_found": 12, "revisions_missing": 1, "moved": 1})
-	valuetest.Is(t, strings.Count(string(l.bytes(asked.Outputs["asked"])), "\n"), 13, "revisions asked")
+	testkit.Is(t, strings.Count(string(l.bytes(asked.Outputs["asked"])), "\n"), 13, "revisions asked")
 	before := wiki.Requests.Load()
 	nqData := testdata(t, "corpora", "nq", "testdata")
 	vars["nq_train"] = list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz"), filepath.Join(nqData, "real-pages-dev-full.jsonl.gz"))

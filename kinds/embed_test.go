@@ -27,9 +27,7 @@ import (
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -44,7 +42,7 @@ func tinyBERT(t *testing.T) map[string][]byte {
 	t.Helper()
 	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": 30522, "hidden_size": tinyHidden, "num_hidden_layers": 2,
 		"num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": tinyPositions})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var sources []safetensors.Source
 	add := func(name string, shape ...int64) {
@@ -82,7 +80,7 @@ func tinyBERT(t *testing.T) map[string][]byte {
 		norm(at + "output.LayerNorm")
 	}
 	var weights bytes.Buffer
-	errtest.None(t, safetensors.Write(&weights, nil, sources))
+	testkit.None(t, safetensors.Write(&weights, nil, sources))
 	return map[string][]byte{"config.json": config, "model.safetensors": weights.Bytes()}
 }
 
@@ -117,18 +115,18 @@ func TestEmbed(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, data := range model {
-		filetest.Write(t, filepath.Join(folder, name), data)
+		testkit.Write(t, filepath.Join(folder, name), data)
 	}
-	tok := errtest.Value(tokenize.LoadBERT(tinyTokenizer))(t)
+	tok := testkit.Value(tokenize.LoadBERT(tinyTokenizer))(t)
 	config := changed(l.encoder(model), map[string]any{"title": false, "corpus": l.corpusOf(texts), "batch_tokens": int64(100)})
 	for _, c := range []struct {
 		pooling   bert.Pooling
 		precision string // in another one it is what the model says once it is rounded
 		far       float64
 	}{{bert.CLS, "fp32", 1e-5}, {bert.Mean, "fp32", 1e-5}, {bert.CLS, "bf16", 0.05}, {bert.CLS, "int8", 0.1}} {
-		m := errtest.Value(bert.Load(folder, tensor.CPU))(t)
+		m := testkit.Value(bert.Load(folder, tensor.CPU))(t)
 		defer m.Close()
-		errtest.None(t, m.In(c.precision))
+		testkit.None(t, m.In(c.precision))
 		res := l.made("embed", changed(config, map[string]any{"pooling": string(c.pooling), "precision": c.precision}))
 		got := l.vectors(res)
 		if got.Rows != len(texts) || got.Cols != tinyHidden {
@@ -136,7 +134,7 @@ func TestEmbed(t *testing.T) {
 		}
 		for i, text := range texts {
 			tokens, _ := tok.EncodeTruncated(text, 24)
-			want := errtest.Value(m.Embed([][]int32{tokens}, c.pooling, 1))(t)
+			want := testkit.Value(m.Embed([][]int32{tokens}, c.pooling, 1))(t)
 			for j, v := range want[0] {
 				if d := math.Abs(float64(v - got.Row(i)[j])); !(d <= c.far) {
 					t.Fatalf("%+v: document %d, number %d: %g, want %g", c, i, j, got.Row(i)[j], v)
@@ -204,7 +202,7 @@ func splitQueries() []dedup.Query {
 
 func (l *local) vectors(res *artifacts.Result) npy.Matrix {
 	l.t.Helper()
-	m := errtest.Value(npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"]))))(l.t)
+	m := testkit.Value(npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"]))))(l.t)
 	return m
 }
 
@@ -225,7 +223,7 @@ func TestEmbedQueries(t *testing.T) {
 		for split, texts := range map[string][]string{"dev": {"who was first", "what came second"}, "test": {"is this the test"}} {
 			got := do(map[string]any{"queries": queries, "split": split})
 			want := do(map[string]any{"title": false, "corpus": l.corpusOf(texts)})
-			valuetest.Is(t, got.Outputs["embeddings"].Digest, want.Outputs["embeddings"].Digest, kind, split)
+			testkit.Is(t, got.Outputs["embeddings"].Digest, want.Outputs["embeddings"].Digest, kind, split)
 			l.counted(got, map[string]int64{"queries": int64(len(texts))})
 		}
 		mistakes(t, kind, config, map[string]map[string]any{
@@ -289,7 +287,7 @@ func TestOwnTitles(t *testing.T) {
 	l := newLocal(t)
 	documents := l.blob("nq/documents", compressed(t, []dedup.Document{{Doc: 0, Title: "Naïve Bayes"}, {Doc: 1, ExampleID: 1}}))
 	got := l.made("embed_hashing", map[string]any{"corpus": l.corpusOf([]string{"alpha", "beta"}), "documents": documents})
-	want := errtest.Value(l.do("embed_hashing", map[string]any{"title": false, "corpus": l.corpusOf([]string{"naïve bayes alpha", "beta"})}))(t)
+	want := testkit.Value(l.do("embed_hashing", map[string]any{"title": false, "corpus": l.corpusOf([]string{"naïve bayes alpha", "beta"})}))(t)
 	if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
 		t.Error("the vectors are not those of the documents' own titles and texts")
 	}
@@ -341,9 +339,9 @@ func TestEmbedOtherEncoders(t *testing.T) {
 	texts := []string{"", "the King of the castle", strings.Repeat("who sings ", 40), "Ärmelkanal"}
 	for model, tokenizer := range map[string]string{"mpnet": "mpnet", "roberta": "xlm-roberta", "distilbert": "bert-cased"} {
 		folder, path := "../internal/model/bert/testdata/"+model, "../internal/model/subword/testdata/sorts/"+tokenizer+".json"
-		m := errtest.Value(bert.Load(folder, tensor.CPU))(t)
+		m := testkit.Value(bert.Load(folder, tensor.CPU))(t)
 		defer m.Close()
-		tok := errtest.Value(subword.LoadEncoder(path))(t)
+		tok := testkit.Value(subword.LoadEncoder(path))(t)
 		defer tok.Close()
 		tree := map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", folderOf(t, folder, "")), "pooling": "max",
 			"tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": readFile(t, path)})}, "max_tokens": m.Config.MaxTokens(), "device": "cpu"}
@@ -351,7 +349,7 @@ func TestEmbedOtherEncoders(t *testing.T) {
 		got := l.vectors(res)
 		for i, text := range texts {
 			ids, _ := tok.EncodeTruncated(text, int(m.Config.MaxTokens()))
-			want := errtest.Value(m.Embed([][]int32{ids}, bert.Max, 1))(t)
+			want := testkit.Value(m.Embed([][]int32{ids}, bert.Max, 1))(t)
 			for j, v := range want[0] {
 				if d := math.Abs(float64(v - got.Row(i)[j])); !(d <= 1e-5) {
 					t.Fatalf("%s: text %d, number %d is %g apart", model, i, j, d)
@@ -362,7 +360,7 @@ func TestEmbedOtherEncoders(t *testing.T) {
 			t.Errorf("%s: counts %v", model, n)
 		}
 		tree["max_tokens"] = m.Config.MaxTokens() + 1
-		errtest.Says(t, errtest.Of(l.do("embed", tree)), fmt.Sprintf("the model has %d positions", m.Config.MaxTokens()))
+		testkit.ErrSays(t, testkit.Err(l.do("embed", tree)), fmt.Sprintf("the model has %d positions", m.Config.MaxTokens()))
 	}
 }
 
@@ -395,9 +393,9 @@ func TestEmbedAsPublished(t *testing.T) {
 		normalize bool
 		want      int64
 	}{{model, "mean", true, 0}, {model, "cls", true, 1}, {model, "cls", false, 2}, {dense, "mean", false, 1}, {elsewhere, "mean", true, 0}, {elsewhere, "cls", false, 2}, {untold, "cls", false, 2}, {tinyBERT(t), "cls", false, 0}} {
-		valuetest.Of(t, c.want, c.pooling, c.normalize)(embed(c.files, c.pooling, c.normalize))
+		testkit.Of(t, c.want, c.pooling, c.normalize)(embed(c.files, c.pooling, c.normalize))
 	}
-	errtest.Says(t, errtest.Of(embed(outside, "cls", false)), "is not below the folder")
+	testkit.ErrSays(t, testkit.Err(embed(outside, "cls", false)), "is not below the folder")
 }
 
 // TestPublishedEncoder compares embed with transformers on an encoder of this machine, if
@@ -410,13 +408,13 @@ func TestPublishedEncoder(t *testing.T) {
 	var texts []string
 	var want [][]float64
 	for name, v := range map[string]any{"texts.json": &texts, "vectors.json": &want} {
-		errtest.None(t, json.Unmarshal(readFile(t, filepath.Join(golden, name)), v))
+		testkit.None(t, json.Unmarshal(readFile(t, filepath.Join(golden, name)), v))
 	}
 	l := newLocal(t)
 	model := l.made("import_model", map[string]any{"files": []any{l.tree("files", folderOf(t, folder, ""))}})
 	res, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": step.In(model.Outputs["model"]),
 		"tokenizer": []any{step.In(model.Outputs["tokenizer"])}, "pooling": "mean", "normalize": true, "max_tokens": int64(128), "device": "cpu"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	got, worst := l.vectors(res), 0.0
 	for i, row := range want {
 		for j, v := range row {
@@ -450,7 +448,7 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 	embed := func(l *local) (*artifacts.Result, error) {
 		return l.do("embed", changed(l.encoder(model), of(l)))
 	}
-	whole := errtest.Value(embed(l))(t)
+	whole := testkit.Value(embed(l))(t)
 	l = newLocal(t)
 	store := l.Store
 	l.Store = artifacts.Alone(storetest.Hooked(store.Own, storetest.Before(func(_ context.Context, c *storetest.Call) error {
@@ -463,7 +461,7 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 		t.Fatalf("error %v", err)
 	}
 	l.Store = store
-	resumed := errtest.Value(embed(l))(t)
+	resumed := testkit.Value(embed(l))(t)
 	if got, want := resumed.Outputs["embeddings"].Digest, whole.Outputs["embeddings"].Digest; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

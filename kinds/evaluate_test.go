@@ -26,8 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -63,7 +62,7 @@ func (e *asked) scored(out map[string]string, mode string, width int) (s scored,
 	}
 	res, err := e.do("score", map[string]any{"run": e.blob("trec/run", []byte(out["run"])), "qrels": e.blob("trec/qrels", []byte(out["qrels"])), "mode": mode,
 		"measures": []any{"Hits@1", "Hits@10", "MRR@10", fmt.Sprintf("Invalid@%d", min(width, 40))}, "groups": []any{e.blob("file", []byte(groups))}})
-	errtest.None(e.t, err)
+	testkit.None(e.t, err)
 	e.json(res.Outputs["report"], &s)
 	name := fmt.Sprintf("invalid_%d", min(width, 40))
 	invalid = s.Percent[name]
@@ -77,7 +76,7 @@ func (e *asked) scored(out map[string]string, mode string, width int) (s scored,
 // check wants of a report what kind score says of its run.
 func (e *asked) check(out map[string]string, width int, decoding string) (r evaluationReport) {
 	e.t.Helper()
-	errtest.None(e.t, json.Unmarshal([]byte(out["report"]), &r))
+	testkit.None(e.t, json.Unmarshal([]byte(out["report"]), &r))
 	raw, share := e.scored(out, "raw", width)
 	want, _ := e.scored(out, "post_filtered", width)
 	p, seen, unseen := r.Percent, want.Groups["true"], want.Groups["false"]
@@ -156,7 +155,7 @@ func TestEvaluate(t *testing.T) {
 	e.ran = nil
 	second := e.evaluate(map[string]any{"decoding": "constrained", "early_stopping": "never", "validity": "text"})
 	e.check(second, 40, "constrained")
-	valuetest.That(t, len(e.ran) == 0 && first["run"] == second["run"], "an atomic search was done again", e.ran)
+	testkit.That(t, len(e.ran) == 0 && first["run"] == second["run"], "an atomic search was done again", e.ran)
 }
 
 // repeatedDocument is in a run what names a document for another time.
@@ -170,7 +169,7 @@ func TestEvaluateValidity(t *testing.T) {
 	e.ran = nil
 	out := e.evaluate(map[string]any{"validity": "text"})
 	text := e.check(out, 40, "unconstrained")
-	valuetest.Is(t, len(e.ran), 0, "the search was done again", e.ran)
+	testkit.Is(t, len(e.ran), 0, "the search was done again", e.ran)
 	if tokens.Validity != "tokens" || text.Validity != "text" || tokens.EarlyStopping != "full" ||
 		!reflect.DeepEqual(tokens.Percent.ByTokens, text.Percent.ByTokens) || !reflect.DeepEqual(tokens.Percent.ByText, text.Percent.ByText) {
 		t.Errorf("by tokens %+v, by text %+v", tokens, text)
@@ -178,13 +177,13 @@ func TestEvaluateValidity(t *testing.T) {
 	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || maps.Equal(text.Percent.ByText.PostFiltered, text.Percent.ByTokens.PostFiltered) || !repeatedDocument.MatchString(out["run"]) {
 		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
 	}
-	settings := errtest.Value(retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(t)
+	settings := testkit.Value(retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(t)
 	settings.Search = retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByText}
 	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
-	valuetest.Is(t, own.Validity, "text", "a model of other settings", own)
-	valuetest.Is(t, own.EarlyStopping, "heuristic", "a model of other settings", own)
+	testkit.Is(t, own.Validity, "text", "a model of other settings", own)
+	testkit.Is(t, own.EarlyStopping, "heuristic", "a model of other settings", own)
 	other := e.check(e.evaluate(map[string]any{"model": e.with(settings), "validity": "tokens", "early_stopping": "full"}), 40, "unconstrained")
-	valuetest.Deep(t, other, tokens, "as the step says")
+	testkit.Deep(t, other, tokens, "as the step says")
 }
 
 // TestEvaluateParts: parts make the bytes of the whole, and only those that have no
@@ -193,19 +192,19 @@ func TestEvaluateParts(t *testing.T) {
 	for _, kind := range []docid.Kind{docid.KindNaive, docid.KindAtomic} {
 		e := newAsked(t, kind)
 		whole := e.evaluate(map[string]any{"batch": int64(1)})
-		valuetest.Deep(t, e.ran, []string{"evaluate_shard 1 of 1"}, kind)
+		testkit.Deep(t, e.ran, []string{"evaluate_shard 1 of 1"}, kind)
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
-		split := errtest.Value(e.Split(context.Background(), e.request("evaluate", e.changed(cut))))(t)
+		split := testkit.Value(e.Split(context.Background(), e.request("evaluate", e.changed(cut))))(t)
 		parts, err := split.Rows(nil)
 		if err != nil || len(parts) != 3 {
 			t.Fatalf("%s: parts %+v, %v", kind, parts, err)
 		}
 		for _, i := range []int{2, 0} {
-			errtest.None(t, errtest.Of(e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label})))
+			testkit.None(t, testkit.Err(e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label})))
 		}
 		e.ran = nil
 		joined := e.evaluate(cut)
-		valuetest.Deep(t, e.ran, []string{"evaluate_shard 2 of 3"}, kind)
+		testkit.Deep(t, e.ran, []string{"evaluate_shard 2 of 3"}, kind)
 		for _, output := range []string{"run", "qrels", "report"} {
 			if joined[output] != whole[output] || whole[output] == "" {
 				t.Errorf("%s: %s of parts\n%s\nof the whole\n%s", kind, output, joined[output], whole[output])
@@ -226,7 +225,7 @@ func TestEvaluateNames(t *testing.T) {
 	}
 	res, err := e.do("export", map[string]any{"documents": e.blob("nq/documents", compressed(t, documents)), "queries": e.config["queries"],
 		"name": "toy", "key": "h1", "formats": []any{"trec"}, "origin": "generated"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	exported, _ := res.Outputs["files"].File("trec/qrels.dev.txt")
 	if want, got := e.text(exported.Digest), e.evaluate(nil)["qrels"]; got != want || strings.Count(got, "\n") != len(questions) {
 		t.Errorf("qrels\n%sexported\n%s", got, want)
@@ -275,7 +274,7 @@ func TestEvaluateErrors(t *testing.T) {
 		{map[string]any{"model": step.In(ruined), "decoding": "constrained"}, "the model's scores are not numbers"},
 		{map[string]any{"tokenizer": e.blob("files", []byte("{}"))}, "tokenizer: its model is"},
 	} {
-		errtest.Says(t, errtest.Of(e.try(c.change)), c.want)
+		testkit.ErrSays(t, testkit.Err(e.try(c.change)), c.want)
 	}
 	config := changed(e.config, map[string]any{"tokenizer": []any{e.config["tokenizer"]}})
 	mistakes(t, "evaluate", config, map[string]map[string]any{
@@ -318,11 +317,11 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 		e.ids, err = docid.Atomic(names, askedRows)
 	} else {
 		tok, loadErr := subword.LoadSubword(tokenizer)
-		errtest.None(t, loadErr)
+		testkit.None(t, loadErr)
 		defer tok.Close()
 		e.ids, err = docid.Naive(names, 40, 42, docid.GeneratorPCG, tok.EncodeBatch)
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for i, q := range questions {
 		e.queries = append(e.queries,
 			dedup.Query{ExampleID: int64(1000 + i), Split: nq.Dev, Question: q, Doc: targets[i]},
@@ -337,14 +336,14 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	b := errtest.Value(os.ReadFile(path))(t)
+	b := testkit.Value(os.ReadFile(path))(t)
 	return b
 }
 
 func (l *local) set(ids *docid.Set) step.Input {
 	l.t.Helper()
 	var b bytes.Buffer
-	errtest.None(l.t, ids.Write(&b))
+	testkit.None(l.t, ids.Write(&b))
 	return l.blob("docid/ids", b.Bytes())
 }
 
@@ -357,12 +356,12 @@ func (l *local) lines(queries []dedup.Query) step.Input {
 func compressed[T any](t *testing.T, values []T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z := errtest.Value(zstd.NewWriter(&b))(t)
+	z := testkit.Value(zstd.NewWriter(&b))(t)
 	e := json.NewEncoder(z)
 	for _, v := range values {
-		errtest.None(t, e.Encode(v))
+		testkit.None(t, e.Encode(v))
 	}
-	errtest.None(t, z.Close())
+	testkit.None(t, z.Close())
 	return b.Bytes()
 }
 
@@ -375,11 +374,11 @@ func (l *local) model(ids *docid.Set) step.Input {
 	c.VocabSize = askedRows
 	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads, c.TieEmbeddings = 16, 8, 32, 1, 1, 2, false
 	m, err := seq2seq.Init(c, 11, tensor.CPU)
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	defer m.Close()
 	if ids.Kind == docid.KindAtomic {
 		_, last := ids.TokenRange() // some documents take rows that there are
-		errtest.None(l.t, m.Extend(int64(last)+1-c.VocabSize, 12))
+		testkit.None(l.t, m.Extend(int64(last)+1-c.VocabSize, 12))
 	} else {
 		scale, ends, large := make([]float32, c.VocabSize), make([]float32, c.VocabSize*c.DModel), make([]float32, c.DModel)
 		for _, id := range ids.Identifiers {
@@ -396,26 +395,26 @@ func (l *local) model(ids *docid.Set) step.Input {
 				s.AddInPlace(head, s.FromFloat32s(ends, tensor.CPU, c.VocabSize, c.DModel))
 			})
 		})
-		errtest.None(l.t, err)
+		testkit.None(l.t, err)
 	}
 	folder := l.t.TempDir()
-	errtest.None(l.t, m.Save(folder))
-	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(l.t)
-	errtest.None(l.t, settings.Write(folder))
+	testkit.None(l.t, m.Save(folder))
+	settings := testkit.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(l.t)
+	testkit.None(l.t, settings.Write(folder))
 	return l.folder("dsi/model", folder, seq2seq.ConfigFile, seq2seq.WeightsFile, retrieve.SettingsFile)
 }
 
 // trainedOn is the model as if it had been trained on ids.
 func (e *asked) trainedOn(ids *docid.Set) step.Input {
 	e.t.Helper()
-	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(e.t)
+	settings := testkit.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true}))(e.t)
 	return e.with(settings)
 }
 
 // with is the model with other settings.
 func (e *asked) with(settings retrieve.Settings) step.Input {
 	e.t.Helper()
-	text := errtest.Value(json.Marshal(settings))(e.t)
+	text := testkit.Value(json.Marshal(settings))(e.t)
 	b := e.blob("", text).Artifact
 	return step.In(edited(e.t, e.config["model"], func(files []artifacts.File) []artifacts.File {
 		for i, f := range files {
@@ -450,6 +449,6 @@ func (e *asked) try(change map[string]any) (map[string]string, error) {
 
 func (e *asked) evaluate(change map[string]any) map[string]string {
 	e.t.Helper()
-	out := errtest.Value(e.try(change))(e.t)
+	out := testkit.Value(e.try(change))(e.t)
 	return out
 }

@@ -19,9 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -76,9 +74,9 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t) // with one store: what examples share is done once
 	dir := exampleFiles(t)
-	src := errtest.Value(os.ReadFile(filepath.Join("testdata", "examples.hcl")))(t)
+	src := testkit.Value(os.ReadFile(filepath.Join("testdata", "examples.hcl")))(t)
 	stand := readWorld(t, "examples.hcl", string(src))
-	tree := errtest.Value(filepath.Abs(".."))(t)
+	tree := testkit.Value(filepath.Abs(".."))(t)
 	for _, k := range kinds.All() {
 		if k.Hidden {
 			continue
@@ -102,7 +100,7 @@ func TestExamples(t *testing.T) {
 			}
 			file := filepath.Join(dir, k.Name+".hcl")
 			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}, Vars: vars})
-			errtest.None(t, ds.Err())
+			testkit.None(t, ds.Err())
 			for _, d := range ds.List {
 				if d.Subject != nil && d.Subject.Start.Line <= strings.Count(k.Example, "\n")+1 {
 					t.Errorf("the example is warned of: %s: %s", d.Summary, d.Detail)
@@ -239,7 +237,7 @@ func exampleFiles(t *testing.T) string {
 		"R/theme.R":            "\n",
 	} {
 		at := filepath.Join(dir, name)
-		filetest.Write(t, at, text)
+		testkit.Write(t, at, text)
 	}
 	return dir
 }
@@ -345,10 +343,10 @@ func TestSystemsExample(t *testing.T) {
 		case s.Address == "table.systems":
 			var table struct{ Rows []json.RawMessage }
 			l.json(results[i].Outputs["json"], &table)
-			valuetest.Is(t, len(table.Rows), 8, "rows")
+			testkit.Is(t, len(table.Rows), 8, "rows")
 		}
 	}
-	valuetest.Is(t, rows, 8, "systems")
+	testkit.Is(t, rows, 8, "systems")
 }
 
 // TestOwnCorpus trains and evaluates examples/own_corpus.hcl on tables. TestImportCorpus reads the same collection in
@@ -366,6 +364,6 @@ func TestOwnCorpus(t *testing.T) {
 		var curve struct{ Points []struct{ Step int } }
 		l.says(out[fmt.Sprintf("step.evaluate.own[%q].report", id)], map[string]any{"queries": 1.0})
 		l.json(out[fmt.Sprintf("step.train.own[%q].curve", id)], &curve)
-		valuetest.That(t, len(curve.Points) != 0 && curve.Points[len(curve.Points)-1].Step == 2, id, curve)
+		testkit.That(t, len(curve.Points) != 0 && curve.Points[len(curve.Points)-1].Step == 2, id, curve)
 	}
 }

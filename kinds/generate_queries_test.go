@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -37,7 +36,7 @@ func (l *local) queriesOf(r *artifacts.Result) (out []dedup.Query) {
 		out = append(out, *q)
 		return nil
 	})
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	return out
 }
 
@@ -67,7 +66,7 @@ func TestGenerateQueries(t *testing.T) {
 	}
 
 	config := f.generation(step.In(wrote.Outputs["model"]))
-	first := errtest.Value(f.inParts("generate_queries", config))(t)
+	first := testkit.Value(f.inParts("generate_queries", config))(t)
 	var made doc2query.Report
 	f.json(first.Outputs["report"], &made)
 	if made.Generated != 5*trainedDocuments || made.Kept+made.Leaks+made.Repeated+made.InTraining+made.Empty != made.Generated || made.Kept < trainedDocuments || made.Train != 3*trainedDocuments {
@@ -82,18 +81,18 @@ func TestGenerateQueries(t *testing.T) {
 			t.Errorf("generated %+v", q)
 		}
 	}
-	again := errtest.Value(f.inParts("generate_queries", changed(config, map[string]any{"batch": int64(3), "shard": int64(7)})))(t)
-	valuetest.Deep(t, f.queriesOf(again), queries)
+	again := testkit.Value(f.inParts("generate_queries", changed(config, map[string]any{"batch": int64(3), "shard": int64(7)})))(t)
+	testkit.Deep(t, f.queriesOf(again), queries)
 	for name, change := range map[string]map[string]any{"seed": {"seed": int64(1)}, "top_k": {"top_k": int64(1)}, "temperature": {"temperature": 3.0},
 		"beam": {"method": "beam"}, "max_input": {"max_input": int64(1)}} {
-		r := errtest.Value(f.inParts("generate_queries", changed(config, change)))(t)
+		r := testkit.Value(f.inParts("generate_queries", changed(config, change)))(t)
 		if reflect.DeepEqual(f.queriesOf(r), queries) {
 			t.Errorf("%s changes nothing", name)
 		}
 	}
 
 	for _, precision := range []string{"bf16", "int8"} {
-		r := errtest.Value(f.inParts("generate_queries", changed(config, map[string]any{"precision": precision})))(t)
+		r := testkit.Value(f.inParts("generate_queries", changed(config, map[string]any{"precision": precision})))(t)
 		f.json(r.Outputs["report"], &made)
 		if made.Generated != 5*trainedDocuments || made.Kept < trainedDocuments {
 			t.Errorf("report in %s %+v", precision, made)
@@ -101,7 +100,7 @@ func TestGenerateQueries(t *testing.T) {
 	}
 
 	config["keep_train"] = false
-	alone := errtest.Value(f.inParts("generate_queries", config))(t)
+	alone := testkit.Value(f.inParts("generate_queries", config))(t)
 	for _, q := range f.queriesOf(alone) {
 		if q.Split == nq.Train && !strings.HasPrefix(q.Name, "generated-") {
 			t.Fatalf("own training query %+v", q)
@@ -113,7 +112,7 @@ func TestGenerateQueries(t *testing.T) {
 	if learned.Retrieval < trainedDocuments {
 		t.Errorf("trained on %+v", learned)
 	}
-	valuetest.Is(t, tensor.Live(), live, "tensors are left")
+	testkit.Is(t, tensor.Live(), live, "tensors are left")
 }
 
 // TestBroughtQueries: queries that others generated, as JSON lines or columns.
@@ -138,14 +137,14 @@ func TestBroughtQueries(t *testing.T) {
 		"JSON lines": {nil, []string{`{"text_id":"D4","text":"b"}` + "\n" + `{"id":"D2","queries":["a","A!","c"]}` + "\n", fmt.Sprintf(`{"doc_id":"D9","query":%q}`, dev.Question)}},
 		"columns":    {map[string]any{"names": "number"}, []string{"4\tb\n2\ta\n2\tA!\n\n2\tc\n9\t" + dev.Question + "\n"}},
 	} {
-		r := errtest.Value(brought(c.change, c.files...))(t)
+		r := testkit.Value(brought(c.change, c.files...))(t)
 		last := int64(len(f.queries))
 		want := []dedup.Query{
 			{ExampleID: last + 1, Split: nq.Train, Question: "a", Doc: 2, Name: "generated-2-0"},
 			{ExampleID: last + 2, Split: nq.Train, Question: "c", Doc: 2, Name: "generated-2-2"},
 			{ExampleID: last + 3, Split: nq.Train, Question: "b", Doc: 4, Name: "generated-4-0"},
 		}
-		valuetest.Deep(t, f.queriesOf(r)[last:], want, name)
+		testkit.Deep(t, f.queriesOf(r)[last:], want, name)
 		var report doc2query.Report
 		f.json(r.Outputs["report"], &report)
 		if report.Leaks != 1 || report.Leaked[0] != dev.Question || report.Repeated != 1 || report.WithQueries != 2 || report.Documents != trainedDocuments {
@@ -166,7 +165,7 @@ func TestBroughtQueries(t *testing.T) {
 		{map[string]any{"top_p": 0.0}, "D1\ta\n", "top_p"},
 		{map[string]any{"method": "beam", "beams": int64(2)}, "D1\ta\n", "beams"},
 	} {
-		errtest.Says(t, errtest.Of(brought(c.change, c.file)), c.want)
+		testkit.ErrSays(t, testkit.Err(brought(c.change, c.file)), c.want)
 	}
 }
 

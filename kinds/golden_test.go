@@ -32,7 +32,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/kinds/models"
@@ -68,14 +68,14 @@ func (planSources) Program(name string) (string, error) { return command.Find(na
 // planOf is plan of what a file loads as.
 func (l *local) planOf(file string, p *pipeline.Pipeline, targets ...string) *plan.Plan {
 	l.t.Helper()
-	pl := errtest.Value(plan.Build(filepath.Base(file), p, l.Registry, targets))(l.t)
+	pl := testkit.Value(plan.Build(filepath.Base(file), p, l.Registry, targets))(l.t)
 	dir := filepath.Dir(file)
 	sources, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	for i, s := range pl.Steps {
-		errtest.None(l.t, sources.From(filepath.Dir(s.Pos.File))) // of a module: its own
+		testkit.None(l.t, sources.From(filepath.Dir(s.Pos.File))) // of a module: its own
 		pl.Steps[i].Task, err = l.Registry.Resolved(context.Background(), planSources{sources}, s.Task)
-		errtest.None(l.t, err)
+		testkit.None(l.t, err)
 	}
 	return pl
 }
@@ -99,7 +99,7 @@ func (l *local) exact(file string, vars map[string]string, without ...string) *p
 // run does every step of a plan and returns its results in the plan's order.
 func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 	l.t.Helper()
-	results := errtest.Value(l.try(pl))(l.t)
+	results := testkit.Value(l.try(pl))(l.t)
 	return results
 }
 
@@ -107,7 +107,7 @@ func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest := errtest.Value(plan.Store(ctx, l.Store.Own.Blobs, pl))(l.t)
+	digest := testkit.Value(plan.Store(ctx, l.Store.Own.Blobs, pl))(l.t)
 	keys := make([]artifacts.Digest, len(pl.Steps))
 	results := make([]*artifacts.Result, len(pl.Steps))
 	for i, s := range pl.Steps {
@@ -186,7 +186,7 @@ var computed = []string{"train", "evaluate", "embed", "train_queries", "generate
 func (l *local) blobOf(typ string, b []byte) artifacts.Artifact {
 	l.t.Helper()
 	d, n, err := l.Store.Own.Blobs.Put(context.Background(), bytes.NewReader(b))
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	return artifacts.Artifact{Type: typ, Digest: d, Size: n}
 }
 
@@ -203,7 +203,7 @@ func (l *local) tree(typ string, files map[string][]byte) step.Input {
 		a := l.blobOf(typ, files[name])
 		list = append(list, artifacts.File{Name: name, Digest: a.Digest, Size: a.Size})
 	}
-	a := errtest.Value(artifacts.Tree(typ, list))(l.t)
+	a := testkit.Value(artifacts.Tree(typ, list))(l.t)
 	return step.In(a)
 }
 
@@ -219,9 +219,9 @@ func (l *local) folder(typ, folder string, names ...string) step.Input {
 
 func (l *local) bytes(a artifacts.Artifact) []byte {
 	l.t.Helper()
-	r := errtest.Value(l.Store.Open(context.Background(), a.Digest))(l.t)
+	r := testkit.Value(l.Store.Open(context.Background(), a.Digest))(l.t)
 	defer r.Close()
-	b := errtest.Value(io.ReadAll(r))(l.t)
+	b := testkit.Value(io.ReadAll(r))(l.t)
 	return b
 }
 
@@ -242,16 +242,16 @@ func (l *local) text(d artifacts.Digest) string {
 
 func (l *local) json(a artifacts.Artifact, v any) {
 	l.t.Helper()
-	errtest.None(l.t, json.Unmarshal(l.bytes(a), v))
+	testkit.None(l.t, json.Unmarshal(l.bytes(a), v))
 }
 
 // keyOf is a task with its key and what that was made of.
 func keyOf(t *testing.T, reg *step.Registry, kind string, tree map[string]any) (task step.Task, key artifacts.Digest, preimage []byte) {
 	t.Helper()
 	task, err := step.NewTask(reg.Lookup(kind), tree)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	key, preimage, err = reg.Key(task)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return task, key, preimage
 }
 
@@ -259,7 +259,7 @@ func keyOf(t *testing.T, reg *step.Registry, kind string, tree map[string]any) (
 func (l *local) request(kind string, tree map[string]any) workflows.ExecuteRequest {
 	l.t.Helper()
 	task, key, _ := keyOf(l.t, l.Registry, kind, tree)
-	b := errtest.Value(json.Marshal(task))(l.t)
+	b := testkit.Value(json.Marshal(task))(l.t)
 	return workflows.ExecuteRequest{Key: key, Task: l.blobOf("", b).Digest, Address: kind}
 }
 
@@ -272,7 +272,7 @@ func (l *local) do(kind string, tree map[string]any) (*artifacts.Result, error) 
 // made is the result of a task that must not fail.
 func (l *local) made(kind string, tree map[string]any) *artifacts.Result {
 	l.t.Helper()
-	res := errtest.Value(l.do(kind, tree))(l.t)
+	res := testkit.Value(l.do(kind, tree))(l.t)
 	return res
 }
 
@@ -367,14 +367,14 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 	l.t.Helper()
 	key := ""
 	if _, ok := src[paper]; ok {
-		text := errtest.Value(json.Marshal([]any{src, vars}))(l.t)
+		text := testkit.Value(json.Marshal([]any{src, vars}))(l.t)
 		key = string(text)
 		if p, ok := loaded.Load(key); ok {
 			return p.(*pipeline.Pipeline)
 		}
 	}
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}, Module: declare.LocalModule})
-	errtest.None(l.t, ds.Err())
+	testkit.None(l.t, ds.Err())
 	if key != "" {
 		loaded.Store(key, p)
 	}
@@ -384,7 +384,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 // readPipeline is the text of a pipeline's files.
 func readPipeline(t *testing.T, file string) map[string][]byte {
 	t.Helper()
-	src := errtest.Value(syntax.Read(file))(t)
+	src := testkit.Value(syntax.Read(file))(t)
 	return src
 }
 

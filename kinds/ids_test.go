@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/model/subword"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -30,7 +29,7 @@ func TestIdentifierOptions(t *testing.T) {
 		vectors.Data[i] = float32(i * i % 17)
 	}
 	var saved bytes.Buffer
-	errtest.None(t, npy.Write(&saved, vectors))
+	testkit.None(t, npy.Write(&saved, vectors))
 	documents, embeddings := l.collectionOf(titles...), l.blob("docid/embeddings", saved.Bytes())
 	tokenizer := l.blob("files", readFile(t, fewerTokens(t, 3000)))
 	made := func(kind string, config map[string]any) (*docid.Set, error) {
@@ -45,7 +44,7 @@ func TestIdentifierOptions(t *testing.T) {
 	}
 	texts := func(kind string, config map[string]any) string {
 		t.Helper()
-		s := errtest.Value(made(kind, config))(t)
+		s := testkit.Value(made(kind, config))(t)
 		return strings.Join(textsOf(s), " ")
 	}
 
@@ -57,7 +56,7 @@ func TestIdentifierOptions(t *testing.T) {
 		{map[string]any{"eos": true}, docid.Identifier{Document: "29", Text: "<doc_29>", Tokens: []int32{32_129, 1}}},
 		{map[string]any{"eos": true, "eos_token": int64(2), "first_token": int64(50_265)}, docid.Identifier{Document: "29", Text: "<doc_29>", Tokens: []int32{50_294, 2}}},
 	} {
-		s := errtest.Value(made("atomic_ids", c.config))(t)
+		s := testkit.Value(made("atomic_ids", c.config))(t)
 		if got := s.Identifiers[29]; got.Text != c.last.Text || !slices.Equal(got.Tokens, c.last.Tokens) {
 			t.Errorf("atomic: %+v, want %+v", got, c.last)
 		}
@@ -139,11 +138,11 @@ func TestTitleIDs(t *testing.T) {
 		"bart": {filepath.Join("..", "internal", "model", "subword", "testdata", "bart-tokenizer.json"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tok := errtest.Value(subword.LoadSubword(c.tokenizer))(t)
+			tok := testkit.Value(subword.LoadSubword(c.tokenizer))(t)
 			defer tok.Close()
 			config := map[string]any{"documents": documents, "corpus": texts, "tokenizer": l.blob("files", readFile(t, c.tokenizer)), "words": int64(3)}
 			set, err := l.readIDs("title_ids", config)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			around := tok.WithSpecialTokens(nil)
 			for _, id := range set.Identifiers {
 				if spelled := strings.TrimSpace(tok.Decode(id.Tokens, true)); spelled != id.Text || len(id.Tokens) > 24+len(around) || id.Tokens[len(id.Tokens)-1] != around[len(around)-1] {
@@ -170,7 +169,7 @@ func TestKeywordIDs(t *testing.T) {
 	documents, texts := l.titled(make([]string, 4), []string{"The sea is deep. The sea!", "The hill is high", "The hill, the hill", " "})
 	tokenizer := l.blob("files", readFile(t, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")))
 	config := map[string]any{"documents": documents, "corpus": texts, "tokenizer": tokenizer, "words": int64(2)}
-	set := errtest.Value(l.readIDs("keyword_ids", config))(t)
+	set := testkit.Value(l.readIDs("keyword_ids", config))(t)
 	if want := []string{"sea deep", "high hill", "hill the", "untitled"}; set.Kind != docid.KindKeyword || !slices.Equal(textsOf(set), want) {
 		t.Errorf("%q, want %q", textsOf(set), want)
 	}
@@ -205,7 +204,7 @@ func TestImportIDs(t *testing.T) {
 		"numbers":    {map[string]any{"names": "number", "type": "title"}, []string{`{"doc_id":2,"identifier":"141913"}` + "\n" + `{"doc_id":"0","identifier":"deep sea"}` + "\n" + `{"doc_id":1,"identifier":"hill"}`}},
 	} {
 		set, err := brought(c.change, c.files...)
-		errtest.None(t, err, name)
+		testkit.None(t, err, name)
 		for i, id := range set.Identifiers {
 			if id.Document != want[i].Document || id.Text != want[i].Text || !slices.Equal(id.Tokens, want[i].Tokens) {
 				t.Errorf("%s: %+v, want %+v", name, id, want[i])
@@ -213,13 +212,13 @@ func TestImportIDs(t *testing.T) {
 		}
 	}
 	// What is exported comes in again.
-	titles := errtest.Value(l.readIDs("title_ids", map[string]any{"documents": documents, "tokenizer": tokenizer}))(t)
+	titles := testkit.Value(l.readIDs("title_ids", map[string]any{"documents": documents, "tokenizer": tokenizer}))(t)
 	exported, err := l.do("export", map[string]any{"documents": documents, "queries": l.lines([]dedup.Query{{Split: nq.Train, Question: "a"}}),
 		"identifiers": map[string]any{"title": l.set(titles)}, "formats": []any{"jsonl"}, "ids": "key", "name": "X", "key": "exact", "origin": "other"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	again, err := brought(map[string]any{"files": step.In(exported.Outputs["files"]), "file": "identifiers/*.jsonl.gz", "type": "title"}, "unread")
-	valuetest.That(t, err == nil && reflect.DeepEqual(again, titles), again, err, "want", titles)
-	errtest.Says(t, errtest.Of(brought(map[string]any{"file": "other"}, "D0\ta\n")), `no file is named "other"; there are ["ids-a"]`)
+	testkit.That(t, err == nil && reflect.DeepEqual(again, titles), again, err, "want", titles)
+	testkit.ErrSays(t, testkit.Err(brought(map[string]any{"file": "other"}, "D0\ta\n")), `no file is named "other"; there are ["ids-a"]`)
 
 	for _, c := range []struct {
 		change map[string]any
@@ -241,7 +240,7 @@ func TestImportIDs(t *testing.T) {
 		{map[string]any{"vocabulary": int64(10_028)}, []string{"D0\t\t10010\n"}, "its tokens spell nothing"},
 		{nil, []string{""}, `3 of 3 documents have no identifier, the first is "D0"`},
 	} {
-		errtest.Says(t, errtest.Of(brought(c.change, c.files...)), c.want)
+		testkit.ErrSays(t, testkit.Err(brought(c.change, c.files...)), c.want)
 	}
 }
 
@@ -261,7 +260,7 @@ func TestTokensOfTheirOwn(t *testing.T) {
 			if !kind.OneToken() {
 				want = append(want, "</s>")
 			}
-			valuetest.Deep(t, report.Examples[i].Pieces, want, kind)
+			testkit.Deep(t, report.Examples[i].Pieces, want, kind)
 		}
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // importPipeline imports a folder of internal/corpora/collect's samples, exports it, and imports and
@@ -79,7 +78,7 @@ func samples(t *testing.T, folder string) string {
 		}
 		return err
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return write(t, t.TempDir(), "p.hcl", fmt.Sprintf(importPipeline, list(urls...), list(names...)))
 }
 
@@ -130,7 +129,7 @@ func TestImportRoundTrip(t *testing.T) {
 		t.Errorf("%d files, then %d", len(once), len(twice))
 	}
 	qrels := string(readFile(t, testdata(t, "corpora", "collect", "testdata", "beir", "qrels", "test.tsv")))
-	valuetest.Is(t, l.text(once["beir/qrels/test.tsv"]), qrels)
+	testkit.Is(t, l.text(once["beir/qrels/test.tsv"]), qrels)
 	for _, output := range []string{"documents", "queries", "corpus", "counts"} {
 		want := out["step.import_corpus.sample."+output].Digest
 		for _, again := range []string{"beir", "jsonl", "parquet"} {
@@ -164,7 +163,7 @@ step "import_corpus" "set" {
 		text := strings.NewReplacer("ROOT", testdata(t, "corpora", "collect", "testdata", "parquet"), "NAME", c.name, "PICK", c.pick).Replace(pipeline)
 		file := write(t, t.TempDir(), "p.hcl", text)
 		if c.want != "" {
-			errtest.Says(t, errtest.Of(l.try(l.plan(file, nil))), c.want)
+			testkit.ErrSays(t, testkit.Err(l.try(l.plan(file, nil))), c.want)
 			continue
 		}
 		if qrels := l.text(l.outputs(file, nil)["step.import_corpus.set.test_qrels"].Digest); qrels != "3 0 1 1\n3 0 3 2\n3 0 0 0\n" {
@@ -227,7 +226,7 @@ step "import_corpus" "mine" {
 		documents + `queries = step.download.f["docs.jsonl"].files`:                                    "none of the 1 queries has a relevant document",
 	} {
 		l := newLocal(t)
-		errtest.Says(t, errtest.Of(l.try(l.plan(write(t, t.TempDir(), "p.hcl", pipeline(attributes)), nil))), want)
+		testkit.ErrSays(t, testkit.Err(l.try(l.plan(write(t, t.TempDir(), "p.hcl", pipeline(attributes)), nil))), want)
 	}
 }
 
@@ -258,7 +257,7 @@ step "import_corpus" "toy" {
 `
 
 func bertFile(t *testing.T) string {
-	path := errtest.Value(filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz")))(t)
+	path := testkit.Value(filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz")))(t)
 	return path
 }
 
@@ -271,18 +270,18 @@ type msmarcoCollection struct {
 
 func (l *local) msmarco(r *artifacts.Result) (c msmarcoCollection) {
 	l.t.Helper()
-	errtest.None(l.t, dedup.ReadDocuments(bytes.NewReader(l.bytes(r.Outputs["documents"])), func(d *dedup.Document) error {
+	testkit.None(l.t, dedup.ReadDocuments(bytes.NewReader(l.bytes(r.Outputs["documents"])), func(d *dedup.Document) error {
 		c.documents = append(c.documents, *d)
 		return nil
 	}))
-	errtest.None(l.t, dedup.ReadQueries(bytes.NewReader(l.bytes(r.Outputs["queries"])), len(c.documents), func(q *dedup.Query) error {
+	testkit.None(l.t, dedup.ReadQueries(bytes.NewReader(l.bytes(r.Outputs["queries"])), len(c.documents), func(q *dedup.Query) error {
 		c.queries = append(c.queries, *q)
 		return nil
 	}))
-	rd := errtest.Value(corpus.NewReader(bytes.NewReader(l.bytes(r.Outputs["corpus"]))))(l.t)
+	rd := testkit.Value(corpus.NewReader(bytes.NewReader(l.bytes(r.Outputs["corpus"]))))(l.t)
 	defer rd.Close()
 	for d, err := range rd.All() {
-		errtest.None(l.t, err)
+		testkit.None(l.t, err)
 		c.texts = append(c.texts, d)
 	}
 	return c
@@ -356,7 +355,7 @@ func TestMSMarco(t *testing.T) {
 			grouped, judged := strings.Contains(key, "normalized"), strings.Contains(key, "relevant")
 			var found msmarcoFound
 			l.json(r.Outputs["report"], &found)
-			valuetest.Deep(t, found, msmarcoWant(grouped, judged))
+			testkit.Deep(t, found, msmarcoWant(grouped, judged))
 			want := found.Documents.Union
 			c := l.msmarco(r)
 			if len(c.documents) != want || len(c.texts) != want {

@@ -18,8 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/sharing/hub"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds/internal/model"
 	"github.com/redsi/redsi/step"
 )
@@ -34,7 +33,7 @@ func folderOf(t *testing.T, folder, prefix string) map[string][]byte {
 		}
 		return err
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return files
 }
 
@@ -60,7 +59,7 @@ func TestImportModel(t *testing.T) {
 	if got := strings.Join(names(res.Outputs["model"]), " "); !strings.HasPrefix(got, "config.json model-00001-of-00005.safetensors") || strings.Contains(got, "token") {
 		t.Errorf("model %s", got)
 	}
-	valuetest.Deep(t, names(res.Outputs["tokenizer"]), []string{"tokenizer.json"}, "tokenizer")
+	testkit.Deep(t, names(res.Outputs["tokenizer"]), []string{"tokenizer.json"}, "tokenizer")
 
 	encoder := tinyBERT(t)
 	plain := l.made("import_model", map[string]any{"files": []any{l.tree("files", encoder)}, "tokenizer": l.bertTokenizer()})
@@ -68,7 +67,7 @@ func TestImportModel(t *testing.T) {
 		t.Helper()
 		got, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf([]string{"a text", "and another"}), "model": model,
 			"tokenizer": tokenizer, "max_tokens": int64(24), "device": "cpu"})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return got.Outputs["embeddings"].Digest
 	}
 	if embed(step.In(plain.Outputs["model"]), []any{step.In(plain.Outputs["tokenizer"])}) != embed(l.tree("files", encoder), l.bertTokenizer()) {
@@ -98,7 +97,7 @@ func TestImportModelMistakes(t *testing.T) {
 		},
 		"tokenizer.json: tokenizer: it puts no end token after": func(files map[string][]byte) {
 			var all map[string]any
-			errtest.None(t, json.Unmarshal(files["tokenizer.json"], &all))
+			testkit.None(t, json.Unmarshal(files["tokenizer.json"], &all))
 			all["post_processor"] = nil
 			files["tokenizer.json"], _ = json.Marshal(all)
 		},
@@ -162,8 +161,8 @@ func TestImportTrained(t *testing.T) {
 // model is asked; tools/golden/model_card.py asks such folders.
 func TestExportModel(t *testing.T) {
 	var of model.Evaluation
-	errtest.None(t, json.Unmarshal([]byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`), &of))
-	report := errtest.Value(json.Marshal(of))(t)
+	testkit.None(t, json.Unmarshal([]byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`), &of))
+	report := testkit.Value(json.Marshal(of))(t)
 	for _, c := range []struct {
 		kind   docid.Kind
 		inputs retrieve.Inputs
@@ -181,7 +180,7 @@ func TestExportModel(t *testing.T) {
 			[]string{"decoder_input_ids=start"}, `"max_new_tokens": 1, "transformers_version"`},
 	} {
 		e := newAsked(t, c.kind)
-		settings := errtest.Value(retrieve.SettingsFor(e.ids, c.inputs))(t)
+		settings := testkit.Value(retrieve.SettingsFor(e.ids, c.inputs))(t)
 		settings.Search = c.search
 		config := map[string]any{"model": e.with(settings), "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model", "base": "lab/base",
 			"reports":  []any{e.blob("dsi/metrics", report)},
@@ -255,7 +254,7 @@ func TestRandomFamilies(t *testing.T) {
 		made := l.made("random_t5", sizes(c.family, c.feedForward))
 		model := made.Outputs["model"]
 		res := l.made("import_model", map[string]any{"files": []any{step.In(model)}, "tokenizer": []any{tokenizer}})
-		valuetest.Is(t, res.Outputs["model"].Digest, model.Digest, c.family)
+		testkit.Is(t, res.Outputs["model"].Digest, model.Digest, c.family)
 		l.says(artifacts.Artifact{Digest: fileOf(t, model, "config.json")}, map[string]any{"model_type": c.family, "tie_word_embeddings": c.tied, "feed_forward_proj": c.feedForward})
 	}
 	mistakes(t, "random_t5", sizes("mt5", "relu"), map[string]map[string]any{"feed_forward: must be a gated one for a multilingual T5": nil})

@@ -10,8 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestImportFormats: one ranking and its judgments in every format are the same artifact,
@@ -129,7 +128,7 @@ step "export_run" "f" {
 // TestExportTies: trec_eval's numbers for the exported file are ours, where they are others
 // for the run as it was; repro_eval reads the header. tools/golden/ties.py wrote the golden.
 func TestExportTies(t *testing.T) {
-	golden := errtest.Value(filepath.Abs("testdata"))(t)
+	golden := testkit.Value(filepath.Abs("testdata"))(t)
 	l := newLocal(t)
 	out := l.outputs(ownPipeline(t, t.TempDir(), fmt.Sprintf(tiedPipeline, golden)), nil)
 	exported := l.text(fileOf(t, out["step.export_run.f.files"], "tied.run"))
@@ -158,7 +157,7 @@ func TestExportTies(t *testing.T) {
 		"actor":  map[string]any{"name": `Jane "J" Doe`, "role": "experimenter", "fields": []any{"ir", "nlp"}},
 		"data":   map[string]any{"test collection": map[string]any{"name": "Tied: 1", "ir_datasets": "none"}},
 	}
-	valuetest.Deep(t, want.Metadata, wantMetadata, "repro_eval reads")
+	testkit.Deep(t, want.Metadata, wantMetadata, "repro_eval reads")
 }
 
 func fileOf(t *testing.T, a artifacts.Artifact, name string) artifacts.Digest {
@@ -237,8 +236,8 @@ step "export_run" "f" {
 		if got := string(l.bytes(out["step.import_run.f.run"])); !strings.HasPrefix(got, numbers[0]+" Q0 0 1 10 redsi\n"+numbers[0]+" Q0 1 2 9 redsi\n") {
 			t.Errorf("by number: %s", got)
 		}
-		valuetest.Is(t, l.text(fileOf(t, out["step.export_run.f.files"], "mine.run")), run)
-		valuetest.Is(t, l.text(fileOf(t, out["step.export_run.f.files"], "qrels.txt")), qrels)
+		testkit.Is(t, l.text(fileOf(t, out["step.export_run.f.files"], "mine.run")), run)
+		testkit.Is(t, l.text(fileOf(t, out["step.export_run.f.files"], "qrels.txt")), qrels)
 		unknown := map[string]float64{"mine": 0, "more": 1}[file]
 		l.says(out["step.import_run.f.report"], map[string]any{"unknown_documents": unknown, "unknown_queries": unknown})
 	}

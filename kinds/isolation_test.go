@@ -18,9 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/stores/dir"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -43,7 +41,7 @@ func isolatedStudy(t *testing.T, mode isolation.Mode, change func(script string)
 		case "points.awk":
 			text = change(text)
 		}
-		filetest.Write(t, filepath.Join(to, name), text)
+		testkit.Write(t, filepath.Join(to, name), text)
 	}
 	return filepath.Join(to, "pipelines.hcl")
 }
@@ -64,14 +62,14 @@ func TestIsolatedStudy(t *testing.T) {
 	want, _ := outputs(newLocal(t), isolatedStudy(t, isolation.Off, same), "step.command")
 	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
 		got, notes := outputs(newLocal(t), isolatedStudy(t, mode, same), "step.command")
-		valuetest.Deep(t, got, want, mode)
+		testkit.Deep(t, got, want, mode)
 		for _, n := range notes {
-			valuetest.Is(t, n, string(mode)+"0", mode)
+			testkit.Is(t, n, string(mode)+"0", mode)
 		}
 	}
 
 	undeclared := filepath.Join(t.TempDir(), "noise.txt")
-	filetest.Write(t, undeclared, "0.5\n")
+	testkit.Write(t, undeclared, "0.5\n")
 	// What awk cannot read it takes for empty: without more, the result would just be another.
 	reads := func(s string) string {
 		return fmt.Sprintf("BEGIN { getline noise < %q }\n", undeclared) + s
@@ -84,7 +82,7 @@ func TestIsolatedStudy(t *testing.T) {
 	var many strings.Builder
 	for i := range 9 {
 		name := fmt.Sprintf("%s.%d", undeclared, i)
-		filetest.Write(t, name, "")
+		testkit.Write(t, name, "")
 		fmt.Fprintf(&many, "BEGIN { getline noise < %q }\n", name)
 	}
 	l := newLocal(t)
@@ -105,15 +103,15 @@ func TestIsolatedStudy(t *testing.T) {
 func TestIsolatedScript(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"named", "other"} {
-		filetest.Program(t, filepath.Join(dir, name), "#!/bin/sh\necho "+name+"\n")
+		testkit.Program(t, filepath.Join(dir, name), "#!/bin/sh\necho "+name+"\n")
 	}
 	t.Setenv("PATH", os.Getenv("PATH")+":"+dir)
 	l := newLocal(t)
 	try := func(script string) error {
-		return errtest.Of(l.tryFirst(l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nscript = %q\nprograms = [\"named\"]\nisolation = \"enforce\"\n}", script)), nil)))
+		return testkit.Err(l.tryFirst(l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nscript = %q\nprograms = [\"named\"]\nisolation = \"enforce\"\n}", script)), nil)))
 	}
-	errtest.None(t, try("named"))
-	errtest.Says(t, try("named; other"), "other: command not found")
+	testkit.None(t, try("named"))
+	testkit.ErrSays(t, try("named; other"), "other: command not found")
 }
 
 // A file of the pipeline's folder that a script opens by a path outside of its own, and that is
@@ -134,7 +132,7 @@ func inFolder(t *testing.T) *local {
 	t.Helper()
 	l := newLocal(t)
 	root := t.TempDir()
-	s := errtest.Value(dir.Open(filepath.Join(root, "store")))(t)
+	s := testkit.Value(dir.Open(filepath.Join(root, "store")))(t)
 	l.Store, l.Scratch = artifacts.Alone(s), scratch.In(filepath.Join(root, "scratch"))
 	return l
 }
@@ -143,7 +141,7 @@ func inFolder(t *testing.T) *local {
 func (l *local) blobFile(d artifacts.Digest) (path string, inode uint64) {
 	l.t.Helper()
 	path, _ = l.Store.Own.Blobs.(artifacts.Local).LocalPath(d)
-	info := errtest.Value(os.Stat(path))(l.t)
+	info := testkit.Value(os.Stat(path))(l.t)
 	return path, info.Sys().(*syscall.Stat_t).Ino
 }
 
@@ -203,8 +201,8 @@ func TestCommandMoved(t *testing.T) {
 	}
 	a, _ := got[0].Outputs["out"].File("data")
 	b, _ := got[0].Outputs["out"].File("again")
-	valuetest.Is(t, a.Digest, b.Digest, a, b)
-	valuetest.Is(t, len(l.text(a.Digest)), 300_000, a, b)
+	testkit.Is(t, a.Digest, b.Digest, a, b)
+	testkit.Is(t, len(l.text(a.Digest)), 300_000, a, b)
 }
 
 // TestCommandCopies: with copy_inputs a program may move its inputs; else its failure says so.
@@ -232,5 +230,5 @@ func TestCommandSpoilt(t *testing.T) {
 	path, _ := l.blobFile(data.Digest)
 	_, err := l.try(l.plan(writePipeline(t, fmt.Sprintf(largePipeline, fmt.Sprintf("chmod 600 %s && echo 2 >> %[1]s", path), "off", "")), nil))
 	var lost *temporal.ApplicationError
-	valuetest.That(t, errors.As(err, &lost) && lost.Type() == workflows.InputLostError, "got", err)
+	testkit.That(t, errors.As(err, &lost) && lost.Type() == workflows.InputLostError, "got", err)
 }

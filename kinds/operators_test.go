@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/kernels"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -34,7 +34,7 @@ func TestOperators(t *testing.T) {
 		}
 		return
 	}
-	errtest.None(t, fakecard.Install())
+	testkit.None(t, fakecard.Install())
 	l := newLocal(t)
 	t5 := newTrainingOf(t, l, fewerTokens(t, 1000), map[string]any{"vocabulary": int64(1024)})
 	bart := newBARTTraining(t, l)
@@ -62,7 +62,7 @@ func TestOperators(t *testing.T) {
 				asks := map[string]any{"model": model, "ids": config["ids"], "queries": config["queries"], "tokenizer": config["tokenizer"], "device": "cuda", "beams": int64(4)}
 				for _, decoding := range []string{"constrained", "unconstrained"} {
 					asks["decoding"] = decoding
-					errtest.None(t, errtest.Of(l.inParts("evaluate", asks)))
+					testkit.None(t, testkit.Err(l.inParts("evaluate", asks)))
 				}
 			}
 		}
@@ -73,10 +73,10 @@ func TestOperators(t *testing.T) {
 		generation["device"] = "cuda"
 		for _, method := range []string{"sample", "beam"} {
 			generation["method"] = method
-			errtest.None(t, errtest.Of(l.inParts("generate_queries", generation)))
+			testkit.None(t, testkit.Err(l.inParts("generate_queries", generation)))
 		}
 		for _, pooling := range []string{"cls", "mean"} {
-			errtest.None(t, errtest.Of(l.do("embed", map[string]any{"title": false, "corpus": texts, "model": bert, "tokenizer": tokenizer, "pooling": pooling,
+			testkit.None(t, testkit.Err(l.do("embed", map[string]any{"title": false, "corpus": texts, "model": bert, "tokenizer": tokenizer, "pooling": pooling,
 				"max_tokens": int64(24), "device": "cuda"})))
 		}
 	})

@@ -29,9 +29,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -113,7 +111,7 @@ func TestPaperKeys(t *testing.T) {
 		if *toyStore == "" {
 			t.Skip("needs -toy-store")
 		}
-		store := errtest.Value(open.Store(t.Context(), *toyStore))(t)
+		store := testkit.Value(open.Store(t.Context(), *toyStore))(t)
 		v := preview(t, pl, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 			found, err := artifacts.LookupMany(ctx, artifacts.Alone(store), keys)
 			for _, w := range want {
@@ -132,8 +130,8 @@ func TestPaperKeys(t *testing.T) {
 		}
 		var b bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
-		errtest.None(t, errors.Join(json.NewEncoder(z).Encode(want), z.Close()))
-		filetest.Write(t, golden, b.Bytes())
+		testkit.None(t, errors.Join(json.NewEncoder(z).Encode(want), z.Close()))
+		testkit.Write(t, golden, b.Bytes())
 		return
 	}
 	known := map[artifacts.Digest]*artifacts.Result{}
@@ -153,12 +151,12 @@ func TestPaperKeys(t *testing.T) {
 			t.Errorf("%s: its key was %s and is %s, %s", address, w.Key, it.Key, it.Outcome)
 		}
 	}
-	valuetest.Is(t, len(want), len(pl.Steps))
+	testkit.Is(t, len(want), len(pl.Steps))
 }
 
 func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
 	t.Helper()
-	v := errtest.Value(pl.Follow(t.Context(), kinds.Registry(), lookup, plan.KeepAll, nil))(t)
+	v := testkit.Value(pl.Follow(t.Context(), kinds.Registry(), lookup, plan.KeepAll, nil))(t)
 	return v
 }
 
@@ -171,7 +169,7 @@ func TestSampleGrown(t *testing.T) {
 		vars["contact"], vars["pages_from"] = "me@example.org", "api"
 		steps := map[string]string{}
 		for _, s := range l.plan(paper, vars).Steps {
-			task := errtest.Value(json.Marshal(s.Task))(t)
+			task := testkit.Value(json.Marshal(s.Task))(t)
 			steps[s.Address] = s.Queue + string(task)
 		}
 		return steps
@@ -215,13 +213,13 @@ func TestPaperFigures(t *testing.T) {
 		"model_scaling": {18, 0}, "model_scaling_and_training": {12, 7}, "identifier_validity": {12, 6}, "budget_decoding": {28, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl := errtest.Value(plan.Build("pipelines.hcl", p, l.Registry, []string{"figure." + name}))(t)
+			pl := testkit.Value(plan.Build("pipelines.hcl", p, l.Registry, []string{"figure." + name}))(t)
 			task := l.withPaperNumbers(pl.Steps[len(pl.Steps)-1].Task)
 			results := l.run(&plan.Plan{Format: pl.Format, Pipeline: "p.hcl", Steps: []plan.Step{{Address: "figure." + name, Task: task}}})
 			item := "figure." + name
 			j, err := expect.Judge(t.Context(), &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: item, Task: task}}}, Items: []plan.Item{{Result: results[0]}}},
 				p.Claims, l.Store.Open)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			checks := j.Items[0].Checks
 			numbers, claims := len(checks), 0
 			for _, c := range j.Claims {
@@ -237,11 +235,11 @@ func TestPaperFigures(t *testing.T) {
 					t.Errorf("%s: %s", c.Said(), c.Verdict)
 				}
 			}
-			valuetest.Is(t, numbers, want.numbers, "numbers and claims of the paper", want)
-			valuetest.Is(t, claims, want.claims, "numbers and claims of the paper", want)
+			testkit.Is(t, numbers, want.numbers, "numbers and claims of the paper", want)
+			testkit.Is(t, claims, want.claims, "numbers and claims of the paper", want)
 			if dir := os.Getenv("REDSI_FIGURES"); dir != "" {
 				for _, ext := range []string{"svg", "pdf", "png"} {
-					filetest.Write(t, filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]))
+					testkit.Write(t, filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]))
 				}
 			}
 		})
@@ -273,7 +271,7 @@ func (l *local) withPaperNumbers(task step.Task) step.Task {
 			Value *float64
 		}
 	}
-	errtest.None(l.t, json.Unmarshal(task.Config, &c))
+	testkit.None(l.t, json.Unmarshal(task.Config, &c))
 	expected := map[string]float64{}
 	for _, e := range c.Expect {
 		if e.Value != nil {
@@ -304,7 +302,7 @@ func (l *local) withPaperNumbers(task step.Task) step.Task {
 		}
 		return l.blobOf("report", b), nil
 	})
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	return bound
 }
 
@@ -353,7 +351,7 @@ func TestPaperWork(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d %s", n, text))
 	}
 	slices.Sort(got)
-	valuetest.Deep(t, got, paperWork)
+	testkit.Deep(t, got, paperWork)
 }
 
 // TestWorkOf: what tasks say of the work of small configurations, and of results.
@@ -369,10 +367,10 @@ func TestWorkOf(t *testing.T) {
 	} {
 		spec := reg.Lookup(c.kind)
 		var tree map[string]any
-		errtest.None(t, json.Unmarshal([]byte(c.config), &tree))
-		task := errtest.Value(step.NewTask(spec, tree))(t)
+		testkit.None(t, json.Unmarshal([]byte(c.config), &tree))
+		task := testkit.Value(step.NewTask(spec, tree))(t)
 		w := spec.Work(task)
-		valuetest.Is(t, fmt.Sprint(w.Shape, " ", w.Counts), c.want, c.kind, c.config)
+		testkit.Is(t, fmt.Sprint(w.Shape, " ", w.Counts), c.want, c.kind, c.config)
 	}
 }
 
@@ -468,7 +466,7 @@ func TestPythonStore(t *testing.T) {
 	pl := l.plan(write(t, t.TempDir(), "p.hcl", msmarcoDownload(t)+pythonPipeline), nil)
 	results := l.run(pl)
 	root := filepath.Join(t.TempDir(), "store")
-	store := errtest.Value(dir.Open(root))(t)
+	store := testkit.Value(dir.Open(root))(t)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const id = "20260102T030405Z-00000001"
 	run := runs.Record{Format: "redsi-run/1", RunID: id, Pipeline: "pipelines.hcl", Project: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Plan: artifacts.Sum([]byte("plan"))}
@@ -476,7 +474,7 @@ func TestPythonStore(t *testing.T) {
 		t.Helper()
 		for _, a := range r.Outputs {
 			for _, d := range a.Blobs() {
-				in := errtest.Value(l.Store.Open(ctx, d))(t)
+				in := testkit.Value(l.Store.Open(ctx, d))(t)
 				if _, _, err := store.Blobs.Put(ctx, in); err != nil {
 					t.Fatal(err)
 				}
@@ -504,8 +502,8 @@ func TestPythonStore(t *testing.T) {
 		map[string]artifacts.Artifact{"queries": l.blobOf("score/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n"))}))
 	run.Steps = append(run.Steps, runs.Step{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
 		runs.Step{Address: "step.evaluate.broken", Outcome: "skipped"})
-	b := errtest.Value(json.Marshal(run))(t)
-	errtest.None(t, store.Records.Create(ctx, "runs/"+id, b))
+	b := testkit.Value(json.Marshal(run))(t)
+	testkit.None(t, store.Records.Create(ctx, "runs/"+id, b))
 	got := storeFiles(t, root)
 	if diff := cmp.Diff(goldens.OfTree(t, pythonStore, got), got); diff != "" {
 		t.Errorf("python/tests/store is not what Go writes; run with -update, and tools/python/check.sh (-there +written):\n%.4000s", diff)
@@ -537,14 +535,14 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 		{Query: "a b", Hypotheses: []trec.Hypothesis{{Document: "D é", Score: 3}}},
 	})
 	var run, judged bytes.Buffer
-	errtest.None(t, trec.WriteRun(&run, "redsi", untied, trec.EncodeName))
+	testkit.None(t, trec.WriteRun(&run, "redsi", untied, trec.EncodeName))
 	var judgments trec.Judgments
 	for _, q := range []struct {
 		query, doc string
 		grade      int
 	}{{"1", "0", 2}, {"1", "1", 1}, {"a b", "D é", 1}, {"3", "2", 1}} {
-		errtest.None(t, judgments.Judge(q.query, q.doc, q.grade))
+		testkit.None(t, judgments.Judge(q.query, q.doc, q.grade))
 	}
-	errtest.None(t, judgments.Write(&judged))
+	testkit.None(t, judgments.Write(&judged))
 	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "report": l.blobOf("dsi/metrics", []byte("{}\n"))}
 }

@@ -5,8 +5,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // overlapQueries have a leak of each class, and a tab.
@@ -50,7 +49,7 @@ func TestOverlap(t *testing.T) {
 			"dev\t3\t\thow far is it to the other side\t5\tfalse\t1\n" +
 			"test\t4\t\twho wrote the first book of it\t0\tfalse\t1\n",
 	} {
-		valuetest.Deep(t, string(l.bytes(r.Outputs[output])), want, output)
+		testkit.Deep(t, string(l.bytes(r.Outputs[output])), want, output)
 	}
 	l.says(r.Outputs["report"], map[string]any{
 		"queries.train": 2.0, "between.test_train.exact": 1.0, "between.test_train.normalised": 1.0, "between.test_train.near": 0.0, "between.test_train.any": 2.0,
@@ -61,9 +60,9 @@ func TestOverlap(t *testing.T) {
 	l.counted(r, map[string]int64{"test_in_train": 2, "dev_in_train": 1, "test_in_dev": 1})
 
 	r = l.made("overlap", map[string]any{"queries": queries, "threshold": 0.7})
-	valuetest.Says(t, string(l.bytes(r.Outputs["query_pairs"])), "to the other side\tnear\t0.777778\ttrue\n")
+	testkit.Says(t, string(l.bytes(r.Outputs["query_pairs"])), "to the other side\tnear\t0.777778\ttrue\n")
 	l.says(r.Outputs["report"], map[string]any{"documents": nil, "verbatim": nil, "between.test_dev.near": 1.0})
-	valuetest.Is(t, string(l.bytes(r.Outputs["document_pairs"])), "doc\tother_doc\tclass\tsimilarity\n")
+	testkit.Is(t, string(l.bytes(r.Outputs["document_pairs"])), "doc\tother_doc\tclass\tsimilarity\n")
 	bad := l.lines([]dedup.Query{{ExampleID: 7, Split: "validation", Question: "q"}})
-	errtest.Says(t, errtest.Of(l.do("overlap", map[string]any{"queries": bad})), `queries: line 1: example 7 is of split "validation"`)
+	testkit.ErrSays(t, testkit.Err(l.do("overlap", map[string]any{"queries": bad})), `queries: line 1: example 7 is of split "validation"`)
 }

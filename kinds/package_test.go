@@ -7,8 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -39,7 +38,7 @@ step "pages" "nq" {
 // tokenizers are the variables of pipelines that download the real ones.
 func tokenizers(t *testing.T) map[string]string {
 	t.Helper()
-	folder := errtest.Value(filepath.Abs(filepath.Join("..", "assets", "tokenizers")))(t)
+	folder := testkit.Value(filepath.Abs(filepath.Join("..", "assets", "tokenizers")))(t)
 	return map[string]string{"t5": filepath.Join(folder, "t5-tokenizer.json.gz"), "bert": filepath.Join(folder, "bert-base-uncased-tokenizer.json.gz")}
 }
 
@@ -158,14 +157,14 @@ func TestPackageRoundTrip(t *testing.T) {
 		"config_name: identifiers\n", "- split: atomic\n", "- key: `page_id`\n", "- reading: `paper`\n", "- form: `htmlnorm`\n", "- form option pronunciation: `\"keep\"`\n",
 		"    make it\n", "- corpus: `" + out[`step.serialize.nq["html"].corpus`].Digest.String() + "`\n", "- identifiers, atomic: `" + out[`step.atomic_ids.nq["html"].ids`].Digest.String() + "`\n",
 	} {
-		valuetest.Says(t, card, want)
+		testkit.Says(t, card, want)
 	}
 	for target, want := range map[string]string{
 		"step.package.several": "several folders have a metadata.json: name one as folder (data/htmlnorm/pageid, data/htmlnorm/url)",
 		"step.package.missing": "data/htmlnorm/url/documents.jsonl.gz is missing; a package has documents.jsonl.gz, ",
 		"step.package.none":    "no folder of the files has a metadata.json",
 	} {
-		errtest.Says(t, errtest.Of(l.try(l.plan(file, vars, target))), want)
+		testkit.ErrSays(t, testkit.Err(l.try(l.plan(file, vars, target))), want)
 	}
 }
 

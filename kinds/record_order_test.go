@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const orderPipeline = `
@@ -70,7 +69,7 @@ func (l *local) grouped(out map[string]artifacts.Artifact, address string) (docs
 	err := errors.Join(
 		dedup.ReadDocuments(bytes.NewReader(l.bytes(out[address+".documents"])), func(d *dedup.Document) error { docs = append(docs, *d); return nil }),
 		dedup.ReadQueries(bytes.NewReader(l.bytes(out[address+".queries"])), len(docs), func(q *dedup.Query) error { queries = append(queries, *q); return nil }))
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	return docs, queries
 }
 
@@ -81,7 +80,7 @@ func TestRecordOrder(t *testing.T) {
 	l := newLocal(t)
 	out := l.outputs(write(t, t.TempDir(), "p.hcl", fmt.Sprintf(generatedRecords, 12, 40, 20)+orderPipeline), nil, "step.dedup.of")
 	byDefault := out[`step.dedup.of["default"].documents`]
-	valuetest.Is(t, byDefault.Digest, out[`step.dedup.of["dev_first"].documents`].Digest, "dev_first is not the default")
+	testkit.Is(t, byDefault.Digest, out[`step.dedup.of["dev_first"].documents`].Digest, "dev_first is not the default")
 	page := map[int64]string{} // key of each record's document
 	for _, c := range []struct {
 		order       string
@@ -114,7 +113,7 @@ func TestRecordOrder(t *testing.T) {
 	var dev, train groupCounts
 	l.json(out[`step.dedup.of["dev_first"].counts`], &dev)
 	l.json(out[`step.dedup.of["train_first"].counts`], &train)
-	valuetest.That(t, dev == train && dev.Documents.Union != 0, "counts", dev, "and", train)
+	testkit.That(t, dev == train && dev.Documents.Union != 0, "counts", dev, "and", train)
 }
 
 // TestRecordTexts: texts are those of their records in whatever order they come, and
@@ -126,7 +125,7 @@ func TestRecordTexts(t *testing.T) {
 	file := write(t, t.TempDir(), "p.hcl", fmt.Sprintf(generatedRecords, 12, 40, 20)+orderPipeline)
 	out := l.outputs(file, nil, `step.dedup.longest["dev_first"]`, `step.dedup.longest["train_first"]`)
 	a, b := out[`step.dedup.longest["dev_first"].documents`], out[`step.dedup.longest["train_first"].documents`]
-	valuetest.That(t, a.Size != 0 && a.Digest == b.Digest, "documents depend on the order of texts", a.Digest, b.Digest)
+	testkit.That(t, a.Size != 0 && a.Digest == b.Digest, "documents depend on the order of texts", a.Digest, b.Digest)
 	for _, c := range []struct{ target, want string }{
 		{`step.dedup.longest["train"]`, "dev example "},
 		{`step.dedup.longest["train"]`, "the corpus has no text for this record"},
@@ -135,6 +134,6 @@ func TestRecordTexts(t *testing.T) {
 		{"step.text_examples.swapped", ": give headers and records of the same extract steps, in one order"},
 		{"step.dedup.swapped", `is of train: give the headers of an extract step with split = "dev"`},
 	} {
-		errtest.Says(t, errtest.Of(l.try(l.plan(file, nil, c.target))), c.want)
+		testkit.ErrSays(t, testkit.Err(l.try(l.plan(file, nil, c.target))), c.want)
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // The figures of model results: metrics of several seeds, a training curve, a
@@ -68,7 +67,7 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 			f := readFigure(t, l, res)
 			var err error
 			f.Checks, err = expect.Result(t.Context(), pl.Steps[i].Address, pl.Steps[i].Task.Config, res, l.Store.Open)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			got[name] = f
 			if name == "training" && res.Counts["curve points without value"] != 2 {
 				t.Errorf("counts %v", res.Counts)
@@ -85,7 +84,7 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 	if tiny.Y.N != 2 || tiny.Y.Std == nil || len(tiny.Y.Inputs) != 2 || tiny.Marker != "square" {
 		t.Errorf("a point of two seeds: %+v", tiny)
 	}
-	valuetest.Is(t, len(training.Series[0].Points), 4, "the curve has points")
+	testkit.Is(t, len(training.Series[0].Points), 4, "the curve has points")
 	if marks := training.Series[1].Points; len(marks) != 2 || !marks[0].Hollow || marks[1].Hollow {
 		t.Errorf("milestones %+v", marks)
 	}
@@ -174,7 +173,7 @@ figure "losses" {
 			{"0_001", "0.001", "#0072b2", "solid", []float64{5, 10}, []float64{50, 25}}, {"0_01", "0.01", "#d55e00", "solid", []float64{5}, []float64{75}}},
 		"losses": {{"run", "run", "#0072b2", "solid", []float64{1.5}, []float64{2}}},
 	}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 }
 
 // TestFieldsOfTrainings: a field that no report of a training has is reported where it stands, of curves and of candidates.
@@ -313,7 +312,7 @@ no,yes,yes,-2,,1
 no,no,no,0,,1
 `,
 	} {
-		valuetest.Is(t, got[name], want, name)
+		testkit.Is(t, got[name], want, name)
 	}
 }
 
@@ -415,11 +414,11 @@ const (
 func pictureFiles(t *testing.T, pipeline string) string {
 	t.Helper()
 	var small, large bytes.Buffer
-	errtest.None(t, png.Encode(&small, image.NewGray(image.Rect(0, 0, 9, 9))))
+	testkit.None(t, png.Encode(&small, image.NewGray(image.Rect(0, 0, 9, 9))))
 	noise := image.NewRGBA(image.Rect(0, 0, 1200, 1200))
 	random := rand.NewChaCha8([32]byte{})
 	_, _ = random.Read(noise.Pix)
-	errtest.None(t, png.Encode(&large, noise))
+	testkit.None(t, png.Encode(&large, noise))
 	return study(t, map[string]string{"p.hcl": pipeline, "a.svg": svgFile, "a.pdf": pdfFile, "b.svg": svgFile, "chart.json": vegaFile, "chart.html": htmlFile, "page.html": "<!doctype html><p>still",
 		"small.png": small.String(), "large.png": large.String(), "cut.png": small.String()[:small.Len()-9], "text.png": "Traceback (most recent call last):", "m.json": `{"accuracy": 1}`})
 }
@@ -458,14 +457,14 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 			t.Errorf("counts %v", res.Counts)
 		}
 	}
-	r := errtest.Value(g.Build(t.Context(), v, l.Store.Open, report.Options{}))(t)
+	r := testkit.Value(g.Build(t.Context(), v, l.Store.Open, report.Options{}))(t)
 	var page bytes.Buffer
-	errtest.None(t, r.HTML(&page))
+	testkit.None(t, r.HTML(&page))
 	for text, n := range map[string]int{"alert(": 0, `<img src="data:image/svg`: 2, `<img src="data:image/png`: 1, `is too large for this page. To have its files`: 1, `redsi artifacts get figure.large pictures`: 1,
 		"a file that this page does not show: SVG, PNG and HTML without scripts are shown": 1, `download="chart.html"`: 1, `download="chart.vl.json"`: 1, `download="both.pdf"`: 1, "<iframe": 1, `sandbox title="Page of figure.still" srcdoc="&lt;!doctype html&gt;&lt;p&gt;still`: 1, "<object": 0} {
-		valuetest.Is(t, strings.Count(page.String(), text), n, text)
+		testkit.Is(t, strings.Count(page.String(), text), n, text)
 	}
-	files := errtest.Value(r.Bundle(t.Context(), l.Store.Open))(t)
+	files := testkit.Value(r.Bundle(t.Context(), l.Store.Open))(t)
 	bundle := map[string]string{}
 	for _, f := range files {
 		bundle[f.Name] = string(f.Data)
@@ -474,7 +473,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 		!strings.Contains(bundle["figures/svg.tex"], "needs this picture as PDF or PNG") {
 		t.Errorf("bundle %q", bundle)
 	}
-	valuetest.Is(t, strings.Join(r.WithoutLaTeX(), " "), "figure.svg figure.still figure.chart", "without LaTeX")
+	testkit.Is(t, strings.Join(r.WithoutLaTeX(), " "), "figure.svg figure.still figure.chart", "without LaTeX")
 	if p := r.Numbers().Pictures; len(p) != 3 || p[0].Name != "figures/both.pdf" || !strings.HasPrefix(p[0].Digest, "sha256:") {
 		t.Errorf("pictures %+v", p)
 	}

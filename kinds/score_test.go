@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // ownPipeline writes a pipeline file that reads files beside it.
@@ -21,7 +20,7 @@ func ownPipeline(t *testing.T, dir, text string) string {
 // fails runs a pipeline of which a step must fail.
 func (l *local) fails(file, want string) {
 	l.t.Helper()
-	errtest.Says(l.t, errtest.Of(l.try(l.plan(file, nil))), want)
+	testkit.ErrSays(l.t, testkit.Err(l.try(l.plan(file, nil))), want)
 }
 
 const scorePipeline = `
@@ -115,7 +114,7 @@ func TestFuse(t *testing.T) {
 				got = append(got, f[2])
 			}
 		}
-		valuetest.Is(t, strings.Join(got, " "), order, options, got)
+		testkit.Is(t, strings.Join(got, " "), order, options, got)
 		l.says(out["step.fuse.f.report"], map[string]any{"queries": 2., "partial": 1., "rankings.a": 2., "rankings.b": 1.})
 		var score struct{ Percent map[string]float64 }
 		l.json(out["step.score.f.report"], &score)

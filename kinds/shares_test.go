@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const sharesPipeline = `
@@ -120,7 +119,7 @@ func TestShares(t *testing.T) {
 	l.json(out["step.revision_variation.nq.report"], &v)
 	want["texts"] = 100 * float64(v.Texts) / float64(v.Revisions)
 
-	valuetest.Is(t, len(all.Shares), len(want), "shares")
+	testkit.Is(t, len(all.Shares), len(want), "shares")
 	for name, w := range want {
 		got := all.Shares[name]
 		if math.Abs(got.Value-w) > 1e-9 || got.Low != nil || got.High != nil || got.How != "whole" || got.Verdict != "" {
@@ -165,7 +164,7 @@ func TestShares(t *testing.T) {
 	bad := strings.NewReplacer("dev = 1 }", "dev = 2 }", "paper        = var.paper", `paper = { nothing = "1", differ = "1e3" }`).Replace(text)
 	_, ds := pipeline.Load(map[string][]byte{"bad.hcl": []byte(bad)}, pipeline.Options{Registry: l.Registry, Vars: vars})
 	for _, want := range []string{"dev: want a number above 0 and at most 1, got 2", `paper["nothing"]: is no share; the shares are [substituted`, `"1e3" is neither a number`} {
-		valuetest.That(t, ds.HasErrors() && strings.Contains(ds.Err().Error(), want), want, "is not in", ds.Err())
+		testkit.That(t, ds.HasErrors() && strings.Contains(ds.Err().Error(), want), want, "is not in", ds.Err())
 	}
 }
 
@@ -217,7 +216,7 @@ func (p *page) record(t *testing.T, id int, title string) string {
 	b, err := json.Marshal(map[string]any{"example_id": id, "question_text": "who", "question_tokens": []string{"who"},
 		"document_url": fmt.Sprintf("https://en.wikipedia.org//w/index.php?title=%s&amp;oldid=%d", strings.ReplaceAll(title, " ", "_"), id), "document_title": title,
 		"document_html": p.html.String(), "document_tokens": p.tokens, "annotations": []any{}, "long_answer_candidates": []any{}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return string(b) + "\n"
 }
 
@@ -289,5 +288,5 @@ func TestPaperFirstTokens(t *testing.T) {
 		{"Matt Lanter", "matt lanter matthew mackendree <unk> matt '' lanter ( born april 1,",
 			`matt lanter matthew mackendree "matt" lanter (born april 1, 1983) is an american`},
 	}
-	valuetest.Deep(t, rep.Examples, want)
+	testkit.Deep(t, rep.Examples, want)
 }

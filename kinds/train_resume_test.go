@@ -27,8 +27,7 @@ import (
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,7 +37,7 @@ var resumed = map[string]any{"steps": int64(40), "evaluate_every": int64(20), "c
 func newTrainingIn(t *testing.T, folder string) *training {
 	t.Helper()
 	l := newLocal(t)
-	store := errtest.Value(dir.Open(folder))(t)
+	store := testkit.Value(dir.Open(folder))(t)
 	l.Store = artifacts.Alone(store)
 	return newTraining(t, l)
 }
@@ -50,8 +49,8 @@ func (f *training) resume(whole *artifacts.Result, from int64) {
 	res := f.made("train", f.with(resumed))
 	var r trained
 	f.json(res.Outputs["report"], &r)
-	valuetest.Is(f.t, r.ResumedAt, from)
-	valuetest.Is(f.t, r.Steps, 40)
+	testkit.Is(f.t, r.ResumedAt, from)
+	testkit.Is(f.t, r.Steps, 40)
 	if got, want := res.Outputs["model"], whole.Outputs["model"]; got.Digest != want.Digest {
 		f.t.Errorf("the model has other bytes:\n%v\nwant\n%v", got.Files, want.Files)
 	}
@@ -63,7 +62,7 @@ func (f *training) checkpointBlobs() int {
 	f.t.Helper()
 	n := 0
 	for b, err := range f.Store.Own.Blobs.List(context.Background()) {
-		errtest.None(f.t, err)
+		testkit.None(f.t, err)
 		if strings.HasPrefix(f.text(b.Digest), "redsi checkpoint ") {
 			n++
 		}
@@ -93,12 +92,12 @@ func TestTrainKilled(t *testing.T) {
 	cmd.Env = append(os.Environ(), storeOfKilled+"="+folder)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	errtest.None(t, err)
-	errtest.None(t, cmd.Start())
+	testkit.None(t, err)
+	testkit.None(t, cmd.Start())
 	var said []string
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if said = append(said, lines.Text()); lines.Text() == atStep30 {
-			errtest.None(t, cmd.Process.Kill())
+			testkit.None(t, cmd.Process.Kill())
 		}
 	}
 	err = cmd.Wait()
@@ -189,7 +188,7 @@ func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) 
 	}
 	f.Store = store
 	step := f.newestCheckpoint()
-	valuetest.That(t, step > 10 && step < 20, "the newest checkpoint is of step", step)
+	testkit.That(t, step > 10 && step < 20, "the newest checkpoint is of step", step)
 	f.resume(whole, step)
 }
 
@@ -226,7 +225,7 @@ func TestTrainDiverged(t *testing.T) {
 	if _, err := fmt.Sscanf(rest, "the checkpoint of step %d is kept", &kept); err != nil || kept < 2 || !strings.Contains(what, fmt.Sprintf("step %d ", kept+1)) || told[0] != told[1] {
 		t.Errorf("%v: %q, then %q", err, told[0], told[1])
 	}
-	valuetest.Is(t, f.newestCheckpoint(), kept)
+	testkit.Is(t, f.newestCheckpoint(), kept)
 }
 
 // keepCheckpoints makes the store one that loses no checkpoint of a step that ends.
@@ -255,8 +254,8 @@ func checkpointLine(name string) string {
 // checkpointFile is the content of a file of a checkpoint.
 func (l *local) checkpointFile(name, file string) []byte {
 	l.t.Helper()
-	record := errtest.Value(l.Store.Own.Records.Get(context.Background(), name))(l.t)
-	files := errtest.Value(artifacts.DecodeCheckpoint(record))(l.t)
+	record := testkit.Value(l.Store.Own.Records.Get(context.Background(), name))(l.t)
+	files := testkit.Value(artifacts.DecodeCheckpoint(record))(l.t)
 	return []byte(strings.TrimPrefix(l.text(files[file].Digest), checkpointLine(name)))
 }
 
@@ -264,9 +263,9 @@ func (l *local) checkpointFile(name, file string) []byte {
 func (l *local) plant(from *local, name string, s spoils) {
 	l.t.Helper()
 	ctx := context.Background()
-	record := errtest.Value(from.Store.Own.Records.Get(ctx, name))(l.t)
+	record := testkit.Value(from.Store.Own.Records.Get(ctx, name))(l.t)
 	files, err := artifacts.DecodeCheckpoint(record)
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 	line := checkpointLine(name)
 	for file := range s {
 		if _, ok := files[file]; !ok {
@@ -277,8 +276,8 @@ func (l *local) plant(from *local, name string, s spoils) {
 		var data []byte
 		if f.Size > 0 {
 			r, err := from.Store.Open(ctx, f.Digest)
-			errtest.None(l.t, err)
-			data = errtest.Value(io.ReadAll(r))(l.t)
+			testkit.None(l.t, err)
+			data = testkit.Value(io.ReadAll(r))(l.t)
 			data = bytes.TrimPrefix(data, []byte(line))
 		}
 		if spoil := s[file]; spoil != nil {
@@ -288,13 +287,13 @@ func (l *local) plant(from *local, name string, s spoils) {
 			}
 		}
 		f.Digest, f.Size, err = l.Store.Own.Blobs.Put(ctx, io.MultiReader(strings.NewReader(line), bytes.NewReader(data)))
-		errtest.None(l.t, err)
+		testkit.None(l.t, err)
 		files[file] = f
 	}
 	if record, err = json.Marshal(files); err == nil {
 		err = l.Store.Own.Records.Put(ctx, name, record)
 	}
-	errtest.None(l.t, err)
+	testkit.None(l.t, err)
 }
 
 // checkpointNames are those of a store, oldest first.
@@ -302,7 +301,7 @@ func (l *local) checkpointNames() []string {
 	l.t.Helper()
 	var names []string
 	for info, err := range l.Store.Own.Records.List(context.Background(), "checkpoints/") {
-		errtest.None(l.t, err)
+		testkit.None(l.t, err)
 		names = append(names, info.Name)
 	}
 	return names
@@ -321,7 +320,7 @@ func (l *local) newestCheckpoint() (n int64) {
 	l.t.Helper()
 	names := l.checkpointNames()
 	name := names[len(names)-1]
-	errtest.None(l.t, errtest.Of(fmt.Sscanf(name[strings.LastIndexByte(name, '/')+1:], "%d", &n)))
+	testkit.None(l.t, testkit.Err(fmt.Sscanf(name[strings.LastIndexByte(name, '/')+1:], "%d", &n)))
 	return n
 }
 
@@ -394,7 +393,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	}
 	whole := newLocal(t)
 	whole.keepCheckpoints()
-	want := errtest.Value(embed(whole))(t)
+	want := testkit.Value(embed(whole))(t)
 	names := whole.checkpointNames()
 	if len(names) != 2 {
 		t.Fatalf("checkpoints %v", names)
@@ -402,7 +401,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	vectors := func(rows, cols int, v float64) func([]byte) []byte {
 		return func([]byte) []byte {
 			var b bytes.Buffer
-			errtest.None(t, npy.Write(&b, npy.Matrix{Rows: rows, Cols: cols, Data: slices.Repeat([]float32{float32(v)}, rows*cols)}))
+			testkit.None(t, npy.Write(&b, npy.Matrix{Rows: rows, Cols: cols, Data: slices.Repeat([]float32{float32(v)}, rows*cols)}))
 			return b.Bytes()
 		}
 	}
@@ -419,9 +418,9 @@ func TestEmbedPassesOver(t *testing.T) {
 			l := newLocal(t)
 			l.plant(whole, names[1], s)
 			l.plant(whole, names[0], []spoils{nil, s}[spoiled-1])
-			got := errtest.Value(embed(l))(t)
+			got := testkit.Value(embed(l))(t)
 			l.counted(got, map[string]int64{"checkpoints_passed_over": int64(spoiled), "documents_resumed": int64(2048 * (2 - spoiled))})
-			valuetest.Is(t, got.Outputs["embeddings"].Digest, want.Outputs["embeddings"].Digest, what, spoiled)
+			testkit.Is(t, got.Outputs["embeddings"].Digest, want.Outputs["embeddings"].Digest, what, spoiled)
 		}
 	}
 }
@@ -431,7 +430,7 @@ func TestEmbedPassesOver(t *testing.T) {
 func TestCheckpointUnread(t *testing.T) {
 	whole := newTraining(t, newLocal(t))
 	whole.keepCheckpoints()
-	errtest.None(t, errtest.Of(whole.do("train", whole.with(resumed))))
+	testkit.None(t, testkit.Err(whole.do("train", whole.with(resumed))))
 	f := newTraining(t, newLocal(t))
 	names := whole.checkpointNames()
 	f.plant(whole.local, names[0], nil)
@@ -447,9 +446,9 @@ func TestCheckpointUnread(t *testing.T) {
 		}
 		return errors.Join(c.Body.Close(), next())
 	}))
-	errtest.Says(t, errtest.Of(f.do("train", f.with(resumed))), away.Error())
+	testkit.ErrSays(t, testkit.Err(f.do("train", f.with(resumed))), away.Error())
 	f.Store = store
-	valuetest.Deep(t, f.checkpointNames(), names[:1], "left")
+	testkit.Deep(t, f.checkpointNames(), names[:1], "left")
 }
 
 // onward is what a report says of where training came from and ended.
@@ -471,7 +470,7 @@ func (f *training) longer(want onward, changes ...map[string]any) *artifacts.Res
 	res := f.made("train", f.with(append(changes, options)...))
 	var r onward
 	f.json(res.Outputs["report"], &r)
-	valuetest.Is(f.t, r, want)
+	testkit.Is(f.t, r, want)
 	return res
 }
 
@@ -488,8 +487,8 @@ func TestTrainMoreSteps(t *testing.T) {
 	if long.Outputs["model"].Digest != whole.Outputs["model"].Digest {
 		t.Error("the model is not the one of 24 steps at once")
 	}
-	valuetest.Is(t, long.Env[step.NotePrefix+"went on from"], "step 11 of a run with fewer steps", "notes", long.Env)
-	valuetest.Is(t, short.Env[step.NotePrefix+"went on from"], "", "notes", long.Env)
+	testkit.Is(t, long.Env[step.NotePrefix+"went on from"], "step 11 of a run with fewer steps", "notes", long.Env)
+	testkit.Is(t, short.Env[step.NotePrefix+"went on from"], "", "notes", long.Env)
 	curve := func(f *training, r *artifacts.Result) (c train.Curve) {
 		f.json(r.Outputs["curve"], &c)
 		for i := range c.Points {
@@ -500,8 +499,8 @@ func TestTrainMoreSteps(t *testing.T) {
 	if got, want := curve(f, long), curve(alone, whole); len(got.Points) != 3 || !cmp.Equal(got, want) {
 		t.Errorf("curve %+v, want %+v", got, want)
 	}
-	task := errtest.Value(step.NewTask(f.Registry.Lookup("train"), f.with(steps(24), options)))(t)
-	again := errtest.Value(f.Rebuild(context.Background(), "train", long.Key, task, activities.RebuildOptions{}))(t)
+	task := testkit.Value(step.NewTask(f.Registry.Lookup("train"), f.with(steps(24), options)))(t)
+	again := testkit.Value(f.Rebuild(context.Background(), "train", long.Key, task, activities.RebuildOptions{}))(t)
 	if again.Made.Env[step.NotePrefix+"went on from"] != "" || again.Made.Outputs["model"].Digest != long.Outputs["model"].Digest {
 		t.Errorf("a rebuild went on from what was kept, or made another model: %v", again.Made.Env)
 	}
@@ -535,10 +534,10 @@ func TestTwoStages(t *testing.T) {
 		return res, r, err
 	}
 	first, was, err := stage(40, map[string]any{"query_prefix": "ask:"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	model := step.In(first.Outputs["model"])
 	same, is, err := stage(1, map[string]any{"model": model, "learning_rate": 1e-60})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if is.Parameters != was.Parameters || digestOf(same.Outputs["model"], "model.safetensors") != digestOf(first.Outputs["model"], "model.safetensors") {
 		t.Errorf("%d parameters after %d, or other ones", is.Parameters, was.Parameters)
 	}
@@ -546,20 +545,20 @@ func TestTwoStages(t *testing.T) {
 		t.Errorf("redsi.json is of the first stage:\n%s", text)
 	}
 	second, is, err := stage(40, map[string]any{"model": model, "ratio": "0:1"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if is.Metrics["MRR@10"] <= was.Metrics["MRR@10"] {
 		t.Errorf("MRR@10 %.3f after a second stage, %.3f before it", is.Metrics["MRR@10"], was.Metrics["MRR@10"])
 	}
 	f.checkEvaluation(f.ids(docid.KindAtomic), is, second)
 	_, _, err = stage(1, map[string]any{"model": model, "ids": f.set(f.atomic(f.rows + 1))})
-	errtest.Says(t, err, "model: its atomic identifiers are rows of its vocabulary, and others would be taken for them: the model was trained on another assignment of atomic identifiers to 20 documents: give the ids that its train step was given, or start from the model that its train step started from")
+	testkit.ErrSays(t, err, "model: its atomic identifiers are rows of its vocabulary, and others would be taken for them: the model was trained on another assignment of atomic identifiers to 20 documents: give the ids that its train step was given, or start from the model that its train step started from")
 	_, _, err = stage(1, map[string]any{"model": model, "ids": f.set(f.ids(docid.KindNaive))})
-	errtest.Says(t, err, "ids are naive identifiers of 20")
+	testkit.ErrSays(t, err, "ids are naive identifiers of 20")
 	if _, r, err := stage(1, map[string]any{"model": model, "ids": f.set(f.ids(docid.KindNaive)), "init": "random"}); err != nil || r.Steps != 1 {
 		t.Errorf("of random weights: %v", err)
 	}
 	naive, _, err := stage(1, map[string]any{"ids": f.set(f.ids(docid.KindNaive))})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if _, r, err := stage(1, map[string]any{"model": step.In(naive.Outputs["model"])}); err != nil || r.Parameters != was.Parameters {
 		t.Errorf("atomic after naive identifiers: %d parameters, %v", r.Parameters, err)
 	}

@@ -24,9 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -81,12 +79,12 @@ func TestFirstToken(t *testing.T) {
 		} {
 			first, last := ids.TokenRange()
 			res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(1), "learning_rate": 1e-60})) // moves no float32
-			errtest.None(t, err, name, first)
+			testkit.None(t, err, name, first)
 			var r trained
 			f.json(res.Outputs["report"], &r)
 			if first == f.words {
 				parameters = r.Parameters
-				valuetest.Is(t, digestOf(res.Outputs["model"], "model.safetensors"), before, name)
+				testkit.Is(t, digestOf(res.Outputs["model"], "model.safetensors"), before, name)
 			}
 			if want := parameters + 32*int64(max(0, last+1-f.rows)); r.Parameters != want {
 				t.Errorf("%s, tokens %d to %d: %d parameters, want %d", name, first, last, r.Parameters, want)
@@ -103,7 +101,7 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 	for _, kind := range kinds {
 		ids := f.ids(kind)
 		res := f.made("train", f.with(map[string]any{"ids": f.set(ids), "steps": steps, "evaluate_every": steps / 4}))
-		valuetest.Is(t, tensor.Live(), live, kind)
+		testkit.Is(t, tensor.Live(), live, kind)
 		var r trained
 		f.json(res.Outputs["report"], &r)
 		chance := 0.0 // MRR@10 of a random order
@@ -118,7 +116,7 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 		f.checkReport(kind, steps, r, res)
 		f.checkEvaluation(ids, r, res)
 	}
-	valuetest.Is(t, len(sizes), 1, slices.Collect(maps.Keys(sizes)))
+	testkit.Is(t, len(sizes), 1, slices.Collect(maps.Keys(sizes)))
 }
 
 func (f *training) checkReport(kind docid.Kind, steps int64, r trained, res *artifacts.Result) {
@@ -154,12 +152,12 @@ func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Res
 	if v, ok := f.config["validity"]; ok {
 		want.Search.Validity = retrieve.Validity(v.(string))
 	}
-	errtest.None(f.t, err)
-	valuetest.Is(f.t, settings, want)
+	testkit.None(f.t, err)
+	testkit.Is(f.t, settings, want)
 	e := &asked{local: f.local, ids: ids, config: map[string]any{
 		"model": step.In(res.Outputs["model"]), "ids": f.set(ids), "queries": f.config["queries"], "tokenizer": f.config["tokenizer"], "device": "cpu"}}
 	var report evaluationReport
-	errtest.None(f.t, json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report))
+	testkit.None(f.t, json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report))
 	p := report.Percent
 	if !close(p.PostFiltered["mrr_10"], 100*r.Metrics["MRR@10"]) || !close(p.PostFiltered["hits_1"], 100*r.Metrics["Hits@1"]) || report.Parameters != r.Parameters {
 		f.t.Errorf("%s: evaluate says %+v, train %+v", ids.Kind, report, r)
@@ -175,7 +173,7 @@ func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Res
 	}
 	free := p.PostFiltered["mrr_10"]
 	report = evaluationReport{}
-	errtest.None(f.t, json.Unmarshal([]byte(e.evaluate(map[string]any{"decoding": "constrained"})["report"]), &report))
+	testkit.None(f.t, json.Unmarshal([]byte(e.evaluate(map[string]any{"decoding": "constrained"})["report"]), &report))
 	if p := report.Percent; *p.Invalid != 0 || p.PostFiltered["mrr_10"] < free-5 {
 		f.t.Errorf("%s: along the trie %v are invalid and MRR@10 is %v, of free beams %v", ids.Kind, *p.Invalid, p.PostFiltered, free)
 	}
@@ -205,9 +203,9 @@ func TestTrainRepeats(t *testing.T) {
 	}
 	res, err := f.do("train", f.with(map[string]any{
 		"ratio": "1:1", "repeats": "by_queries", "queries": f.lines(queries), "steps": int64(2), "beams": int64(5)}))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var state struct{ Pass, Indexing int }
-	errtest.None(t, json.Unmarshal(f.checkpointFile(f.checkpointNames()[0], "state.json"), &state))
+	testkit.None(t, json.Unmarshal(f.checkpointFile(f.checkpointNames()[0], "state.json"), &state))
 	var r trained
 	f.json(res.Outputs["report"], &r)
 	if r.Retrieval != 55 || state.Indexing != 18*3+2 || state.Pass != state.Indexing+55 {
@@ -282,7 +280,7 @@ func TestTrainFromConfig(t *testing.T) {
 		res := f.made("train", f.with(change))
 		seen[digestOf(res.Outputs["model"], "model.safetensors")] = true
 	}
-	valuetest.Is(t, len(seen), 4, "4 configurations gave models")
+	testkit.Is(t, len(seen), 4, "4 configurations gave models")
 }
 
 // TestTrainChecks: mistakes in a configuration are told with the attribute. Bounds and choices of one attribute are in
@@ -343,13 +341,13 @@ func TestTrainKey(t *testing.T) {
 		config := map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in}
 		maps.Copy(config, more)
 		reg := kinds.Registry()
-		tree := errtest.Value(reg.Lookup("train").Complete(config))(t)
+		tree := testkit.Value(reg.Lookup("train").Complete(config))(t)
 		_, k, _ := keyOf(t, reg, "train", tree)
 		return k
 	}
 	plain := key(nil)
 	for _, same := range []map[string]any{{"checkpoint_activations": true}, {"checkpoint_activations": false}, {"device": "cuda:1"}, {"checkpoint_every": int64(3)}} {
-		valuetest.Is(t, key(same), plain, same)
+		testkit.Is(t, key(same), plain, same)
 	}
 	if key(map[string]any{"accumulate": int64(2)}) == plain {
 		t.Error("accumulate, which rounds otherwise, does not move the key")
@@ -390,7 +388,7 @@ func TestEvaluateSeveralDocuments(t *testing.T) {
 		}
 		out := e.evaluate(map[string]any{"queries": e.lines(e.queries), "beams": int64(30)})
 		var r evaluationReport
-		errtest.None(t, json.Unmarshal([]byte(out["report"]), &r))
+		testkit.None(t, json.Unmarshal([]byte(out["report"]), &r))
 		if want, _ := e.scored(out, "post_filtered", 30); r.Queries != 1 || out["qrels"] != qrels || !maps.Equal(r.Percent.PostFiltered, want.Percent) {
 			t.Errorf("%v: %s %s, want %+v", documents, out["qrels"], out["report"], want)
 		}
@@ -419,7 +417,7 @@ func TestTrainSeveralDocuments(t *testing.T) {
 	e := &asked{local: f.local, ids: ids, config: map[string]any{"model": step.In(res.Outputs["model"]), "ids": f.set(ids),
 		"queries": f.config["queries"], "tokenizer": f.config["tokenizer"], "device": "cpu"}}
 	var report evaluationReport
-	errtest.None(t, json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report))
+	testkit.None(t, json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report))
 	if p := report.Percent.PostFiltered; report.Queries != trainedDocuments || !close(p["mrr_10"], 100*r.Metrics["MRR@10"]) || !close(p["hits_10"], 100*r.Metrics["Hits@10"]) {
 		t.Errorf("evaluate says %+v, train %+v", report, r)
 	}
@@ -463,11 +461,11 @@ func fewerTokens(t *testing.T, n int) string {
 		model := all["model"].(map[string]any)
 		model["vocab"] = model["vocab"].([]any)[:n]
 		all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
-		text = errtest.Value(json.Marshal(all))(t)
+		text = testkit.Value(json.Marshal(all))(t)
 		pieces.Store(n, text)
 	}
 	path := filepath.Join(t.TempDir(), "tokenizer.json")
-	filetest.Write(t, path, text.([]byte))
+	testkit.Write(t, path, text.([]byte))
 	return path
 }
 
@@ -485,7 +483,7 @@ func newBARTTraining(t *testing.T, l *local) *training {
 func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]any) *training {
 	t.Helper()
 	tensor.SetNumThreads(1)
-	tok := errtest.Value(subword.LoadSubword(tokenizer))(t)
+	tok := testkit.Value(subword.LoadSubword(tokenizer))(t)
 	t.Cleanup(func() { tok.Close() })
 	f := &training{local: l, tok: tok, encode: tok.EncodeBatch, words: int32(tok.VocabSize()), rows: 32_128}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -528,7 +526,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 // atomic are the collection's identifiers from a token on.
 func (f *training) atomic(first int32, eos ...int32) *docid.Set {
 	f.t.Helper()
-	set := errtest.Value(docid.Atomic(f.names(), first, eos...))(f.t)
+	set := testkit.Value(docid.Atomic(f.names(), first, eos...))(f.t)
 	return set
 }
 
@@ -568,7 +566,7 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 		set, _, err = docid.Title(docid.KindTitle, names, titles, 8, f.tok)
 		set.Kind = kind
 	}
-	errtest.None(f.t, err)
+	testkit.None(f.t, err)
 	return set
 }
 
@@ -586,7 +584,7 @@ func (f *training) with(changes ...map[string]any) map[string]any {
 func edited(t *testing.T, input any, change func([]artifacts.File) []artifacts.File) artifacts.Artifact {
 	t.Helper()
 	was := input.(step.Input).Artifact
-	tree := errtest.Value(artifacts.Tree(was.Type, change(slices.Clone(was.Files))))(t)
+	tree := testkit.Value(artifacts.Tree(was.Type, change(slices.Clone(was.Files))))(t)
 	return tree
 }
 

@@ -12,9 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -142,11 +140,11 @@ YAML,123,x,1_000,x,x,1234567890123456789,x,x,1234567890123456789,
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	for figure, want := range map[string]string{"text": "heading,text\nh,9007199254740993\n", "points": "series,point,x,y,y std,y n\np,p,1,9007199254740993,,1\nc,0,7,9007199254740993,,1\n"} {
-		valuetest.Is(t, l.text(out["figure."+figure+".csv"].Digest), want)
+		testkit.Is(t, l.text(out["figure."+figure+".csv"].Digest), want)
 	}
 	markdown := strings.Join(strings.Fields(l.text(out["table.t.markdown"].Digest)), " ")
 	for _, want := range []string{"| CSV | 007 | 1.10 | 1\\_000 | 0x1p4 | +5 | 9007199254740993 | x | 0.93 | 9,007,199,254,740,993 |", "| **1,234,567,890,123,456,789** |"} {
-		valuetest.Says(t, markdown, want)
+		testkit.Says(t, markdown, want)
 	}
 	refused(t, strings.ReplaceAll(strings.Replace(pipeline, "value = 0.93", "value = 9007199254740993", 1), "DIR", dir), "the number 9007199254740993 has more digits than are calculated with, 53 bits: compare it as a text")
 }
@@ -175,7 +173,7 @@ table "t" {
 	var table render.Table
 	l.json(out["json"], &table)
 	for i, want := range []bool{true, false, false} {
-		valuetest.Is(t, table.Rows[i].Cells["acc"].One, want, "row", table.Rows[i].ID)
+		testkit.Is(t, table.Rows[i].Cells["acc"].One, want, "row", table.Rows[i].ID)
 	}
 	if text := string(l.bytes(out["markdown"])); !strings.HasSuffix(text, "\n\n- x\\_1.acc: the ± is of one result several times, since all that the mean is over has the same bytes\n") {
 		t.Errorf("%q", text)
@@ -325,10 +323,10 @@ func TestExpectMistakes(t *testing.T) {
 func refused(t *testing.T, source, want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "p.hcl")
-	filetest.Write(t, path, source)
+	testkit.Write(t, path, source)
 	src := readPipeline(t, path)
 	_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
-	valuetest.That(t, ds.HasErrors() && strings.Contains(ds.Err().Error(), want), source, "says", ds.Err(), "want", want)
+	testkit.That(t, ds.HasErrors() && strings.Contains(ds.Err().Error(), want), source, "says", ds.Err(), "want", want)
 }
 
 // chosen is a best step's report.
@@ -373,7 +371,7 @@ func TestBest(t *testing.T) {
 		}
 	}
 	candidates["d"].(map[string]any)["report"] = l.blob("evaluate/report", []byte("no JSON"))
-	errtest.None(t, errtest.Of(l.do("best", config))) // a report that is not chosen is not read
+	testkit.None(t, testkit.Err(l.do("best", config))) // a report that is not chosen is not read
 	for want, change := range map[string]map[string]any{
 		"report of candidate d: input is not the expected JSON": {"order": "min"},
 		`there is no field "metrics.nDCG@10"`:                   {"field": "metrics.nDCG@10"},
@@ -394,9 +392,9 @@ func TestBestModel(t *testing.T) {
 	models := map[string]artifacts.Artifact{}
 	for i, name := range []string{"low", "high"} {
 		file := l.blob("files", fmt.Appendf(nil, `{"model":%q}`, name)).Artifact
-		tree := errtest.Value(artifacts.Tree("dsi/model", []artifacts.File{{Name: "config.json", Digest: file.Digest, Size: file.Size}}))(t)
+		tree := testkit.Value(artifacts.Tree("dsi/model", []artifacts.File{{Name: "config.json", Digest: file.Digest, Size: file.Size}}))(t)
 		models[name] = tree
-		report := errtest.Value(json.Marshal(map[string]any{"metrics": map[string]any{"MRR@10": float64(i)}}))(t)
+		report := testkit.Value(json.Marshal(map[string]any{"metrics": map[string]any{"MRR@10": float64(i)}}))(t)
 		candidates[name] = map[string]any{"dev": l.blob("train/report", report), "model": step.In(tree), "ids": l.blob("docid/ids", []byte(name))}
 	}
 	res := l.made("best_model", map[string]any{"candidates": candidates})
@@ -417,7 +415,7 @@ func TestEffectsOfNumbers(t *testing.T) {
 		}
 		return map[string]any{"runs": []any{run("without", `{"mrr":0}`), run("with", last)}, "field": "mrr", "from": "without", "to": "with"}
 	}
-	errtest.None(t, errtest.Of(l.do("effects", config(`{"mrr":10}`))))
+	testkit.None(t, testkit.Err(l.do("effects", config(`{"mrr":10}`))))
 	for text, want := range map[string]string{
 		`{"mrr":"10"}`:   `with, title, seed 42: field "mrr" is not a number`,
 		`{"mrr":true}`:   `with, title, seed 42: field "mrr" is not a number`,
@@ -472,7 +470,7 @@ func TestOtherPeoplesFiles(t *testing.T) {
 			if block := address.Of(name).Type(); block != "step" {
 				var err error
 				r.Checks, err = expect.Result(t.Context(), name, pl.Steps[i].Task.Config, res, l.Store.Open)
-				errtest.None(t, err)
+				testkit.None(t, err)
 			}
 			tables[name] = r
 		}
@@ -482,10 +480,10 @@ func TestOtherPeoplesFiles(t *testing.T) {
 	}
 	for address, n := range map[string]int64{"step.format_example.nq": 2, "step.dedup_diagnostics.nq": 2, "step.revision_variation.nq": 4,
 		"step.first_tokens.title": 2, "step.text_examples.woods": 1} {
-		valuetest.Is(t, counts[address], n, address)
+		testkit.Is(t, counts[address], n, address)
 	}
-	valuetest.Is(t, tables["table.grouping_effects"].value(t, "fragmented", "n"), 1, "fragmented pages")
-	valuetest.Is(t, tables["table.revision_texts"].value(t, "revisions", "n"), 13, "revisions")
+	testkit.Is(t, tables["table.grouping_effects"].value(t, "fragmented", "n"), 1, "fragmented pages")
+	testkit.Is(t, tables["table.revision_texts"].value(t, "revisions", "n"), 13, "revisions")
 	tables["table.document_text_construction"].value(t, "differ", "n")
 	for _, address := range []string{"table.title_grouping_examples", "table.shared_title_revision_variation", "table.fixed_revision_variation", "table.ipa_tokenization_example"} {
 		for _, r := range tables[address].Rows {
@@ -507,7 +505,7 @@ func TestOtherPeoplesFiles(t *testing.T) {
 		}
 	}
 	for _, k := range tables["table.title_grouping_examples"].Checks {
-		valuetest.Is(t, k.Verdict, "not in these files", k.Cell)
+		testkit.Is(t, k.Verdict, "not in these files", k.Cell)
 	}
 	if s := render.Count(tables["table.title_grouping_examples"].Checks).Sentence("cells"); s != "0 of 8 cells match, 0 differ, 0 not run, 8 not in these files" {
 		t.Error(s)
@@ -539,7 +537,7 @@ figure "f" {
 	points := `[{"seconds":1,"metrics":{"MRR@10":0.5,"Hits@1":0.25}},{"seconds":2,"metrics":{"MRR@10":null}}]`
 	l := newLocal(t)
 	_, err := l.try(l.plan(file, map[string]string{"file": curve(points), "y": "metrics.mrr_at_10"}))
-	errtest.Says(t, err, `none of the 2 points has it: there is no field "metrics.mrr_at_10": beside "mrr_at_10" there is Hits@1, MRR@10`)
+	testkit.ErrSays(t, err, `none of the 2 points has it: there is no field "metrics.mrr_at_10": beside "mrr_at_10" there is Hits@1, MRR@10`)
 	res := l.results(file, map[string]string{"file": curve(points), "y": "metrics.MRR@10"})["figure.f"]
 	l.says(res.Outputs["json"], map[string]any{"series.0.points.0.y.value": 0.5, "series.0.points.1": nil})
 	l.counted(res, map[string]int64{"curve points without value": 1})

@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestCanonical(t *testing.T) {
@@ -33,8 +32,8 @@ func TestCanonical(t *testing.T) {
 		{"unset input", Input{}, `null`},
 	} {
 		got, err := Canonical(c.tree)
-		errtest.None(t, err, c.name)
-		valuetest.Is(t, string(got), c.want, c.name)
+		testkit.None(t, err, c.name)
+		testkit.Is(t, string(got), c.want, c.name)
 	}
 }
 
@@ -52,7 +51,7 @@ func TestCanonicalRefuses(t *testing.T) {
 		"deep":          map[string]any{"a": []any{nil, math.NaN()}},
 	} {
 		b, err := Canonical(tree)
-		errtest.Some(t, err, name, b)
+		testkit.Some(t, err, name, b)
 		if name == "deep" && !strings.Contains(err.Error(), "a: [1]:") {
 			t.Errorf("the error does not say where: %v", err)
 		}
@@ -75,7 +74,7 @@ func FuzzCanonical(f *testing.F) {
 			return
 		}
 		again, err := decodeJSON(b)
-		errtest.None(t, err, b)
+		testkit.None(t, err, b)
 		c, err := Canonical(again)
 		if err != nil || string(c) != string(b) {
 			t.Fatalf("%s becomes %s, %v", b, c, err)

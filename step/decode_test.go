@@ -13,8 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestProblems(t *testing.T) {
@@ -48,7 +47,7 @@ func TestProblems(t *testing.T) {
 		{"check comes last", with(minimal(), "count", int64(1001), "flag", "x"), `flag: want bool, got the string "x"`},
 	} {
 		_, err := spec.Complete(c.tree)
-		valuetest.That(t, err != nil && err.Error() == c.want, c.name, "got", err, "want", c.want)
+		testkit.That(t, err != nil && err.Error() == c.want, c.name, "got", err, "want", c.want)
 	}
 }
 
@@ -96,7 +95,7 @@ func TestRanges(t *testing.T) {
 func TestComplete(t *testing.T) {
 	spec := Define(everythingKind())
 	got, err := spec.Complete(with(minimal(), "options", map[string]any{"gap": int64(1)}, "rows", []any{map[string]any{"name": "r"}}, "count", nil))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := map[string]any{
 		"text": "t", "required": []any{"r"}, "one": In(artifactOf("one")),
 		"choice": "a", "flag": false, "count": int64(7), "rate": 0.1, "steps": []any{int64(1), int64(2)}, "words": map[string]any{"k": "v"},
@@ -105,7 +104,7 @@ func TestComplete(t *testing.T) {
 		"extra":   map[string]any{"name": "", "lists": []any{"y"}, "gap": int64(2), "new": "", "note": ""},
 		"later":   int64(5), "mirror": "",
 	}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	if steps := spec.Attrs; steps[7].Name != "steps" || fmt.Sprint(steps[7].Default) != "[1 2]" {
 		t.Errorf("the schema's default changed: %v", steps[7])
 	}
@@ -115,11 +114,11 @@ func TestComplete(t *testing.T) {
 func TestDefaultsAreKept(t *testing.T) {
 	spec := Define(everythingKind())
 	before, err := spec.Complete(minimal())
-	errtest.None(t, err)
-	errtest.None(t, errtest.Of(spec.Complete(with(minimal(), "steps", []any{int64(9)}, "words", map[string]any{"z": "z"}, "options", map[string]any{"lists": []any{"q"}}))))
+	testkit.None(t, err)
+	testkit.None(t, testkit.Err(spec.Complete(with(minimal(), "steps", []any{int64(9)}, "words", map[string]any{"z": "z"}, "options", map[string]any{"lists": []any{"q"}}))))
 	after, err := spec.Complete(minimal())
-	errtest.None(t, err)
-	valuetest.Deep(t, after, before)
+	testkit.None(t, err)
+	testkit.Deep(t, after, before)
 }
 
 func TestTaskRefsAndBind(t *testing.T) {
@@ -127,9 +126,9 @@ func TestTaskRefsAndBind(t *testing.T) {
 	ref := func(s string) Input { return Input{Ref: &Ref{Step: "step.a." + s, Output: "out"}} }
 	task, err := NewTask(&spec, with(minimal(), "one", ref("x"), "many", []any{ref("y"), ref("z")}, "named", map[string]any{"k": ref("x")},
 		"rows", []any{map[string]any{"from": ref("w")}}))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	refs, err := task.Refs()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var names []string
 	for _, r := range refs {
 		names = append(names, r.String())
@@ -142,7 +141,7 @@ func TestTaskRefsAndBind(t *testing.T) {
 		t.Errorf("the error does not say where: %v", err)
 	}
 	bound, err := task.Bind(func(r Ref) (artifacts.Artifact, error) { return artifactOf(r.Step), nil })
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if refs, err := bound.Refs(); err != nil || len(refs) != 0 {
 		t.Errorf("still waits for %v, %v", refs, err)
 	}
@@ -169,10 +168,10 @@ func TestTaskText(t *testing.T) {
 func TestInputJSON(t *testing.T) {
 	for _, in := range []Input{{}, {Ref: &Ref{Step: `step.a.b["c"]`, Output: "d"}}, In(artifactOf("x"))} {
 		b, err := json.Marshal(in)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var out Input
-		errtest.None(t, json.Unmarshal(b, &out))
-		valuetest.Deep(t, out, in, b)
+		testkit.None(t, json.Unmarshal(b, &out))
+		testkit.Deep(t, out, in, b)
 	}
 	var in Input
 	if err := json.Unmarshal([]byte(`{"$ref":{"step":"a","output":"b"},"$artifact":{"type":"t"}}`), &in); err == nil {
@@ -206,7 +205,7 @@ func FuzzParseTree(f *testing.F) {
 			return
 		}
 		back, err := task.Tree()
-		errtest.None(t, err, task.Config)
+		testkit.None(t, err, task.Config)
 		again, err := NewTask(&spec, back)
 		if err != nil || string(again.Config) != string(task.Config) {
 			t.Fatalf("%s became %s, %v", task.Config, again.Config, err)
@@ -231,10 +230,10 @@ func TestNumbersAsText(t *testing.T) {
 func TestInputIsValidated(t *testing.T) {
 	d := artifacts.Sum([]byte("x"))
 	tree, err := artifacts.Tree("files", []artifacts.File{{Name: "a/b", Digest: d, Size: 1}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, a := range []artifacts.Artifact{{Type: "file", Digest: d, Size: 1}, {Digest: d}, tree} {
 		b, err := json.Marshal(In(a))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var in Input
 		if err := json.Unmarshal(b, &in); err != nil || in.Artifact == nil || !reflect.DeepEqual(*in.Artifact, a) {
 			t.Errorf("%s gives %+v, %v", b, in, err)
@@ -244,7 +243,7 @@ func TestInputIsValidated(t *testing.T) {
 	escaped.Files = []artifacts.File{{Name: "../../b", Digest: d, Size: 1}}
 	for _, a := range []artifacts.Artifact{{}, {Digest: d, Size: -1}, {Type: "a\x1b[2J", Digest: d}, escaped, {Digest: d, Files: tree.Files}} {
 		b, err := json.Marshal(In(a))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var in Input
 		if err := json.Unmarshal(b, &in); err == nil || !strings.Contains(err.Error(), "an input of a task") {
 			t.Errorf("%s gives %+v, %v", b, in, err)
@@ -265,7 +264,7 @@ func TestRefIn(t *testing.T) {
 	hollow.Name = "sub/hollow"
 	tree, err := artifacts.Tree("files", []artifacts.File{file("a", ""), file("run", artifacts.Executable), file("sub/b", ""), file("sub/do", artifacts.Executable), hollow, empty,
 		link("sub/in", "b"), link("sub/out", "../a"), link("sub/go", "../run"), link("to", "sub"), link("gone", "nothing"), file("far/x", ""), link("far/sub", "../sub")})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	a, b := artifacts.Sum([]byte("a")), artifacts.Sum([]byte("sub/b"))
 	for path, want := range map[string]string{
 		"":            "",
@@ -287,7 +286,7 @@ func TestRefIn(t *testing.T) {
 	} {
 		got, err := Ref{Step: "step.c.x", Output: "out", Path: path}.In(tree)
 		if err != nil {
-			valuetest.That(t, want != "" && strings.Contains(err.Error(), want), path, err)
+			testkit.That(t, want != "" && strings.Contains(err.Error(), want), path, err)
 			continue
 		}
 		shown := strings.TrimSpace(got.Type + " " + got.Digest.Hex() + " " + string(got.Mode))
@@ -303,6 +302,6 @@ func TestRefIn(t *testing.T) {
 		}
 	}
 	one := artifacts.Artifact{Type: "csv", Digest: a, Size: 1}
-	errtest.Says(t, errtest.Of((Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(one)), `is one file, so nothing in it can be named: leave out ["a"]`)
-	errtest.Says(t, errtest.Of((Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(artifacts.Artifact{Files: []artifacts.File{}})), ": it is empty")
+	testkit.ErrSays(t, testkit.Err((Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(one)), `is one file, so nothing in it can be named: leave out ["a"]`)
+	testkit.ErrSays(t, testkit.Err((Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(artifacts.Artifact{Files: []artifacts.File{}})), ": it is empty")
 }

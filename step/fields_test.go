@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 type inner struct {
@@ -57,7 +56,7 @@ func TestFieldsOf(t *testing.T) {
 	want := []string{"train integer", "Dev integer", "name string", "flag bool", "percent number percent", "of.*.train integer s", "of.*.Dev integer s",
 		"points[].step integer", "points[].seconds number s", "any any", "when any", "raw any", "bytes string", "by_length[][] number", "self any",
 		"own.X integer", "rates.* number"}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 }
 
 func TestFieldsAt(t *testing.T) {
@@ -68,8 +67,8 @@ func TestFieldsAt(t *testing.T) {
 		"of.'lr=0.01'.train": Int, "'train'": Int, "rates.'map@0.5'": Float, "rates.it's": Float, "of.'a'b'.train": Int,
 	} {
 		f, err := fields.At(path)
-		errtest.None(t, err, path, f)
-		valuetest.Is(t, f.Type, want, path, f)
+		testkit.None(t, err, path, f)
+		testkit.Is(t, f.Type, want, path, f)
 	}
 	for path, want := range map[string]NoFieldError{
 		"trian":         {Name: "trian", Is: Object},
@@ -94,7 +93,7 @@ func TestFieldsAt(t *testing.T) {
 		if want.Names == nil {
 			lost.Names = nil
 		}
-		valuetest.Deep(t, lost, &want, path)
+		testkit.Deep(t, lost, &want, path)
 	}
 }
 
@@ -108,12 +107,12 @@ func TestFieldsAreNoKey(t *testing.T) {
 	for i, k := range []Kind[everything]{plain, declared} {
 		spec := Define(k)
 		task, err := NewTask(&spec, minimal())
-		errtest.None(t, err)
+		testkit.None(t, err)
 		key, _, err := NewRegistry(spec).Key(task)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		keys[i] = key.Hex()
 	}
-	valuetest.Is(t, keys[0], keys[1])
+	testkit.Is(t, keys[0], keys[1])
 }
 
 // TestRule: what declares nothing is compared by bytes, but for JSON with numbers that are
@@ -131,7 +130,7 @@ func TestRule(t *testing.T) {
 			Alike: Evaluated{By: "ask", Output: "report", Fields: map[string]Margin{"mrr": {Abs: 1}}, Of: "n", Chance: 0.5}},
 		"*.json by numbers equal; other files by bytes": {Alike: Files{"*.json": Numbers{}}},
 	} {
-		valuetest.Is(t, o.Rule().String(), want)
+		testkit.Is(t, o.Rule().String(), want)
 	}
 	files := Files{"*.json": Numbers{}, "a/*.json": Texts{}, "times.json": OfTheRun{}}
 	for name, want := range map[string]Alike{"x.json": files["*.json"], "a/x.json": Texts{}, "times.json": OfTheRun{}, "x": Bytes{}, "b/x.json": Bytes{}} {
@@ -187,12 +186,12 @@ func TestRules(t *testing.T) {
 	keys := map[any]bool{}
 	for loose, want := range map[bool]string{true: "words, and numbers within 1", false: "bytes"} {
 		task, err := NewTask(&s, map[string]any{"loose": loose})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		rules, err := s.Rules(task)
-		valuetest.That(t, err == nil && rules["a"].String() == want && rules["b"] == (OfTheRun{}), rules, err)
+		testkit.That(t, err == nil && rules["a"].String() == want && rules["b"] == (OfTheRun{}), rules, err)
 		key, _, err := reg.Key(task)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		keys[key] = true
 	}
-	valuetest.Is(t, len(keys), 1, "how results compare moves keys")
+	testkit.Is(t, len(keys), 1, "how results compare moves keys")
 }

@@ -16,8 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // host serves a store in memory, with faults on demand.
@@ -79,10 +78,10 @@ func newTestIO(t *testing.T, h Host) *IO {
 
 func write(t *testing.T, w io.WriteCloser, err error, text string) {
 	t.Helper()
-	errtest.None(t, err)
-	errtest.None(t, errtest.Of(io.WriteString(w, text)))
-	errtest.None(t, w.Close())
-	errtest.None(t, w.Close(), "closed again")
+	testkit.None(t, err)
+	testkit.None(t, testkit.Err(io.WriteString(w, text)))
+	testkit.None(t, w.Close())
+	testkit.None(t, w.Close(), "closed again")
 }
 
 func TestOutputs(t *testing.T) {
@@ -93,14 +92,14 @@ func TestOutputs(t *testing.T) {
 		w, err := x.CreateFile("files", name)
 		write(t, w, err, name)
 	}
-	errtest.None(t, x.LinkFile("files", artifacts.File{Name: "d", Digest: artifacts.Sum([]byte("x")), Size: 1}))
+	testkit.None(t, x.LinkFile("files", artifacts.File{Name: "d", Digest: artifacts.Sum([]byte("x")), Size: 1}))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() { x.Count("read", 2) })
 	}
 	wg.Wait()
 	out, counts, err := x.Finish(nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if got := out["out"]; got.Type != "a" || got.Digest != artifacts.Sum([]byte("hello")) || got.Size != 5 {
 		t.Errorf("out is %+v", got)
 	}
@@ -111,19 +110,19 @@ func TestOutputs(t *testing.T) {
 	if got := strings.Join(names, " "); got != "a/c b d" || out["files"].Type != "b" {
 		t.Errorf("files is %s of type %s", got, out["files"].Type)
 	}
-	valuetest.Is(t, counts["read"], 16, "counts", counts)
+	testkit.Is(t, counts["read"], 16, "counts", counts)
 }
 
 func TestLink(t *testing.T) {
 	x := newTestIO(t, newHost())
-	errtest.None(t, x.Link("out", artifactOf("part")))
+	testkit.None(t, x.Link("out", artifactOf("part")))
 	tree, err := artifacts.Tree("other", []artifacts.File{{Name: "f", Digest: artifacts.Sum([]byte("x")), Size: 1}})
-	errtest.None(t, err)
-	errtest.None(t, x.Link("files", tree))
+	testkit.None(t, err)
+	testkit.None(t, x.Link("files", tree))
 	out, _, err := x.Finish(nil)
-	errtest.None(t, err)
-	valuetest.Is(t, out["files"].Type, "b", "linked", out["files"])
-	valuetest.Is(t, out["files"].Digest, tree.Digest, "linked", out["files"])
+	testkit.None(t, err)
+	testkit.Is(t, out["files"].Type, "b", "linked", out["files"])
+	testkit.Is(t, out["files"].Digest, tree.Digest, "linked", out["files"])
 }
 
 // Mistakes of a kind are permanent errors.
@@ -164,7 +163,7 @@ func TestMisuse(t *testing.T) {
 }
 
 func leave(t *testing.T, x *IO) error {
-	errtest.None(t, x.Link("out", artifactOf("a")))
+	testkit.None(t, x.Link("out", artifactOf("a")))
 	w, err := x.CreateFile("files", "../up")
 	write(t, w, err, "x")
 	_, _, err = x.Finish(nil)
@@ -177,13 +176,13 @@ func TestFailingStore(t *testing.T) {
 	h.failPut = errors.New("disk full")
 	x := newTestIO(t, h)
 	w, err := x.Create("out")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	chunk := bytes.Repeat([]byte("x"), 1000)
 	for err == nil {
 		_, err = w.Write(chunk)
 	}
-	errtest.Is(t, err, h.failPut, "Write says")
-	errtest.Is(t, w.Close(), h.failPut, "Close says")
+	testkit.ErrIs(t, err, h.failPut, "Write says")
+	testkit.ErrIs(t, w.Close(), h.failPut, "Close says")
 	if _, _, err := x.Finish(nil); err == nil {
 		t.Error("it finishes without its output")
 	}
@@ -206,9 +205,9 @@ func TestCorruptInput(t *testing.T) {
 		x := newTestIO(t, &corrupting{h, []byte(good + "x")})
 		d := artifacts.Sum([]byte(good))
 		r, err := x.Open(In(artifacts.Artifact{Digest: d}))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		stepErr := read(r)
-		errtest.None(t, r.Close())
+		testkit.None(t, r.Close())
 		_, _, err = x.Finish(stepErr)
 		var bad *artifacts.IntegrityError
 		if !errors.As(err, &bad) {
@@ -229,20 +228,20 @@ func (c *corrupting) Open(_ context.Context, d artifacts.Digest) (io.ReadCloser,
 func TestInputs(t *testing.T) {
 	h := newHost()
 	d, err := artifacts.PutBytes(t.Context(), h.Blobs, []byte("text"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	x := newTestIO(t, h)
 	in := In(artifacts.Artifact{Digest: d, Size: 4})
 	files := x.Files(in, "name")
-	valuetest.Deep(t, files, []artifacts.File{{Name: "name", Digest: d, Size: 4}})
+	testkit.Deep(t, files, []artifacts.File{{Name: "name", Digest: d, Size: 4}})
 	if x.Files(Input{}, "name") != nil {
 		t.Error("an input that is not set has files")
 	}
 	r, err := x.OpenFile(files[0])
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if b, err := io.ReadAll(r); err != nil || string(b) != "text" {
 		t.Errorf("%q, %v", b, err)
 	}
-	errtest.Is(t, errtest.Of(x.Open(In(artifactOf("not there")))), artifacts.ErrNotExist, "an input that is lost")
+	testkit.ErrIs(t, testkit.Err(x.Open(In(artifactOf("not there")))), artifacts.ErrNotExist, "an input that is lost")
 }
 
 func TestScratch(t *testing.T) {
@@ -250,8 +249,8 @@ func TestScratch(t *testing.T) {
 	h.scratch.root = t.TempDir()
 	x := newTestIO(t, h)
 	dir, err := x.Scratch()
-	errtest.None(t, err)
-	errtest.None(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o600))
+	testkit.None(t, err)
+	testkit.None(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o600))
 	stepErr := errors.New("stopped")
 	if _, _, err := x.Finish(stepErr); !errors.Is(err, stepErr) {
 		t.Errorf("Finish says %v", err)
@@ -267,27 +266,27 @@ func TestUsed(t *testing.T) {
 	h := newHost()
 	x := newTestIO(t, h)
 	d, err := artifacts.PutBytes(t.Context(), h.Blobs, []byte("0123456789"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	in := Input{Artifact: &artifacts.Artifact{Type: "text", Digest: d, Size: 10}}
 	for range 2 {
 		r, err := x.Open(in)
-		errtest.None(t, err)
-		errtest.None(t, errtest.Of(io.ReadFull(r, make([]byte, 3))))
-		errtest.None(t, r.Close())
+		testkit.None(t, err)
+		testkit.None(t, testkit.Err(io.ReadFull(r, make([]byte, 3))))
+		testkit.None(t, r.Close())
 	}
-	errtest.None(t, errtest.Of(x.PutFile(t.Context(), "f", strings.NewReader("1234"))))
+	testkit.None(t, testkit.Err(x.PutFile(t.Context(), "f", strings.NewReader("1234"))))
 	w, err := x.Create("out")
 	write(t, w, err, "567")
 	process := &artifacts.Used{CPU: 9, CPUOf: artifacts.CPUOfProcess, Memory: 9, MemoryOf: artifacts.MemoryOfProcess, Beside: 1}
 	want := &artifacts.Used{CPU: 9, CPUOf: artifacts.CPUOfProcess, Memory: 9, MemoryOf: artifacts.MemoryOfProcess, Read: 20, Written: 7, Beside: 1}
-	valuetest.Deep(t, x.Used(process), want)
+	testkit.Deep(t, x.Used(process), want)
 	x.Program(time.Second, 0)
 	want.CPU, want.CPUOf, want.Memory, want.MemoryOf = 1, artifacts.CPUOfProgram, 0, ""
-	valuetest.Deep(t, x.Used(process), want, "a program's memory that is not known")
+	testkit.Deep(t, x.Used(process), want, "a program's memory that is not known")
 	x.Program(500*time.Millisecond, 70)
 	x.Program(0, 60)
 	want = &artifacts.Used{CPU: 1.5, CPUOf: artifacts.CPUOfProgram, Memory: 70, MemoryOf: artifacts.MemoryOfProgram, Read: 20, Written: 7}
-	valuetest.Deep(t, x.Used(nil), want)
+	testkit.Deep(t, x.Used(nil), want)
 }
 
 // TestCheckLimits: a number is compared with numbers, with others of its step, and with
@@ -339,12 +338,12 @@ func TestCheckLimits(t *testing.T) {
 		{Check{Field: "large:loss", Min: number(5)}, "the output has 16777217 bytes; a check reads at most 16777216"},
 	} {
 		task, err := Task{Checks: []Check{c.check}}.BindChecks(func(address string) *artifacts.Result { return results[address] })
-		errtest.None(t, err)
+		testkit.None(t, err)
 		stops, _, err := task.Problems(t.Context(), own, open)
 		if got := strings.Join(stops, "; "); err != nil || (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %q, %v; want %q", c.check, got, err, c.want)
 		}
 	}
-	valuetest.Is(t, opened, 1, "the report was opened times 1")
-	errtest.Says(t, errtest.Of((Task{Checks: []Check{{Name: "c", Equals: name("x"), Of: []string{"step.other"}}}}).BindChecks(func(string) *artifacts.Result { return nil })), `check "c": step.other has no result yet`)
+	testkit.Is(t, opened, 1, "the report was opened times 1")
+	testkit.ErrSays(t, testkit.Err((Task{Checks: []Check{{Name: "c", Equals: name("x"), Of: []string{"step.other"}}}}).BindChecks(func(string) *artifacts.Result { return nil })), `check "c": step.other has no result yet`)
 }

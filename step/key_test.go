@@ -12,16 +12,15 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func keyOf(t *testing.T, reg *Registry, tree map[string]any) (artifacts.Digest, string) {
 	t.Helper()
 	task, err := NewTask(&reg.Kinds()[0], tree)
-	errtest.None(t, err, tree)
+	testkit.None(t, err, tree)
 	d, pre, err := reg.Key(task)
-	errtest.None(t, err, task.Config)
+	testkit.None(t, err, task.Config)
 	return d, string(pre)
 }
 
@@ -113,7 +112,7 @@ func TestKeyMoves(t *testing.T) {
 	}
 	a, _ = keyOf(t, reg, with(minimal(), "many", In(artifactOf("1"))))
 	b, _ = keyOf(t, reg, with(minimal(), "many", []any{In(artifactOf("1"))}))
-	valuetest.Is(t, a, b, "one input and a list of one have different keys")
+	testkit.Is(t, a, b, "one input and a list of one have different keys")
 }
 
 // A renamed attribute has its key still, under either name.
@@ -171,25 +170,25 @@ func TestRandomConfigurations(t *testing.T) {
 	for range 3000 {
 		tree := randomObject(rng, spec.Attrs)
 		task, err := NewTask(spec, tree)
-		errtest.None(t, err, tree)
+		testkit.None(t, err, tree)
 		back, err := task.Tree()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		again, err := NewTask(spec, back)
-		errtest.None(t, err, task.Config)
+		testkit.None(t, err, task.Config)
 		if !bytes.Equal(task.Config, again.Config) {
 			t.Fatalf("changed on the way:\n%s\n%s", task.Config, again.Config)
 		}
 		a, err := spec.Decode(tree)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		b, err := spec.Decode(back)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if x, y := asJSON(t, a), asJSON(t, b); x != y {
 			t.Fatalf("Run would get something else:\n%s\n%s", x, y)
 		}
 		direct, err := Part[everything]{*spec}.Task(a.(everything))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		d, pre, err := reg.Key(task)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if e, pre2, err := reg.Key(direct); err != nil || e != d {
 			t.Fatalf("TaskOf has another key:\n%s\n%s\n%v", pre, pre2, err)
 		}
@@ -214,7 +213,7 @@ func unkeyed(c *everything) {
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return strings.NewReplacer(":[]", ":null", ":{}", ":null").Replace(string(b))
 }
 
@@ -230,14 +229,14 @@ func TestChangedLeafMovesKey(t *testing.T) {
 			continue
 		}
 		filled, err := spec.Complete(tree)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		old, err := Canonical(filled[a.Name])
-		errtest.None(t, err)
+		testkit.None(t, err)
 		changed := with(tree, a.Name, random(rng, a.Type, a.Enum))
 		filled, err = spec.Complete(changed)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		now, err := Canonical(filled[a.Name])
-		errtest.None(t, err)
+		testkit.None(t, err)
 		after, pre2 := keyOf(t, reg, changed)
 		if (string(old) == string(now)) != (before == after) {
 			t.Fatalf("%s: %s -> %s\n%s\n%s", a.Name, old, now, pre, pre2)
@@ -271,11 +270,11 @@ func TestResolvedKey(t *testing.T) {
 	}
 	reg := NewRegistry(Define(kind))
 	task, err := NewTask(&reg.Kinds()[0], minimal())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	out, err := reg.Resolved(t.Context(), nil, task)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want, _, err := reg.Key(out)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if _, key, preimage, err := reg.Bind(out, nil); err != nil || key != want || preimage != nil {
 		t.Errorf("the key is %s, want %s, made again: %v, error %v", key, want, preimage != nil, err)
 	}
@@ -310,10 +309,10 @@ func TestUnkeyedOnce(t *testing.T) {
 		tree := minimal()
 		tree["text"] = text
 		task, err := NewTask(&reg.Kinds()[0], tree)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for n, env := range []Sources{explaining{}, NoSources{}} {
 			out, err := reg.Resolved(t.Context(), env, task)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			before := asked
 			if names := reg.Kinds()[0].Unkeyed(out); strings.Join(names, "") != text || asked != before+n {
 				t.Errorf("of %q: %q, asked %d times, want %d", text, names, asked-before, n)
@@ -346,9 +345,9 @@ func TestTrajectory(t *testing.T) {
 	of := func(kind string, tree map[string]any) (string, bool) {
 		t.Helper()
 		task, err := NewTask(reg.Lookup(kind), tree)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		key, ok, err := reg.Trajectory(task)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if result, _, err := reg.Key(task); err != nil || result == key {
 			t.Errorf("%v: the key of its result is %v, %v", tree, result, err)
 		}

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // What cannot work is found when the program starts.
@@ -73,7 +72,7 @@ func TestDefinePanics(t *testing.T) {
 			t.Errorf("%s: it is registered", name)
 		}
 	}
-	valuetest.Is(t, good.Queue, CPU, "the queue is without one")
+	testkit.Is(t, good.Queue, CPU, "the queue is without one")
 }
 
 func none[C any](context.Context, *IO, C) error { return nil }
@@ -96,7 +95,7 @@ func TestPermanent(t *testing.T) {
 	if err := fmt.Errorf("step: %w", Permanent(cause)); !IsPermanent(err) || !errors.Is(err, cause) {
 		t.Error("the mark or the cause is lost")
 	}
-	valuetest.That(t, !IsPermanent(cause) && !IsPermanent(nil) && Permanent(nil) == nil, "marked without a mark")
+	testkit.That(t, !IsPermanent(cause) && !IsPermanent(nil) && Permanent(nil) == nil, "marked without a mark")
 }
 
 func TestDiff(t *testing.T) {
@@ -109,13 +108,13 @@ func TestDiff(t *testing.T) {
 		{`{"config":{"a":{"b":1}}}`, `{"config":{"a":[1]}}`, `[config.a: {"b":1} -> [1]]`},
 	} {
 		got, err := Diff([]byte(c.a), []byte(c.b))
-		errtest.None(t, err)
-		valuetest.Deep(t, fmt.Sprint(got), c.want, c.a, c.b)
+		testkit.None(t, err)
+		testkit.Deep(t, fmt.Sprint(got), c.want, c.a, c.b)
 	}
 	for path, want := range map[string]string{"config.rows[2].cells": "rows", "config.key": "key", "version": ""} {
-		valuetest.Is(t, (Change{Path: path}).Attribute(), want, path)
+		testkit.Is(t, (Change{Path: path}).Attribute(), want, path)
 	}
-	errtest.Some(t, errtest.Of(Diff([]byte(`{`), []byte(`{}`))), "half a preimage is compared")
+	testkit.Some(t, testkit.Err(Diff([]byte(`{`), []byte(`{}`))), "half a preimage is compared")
 }
 
 // TestChange: what is shown of a value has what differs.
@@ -134,7 +133,7 @@ func TestChange(t *testing.T) {
 			"config.corpus: bytes 0123456789ab -> bytes fedcba987654"},
 		{Change{"config.text", long, ""}, "config.text is gone (was " + strings.Repeat("é", 28) + "…)"},
 	} {
-		valuetest.Is(t, c.change.String(), c.want)
+		testkit.Is(t, c.change.String(), c.want)
 	}
 }
 
@@ -157,10 +156,10 @@ func TestDeclared(t *testing.T) {
 		Run: func(context.Context, *IO, measuredConfig) error { return nil },
 	})
 	task, err := NewTask(&spec, map[string]any{"measures": []any{"a", "b"}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	outputs := spec.Declared(task)
-	errtest.None(t, errtest.Of(outputs[0].Fields.At("b")))
-	errtest.Some(t, errtest.Of(outputs[0].Fields.At("c")), "a field that the configuration does not name is there")
+	testkit.None(t, testkit.Err(outputs[0].Fields.At("b")))
+	testkit.Some(t, testkit.Err(outputs[0].Fields.At("c")), "a field that the configuration does not name is there")
 	if outputs[1].Fields != nil {
 		t.Error("the other output has fields")
 	}
@@ -202,10 +201,10 @@ func TestHalf(t *testing.T) {
 		spec := NewRegistry(c.specs...).Lookup(c.name)
 		tree := map[string]any{"count": c.count, "device": "cuda:1"}
 		elsewhere, err := spec.Elsewhere(tree)
-		errtest.None(t, err, c.name, c.count)
-		valuetest.Is(t, elsewhere, c.elsewhere, c.name, c.count)
-		errtest.Says(t, spec.Run(t.Context(), nil, tree), c.says)
-		valuetest.Of(t, "cuda:1", c.name)(spec.DeviceOf(tree))
+		testkit.None(t, err, c.name, c.count)
+		testkit.Is(t, elsewhere, c.elsewhere, c.name, c.count)
+		testkit.ErrSays(t, spec.Run(t.Context(), nil, tree), c.says)
+		testkit.Of(t, "cuda:1", c.name)(spec.DeviceOf(tree))
 	}
 	if declared.Kind.Run != nil {
 		t.Error("the declaration was changed")

@@ -13,8 +13,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -25,7 +24,7 @@ func (b *bench) scheduled(w client.WorkflowRun) map[string]int {
 	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		errtest.None(b.t, err)
+		testkit.None(b.t, err)
 		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
 			n[a.ActivityType.Name]++
 		}
@@ -64,9 +63,9 @@ step "text" "wide" {
 	b.ends(w, 160)
 	n := b.scheduled(w)
 	t.Log(n)
-	valuetest.That(t, n["Do"] <= 30 && n["Prepare"] <= 10, "160 short steps took", n)
-	valuetest.Is(t, b.count("chain 59"), 1, "steps ran again")
-	valuetest.Is(t, b.count("wide 99"), 1, "steps ran again")
+	testkit.That(t, n["Do"] <= 30 && n["Prepare"] <= 10, "160 short steps took", n)
+	testkit.Is(t, b.count("chain 59"), 1, "steps ran again")
+	testkit.Is(t, b.count("wide 99"), 1, "steps ran again")
 	if got := b.record("1"); len(got.Steps) != 160 || got.Counts[runs.Ran] != 160 {
 		t.Errorf("its record has %d steps, %v", len(got.Steps), got.Counts)
 	}
@@ -108,7 +107,7 @@ step "text" "reader" {
 	close(b.hold)
 	b.ends(w, 47)
 	for _, text := range []string{"slow one of a batch", "beside 0", "beside 22"} {
-		valuetest.Is(t, b.count(text), 1, text)
+		testkit.Is(t, b.count(text), 1, text)
 	}
 }
 
@@ -135,7 +134,7 @@ step "short" "reader" {
 }
 `, "1")
 	_, err := b.wait(w)
-	errtest.Says(t, err, "1 of 4 steps failed, 1 skipped", "a bug in redsi: on purpose")
+	testkit.ErrSays(t, err, "1 of 4 steps failed, 1 skipped", "a bug in redsi: on purpose")
 	if got := b.record("1").Counts; got[runs.Ran] != 2 || b.count("passing") != 2 || b.count("panics") != 1 {
 		t.Errorf("%v; what passes ran %d times, what panics %d", got, b.count("passing"), b.count("panics"))
 	}
@@ -218,7 +217,7 @@ func TestGrow(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	const first = `gather ran, good ran, more["1"] ran, named["x"] ran, named["y"] ran, other ran, piece["a"] ran, piece["b"] ran, slow ran, split ran, verdict ran`
-	valuetest.Is(t, b.ended("1"), first)
+	testkit.Is(t, b.ended("1"), first)
 	b.keep("grown", w.GetID(), "")
 
 	// One piece is another one: it alone runs, and what gathers them.
@@ -227,7 +226,7 @@ func TestGrow(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	const second = `gather ran, good hit, more["1"] ran, named["x"] hit, named["y"] hit, other ran, piece["a"] hit, piece["b"] ran, slow hit, split ran, verdict ran`
-	valuetest.Is(t, b.ended("2"), second)
+	testkit.Is(t, b.ended("2"), second)
 
 	// Nothing is another one: nothing runs, whichever pieces came first.
 	if r, err = b.wait(b.start(pieces(`"p/a" = "A", "p/b" = "BB", "other" = "D"`), "3")); err != nil || r.Ran != 0 || r.Hit != 11 {
@@ -241,13 +240,13 @@ func TestGrowWrong(t *testing.T) {
 	b := newBench(t)
 	src := strings.Replace(pieces(`"other" = "C"`), "hold = true", "", 1)
 	_, err := b.wait(b.start(src, "1"))
-	errtest.Says(t, err, "There is no piece", "t.hcl:8")
-	valuetest.Says(t, b.ended("1"), "piece[*] failed, slow ran, split ran")
+	testkit.ErrSays(t, err, "There is no piece", "t.hcl:8")
+	testkit.Says(t, b.ended("1"), "piece[*] failed, slow ran, split ran")
 	// A file that is named and not there is an error of the step that names it.
 	lacks := strings.Replace(src, `"other"`, `"p/z"`, 1)
 	_, err = b.wait(b.start(lacks, "2"))
-	errtest.Says(t, err, `step.tree.split.out has no file or folder "other"; it has p/z`)
-	valuetest.Says(t, b.ended("2"), `named["y"] ran, other failed, piece["z"] ran, slow hit, split ran`)
+	testkit.ErrSays(t, err, `step.tree.split.out has no file or folder "other"; it has p/z`)
+	testkit.Says(t, b.ended("2"), `named["y"] ran, other failed, piece["z"] ran, slow hit, split ran`)
 	// With a repaired step it is as if nothing had been wrong.
 	if r, err := b.wait(b.start(strings.Replace(src, `"other" = "C"`, `"other" = "C", "p/z" = "Z"`, 1), "3")); err != nil || r.Hit < 1 {
 		t.Fatalf("%+v, %v", r, err)
@@ -328,17 +327,17 @@ func TestLeaveOut(t *testing.T) {
 	src := leaveOut("0.75")
 	w := b.start(src, "1")
 	_, err := b.wait(w)
-	errtest.Says(t, err, "1 of 13 steps failed, 2 skipped:", "step.short.gather is incomplete: it is without 1 of the steps that it gathers", `step.text.piece["b"]: it fails`)
+	testkit.ErrSays(t, err, "1 of 13 steps failed, 2 skipped:", "step.short.gather is incomplete: it is without 1 of the steps that it gathers", `step.text.piece["b"]: it fails`)
 	const first = `gather ran, last ran, named["x"] ran, next["a"] ran, next["b"] skipped, next["c"] ran, next["d"] ran, one skipped, piece["a"] ran, piece["b"] failed, piece["c"] ran, piece["d"] ran, verdict ran`
-	valuetest.Is(t, b.ended("1"), first)
+	testkit.Is(t, b.ended("1"), first)
 	b.keep("left-out", w.GetID(), "")
 	gathered := func(id string) (key artifacts.Digest, text, lacks string) {
 		for _, s := range b.record(id).Steps {
 			if s.Address == "step.short.gather" {
 				r, err := artifacts.Lookup(context.Background(), artifacts.Alone(b.store), s.Key)
-				errtest.None(t, err)
+				testkit.None(t, err)
 				out, err := artifacts.ReadBlob(context.Background(), b.store.Blobs, r.Outputs["out"].Digest, artifacts.AnySize)
-				errtest.None(t, err)
+				testkit.None(t, err)
 				key, text, lacks = s.Key, string(out), strings.Join(s.Lacks, " ")
 			}
 		}
@@ -372,7 +371,7 @@ func TestLeaveOutTooMany(t *testing.T) {
 	b := newBench(t)
 	b.fails("piece b ", "it fails")
 	_, err := b.wait(b.start(leaveOut("4"), "1"))
-	errtest.Says(t, err, "1 of 13 steps failed")
+	testkit.ErrSays(t, err, "1 of 13 steps failed")
 	for _, s := range b.record("1").Steps {
 		if s.Address == "step.short.gather" && (s.Outcome != runs.Skipped || s.Error != "needs 4 of 4 of step.short.next: 1 failed, or need what failed") {
 			t.Errorf("%+v", s)

@@ -10,8 +10,7 @@ import (
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -78,7 +77,7 @@ step "text" "after" {
 	if _, err := b.wait(w); err == nil {
 		t.Fatal("a cancelled run ended well")
 	}
-	valuetest.Is(t, b.ended("1"), want)
+	testkit.Is(t, b.ended("1"), want)
 }
 
 // TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
@@ -104,13 +103,13 @@ step "short" "other" { text = "beside one that is cancelled" }
 	if failed == nil || !strings.HasPrefix(failed.Text, "2 of 3 steps cancelled:") || failed.Result.Cancelled != 2 {
 		t.Fatal(err)
 	}
-	valuetest.Is(t, b.ended("1"), "after cancelled, first cancelled, other ran")
+	testkit.Is(t, b.ended("1"), "after cancelled, first cancelled, other ran")
 	b.keep("cut-cancelled", w.GetID(), "")
 }
 
 func (b *bench) cancel(w client.WorkflowRun) {
 	b.t.Helper()
-	errtest.None(b.t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
+	testkit.None(b.t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
 }
 
 // TestCancelOneStep: a step of a run is cancelled, whether it is at work, waits, or is in a batch; what needs it is cancelled, too, and
@@ -154,18 +153,18 @@ step "short" "last" {
 	}
 	for _, target := range []string{"step.text.held", "step.split.parts", `step.short.last["b"]`} {
 		got, err := cancel(target)
-		errtest.None(t, err)
-		valuetest.Deep(t, got, []string{target}, target)
+		testkit.None(t, err)
+		testkit.Deep(t, got, []string{target}, target)
 	}
 	_, err := cancel("step.text.no")
-	errtest.Says(t, err, "the run has no step step.text.no")
+	testkit.ErrSays(t, err, "the run has no step step.text.no")
 	_, err = cancel("step.text.held")
-	errtest.Says(t, err, "step.text.held has ended")
+	testkit.ErrSays(t, err, "step.text.held has ended")
 	close(b.hold)
 	_, err = b.wait(w)
-	errtest.Says(t, err, "4 of 6 steps cancelled:", "step.text.held, step.split.parts", "it was cancelled by itself")
+	testkit.ErrSays(t, err, "4 of 6 steps cancelled:", "step.text.held, step.split.parts", "it was cancelled by itself")
 	const want = `after cancelled, held cancelled, last["a"] ran, last["b"] cancelled, other ran, parts cancelled`
-	valuetest.Is(t, b.ended("1"), want)
+	testkit.Is(t, b.ended("1"), want)
 	b.keep("step-cancelled", w.GetID(), "")
 }
 
@@ -176,7 +175,7 @@ func (b *bench) attempts(w client.WorkflowRun, kind string) (s *history.Activity
 	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		errtest.None(b.t, err)
+		testkit.None(b.t, err)
 		if a := e.GetActivityTaskScheduledEventAttributes(); s == nil && a != nil && a.ActivityType.Name == kind {
 			s, id = a, e.EventId
 		}

@@ -12,8 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -34,7 +33,7 @@ func TestParseDeployment(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	errtest.Says(t, errtest.Of(worker.ParseDeployment("redsi", "")), "NAME:BUILD")
+	testkit.ErrSays(t, testkit.Err(worker.ParseDeployment("redsi", "")), "NAME:BUILD")
 }
 
 // lateHandle answers each question late once.
@@ -88,11 +87,11 @@ func TestDeploymentLate(t *testing.T) {
 			t.Error(err, calls)
 		}
 		clear(calls)
-		valuetest.Of(t, "A")(d.Current(t.Context(), c))
+		testkit.Of(t, "A")(d.Current(t.Context(), c))
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		clear(calls)
-		errtest.Some(t, errtest.Of(d.Current(ended, c)), "an ended context answers")
+		testkit.Some(t, testkit.Err(d.Current(ended, c)), "an ended context answers")
 	})
 }
 
@@ -110,7 +109,7 @@ func TestDeployment(t *testing.T) {
 		a, d := b.activities(), worker.Deployment{Name: deployment, Build: name}
 		a.Env = map[string]string{"build": name}
 		b.startWorkerWith(a, worker.Options{Deployment: d})
-		errtest.None(t, d.SetCurrent(ctx, b.c, func(err error) { t.Log(err) }))
+		testkit.None(t, d.SetCurrent(ctx, b.c, func(err error) { t.Log(err) }))
 		if current, err := d.Current(ctx, b.c); err != nil || current != name {
 			t.Fatalf("current is %q, %v", current, err)
 		}
@@ -150,10 +149,10 @@ step "text" "both" {
 	close(b.hold)
 	for name, w := range map[string]interface{ GetID() string }{"A": began, "B": next} {
 		d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")
-		errtest.None(t, err)
+		testkit.None(t, err)
 		v := d.GetWorkflowExecutionInfo().GetVersioningInfo()
-		valuetest.Is(t, v.GetBehavior(), enums.VERSIONING_BEHAVIOR_PINNED, "the run of is", v)
-		valuetest.Is(t, v.GetDeploymentVersion().GetBuildId(), name, "the run of is", v)
+		testkit.Is(t, v.GetBehavior(), enums.VERSIONING_BEHAVIOR_PINNED, "the run of is", v)
+		testkit.Is(t, v.GetDeploymentVersion().GetBuildId(), name, "the run of is", v)
 	}
 	if r, err := b.wait(began); err != nil || r.Ran != 3 {
 		t.Errorf("%+v, %v", r, err)
@@ -162,9 +161,9 @@ step "text" "both" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for address, want := range map[string]string{"step.text.held": "A", "step.text.after": "A", "step.short.last": "A"} {
-		valuetest.Is(t, b.result(first, address).Env["build"], want, address)
+		testkit.Is(t, b.result(first, address).Env["build"], want, address)
 	}
 	for address, want := range map[string]string{"step.text.other": "B", "step.text.both": "B"} {
-		valuetest.Is(t, b.result(second, address).Env["build"], want, address)
+		testkit.Is(t, b.result(second, address).Env["build"], want, address)
 	}
 }

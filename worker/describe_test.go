@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/api/sdk/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestRunsAreFoundByPipeline asks a real server's visibility as a person does in
@@ -22,7 +22,7 @@ func TestRunsAreFoundByPipeline(t *testing.T) {
 	query := `RedsiPipeline = "t.hcl" AND WorkflowType = "Reproduce" AND WorkflowId = "` + t.Name() + `/visible"`
 	for n := int64(0); n != 1; { // visibility follows a little later
 		r, err := b.c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: query})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		n = r.Count
 	}
 }
@@ -33,9 +33,9 @@ func (b *bench) details(id string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	v, err := b.c.QueryWorkflow(ctx, id, "", "__temporal_workflow_metadata")
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	var m sdk.WorkflowMetadata
-	errtest.None(b.t, v.Get(&m))
+	testkit.None(b.t, v.Get(&m))
 	return m.CurrentDetails
 }
 

@@ -30,7 +30,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -114,7 +114,7 @@ func idleBench(t *testing.T, slots int) *bench {
 func idleBenchOf(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
 	t.Helper()
 	opts, err := server.ClientOptions()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return benchAt(t, opts, slots, codec, shown)
 }
 
@@ -181,7 +181,7 @@ func (b *bench) startWorkerWith(a *activities.Activities, o worker.Options) {
 			return onWait(queue)
 		}
 	}
-	errtest.None(b.t, b.queue.Start())
+	testkit.None(b.t, b.queue.Start())
 	b.t.Cleanup(b.queue.Stop)
 }
 
@@ -273,9 +273,9 @@ func (b *bench) plan(src string) (*plan.Plan, artifacts.Digest) {
 		b.t.Fatalf("%s", text)
 	}
 	pl, err := plan.Build("t.hcl", p, b.reg, nil)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	d, err := plan.Store(context.Background(), b.store.Blobs, pl)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	return pl, d
 }
 
@@ -297,7 +297,7 @@ func (b *bench) startPlan(d artifacts.Digest, id string) client.WorkflowRun {
 	defer cancel()
 	w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: b.t.Name() + "/" + id, TaskQueue: b.t.Name(), RetryPolicy: workflows.RunAgain()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: b.t.Name() + id})
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	return w
 }
 
@@ -305,7 +305,7 @@ func (b *bench) startPlan(d artifacts.Digest, id string) client.WorkflowRun {
 func (b *bench) run(src, id string) (hit, ran int) {
 	b.t.Helper()
 	r, err := b.wait(b.start(src, id))
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	return r.Hit, r.Ran
 }
 
@@ -325,10 +325,10 @@ func (b *bench) text(src, address string) string {
 	b.t.Helper()
 	res := b.result(src, address)
 	r, err := b.store.Blobs.Open(context.Background(), res.Outputs["out"].Digest)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	defer r.Close()
 	t, err := io.ReadAll(r)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	return string(t)
 }
 
@@ -338,7 +338,7 @@ func (b *bench) result(src, address string) *artifacts.Result {
 	v, err := pl.Follow(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupMany(ctx, artifacts.Alone(b.store), keys)
 	}, plan.KeepAll, nil)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	for i, s := range pl.Steps {
 		if s.Address == address && v.Items[i].Result != nil {
 			return v.Items[i].Result
@@ -351,9 +351,9 @@ func (b *bench) result(src, address string) *artifacts.Result {
 func (b *bench) record(id string) runs.Record {
 	b.t.Helper()
 	raw, err := b.store.Records.Get(context.Background(), "runs/"+b.t.Name()+id)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	var rec runs.Record
-	errtest.None(b.t, json.Unmarshal(raw, &rec))
+	testkit.None(b.t, json.Unmarshal(raw, &rec))
 	return rec
 }
 

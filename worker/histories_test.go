@@ -22,7 +22,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var update = flag.Bool("update", false, "write those histories for TestReplay of workflows that are not there")
@@ -39,7 +39,7 @@ step "split" "s" {
 }
 `
 	w := b.start(src, "history")
-	errtest.None(t, errtest.Of(b.wait(w)))
+	testkit.None(t, testkit.Err(b.wait(w)))
 	b.keep("reproduce", w.GetID(), "")
 	for _, x := range b.steps(w) {
 		if x.Workflow != "" {
@@ -61,7 +61,7 @@ step "short" "many" {
   after    = [step.short.first.out]
 }
 `, "paged")
-	errtest.Says(t, errtest.Of(b.wait(w)), "1 of 4001 steps failed, 4000 skipped")
+	testkit.ErrSays(t, testkit.Err(b.wait(w)), "1 of 4001 steps failed, 4000 skipped")
 	if n := len(b.record("paged").Steps) + int(b.record("paged").Counts[runs.Skipped]); n < 4000 {
 		t.Errorf("its record has %d steps", n)
 	}
@@ -80,11 +80,11 @@ func (b *bench) keep(name, id, execution string) {
 	events := b.c.GetWorkflowHistory(context.Background(), id, execution, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		errtest.None(b.t, err)
+		testkit.None(b.t, err)
 		h.Events = append(h.Events, e)
 	}
 	raw, err := plainHistory(&h)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -52,7 +52,7 @@ func (b *bench) seen(src string) *plan.Preview {
 	v, err := pl.Follow(b.t.Context(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, artifacts.Alone(b.store), keys)
 	}, plan.KeepAll, nil)
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	return v
 }
 
@@ -108,7 +108,7 @@ func (b *bench) bytes() (n int64) {
 func (b *bench) mustRun(src, id string) workflows.ReproduceResult {
 	b.t.Helper()
 	r, err := b.wait(b.start(src, id))
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	return r
 }
 
@@ -165,7 +165,7 @@ func TestKeepFalseWithOtherBytes(t *testing.T) {
 	b.mustRun(src, "1")
 	raw := b.resultOf(src, "step.text.raw")
 	d, n, err := b.store.Blobs.Put(t.Context(), strings.NewReader(long("RAW")))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	again := *raw
 	again.Outputs = map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: n}}
 	if _, differs, err := artifacts.Publish(t.Context(), artifacts.Alone(b.store), again); err != nil || !differs {
@@ -277,10 +277,10 @@ func TestKeepFalseKilled(t *testing.T) {
 	for _, name := range []string{"raw", "last"} {
 		key := b.result(src, "step.text."+name).Key
 		text := fmt.Sprintf(`{"format":%q,"key":%q,"bytes":7}`, artifacts.ReleasedFormat, key)
-		errtest.None(t, b.store.Records.Put(t.Context(), artifacts.ReleasedName(key), []byte(text)))
+		testkit.None(t, b.store.Records.Put(t.Context(), artifacts.ReleasedName(key), []byte(text)))
 	}
 	for d := range maps.Keys(last.Sizes()) {
-		errtest.None(t, b.store.Blobs.Delete(t.Context(), d))
+		testkit.None(t, b.store.Blobs.Delete(t.Context(), d))
 	}
 	src = hcl(temporaries("keep = false", "end", "side"))
 	b.foresees(src, "end hit, last released, mid hit, other hit, raw hit, side hit")

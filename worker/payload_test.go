@@ -17,8 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redsi/redsi/internal/host/payload"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -26,9 +25,9 @@ import (
 func codecOf(t *testing.T, digit string) payload.Codec {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "key")
-	errtest.None(t, os.WriteFile(file, []byte(strings.Repeat(digit, 64)), 0o600))
+	testkit.None(t, os.WriteFile(file, []byte(strings.Repeat(digit, 64)), 0o600))
 	c, err := payload.Load(file)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return c
 }
 
@@ -36,10 +35,10 @@ func codecOf(t *testing.T, digit string) payload.Codec {
 func plainClient(t *testing.T) client.Client {
 	t.Helper()
 	opts, err := server.ClientOptions()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	opts.Logger = quiet
 	c, err := client.Dial(opts)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -54,9 +53,9 @@ func historiesOf(t *testing.T, c client.Client, id string) []byte {
 	it := c.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for it.HasNext() {
 		e, err := it.Next()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		b, err := proto.Marshal(e)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		all = append(all, b...)
 		if child := e.GetChildWorkflowExecutionStartedEventAttributes(); child != nil {
 			all = append(all, historiesOf(t, c, child.WorkflowExecution.WorkflowId)...)
@@ -89,15 +88,15 @@ step "text" "two" { text = "broken" }
 			w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: t.Name(),
 				StaticSummary: "planted-summary", StaticDetails: "planted-details"},
 				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "planted-pipeline.hcl", Plan: &d, RunID: t.Name()})
-			errtest.None(t, err)
-			errtest.Says(t, w.Get(ctx, nil), "planted-error")
+			testkit.None(t, err)
+			testkit.ErrSays(t, w.Get(ctx, nil), "planted-error")
 			stored := historiesOf(t, plainClient(t), id)
 			for _, text := range planted {
 				if bytes.Contains(stored, []byte(text)) == c.hidden {
 					t.Errorf("hidden is to be %v: %s", c.hidden, text)
 				}
 			}
-			valuetest.Is(t, b.count("one"), 1)
+			testkit.Is(t, b.count("one"), 1)
 		})
 	}
 }
@@ -114,21 +113,21 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 			b := idleBenchOf(t, 4, c.worker, nil)
 			b.startWorker()
 			opts, err := server.ClientOptions()
-			errtest.None(t, err)
+			testkit.None(t, err)
 			opts.Logger = quiet
 			opts.DataConverter, opts.FailureConverter = c.client.DataConverter(), c.client.FailureConverter()
 			starter, err := client.Dial(opts)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			t.Cleanup(starter.Close)
 			_, d := b.plan(`step "text" "one" { text = "x" }`)
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			w, err := starter.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name(), TaskQueue: t.Name()},
 				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name()})
-			errtest.None(t, err)
+			testkit.None(t, err)
 			var r workflows.ReproduceResult
 			err = w.Get(ctx, &r)
-			errtest.Says(t, err, key.IDs()[0], "lacks", "--payload-key")
+			testkit.ErrSays(t, err, key.IDs()[0], "lacks", "--payload-key")
 			var app *temporal.ApplicationError
 			var own *payload.Error
 			if !errors.As(err, &own) && (!errors.As(err, &app) || app.Type() != payload.ErrorType) {

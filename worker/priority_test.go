@@ -17,7 +17,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -35,7 +35,7 @@ step "text" "held" {
 `)
 	w, err := b.c.ExecuteWorkflow(b.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: b.t.Name(), RetryPolicy: workflows.RunAgain(),
 		Priority: temporal.Priority{PriorityKey: level, FairnessKey: id, FairnessWeight: 1}}, workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: id})
-	errtest.None(b.t, err)
+	testkit.None(b.t, err)
 	return w
 }
 
@@ -132,11 +132,11 @@ func TestInherited(t *testing.T) {
 	w := sdk.New(b.c, t.Name(), sdk.Options{DisableEagerActivities: true}) // as redsi's: to those the server says no priority
 	w.RegisterWorkflow(heir)
 	w.RegisterActivity(inherited)
-	errtest.None(t, w.Start())
+	testkit.None(t, w.Start())
 	t.Cleanup(w.Stop)
 	want := temporal.Priority{PriorityKey: 2, FairnessKey: "run", FairnessWeight: 1}
 	run, err := b.c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: t.Name(), TaskQueue: t.Name(), RetryPolicy: workflows.RunAgain(), Priority: want}, heir, 0)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var got []temporal.Priority
 	if err := run.Get(t.Context(), &got); err != nil || !slices.Equal(got, []temporal.Priority{want, want, want}) {
 		t.Errorf("%+v, %v; want three times %+v", got, err, want)

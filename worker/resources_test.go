@@ -7,8 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -62,7 +61,7 @@ step "text" "cards" {
 	if first == second {
 		second = "large"
 	}
-	valuetest.Is(t, <-b.waiting, t.Name(), "one waits of queue")
+	testkit.Is(t, <-b.waiting, t.Name(), "one waits of queue")
 	b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran] == 2 }, w)
 	if n := b.count(second); n != 0 {
 		t.Fatalf("%s and %s run together", first, second)
@@ -76,7 +75,7 @@ step "text" "cards" {
 			t.Errorf("%s was given %+v, want %+v", text, got, want)
 		}
 	}
-	valuetest.Is(t, b.result(src, "step.short.other").Env[step.NotePrefix+"cpus"], "2", "its result says cpus")
+	testkit.Is(t, b.result(src, "step.short.other").Env[step.NotePrefix+"cpus"], "2", "its result says cpus")
 	without := strings.NewReplacer("resources { memory", "retry { times = 3 }\n#", "cpus   = 2", "", "gpus  = 2", "time = \"1h\"").Replace(src)
 	if hit, ran := b.run(without, "2"); hit != 4 || ran != 0 {
 		t.Errorf("with other requests: %d hit, %d ran", hit, ran)
@@ -134,7 +133,7 @@ step "text" "longer" {
 		"that was try 2 of 2: see retry (t.hcl:12)", "step.text.long: it ran longer than its time of 1.0 s: raise time in its resources (t.hcl:21)",
 		"step.text.longer: it ran longer than its time of 1.5 s: raise time in its resources (t.hcl:26)",
 	} {
-		errtest.Says(t, err, want)
+		testkit.ErrSays(t, err, want)
 	}
 	if b.count("never") != 2 || b.count("again") != 2 || b.count("long") != 1 {
 		t.Errorf("tries: %d, %d, %d; %+v", b.count("never"), b.count("again"), b.count("long"), r)
@@ -161,7 +160,7 @@ step "text" "a" {
 func TestUnfitAlone(t *testing.T) {
 	b := roomy(t, true)
 	_, err := b.wait(b.start(tooLarge, "1"))
-	errtest.Says(t, err, "step.text.a: it asks for 200 B of memory, and this worker has 100 B (t.hcl:4)")
+	testkit.ErrSays(t, err, "step.text.a: it asks for 200 B of memory, and this worker has 100 B (t.hcl:4)")
 }
 
 // TestUnfitCluster: where there may be other workers it waits for one that has enough.

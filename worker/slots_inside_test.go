@@ -7,8 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSlots: one more activity is taken for each that waits, up to as many as work.
@@ -30,11 +29,11 @@ func TestSlots(t *testing.T) {
 		got <- err
 	}()
 	over := s.addWaiting()
-	errtest.None(t, <-got)
+	testkit.None(t, <-got)
 	taken++
 	s.addWaiting()
 	s.addWaiting()
-	valuetest.Is(t, take(), 4, "while three wait")
+	testkit.Is(t, take(), 4, "while three wait")
 	over()
 	s.ReleaseSlot(nil)
 	if n := take(); n != 5 { // four of them are left
@@ -42,14 +41,14 @@ func TestSlots(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	errtest.Some(t, errtest.Of(s.ReserveSlot(ctx, nil)), "it took one more")
+	testkit.Some(t, testkit.Err(s.ReserveSlot(ctx, nil)), "it took one more")
 }
 
 // A worker of one processor has one for steps, unless it is told otherwise.
 func TestOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for want, o := range map[int]Options{1: {}, 4: {CPU: 4}, 3: {CPU: 4, Cores: 3}} {
-		valuetest.Is(t, o.Has().CPUs, want, o)
+		testkit.Is(t, o.Has().CPUs, want, o)
 	}
 }
 
@@ -86,7 +85,7 @@ func TestShift(t *testing.T) {
 			t.Fatalf("it ended too early: %s", why)
 		}
 		time.Sleep(time.Minute)
-		valuetest.Is(t, ended(s), "there was nothing to do for 10m0s", "it says")
+		testkit.Is(t, ended(s), "there was nothing to do for 10m0s", "it says")
 		if !s.fits(1000 * time.Hour) {
 			t.Error("it has no end, and something does not fit")
 		}
@@ -116,8 +115,8 @@ func TestShift(t *testing.T) {
 		if !s.nothingElse() {
 			t.Error("it was offered nothing else for long, and there is something")
 		}
-		valuetest.Says(t, ended(s), "1h0m0s")
+		testkit.Says(t, ended(s), "1h0m0s")
 		s.end("again")
-		valuetest.Is(t, ended(s), "", "it ends twice")
+		testkit.Is(t, ended(s), "", "it ends twice")
 	})
 }

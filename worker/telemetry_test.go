@@ -21,8 +21,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -33,7 +32,7 @@ func watch(t *testing.T, o telemetry.Options) *telemetry.Telemetry {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	shown, err := telemetry.Start(context.Background(), o)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(shown.Close)
 	return shown
 }
@@ -68,7 +67,7 @@ func TestMetrics(t *testing.T) {
 	get := func() string {
 		t.Helper()
 		r, err := http.Get("http://" + shown.Address() + "/metrics")
-		errtest.None(t, err)
+		testkit.None(t, err)
 		defer r.Body.Close()
 		page, err := io.ReadAll(r.Body)
 		if err != nil || r.StatusCode != http.StatusOK {
@@ -76,9 +75,9 @@ func TestMetrics(t *testing.T) {
 		}
 		return string(page)
 	}
-	valuetest.Says(t, get(), `redsi_steps_running{kind="text"}`)
+	testkit.Says(t, get(), `redsi_steps_running{kind="text"}`)
 	close(b.hold)
-	errtest.Some(t, errtest.Of(b.wait(w)))
+	testkit.Some(t, testkit.Err(b.wait(w)))
 	b.fail.Store(nil)
 	b.run(watchedPipeline, "2")
 	page := get()
@@ -96,9 +95,9 @@ func TestMetrics(t *testing.T) {
 		`temporal_worker_task_slots_available{`,
 		`go_goroutines `,
 	} {
-		valuetest.Says(t, page, line)
+		testkit.Says(t, page, line)
 	}
-	valuetest.Says(t, page, `redsi_steps_total{kind="text",outcome="failed"}`)
+	testkit.Says(t, page, `redsi_steps_total{kind="text",outcome="failed"}`)
 	for _, secret := range []string{"private words", "step.text"} {
 		if strings.Contains(page, secret) {
 			t.Errorf("the page has %q", secret)
@@ -165,7 +164,7 @@ func TestTraces(t *testing.T) {
 	b.startWorker() // it replays what the other one has done
 	b.next()
 	close(b.hold)
-	errtest.Some(t, errtest.Of(b.wait(w)))
+	testkit.Some(t, testkit.Err(b.wait(w)))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	b.queue.Stop()
@@ -186,7 +185,7 @@ func TestTraces(t *testing.T) {
 		names[s.Name]++
 		if s.Name == "step" {
 			a := attributes(s)
-			valuetest.That(t, len(a["redsi.key"]) == 64 && a["redsi.run"] == t.Name()+"1", "a step says", a)
+			testkit.That(t, len(a["redsi.key"]) == 64 && a["redsi.run"] == t.Name()+"1", "a step says", a)
 			steps[a["redsi.step"]] = append(steps[a["redsi.step"]], a["redsi.kind"]+" "+a["redsi.outcome"])
 		}
 	}
@@ -199,12 +198,12 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	for name, n := range map[string]int{"StartWorkflow:Reproduce": 1, "RunWorkflow:Reproduce": 1, "StartActivity:Do": 4, "RunActivity:Do": 5, "StartChildWorkflow:Step": 1, "RunWorkflow:Step": 1} {
-		valuetest.Is(t, names[name], n, name)
+		testkit.Is(t, names[name], n, name)
 	}
 	for address, want := range map[string]string{"step.text.a": "text ran", "step.text.slow": "text interrupted, text ran",
 		"step.short.b": "short ran", "step.short.c": "short ran"} {
 		slices.Sort(steps[address])
-		valuetest.Is(t, strings.Join(steps[address], ", "), want, address)
+		testkit.Is(t, strings.Join(steps[address], ", "), want, address)
 	}
 	if said := steps["step.text.wrong"]; len(said) == 0 || said[0] != "text failed" {
 		t.Errorf("what failed is %v", said)
@@ -243,7 +242,7 @@ func TestLostTraces(t *testing.T) {
 			}
 			b.queue.Stop()
 			shown.Close()
-			valuetest.Is(t, strings.Count(log.String(), "traces are lost"), 1, "said times", log.String())
+			testkit.Is(t, strings.Count(log.String(), "traces are lost"), 1, "said times", log.String())
 		})
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -40,7 +39,7 @@ func (b *bench) otherVersion() (end func()) {
 		}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 		decides.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 		for _, w := range []sdk.Worker{does, decides} {
-			errtest.None(b.t, w.Start())
+			testkit.None(b.t, w.Start())
 		}
 		b.t.Cleanup(does.Stop)
 		flows = append(flows, decides)
@@ -79,7 +78,7 @@ step "short" "c" {
 	defer cancel()
 	old, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name() + "/old", TaskQueue: t.Name()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name() + "old"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b.awaitActivity(workflows.RestActivity, "", old.GetID())
 	end()
 	b.startWorker()
@@ -90,8 +89,8 @@ step "short" "c" {
 	close(b.hold)
 	for name, w := range map[string]client.WorkflowRun{"begun before": began, "begun after": next} {
 		r, err := b.wait(w)
-		errtest.None(t, err, name, r)
-		valuetest.Is(t, r.Hit+r.Ran, 3, name, r)
+		testkit.None(t, err, name, r)
+		testkit.Is(t, r.Hit+r.Ran, 3, name, r)
 	}
 	var app *temporal.ApplicationError
 	err = old.Get(ctx, nil)
@@ -99,10 +98,10 @@ step "short" "c" {
 		t.Fatalf("a run of before: %v", err)
 	}
 	for _, word := range []string{t.Name() + "/old", "another version of redsi", "a new run continues from them"} {
-		valuetest.Says(t, app.Message(), word)
+		testkit.Says(t, app.Message(), word)
 	}
 	for _, text := range []string{"version a", "version b"} {
-		valuetest.Is(t, b.count(text), 1, text)
+		testkit.Is(t, b.count(text), 1, text)
 	}
 	if hit, ran := b.run(src, "3"); hit != 3 || ran != 0 {
 		t.Errorf("afterwards: %d hit, %d ran", hit, ran)
@@ -129,7 +128,7 @@ func TestOtherVersionAtWork(t *testing.T) {
 	<-begun
 	end()
 	b.startWorker()
-	errtest.None(t, b.c.SignalWorkflow(t.Context(), w.GetID(), "", workflows.SettledSignal, workflows.Settled{Number: -1}))
+	testkit.None(t, b.c.SignalWorkflow(t.Context(), w.GetID(), "", workflows.SettledSignal, workflows.Settled{Number: -1}))
 	b.awaitState(func(s workflows.State) bool {
 		return s.Restarted != "" && s.Counts[runs.Running]+s.Counts[runs.Failed] == 1
 	}, w)
@@ -169,7 +168,7 @@ func TestOtherKinds(t *testing.T) {
 			if !errors.As(err, &app) || app.Type() != workflows.PermanentError || !strings.Contains(app.Message(), c.said) {
 				t.Errorf("the run: %v", err)
 			}
-			valuetest.Is(t, b.count("of a kind"), 0, "it ran times")
+			testkit.Is(t, b.count("of a kind"), 0, "it ran times")
 		})
 	}
 }

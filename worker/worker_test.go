@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -54,8 +53,8 @@ func TestRunAgain(t *testing.T) {
 			t.Fatalf("record of run %s: %+v", id, rec)
 		}
 	}
-	valuetest.Is(t, b.text(edited, "step.short.c"), "aaBc", "c")
-	errtest.None(t, b.store.Blobs.Delete(t.Context(), b.result(chain, "step.text.b").Outputs["out"].Digest))
+	testkit.Is(t, b.text(edited, "step.short.c"), "aaBc", "c")
+	testkit.None(t, b.store.Blobs.Delete(t.Context(), b.result(chain, "step.text.b").Outputs["out"].Digest))
 	w := b.start(chain, "lost")
 	if r, err := b.wait(w); err != nil || r.Hit != 2 || r.Ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
 		t.Fatalf("%+v, %v; a ran %d, b %d times", r, err, b.count("a"), b.count("b"))
@@ -77,7 +76,7 @@ step "split" "s" {
 	}
 	b.run(strings.Replace(src, "3", "5", 1), "2")
 	for part, want := range map[string]int64{"p0 ": 1, "p2 ": 1, "p3 ": 1, "p4 ": 1} {
-		valuetest.Is(t, b.count(part), want, part)
+		testkit.Is(t, b.count(part), want, part)
 	}
 }
 
@@ -101,12 +100,12 @@ step "text" "own" { text = "own `+id+`" }
 		b.awaitCounts(w, runs.Ran, 1)
 	}
 	rested, _, note := b.awaitRest(all[0], all[1]) // at least one of the two waits
-	valuetest.Says(t, note, ".slow of run "+t.Name())
+	testkit.Says(t, note, ".slow of run "+t.Name())
 	close(b.hold)
 	ran := 0
 	for _, w := range all {
 		r, err := b.wait(w)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		ran += r.Ran
 	}
 	if ran != 5 || b.count("slot") != 1 {
@@ -156,9 +155,9 @@ step "%s" "reads" {
 		t.Helper()
 		res := b.result(src("text"), "step.text.listing")
 		res.Finished = res.Finished.Add(-by)
-		errtest.None(t, artifacts.DropResult(context.Background(), b.store, res.Key))
+		testkit.None(t, artifacts.DropResult(context.Background(), b.store, res.Key))
 		_, _, err := artifacts.Publish(context.Background(), artifacts.Alone(b.store), *res)
-		errtest.None(t, err)
+		testkit.None(t, err)
 	}
 	age(23 * time.Hour)
 	if hit, ran := b.run(src("text"), "3"); hit != 2 || ran != 0 {
@@ -186,17 +185,17 @@ func TestSchedule(t *testing.T) {
 	defer cancel()
 	h, err := b.c.ScheduleClient().Create(ctx, client.ScheduleOptions{ID: t.Name(), Spec: client.ScheduleSpec{CronExpressions: []string{"0 3 1 1 *"}},
 		Action: &client.ScheduleWorkflowAction{ID: t.Name(), Workflow: workflows.ReproduceWorkflow, TaskQueue: t.Name(), Args: []any{workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &plan}}}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	ran := map[string]workflows.ReproduceResult{}
 	for n := 1; n <= 2; n++ {
-		errtest.None(t, h.Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enums.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL}))
+		testkit.None(t, h.Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enums.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL}))
 		for len(ran) < n {
 			d, err := h.Describe(ctx)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			for _, a := range d.Info.RecentActions {
 				w := a.StartWorkflowResult
 				var r workflows.ReproduceResult
-				errtest.None(t, b.c.GetWorkflow(ctx, w.WorkflowID, w.FirstExecutionRunID).Get(ctx, &r))
+				testkit.None(t, b.c.GetWorkflow(ctx, w.WorkflowID, w.FirstExecutionRunID).Get(ctx, &r))
 				ran[r.RunID] = r
 			}
 		}
@@ -208,8 +207,8 @@ func TestSchedule(t *testing.T) {
 		}
 		hit, made = hit+r.Hit, made+r.Ran
 	}
-	valuetest.Is(t, hit, 1, ran)
-	valuetest.Is(t, made, 1, ran)
+	testkit.Is(t, hit, 1, ran)
+	testkit.Is(t, made, 1, ran)
 }
 
 // TestLongHistory: a run whose history grows long continues in another execution,
@@ -218,12 +217,12 @@ func TestSchedule(t *testing.T) {
 func TestLongHistory(t *testing.T) {
 	t.Parallel()
 	program, err := devserver.Find()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	long, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes(), Long: 100})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(long.Stop)
 	opts, err := long.ClientOptions()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b := benchAt(t, opts, 8, payload.Codec{}, nil)
 	b.startWorker()
 	const slow = `
@@ -265,7 +264,7 @@ step "short" "last" {
 	}
 	b.keep("long-1", w.GetID(), first)
 	b.keep("long-2", w.GetID(), "")
-	valuetest.Is(t, b.count("long history"), 1, "the long step ran times")
+	testkit.Is(t, b.count("long history"), 1, "the long step ran times")
 }
 
 // TestShiftThatIsTooShort: a worker takes nothing that took longer the last time than it
@@ -279,13 +278,13 @@ step "text" "long" { text = "too long for a shift" }
 	pl, digest := b.plan(src)
 	err := runs.Write(t.Context(), b.store, runs.Record{RunID: "before", Pipeline: pl.Pipeline, Plan: digest,
 		Steps: []runs.Step{{Address: "step.text.long", Outcome: runs.Ran, TookS: 3600}}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	short := worker.New(b.c, b.activities(), worker.Options{Queues: []string{b.t.Name()}, CPU: 2, Shift: worker.Shift{Until: 30 * time.Minute}})
-	errtest.None(t, short.Start())
+	testkit.None(t, short.Start())
 	w := b.start(src, "1")
 	select {
 	case why := <-short.Ended():
-		valuetest.Says(t, why, "no remaining step fits")
+		testkit.Says(t, why, "no remaining step fits")
 	case <-time.After(time.Minute):
 		t.Fatal("it goes on")
 	}

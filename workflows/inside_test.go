@@ -17,7 +17,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Of hits in more groups than the page shows none is lost from its sum.
@@ -126,7 +126,7 @@ func TestErrorOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := temporal.GetDefaultFailureConverter()
-			valuetest.Deep(t, ErrorOf(f.FailureToError(f.ErrorToFailure(final(c.err)))), c.want)
+			testkit.Deep(t, ErrorOf(f.FailureToError(f.ErrorToFailure(final(c.err)))), c.want)
 		})
 	}
 }
@@ -144,28 +144,28 @@ func all(int) bool { return true }
 
 func TestFollowing(t *testing.T) {
 	p := newProgress(line(10))
-	valuetest.Deep(t, p.following([]int{0}, 4, all), []int{1, 2, 3, 4})
+	testkit.Deep(t, p.following([]int{0}, 4, all), []int{1, 2, 3, 4})
 	p.hold(3)
-	valuetest.Deep(t, p.following([]int{0}, 100, all), []int{1, 2}, "up to one that is held")
+	testkit.Deep(t, p.following([]int{0}, 100, all), []int{1, 2}, "up to one that is held")
 	// 0 and 1 are read by 2, which 3 reads; 4 reads 1 and a step that has a result.
 	p = newProgress([]Head{{}, {}, {Deps: []int{0, 1}}, {Deps: []int{2}}, {Deps: []int{1, 5}}, {}})
-	valuetest.Is(t, len(p.following([]int{0}, 100, all)), 0, "one input is missing")
-	valuetest.Deep(t, p.following([]int{0, 1}, 100, all), []int{2, 3})
+	testkit.Is(t, len(p.following([]int{0}, 100, all)), 0, "one input is missing")
+	testkit.Deep(t, p.following([]int{0, 1}, 100, all), []int{2, 3})
 	p.set(5, runs.Ran)
-	valuetest.Deep(t, p.following([]int{1}, 100, all), []int{4})
-	valuetest.Is(t, len(p.following([]int{1}, 100, func(i int) bool { return i != 4 })), 0)
+	testkit.Deep(t, p.following([]int{1}, 100, all), []int{4})
+	testkit.Is(t, len(p.following([]int{1}, 100, func(i int) bool { return i != 4 })), 0)
 }
 
 func TestTake(t *testing.T) {
 	p := newProgress(make([]Head, 10)) // none has inputs
 	short := func(i int) bool { return i%2 == 0 }
-	valuetest.Deep(t, p.take(2, 1, short, never), []int{0, 1, 2}, "first")
-	valuetest.Deep(t, p.take(10, 0, short, never), []int{4, 6, 8}, "then")
+	testkit.Deep(t, p.take(2, 1, short, never), []int{0, 1, 2}, "first")
+	testkit.Deep(t, p.take(10, 0, short, never), []int{4, 6, 8}, "then")
 	p.set(5, runs.Running) // parked by then
-	valuetest.Deep(t, p.take(0, 10, short, never), []int{3, 7, 9}, "at last")
-	valuetest.Is(t, len(p.take(10, 10, short, never)), 0, "twice")
+	testkit.Deep(t, p.take(0, 10, short, never), []int{3, 7, 9}, "at last")
+	testkit.Is(t, len(p.take(10, 10, short, never)), 0, "twice")
 	p.set(5, runs.Waiting)
-	valuetest.Deep(t, p.take(10, 10, all, never), []int{5}, "one that waits again")
+	testkit.Deep(t, p.take(10, 10, all, never), []int{5}, "one that waits again")
 }
 
 // TestEachStepOnce walks random plans as a run does, with room that comes and goes and
@@ -229,8 +229,8 @@ func TestRanks(t *testing.T) {
 	if got, want := newProgress(heads).ready.rank, []float64{5, 10, 9, 8, 7, 3, 5}; !slices.Equal(got, want) {
 		t.Errorf("ranks %v, want %v", got, want)
 	}
-	valuetest.Deep(t, newProgress(heads).take(10, 0, all, never), []int{1, 3, 0, 6})
-	valuetest.Deep(t, newProgress(line(3)).ready.rank, []float64{3, 2, 1}, "without history")
+	testkit.Deep(t, newProgress(heads).take(10, 0, all, never), []int{1, 3, 0, 6})
+	testkit.Deep(t, newProgress(line(3)).ready.rank, []float64{3, 2, 1}, "without history")
 }
 
 func never(int) bool { return false }

@@ -30,8 +30,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -133,7 +132,7 @@ func TestForgottenStep(t *testing.T) {
 		workflows.JournalActivity: journals,
 	})
 	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r"})
-	errtest.Says(t, env.GetWorkflowError(), "1 of 3 steps failed, 1 skipped:\nb: its worker answered")
+	testkit.ErrSays(t, env.GetWorkflowError(), "1 of 3 steps failed, 1 skipped:\nb: its worker answered")
 }
 
 // TestLeftToOthers: a step is done by the worker that can, however often others have left it,
@@ -197,8 +196,8 @@ func TestHandedOver(t *testing.T) {
 	env.SetContinueAsNewSuggested(true)
 	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r", Carried: &was})
 	is := *nextInput[workflows.ReproduceInput](t, env).Carried
-	valuetest.Deep(t, is.From, was.From, "hits")
-	valuetest.Is(t, is.Restarted, was.Restarted, "restarted")
+	testkit.Deep(t, is.From, was.From, "hits")
+	testkit.Is(t, is.Restarted, was.Restarted, "restarted")
 }
 
 // nextInput is the input with which a workflow continues as new.
@@ -208,7 +207,7 @@ func nextInput[T any](t *testing.T, env workflowEnvironment) (in T) {
 	if err := env.GetWorkflowError(); !errors.As(err, &next) {
 		t.Fatalf("it does not continue as new: %v", err)
 	}
-	errtest.None(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &in))
+	testkit.None(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &in))
 	return in
 }
 
@@ -227,7 +226,7 @@ func TestTriesOfParts(t *testing.T) {
 	env.SetContinueAsNewSuggested(true)
 	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: p.whole, Task: p.whole, Address: "step.a", RunID: "r",
 		Failed: map[artifacts.Digest]int32{p.whole: 4, p.parts[0]: 2, p.parts[2]: 3}})
-	valuetest.Deep(t, nextInput[workflows.StepInput](t, env).Failed, map[artifacts.Digest]int32{p.whole: 4, p.parts[0]: 3}, "tries")
+	testkit.Deep(t, nextInput[workflows.StepInput](t, env).Failed, map[artifacts.Digest]int32{p.whole: 4, p.parts[0]: 3}, "tries")
 }
 
 // parted is the store and the activities of a step of many parts.
@@ -299,7 +298,7 @@ func TestManyParts(t *testing.T) {
 		if again = workflow.IsContinueAsNewError(env.GetWorkflowError()); again {
 			in = nextInput[workflows.StepInput](t, env)
 		} else {
-			errtest.None(t, env.GetWorkflowError())
+			testkit.None(t, env.GetWorkflowError())
 		}
 		if executions > parts/100 {
 			t.Fatal("it goes on for ever")
@@ -367,7 +366,7 @@ func TestInput(t *testing.T) {
 	in := workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{"t"}, Vars: map[string]string{"a": "b"}, FailFast: true,
 		Plan: &digest, RunID: "r"}
 	b, err := json.Marshal(in)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var again workflows.ReproduceInput
 	if err := json.Unmarshal(b, &again); err != nil || !reflect.DeepEqual(in, again) {
 		t.Errorf("%s reads back as %+v, %v", b, again, err)
@@ -388,7 +387,7 @@ func TestRefusedInput(t *testing.T) {
 	} {
 		e := environment(nil)
 		e.ExecuteWorkflow(workflows.ReproduceWorkflow, c.args...)
-		errtest.Says(t, e.GetWorkflowError(), c.want)
+		testkit.ErrSays(t, e.GetWorkflowError(), c.want)
 	}
 }
 
@@ -397,7 +396,7 @@ func TestRunIDsSortByTime(t *testing.T) {
 	at, last := time.Date(2026, 11, 21, 16, 25, 7, 0, time.UTC), ""
 	for i := range 4 {
 		id := workflows.NewRunID(at.Add(time.Duration(i)*time.Millisecond), "fedcba98"[i:])
-		valuetest.That(t, id > last && len(id) == len("20261121T162507Z-01234567"), id, "after", last)
+		testkit.That(t, id > last && len(id) == len("20261121T162507Z-01234567"), id, "after", last)
 		last = id
 	}
 }
@@ -427,17 +426,17 @@ func TestReplay(t *testing.T) {
 	for _, f := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(f), ".json.gz"), func(t *testing.T) {
 			r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is none
-			errtest.None(t, err)
+			testkit.None(t, err)
 			r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 			r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 			file, err := os.Open(f)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			defer file.Close()
 			z, err := gzip.NewReader(file)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			h, err := client.HistoryFromJSON(z, client.HistoryJSONOptions{})
-			errtest.None(t, err)
-			errtest.None(t, r.ReplayWorkflowHistory(nil, h))
+			testkit.None(t, err)
+			testkit.None(t, r.ReplayWorkflowHistory(nil, h))
 		})
 	}
 }

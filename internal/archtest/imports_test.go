@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const module = "github.com/redsi/redsi/"
@@ -148,7 +148,7 @@ var onlyFrom = map[string][]string{
 }
 
 // forTests are imported by tests and by each other, and by packages whose name ends in test.
-var forTests = []string{"internal/corpora/unpack/goldens", "internal/model/tensor/fakecard", "internal/model/tensor/kernels", "internal/model/tensor/tensortest", "internal/system/errtest", "internal/system/filetest", "internal/system/valuetest"}
+var forTests = []string{"internal/corpora/unpack/goldens", "internal/model/tensor/fakecard", "internal/model/tensor/kernels", "internal/model/tensor/tensortest", "internal/system/testkit"}
 
 // forAll may be imported as the standard library may, and imports nothing of ours.
 const forAll = "internal/system/lists"
@@ -276,7 +276,7 @@ const picture = "```imports\n"
 func TestPicture(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "architecture.md")
 	b, err := os.ReadFile(path)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	before, rest, ok := strings.Cut(string(b), picture)
 	got, after, closed := strings.Cut(rest, "```")
 	if !ok || !closed {
@@ -340,7 +340,7 @@ func district(folder string) string {
 // TestDistricts: each folder under internal says in its doc.go what it is.
 func TestDistricts(t *testing.T) {
 	folders, err := os.ReadDir("..")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, f := range folders {
 		if f.Name() == "archtest" || !f.IsDir() {
 			continue

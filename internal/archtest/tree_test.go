@@ -24,8 +24,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // tree is all files, and what can be named of them.
@@ -94,7 +94,7 @@ var readTree = sync.OnceValues(func() (*tree, error) {
 func sources(t *testing.T) []*source {
 	t.Helper()
 	tr, err := readTree()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	all := lists.Filter(tr.files, func(f *source) bool { return f.syntax != nil && !f.apart })
 	if len(all) < 50 {
 		t.Fatalf("only %d Go files found: the test looks in the wrong place", len(all))
@@ -171,7 +171,7 @@ func members(into map[string]bool, s *ast.TypeSpec) {
 // identifiers.
 func TestTruth(t *testing.T) {
 	tree, err := readTree()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	checked := 0
 	for _, f := range tree.files {
 		var said []string // by line
@@ -326,7 +326,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 			return
 		}
 		f, err := parser.ParseFile(fset, source.path, source.text, parser.SkipObjectResolution) // doc changes what it is given
-		errtest.None(t, err)
+		testkit.None(t, err)
 		documented = documented || strings.HasSuffix(source.path, "/doc.go")
 		files = append(files, f)
 	}
@@ -337,7 +337,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 		t.Errorf("%s is public and has no doc.go", folder)
 	}
 	p, err := doc.NewFromFiles(fset, files, module+folder)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	fmt.Fprintf(out, "package %s\n", strings.TrimSuffix(module+strings.TrimPrefix(folder, "."), "/"))
 	list := func(consts, vars []*doc.Value, funcs []*doc.Func) {
 		for _, v := range slices.Concat(consts, vars) {
@@ -374,7 +374,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 func declare(t *testing.T, out *bytes.Buffer, fset *token.FileSet, n ast.Node) {
 	t.Helper()
 	var b bytes.Buffer
-	errtest.None(t, format.Node(&b, fset, n))
+	testkit.None(t, format.Node(&b, fset, n))
 	for line := range strings.Lines(b.String()) { // what was a comment is an empty line
 		if strings.TrimSpace(line) != "" {
 			out.WriteString(line)

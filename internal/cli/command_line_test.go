@@ -21,10 +21,8 @@ import (
 
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -33,13 +31,13 @@ import (
 // for each load of a large block. The bounds are five times what an idle machine takes; the least of three counts.
 func TestBudget(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "pipelines.hcl")
-	filetest.Write(t, large, `step "command" "w" {
+	testkit.Write(t, large, `step "command" "w" {
   for_each = toset([for i in range(1000) : format("%04d", i)])
   argv     = ["sh", "-c", "echo ${each.key}"]
 }
 `)
 	paper, err := filepath.Abs(filepath.Join("..", ".."))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, tt := range []struct {
 		dir   string
 		bound time.Duration
@@ -53,7 +51,7 @@ func TestBudget(t *testing.T) {
 		for range 3 {
 			c := exec.Command("redsi", tt.args...)
 			c.Dir = tt.dir
-			errtest.None(t, c.Run(), tt.args)
+			testkit.None(t, c.Run(), tt.args)
 			least = min(least, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
 		}
 		if least > tt.bound {
@@ -80,9 +78,9 @@ step "command" "bad" {
 func TestCommandLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("TEMPORAL_ADDRESS", "")
-	errtest.None(t, os.Mkdir("p", 0o755))
+	testkit.None(t, os.Mkdir("p", 0o755))
 	for name, text := range map[string]string{"from.hcl": twoSteps, "two.hcl": twoSteps[strings.Index(twoSteps, "step"):]} {
-		filetest.Write(t, filepath.Join("p", name), text)
+		testkit.Write(t, filepath.Join("p", name), text)
 	}
 	for _, c := range []struct {
 		line string // _ is an empty word
@@ -195,7 +193,7 @@ func TestCommandLines(t *testing.T) {
 			t.Errorf("%s: exit %d:\n%s", c.line, code, &said)
 		}
 	}
-	errtest.Some(t, errtest.Of(os.Stat("x.plan")), "a plan without some of its steps was saved")
+	testkit.Some(t, testkit.Err(os.Stat("x.plan")), "a plan without some of its steps was saved")
 }
 
 // TestFromFlags: verbs that read results of others have the flags that say whose.
@@ -203,7 +201,7 @@ func TestFromFlags(t *testing.T) {
 	root := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard))
 	for _, verb := range []string{"check", "accept", "force", "verify", "lsp", "plan", "run", "report", "trace", "why", "logs"} {
 		cmd, _, err := root.Find([]string{verb})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for _, name := range fromFlags {
 			if !understands(cmd, name) {
 				t.Errorf("%s has no --%s", verb, name)
@@ -237,11 +235,11 @@ func TestHint(t *testing.T) {
 		root := newRoot(a)
 		words := strings.Fields(c.at)
 		at, rest, err := root.Find(words)
-		errtest.None(t, err)
-		errtest.None(t, at.ParseFlags(rest))
+		testkit.None(t, err)
+		testkit.None(t, at.ParseFlags(rest))
 		a.cmd = at
 		got := a.hint(c.verb, c.args...)
-		valuetest.Is(t, got, c.want, c.at)
+		testkit.Is(t, got, c.want, c.at)
 		out, err := exec.Command("sh", "-c", `redsi() { printf '%s\n' "$@"; }; `+got).Output()
 		if said := strings.Split(string(out), "\n")[1:]; err != nil || !slices.Equal(said[:len(c.args)], c.args) {
 			t.Errorf("%s: a shell says %q, %v", got, said, err)
@@ -255,12 +253,12 @@ func TestHintOfSettings(t *testing.T) {
 	for file, want := range map[string]string{"study/redsi.local.hcl": "redsi gc --store s", "redsi.local.hcl": "redsi gc"} {
 		a := newApp(&session.Session{Registry: &step.Registry{}, Local: session.Local{File: file, Flags: map[string]bool{"store": true}}}, io.Discard, io.Discard)
 		at, _, err := newRoot(a).Find([]string{"run"})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if a.cmd = at; at.ParseFlags(nil) != nil || at.Flags().Lookup("store").Value.Set("s") != nil {
 			t.Fatal("no --store")
 		}
-		valuetest.Is(t, a.hint("gc"), want, file)
-		valuetest.Is(t, a.hint("plan"), "redsi plan", file)
+		testkit.Is(t, a.hint("gc"), want, file)
+		testkit.Is(t, a.hint("plan"), "redsi plan", file)
 	}
 }
 
@@ -356,7 +354,7 @@ func TestUnderstood(t *testing.T) {
 		}
 	}
 	said := "a\nx: redsi run -t y\n`redsi gc` and `redsi status`: redsi verify"
-	valuetest.Is(t, len(printedCommand.FindAllString(said, -1)), 4)
+	testkit.Is(t, len(printedCommand.FindAllString(said, -1)), 4)
 }
 
 // TestExamplesOfHelp: what --help shows is understood. `make try-docs` runs it.
@@ -372,7 +370,7 @@ func TestExamplesOfHelp(t *testing.T) {
 					continue
 				}
 				n++
-				errtest.None(t, understood(part), cmd.CommandPath(), part)
+				testkit.None(t, understood(part), cmd.CommandPath(), part)
 			}
 		}
 		for _, c := range cmd.Commands() {

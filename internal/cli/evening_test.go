@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/rehearsal"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // What `make evening` sets, in place of a few records and updates.
@@ -62,12 +61,12 @@ func TestEvening(t *testing.T) {
 	if *eveningOut != "" {
 		t.Logf("the run took %s\n%s", time.Since(began).Round(time.Second), p.run("report", "--out", filepath.Join(p.out, "report.html")))
 	}
-	valuetest.That(t, first.Ran >= 100 && first.Hit == 0, first.Ran, "ran", first.Hit, "hit")
+	testkit.That(t, first.Ran >= 100 && first.Hit == 0, first.Ran, "ran", first.Hit, "hit")
 	if why := served.Wiki.Wrong.Load(); why != nil {
 		t.Error(*why)
 	}
 	lock, err := os.ReadFile(filepath.Join(p.args[1], "redsi.lock"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	files := 0
 	for name, of := range served.Served() {
 		if name == "/w/api.php" {
@@ -84,7 +83,7 @@ func TestEvening(t *testing.T) {
 			t.Errorf("%s of %d bytes: %d requests, %d bytes sent", name, len(b), of.Requests.Load(), of.Sent.Load())
 		}
 	}
-	valuetest.Is(t, files, 10)
+	testkit.Is(t, files, 10)
 	server.Close()
 	p.json(&again, "run", "--json", "--yes", "--out", p.out)
 	if again.Ran != 0 || again.Hit != first.Ran || len(again.Rendered) != len(first.Rendered) {

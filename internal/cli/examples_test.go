@@ -18,10 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func example(name string) string { return filepath.Join("..", "..", "examples", name) }
@@ -42,7 +40,7 @@ func TestExamples(t *testing.T) {
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			src, err := os.ReadFile(f)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if bytes.Contains(src, []byte("Beside pipelines.hcl")) {
 				if _, ok := added[filepath.Base(f)]; !ok {
 					t.Error("TestAddedSteps does not know what it adds")
@@ -92,7 +90,7 @@ func TestPortsOfOthers(t *testing.T) {
 				err = json.Unmarshal(b, &of)
 			}
 			folder := t.TempDir()
-			errtest.None(t, errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))))
+			testkit.None(t, errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))))
 			if s := of.Source; of.Title == "" || of.Counted == "" || s.Repository == "" || s.Commit == "" || s.Licence == "" || len(of.Results) == 0 || len(of.Changes) < 4 {
 				t.Errorf("title, counted, source, results or changes are not given: %+v", of)
 			}
@@ -119,7 +117,7 @@ func TestPortsOfOthers(t *testing.T) {
 			}
 			for name, text := range texts {
 				name = filepath.Join(folder, filepath.FromSlash(name))
-				filetest.Write(t, name, text)
+				testkit.Write(t, name, text)
 			}
 			p := &paper{t: t, args: []string{"-f", filepath.Join(folder, "pipelines.hcl"), "--state", filepath.Join(folder, ".redsi")}}
 			p.run("validate", "--strict")
@@ -151,7 +149,7 @@ var aloneVars = map[string][]string{
 func TestReproductionIsListed(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "reproduction.md"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	all := loadPaper(t, nil)
 	maps.Copy(all, loadPaper(t, nil, "scale", "sample", "contact", "me@example.org"))
 	blocks := map[string]bool{}
@@ -161,7 +159,7 @@ func TestReproductionIsListed(t *testing.T) {
 		}
 		blocks[address] = true
 		var config struct{ Paper string }
-		errtest.None(t, json.Unmarshal(task.Config, &config))
+		testkit.None(t, json.Unmarshal(task.Config, &config))
 		label := config.Paper
 		if !strings.HasPrefix(label, "tab:") && !strings.HasPrefix(label, "fig:") {
 			label = address
@@ -179,7 +177,7 @@ func TestReproductionIsListed(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob(example("*"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, f := range files {
 		if strings.HasSuffix(f, "redsi.lock") || strings.HasSuffix(f, ".lock.lock") {
 			continue // which runs in the tree leave
@@ -201,15 +199,15 @@ func TestPublishedPackage(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range nq320k.Files() {
 		from := filepath.Join(p.outputs(address), "files", "data", "ncinorm", "ncititle", name)
-		errtest.None(t, os.Rename(from, filepath.Join(folder, name)))
+		testkit.None(t, os.Rename(from, filepath.Join(folder, name)))
 	}
 	src, err := os.ReadFile(example("published_package.hcl"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	beside := filepath.Join(p.args[1], "..", "examples")
-	errtest.None(t, os.Mkdir(beside, 0o755))
-	errtest.None(t, os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")))
+	testkit.None(t, os.Mkdir(beside, 0o755))
+	testkit.None(t, os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")))
 	file := filepath.Join(beside, "published_package.hcl")
-	filetest.Write(t, file, src)
+	testkit.Write(t, file, src)
 	e := &paper{t: t, args: []string{"-f", file, "--state", p.args[3], "--var", "published=" + folder, "--var", "pretrained=false"}}
 	var got planned
 	e.json(&got, "plan", "--json", "-t", "table.published")
@@ -218,7 +216,7 @@ func TestPublishedPackage(t *testing.T) {
 	}
 	e.run("run", "--quiet", "--out", p.out, "-t", "step.naive_ids.published")
 	var have nq320k.Contents
-	errtest.None(t, json.Unmarshal(e.run("artifacts", "cat", "step.package.published.report"), &have))
+	testkit.None(t, json.Unmarshal(e.run("artifacts", "cat", "step.package.published.report"), &have))
 	if have.Documents < 10 || have.Train != 48 || have.Dev != 12 || have.WithoutText != 0 || have.TextStyle != "ncinorm" {
 		t.Errorf("%+v", have)
 	}
@@ -231,8 +229,8 @@ func TestMSMarcoExample(t *testing.T) {
 	p := newPaper(t)
 	folder := filepath.Join(filepath.Dir(p.args[1]), "examples") // its paths begin beside the assets of the pipeline
 	src, err := os.ReadFile(example("msmarco.hcl"))
-	errtest.None(t, err)
-	errtest.None(t, errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
+	testkit.None(t, err)
+	testkit.None(t, errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
 		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644), os.CopyFS(filepath.Join(folder, "msmarco"), os.DirFS(example("msmarco")))))
 	p.args[1] = filepath.Join(folder, "msmarco.hcl")
 	verb := []string{"run", "--quiet", "--out", p.out}
@@ -268,11 +266,11 @@ func TestKindsReference(t *testing.T) {
 	(&paper{t: t}).run("kinds", "--markdown", dir)
 	pages := func(dir string) map[string]string {
 		names, err := filepath.Glob(dir + "/*")
-		errtest.None(t, err)
+		testkit.None(t, err)
 		found := map[string]string{}
 		for _, name := range names {
 			b, err := os.ReadFile(name)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			found[filepath.Base(name)] = string(b)
 		}
 		return found
@@ -325,7 +323,7 @@ func TestPostgreSQLExample(t *testing.T) {
 		}
 	}
 	b, err := os.ReadFile(filepath.Join(p.out, "tables", "systems.json"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var table struct{ Rows []json.RawMessage }
 	if err := json.Unmarshal(b, &table); err != nil || len(table.Rows) != 9 {
 		t.Errorf("%d rows, %v", len(table.Rows), err)
@@ -346,7 +344,7 @@ func TestPostgreSQLExampleAtFullScale(t *testing.T) {
 		}
 	}
 	slices.Sort(trained)
-	valuetest.Deep(t, trained, []string{"atomic", "dsi_qg", "naive", "said", "semantic", "title"}, "trains")
+	testkit.Deep(t, trained, []string{"atomic", "dsi_qg", "naive", "said", "semantic", "title"}, "trains")
 }
 
 // TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
@@ -354,7 +352,7 @@ func TestPostgreSQLExampleAtFullScale(t *testing.T) {
 func TestOwnKind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	errtest.None(t, os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))))
+	testkit.None(t, os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))))
 	program := filepath.Join(dir, "own-redsi")
 	for path, pkg := range map[string]string{program: ".", filepath.Join(dir, compute.Name): "./models"} {
 		build := exec.Command("go", "build", "-ldflags=-w", "-o", path, pkg)
@@ -384,12 +382,12 @@ func TestOwnKind(t *testing.T) {
 	own(fault.CodeOK, "12 results", "verify")
 
 	// Another file: the one that stayed is not counted again.
-	filetest.Write(t, file("letters/second.txt"), "It has words\nto be counted again.\n")
+	testkit.Write(t, file("letters/second.txt"), "It has words\nto be counted again.\n")
 	own(fault.CodeOK, "all.words: paper 12, rebuilt 13", "run")
 	own(fault.CodeOK, "21 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
 
 	b, err := os.ReadFile(file("pipelines.hcl"))
-	errtest.None(t, err)
-	filetest.Write(t, file("pipelines.hcl"), strings.Replace(string(b), "letters  =", "leters   =", 1))
+	testkit.None(t, err)
+	testkit.Write(t, file("pipelines.hcl"), strings.Replace(string(b), "letters  =", "leters   =", 1))
 	own(fault.CodeInput, `Did you mean "letters"?`, "validate")
 }

@@ -32,9 +32,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -111,16 +109,16 @@ const oneStep = `step "command" "one" {
 func ownServer(t *testing.T) (*devservertest.OwnServer, func(...grpc.DialOption) client.Client) {
 	t.Helper()
 	program, err := devserver.Find()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(server.Stop)
 	return server, func(dial ...grpc.DialOption) client.Client {
 		opts, err := server.ClientOptions()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		opts.Logger, opts.ConnectionOptions.DialOptions, opts.WorkerHeartbeatInterval = log.NewStructuredLogger(slog.New(slog.DiscardHandler)), dial, beat
 		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		t.Cleanup(c.Close)
 		return c
 	}
@@ -134,26 +132,26 @@ func follow(t *testing.T, src string) *followed {
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
 	f.Delays = drive.Delays{Silent: 500 * time.Millisecond, Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond, Lost: 2 * beat}
 	f.cmd = newRoot(newApp(&session.Session{}, nil, nil))
-	filetest.Write(t, f.File, src)
+	testkit.Write(t, f.File, src)
 	dial := grpc.WithContextDialer(f.link.dial)
 	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	f.startAt = func(l *link, o worker.Options) func() {
 		c := connect(grpc.WithContextDialer(l.dial)) // a patient one: what a step came to is told as soon as the cluster is back
 		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), o)
-		errtest.None(t, w.Start())
+		testkit.None(t, w.Start())
 		stop := sync.OnceFunc(w.Stop)
 		t.Cleanup(stop)
 		return stop
 	}
 	pl, _, err := f.LoadPlan(t.Context())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	digest, err := plan.Store(t.Context(), store.Own.Blobs, pl)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	wf, err := f.conn.Client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "followed", TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: pl.Pipeline, Plan: &digest, RunID: "followed"})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	go func() {
 		res, err := f.app.Follow(t.Context(), f.conn, wf, false)
 		e := drive.Outcome{Err: err}
@@ -224,7 +222,7 @@ func TestHeadCancels(t *testing.T) {
 	f := follow(t, oneStep)
 	f.startAt(&f.link, worker.Options{Head: true})
 	f.says("none polls the queue", 1)
-	errtest.None(t, f.conn.Client.CancelWorkflow(t.Context(), "followed", ""))
+	testkit.None(t, f.conn.Client.CancelWorkflow(t.Context(), "followed", ""))
 	if e := <-f.done; !temporal.IsCanceledError(e.Err) {
 		t.Errorf("%+v\n%s", e, f.out)
 	}
@@ -279,7 +277,7 @@ func TestClusterAway(t *testing.T) {
 		f.says("continuing", strings.Count(f.out.String(), "continuing")+1)
 	}
 	f.link.set(true)
-	filetest.Write(t, filepath.Join(marks, "go"), "")
+	testkit.Write(t, filepath.Join(marks, "go"), "")
 	f.says("the Temporal server does not answer", strings.Count(f.out.String(), "the Temporal server does not answer")+1)
 	f.link.set(false)
 	f.ends()
@@ -289,9 +287,9 @@ func TestClusterAway(t *testing.T) {
 func TestTerminated(t *testing.T) {
 	t.Parallel()
 	f := follow(t, oneStep)
-	errtest.None(t, f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"))
+	testkit.None(t, f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"))
 	e := <-f.done
-	errtest.Says(t, f.Ended(e.Err, "followed", "next", false), "run followed was ended from outside")
+	testkit.ErrSays(t, f.Ended(e.Err, "followed", "next", false), "run followed was ended from outside")
 }
 
 // TestBegunAgain: who follows a run that the server begins again, since another version
@@ -309,12 +307,12 @@ func TestBegunAgain(t *testing.T) {
 		failed <- struct{}{}
 		return nil, temporal.NewApplicationError(why, workflows.OtherVersionError)
 	}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	errtest.None(t, w.Start())
+	testkit.None(t, w.Start())
 	<-failed
 	f.startAt(&f.link, worker.Options{})
 	w.Stop()
 	f.ends()
-	valuetest.Says(t, f.out.String(), "the run was started again: "+why)
+	testkit.Says(t, f.out.String(), "the run was started again: "+why)
 }
 
 // largeRun is a run of very many steps that tells its counts, and would not be asked for
@@ -342,11 +340,11 @@ func TestStatusOfMany(t *testing.T) {
 	c := connect()
 	w := sdk.New(c, "large", sdk.Options{LocalActivityWorkerOnly: true})
 	w.RegisterWorkflowWithOptions(largeRun, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	errtest.None(t, w.Start())
+	testkit.None(t, w.Start())
 	t.Cleanup(w.Stop)
 	begin := func(id, queue, run string, priority int) {
 		t.Helper()
-		errtest.None(t, errtest.Of(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue, Priority: temporal.Priority{PriorityKey: priority}},
+		testkit.None(t, testkit.Err(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue, Priority: temporal.Priority{PriorityKey: priority}},
 			workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "p.hcl", RunID: run})))
 	}
 	begin(workflows.ReproduceWorkflowID("20260101T000000Z-aa"), "large", "20260101T000000Z-aa", 1)
@@ -363,7 +361,7 @@ func TestStatusOfMany(t *testing.T) {
 	var r drive.Report
 	awaitTrue(t, "all runs are listed, and two of them answer", func() bool {
 		r = drive.Report{Server: conn.Host}
-		errtest.None(t, a.OpenRuns(t.Context(), conn, &r))
+		testkit.None(t, a.OpenRuns(t.Context(), conn, &r))
 		answered, unheard := 0, 0 // a busy server may not say of all in time that nobody polls
 		for _, x := range r.Running {
 			switch {
@@ -385,14 +383,14 @@ func TestStatusOfMany(t *testing.T) {
 		"FAILED  step.command.s[":                                       2 * 3,
 		", priority ":                                                   1,
 	} {
-		valuetest.Is(t, strings.Count(said, text), times, text, said)
+		testkit.Is(t, strings.Count(said, text), times, text, said)
 	}
 	open, err := drive.ListOpen(t.Context(), c, workflows.ReproduceWorkflow)
-	errtest.None(t, err)
-	errtest.Says(t, errtest.Of(a.Named(t.Context(), conn, open, "20260303")), "could be reproduce-20260303")
+	testkit.None(t, err)
+	testkit.ErrSays(t, testkit.Err(a.Named(t.Context(), conn, open, "20260303")), "could be reproduce-20260303")
 	for id, want := range map[string]string{"20260101": "reproduce-20260101T000000Z-aa", "20260202": "by-hand", "by-h": "by-hand"} {
 		found, err := a.Named(t.Context(), conn, open, id)
-		valuetest.That(t, err == nil && found != nil && found.Execution.WorkflowId == want, id, "is", found, err)
+		testkit.That(t, err == nil && found != nil && found.Execution.WorkflowId == want, id, "is", found, err)
 	}
 }
 
@@ -406,9 +404,9 @@ func TestEndedRuns(t *testing.T) {
 		if i%4 == 0 {
 			rec.Steps[0].Outcome, rec.Steps[0].Error, rec.Counts = runs.Failed, "it broke", map[runs.Status]int{runs.Failed: 1}
 		}
-		errtest.None(t, runs.Write(t.Context(), store, rec))
+		testkit.None(t, runs.Write(t.Context(), store, rec))
 	}
-	errtest.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260101T000039Z", []byte("{")))
+	testkit.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260101T000039Z", []byte("{")))
 	a := newApp(&session.Session{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, nil, nil)
 	for most, want := range map[int]int{0: 0, 1: 1, 20: 20, 100: 39} {
 		ended, err := a.EndedRuns(t.Context(), store, most)
@@ -416,7 +414,7 @@ func TestEndedRuns(t *testing.T) {
 			t.Fatalf("of %d: %d, %v", most, len(ended), err)
 		}
 		for i, x := range ended {
-			valuetest.Is(t, x.RunID, fmt.Sprintf("20260101T0000%02dZ", 38-i), i)
+			testkit.Is(t, x.RunID, fmt.Sprintf("20260101T0000%02dZ", 38-i), i)
 			if failed := (38-i)%4 == 0; failed != (len(x.Failed) == 1) || failed != (x.Counts[runs.Failed] == 1) {
 				t.Errorf("%+v", x)
 			}

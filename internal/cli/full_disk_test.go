@@ -11,9 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // ownMounts is set in the environment of a test that has mounts of its own.
@@ -24,7 +22,7 @@ const ownMounts = "REDSI_TEST_MOUNTS"
 func withMounts(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(ownMounts) != "" {
-		errtest.None(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
+		testkit.None(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
 		return true
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
@@ -40,7 +38,7 @@ func withMounts(t *testing.T) bool {
 		t.Log("this system gives no mounts of one's own: a full disk is not tried")
 		return false
 	}
-	errtest.None(t, err, out)
+	testkit.None(t, err, out)
 	return false
 }
 
@@ -48,7 +46,7 @@ func withMounts(t *testing.T) bool {
 func fillDisk(t *testing.T, dir string) (undo func()) {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "filler-")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer f.Close()
 	for block := make([]byte, 1<<16); len(block) > 0; {
 		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
@@ -58,7 +56,7 @@ func fillDisk(t *testing.T, dir string) (undo func()) {
 		}
 	}
 	return func() {
-		errtest.None(t, os.Remove(f.Name()))
+		testkit.None(t, os.Remove(f.Name()))
 	}
 }
 
@@ -72,14 +70,14 @@ func TestFullDisk(t *testing.T) {
 	}
 	dir := project(t, 1)
 	state := filepath.Join(dir, ".redsi", "temporal")
-	errtest.None(t, os.MkdirAll(state, 0o755))
+	testkit.None(t, os.MkdirAll(state, 0o755))
 	mount := func(flags uintptr, size string) {
 		t.Helper()
-		errtest.None(t, syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size))
+		testkit.None(t, syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size))
 	}
 	mount(0, "4k")
 	t.Cleanup(func() {
-		errtest.None(t, syscall.Unmount(state, syscall.MNT_DETACH))
+		testkit.None(t, syscall.Unmount(state, syscall.MNT_DETACH))
 	})
 	for _, size := range []string{"4k", "256k", "1m", "4m"} {
 		mount(syscall.MS_REMOUNT, size)
@@ -95,9 +93,9 @@ func TestFullDisk(t *testing.T) {
 	mount(syscall.MS_REMOUNT, "64m")
 	p := startRedsi(t, dir, "run")
 	p.succeeds(t)
-	valuetest.Says(t, p.out.String(), "1 ran")
+	testkit.Says(t, p.out.String(), "1 ran")
 
-	filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), `
+	testkit.Write(t, filepath.Join(dir, "pipelines.hcl"), `
 step "command" "first" {
   argv    = ["sh", "-c", "touch `+dir+`/began; until [ -e `+dir+`/go ]; do sleep 0.1; done; echo 1 > out/out.txt"]
   outputs = ["out.txt"]
@@ -113,7 +111,7 @@ step "command" "then" { # more than fits into what the database has already
 	p = startRedsi(t, dir, "run")
 	awaitTrue(t, "the step runs", func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
 	undo := fillDisk(t, state)
-	filetest.Write(t, filepath.Join(dir, "go"), "")
+	testkit.Write(t, filepath.Join(dir, "go"), "")
 	awaitTrue(t, "the run says that the disk is full", func() bool {
 		select {
 		case <-p.done:
@@ -124,5 +122,5 @@ step "command" "then" { # more than fits into what the database has already
 	})
 	undo()
 	p.succeeds(t)
-	valuetest.Says(t, p.out.String(), "41 steps: 0 hit, 41 ran")
+	testkit.Says(t, p.out.String(), "41 steps: 0 hit, 41 ran")
 }

@@ -7,26 +7,24 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestShellHasTheTerminal: a shell is given the streams of the process, not what we print on.
 func TestShellHasTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	shell, seen := filepath.Join(dir, "shell"), filepath.Join(dir, "seen")
-	filetest.Program(t, shell, "#!/bin/sh\necho prompt >&2\n")
+	testkit.Program(t, shell, "#!/bin/sh\necho prompt >&2\n")
 	t.Setenv("SHELL", shell)
 	f, err := os.Create(seen)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer f.Close()
 	was := os.Stderr
 	os.Stderr = f
 	defer func() { os.Stderr = was }()
 	var ours bytes.Buffer
 	a := newApp(&session.Session{}, &ours, &ours)
-	errtest.None(t, a.enter(dir, nil))
+	testkit.None(t, a.enter(dir, nil))
 	if b, err := os.ReadFile(seen); err != nil || string(b) != "prompt\n" {
 		t.Errorf("standard error has %q, ours %q, %v", b, &ours, err)
 	}
@@ -40,6 +38,6 @@ func TestOverwritten(t *testing.T) {
 		"\r 0%|  |\r 9%|# |\r\nnext": " 9%|# |\r\nnext",
 		"dos\r\nlines\r\n":           "dos\r\nlines\r\n",
 	} {
-		valuetest.Is(t, overwritten.ReplaceAllString(text, "$1"), want, text)
+		testkit.Is(t, overwritten.ReplaceAllString(text, "$1"), want, text)
 	}
 }

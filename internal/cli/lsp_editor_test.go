@@ -16,9 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // editor is a client of the language server: the program, over its standard streams.
@@ -39,9 +38,9 @@ type object = map[string]any
 func startEditor(t *testing.T, files map[string]string, args ...string) *editor {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for name, text := range files {
-		filetest.Write(t, filepath.Join(dir, name), text)
+		testkit.Write(t, filepath.Join(dir, name), text)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // a server that hangs ends the test
 	t.Cleanup(cancel)
@@ -49,10 +48,10 @@ func startEditor(t *testing.T, files map[string]string, args ...string) *editor 
 		errs: &strings.Builder{}, diag: map[string]string{}}
 	e.cmd.Dir, e.cmd.Stderr = dir, e.errs
 	in, err := e.cmd.StdinPipe()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	out, err := e.cmd.StdoutPipe()
-	errtest.None(t, err)
-	errtest.None(t, e.cmd.Start())
+	testkit.None(t, err)
+	testkit.None(t, e.cmd.Start())
 	e.in = in
 	go func() {
 		defer close(e.msgs)
@@ -78,14 +77,14 @@ func startEditor(t *testing.T, files map[string]string, args ...string) *editor 
 
 func (e *editor) raw(body string) {
 	e.t.Helper()
-	errtest.None(e.t, errtest.Of(fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body)))
+	testkit.None(e.t, testkit.Err(fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body)))
 }
 
 func (e *editor) send(m object) {
 	e.t.Helper()
 	m["jsonrpc"] = "2.0"
 	b, err := json.Marshal(m)
-	errtest.None(e.t, err)
+	testkit.None(e.t, err)
 	e.raw(string(b))
 }
 
@@ -110,7 +109,7 @@ func (e *editor) next() map[string]json.RawMessage {
 				Message string
 			}
 		}
-		errtest.None(e.t, json.Unmarshal(m["params"], &p))
+		testkit.None(e.t, json.Unmarshal(m["params"], &p))
 		text := ""
 		for _, d := range p.Diagnostics {
 			r := d.Range

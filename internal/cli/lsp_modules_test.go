@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const firstPaper = `variable "scale" {
@@ -78,7 +76,7 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 		{uses + "step \"extract\" \"dev\" {\n  files = module.first.|\n}\n", []string{"size", "texts"}},
 		{strings.Replace(uses, "[each.value]", "[each.|", 1), []string{"key", "value"}},
 	} {
-		valuetest.Deep(t, e.labels("second.hcl", test.text), test.want, test.text[len(uses)-20:])
+		testkit.Deep(t, e.labels("second.hcl", test.text), test.want, test.text[len(uses)-20:])
 	}
 	e.answers("textDocument/hover", "second.hcl", uses, map[string]string{
 		`sha|rds = ["a", "b"]`:   "(list(string), required)",
@@ -110,8 +108,8 @@ func TestLanguageServerModules(t *testing.T) {
 	e.initialize()
 	moduleFeatures(t, e, "first/p.hcl", uses)
 	e.change("second.hcl", uses)
-	valuetest.Says(t, e.open("first/p.hcl", firstPaper+"variable \"more\" {}\n"), "Variable without a value")
-	valuetest.Says(t, e.diagnostics("second.hcl"), "Variable without a value")
+	testkit.Says(t, e.open("first/p.hcl", firstPaper+"variable \"more\" {}\n"), "Variable without a value")
+	testkit.Says(t, e.diagnostics("second.hcl"), "Variable without a value")
 	if got := e.labels("second.hcl", strings.Replace(uses, "\"b\"]\n", "\"b\"]\n  |\n", 1)); !slices.Equal(got, []string{"more", "for_each", "otherwise", "scale", "when"}) {
 		t.Errorf("offered %v", got)
 	}
@@ -126,8 +124,8 @@ func TestLanguageServerRepository(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	repository, err := filepath.EvalSymlinks(t.TempDir())
-	errtest.None(t, err)
-	filetest.Write(t, filepath.Join(repository, "p.hcl"), firstPaper)
+	testkit.None(t, err)
+	testkit.Write(t, filepath.Join(repository, "p.hcl"), firstPaper)
 	command := func(dir, name string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(name, args...)
@@ -143,8 +141,8 @@ func TestLanguageServerRepository(t *testing.T) {
 
 	e := startEditor(t, map[string]string{"second.hcl": uses})
 	e.initialize()
-	valuetest.Says(t, e.open("second.hcl", uses), "Module not available")
-	errtest.Some(t, errtest.Of(os.Stat(filepath.Join(e.dir, "redsi.lock"))), "the editor pinned it")
+	testkit.Says(t, e.open("second.hcl", uses), "Module not available")
+	testkit.Some(t, testkit.Err(os.Stat(filepath.Join(e.dir, "redsi.lock"))), "the editor pinned it")
 	command(e.dir, "redsi", "validate", "-f", "second.hcl")
 	moduleFeatures(t, e, "p.hcl", uses)
 	e.end()

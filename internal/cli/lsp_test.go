@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const edited = `variable "scale" {
@@ -53,7 +52,7 @@ func TestLanguageServer(t *testing.T) {
 	if d := e.change("pipelines.hcl", "locals {\n  a = [\"x\u0302😀\", local.b]\n  c = local.a\n  d = local.c\n  e = local.d\n}\n"); !strings.Contains(d, "1:15-1:22 Undeclared local value\n") {
 		t.Errorf("diagnostics behind wide characters: %s", d)
 	}
-	valuetest.Says(t, e.change("pipelines.hcl", "step \"extract\" {"), "0:")
+	testkit.Says(t, e.change("pipelines.hcl", "step \"extract\" {"), "0:")
 
 	tests := []struct {
 		name, text string
@@ -126,7 +125,7 @@ func TestLanguageServer(t *testing.T) {
 	e.at("pipelines.hcl", edited+"|")
 	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}}
 	got := e.ask("textDocument/documentSymbol", document)
-	valuetest.Says(t, got, `"name":"step.extract.train"`, `"name":"local.sizes"`)
+	testkit.Says(t, got, `"name":"step.extract.train"`, `"name":"local.sizes"`)
 	e.end()
 }
 
@@ -137,7 +136,7 @@ func TestLanguageServerAtOnce(t *testing.T) {
 	e.initialize()
 	e.notify("textDocument/didOpen", object{"textDocument": object{"uri": e.uri("p.hcl"), "languageId": "hcl", "version": 1, "text": edited}})
 	place := object{"textDocument": object{"uri": e.uri("p.hcl")}, "position": object{"line": 10, "character": 2}}
-	valuetest.Says(t, e.ask("textDocument/hover", place), "**RUN**")
+	testkit.Says(t, e.ask("textDocument/hover", place), "**RUN**")
 	e.end()
 }
 
@@ -150,20 +149,20 @@ func TestLanguageServerFolder(t *testing.T) {
 	}
 	e := startEditor(t, files)
 	e.initialize()
-	valuetest.Is(t, e.open("b.hcl", files["b.hcl"]), "")
+	testkit.Is(t, e.open("b.hcl", files["b.hcl"]), "")
 	e.answers("textDocument/definition", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "a.hcl"})
 	// What is typed in one file shows in the other.
 	if d := e.open("a.hcl", "locals {\n  y = 1\n}\n"); d != "" && !strings.Contains(d, "Unused") {
 		t.Errorf("a.hcl: %s", d)
 	}
-	valuetest.Says(t, e.diagnostics("b.hcl"), "1:13-1:20 Undeclared local value")
+	testkit.Says(t, e.diagnostics("b.hcl"), "1:13-1:20 Undeclared local value")
 	// Changes of a part of a text, counted in UTF-16.
 	e.notify("textDocument/didChange", object{"textDocument": object{"uri": e.uri("a.hcl"), "version": 2}, "contentChanges": []object{
 		{"range": object{"start": object{"line": 1, "character": 6}, "end": object{"line": 1, "character": 7}}, "text": "\"😀1\""},
 		{"range": object{"start": object{"line": 1, "character": 9}, "end": object{"line": 1, "character": 10}}, "text": "2"},
 		{"range": object{"start": object{"line": 1, "character": 2}, "end": object{"line": 1, "character": 3}}, "text": "x"},
 	}})
-	valuetest.Is(t, e.diagnostics("b.hcl"), "")
+	testkit.Is(t, e.diagnostics("b.hcl"), "")
 	e.answers("textDocument/hover", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "😀2"})
 	e.notify("textDocument/didClose", object{"textDocument": object{"uri": e.uri("a.hcl")}})
 	e.end()
@@ -176,7 +175,7 @@ func TestLanguageServerParts(t *testing.T) {
 	whole := "step \"download\" \"nq\" {\n  urls = [local.x]\n}\n"
 	e := startEditor(t, map[string]string{"pipelines.hcl": whole, "part.hcl": "locals {\n  x = \"a\"\n}\n", "part.test.hcl": "", ".part.hcl": "no"})
 	e.initialize()
-	valuetest.Is(t, e.open("pipelines.hcl", whole), "")
+	testkit.Is(t, e.open("pipelines.hcl", whole), "")
 	if d := e.open("part.hcl", "locals {\n  x = \"a\"\n}\nstep \"download\" \"nq\" {\n  urls = []\n}\n"); !strings.Contains(d, "Declared twice") {
 		t.Errorf("part.hcl: %s", d)
 	}
@@ -188,10 +187,10 @@ func TestLanguageServerParts(t *testing.T) {
 func TestLanguageServerBadMessages(t *testing.T) {
 	e := startEditor(t, nil)
 	e.raw("{nonsense")
-	valuetest.Says(t, e.answer("null"), "-32700")
+	testkit.Says(t, e.answer("null"), "-32700")
 	e.raw("[1]")
-	valuetest.Says(t, e.answer("null"), "-32600")
-	valuetest.Says(t, e.ask("textDocument/hover", object{}), "-32002")
+	testkit.Says(t, e.answer("null"), "-32600")
+	testkit.Says(t, e.ask("textDocument/hover", object{}), "-32002")
 	e.initialize()
 	for _, m := range []struct {
 		method string
@@ -221,7 +220,7 @@ func TestLanguageServerBadMessages(t *testing.T) {
 // TestLanguageServerEnds: with its client, however that ends.
 func TestLanguageServerEnds(t *testing.T) {
 	client := exec.Command("sleep", "600")
-	errtest.None(t, client.Start())
+	testkit.None(t, client.Start())
 	for want, end := range map[string]func(*editor){
 		"without saying goodbye": func(e *editor) { e.initialize(); e.in.Close() },
 		`Content-Length "x"`:     func(e *editor) { io.WriteString(e.in, "Content-Length: x\r\n\r\n") },

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // fullStep is a step of pipelines.hcl at full scale, as far as the test of models
@@ -71,7 +70,7 @@ func TestFullScaleModels(t *testing.T) {
 		part := append(strings.Split(name, "/"), "")
 		collection, form, size, id, sweep := part[0], part[1], part[2], part[3], part[5]
 		seed, err := strconv.Atoi(part[4])
-		errtest.None(t, err, name)
+		testkit.None(t, err, name)
 		want := fullStep{Steps: 1_000_000, Batch: 128, EvaluateEvery: 5000, Select: "MRR@10", Precision: "fp16", Init: "weights", Beams: 40,
 			Seed: seed, Ratio: "natural", MaxInput: 32, LearningRate: 1e-3,
 			Model: of("download.t5", size, "files"), Corpus: of("serialize.nq", collection+"/"+form, "corpus"), Queries: of("dedup.nq", collection, "queries")}
@@ -103,7 +102,7 @@ func TestFullScaleModels(t *testing.T) {
 			t.Errorf("%s: the paper sweeps on NQ320K-Title/NciNorm by T5-Base alone", name)
 		}
 		counts[kind]++
-		valuetest.Is(t, got, want, name)
+		testkit.Is(t, got, want, name)
 		evaluated(t, all["evaluate.dsi"], name, "unconstrained", want)
 		if _, ok := all["evaluate.trie"][name]; ok {
 			counts["trie"]++
@@ -113,7 +112,7 @@ func TestFullScaleModels(t *testing.T) {
 	// 2 x 2 constructions, 3 identifier types, 3 sizes, Efficient-Tiny by 5 seeds ("a total of 60 runs"); 7 ratios and 11
 	// hyperparameters beside the selected ones, of each type; 6 budgets beside DSI's; 2 types by 3 sizes and 6 budgets by trie.
 	for kind, want := range map[string]int{"base": 12, "small": 12, "tiny": 60, "ratio": 21, "hyperparameters": 33, "budget": 6, "trie": 12} {
-		valuetest.Is(t, counts[kind], want, kind)
+		testkit.Is(t, counts[kind], want, kind)
 	}
 	for key, times := range map[string]int{"title/1x": 1, "title/2x": 2, "title/4x": 4, "title/8x": 8, "title/16x": 16, "title/32x": 32, "title/dsi": 0, "page_id/dsi": 0} {
 		budget := 0
@@ -138,5 +137,5 @@ func evaluated(t *testing.T, steps map[string]fullStep, name, decoding string, t
 	want := fullStep{Model: of("train.dsi", name, "model"), IDs: trained.IDs, Queries: trained.Queries, Split: "dev", Precision: "fp32", Beams: 40, Decoding: decoding}
 	got := steps[name]
 	got.Batch = 0 // changes rounding only
-	valuetest.Is(t, got, want, name)
+	testkit.Is(t, got, want, name)
 }

@@ -18,10 +18,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -41,10 +39,10 @@ type paper struct {
 func newPaper(t *testing.T, beside ...string) *paper {
 	dir := t.TempDir()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	folder := filepath.Join(dir, "pipeline")
-	errtest.None(t, os.Mkdir(folder, 0o755))
-	errtest.None(t, os.Symlink(filepath.Join(root, "assets"), filepath.Join(folder, "assets")))
+	testkit.None(t, os.Mkdir(folder, 0o755))
+	testkit.None(t, os.Symlink(filepath.Join(root, "assets"), filepath.Join(folder, "assets")))
 	files := paperSources(t)
 	for _, f := range beside {
 		if files[filepath.Base(f)], err = os.ReadFile(f); err != nil {
@@ -52,7 +50,7 @@ func newPaper(t *testing.T, beside ...string) *paper {
 		}
 	}
 	for name, b := range files {
-		filetest.Write(t, filepath.Join(folder, name), b)
+		testkit.Write(t, filepath.Join(folder, name), b)
 	}
 	return &paper{t: t, out: filepath.Join(dir, "results"),
 		args: []string{"-f", folder, "--state", filepath.Join(dir, "state"), "--var", "scale=toy"}}
@@ -69,7 +67,7 @@ func (p *paper) run(verb ...string) []byte {
 
 func (p *paper) json(v any, verb ...string) {
 	p.t.Helper()
-	errtest.None(p.t, json.Unmarshal(p.run(verb...), v))
+	testkit.None(p.t, json.Unmarshal(p.run(verb...), v))
 }
 
 // output reads STEP.OUTPUT of what has run.
@@ -77,7 +75,7 @@ func (p *paper) output(name string) []byte {
 	p.t.Helper()
 	dot := strings.LastIndexByte(name, '.')
 	b, err := os.ReadFile(filepath.Join(p.outputs(name[:dot]), name[dot+1:]))
-	errtest.None(p.t, err)
+	testkit.None(p.t, err)
 	return b
 }
 
@@ -102,14 +100,14 @@ func (p *paper) outputs(address string) string {
 
 func (p *paper) artifact(v any, name string) {
 	p.t.Helper()
-	errtest.None(p.t, json.Unmarshal(p.output(name), v))
+	testkit.None(p.t, json.Unmarshal(p.output(name), v))
 }
 
 // eachLine decodes a .jsonl.zst artifact.
 func (p *paper) eachLine(name string, tell func(line)) {
 	p.t.Helper()
 	z, err := zstd.NewReader(bytes.NewReader(p.output(name)))
-	errtest.None(p.t, err)
+	testkit.None(p.t, err)
 	defer z.Close()
 	for d := json.NewDecoder(z); ; {
 		var l line
@@ -153,7 +151,7 @@ func (p *paper) any(name string) (v any) {
 	p.t.Helper()
 	d := json.NewDecoder(bytes.NewReader(p.output(name)))
 	d.UseNumber()
-	errtest.None(p.t, d.Decode(&v))
+	testkit.None(p.t, d.Decode(&v))
 	return v
 }
 
@@ -174,7 +172,7 @@ func (p *paper) agrees(t *testing.T, want any, artifact string, fields ...string
 func number(t *testing.T, v any, path string) int {
 	t.Helper()
 	n, err := strconv.Atoi(fmt.Sprint(at(v, path)))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return n
 }
 
@@ -254,7 +252,7 @@ func (p *paper) longest(t *testing.T) {
 	best := map[int]int{}
 	p.eachLine("step.dedup.longest.queries", func(q line) { best[q.Doc] = max(best[q.Doc], length[q.ExampleID]) })
 	p.eachLine("step.dedup.longest.documents", func(doc line) {
-		valuetest.Is(t, length[doc.ExampleID], best[doc.Doc], doc.Doc)
+		testkit.Is(t, length[doc.ExampleID], best[doc.Doc], doc.Doc)
 	})
 }
 
@@ -296,16 +294,16 @@ func (p *paper) variation(t *testing.T, want any) {
 	for _, kind := range []string{"examples", "shared"} {
 		list, _ := at(got, kind).([]any)
 		for _, e := range list {
-			valuetest.That(t, at(e, "title") != "" && at(e, "a") != at(e, "b"), "an example that shows nothing", e)
+			testkit.That(t, at(e, "title") != "" && at(e, "a") != at(e, "b"), "an example that shows nothing", e)
 		}
-		valuetest.Is(t, len(list), 2, kind)
+		testkit.Is(t, len(list), 2, kind)
 	}
 }
 
 func (p *paper) substitutions(t *testing.T, want any) {
 	got := p.agrees(t, want, "step.substitutions.dev.report", "compared = substitutions.compared", "mismatches = substitutions.mismatches")
 	pairs, _ := at(want, "substitutions.pairs").([]any)
-	valuetest.Is(t, number(t, got, "pairs"), len(pairs), at(got, "pairs"))
+	testkit.Is(t, number(t, got, "pairs"), len(pairs), at(got, "pairs"))
 	top, _ := at(got, "top").([]any)
 	if len(top) != 10 || !slices.EqualFunc(top, pairs[:min(10, len(pairs))], has) {
 		t.Errorf("top pairs %+v, the truth is %+v", top, pairs)
@@ -323,7 +321,7 @@ func (p *paper) formats(t *testing.T, want any) {
 		"– ✓": {"document_text"},
 	} {
 		for _, f := range names {
-			valuetest.Is(t, fields["full"].Fields[f]+" "+fields["simplified"].Fields[f], marks, f)
+			testkit.Is(t, fields["full"].Fields[f]+" "+fields["simplified"].Fields[f], marks, f)
 		}
 	}
 	p.agrees(t, want, "step.compare_formats.train.report", "both = records.train", "same = records.train")
@@ -364,5 +362,5 @@ func (p *paper) notComparable(t *testing.T, _ any) {
 			}
 		}
 	}
-	valuetest.That(t, verdicts["not comparable"] >= 33+7+2+20+5 && verdicts["match"] != 0, verdicts)
+	testkit.That(t, verdicts["not comparable"] >= 33+7+2+20+5 && verdicts["match"] != 0, verdicts)
 }

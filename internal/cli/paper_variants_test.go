@@ -12,9 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -58,11 +56,11 @@ func TestAddedSteps(t *testing.T) {
 	for name, want := range added {
 		t.Run(name, func(t *testing.T) {
 			src, err := os.ReadFile(example(name))
-			errtest.None(t, err)
+			testkit.None(t, err)
 			got := difference(t, base, loadPaper(t, map[string][]byte{name: src}))
 			slices.Sort(got)
 			want := slices.Sorted(slices.Values(want))
-			valuetest.Deep(t, got, want, strings.Join(got, "\n "), strings.Join(want, "\n "))
+			testkit.Deep(t, got, want, strings.Join(got, "\n "), strings.Join(want, "\n "))
 		})
 	}
 }
@@ -72,7 +70,7 @@ func TestAddedSteps(t *testing.T) {
 func TestSeedsShareTheFirst(t *testing.T) {
 	t.Parallel()
 	src, err := os.ReadFile(example("seeds.hcl"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	tasks := loadPaper(t, map[string][]byte{"seeds.hcl": src})
 	for _, id := range []string{"atomic", "naive", "semantic"} {
 		paper := tasks[`step.train.dsi["title/nci_norm/small/`+id+`/42"]`]
@@ -116,7 +114,7 @@ func TestLongerLists(t *testing.T) {
 			for _, address := range difference(t, base, edited) {
 				got[edited[address].Kind]++
 			}
-			valuetest.Deep(t, got, v.want, "it adds")
+			testkit.Deep(t, got, v.want, "it adds")
 		})
 	}
 }
@@ -136,7 +134,7 @@ func TestMoreIdentifiers(t *testing.T) {
 					t.Errorf("%s: it adds %s", scale, address)
 				}
 			}
-			valuetest.Deep(t, got, map[string]int{id + "_ids": 4, "train": 12, "evaluate": 15}, scale, id)
+			testkit.Deep(t, got, map[string]int{id + "_ids": 4, "train": 12, "evaluate": 15}, scale, id)
 		}
 	}
 }
@@ -144,7 +142,7 @@ func TestMoreIdentifiers(t *testing.T) {
 // paperSources are the files of the paper's pipeline.
 func paperSources(t *testing.T) map[string][]byte {
 	files, err := syntax.Read(filepath.Join("..", "..", syntax.DefaultFile))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	sources := map[string][]byte{}
 	for name, src := range files {
 		sources[filepath.Base(name)] = src
@@ -164,7 +162,7 @@ func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[
 	maps.Copy(sources, beside)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
 		World: pipeline.World{ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }}})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	tasks := map[string]step.Task{}
 	for _, s := range p.Steps {
 		tasks[s.Address] = s.Task
@@ -203,8 +201,8 @@ func TestVariantsRunAlone(t *testing.T) {
 	for _, name := range variants {
 		t.Run(name, func(t *testing.T) {
 			src, err := os.ReadFile(example(name))
-			errtest.None(t, err)
-			filetest.Write(t, filepath.Join(folder, name), src)
+			testkit.None(t, err)
+			testkit.Write(t, filepath.Join(folder, name), src)
 			defer os.Remove(filepath.Join(folder, name))
 			verb := []string{"plan", "--json"}
 			for _, address := range added[name] {
@@ -212,8 +210,8 @@ func TestVariantsRunAlone(t *testing.T) {
 			}
 			var got planned
 			p.json(&got, verb...)
-			valuetest.Deep(t, got.with("run"), added[name][:1], "runs")
-			valuetest.Deep(t, got.with("maybe"), added[name][1:], "may run")
+			testkit.Deep(t, got.with("run"), added[name][:1], "runs")
+			testkit.Deep(t, got.with("maybe"), added[name][1:], "may run")
 			if len(got.with("hit")) < 4 {
 				t.Errorf("only %v are hits", got.with("hit"))
 			}

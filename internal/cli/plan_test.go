@@ -15,10 +15,8 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -31,7 +29,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	t.Setenv("REDSI_SIGNING_KEY", "")
 	root := t.TempDir()
 	file := filepath.Join(root, "pipelines.hcl")
-	filetest.Write(t, file, "step \"command\" \"a\" {\n  argv    = [\"sh\", \"-c\", \"echo a > out/a\"]\n  outputs = [\"a\"]\n}\n")
+	testkit.Write(t, file, "step \"command\" \"a\" {\n  argv    = [\"sh\", \"-c\", \"echo a > out/a\"]\n  outputs = [\"a\"]\n}\n")
 	app := func(state string) *app { // with the store that a state folder has
 		a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: file,
 			StateDir: filepath.Join(root, state), StoreURL: filepath.Join(root, state, "store")}, io.Discard, io.Discard)
@@ -40,7 +38,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	}
 	a := app("theirs")
 	v, err := a.Preview(t.Context(), session.Everything)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	d := storetest.Put(t, v.Store.Own, []byte("a"))
 	r := artifacts.Result{Key: v.Items[0].Key, Preimage: v.Items[0].Preimage, Outputs: map[string]artifacts.Artifact{"stdout": {Type: "file", Digest: d, Size: 1}}}
 	if _, _, err := artifacts.Publish(t.Context(), v.Store, r); err != nil {
@@ -61,29 +59,29 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 			a.Others.From = []string{c.from}
 		}
 		p, _, err := a.Evaluate(t.Context())
-		errtest.None(t, err)
+		testkit.None(t, err)
 		p.Results.Shared = c.shared
 		got, err := a.outcomes(t.Context(), root, file, p)
-		errtest.None(t, err, c, got)
-		valuetest.Is(t, got["step.command.a"].Word, c.want, c, got)
+		testkit.None(t, err, c, got)
+		testkit.Is(t, got["step.command.a"].Word, c.want, c, got)
 	}
-	errtest.Some(t, errtest.Of(os.Stat(filepath.Join(root, "mine", "store"))), "a store was made")
+	testkit.Some(t, testkit.Err(os.Stat(filepath.Join(root, "mine", "store"))), "a store was made")
 }
 
 // Where the results of a pipeline are under keys of another format, `redsi plan` says so.
 func TestPlanOfOtherKeyFormat(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "pipelines.hcl")
-	filetest.Write(t, file, "step \"command\" \"x\" {\n  argv = [\"sh\"]\n  outputs = [\"o\"]\n}\n")
+	testkit.Write(t, file, "step \"command\" \"x\" {\n  argv = [\"sh\"]\n  outputs = [\"o\"]\n}\n")
 	state := filepath.Join(folder, ".redsi")
 	store, err := dir.Open(filepath.Join(state, "store"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	key := artifacts.Sum([]byte("a key of another format"))
 	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{},"finished":"2026-01-01T00:00:00Z","origin":{},"took_s":1`, artifacts.ResultFormat, key)
-	errtest.None(t, store.Records.Create(t.Context(), artifacts.ResultName(key), fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))))
+	testkit.None(t, store.Records.Create(t.Context(), artifacts.ResultName(key), fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))))
 	rec := runs.Record{RunID: "20260101T000000Z-00000000", Pipeline: filepath.Base(file),
 		Steps: []runs.Step{{Address: "step.command.x", Key: key, Outcome: runs.Ran}}}
-	errtest.None(t, runs.Write(t.Context(), store, rec))
+	testkit.None(t, runs.Write(t.Context(), store, rec))
 	var out, errw bytes.Buffer
 	if code := execute(t.Context(), kinds.Registry(), []string{"plan", "-f", file, "--state", state}, &out, &errw, Paper{}); code != fault.CodeOK {
 		t.Fatalf("exit %d: %s", code, &errw)

@@ -21,9 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestAwait: a change is told once nothing changes any more; a file that comes or goes is a change, and
@@ -65,14 +63,14 @@ func TestLook(t *testing.T) {
 	file := filepath.Join(dir, "pipelines.hcl")
 	a := newApp(&session.Session{File: file, VarFiles: []string{filepath.Join(dir, "gone.json")}}, io.Discard, io.Discard)
 	for _, name := range []string{"pipelines.hcl", "more.hcl", "other.txt", "redsi.local.hcl"} {
-		filetest.Write(t, filepath.Join(dir, name), "x")
+		testkit.Write(t, filepath.Join(dir, name), "x")
 	}
 	before := a.look()
 	if len(before) != 3 || before[file].Size != 1 || before[filepath.Join(dir, "gone.json")] != (hashed.Stamp{}) {
 		t.Errorf("%v", before)
 	}
-	errtest.None(t, os.Remove(file))
-	valuetest.Deep(t, a.look().changed(before), []string{file}, "changed")
+	testkit.None(t, os.Remove(file))
+	testkit.Deep(t, a.look().changed(before), []string{file}, "changed")
 }
 
 // TestNotify: the end of a run is told by HTTP or to a command, a second time if that failed, and what

@@ -29,8 +29,8 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/indextest"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	p := testscript.Params{Dir: filepath.Join("testdata", "script"), UpdateScripts: os.Getenv("REDSI_UPDATE") != ""}
 	data, err := filepath.Abs("..")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	p.Setup = func(e *testscript.Env) error {
 		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_MINIO", "REDSI_DEPS", "GOGC", compute.Variable} {
 			if v := os.Getenv(k); v != "" {

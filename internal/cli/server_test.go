@@ -15,9 +15,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // serverPatience bounds what a busy machine may take.
@@ -34,7 +32,7 @@ func gated(t *testing.T, n int) (dir string, open func()) { return gatedFrom(t, 
 func gatedFrom(t *testing.T, n, from int) (dir string, open func()) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	return projectOf(t, n, fmt.Sprintf("if test ${each.key} -lt %d; then sleep 0.1; else until test -e %s; do sleep 0.1; done; fi", from, gate)), func() {
-		filetest.Write(t, gate, "")
+		testkit.Write(t, gate, "")
 	}
 }
 
@@ -51,7 +49,7 @@ func projectOf(t *testing.T, n int, work string) string {
   outputs  = ["out.txt"]
 }
 `, strings.Join(keys, ", "), work)
-	filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), src)
+	testkit.Write(t, filepath.Join(dir, "pipelines.hcl"), src)
 	t.Cleanup(func() { // the folder goes when the server has
 		awaitTrue(t, "the server ends", func() bool { _, ok := devserver.Running(filepath.Join(dir, ".redsi", "temporal")); return !ok })
 	})
@@ -92,12 +90,12 @@ func startRedsi(t *testing.T, dir string, args ...string) *redsiProcess {
 func startRedsiWith(t *testing.T, dir string, env []string, args ...string) *redsiProcess {
 	t.Helper()
 	self, err := os.Executable()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	as := filepath.Join(t.TempDir(), "redsi") // testscript runs the command of that name
-	errtest.None(t, os.Symlink(self, as))
+	testkit.None(t, os.Symlink(self, as))
 	p := &redsiProcess{Cmd: exec.Command(as, args...), out: &lockedBuffer{}, done: make(chan struct{})}
 	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.out, p.out, append(os.Environ(), env...)
-	errtest.None(t, p.Start())
+	testkit.None(t, p.Start())
 	go func() { p.err = p.Wait(); close(p.done) }()
 	t.Cleanup(func() { _ = p.Process.Kill(); <-p.done })
 	return p
@@ -180,12 +178,12 @@ func TestServerKilled20Times(t *testing.T) {
 	for range 20 {
 		pid = nextServer(t, dir, pid, run)
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond) // some die at once, some at work
-		errtest.None(t, syscall.Kill(pid, syscall.SIGKILL))
+		testkit.None(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 	open()
 	run.succeeds(t)
 	said := run.out.String()
-	valuetest.Says(t, said, "60 steps: ", "was started in its place")
+	testkit.Says(t, said, "60 steps: ", "was started in its place")
 }
 
 // TestLeaverHarmsNobody: who started the server leaves by Ctrl-C, and another one
@@ -198,10 +196,10 @@ func TestLeaverHarmsNobody(t *testing.T) {
 	second := startRedsi(t, dir, "run", "--quiet") // its steps wait: all slots have the first run's
 	second.says(t, "Temporal UI:")
 	pid := nextServer(t, dir, 0, second)
-	errtest.None(t, first.Process.Signal(syscall.SIGINT))
-	errtest.None(t, syscall.Kill(pid, syscall.SIGSTOP))
+	testkit.None(t, first.Process.Signal(syscall.SIGINT))
+	testkit.None(t, syscall.Kill(pid, syscall.SIGSTOP))
 	second.says(t, "is stopped (state T)")
-	errtest.None(t, syscall.Kill(pid, syscall.SIGCONT))
+	testkit.None(t, syscall.Kill(pid, syscall.SIGCONT))
 	open()
 	second.succeeds(t)
 	<-first.done
@@ -216,9 +214,9 @@ func TestDevServerKilled(t *testing.T) {
 	dir := project(t, 20)
 	dev := startRedsi(t, dir, "dev", "--port", "0", "--ui-port", "0")
 	pid := nextServer(t, dir, 0, dev)
-	errtest.None(t, syscall.Kill(pid, syscall.SIGKILL))
+	testkit.None(t, syscall.Kill(pid, syscall.SIGKILL))
 	startRedsi(t, dir, "run", "--quiet").succeeds(t)
-	errtest.None(t, dev.Process.Signal(syscall.SIGINT))
+	testkit.None(t, dev.Process.Signal(syscall.SIGINT))
 	dev.succeeds(t)
 }
 
@@ -232,8 +230,8 @@ func TestStoresOfOneServer(t *testing.T) {
 	for _, dir := range []string{one, two} {
 		file := filepath.Join(dir, "pipelines.hcl")
 		src, err := os.ReadFile(file)
-		errtest.None(t, err)
-		filetest.Write(t, file, string(src)+"\n"+strings.Replace(oneStep, `"one" {`, `"card" {
+		testkit.None(t, err)
+		testkit.Write(t, file, string(src)+"\n"+strings.Replace(oneStep, `"one" {`, `"card" {
   resources {
     queue = "gpu"
   }`, 1))
@@ -263,7 +261,7 @@ func second(t *testing.T) string {
 	if err != nil {
 		t.Skip(err)
 	}
-	errtest.None(t, l.Close())
+	testkit.None(t, l.Close())
 	return address
 }
 
@@ -285,7 +283,7 @@ func TestListeningHead(t *testing.T) {
 	run := startRedsi(t, dir, "run", "--quiet", "--slots", "1")
 	run.says(t, "RUN")
 	for _, p := range []*redsiProcess{run, dev} {
-		errtest.None(t, p.Process.Kill())
+		testkit.None(t, p.Process.Kill())
 		<-p.done
 	}
 	awaitTrue(t, "the server ends", func() bool { _, ok := devserver.Running(filepath.Join(state, "temporal")); return !ok })
@@ -293,10 +291,10 @@ func TestListeningHead(t *testing.T) {
 	open()
 	attach := startRedsi(t, t.TempDir(), "attach", "--state", state)
 	attach.succeeds(t)
-	valuetest.Says(t, attach.out.String(), "has ended: 0 hit, 2 ran")
+	testkit.Says(t, attach.out.String(), "has ended: 0 hit, 2 ran")
 	worker.goesOn(t)
 	for _, p := range []*redsiProcess{worker, dev} {
-		errtest.None(t, p.Process.Signal(syscall.SIGINT))
+		testkit.None(t, p.Process.Signal(syscall.SIGINT))
 		p.succeeds(t)
 	}
 }
@@ -318,8 +316,8 @@ func slurmHere(t *testing.T) (env []string, calls func(program string) []string)
 	t.Helper()
 	bin, self := t.TempDir(), filepath.Join(t.TempDir(), "redsi")
 	program, err := os.Executable()
-	errtest.None(t, err)
-	errtest.None(t, os.Symlink(program, self))
+	testkit.None(t, err)
+	testkit.None(t, os.Symlink(program, self))
 	calls = func(program string) []string {
 		b, _ := os.ReadFile(filepath.Join(bin, program+".calls"))
 		return strings.Split(strings.TrimSpace(string(b)), "\n")
@@ -340,7 +338,7 @@ while IFS=' |' read -r pid id name rest; do case $names in *,$name,*) if kill -0
 		"scontrol": `echo "   Requeue=1 Restarts=$(ls | grep -c ^restarted) BatchFlag=1"`,
 		"srun":     `while [ "$1" != worker ]; do shift; done; exec ` + self + ` "$@"`,
 	} {
-		filetest.Program(t, filepath.Join(bin, name), "#!/bin/bash\ncd "+bin+"\necho \"$*\" >> "+name+".calls\n"+does+"\n")
+		testkit.Program(t, filepath.Join(bin, name), "#!/bin/bash\ncd "+bin+"\necho \"$*\" >> "+name+".calls\n"+does+"\n")
 	}
 	t.Cleanup(func() { // what a failed test leaves
 		b, _ := os.ReadFile(filepath.Join(bin, "jobs"))
@@ -377,13 +375,13 @@ func TestRunSlurm(t *testing.T) {
 	t.Parallel()
 	env, calls := slurmHere(t)
 	dir, open := gated(t, 2)
-	filetest.Write(t, filepath.Join(dir, "redsi.local.hcl"), site)
+	testkit.Write(t, filepath.Join(dir, "redsi.local.hcl"), site)
 	args := []string{"run", "--quiet", "--slurm", "--listen", second(t)}
 	first := startRedsiWith(t, dir, env, args...)
 	first.says(t, "submitted 1 pilot small as ")
 	first.says(t, "RUN")
 	id, _, _ := strings.Cut(strings.SplitAfter(first.out.String(), "run ")[1], "\n")
-	errtest.None(t, first.Process.Kill())
+	testkit.None(t, first.Process.Kill())
 	<-first.done
 	second := startRedsiWith(t, dir, env, args...)
 	second.says(t, "run "+id+" of this plan is still open: it goes on")
@@ -405,7 +403,7 @@ func TestAsJob(t *testing.T) {
 	env, _ := slurmHere(t)
 	dir, _ := gated(t, 2)
 	bin, _, _ := strings.Cut(strings.TrimPrefix(env[0], "PATH="), ":")
-	filetest.Write(t, filepath.Join(dir, "redsi.local.hcl"), site)
+	testkit.Write(t, filepath.Join(dir, "redsi.local.hcl"), site)
 	args := []string{"run", "--slurm", "--as-job=24h", "--listen", second(t), "--target", "step.command.one[\"1\"]"}
 	submit := func() (log func() string, pid int) {
 		p := startRedsiWith(t, dir, env, args...)
@@ -413,13 +411,13 @@ func TestAsJob(t *testing.T) {
 		_, after, _ := strings.Cut(p.out.String(), "submitted the run as job ")
 		id, _, _ := strings.Cut(after, ";")
 		jobs, err := os.ReadFile(filepath.Join(bin, "jobs"))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		before, _, found := strings.Cut(string(jobs), " "+id+"_1|")
 		if !found {
 			t.Fatalf("%s\n%s", p.out, jobs)
 		}
 		_, err = fmt.Sscan(before[strings.LastIndex(before, "\n")+1:], &pid)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return func() string {
 			b, _ := os.ReadFile(filepath.Join(bin, "log."+id+"_1"))
 			return string(b)
@@ -431,19 +429,19 @@ func TestAsJob(t *testing.T) {
 	}
 	ends := func(pid int) {
 		t.Helper()
-		errtest.None(t, syscall.Kill(pid, syscall.SIGTERM))
+		testkit.None(t, syscall.Kill(pid, syscall.SIGTERM))
 		awaitTrue(t, "the job ends", func() bool { return syscall.Kill(pid, 0) != nil })
 	}
 	log, pid := submit()
 	says(log, `RUN    step.command.one["1"]`)
-	filetest.Write(t, filepath.Join(bin, "restarted"), "")
+	testkit.Write(t, filepath.Join(bin, "restarted"), "")
 	ends(pid)
-	errtest.None(t, os.Remove(filepath.Join(bin, "restarted")))
+	testkit.None(t, os.Remove(filepath.Join(bin, "restarted")))
 	log, pid = submit()
 	says(log, "of this plan is still open: it goes on")
 	says(log, `RUN    step.command.one["1"]`)
 	ends(pid)
-	valuetest.Says(t, log(), "was cancelled: 0 hit, 0 ran, 1 cancelled\n")
+	testkit.Says(t, log(), "was cancelled: 0 hit, 0 ran, 1 cancelled\n")
 }
 
 // TestRunSlurmRefuses: before anything is submitted.
@@ -453,9 +451,9 @@ func TestRunSlurmRefuses(t *testing.T) {
 	dir := projectOf(t, 1, "true")
 	file := filepath.Join(dir, "pipelines.hcl")
 	src, err := os.ReadFile(file)
-	errtest.None(t, err)
-	filetest.Write(t, file, strings.Replace(string(src), "{", "{\n  resources {\n    memory = \"2GB\"\n  }", 1))
-	filetest.Write(t, filepath.Join(dir, "redsi.local.hcl"), site)
+	testkit.None(t, err)
+	testkit.Write(t, file, strings.Replace(string(src), "{", "{\n  resources {\n    memory = \"2GB\"\n  }", 1))
+	testkit.Write(t, filepath.Join(dir, "redsi.local.hcl"), site)
 	for want, args := range map[string][]string{
 		"pilot small (redsi.local.hcl:2) has 1.0 GB": {"--slurm"},
 		"pilot pilot (--pilot) has 1.0 GB":           {"--slurm", "--pilot", "cpus=1,memory=1GB,time=10m", "--", "--partition=x"},

@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -26,15 +25,15 @@ import (
 func TestDamagedChecks(t *testing.T) {
 	dir := t.TempDir()
 	store, err := open.Store(t.Context(), dir)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	d := storetest.Put(t, store, []byte(`{"stubs": []}`))
 	r := &artifacts.Result{Outputs: map[string]artifacts.Artifact{"json": {Type: "table/json", Digest: d}}}
-	errtest.None(t, errtest.Of(expect.Result(t.Context(), "table.x", []byte(`{}`), r, store.Blobs.Open)))
+	testkit.None(t, testkit.Err(expect.Result(t.Context(), "table.x", []byte(`{}`), r, store.Blobs.Open)))
 	blobs, err := filepath.Glob(filepath.Join(dir, "blobs", "*", "*"))
 	if err != nil || len(blobs) != 1 {
 		t.Fatalf("%q, %v", blobs, err)
 	}
-	errtest.None(t, errors.Join(os.Chmod(blobs[0], 0o644), os.WriteFile(blobs[0], []byte(`{"stubs": []} `), 0o644)))
+	testkit.None(t, errors.Join(os.Chmod(blobs[0], 0o644), os.WriteFile(blobs[0], []byte(`{"stubs": []} `), 0o644)))
 	var damaged *artifacts.IntegrityError
 	if _, err := expect.Result(t.Context(), "table.x", []byte(`{}`), r, store.Blobs.Open); !errors.As(err, &damaged) {
 		t.Errorf("a damaged blob: %v", err)
@@ -92,7 +91,7 @@ func TestRebuildAsks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pipelines.hcl")
-	filetest.Write(t, file, `
+	testkit.Write(t, file, `
 step "fit" "a" {
   for_each = toset(["x", "y"])
   seed     = each.key == "x" ? 50 : 70

@@ -8,8 +8,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -31,9 +30,9 @@ func TestWorkerModules(t *testing.T) {
 		"in/module.hcl":           "module \"m\" {\n  source = \"./linked\"\n}\n",
 	} {
 		path := filepath.Join(top, name)
-		filetest.Write(t, path, text)
+		testkit.Write(t, path, text)
 	}
-	errtest.None(t, os.Symlink(filepath.Join(top, "out", "m.hcl"), filepath.Join(top, "in", "linked", "more.hcl")))
+	testkit.None(t, os.Symlink(filepath.Join(top, "out", "m.hcl"), filepath.Join(top, "in", "linked", "more.hcl")))
 	a := newApp(&session.Session{Registry: kinds.Registry(), StateDir: filepath.Join(top, "state")}, nil, nil)
 	accept := (&activities.Activities{Accept: []string{filepath.Join(top, "in")}}).Accepts
 	const refused = "does not accept"

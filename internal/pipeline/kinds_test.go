@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -145,7 +144,7 @@ func of(t *testing.T, expr string, files map[string]string, o pipeline.Options) 
 		t.Fatalf("%s loaded again:\n%s\n%s", expr, a, b)
 	}
 	tree, err := p.Steps[0].Task.Tree()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	url, _ := tree["url"].(string)
 	return url, nil
 }
@@ -179,11 +178,11 @@ func TestTextsKeepTheirBytes(t *testing.T) {
 		"\"x\" # a comment in another form: e\u0301\n": "x",
 	} {
 		got, err := of(t, expr, files, pipeline.Options{})
-		errtest.None(t, err, expr)
-		valuetest.Is(t, got, want, expr)
+		testkit.None(t, err, expr)
+		testkit.Is(t, got, want, expr)
 	}
 	for name, o := range given("é") {
-		valuetest.Of(t, "é"+text, name)(of(t, takesGiven, files, o))
+		testkit.Of(t, "é"+text, name)(of(t, takesGiven, files, o))
 	}
 }
 
@@ -211,13 +210,13 @@ func TestTextsNotInNFC(t *testing.T) {
 		"\nstep \"download\" \"" + odd + "\" {\n  url = \"a\"\n}\n": {"p.hcl:2:", "Text not in NFC"},
 	} {
 		_, err := of(t, expr, files, pipeline.Options{})
-		errtest.Says(t, err, want...)
+		testkit.ErrSays(t, err, want...)
 	}
 	ways := given(odd)
 	ways["list"] = pipeline.Options{Vars: map[string]string{"x": "a", "l": "[\"" + odd + "\"]"}}
 	for name, o := range ways {
 		t.Log("a variable by ", name)
-		errtest.Says(t, errtest.Of(of(t, takesGiven, files, o)), "in Unicode's form NFC")
+		testkit.ErrSays(t, testkit.Err(of(t, takesGiven, files, o)), "in Unicode's form NFC")
 	}
 	secret := "\nvariable \"x\" { sensitive = true }\nstep \"download\" \"a\" { url = \"b\" }\n"
 	if _, err := of(t, secret, nil, pipeline.Options{Vars: map[string]string{"x": odd}}); err == nil || !strings.Contains(err.Error(), "in Unicode's form NFC") || strings.Contains(err.Error(), odd) {
@@ -235,9 +234,9 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 		`tonumber("123456789012345678901")`: "123456789012345678901", `jsondecode("123456789012345678901")`: "123456789012345678901",
 		`"${123456789012345678901}"`: "123456789012345678901", "1234567.12345678901234": "1234567.12345678901234",
 	} {
-		valuetest.Of(t, want, expr)(of(t, expr, nil, pipeline.Options{}))
+		testkit.Of(t, want, expr)(of(t, expr, nil, pipeline.Options{}))
 	}
-	errtest.Says(t, errtest.Of(of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{})), "9223372036854775808")
+	testkit.ErrSays(t, testkit.Err(of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{})), "9223372036854775808")
 }
 
 // What file() cannot read is reported where it is called.
@@ -246,8 +245,8 @@ func TestFileNotRead(t *testing.T) {
 	for _, name := range []string{dir, filepath.Join(dir, "none")} {
 		src := map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"" + name + "\")\n}\n")}
 		_, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), World: pipeline.World{ReadFile: syntax.ReadFile}})
-		errtest.Says(t, ds.Err(), "p.hcl:2:15")
+		testkit.ErrSays(t, ds.Err(), "p.hcl:2:15")
 	}
-	errtest.Says(t, errtest.Of(of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{})), "byte 2", "filebase64()")
-	errtest.Says(t, errtest.Of(of(t, `file("x")`, nil, pipeline.Options{})), "p.hcl:2:9", "is not among the sources")
+	testkit.ErrSays(t, testkit.Err(of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{})), "byte 2", "filebase64()")
+	testkit.ErrSays(t, testkit.Err(of(t, `file("x")`, nil, pipeline.Options{})), "p.hcl:2:9", "is not among the sources")
 }

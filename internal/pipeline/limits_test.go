@@ -19,10 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // url is a pipeline whose step has one expression.
@@ -156,7 +154,7 @@ func TestLongValues(t *testing.T) {
 // The order of blocks, and how they are spread over files, says nothing.
 func TestOrderOfBlocks(t *testing.T) {
 	src, err := os.ReadFile("testdata/valid/paper.hcl")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	f, _ := hclsyntax.ParseConfig(src, "paper.hcl", hcl.InitialPos) // TestValid loads it
 	blocks := lists.Map(f.Body.(*hclsyntax.Body).Blocks, func(b *hclsyntax.Block) string { return string(b.Range().SliceBytes(src)) })
 	want := tasks(t, map[string][]byte{"paper.hcl": src}, src)
@@ -168,7 +166,7 @@ func TestOrderOfBlocks(t *testing.T) {
 			name := fmt.Sprintf("%d.hcl", rng.IntN(3))
 			sources[name] = append(sources[name], "# a comment\n"+b+"\n\n"...)
 		}
-		valuetest.Deep(t, tasks(t, sources, src), want)
+		testkit.Deep(t, tasks(t, sources, src), want)
 	}
 }
 
@@ -176,7 +174,7 @@ func TestOrderOfBlocks(t *testing.T) {
 func tasks(t *testing.T, sources map[string][]byte, opts []byte) []string {
 	t.Helper()
 	p, ds := pipeline.Load(sources, options(t, opts))
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	return slices.Sorted(slices.Values(lists.Map(p.Steps, func(s pipeline.Step) string {
 		return fmt.Sprintf("%s %s %s %s", s.Address, s.Queue, s.Task.Kind, s.Task.Config)
 	})))
@@ -193,7 +191,7 @@ func TestManySteps(t *testing.T) {
 	fmt.Fprintf(&b, "step \"train\" \"grid\" {\n  for_each = product({ seed = range(50), again = range(40) })\n  corpus = step.dedup.s1999.corpus\n  seed = each.value.seed + local.l1999\n}\n")
 	b.WriteString("table \"t\" {\n  data = step.train.grid[*].metrics\n}\n")
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(b.String())}, pipeline.Options{Registry: kinds()})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	if got, want := len(p.Steps), 1+1999+2000+1; got != want {
 		t.Errorf("%d steps, want %d", got, want)
 	}
@@ -235,9 +233,9 @@ func sane(t *testing.T, ds pipeline.Diagnostics) {
 	}
 	var b bytes.Buffer
 	for _, s := range []pipeline.Style{{}, {Width: 40, Color: true}} {
-		errtest.None(t, ds.Write(&b, s))
+		testkit.None(t, ds.Write(&b, s))
 	}
-	errtest.None(t, errtest.Of(ds.MarshalJSON()))
+	testkit.None(t, testkit.Err(ds.MarshalJSON()))
 	if ds.HasErrors() != (ds.Err() != nil) {
 		t.Error("Err does not say what HasErrors says")
 	}
@@ -247,7 +245,7 @@ func sane(t *testing.T, ds pipeline.Diagnostics) {
 func FuzzLoad(f *testing.F) {
 	for _, dir := range []string{"testdata/valid", "testdata/invalid"} {
 		sources, err := syntax.ReadAll(dir)
-		errtest.None(f, err)
+		testkit.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			f.Add(string(sources[name]), "scale", "x")
 		}
@@ -273,17 +271,17 @@ func FuzzLoad(f *testing.F) {
 		if ds.HasErrors() {
 			t.Fatalf("from its own sources and inputs: %v", ds.Err())
 		}
-		valuetest.Deep(t, text(t, again), text(t, p)) // loaded again
+		testkit.Deep(t, text(t, again), text(t, p)) // loaded again
 	})
 }
 
 // What docs/pipelines.md says that expressions give here, unlike in Terraform, they give.
 func TestWhatTerraformDoesOtherwise(t *testing.T) {
 	docs, err := os.ReadFile("../../docs/pipelines.md")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a.txt", ".b.txt"} {
-		filetest.Write(t, name, "")
+		testkit.Write(t, name, "")
 	}
 	_, table, _ := strings.Cut(string(docs), "### What Terraform does otherwise")
 	table, _, _ = strings.Cut(table, "\n\n`--var-file")
@@ -307,6 +305,6 @@ func TestWithinLimits(t *testing.T) {
 		"locals {\n  all = { for a in range(100) : \"k${a}\" => a }\n}\nstep \"download\" \"a\" {\n  for_each = product({ a = range(50), b = range(20) })\n  url = \"${lookup(local.all, \"k${each.value.a}\", 0)}-${each.value.b}-${format(\"%05d\", each.value.a)}\"\n}\n",
 	} {
 		_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: kinds()})
-		errtest.None(t, ds.Err())
+		testkit.None(t, ds.Err())
 	}
 }

@@ -19,9 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -55,7 +54,7 @@ func options(t *testing.T, src []byte) pipeline.Options {
 func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) {
 	t.Helper()
 	sources, err := syntax.Read(name)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	o := options(t, slices.Concat(lists.Map(syntax.Keys(sources), func(name string) []byte { return sources[name] })...))
 	o.Lint = filepath.Base(filepath.Dir(name)) == "lint"
 	return pipeline.Load(sources, o)
@@ -65,7 +64,7 @@ func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) 
 func report(t *testing.T, ds pipeline.Diagnostics) string {
 	t.Helper()
 	var b strings.Builder
-	errtest.None(t, ds.Write(&b, pipeline.Style{Width: 100}))
+	testkit.None(t, ds.Write(&b, pipeline.Style{Width: 100}))
 	return b.String()
 }
 
@@ -74,7 +73,7 @@ func TestInvalid(t *testing.T) {
 	for _, name := range entries(t, "testdata/invalid") {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			p, ds := load(t, name)
-			valuetest.That(t, p == nil && ds.HasErrors(), "it loads")
+			testkit.That(t, p == nil && ds.HasErrors(), "it loads")
 			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds))
 		})
 	}
@@ -94,14 +93,14 @@ func TestValid(t *testing.T) {
 	for _, name := range entries(t, "testdata/valid") {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			p, ds := load(t, name)
-			errtest.None(t, ds.Err())
+			testkit.None(t, ds.Err())
 			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds)+text(t, p))
 
 			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
 			if ds.HasErrors() {
 				t.Fatalf("from its own sources and inputs: %v", ds.Err())
 			}
-			valuetest.Deep(t, text(t, again), text(t, p))
+			testkit.Deep(t, text(t, again), text(t, p))
 		})
 	}
 }
@@ -121,7 +120,7 @@ func modulesOf(p *pipeline.Pipeline) func(folder, source string) (map[string][]b
 
 func entries(t *testing.T, dir string) (names []string) {
 	list, err := os.ReadDir(dir)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, e := range list {
 		if e.IsDir() || strings.HasSuffix(e.Name(), ".hcl") {
 			names = append(names, dir+"/"+e.Name())
@@ -135,7 +134,7 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 	t.Helper()
 	var b strings.Builder
 	vars, err := json.Marshal(p.Vars)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	fmt.Fprintf(&b, "vars %s\n", vars)
 	if len(p.Limits) > 0 {
 		fmt.Fprintf(&b, "limits %v\n", p.Limits)
@@ -155,12 +154,12 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 			fmt.Fprintf(&b, "  resources %+v\n", *s.Resources)
 		}
 		tree, err := s.Task.Tree()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var config bytes.Buffer
 		e := json.NewEncoder(&config)
 		e.SetEscapeHTML(false)
 		e.SetIndent("  ", "  ")
-		errtest.None(t, e.Encode(short(tree)))
+		testkit.None(t, e.Encode(short(tree)))
 		fmt.Fprintf(&b, "  %s %s", s.Task.Kind, config.String())
 		var lines []string
 		for name, p := range s.AttrPos {
@@ -196,7 +195,7 @@ func TestPrecedence(t *testing.T) {
 	check := func(want string) {
 		t.Helper()
 		p, ds := pipeline.Load(src, o)
-		errtest.None(t, ds.Err())
+		testkit.None(t, ds.Err())
 		if got := string(p.Vars["x"]); got != `"`+want+`"` || p.Inputs()["x"] != want {
 			t.Errorf("x is %s, as an argument %s, want %s", got, p.Inputs()["x"], want)
 		}
@@ -221,7 +220,7 @@ func TestPrecedence(t *testing.T) {
 	check("default")
 	o = pipeline.Options{Registry: kinds(), Local: []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte("\n  y = 1")}}}
 	_, ds := pipeline.Load(src, o)
-	errtest.Says(t, ds.Err(), "redsi.local.hcl:2")
+	testkit.ErrSays(t, ds.Err(), "redsi.local.hcl:2")
 }
 
 // TestQuestions: of variables that nobody has set, and only where something is wrong with them.
@@ -244,7 +243,7 @@ func TestQuestions(t *testing.T) {
 		for _, q := range ds.Questions {
 			got += q.Text
 		}
-		valuetest.That(t, got == want && ds.HasErrors(), source, "asks", got, "want", want, ds.Err())
+		testkit.That(t, got == want && ds.HasErrors(), source, "asks", got, "want", want, ds.Err())
 		if want == "" {
 			continue
 		}
@@ -254,7 +253,7 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("variable \"a\" {\n  ask       = \"A?\"\n  sensitive = true\n}")}, pipeline.Options{})
-	errtest.Says(t, ds.Err(), "answers are kept in a file")
+	testkit.ErrSays(t, ds.Err(), "answers are kept in a file")
 }
 
 // TestLineEnds: a checkout with CRLF means what it does with LF. Quoted texts and what file() reads are as they are.
@@ -293,13 +292,13 @@ X
 	values := func(end string) map[string]string {
 		as := func(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", end)) }
 		set, ds := local.Parse("redsi.local.hcl", as("variables {\n  own = <<EOT\ne\nEOT\n}\n"), "")
-		errtest.None(t, ds.Err())
+		testkit.None(t, ds.Err())
 		s, _, ds := pipeline.Open(map[string][]byte{"p.hcl": as(source)}, pipeline.Options{
 			Registry: kinds(), VarFiles: []pipeline.File{{Name: "v.hcl", Bytes: as(variables)}},
 			Local: set.Variables,
 			World: pipeline.World{ReadFile: func(string) ([]byte, error) { return as(template), nil }},
 		})
-		errtest.None(t, ds.Err())
+		testkit.None(t, ds.Err())
 		m := map[string]string{}
 		for _, name := range []string{"var.v", "var.given", "var.own", "local.plain", "local.parts", "local.quoted", "local.template", "local.file"} {
 			v, _ := s.Named(name)
@@ -313,9 +312,9 @@ X
 		if name == "local.file" {
 			want = strings.ReplaceAll(want, "\n", "\r\n")
 		}
-		valuetest.Is(t, got, want, name)
+		testkit.Is(t, got, want, name)
 	}
-	valuetest.Is(t, unix["local.quoted"], "a\r\nb")
+	testkit.Is(t, unix["local.quoted"], "a\r\nb")
 }
 
 // TestForEachOfSet: toset() in a for_each, which need not be made, is what it is elsewhere, mistakes too.

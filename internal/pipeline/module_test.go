@@ -13,9 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -48,7 +47,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 		{`["a"`, wrong, "[]", "[Missing item separator]", ""},
 	} {
 		p, ds, asked := withModule(fmt.Sprintf(call, c.keys)+"variable \"unused\" { default = 1 }\n", map[string]string{"./m": c.module, "./inner": "step \"download\" \"i\" { url = \"x\" }\n"}, pipeline.Options{Registry: kinds()})
-		valuetest.Deep(t, c.keys+fmt.Sprint(asked)+fmt.Sprint(summaries(ds)), c.keys+c.asked+c.diagnostics)
+		testkit.Deep(t, c.keys+fmt.Sprint(asked)+fmt.Sprint(summaries(ds)), c.keys+c.asked+c.diagnostics)
 		steps := ""
 		if p != nil {
 			steps = fmt.Sprint(lists.Map(p.Steps, func(s pipeline.Step) string { return s.Address }))
@@ -56,7 +55,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 				t.Errorf("%s: files of modules %v, and of its origin %d", c.keys, syntax.Keys(p.Modules), len(p.Origin().Modules))
 			}
 		}
-		valuetest.Deep(t, c.keys+steps, c.keys+c.steps)
+		testkit.Deep(t, c.keys+steps, c.keys+c.steps)
 		for _, d := range ds.List {
 			if at := syntax.Related(d); d.Subject.Filename == "m/m.hcl" && (len(at) != 1 || at[0].Text != `in module.m["a"]`) {
 				t.Errorf("%s: %s is in %v", c.keys, d.Summary, at)
@@ -87,7 +86,7 @@ func TestBlocksOfModule(t *testing.T) {
 	} {
 		p, ds, _ := withModule("module \"m\" { source = \"./m\" }\n", map[string]string{"./m": c.module}, pipeline.Options{Registry: kinds(), Lint: true})
 		ds.List = slices.DeleteFunc(ds.List, func(d *hcl.Diagnostic) bool { return d.Summary == "Unused module" })
-		valuetest.Is(t, fmt.Sprint(summaries(ds)), c.diagnostics, c.module)
+		testkit.Is(t, fmt.Sprint(summaries(ds)), c.diagnostics, c.module)
 		if p == nil {
 			continue
 		}
@@ -123,7 +122,7 @@ func TestSlipsOfInstances(t *testing.T) {
 		{`["a", "b"]`, "variable \"key\" {}\nstep \"download\" \"d\" { uri = var.key }\n", "[Unknown attribute]"},
 	} {
 		_, ds, _ := withModule(fmt.Sprintf(call, c.keys), map[string]string{"./m": c.module}, pipeline.Options{Registry: kinds()})
-		valuetest.Is(t, fmt.Sprint(summaries(ds)), c.want, c.keys, ds.Err())
+		testkit.Is(t, fmt.Sprint(summaries(ds)), c.want, c.keys, ds.Err())
 	}
 }
 
@@ -201,7 +200,7 @@ func TestScope(t *testing.T) {
 			t.Errorf("%s: %v", expression, ds.Err())
 			continue
 		}
-		valuetest.Is(t, language.Text(v, func(step.Ref) string { return "note" }), want, expression)
+		testkit.Is(t, language.Text(v, func(step.Ref) string { return "note" }), want, expression)
 	}
 	for expression, want := range map[string]string{
 		"local.size":   `Did you mean "sizes"?`,
@@ -214,7 +213,7 @@ func TestScope(t *testing.T) {
 		`file("none")`: "none",
 	} {
 		_, ds := s.Value(pipeline.WholeExpression("<test>", []byte(expression)))
-		errtest.Says(t, ds.Err(), want)
+		testkit.ErrSays(t, ds.Err(), want)
 	}
 	x := pipeline.WholeExpression("<test>", []byte("plan.n + var.n"))
 	x.With = map[string]cty.Value{"plan": cty.ObjectVal(map[string]cty.Value{"n": cty.NumberIntVal(40)})}
@@ -263,7 +262,7 @@ claim "c" { text = "It is so." }
 		return lists.Map(list, func(d *hcl.Diagnostic) string { return strings.Fields(d.Detail)[2] })
 	}
 	_, ds := pipeline.Load(sources, o)
-	valuetest.Deep(t, strings.Join(unused(ds), " "), "step.download.unread, step.download.late, step.download.later,")
+	testkit.Deep(t, strings.Join(unused(ds), " "), "step.download.unread, step.download.late, step.download.later,")
 	s, p, ds := pipeline.Open(sources, o)
 	if got := strings.Join(unused(ds), " "); p == nil || got != "step.download.later," {
 		t.Errorf("opened: nothing reads %s, %v", got, ds.Err())

@@ -7,8 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -87,7 +86,7 @@ func TestArtifactInFunctions(t *testing.T) {
 				t.Errorf("%s is %s", call, got)
 			case !textFails && !handsOn[f.Name]:
 				refused++
-				valuetest.Is(t, got, opaqueTitle, call)
+				testkit.Is(t, got, opaqueTitle, call)
 				if got, failed := evaluated(s, "try("+call+", 7)"); !failed || got != opaqueTitle {
 					t.Errorf("within try, %s is %s", call, got)
 				}
@@ -189,7 +188,7 @@ func TestSensitive(t *testing.T) {
 		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"s": planted}})
 		report := fmt.Sprint(ds.Err())
 		b, err := ds.MarshalJSON()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if strings.Contains(report+string(b), planted) {
 			t.Errorf("%s\ntells the value: %s", src, report)
 		}
@@ -215,8 +214,8 @@ func TestSensitive(t *testing.T) {
 			t.Errorf("%v %s %v", p.Secrets, p.Vars, p.Inputs())
 		}
 		_, pre, err := kinds().Key(p.Steps[0].Task)
-		errtest.None(t, err)
-		valuetest.Says(t, string(pre), `"secret_env":["OTHER","TOKEN"]`)
+		testkit.None(t, err)
+		testkit.Says(t, string(pre), `"secret_env":["OTHER","TOKEN"]`)
 	}
 	for attrs, want := range map[string]string{
 		`argv = [var.s]`:                                  "Sensitive value",
@@ -315,8 +314,8 @@ output "token" { value = var.token }
 					t.Errorf("%+v: %s has %s", c, s.Address, got)
 				}
 			}
-			valuetest.Is(t, p.Secrets["s"], planted, c, p.Secrets)
-			valuetest.Is(t, len(p.Secrets), 1, c, p.Secrets)
+			testkit.Is(t, p.Secrets["s"], planted, c, p.Secrets)
+			testkit.Is(t, len(p.Secrets), 1, c, p.Secrets)
 		}
 	}
 }
@@ -361,6 +360,6 @@ output "all" { value = "${var.lr} ${jsonencode(var.seeds)} ${var.train.layers}" 
 			t.Errorf("%s %q: %v", c.name, c.text, ds.Err())
 			continue
 		}
-		valuetest.Is(t, fmt.Sprintf("%s %s %s", p.Vars["lr"], p.Vars["seeds"], p.Vars["train"]), c.want, c.name, c.text)
+		testkit.Is(t, fmt.Sprintf("%s %s %s", p.Vars["lr"], p.Vars["seeds"], p.Vars["train"]), c.want, c.name, c.text)
 	}
 }

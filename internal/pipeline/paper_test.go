@@ -10,9 +10,8 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -32,10 +31,10 @@ paper {
   orcid        = { A = "0000-0002-1825-0097", B = "0000-0002-1694-233X" }
   affiliations = { B = "Somewhere" }
 }`)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"files": "7"}})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	want := pipeline.Paper{Title: "T", Part: "7 of 55 files", Authors: []string{"A", "B"}, URL: "https://example.org/t", Abstract: "About T.", License: "CC-BY-4.0", Keywords: []string{"x", "y"}, DOI: "10.5281/zenodo.1234", Version: "1.1",
 		ORCID: map[string]string{"A": "0000-0002-1825-0097", "B": "0000-0002-1694-233X"}, Affiliations: map[string]string{"B": "Somewhere"}}
-	valuetest.That(t, reflect.DeepEqual(p.Paper, want) && len(p.Steps) == 0, p.Paper, "and", len(p.Steps), "steps")
+	testkit.That(t, reflect.DeepEqual(p.Paper, want) && len(p.Steps) == 0, p.Paper, "and", len(p.Steps), "steps")
 }
 
 // TestPaperMistakes: what would be wrong in a deposit or a citation is said at load.
@@ -81,16 +80,16 @@ step "download" "nq" { url = "https://example.org/a" }
   untrusted = "verify"
   shared    = "run"
 }` + rest)}, pipeline.Options{Registry: kinds()})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	alice, err := signature.ParsePublic(aliceKey)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	bob, err := signature.ParsePublic(bobKey)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := pipeline.Results{From: []string{"https://example.org/paper", "s3://bucket/main?anonymous=true", "colleague", "/abs"},
 		Trust: []signature.Public{alice}, Revoked: []signature.Public{bob}, Untrusted: "verify", Shared: "run"}
-	valuetest.Deep(t, p.Results, want)
+	testkit.Deep(t, p.Results, want)
 	without, _ := pipeline.Load(map[string][]byte{"sub/p.hcl": []byte(strings.Repeat("\n", 6) + rest)}, pipeline.Options{Registry: kinds()})
-	valuetest.Deep(t, p.Steps, without.Steps)
+	testkit.Deep(t, p.Steps, without.Steps)
 }
 
 // TestChecklist: what a pipeline says for checklists is read with its places, and makes no step.
@@ -110,7 +109,7 @@ func TestChecklist(t *testing.T) {
   }
   model "T5" {}
 }`)}, pipeline.Options{Registry: kinds()})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	at := func(line int) pipeline.Pos { return pipeline.Pos{File: "p.hcl", Line: line} }
 	want := pipeline.Checklist{
 		Selection: pipeline.Said{Text: "by the development set", Pos: at(2)},

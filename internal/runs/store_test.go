@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestOpenRunsOfOtherPlans: a run that was killed is closed by a whole one of its plan
@@ -21,29 +20,29 @@ func TestOpenRunsOfOtherPlans(t *testing.T) {
 	store := mem.New()
 	killed, now := artifacts.Sum([]byte("killed")), artifacts.Sum([]byte("now"))
 	for id, d := range map[string]artifacts.Digest{"killed": killed, "at work": now} {
-		errtest.None(t, Begin(t.Context(), store, id, "t.hcl", d))
+		testkit.None(t, Begin(t.Context(), store, id, "t.hcl", d))
 	}
 	key := artifacts.Sum([]byte("key"))
 	// Records of releases before have no counts: their steps tell.
 	partly := Record{RunID: "1", Pipeline: "t.hcl", Plan: now, Steps: []Step{{Address: "a", Key: key, Outcome: Ran}, {Address: "b", Outcome: Skipped}}}
-	errtest.None(t, Write(t.Context(), store, partly))
-	valuetest.Is(t, len(open(t, store)), 2, "after a run with a step without result, open")
+	testkit.None(t, Write(t.Context(), store, partly))
+	testkit.Is(t, len(open(t, store)), 2, "after a run with a step without result, open")
 	whole := partly
 	whole.RunID, whole.Steps = "2", partly.Steps[:1]
-	errtest.None(t, Write(t.Context(), store, whole))
-	valuetest.Deep(t, open(t, store), []string{"killed"}, "after a whole run, open")
+	testkit.None(t, Write(t.Context(), store, whole))
+	testkit.Deep(t, open(t, store), []string{"killed"}, "after a whole run, open")
 	stored := func() (artifacts.Digest, error) { return now, nil }
 	for id, want := range map[string]int{"3": 2, "4": 2} {
 		hits := whole
 		hits.RunID = id
-		errtest.None(t, WriteHits(t.Context(), store, hits, stored))
+		testkit.None(t, WriteHits(t.Context(), store, hits, stored))
 		if ids, err := IDs(t.Context(), store); err != nil || len(ids) != want {
 			t.Errorf("records %q, %v, want %d", ids, err, want)
 		}
 	}
 	changed := whole
 	changed.RunID, changed.Steps = "5", []Step{{Address: "a", Key: artifacts.Sum([]byte("other")), Outcome: Hit}}
-	errtest.None(t, WriteHits(t.Context(), store, changed, stored))
+	testkit.None(t, WriteHits(t.Context(), store, changed, stored))
 	if ids, err := IDs(t.Context(), store); err != nil || len(ids) != 3 {
 		t.Errorf("records %q, %v: other results were found", ids, err)
 	}
@@ -55,7 +54,7 @@ func TestOpenRunsOfGrownPlans(t *testing.T) {
 	store := mem.New()
 	put := func(p plan.Plan) artifacts.Digest {
 		d, err := plan.Store(t.Context(), store.Blobs, &p)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return d
 	}
 	first := put(plan.Plan{Format: plan.Format})
@@ -64,16 +63,16 @@ func TestOpenRunsOfGrownPlans(t *testing.T) {
 	}
 	for id, d := range map[string]artifacts.Digest{"first": first, "grown": grown(plan.Format, "1", first), "of another": grown(plan.Format, "1", artifacts.Sum(nil)),
 		"form": grown("redsi-plan/0", "1", first), "gone": artifacts.Sum([]byte("gone"))} {
-		errtest.None(t, Begin(t.Context(), store, id, "t.hcl", d))
+		testkit.None(t, Begin(t.Context(), store, id, "t.hcl", d))
 	}
-	errtest.None(t, Write(t.Context(), store, Record{RunID: "whole", Plan: grown(plan.Format, "2", first), Steps: []Step{{Key: first, Outcome: Hit}}}))
-	valuetest.Deep(t, open(t, store), []string{"form", "gone", "of another"}, "open")
+	testkit.None(t, Write(t.Context(), store, Record{RunID: "whole", Plan: grown(plan.Format, "2", first), Steps: []Step{{Key: first, Outcome: Hit}}}))
+	testkit.Deep(t, open(t, store), []string{"form", "gone", "of another"}, "open")
 }
 
 func open(t *testing.T, store artifacts.Store) []string {
 	t.Helper()
 	all, err := AllOpen(t.Context(), store)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	ids := map[string]bool{}
 	for _, o := range all {
 		ids[o.RunID] = true
@@ -93,11 +92,11 @@ func TestPermanentFailures(t *testing.T) {
 		{RunID: "r4", Key: key, Error: "cancelled", Permanent: true, Outcome: Cancelled, Ended: at(5)},
 		{RunID: "r1", Key: other, Error: "other", Permanent: true, Outcome: Failed, Ended: at(9)},
 	} {
-		errtest.None(t, WriteFailure(t.Context(), store, f))
+		testkit.None(t, WriteFailure(t.Context(), store, f))
 	}
-	errtest.None(t, store.Records.Put(t.Context(), "failures/r9/"+key.Hex(), []byte("{")))
+	testkit.None(t, store.Records.Put(t.Context(), "failures/r9/"+key.Hex(), []byte("{")))
 	found, err := PermanentFailures(t.Context(), store, map[artifacts.Digest]bool{key: true})
-	valuetest.That(t, err == nil && len(found) == 1 && found[key].Times == 2 && found[key].Error == "newest", found, err)
+	testkit.That(t, err == nil && len(found) == 1 && found[key].Times == 2 && found[key].Error == "newest", found, err)
 	n := 0
 	if err := Failures(t.Context(), store, "r2", func(f Failure) bool { n++; return true }); err != nil || n != 1 {
 		t.Errorf("the part's own record alone has the log: %d, %v", n, err)
@@ -120,7 +119,7 @@ func TestSpent(t *testing.T) {
 	second := publish("second", time.Minute, nil)
 	gone := artifacts.Sum([]byte("gone"))
 	run := func(id, project string, steps ...Step) {
-		errtest.None(t, Write(t.Context(), store, Record{RunID: id, Pipeline: "p.hcl", Project: project, Steps: steps}))
+		testkit.None(t, Write(t.Context(), store, Record{RunID: id, Pipeline: "p.hcl", Project: project, Steps: steps}))
 	}
 	run("1", "mine", Step{Address: "a", Key: first, Outcome: Ran, TookS: 3600}, Step{Address: "b", Key: gone, Outcome: Ran, TookS: 30},
 		Step{Address: "c", Outcome: Failed})
@@ -128,11 +127,11 @@ func TestSpent(t *testing.T) {
 	run("3", "other", Step{Address: "a", Key: artifacts.Sum([]byte("x")), Outcome: Ran, TookS: 9999})
 	for n, f := range []Failure{{RunID: "1", Outcome: Failed, TookS: 20}, {RunID: "2", Outcome: Cancelled, TookS: 7200}, {RunID: "3", Outcome: Failed, TookS: 9999}, {RunID: "0", Outcome: Failed, TookS: 9999}} {
 		f.Key = artifacts.Sum(fmt.Append(nil, n))
-		errtest.None(t, WriteFailure(t.Context(), store, f))
+		testkit.None(t, WriteFailure(t.Context(), store, f))
 	}
-	errtest.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"4", []byte(`{`)))
+	testkit.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"4", []byte(`{`)))
 	s, err := SpentBy(t.Context(), artifacts.Alone(store), "mine", "p.hcl")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	r := s.Results
 	if s.Runs != 2 || s.Damaged != 1 || s.Gone != 1 || r.Steps != 3 || r.Took != time.Hour+90*time.Second || r.CPU != 5 || r.Measured != 1 || r.CardTook != time.Hour {
 		t.Errorf("%+v", s)
@@ -149,7 +148,7 @@ func TestTookOfPipeline(t *testing.T) {
 	write := func(n int, pipeline string) {
 		t.Helper()
 		rec := Record{RunID: fmt.Sprintf("run-%03d", n), Pipeline: pipeline, Steps: []Step{{Address: "step.a.b", Outcome: Ran, TookS: float64(n)}}}
-		errtest.None(t, Write(t.Context(), store, rec))
+		testkit.None(t, Write(t.Context(), store, rec))
 	}
 	write(1, "mine")
 	write(2, "mine")
@@ -160,5 +159,5 @@ func TestTookOfPipeline(t *testing.T) {
 		t.Errorf("%v, want 2 s", got)
 	}
 	write(100, "other")
-	valuetest.Is(t, len(Took(t.Context(), store, slog.New(slog.DiscardHandler), "", "mine")), 0, runsLooked)
+	testkit.Is(t, len(Took(t.Context(), store, slog.New(slog.DiscardHandler), "", "mine")), 0, runsLooked)
 }

@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -36,15 +34,15 @@ table "t" {
 			"step \"command\" \"each\" {\n  for_each = files(step.command.made.out, \"x/*\")\n  argv     = [\"true\"]\n}\n", 5},
 	} {
 		dir := t.TempDir()
-		filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), c.text)
+		testkit.Write(t, filepath.Join(dir, "pipelines.hcl"), c.text)
 		se := &session.Session{Talk: session.Quiet{}, Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 			File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, "state"), StoreURL: filepath.Join(dir, "store")}
 		pl, p, err := se.LoadPlan(t.Context())
-		errtest.None(t, err)
-		valuetest.Is(t, len(p.Steps), c.kept, len(pl.Steps))
+		testkit.None(t, err)
+		testkit.Is(t, len(p.Steps), c.kept, len(pl.Steps))
 		v, err := se.Preview(t.Context(), nil)
-		errtest.None(t, err)
-		valuetest.Is(t, len(v.Pipeline.Steps), c.kept, len(pl.Steps))
+		testkit.None(t, err)
+		testkit.Is(t, len(v.Pipeline.Steps), c.kept, len(pl.Steps))
 	}
 }
 
@@ -64,7 +62,7 @@ func (l *leaving) Ask(context.Context, string) string {
 // TestLeaving: who ends the program at a question is told nothing of the pipeline, and asked no more.
 func TestLeaving(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pipelines.hcl")
-	filetest.Write(t, file, "variable \"a\" { ask = \"A?\" }\nvariable \"b\" { ask = \"B?\" }\n")
+	testkit.Write(t, file, "variable \"a\" { ask = \"A?\" }\nvariable \"b\" { ask = \"B?\" }\n")
 	ctx, leave := context.WithCancel(t.Context())
 	l := &leaving{leave: leave}
 	se := &session.Session{Talk: l, Registry: step.NewRegistry(), File: file}

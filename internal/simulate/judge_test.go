@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -344,7 +343,7 @@ func TestJudge(t *testing.T) {
 		ActivityTaskCancelRequestedEventAttributes: &history.ActivityTaskCancelRequestedEventAttributes{ScheduledEventId: 5}}}
 	gone, back := stored{at: 21500 * time.Millisecond, what: "gone", blobs: []artifacts.Digest{a}}, stored{at: 23 * s, what: "back", blobs: []artifacts.Digest{a}}
 	broken := mem.New()
-	errtest.None(t, broken.Records.Put(t.Context(), artifacts.ResultsPrefix+a.Hex(), []byte("{}")))
+	testkit.None(t, broken.Records.Put(t.Context(), artifacts.ResultsPrefix+a.Hex(), []byte("{}")))
 	filed := mem.New()
 	own := storetest.NewResult(t, filed, "work.a", map[string]string{"out": "a"})
 	own.Origin.RunID = "1"
@@ -426,7 +425,7 @@ func TestJudge(t *testing.T) {
 			o.histories = told(&history.HistoryEvent{EventType: enums.EVENT_TYPE_ACTIVITY_TASK_FAILED}, does)
 		},
 	} {
-		valuetest.Says(t, judged(breaks), want)
+		testkit.Says(t, judged(breaks), want)
 	}
 	for name, right := range map[string]func(o *seen){
 		"all is well":                  func(*seen) {},
@@ -437,6 +436,6 @@ func TestJudge(t *testing.T) {
 			o.work = again(o, 15*s)
 		},
 	} {
-		valuetest.Is(t, judged(right), "", name)
+		testkit.Is(t, judged(right), "", name)
 	}
 }

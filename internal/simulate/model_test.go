@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // The model of what a run is, from the documents for users: pipelines.md says which steps there
@@ -238,6 +238,6 @@ func TestModel(t *testing.T) {
 			got = append(got, fmt.Sprint(strings.TrimPrefix(at, "step."), " ", e.ends))
 		}
 		slices.Sort(got)
-		valuetest.Is(t, strings.Join(got, "; "), test.want, name)
+		testkit.Is(t, strings.Join(got, "; "), test.want, name)
 	}
 }

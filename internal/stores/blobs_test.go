@@ -14,8 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // maxBlob is the largest blob in a call that tests make of ReadBlob.
@@ -26,7 +25,7 @@ func blobRoundTrip(t *testing.T, s artifacts.Store) {
 		want := storetest.Bytes(uint64(i), n)
 		d := put(t, s, want)
 		got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob)
-		errtest.None(t, err, n)
+		testkit.None(t, err, n)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes came back as %d others", n, len(got))
 		}
@@ -72,7 +71,7 @@ func blobPutFails(t *testing.T, s artifacts.Store) {
 			t.Errorf("Put that breaks after %d bytes: %v", n, err)
 		}
 	}
-	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 0, "a failed Put left")
+	testkit.Is(t, len(listBlobs(t, t.Context(), s)), 0, "a failed Put left")
 }
 
 func blobPutCancelled(t *testing.T, s artifacts.Store) {
@@ -82,7 +81,7 @@ func blobPutCancelled(t *testing.T, s artifacts.Store) {
 	if _, _, err := s.Blobs.Put(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put = %v, want context.Canceled", err)
 	}
-	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 0, "a cancelled Put left")
+	testkit.Is(t, len(listBlobs(t, t.Context(), s)), 0, "a cancelled Put left")
 	put(t, s, b) // and it can be done again
 }
 
@@ -133,7 +132,7 @@ func blobList(t *testing.T, s artifacts.Store) {
 			t.Errorf("listed %s with %d bytes, want %d", info.Digest, info.Size, n)
 		}
 	}
-	valuetest.Is(t, len(all), len(want), "listed blobs")
+	testkit.Is(t, len(all), len(want), "listed blobs")
 	n := 0
 	for range s.Blobs.List(t.Context()) { // a caller may stop early
 		if n++; n == 3 {
@@ -145,7 +144,7 @@ func blobList(t *testing.T, s artifacts.Store) {
 func blobDelete(t *testing.T, s artifacts.Store) {
 	d := put(t, s, []byte("short-lived"))
 	for range 2 { // the second time it is not there
-		errtest.None(t, s.Blobs.Delete(t.Context(), d), "Delete")
+		testkit.None(t, s.Blobs.Delete(t.Context(), d), "Delete")
 		if _, err := s.Blobs.Open(t.Context(), d); !errors.Is(err, artifacts.ErrNotExist) {
 			t.Fatalf("Open after Delete: %v", err)
 		}
@@ -170,16 +169,16 @@ func blobConcurrent(t *testing.T, s artifacts.Store) {
 		})
 	}
 	wg.Wait()
-	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 4, "blobs after 32 Puts of 4 contents")
+	testkit.Is(t, len(listBlobs(t, t.Context(), s)), 4, "blobs after 32 Puts of 4 contents")
 }
 
 func blobCloseEarly(t *testing.T, s artifacts.Store) {
 	d := put(t, s, storetest.Bytes(5, 2<<20))
 	for range 20 {
 		rc, err := s.Blobs.Open(t.Context(), d)
-		errtest.None(t, err)
-		errtest.None(t, errtest.Of(io.ReadFull(rc, make([]byte, 10))))
-		errtest.None(t, rc.Close(), "Close before EOF")
+		testkit.None(t, err)
+		testkit.None(t, testkit.Err(io.ReadFull(rc, make([]byte, 10))))
+		testkit.None(t, rc.Close(), "Close before EOF")
 	}
 }
 
@@ -206,9 +205,9 @@ func integrity(t *testing.T, s artifacts.Store, rewrite func(d artifacts.Digest,
 			if !errors.As(err, &bad) || bad.Want != d {
 				t.Fatalf("read %d bytes, %v; want an IntegrityError", len(got), err)
 			}
-			errtest.None(t, s.Blobs.Delete(t.Context(), d))
+			testkit.None(t, s.Blobs.Delete(t.Context(), d))
 			put(t, s, b)
-			errtest.None(t, errtest.Of(artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob)), "stored anew")
+			testkit.None(t, testkit.Err(artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob)), "stored anew")
 		})
 	}
 }

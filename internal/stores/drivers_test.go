@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/stores/web"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestMemory(t *testing.T) {
@@ -47,7 +46,7 @@ func folder(t *testing.T) (s artifacts.Store, root string) {
 	t.Helper()
 	root = t.TempDir()
 	s, err := dir.Open(root)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return s, root
 }
 
@@ -55,7 +54,7 @@ func folder(t *testing.T) (s artifacts.Store, root string) {
 func rewrite(t *testing.T, root string) func(d artifacts.Digest, data []byte) {
 	return func(d artifacts.Digest, data []byte) {
 		path := filepath.Join(root, "blobs", filepath.FromSlash(artifacts.BlobPath(d)))
-		errtest.None(t, errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)))
+		testkit.None(t, errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)))
 	}
 }
 
@@ -72,7 +71,7 @@ func TestFolder(t *testing.T) {
 		others(t, func(t *testing.T) Theirs {
 			s, root := folder(t)
 			other, err := dir.OpenReader(root)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			return Theirs{Store: s, Other: artifacts.Other{Reader: other, Name: "colleague"}, Rewrite: rewrite(t, root)}
 		})
 	})
@@ -80,10 +79,10 @@ func TestFolder(t *testing.T) {
 		s, root := folder(t)
 		strays(t, s, func(rel string, data []byte) {
 			p := filepath.Join(root, filepath.FromSlash(rel))
-			errtest.None(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)))
+			testkit.None(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)))
 		}, func(path string) []byte {
 			b, err := os.ReadFile(path)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			return b
 		})
 	})
@@ -96,7 +95,7 @@ func TestStaticHost(t *testing.T) {
 		server := httptest.NewServer(http.StripPrefix("/paper", http.FileServer(http.Dir(root))))
 		t.Cleanup(server.Close)
 		other, err := web.Open(server.URL + "/paper")
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return Theirs{Store: s, Other: artifacts.Other{Reader: other, Name: "host/paper"}, Rewrite: rewrite(t, root)}
 	})
 }
@@ -136,8 +135,8 @@ func bucket(t *testing.T, server *storetest.Server) {
 // stores bytes at a path below the store, read has those at a path that Check told.
 func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), read func(path string) []byte) {
 	ctx := t.Context()
-	errtest.None(t, s.Records.Create(ctx, "runs/1", []byte("{}")))
-	errtest.None(t, errtest.Of(artifacts.PutBytes(ctx, s.Blobs, []byte("x"))))
+	testkit.None(t, s.Records.Create(ctx, "runs/1", []byte("{}")))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(ctx, s.Blobs, []byte("x"))))
 	y := artifacts.BlobPath(artifacts.Sum([]byte("y")))
 	paths := []string{"blobs/README", "blobs/ab/.DS_Store", "blobs/" + y[:3] + strings.ToUpper(y[3:]), "blobs/" + y + "~",
 		"records/x.txt", "records/runs/a.json~", "records/runs/a b.json", "records/runs/%0a.json", "records/runs/B.json"}
@@ -167,7 +166,7 @@ func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), 
 	if r, err := artifacts.Check(ctx, s, artifacts.CheckOptions{}); err != nil || len(r.Strays)+len(r.Problems) != 0 || r.Blobs != 1 {
 		t.Errorf("left: %+v, %v", r, err)
 	}
-	valuetest.Deep(t, listRecords(t, s, ""), []string{"runs/1"}, "records")
+	testkit.Deep(t, listRecords(t, s, ""), []string{"runs/1"}, "records")
 
 	// A file where a folder of blobs or records belongs is a problem.
 	z := []byte("z")
@@ -182,6 +181,6 @@ func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), 
 			t.Errorf("%s", p)
 		}
 	}
-	errtest.None(t, errtest.Of(artifacts.PutBytes(ctx, s.Blobs, z)))
-	errtest.None(t, s.Records.Create(ctx, "results/1", []byte("{}")))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(ctx, s.Blobs, z)))
+	testkit.None(t, s.Records.Create(ctx, "results/1", []byte("{}")))
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Theirs is an empty store of somebody else, and how we see it.
@@ -36,7 +35,7 @@ func newPeople(t *testing.T) people {
 	t.Helper()
 	key := func(name string) *signature.Private {
 		k, err := signature.New(name)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return k
 	}
 	p := people{alice: key("alice"), bob: key("bob"), eve: key("eve")}
@@ -72,7 +71,7 @@ func publish(t *testing.T, s artifacts.Store, by *signature.Private, r artifacts
 func lookUp(t *testing.T, s *artifacts.Resolver, key artifacts.Digest) artifacts.Entry {
 	t.Helper()
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if hit, err := artifacts.Lookup(t.Context(), s, key); err != nil || (hit != nil) != found[key].Hit() {
 		t.Fatalf("Lookup says %v, %v where Inspect says %q", hit, err, found[key].Miss())
 	}
@@ -101,13 +100,13 @@ func served(t *testing.T, theirs Theirs, p people) {
 	if !e.Hit() || e.Result.From != theirs.Other.Name || e.Result.Signer != p.alice.Public().String() || e.Result.OutputsDigest() != r.OutputsDigest() {
 		t.Fatalf("%+v, %q", e.Result, e.Miss())
 	}
-	valuetest.Is(t, len(listBlobs(t, t.Context(), own))+len(listRecords(t, own, "")), 0)
-	valuetest.Of(t, "two")(read(t, s, r.Outputs["dev"].Digest))
+	testkit.Is(t, len(listBlobs(t, t.Context(), own))+len(listRecords(t, own, "")), 0)
+	testkit.Of(t, "two")(read(t, s, r.Outputs["dev"].Digest))
 	if missing, err := own.Blobs.Missing(t.Context(), []artifacts.Digest{r.Outputs["dev"].Digest, r.Outputs["train"].Digest}); err != nil || len(missing) != 1 {
 		t.Errorf("own lacks %v, %v after one blob was read", missing, err)
 	}
 	none := artifacts.Sum([]byte("nobody has this"))
-	errtest.Is(t, errtest.Of(s.Open(t.Context(), none)), artifacts.ErrNotExist, "a blob that nobody")
+	testkit.ErrIs(t, testkit.Err(s.Open(t.Context(), none)), artifacts.ErrNotExist, "a blob that nobody")
 	if e := lookUp(t, s, none); e.Hit() || e.Miss() != "no result" {
 		t.Errorf("a result that nobody has: %q", e.Miss())
 	}
@@ -137,8 +136,8 @@ func brought(t *testing.T, theirs Theirs, p people) {
 	r.Kept = []artifacts.File{{Name: "libraries", Digest: put(t, theirs.Store, []byte("list")), Size: 4}}
 	publish(t, theirs.Store, p.alice, r)
 	said := "attestations/" + r.Key.Hex() + "/1"
-	errtest.None(t, theirs.Store.Records.Create(t.Context(), said, []byte(`{"format":"redsi-attestation/1"}`)))
-	errtest.None(t, artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{r.Key}))
+	testkit.None(t, theirs.Store.Records.Create(t.Context(), said, []byte(`{"format":"redsi-attestation/1"}`)))
+	testkit.None(t, artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{r.Key}))
 	own := mem.New()
 	s := artifacts.With(own, []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring})
 	e := lookUp(t, s, r.Key)
@@ -146,7 +145,7 @@ func brought(t *testing.T, theirs Theirs, p people) {
 		t.Fatal(e.Miss())
 	}
 	for range 2 {
-		errtest.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
+		testkit.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
 	}
 	for _, name := range []string{artifacts.ResultName(r.Key), artifacts.SignatureName(r.Key, p.alice.Public()), said} {
 		want, err := theirs.Store.Records.Get(t.Context(), name)
@@ -155,8 +154,8 @@ func brought(t *testing.T, theirs Theirs, p people) {
 			t.Errorf("%s came as %q, %v; theirs is %q, %v", name, got, gerr, want, err)
 		}
 	}
-	valuetest.Of(t, "said")(read(t, own.Blobs, r.Log.Digest))
-	valuetest.Of(t, "list")(read(t, own.Blobs, r.Kept[0].Digest))
+	testkit.Of(t, "said")(read(t, own.Blobs, r.Log.Digest))
+	testkit.Of(t, "list")(read(t, own.Blobs, r.Kept[0].Digest))
 	alone := artifacts.With(own, nil, artifacts.Policy{Ring: p.ring, Own: artifacts.RunUntrusted, Signer: p.bob})
 	if e := lookUp(t, alone, r.Key); !e.Hit() || e.Result.From != "" || e.Result.Signer != p.alice.Public().String() {
 		t.Errorf("by itself: %q", e.Miss())
@@ -192,7 +191,7 @@ func unsigned(t *testing.T, theirs Theirs, p people) {
 			t.Errorf("%+v: from %q", c.policy, e.Foreign.From)
 		}
 		if c.hit {
-			errtest.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
+			testkit.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
 		}
 	}
 	done, err := artifacts.SignResult(t.Context(), theirs.Store, r.Key, p.alice)
@@ -227,7 +226,7 @@ func flippedByte(t *testing.T, theirs Theirs, p people) {
 			t.Errorf("read: %v", err)
 		}
 	}
-	valuetest.Is(t, len(listBlobs(t, t.Context(), own)), 0, "own")
+	testkit.Is(t, len(listBlobs(t, t.Context(), own)), 0, "own")
 	if dropped, err := artifacts.DropCorrupt(t.Context(), s.Own, d); dropped || err != nil {
 		t.Errorf("DropCorrupt: %v, %v", dropped, err)
 	}
@@ -237,13 +236,13 @@ func flippedByte(t *testing.T, theirs Theirs, p people) {
 	second := mem.New()
 	put(t, second, []byte("one"))
 	s = artifacts.With(own, []artifacts.Other{theirs.Other, {Reader: second.Reader(), Name: "second"}}, artifacts.Policy{Ring: p.ring})
-	valuetest.Of(t, "one")(read(t, s, d))
+	testkit.Of(t, "one")(read(t, s, d))
 }
 
 func lostBlob(t *testing.T, theirs Theirs, p people) {
 	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"out": "one", "log": "two"})
 	publish(t, theirs.Store, p.alice, r)
-	errtest.None(t, theirs.Store.Blobs.Delete(t.Context(), r.Outputs["out"].Digest))
+	testkit.None(t, theirs.Store.Blobs.Delete(t.Context(), r.Outputs["out"].Digest))
 	own := mem.New()
 	others := []artifacts.Other{theirs.Other}
 	s := artifacts.With(own, others, artifacts.Policy{Ring: p.ring})
@@ -266,15 +265,15 @@ func longResult(t *testing.T, theirs Theirs, p people) {
 	if !e.Hit() || e.Result.Env["text"] != r.Env["text"] {
 		t.Fatal(e.Miss())
 	}
-	errtest.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
+	testkit.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
 	if e := lookUp(t, s.Alone(), r.Key); !e.Hit() {
 		t.Error(e.Miss())
 	}
 	record, err := theirs.Store.Records.Get(t.Context(), artifacts.ResultName(r.Key))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	_, after, _ := strings.Cut(string(record), `"body":"sha256:`)
 	body, err := artifacts.ParseHex(after[:64])
-	errtest.None(t, err, record)
+	testkit.None(t, err, record)
 	theirs.Rewrite(body, []byte("{}"))
 	s = artifacts.With(mem.New(), []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring})
 	if e := lookUp(t, s, r.Key); e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Damaged {
@@ -289,10 +288,10 @@ func neverWritten(t *testing.T, theirs Theirs, p people) {
 	records, blobs := listRecords(t, theirs.Store, ""), listBlobs(t, t.Context(), theirs.Store)
 	s := artifacts.With(mem.New(), []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring, Signer: p.alice})
 	e := lookUp(t, s, r.Key)
-	errtest.None(t, errors.Join(artifacts.Bring(t.Context(), s, e.Result, nil), s.Own.Blobs.Delete(t.Context(), r.Outputs["out"].Digest),
+	testkit.None(t, errors.Join(artifacts.Bring(t.Context(), s, e.Result, nil), s.Own.Blobs.Delete(t.Context(), r.Outputs["out"].Digest),
 		artifacts.DropResult(t.Context(), s.Own, r.Key)))
 	publishInto(t, s, storetest.NewResult(t, s.Own, "new", map[string]string{"out": "two"}))
-	errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s.Own, artifacts.GCOptions{Grace: 1})))
+	testkit.None(t, testkit.Err(artifacts.Collect(t.Context(), s.Own, artifacts.GCOptions{Grace: 1})))
 	now := listBlobs(t, t.Context(), theirs.Store)
 	if !slices.Equal(listRecords(t, theirs.Store, ""), records) || !maps.Equal(ages(now), ages(blobs)) {
 		t.Errorf("they have %v and %v", listRecords(t, theirs.Store, ""), now)
@@ -324,7 +323,7 @@ func planted(t *testing.T, theirs Theirs, p people) {
 		if err == nil {
 			err = theirs.Store.Records.Put(t.Context(), artifacts.ResultName(r.Key), b)
 		}
-		errtest.None(t, err)
+		testkit.None(t, err)
 	}
 	publish(t, theirs.Store, nil, forged("unsigned"))
 	publish(t, theirs.Store, p.bob, forged("unknown"))
@@ -338,14 +337,14 @@ func planted(t *testing.T, theirs Theirs, p people) {
 	if err == nil {
 		err = theirs.Store.Records.Put(t.Context(), artifacts.SignatureName(to, p.alice.Public()), b)
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	reasons := map[string]artifacts.Reason{"unsigned": artifacts.Unsigned, "unknown": artifacts.UnknownKey, "revoked": artifacts.RevokedKey,
 		"older": artifacts.NotSigned, "moved to": artifacts.NotSigned}
 	for _, names := range []bool{false, true} {
 		for name, want := range reasons {
 			key := forged(name).Key
 			if names {
-				errtest.None(t, artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{key}))
+				testkit.None(t, artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{key}))
 			} else if name == "unknown" {
 				continue // who it is, a static host tells only then
 			}
@@ -361,7 +360,7 @@ func planted(t *testing.T, theirs Theirs, p people) {
 			// Nor is it brought by someone who holds on to it.
 			r := forged(name)
 			r.From = theirs.Other.Name
-			errtest.Some(t, artifacts.Bring(t.Context(), s, &r, nil), name)
+			testkit.Some(t, artifacts.Bring(t.Context(), s, &r, nil), name)
 		}
 	}
 	// In a store of our own that others write to, it is not believed, and gives way.

@@ -11,8 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func recordRoundTrip(t *testing.T, s artifacts.Store) {
@@ -22,7 +21,7 @@ func recordRoundTrip(t *testing.T, s artifacts.Store) {
 	}
 	for _, want := range []string{`{"a":1}`, `{}`, strings.Repeat("x", artifacts.MaxRecord)} {
 		data := []byte(want)
-		errtest.None(t, s.Records.Put(ctx, "runs/1", data), "Put")
+		testkit.None(t, s.Records.Put(ctx, "runs/1", data), "Put")
 		data[0] = '!' // the store has its own copy
 		got, err := s.Records.Get(ctx, "runs/1")
 		if err != nil || string(got) != want {
@@ -34,16 +33,16 @@ func recordRoundTrip(t *testing.T, s artifacts.Store) {
 
 func recordCreate(t *testing.T, s artifacts.Store) {
 	ctx := t.Context()
-	errtest.None(t, s.Records.Create(ctx, "results/k", []byte("first")), "Create")
+	testkit.None(t, s.Records.Create(ctx, "results/k", []byte("first")), "Create")
 	if err := s.Records.Create(ctx, "results/k", []byte("second")); !errors.Is(err, artifacts.ErrExist) {
 		t.Fatalf("Create again: %v; want ErrExist", err)
 	}
 	if got, err := s.Records.Get(ctx, "results/k"); err != nil || string(got) != "first" {
 		t.Fatalf("Get = %q, %v", got, err)
 	}
-	errtest.None(t, s.Records.Delete(ctx, "results/k"))
-	errtest.None(t, s.Records.Create(ctx, "results/k", []byte("third")), "Create after Delete")
-	errtest.None(t, s.Records.Put(ctx, "results/p", []byte("put")))
+	testkit.None(t, s.Records.Delete(ctx, "results/k"))
+	testkit.None(t, s.Records.Create(ctx, "results/k", []byte("third")), "Create after Delete")
+	testkit.None(t, s.Records.Put(ctx, "results/p", []byte("put")))
 	if err := s.Records.Create(ctx, "results/p", []byte("x")); !errors.Is(err, artifacts.ErrExist) {
 		t.Fatalf("Create after Put: %v; want ErrExist", err)
 	}
@@ -53,10 +52,10 @@ func recordReplace(t *testing.T, s artifacts.Store) {
 	ctx := t.Context()
 	replace := func(old, data string, want error) {
 		t.Helper()
-		errtest.Is(t, s.Records.Replace(ctx, "results/k", []byte(old), []byte(data)), want, old, data)
+		testkit.ErrIs(t, s.Records.Replace(ctx, "results/k", []byte(old), []byte(data)), want, old, data)
 	}
 	replace("first", "second", artifacts.ErrNotExist)
-	errtest.None(t, s.Records.Create(ctx, "results/k", []byte("first")))
+	testkit.None(t, s.Records.Create(ctx, "results/k", []byte("first")))
 	replace("other", "second", artifacts.ErrExist)
 	replace("first", "second", nil)
 	replace("first", "third", artifacts.ErrExist)
@@ -78,7 +77,7 @@ func recordRace(t *testing.T, s artifacts.Store, write func(name string, data []
 	for round := range 5 {
 		name := fmt.Sprintf("results/race-%d", round)
 		if old != "" {
-			errtest.None(t, s.Records.Put(t.Context(), name, []byte(old)))
+			testkit.None(t, s.Records.Put(t.Context(), name, []byte(old)))
 		}
 		var winners atomic.Int32
 		var won atomic.Value
@@ -114,7 +113,7 @@ var oddNames = []string{
 
 func recordNames(t *testing.T, s artifacts.Store) {
 	for _, name := range oddNames {
-		errtest.None(t, s.Records.Create(t.Context(), name, []byte(name)), "Create", name)
+		testkit.None(t, s.Records.Create(t.Context(), name, []byte(name)), "Create", name)
 	}
 	for _, name := range oddNames {
 		if got, err := s.Records.Get(t.Context(), name); err != nil || string(got) != name {
@@ -122,7 +121,7 @@ func recordNames(t *testing.T, s artifacts.Store) {
 		}
 	}
 	want := slices.Sorted(slices.Values(oddNames))
-	valuetest.Deep(t, listRecords(t, s, ""), want, "listed")
+	testkit.Deep(t, listRecords(t, s, ""), want, "listed")
 	for _, prefix := range []string{"a", "a/", "a.json/", "A", "pins/P", "runs/step", "long/long/", ".", "…", "none", "none/x", "/", "../", "a//"} {
 		var want []string
 		for _, n := range slices.Sorted(slices.Values(oddNames)) {
@@ -130,7 +129,7 @@ func recordNames(t *testing.T, s artifacts.Store) {
 				want = append(want, n)
 			}
 		}
-		valuetest.Deep(t, listRecords(t, s, prefix), want, "List", prefix)
+		testkit.Deep(t, listRecords(t, s, prefix), want, "List", prefix)
 	}
 }
 
@@ -150,13 +149,13 @@ func recordBadNames(t *testing.T, s artifacts.Store) {
 			}
 		}
 	}
-	valuetest.Is(t, len(listRecords(t, s, "")), 0, "records after bad names")
+	testkit.Is(t, len(listRecords(t, s, "")), 0, "records after bad names")
 }
 
 func recordTooLarge(t *testing.T, s artifacts.Store) {
 	data := make([]byte, artifacts.MaxRecord+1)
-	errtest.Some(t, s.Records.Create(t.Context(), "runs/big", data), "Create took a record that is too large")
-	errtest.Some(t, s.Records.Put(t.Context(), "runs/big", data), "Put took a record that is too large")
+	testkit.Some(t, s.Records.Create(t.Context(), "runs/big", data), "Create took a record that is too large")
+	testkit.Some(t, s.Records.Put(t.Context(), "runs/big", data), "Put took a record that is too large")
 }
 
 // recordList has more records than a page of an S3 listing.
@@ -182,29 +181,29 @@ func recordList(t *testing.T, s artifacts.Store) {
 	close(work)
 	wg.Wait()
 	slices.Sort(want)
-	valuetest.Deep(t, listRecords(t, s, "results/"), want, "listed records", n)
+	testkit.Deep(t, listRecords(t, s, "results/"), want, "listed records", n)
 	if got := listRecords(t, s, want[0][:12]); len(got) == 0 || got[0] != want[0] {
 		t.Errorf("List of a partial hex key = %q", got)
 	}
 	for info, err := range s.Records.List(t.Context(), "results/") { // a caller may stop early
-		valuetest.That(t, err == nil && info.Size == 2 && !info.ModTime.IsZero(), "first of the list", info, err)
+		testkit.That(t, err == nil && info.Size == 2 && !info.ModTime.IsZero(), "first of the list", info, err)
 		break
 	}
 }
 
 func recordDelete(t *testing.T, s artifacts.Store) {
 	for _, name := range []string{"a", "a/b"} {
-		errtest.None(t, s.Records.Create(t.Context(), name, []byte("1")))
+		testkit.None(t, s.Records.Create(t.Context(), name, []byte("1")))
 	}
 	for range 2 { // the second time it is not there
-		errtest.None(t, s.Records.Delete(t.Context(), "a"), "Delete")
+		testkit.None(t, s.Records.Delete(t.Context(), "a"), "Delete")
 	}
-	valuetest.Deep(t, listRecords(t, s, ""), []string{"a/b"})
+	testkit.Deep(t, listRecords(t, s, ""), []string{"a/b"})
 }
 
 func recordPutAtomic(t *testing.T, s artifacts.Store) {
 	docs := [][]byte{bytes.Repeat([]byte("a"), 70_000), bytes.Repeat([]byte("b"), 90_000)}
-	errtest.None(t, s.Records.Put(t.Context(), "runs/x", docs[0]))
+	testkit.None(t, s.Records.Put(t.Context(), "runs/x", docs[0]))
 	var writers sync.WaitGroup
 	for _, doc := range docs {
 		writers.Go(func() {

@@ -12,9 +12,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // check is one property of a store, tried on an empty one.
@@ -76,7 +75,7 @@ func run(t *testing.T, open func(t *testing.T) artifacts.Store, checks []check) 
 func put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	t.Helper()
 	d, n, err := s.Blobs.Put(t.Context(), bytes.NewReader(b))
-	errtest.None(t, err, len(b))
+	testkit.None(t, err, len(b))
 	if want := artifacts.Sum(b); d != want || n != int64(len(b)) {
 		t.Fatalf("Put = %s, %d; want %s, %d", d, n, want, len(b))
 	}
@@ -87,7 +86,7 @@ func listBlobs(t *testing.T, ctx context.Context, s artifacts.Store) []artifacts
 	t.Helper()
 	var all []artifacts.BlobInfo
 	for info, err := range s.Blobs.List(ctx) {
-		errtest.None(t, err, "List")
+		testkit.None(t, err, "List")
 		all = append(all, info)
 	}
 	slices.SortFunc(all, func(a, b artifacts.BlobInfo) int { return a.Digest.Compare(b.Digest) })
@@ -98,7 +97,7 @@ func listRecords(t *testing.T, s artifacts.Store, prefix string) []string {
 	t.Helper()
 	var names []string
 	for info, err := range s.Records.List(t.Context(), prefix) {
-		errtest.None(t, err, "List", prefix)
+		testkit.None(t, err, "List", prefix)
 		names = append(names, info.Name)
 	}
 	return names
@@ -108,7 +107,7 @@ func listRecords(t *testing.T, s artifacts.Store, prefix string) []string {
 // ctx is over.
 func cancelled(t *testing.T, s artifacts.Store) {
 	d := put(t, s, []byte("x"))
-	errtest.None(t, s.Records.Put(t.Context(), "runs/x", []byte("{}")))
+	testkit.None(t, s.Records.Put(t.Context(), "runs/x", []byte("{}")))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	errs := map[string]error{
@@ -128,14 +127,14 @@ func cancelled(t *testing.T, s artifacts.Store) {
 	for _, err := range s.Records.List(ctx, "") {
 		errs["Records.List"] = err
 	}
-	valuetest.Is(t, len(errs), 11, "methods answered")
+	testkit.Is(t, len(errs), 11, "methods answered")
 	for method, err := range errs {
-		errtest.Is(t, err, context.Canceled, method)
+		testkit.ErrIs(t, err, context.Canceled, method)
 	}
 	if got, err := s.Records.Get(t.Context(), "runs/x"); err != nil || string(got) != "{}" {
 		t.Errorf("afterwards runs/x = %q, %v", got, err)
 	}
-	valuetest.Is(t, len(listBlobs(t, t.Context(), s)), 1, "a cancelled call changed the blobs")
+	testkit.Is(t, len(listBlobs(t, t.Context(), s)), 1, "a cancelled call changed the blobs")
 }
 
 func publishAndLookup(t *testing.T, s artifacts.Store) {
@@ -151,7 +150,7 @@ func publishAndLookup(t *testing.T, s artifacts.Store) {
 	if err != nil || got == nil || got.OutputsDigest() != r.OutputsDigest() || got.Took != r.Took {
 		t.Fatalf("Lookup = %+v, %v", got, err)
 	}
-	errtest.None(t, s.Blobs.Delete(ctx, r.Outputs["dev"].Digest))
+	testkit.None(t, s.Blobs.Delete(ctx, r.Outputs["dev"].Digest))
 	if got, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key); got != nil || err != nil {
 		t.Fatalf("Lookup with a lost blob = %+v, %v; want a miss", got, err)
 	}
@@ -160,7 +159,7 @@ func publishAndLookup(t *testing.T, s artifacts.Store) {
 func publishRace(t *testing.T, s artifacts.Store) {
 	raceToPublish(t, s, artifacts.Alone(s), "raced")
 	key := storetest.NewResult(t, s, "raced", nil).Key
-	valuetest.Is(t, len(listRecords(t, s, "nondeterminism/"+key.Hex()+"/")), 7, "non-determinism records 7")
+	testkit.Is(t, len(listRecords(t, s, "nondeterminism/"+key.Hex()+"/")), 7, "non-determinism records 7")
 }
 
 // raceToPublish has eight publish a result of one key at once and returns the outputs of the
@@ -190,7 +189,7 @@ func raceToPublish(t *testing.T, s artifacts.Store, l *artifacts.Resolver, keyNa
 		})
 	}
 	wg.Wait()
-	valuetest.Is(t, len(winners), 1, keyName)
+	testkit.Is(t, len(winners), 1, keyName)
 	for winner = range winners {
 	}
 	return winner
@@ -200,7 +199,7 @@ func raceToPublish(t *testing.T, s artifacts.Store, l *artifacts.Resolver, keyNa
 // publish at once, and each of the others is kept as what lost.
 func publishOverRace(t *testing.T, s artifacts.Store) {
 	signer, err := signature.New("alice")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	unbelieved := artifacts.With(s, nil, artifacts.Policy{Own: artifacts.RunUntrusted, Signer: signer})
 	for name, c := range map[string]struct {
 		s     *artifacts.Resolver // that is published to
@@ -217,12 +216,12 @@ func publishOverRace(t *testing.T, s artifacts.Store) {
 	} {
 		first := storetest.NewResult(t, s, name, map[string]string{"out": "first of " + name})
 		publishInto(t, artifacts.Alone(s), first)
-		errtest.None(t, c.spoil(first))
+		testkit.None(t, c.spoil(first))
 		winner := raceToPublish(t, s, c.s, name)
 		if got, err := artifacts.Lookup(t.Context(), c.s, first.Key); err != nil || got == nil || got.OutputsDigest() != winner {
 			t.Errorf("%s: then Lookup = %+v, %v", name, got, err)
 		}
-		valuetest.Is(t, len(listRecords(t, s, "nondeterminism/"+first.Key.Hex()+"/")), c.kept, name)
+		testkit.Is(t, len(listRecords(t, s, "nondeterminism/"+first.Key.Hex()+"/")), c.kept, name)
 	}
 }
 
@@ -241,12 +240,12 @@ func release(t *testing.T, s artifacts.Store) {
 	}
 	whole := func(key artifacts.Digest) bool {
 		r, err := artifacts.Lookup(ctx, artifacts.Alone(s), key)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return r != nil
 	}
 	let := func() artifacts.Freed {
 		freed, err := artifacts.Release(ctx, s, []artifacts.Digest{mine.Key}, nil, func(string, []byte) bool { return false })
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return freed
 	}
 	if freed := let(); freed != (artifacts.Freed{Results: 1, Bytes: 5000}) || whole(mine.Key) || !whole(kept.Key) {

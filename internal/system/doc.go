@@ -2,8 +2,8 @@
 // in its folder, which know nothing of redsi: files written completely or not at all (atomicfile), what is at a path
 // (filetype), wrappers of readers (readers), processes told apart (process), servers only for this machine (loopback),
 // text that is safe to show (escape), words for counts and sizes (words), a shell's words (shellwords), numbers and YAML
-// in data (values), whose fault an error is (fault), keys and signed documents (signature); errtest, valuetest and
-// filetest are for tests.
+// in data (values), whose fault an error is (fault), keys and signed documents (signature); testkit is
+// for tests.
 //
 // They import libraries, and nothing of this module outside of the folder. Begin with readers and atomicfile, which most
 // other packages use.

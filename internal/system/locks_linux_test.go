@@ -21,8 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/stores/dir"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestWithoutLocks: whoever takes a lock where the file system has none says where that is and what
@@ -42,7 +41,7 @@ func TestWithoutLocks(t *testing.T) {
 		}, "--state"},
 		"doctor": {func(folder string) error {
 			f := doctor.State(folder)
-			valuetest.That(t, !f.OK && strings.Contains(f.Do, "--state"), f)
+			testkit.That(t, !f.OK && strings.Contains(f.Do, "--state"), f)
 			return errors.New(f.Note)
 		}, "the embedded server"},
 		"store": {func(folder string) error {
@@ -52,7 +51,7 @@ func TestWithoutLocks(t *testing.T) {
 			}
 			return errors.Join(err, s.Records.Replace(t.Context(), "runs/1", []byte("a"), []byte("b")))
 		}, ""},
-		"steps' folders": {func(folder string) error { return errtest.Of(scratch.In(folder).New()) }, "TMPDIR"},
+		"steps' folders": {func(folder string) error { return testkit.Err(scratch.In(folder).New()) }, "TMPDIR"},
 		"environments": {func(folder string) error {
 			t.Setenv(realize.Variable, folder)
 			w := realize.Wanted{Name: "environment.py", Recipe: environment.Recipe{Platform: environment.Here()}, Packages: &libraries.Environment{}}
@@ -60,7 +59,7 @@ func TestWithoutLocks(t *testing.T) {
 			return err
 		}, realize.Variable},
 		"downloads": {func(folder string) error {
-			return errtest.Of(fetch.Get(t.Context(), fetch.Request{Partials: folder, Sources: []fetch.Source{{Raw: "http://127.0.0.1:1", URL: "http://127.0.0.1:1"}}}))
+			return testkit.Err(fetch.Get(t.Context(), fetch.Request{Partials: folder, Sources: []fetch.Source{{Raw: "http://127.0.0.1:1", URL: "http://127.0.0.1:1"}}}))
 		}, "--state"},
 		"project": {func(folder string) error {
 			path := filepath.Join(folder, lockfile.Name)
@@ -73,7 +72,7 @@ func TestWithoutLocks(t *testing.T) {
 		}, ""},
 	} {
 		folder := filepath.Join(t.TempDir(), "folder")
-		errtest.None(t, syscall.Mkdir(folder, 0o700))
+		testkit.None(t, syscall.Mkdir(folder, 0o700))
 		var err error
 		without(t, func() { err = c.do(folder) })
 		switch {
@@ -110,5 +109,5 @@ func without(t *testing.T, what func()) {
 		}
 		what()
 	}()
-	errtest.None(t, <-done)
+	testkit.None(t, <-done)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // mounts are lines as kernels and file systems write them; their options are of mounts that
@@ -64,7 +64,7 @@ func TestFileSystem(t *testing.T) {
 		t.Errorf("%q, and what is not there yet: %q", here, kind)
 	}
 	link := filepath.Join(dir, "link")
-	errtest.None(t, os.Symlink("/proc", link))
+	testkit.None(t, os.Symlink("/proc", link))
 	if kind, _ := FileSystem(link); kind != "proc" {
 		t.Errorf("a link to /proc: %q", kind)
 	}

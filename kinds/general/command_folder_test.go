@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/local"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -28,21 +27,21 @@ import (
 // and its standard input from the beginning.
 func TestUnbound(t *testing.T) {
 	root := t.TempDir()
-	s := errtest.Value(dir.Open(filepath.Join(root, "store")))(t)
+	s := testkit.Value(dir.Open(filepath.Join(root, "store")))(t)
 	x := step.NewIO(t.Context(), &Command, &stepio.Host{Store: artifacts.Alone(s), CacheDir: filepath.Join(root, "cache")}, slog.New(slog.DiscardHandler), nil)
 	var files []artifacts.File
 	for i := range 3 {
 		b := bytes.Repeat([]byte{byte('a' + i)}, local.Large+i)
-		d := errtest.Value(artifacts.PutBytes(t.Context(), s.Blobs, b))(t)
+		d := testkit.Value(artifacts.PutBytes(t.Context(), s.Blobs, b))(t)
 		files = append(files, artifacts.File{Name: fmt.Sprintf("sub/%d", i), Digest: d, Size: int64(len(b))})
 	}
-	tree := errtest.Value(artifacts.Tree("files", files))(t)
+	tree := testkit.Value(artifacts.Tree("files", files))(t)
 	one := artifacts.Artifact{Type: "file", Digest: files[2].Digest, Size: files[2].Size}
 	var c commandConfig
 	c.Inputs = map[string]step.Input{"t": {Artifact: &tree}}
 	folder := filepath.Join(root, "step")
 	in := &inputs{x: x, mount: true}
-	errtest.None(t, stageCommand(in, c, folder))
+	testkit.None(t, stageCommand(in, c, folder))
 	binds, err := in.binds()
 	if err != nil || len(binds) != 3 || !strings.HasSuffix(binds[0].To, "/2") {
 		t.Fatalf("%v, %v: want the largest first", binds, err)
@@ -53,18 +52,18 @@ func TestUnbound(t *testing.T) {
 		}
 		binds[i].From += ".gone"
 	}
-	sh := errtest.Value(command.Find("sh"))(t)
+	sh := testkit.Value(command.Find("sh"))(t)
 	var out bytes.Buffer
 	run := command.Run{Program: sh, Argv: []string{"sh", "-c", "cat in/t/sub/0 in/t/sub/1 in/t/sub/2 | wc -c; wc -c; ls -l in/t/sub | grep -c -- -r--r--r--; rm in/t/sub/0"},
 		Dir: folder, Stdout: &out, ExitCodes: []int{0}, Env: map[string]string{"PATH": os.Getenv("PATH")}, Binds: binds}
-	errtest.None(t, in.run(context.Background(), run, step.Input{Artifact: &one}))
+	testkit.None(t, in.run(context.Background(), run, step.Input{Artifact: &one}))
 	if got, want := strings.Fields(out.String()), fmt.Sprint([]int{3*local.Large + 3, local.Large + 2, 3}); fmt.Sprint(got) != want {
 		t.Errorf("printed %s, want %s", got, want)
 	}
 	if note := x.Notes(nil)[step.NotePrefix+"large inputs"]; !strings.HasPrefix(note, "copied: ") {
 		t.Errorf("noted %q", note)
 	}
-	errtest.None(t, in.unchanged())
+	testkit.None(t, in.unchanged())
 }
 
 // TestReadElsewhere: a container sees no mounts of the program that starts it.
@@ -72,7 +71,7 @@ func TestReadElsewhere(t *testing.T) {
 	for text, want := range map[string]bool{"docker run -v $PWD:/w x": true, "/usr/bin/podman": true, "exec sudo -u x wc": true,
 		"wc -l in/x": false, "python fit_docker.py": false, "result = sum(x)": false} {
 		for _, c := range []commandConfig{{Script: text}, {Argv: []string{"sh", "-c", text}}, {Files: map[string]string{"f": text}}} {
-			valuetest.Is(t, c.readElsewhere(), want, text)
+			testkit.Is(t, c.readElsewhere(), want, text)
 		}
 	}
 }

@@ -16,9 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -79,7 +77,7 @@ func TestCarriageReturns(t *testing.T) {
 // TestProblemsInOrder: the first problem of several at one path is the same each time.
 func TestProblemsInOrder(t *testing.T) {
 	c := commandConfig{Argv: []string{"./empty"}, Files: map[string]string{"empty": ""}, programConfig: programConfig{ExitCodes: []int{0}}}
-	errtest.None(t, checkCommand(c), "an empty script among files")
+	testkit.None(t, checkCommand(c), "an empty script among files")
 	for i := range 9 {
 		c.Files[fmt.Sprintf("in/%d", i)] = ""
 	}
@@ -96,7 +94,7 @@ func TestFolderThere(t *testing.T) {
 	const said = "FileExistsError: [Errno 17] File exists: 'res/a'"
 	for outputs, hint := range map[string]bool{"res/a/": true, "res/a/x": true, "other/x": false, "res": false} {
 		err := commandConfig{programConfig: programConfig{Outputs: []string{outputs}}}.withStrays(&command.ExitError{Argv: []string{"python"}, Code: 1, Tail: said}, t.TempDir())
-		valuetest.Is(t, strings.Contains(err.Error(), "exist_ok=True"), hint, outputs, err)
+		testkit.Is(t, strings.Contains(err.Error(), "exist_ok=True"), hint, outputs, err)
 	}
 }
 
@@ -118,7 +116,7 @@ func TestSecretsOfImage(t *testing.T) {
 func TestUnkeyed(t *testing.T) {
 	bin := t.TempDir()
 	for _, name := range []string{"uv", "conda", "Rscript", "perl", "awk"} {
-		filetest.Program(t, filepath.Join(bin, name), "\x7fELF")
+		testkit.Program(t, filepath.Join(bin, name), "\x7fELF")
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	const r, uv = "packages of R", "packages behind `uv run`"
@@ -162,7 +160,7 @@ func TestUnkeyed(t *testing.T) {
 		{commandConfig{Argv: []string{"Rscript"}, programConfig: programConfig{Environment: &environmentUse{Kind: "image"}}}, nil},
 	} {
 		x.is.ProgramLibraries = true
-		valuetest.Deep(t, x.is.unkeyed(), x.want, x.is.Argv, x.is.Script)
+		testkit.Deep(t, x.is.unkeyed(), x.want, x.is.Argv, x.is.Script)
 		x.is.ProgramLibraries = false
 		if got := x.is.unkeyed(); got != nil {
 			t.Errorf("%q without packages: %q", x.is.Argv, got)
@@ -186,7 +184,7 @@ func TestProgramElsewhere(t *testing.T) {
 	made := func() string {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"pyvenv.cfg": "home = /usr/bin\n", "bin/python3": "\x7fELF", "bin/tool": "#!" + dir + "/bin/python3\nimport tool\n"} {
-			filetest.Program(t, filepath.Join(dir, name), text)
+			testkit.Program(t, filepath.Join(dir, name), text)
 		}
 		return filepath.Join(dir, "bin")
 	}
@@ -204,20 +202,20 @@ func TestProgramElsewhere(t *testing.T) {
 	if _, err := one.programOf(t.Context(), "tool", one.Program); err != nil { // PATH has the other
 		t.Error(err)
 	}
-	file := errtest.Value(hashes{}.LocalFile(t.Context(), filepath.Join(there, "tool")))(t)
+	file := testkit.Value(hashes{}.LocalFile(t.Context(), filepath.Join(there, "tool")))(t)
 	c.Program = file.SHA256.Hex()
 	if given, err := resolved(there, c); err != nil || given.Program != c.Program {
 		t.Errorf("%v, %s, not the digest that was given", err, given.Program)
 	} else if _, err := given.programOf(t.Context(), "tool", given.Program); err != nil {
 		t.Error(err)
 	}
-	errtest.Says(t, errtest.Of(resolved(here, c)), " has the digest ")
+	testkit.ErrSays(t, testkit.Err(resolved(here, c)), " has the digest ")
 	c.Program = ""
 	pyenv := t.TempDir()
 	shim, version := filepath.Join(pyenv, "shims", "tool"), filepath.Join(pyenv, "versions", "3.11.7", "bin")
-	filetest.Program(t, shim, "#!/bin/sh\nexport PYENV_ROOT="+pyenv+"\n")
-	filetest.Write(t, filepath.Join(pyenv, "version"), "3.11.7\n")
-	errtest.None(t, errors.Join(os.MkdirAll(filepath.Dir(version), 0o755), os.Symlink(here, version)))
+	testkit.Program(t, shim, "#!/bin/sh\nexport PYENV_ROOT="+pyenv+"\n")
+	testkit.Write(t, filepath.Join(pyenv, "version"), "3.11.7\n")
+	testkit.None(t, errors.Join(os.MkdirAll(filepath.Dir(version), 0o755), os.Symlink(here, version)))
 	if stands, err := resolved(filepath.Dir(shim), c); err != nil || stands.Program != one.Program {
 		t.Errorf("%v, a stand-in counts as %s, not as what it starts", err, stands.Program)
 	} else if p, err := stands.programOf(t.Context(), "tool", stands.Program); err != nil || p.path != shim {
@@ -238,7 +236,7 @@ func TestTell(t *testing.T) {
 	}
 	tell(env, step.Granted{CPUs: 4, Memory: 12e9, Cards: "0,1"})
 	for name, want := range map[string]string{"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "4", "REDSI_CPUS": "4", "REDSI_MEMORY": "12000000000", "CUDA_VISIBLE_DEVICES": "0,1"} {
-		valuetest.Is(t, env[name], want, name)
+		testkit.Is(t, env[name], want, name)
 	}
 }
 
@@ -246,9 +244,9 @@ func TestTell(t *testing.T) {
 func TestLocalSources(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s*{1}?[2]")
 	for _, name := range []string{"b 1.txt", "b*{%2A}.txt"} {
-		filetest.Write(t, filepath.Join(dir, name), name)
+		testkit.Write(t, filepath.Join(dir, name), name)
 	}
-	s := errtest.Value(lockfile.Open(filepath.Join(dir, lockfile.Name), dir, ""))(t)
+	s := testkit.Value(lockfile.Open(filepath.Join(dir, lockfile.Name), dir, ""))(t)
 	for url, want := range map[string]string{
 		".":         "is not a regular file; a folder is written with a slash at its end",
 		"*.fastq":   "no file in " + dir + " fits *.fastq",
@@ -256,7 +254,7 @@ func TestLocalSources(t *testing.T) {
 		"nothing/x": "no such file or directory",
 	} {
 		_, err := resolveDownload(t.Context(), s, downloadConfig{URLs: []string{url}})
-		valuetest.That(t, err != nil && strings.HasSuffix(err.Error(), want), url, err)
+		testkit.That(t, err != nil && strings.HasSuffix(err.Error(), want), url, err)
 	}
 	// Of what is one, the letters of patterns in its path are themselves, also once it is absolute.
 	for url, want := range map[string]string{"b 1.txt": "b 1.txt", "b*{%2A}.txt": "b*{%2A}.txt", "*.txt": "b 1.txt, b*{%2A}.txt", "./": "b 1.txt, b*{%2A}.txt"} {

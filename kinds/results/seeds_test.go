@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func close12(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
@@ -52,7 +52,7 @@ func design() []observation {
 // so by 0.5, 1.5, 2 per seed; naive by -1, 1, 0 and 1, 1, 0, so by 0, 1, 0; both by
 // 0.25, 1.25, 1.
 func TestPairedEffects(t *testing.T) {
-	e := errtest.Value(effectsOf(design(), "nci", "html"))(t)
+	e := testkit.Value(effectsOf(design(), "nci", "html"))(t)
 	for _, want := range []struct {
 		group     string
 		mean, std float64
@@ -90,7 +90,7 @@ func TestPaperEffects(t *testing.T) {
 		}
 	}
 	check := func(observations []observation, from, to string, want ...float64) {
-		e := errtest.Value(effectsOf(observations, from, to))(t)
+		e := testkit.Value(effectsOf(observations, from, to))(t)
 		got := []float64{e.Groups["Atomic"].Mean, e.Groups["Naive"].Mean, e.Groups["Semantic"].Mean, e.Global.Mean}
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 0.0101 { // both sides are rounded
@@ -111,10 +111,10 @@ func TestPairedEffectsErrors(t *testing.T) {
 		}
 		want := fmt.Sprintf("%s, %s, %s, seed %d has no value", o.Group, o.Level, o.Other, o.Seed)
 		without := append(append([]observation{}, complete[:i]...), complete[i+1:]...)
-		errtest.Says(t, errtest.Of(effectsOf(without, "nci", "html")), want)
+		testkit.ErrSays(t, testkit.Err(effectsOf(without, "nci", "html")), want)
 	}
-	errtest.Says(t, errtest.Of(effectsOf(append(complete, complete[0]), "nci", "html")), "atomic, nci, title, seed 42 has two values")
+	testkit.ErrSays(t, testkit.Err(effectsOf(append(complete, complete[0]), "nci", "html")), "atomic, nci, title, seed 42 has two values")
 	for _, levels := range [][2]string{{"nci", "nci"}, {"x", "y"}} {
-		errtest.Says(t, errtest.Of(effectsOf(complete, levels[0], levels[1])), "no values to compare")
+		testkit.ErrSays(t, testkit.Err(effectsOf(complete, levels[0], levels[1])), "no values to compare")
 	}
 }

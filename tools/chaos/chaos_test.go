@@ -12,8 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // short are the rounds that every test of the tree does: a fault, and the seed
@@ -38,7 +37,7 @@ func TestShort(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/redsi").CombinedOutput(); err != nil {
 		t.Fatalf("build redsi: %v\n%s", err, out)
 	}
-	h := errtest.Value(newHarness(program, t.TempDir()))(t)
+	h := testkit.Value(newHarness(program, t.TempDir()))(t)
 	for i, c := range short {
 		named := faultNamed(c.fault)
 		if named == nil {
@@ -48,7 +47,7 @@ func TestShort(t *testing.T) {
 		f.shape = nil // one of the usual
 		t.Run(c.fault, func(t *testing.T) {
 			t.Parallel()
-			res := errtest.Value(h.round(t.Context(), c.seed, i, &f))(t)
+			res := testkit.Value(h.round(t.Context(), c.seed, i, &f))(t)
 			for _, v := range res.Violations {
 				t.Error(v)
 			}
@@ -114,6 +113,6 @@ func TestMarkOf(t *testing.T) {
 		`step.command.all`:        "all",
 		`step.extract.train`:      "",
 	} {
-		valuetest.Is(t, markOf(address), want, address)
+		testkit.Is(t, markOf(address), want, address)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // What is said of the parts waits for the end of the command that comes first; a part's failure does not end it.
@@ -27,11 +26,11 @@ func TestInstallAllBeside(t *testing.T) {
 		b := newBoard(&out)
 		o := options{header: "no such header", jobs: 1, first: tt.first, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
 		if !tt.table { // the part waits for this lock, and would for ever
-			held := errtest.Value(lock(t.Context(), filepath.Join(deps, "gotch", ".1-linux.lock"), quiet()))(t)
+			held := testkit.Value(lock(t.Context(), filepath.Join(deps, "gotch", ".1-linux.lock"), quiet()))(t)
 			defer held.Close()
 		}
-		errtest.Says(t, installAll(t.Context(), o, b), tt.want)
-		valuetest.Says(t, out.String(), "redsi: installing gotch\n", "into "+deps+", for all clones", "10 MB of downloads; about ")
+		testkit.ErrSays(t, installAll(t.Context(), o, b), tt.want)
+		testkit.Says(t, out.String(), "redsi: installing gotch\n", "into "+deps+", for all clones", "10 MB of downloads; about ")
 		if _, err := os.Stat(table); (err == nil) != tt.table {
 			t.Errorf("%s: its file: %v", tt.first, err)
 		}
@@ -70,7 +69,7 @@ func TestLeft(t *testing.T) {
 // Each part has a cost, or nothing could be said of its time.
 func TestCosts(t *testing.T) {
 	for name := range builders(options{}) {
-		valuetest.That(t, costs[name].cpu != 0 && costs[name].usual != 0, name, "has no cost")
+		testkit.That(t, costs[name].cpu != 0 && costs[name].usual != 0, name, "has no cost")
 	}
 }
 
@@ -90,7 +89,7 @@ func TestBoard(t *testing.T) {
 		"\x1b[2A\x1b[J" + "one: c\ntwo: b\n" +
 		"\x1b[2A\x1b[J" + "two: ready\none: c\n" +
 		"\x1b[1A\x1b[J"
-	valuetest.Is(t, out.String(), want)
+	testkit.Is(t, out.String(), want)
 
 	out.Reset()
 	b.drawn = 0
@@ -101,7 +100,7 @@ func TestBoard(t *testing.T) {
 		t.Errorf("printed %q while held", out.String())
 	}
 	b.release()
-	valuetest.Is(t, out.String(), "two: ready\none: a\n", "after it")
+	testkit.Is(t, out.String(), "two: ready\none: a\n", "after it")
 
 	out.Reset()
 	plain := newBoard(&out).part("one")
@@ -110,5 +109,5 @@ func TestBoard(t *testing.T) {
 	plain.state("due")
 	plain.state("too early again")
 	plain.end()
-	valuetest.Is(t, out.String(), "one: due\n")
+	testkit.Is(t, out.String(), "one: due\n")
 }

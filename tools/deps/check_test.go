@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // tools puts only the given programs on PATH: name -> what it prints.
@@ -18,12 +16,12 @@ func tools(t *testing.T, programs map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"sh", "sed", "awk"} {
-		path := errtest.Value(exec.LookPath(name))(t)
-		errtest.None(t, os.Symlink(path, filepath.Join(dir, name)))
+		path := testkit.Value(exec.LookPath(name))(t)
+		testkit.None(t, os.Symlink(path, filepath.Join(dir, name)))
 	}
 	for name, prints := range programs {
 		text := "#!/bin/sh\necho '" + prints + "'\n"
-		filetest.Program(t, filepath.Join(dir, name), text)
+		testkit.Program(t, filepath.Join(dir, name), text)
 	}
 	t.Setenv("PATH", dir)
 	t.Setenv("CXX", "")
@@ -50,7 +48,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script := errtest.Value(filepath.Abs("check.sh"))(t)
+			script := testkit.Value(filepath.Abs("check.sh"))(t)
 			tools(t, tt.programs)
 			out, err := exec.Command("sh", append([]string{script}, tt.ask...)...).CombinedOutput()
 			if (err != nil) != (len(tt.want) > 0) {
@@ -80,11 +78,11 @@ func makes(clone string, args ...string) *exec.Cmd {
 
 // The compiler flags must be the same in every clone, or gotch is compiled again.
 func TestFlagsNameNoClone(t *testing.T) {
-	clone := errtest.Value(filepath.Abs("../.."))(t)
+	clone := testkit.Value(filepath.Abs("../.."))(t)
 	out, err := makes(clone, "env", "REDSI_DEPS=/parts").CombinedOutput()
-	errtest.None(t, err, string(out))
+	testkit.None(t, err, string(out))
 	for _, key := range []string{"CGO_CFLAGS=-O2", "CGO_CXXFLAGS=-include /parts/", "CGO_LDFLAGS=-L/parts/", "REDSI_TEMPORAL_SERVER=/parts/", "REDSI_MINIO=/parts/"} {
-		valuetest.Says(t, string(out), "\n"+key)
+		testkit.Says(t, string(out), "\n"+key)
 	}
 	if strings.Contains(string(out), clone) {
 		t.Errorf("%s is named in:\n%s", clone, out)
@@ -93,14 +91,14 @@ func TestFlagsNameNoClone(t *testing.T) {
 
 // `make cuda` is one line where there is no CUDA, before any tool is asked for, and one where all is installed.
 func TestMakeCuda(t *testing.T) {
-	values := errtest.Value(readVersions("../versions.mk"))(t)
+	values := testkit.Value(readVersions("../versions.mk"))(t)
 	deps := t.TempDir()
 	for _, dir := range []string{
 		filepath.Join(deps, "libtorch", values["LIBTORCH_VERSION"]+"-linux-amd64"),
 		filepath.Join(deps, "cuda", values["LIBTORCH_VERSION"]+"-linux-amd64"),
 		filepath.Join(deps, "cuda-graphs", graphsName(t, values["LIBTORCH_VERSION"])),
 	} {
-		filetest.Write(t, filepath.Join(dir, doneFile), "")
+		testkit.Write(t, filepath.Join(dir, doneFile), "")
 	}
 	for _, tt := range []struct {
 		os, platform, want string
@@ -130,13 +128,13 @@ func TestMakeAsksFirst(t *testing.T) {
 		{"doctor", "go c++ cargo python3 pip && echo 'all tools are there'"},
 	} {
 		out, err := makes("../..", append(strings.Fields(tt.target), "-n", "OS=linux", "PLATFORM=linux-amd64", "REDSI_DEPS=/parts")...).Output()
-		errtest.None(t, err, tt.target)
+		testkit.None(t, err, tt.target)
 		if _, tools, _ := strings.Cut(string(out), "tools/deps/check.sh "); !strings.HasPrefix(tools, tt.tools+"\n") {
 			t.Errorf("make %s asks for %q, want %q", tt.target, strings.SplitN(tools, "\n", 2)[0], tt.tools)
 		}
 		shell := exec.Command("sh", "-n")
 		shell.Stdin = strings.NewReader(string(out))
 		out, err = shell.CombinedOutput()
-		errtest.None(t, err, "make", tt.target, string(out))
+		testkit.None(t, err, "make", tt.target, string(out))
 	}
 }

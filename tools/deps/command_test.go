@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestRunShown(t *testing.T) {
@@ -25,11 +24,11 @@ func TestRunShown(t *testing.T) {
 		t.Fatal("no error")
 	}
 	message := err.Error()
-	valuetest.Says(t, message, "builder: exit status 3", "line 50", "the reason")
+	testkit.Says(t, message, "builder: exit status 3", "line 50", "the reason")
 	if strings.Contains(message, "line 5\n") || strings.Contains(message, "bytes") {
 		t.Errorf("too much in %q", message)
 	}
-	valuetest.Is(t, len(taken), 1, taken)
+	testkit.Is(t, len(taken), 1, taken)
 }
 
 func TestRunShownInterrupted(t *testing.T) {
@@ -37,5 +36,5 @@ func TestRunShownInterrupted(t *testing.T) {
 	started := func(line string) bool { cancel(); return true }
 	// The grandchild holds the pipe open: it must end too, or this test never does.
 	err := runShown(ctx, partPlace{}, quiet(), "builder", exec.Command("sh", "-c", "sleep 600 & echo started; wait"), started)
-	errtest.Says(t, err, "builder: interrupted")
+	testkit.ErrSays(t, err, "builder: interrupted")
 }

@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const (
@@ -32,7 +30,7 @@ func library(t *testing.T, dir, name string, needs ...string) []byte {
 		args = append(args, filepath.Join(dir, need))
 	}
 	out, err := exec.Command("c++", args...).CombinedOutput()
-	errtest.None(t, err, string(out))
+	testkit.None(t, err, string(out))
 	return goldens.Text(t, path)
 }
 
@@ -92,7 +90,7 @@ func tree(t *testing.T, dir string) []string {
 		}
 		return err
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return names
 }
 
@@ -118,17 +116,17 @@ func TestCudaOrders(t *testing.T) {
 			x, deps := cudaIndex(t), t.TempDir()
 			for _, parts := range tt.steps {
 				out, err := x.install(t, deps, strings.Fields(parts)...)
-				errtest.None(t, err, parts, out)
+				testkit.None(t, err, parts, out)
 			}
-			valuetest.Is(t, strings.Join(x.asked(), " "), tt.asked, "downloaded")
+			testkit.Is(t, strings.Join(x.asked(), " "), tt.asked, "downloaded")
 			all := strings.Join(tt.steps, " ") + " "
 			for part, want := range map[string][]string{"cuda": whole, "cuda-kernels": empty} {
 				if strings.Contains(all, part+" ") {
-					valuetest.Deep(t, tree(t, filepath.Join(deps, part, "2.11.0-linux-amd64")), want, part)
+					testkit.Deep(t, tree(t, filepath.Join(deps, part, "2.11.0-linux-amd64")), want, part)
 				}
 			}
-			valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
-			valuetest.Is(t, filetest.Text(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "include", "ATen", "ATen.h")), "a header")
+			testkit.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
+			testkit.Is(t, testkit.Text(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "include", "ATen", "ATen.h")), "a header")
 		})
 	}
 }
@@ -136,43 +134,43 @@ func TestCudaOrders(t *testing.T) {
 // What is installed is told beforehand, with its size and time; a second run says and does nothing.
 func TestCudaSaysWhatItTakes(t *testing.T) {
 	x, deps := cudaIndex(t), t.TempDir()
-	out := errtest.Value(x.install(t, deps, "cuda"))(t)
-	valuetest.Says(t, out, "redsi: installing cuda\n", "into "+deps+", for all clones: 3.0 GB\n", "2.5 GB of downloads; about ",
+	out := testkit.Value(x.install(t, deps, "cuda"))(t)
+	testkit.Says(t, out, "redsi: installing cuda\n", "into "+deps+", for all clones: 3.0 GB\n", "2.5 GB of downloads; about ",
 		"at 10 MB a second the downloads take about 4 min", "cuda: ready in ")
-	valuetest.Is(t, filetest.Text(t, filepath.Join(deps, "cuda", "2.11.0-linux-amd64", "versions")), "torch 2.11.0\nnvidia-cublas 13.1.0.3\n")
+	testkit.Is(t, testkit.Text(t, filepath.Join(deps, "cuda", "2.11.0-linux-amd64", "versions")), "torch 2.11.0\nnvidia-cublas 13.1.0.3\n")
 	before := x.calls()
 	if out, err := x.install(t, deps, "cuda"); err != nil || out != "" || x.calls() != before {
 		t.Errorf("the second time: error %v, %d downloads, printed %q", err, x.calls()-before, out)
 	}
-	out = errtest.Value(x.install(t, deps, "cuda-kernels"))(t)
-	valuetest.Says(t, out, "for all clones: 0.0 MB\n", "0.0 MB of downloads")
+	out = testkit.Value(x.install(t, deps, "cuda-kernels"))(t)
+	testkit.Says(t, out, "for all clones: 0.0 MB\n", "0.0 MB of downloads")
 }
 
 // A library that no wheel has is found when the part is made, not when a card is used.
 func TestCudaIncomplete(t *testing.T) {
 	x, deps := cudaIndex(t, "libnew.so.1"), t.TempDir()
-	errtest.Says(t, errtest.Of(x.install(t, deps, "cuda")), "libtorch_cuda.so needs libnew.so.1, which no wheel of CUDA_linux-amd64 in ")
-	valuetest.Is(t, list(t, filepath.Join(deps, "cuda")), ".2.11.0-linux-amd64.lock", "left behind")
-	errtest.None(t, errtest.Of(x.install(t, deps, "cuda-kernels")), "the part that has empty ones of whatever is named")
+	testkit.ErrSays(t, testkit.Err(x.install(t, deps, "cuda")), "libtorch_cuda.so needs libnew.so.1, which no wheel of CUDA_linux-amd64 in ")
+	testkit.Is(t, list(t, filepath.Join(deps, "cuda")), ".2.11.0-linux-amd64.lock", "left behind")
+	testkit.None(t, testkit.Err(x.install(t, deps, "cuda-kernels")), "the part that has empty ones of whatever is named")
 	for _, platform := range []string{"darwin-arm64", "plan9-mips"} {
 		err := run(t.Context(), []string{"-versions", "../versions.mk", "-platform", platform, "cuda=" + filepath.Join(deps, "c", "1")}, &bytes.Buffer{})
-		errtest.Says(t, err, "no wheels are listed: add CUDA_"+platform)
+		testkit.ErrSays(t, err, "no wheels are listed: add CUDA_"+platform)
 	}
 }
 
 // The two platforms have the same libraries in the same versions.
 func TestCudaPlatformsAgree(t *testing.T) {
-	values := errtest.Value(readVersions("../versions.mk"))(t)
+	values := testkit.Value(readVersions("../versions.mk"))(t)
 	var lists [2][]string
 	for i, platform := range []string{"linux-amd64", "linux-arm64"} {
 		for _, list := range []string{"CUDA_", "HEADERS_"} {
-			wheels := errtest.Value(wheelsFor(values, list+platform))(t)
+			wheels := testkit.Value(wheelsFor(values, list+platform))(t)
 			for _, w := range wheels {
 				lists[i] = append(lists[i], w.distribution+" "+w.version)
 			}
 		}
 	}
-	valuetest.Deep(t, lists[0], lists[1])
+	testkit.Deep(t, lists[0], lists[1])
 }
 
 // Two makes that install parts of the same wheel do not write one file together.
@@ -187,5 +185,5 @@ func TestCudaBesideLibtorch(t *testing.T) {
 		})
 	}
 	group.Wait()
-	valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
+	testkit.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
 }

@@ -8,16 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // graphsName is the folder that the Makefile gives cuda-graphs on linux-amd64.
 func graphsName(t *testing.T, version string) string {
 	t.Helper()
 	source := "../../internal/model/tensor/cudagraph/"
-	sum := sha256.Sum256([]byte(filetest.Text(t, source+"library/graph.cc") + filetest.Text(t, source+"table.h")))
+	sum := sha256.Sum256([]byte(testkit.Text(t, source+"library/graph.cc") + testkit.Text(t, source+"table.h")))
 	return fmt.Sprintf("%s-%x-linux-amd64", version, sum[:6])
 }
 
@@ -43,7 +41,7 @@ func graphsIndex(t *testing.T) (x index, source string) {
 		"table.h":          "#define FROM_TABLE 3\n",
 		"library/graph.cc": "#include \"table.h\"\n#include <ATen/ATen.h>\n#include <cuda_runtime_api.h>\nint of[] = {FROM_TORCH, FROM_CRT, FROM_TABLE};\n",
 	} {
-		filetest.Write(t, filepath.Join(source, name), text)
+		testkit.Write(t, filepath.Join(source, name), text)
 	}
 	return newIndexOf(t, map[string][]string{"WHEELS_linux-amd64": {torchWheel, cudaWheel}, "HEADERS_linux-amd64": {crtWheel}}, files, files), source
 }
@@ -55,23 +53,23 @@ func TestGraphs(t *testing.T) {
 	deps := t.TempDir()
 	dir := filepath.Join(deps, "cuda-graphs", "2.11.0-0123-linux-amd64")
 	args := []string{"-graphs", source, "cuda-graphs=" + dir}
-	errtest.Says(t, errtest.Of(x.run(t, args...)), "cuda-graphs: it is compiled against libtorch: give libtorch=DIR too")
+	testkit.ErrSays(t, testkit.Err(x.run(t, args...)), "cuda-graphs: it is compiled against libtorch: give libtorch=DIR too")
 	args = append(args, "libtorch="+filepath.Join(deps, "libtorch", "2.11.0-linux-amd64"))
 	out, err := x.run(t, args...)
-	errtest.None(t, err, out)
-	valuetest.Says(t, out, "redsi: installing libtorch and cuda-graphs\n", "cuda-graphs: ready in ")
+	testkit.None(t, err, out)
+	testkit.Says(t, out, "redsi: installing libtorch and cuda-graphs\n", "cuda-graphs: ready in ")
 	want := []string{"done", graphsLibrary, "licenses/nvidia_cuda_crt-13.0.88/License", "licenses/nvidia_cuda_runtime-13.0.96/License"}
-	valuetest.Deep(t, tree(t, dir), want, "it holds")
-	valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
+	testkit.Deep(t, tree(t, dir), want, "it holds")
+	testkit.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
 	before := x.calls()
 	if out, err := x.run(t, args...); err != nil || out != "" || x.calls() != before {
 		t.Errorf("the second time: error %v, %d downloads, printed %q", err, x.calls()-before, out)
 	}
 
 	// A source that does not compile is told with the compiler's words, and leaves nothing.
-	filetest.Write(t, filepath.Join(source, "library", "graph.cc"), "int of = NO_SUCH_NAME;\n")
+	testkit.Write(t, filepath.Join(source, "library", "graph.cc"), "int of = NO_SUCH_NAME;\n")
 	args[2] = "cuda-graphs=" + filepath.Join(deps, "cuda-graphs", "2.11.0-4567-linux-amd64")
-	errtest.Says(t, errtest.Of(x.run(t, args...)), "NO_SUCH_NAME")
+	testkit.ErrSays(t, testkit.Err(x.run(t, args...)), "NO_SUCH_NAME")
 	if got := list(t, filepath.Join(deps, "cuda-graphs")); strings.Contains(strings.ReplaceAll(got, ".2.11.0-4567-linux-amd64.lock", ""), "4567") {
 		t.Errorf("left behind: %s", got)
 	}
@@ -81,7 +79,7 @@ func TestGraphs(t *testing.T) {
 func TestGraphsElsewhere(t *testing.T) {
 	deps := t.TempDir()
 	torch := filepath.Join(deps, "libtorch", "1")
-	filetest.Write(t, filepath.Join(torch, doneFile), "")
+	testkit.Write(t, filepath.Join(torch, doneFile), "")
 	err := run(t.Context(), []string{"-versions", "../versions.mk", "-platform", "darwin-arm64", "libtorch=" + torch, "cuda-graphs=" + filepath.Join(deps, "g", "1")}, &bytes.Buffer{})
-	errtest.Says(t, err, "no wheels are listed: add HEADERS_darwin-arm64")
+	testkit.ErrSays(t, err, "no wheels are listed: add HEADERS_darwin-arm64")
 }

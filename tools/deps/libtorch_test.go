@@ -13,9 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // makeWheel returns a zip archive of files that hold their own names.
@@ -34,10 +32,10 @@ func zipOf(t *testing.T, files map[string][]byte) []byte {
 	var archive bytes.Buffer
 	out := zip.NewWriter(&archive)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		entry := errtest.Value(out.Create(name))(t)
-		errtest.None(t, errtest.Of(entry.Write(files[name])))
+		entry := testkit.Value(out.Create(name))(t)
+		testkit.None(t, testkit.Err(entry.Write(files[name])))
 	}
-	errtest.None(t, out.Close())
+	testkit.None(t, out.Close())
 	return archive.Bytes()
 }
 
@@ -66,7 +64,7 @@ func newIndexOf(t *testing.T, lists map[string][]string, served, pinned map[stri
 	for _, variable := range slices.Sorted(maps.Keys(lists)) {
 		list += "\n" + variable + " ="
 		for _, name := range lists[variable] {
-			filetest.Write(t, filepath.Join(dir, name), served[name])
+			testkit.Write(t, filepath.Join(dir, name), served[name])
 			list += fmt.Sprintf(" \\\n  %x:%s", sha256.Sum256(pinned[name]), name)
 		}
 	}
@@ -79,10 +77,10 @@ test -e "$6" && have=$(wc -c < "$6")
 tail -c +$((have + 1)) "` + dir + `/$5" >> "$6"
 echo "bytes 1 2"
 `
-	filetest.Program(t, filepath.Join(dir, "python3"), script)
+	testkit.Program(t, filepath.Join(dir, "python3"), script)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	versions := filepath.Join(dir, "versions.mk")
-	filetest.Write(t, versions, list+"\n")
+	testkit.Write(t, versions, list+"\n")
 	return index{dir: dir, versions: versions}
 }
 
@@ -127,24 +125,24 @@ func TestLibtorch(t *testing.T) {
 			x := newIndex(t, tt.served, tt.pinned)
 			deps := t.TempDir()
 			downloads := filepath.Join(deps, "downloads")
-			errtest.None(t, os.MkdirAll(downloads, 0o755))
+			testkit.None(t, os.MkdirAll(downloads, 0o755))
 			for name, text := range tt.downloaded {
-				filetest.Write(t, filepath.Join(downloads, name), text)
+				testkit.Write(t, filepath.Join(downloads, name), text)
 			}
 			dir := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64")
 			out, err := x.run(t, "libtorch="+dir)
 			wantError(t, err, tt.err)
-			valuetest.Says(t, out, tt.shown)
-			valuetest.Is(t, x.calls(), tt.calls, "downloads")
+			testkit.Says(t, out, tt.shown)
+			testkit.Is(t, x.calls(), tt.calls, "downloads")
 			if tt.err != "" {
 				if complete(dir) {
 					t.Error("the part counts as installed")
 				}
 				return
 			}
-			valuetest.Is(t, list(t, filepath.Join(dir, "lib")), "libcudart.so.13 libgomp.so.1 libtorch_cpu.so")
-			valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "include", "ATen", "ATen.h")), "torch/include/ATen/ATen.h")
-			valuetest.Is(t, list(t, downloads), "", "left in downloads")
+			testkit.Is(t, list(t, filepath.Join(dir, "lib")), "libcudart.so.13 libgomp.so.1 libtorch_cpu.so")
+			testkit.Is(t, testkit.Text(t, filepath.Join(dir, "include", "ATen", "ATen.h")), "torch/include/ATen/ATen.h")
+			testkit.Is(t, list(t, downloads), "", "left in downloads")
 		})
 	}
 }
@@ -152,10 +150,10 @@ func TestLibtorch(t *testing.T) {
 func TestUnpackRefusesPathsOutside(t *testing.T) {
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "a.whl")
-	filetest.Write(t, archive, makeWheel(t, "torch/include/../../../evil.h"))
+	testkit.Write(t, archive, makeWheel(t, "torch/include/../../../evil.h"))
 	// The reader may refuse such a name by itself; either way nothing is written.
-	errtest.Some(t, errtest.Of(unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles)))
-	valuetest.Is(t, list(t, dir), "a.whl", "the folder holds")
+	testkit.Some(t, testkit.Err(unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles)))
+	testkit.Is(t, list(t, dir), "a.whl", "the folder holds")
 }
 
 // A folder of wheels is an index too, to pip itself.
@@ -171,10 +169,10 @@ func TestFolderOfWheels(t *testing.T) {
 		"tiny-1.0.dist-info/WHEEL":    []byte("Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
 		"tiny-1.0.dist-info/RECORD":   []byte("tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n"),
 	})
-	filetest.Write(t, filepath.Join(dir, name), data)
+	testkit.Write(t, filepath.Join(dir, name), data)
 	t.Setenv("PIP_FIND_LINKS", dir)
 	t.Setenv("PIP_NO_INDEX", "1")
-	w := errtest.Value(parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name)))(t)
+	w := testkit.Value(parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name)))(t)
 	var out strings.Builder
-	errtest.None(t, errtest.Of(w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny"))), &out)
+	testkit.None(t, testkit.Err(w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny"))), &out)
 }

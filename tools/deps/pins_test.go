@@ -9,9 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // kernelsPart is the folder of the part cuda-kernels.
@@ -29,19 +27,19 @@ var pin = regexp.MustCompile(`(?m)^Requires-Dist: (nvidia-[a-z0-9-]+)==([0-9.]+?
 // The wheels of NVIDIA are those that torch asks for, and the set of versions that it names.
 func TestCudaPins(t *testing.T) {
 	dir := kernelsPart(t)
-	values := errtest.Value(readVersions("../versions.mk"))(t)
-	toolkit := errtest.Value(wheelsFor(values, "TOOLKIT"))(t)
-	torch := filetest.Text(t, filepath.Join(dir, "metadata", "torch-"+values["LIBTORCH_VERSION"]))
+	values := testkit.Value(readVersions("../versions.mk"))(t)
+	toolkit := testkit.Value(wheelsFor(values, "TOOLKIT"))(t)
+	torch := testkit.Text(t, filepath.Join(dir, "metadata", "torch-"+values["LIBTORCH_VERSION"]))
 	want := "]==" + toolkit[0].version + ";"
-	valuetest.Says(t, torch, "Requires-Dist: cuda-toolkit[", want)
+	testkit.Says(t, torch, "Requires-Dist: cuda-toolkit[", want)
 	asked := map[string]string{}
-	for _, text := range []string{torch, filetest.Text(t, filepath.Join(dir, "metadata", "cuda_toolkit-"+toolkit[0].version))} {
+	for _, text := range []string{torch, testkit.Text(t, filepath.Join(dir, "metadata", "cuda_toolkit-"+toolkit[0].version))} {
 		for _, m := range pin.FindAllStringSubmatch(text, -1) {
 			asked[m[1]] = m[2]
 		}
 	}
 	for _, list := range []string{"CUDA_linux-amd64", "WHEELS_linux-amd64", "HEADERS_linux-amd64"} {
-		wheels := errtest.Value(wheelsFor(values, list))(t)
+		wheels := testkit.Value(wheelsFor(values, list))(t)
 		for _, w := range wheels {
 			if w.distribution != "torch" && asked[w.distribution] != w.version {
 				t.Errorf("%s has %s %s, torch asks for %q", list, w.distribution, w.version, asked[w.distribution])
@@ -54,8 +52,8 @@ func TestCudaPins(t *testing.T) {
 // one for is what no wheel of libtorch's has.
 func TestCudaNeeds(t *testing.T) {
 	dir := kernelsPart(t)
-	values := errtest.Value(readVersions("../versions.mk"))(t)
-	wheels := errtest.Value(wheelsFor(values, "CUDA_linux-amd64"))(t)
+	values := testkit.Value(readVersions("../versions.mk"))(t)
+	wheels := testkit.Value(wheelsFor(values, "CUDA_linux-amd64"))(t)
 	needed := strings.Fields(list(t, filepath.Join(dir, "nvidia", "cu13", "lib")))
 	if len(needed) < 10 {
 		t.Fatalf("only %q", needed)
@@ -74,5 +72,5 @@ func TestCudaNeeds(t *testing.T) {
 		}
 	}
 	unmet, err := unmetLibraries(dir)
-	valuetest.That(t, err == nil && len(unmet) <= 0, "nobody has", unmet, err)
+	testkit.That(t, err == nil && len(unmet) <= 0, "nobody has", unmet, err)
 }

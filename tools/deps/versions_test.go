@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestReadVersions(t *testing.T) {
@@ -27,23 +25,23 @@ func TestReadVersions(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "versions.mk")
-			filetest.Write(t, path, tt.text)
+			testkit.Write(t, path, tt.text)
 			got, err := readVersions(path)
 			wantError(t, err, tt.err)
-			valuetest.Deep(t, got, tt.want)
+			testkit.Deep(t, got, tt.want)
 		})
 	}
 }
 
 func TestParseWheel(t *testing.T) {
 	sum := strings.Repeat("0a", 32)
-	got := errtest.Value(parseWheel(sum + ":nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"))(t)
+	got := testkit.Value(parseWheel(sum + ":nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"))(t)
 	if got.distribution != "nvidia-cuda-runtime" || got.version != "13.0.96" || got.sha256 != sum {
 		t.Errorf("got %+v", got)
 	}
 	want := []string{"--no-deps", "--only-binary=:all:", "--python-version", "3.11",
 		"--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_17_x86_64"}
-	valuetest.Deep(t, got.pipOptions(), want, "options")
+	testkit.Deep(t, got.pipOptions(), want, "options")
 
 	for _, bad := range []string{
 		"", "torch-2.11.0-cp311-cp311-linux.whl", "zz:torch-2.11.0-cp311-cp311-linux.whl", sum[:62] + ":torch-1-a-b-c.whl",
@@ -57,7 +55,7 @@ func TestParseWheel(t *testing.T) {
 
 // The pinned versions are written in versions.mk and, for what is a Go module, in a go.mod.
 func TestPinnedVersions(t *testing.T) {
-	values := errtest.Value(readVersions("../versions.mk"))(t)
+	values := testkit.Value(readVersions("../versions.mk"))(t)
 	for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-arm64"} {
 		wheels, err := wheelsFor(values, "WHEELS_"+platform)
 		if err != nil {
@@ -77,7 +75,7 @@ func TestPinnedVersions(t *testing.T) {
 			t.Errorf("%s: the first wheel is %s, LIBTORCH_VERSION %s", platform, first.file, values["LIBTORCH_VERSION"])
 		}
 	}
-	errtest.Says(t, errtest.Of(wheelsFor(values, "WHEELS_plan9-mips")), "WHEELS_plan9-mips")
+	testkit.ErrSays(t, testkit.Err(wheelsFor(values, "WHEELS_plan9-mips")), "WHEELS_plan9-mips")
 	for _, pin := range []struct{ mod, module, name string }{
 		{"../../go.mod", "github.com/sugarme/gotch", "GOTCH_VERSION"},
 		{"../../go.mod", tokenizersModule, "TOKENIZERS_VERSION"},

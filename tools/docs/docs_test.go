@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const page = "text\n" +
@@ -21,13 +19,13 @@ const page = "text\n" +
 	"````\n```sh\nnot a command\n```\n````\n"
 
 func TestBlocks(t *testing.T) {
-	got := errtest.Value(Blocks("p.md", page))(t)
+	got := testkit.Value(Blocks("p.md", page))(t)
 	want := []Block{
 		{File: "p.md", Commands: []Command{{Line: 3, Text: "make a   # why"}, {Line: 6, Text: "long \\\n  more"}}},
 		{File: "p.md", Exit: 2, In: "sub", Commands: []Command{
 			{Line: 12, Text: "ls x", Shown: []string{"x", "…"}, Check: true}, {Line: 15, Text: "true", Check: true}}},
 	}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	for name, text := range map[string]string{
 		"does not end":          "```sh\nls\n",
 		"is ```console":         "```\n$ ls\n```\n",
@@ -73,7 +71,7 @@ func TestMismatch(t *testing.T) {
 			varies = regexp.MustCompile(c.varies)
 		}
 		at, _ := Mismatch(strings.Split(c.shown, "\n"), strings.Split(c.printed, "\n"), varies)
-		valuetest.Is(t, at, c.at, c.shown, c.printed)
+		testkit.Is(t, at, c.at, c.shown, c.printed)
 	}
 }
 
@@ -93,7 +91,7 @@ func TestTrial(t *testing.T) {
 		{"<!-- docs: until ready -->\n```sh\ntrue\n```\n", 1, 1},
 	} {
 		dir := t.TempDir()
-		blocks := errtest.Value(Blocks("p.md", c.page))(t)
+		blocks := testkit.Value(Blocks("p.md", c.page))(t)
 		var said strings.Builder
 		tr := &trial{w: &said, shell: &Shell{dir, os.Environ(), t.TempDir()}}
 		if err := tr.blocks(t.Context(), blocks); err != nil || tr.ran != c.ran || tr.failed != c.failed {
@@ -107,9 +105,9 @@ func TestTerminal(t *testing.T) {
 	t.Setenv("MAKELEVEL", "2")
 	t.Setenv("MAKEFLAGS", "w")
 	dir := t.TempDir()
-	filetest.Write(t, filepath.Join(dir, "Makefile"), "hello:\n\t@echo hello\n")
+	testkit.Write(t, filepath.Join(dir, "Makefile"), "hello:\n\t@echo hello\n")
 	printed, exit, err := (&Shell{dir, terminal(os.Environ()), t.TempDir()}).Run(t.Context(), "make hello", "")
-	valuetest.That(t, printed == "hello\n" && exit == 0 && err == nil, printed, "exit", exit, err)
+	testkit.That(t, printed == "hello\n" && exit == 0 && err == nil, printed, "exit", exit, err)
 }
 
 // TestExamples reads a program's help texts.
@@ -123,16 +121,16 @@ case "$*" in
 "b --help") printf 'B.\n\nExamples:\n  prog b\n\nFlags:\n';;
 esac
 `
-	filetest.Program(t, program, script)
+	testkit.Program(t, program, script)
 	s := &Shell{dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")), t.TempDir()}
-	special := errtest.Value(Specials("# remark\nprog b | not run: needs b\n"))(t)
-	blocks := errtest.Value(Examples(context.Background(), s, "prog", special))(t)
+	special := testkit.Value(Specials("# remark\nprog b | not run: needs b\n"))(t)
+	blocks := testkit.Value(Examples(context.Background(), s, "prog", special))(t)
 	var got []string
 	for _, b := range blocks {
 		got = append(got, b.File+": "+strings.TrimSpace(b.Commands[0].Text)+b.NotRun)
 	}
 	want := []string{"prog a --help: prog a x   # why", "prog a --help: prog a y", "prog b --help: prog bneeds b"}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	if _, err := Examples(context.Background(), s, "prog", []Special{{"prog c", "long"}}); err == nil {
 		t.Error("an old line is not told")
 	}
@@ -145,5 +143,5 @@ func TestDocumentation(t *testing.T) {
 		t.Skip("builds redsi with libtorch, and trains")
 	}
 	var said strings.Builder
-	errtest.None(t, run(t.Context(), &said, filepath.Join("..", ".."), t.TempDir(), false, nil), said.String())
+	testkit.None(t, run(t.Context(), &said, filepath.Join("..", ".."), t.TempDir(), false, nil), said.String())
 }

@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestListOfClaims: docs/reproduction-tables.md lists the sentences that can fail, and what holds them.
 func TestListOfClaims(t *testing.T) {
-	list := errtest.Value(readSentences("../../" + sentencesFile))(t)
+	list := testkit.Value(readSentences("../../" + sentencesFile))(t)
 	var b strings.Builder
 	b.WriteString("\n| the paper says | compared in |\n|---|---|\n")
 	for _, l := range list {
@@ -35,7 +34,7 @@ func compareDoc(t *testing.T, name, want string) {
 	case !ok1 || !ok2:
 		t.Fatalf("%s has not the marks %q and %q", path, begin, end)
 	case *goldens.Update:
-		filetest.Write(t, path, before+begin+want+end+after)
+		testkit.Write(t, path, before+begin+want+end+after)
 	case have != want:
 		t.Errorf("%s is not up to date: run with -update and read the difference\n%s", path, want)
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // mutant is one way in which a run could be wrong.
@@ -163,7 +163,7 @@ func TestMutations(t *testing.T) {
 			cells := maps.Clone(sh.cells)
 			maps.Copy(cells, m.cells)
 			now, err := sh.judge(cells)
-			errtest.None(t, err, sh.address)
+			testkit.None(t, err, sh.address)
 			one, met := tally{all: 1}, map[render.Verdict]bool{}
 			for i, c := range now {
 				broken[i] = broken[i] || c.Verdict == render.Broken

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const tex = `%% file: main.tex
@@ -215,7 +215,7 @@ func TestRun(t *testing.T) {
 			texts[c.in] = changed
 		}
 		for ext, name := range map[string]string{"tex": "paper.tex", "hcl": "paper.hcl", "csv": sentencesFile} {
-			filetest.Write(t, filepath.Join(dir, name), texts[ext])
+			testkit.Write(t, filepath.Join(dir, name), texts[ext])
 		}
 		var out, errs bytes.Buffer
 		code := run([]string{"-f", filepath.Join(dir, "paper.hcl"), filepath.Join(dir, "paper.tex")}, &out, &errs)

@@ -13,8 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -29,7 +28,7 @@ type planned struct {
 // planOf evaluates pipelines.hcl at full scale in a reading.
 func planOf(t *testing.T, reading string) map[string]planned {
 	t.Helper()
-	src := errtest.Value(syntax.Read(filepath.Join("..", "..", "pipelines.hcl")))(t)
+	src := testkit.Value(syntax.Read(filepath.Join("..", "..", "pipelines.hcl")))(t)
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}, Vars: map[string]string{"reading": reading}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
@@ -46,11 +45,11 @@ func planOf(t *testing.T, reading string) map[string]planned {
 		}
 		s := byAddress[address]
 		var config map[string]any
-		errtest.None(t, json.Unmarshal(s.Task.Config, &config))
+		testkit.None(t, json.Unmarshal(s.Task.Config, &config))
 		bound := follow(config, func(ref map[string]any) any {
 			return []any{content(ref["step"].(string)), ref["output"]}
 		})
-		b := errtest.Value(json.Marshal(bound))(t)
+		b := testkit.Value(json.Marshal(bound))(t)
 		block, _, _ := strings.Cut(address, "[")
 		done := planned{step: block, config: config, whole: string(s.Task.Config), content: fmt.Sprintf("%s %x", s.Task.Kind, sha256.Sum256(b))}
 		out[address] = done
@@ -131,7 +130,7 @@ func TestReadings(t *testing.T) {
 			differing(p.config, r.config, "", c.options)
 		}
 	}
-	valuetest.Is(t, len(paper), len(released))
+	testkit.Is(t, len(paper), len(released))
 	var b strings.Builder
 	b.WriteString("\n| steps | shared | different | by their own |\n|---|--:|--:|---|\n")
 	for _, step := range slices.Sorted(maps.Keys(counts)) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // sheet is a table or figure with the paper's numbers and texts in its cells, as an exact rebuild would give it.
@@ -106,7 +106,7 @@ func sheets(t *testing.T, file string) []*sheet {
 		out, places = append(out, sh), append(places, at)
 		return nil
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for i := len(out) - 1; i >= 0; i-- {
 		for _, c := range claims {
 			out[i].expect = append(out[i].expect, c.expect[out[i].address]...)

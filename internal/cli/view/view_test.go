@@ -28,9 +28,8 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/journal"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/escape"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -131,7 +130,7 @@ func TestCost(t *testing.T) {
 	}
 	text := Cost(&estimate.Estimate{Cost: estimate.Cost{Steps: 12, Unknown: 2, P50: 5 * 3600, P90: 7 * 3600, GPU: 4, Bytes: 4e9, Unsized: 2, Download: 3e9, Sources: 5, Unfetched: 1}, GPUSteps: 3})
 	for _, want := range []string{"12 steps", "5 h 0 min; 7 h 0 min", "4 h 0 min of it", "2 steps without history", "3.0 GB from 4 sources, 1 source of unknown size", "4.0 GB"} {
-		valuetest.Says(t, text, want)
+		testkit.Says(t, text, want)
 	}
 }
 
@@ -149,7 +148,7 @@ func TestProgress(t *testing.T) {
 		{"the step knows better", step.Progress{Done: 300, Total: 400, Unit: "steps", LeftS: 150, Note: "loss 1"}, 10 * time.Second, " 75 %  300 of 400 steps, 2 min 30 s left  loss 1"},
 		{"a note alone", step.Progress{Note: "attempt 2, after: disk full"}, time.Minute, "attempt 2, after: disk full"},
 	} {
-		valuetest.Is(t, Progress(tt.p, tt.elapsed), tt.want, tt.name)
+		testkit.Is(t, Progress(tt.p, tt.elapsed), tt.want, tt.name)
 	}
 }
 
@@ -248,7 +247,7 @@ func TestBlockWidths(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		NewLive(NewScreen(&b), Style{}, width).Update(s, work, "waiting for the store", now)
-		valuetest.Is(t, "\n"+b.String(), want, width)
+		testkit.Is(t, "\n"+b.String(), want, width)
 	}
 }
 
@@ -297,7 +296,7 @@ func TestQueuedIsSilent(t *testing.T) {
 	s.Steps[0].Status = runs.Running
 	l.Update(s, map[string]drive.Work{"step.a": {Began: now.Add(15 * time.Second)}}, "", now.Add(17*time.Second))
 	want := "waiting for a worker\n0 running, 1 queued, 1 to do of 2\nRUN    step.a  \n"
-	valuetest.Is(t, b.String(), want)
+	testkit.Is(t, b.String(), want)
 }
 
 // TestScreen: what others write stands above the block.
@@ -311,7 +310,7 @@ func TestScreen(t *testing.T) {
 	s.Show(nil)
 	up := "\x1b[2A\x1b[J"
 	want := "one\ntwo\n" + up + "a warning\none\ntwo\n" + up + "half a line\none\ntwo\n" + up
-	valuetest.Is(t, b.String(), want)
+	testkit.Is(t, b.String(), want)
 }
 
 // A block of a module, too, says how many steps it had last time.
@@ -324,7 +323,7 @@ func TestPlanPieces(t *testing.T) {
 MAYBE  module.m["k"].a.b  1 maybe, 4 last time  no history
 MAYBE  table              1 maybe               no history
 `
-	valuetest.Is(t, strings.ReplaceAll(b.String(), "  \n", "\n"), want)
+	testkit.Is(t, strings.ReplaceAll(b.String(), "  \n", "\n"), want)
 }
 
 // Notes stand below each other whatever letters an address has.
@@ -357,7 +356,7 @@ func TestEvents(t *testing.T) {
 {"block":["       0 running, 0 to do of 3"],"counts":{"failed":1,"hit":1,"skipped":1},"done":3,"event":"state","format":"redsi-progress/1","news":["FAIL   step.b  no","       room\\x1b[2J","SKIP   step.c  "],"steps":[{"i":0,"address":"step.b","status":"failed","key":"","error":"no\nroom\u001b[2J"},{"i":0,"address":"step.c","status":"skipped","key":""}],"total":3}
 {"event":"said","format":"redsi-progress/1","news":["a\\nb"]}
 `
-	valuetest.Is(t, b.String(), want)
+	testkit.Is(t, b.String(), want)
 }
 
 type closed struct{}
@@ -368,7 +367,7 @@ func TestEventsWithoutReader(t *testing.T) {
 	gone := 0
 	e := NewEvents(closed{}, 80, func() { gone++ })
 	e.Update(workflows.State{}, nil, "", time.Unix(9, 0))
-	valuetest.Is(t, gone, 1, "the end of the reader was noticed times")
+	testkit.Is(t, gone, 1, "the end of the reader was noticed times")
 }
 
 // nasty is text that takes a terminal over: it writes the clipboard, clears the
@@ -466,7 +465,7 @@ func TestExact(t *testing.T) {
 	}
 	b.Reset()
 	valid := strings.ToValidUTF8(nasty, "")
-	errtest.None(t, WriteJSON(&b, map[string]string{valid: valid}))
+	testkit.None(t, WriteJSON(&b, map[string]string{valid: valid}))
 	var back map[string]string
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back[valid] != valid {
 		t.Errorf("%q, %v", back, err)
@@ -499,7 +498,7 @@ func TestWriteJSONLists(t *testing.T) {
 			Any: []any(nil), Some: []inner{{}}, By: map[string]inner{"k": {}}},
 	} {
 		var b, tight bytes.Buffer
-		errtest.None(t, WriteJSON(&b, v))
+		testkit.None(t, WriteJSON(&b, v))
 		if err := json.Compact(&tight, b.Bytes()); err != nil || tight.String() != want {
 			t.Errorf("%s, not %s: %v", tight.String(), want, err)
 		}

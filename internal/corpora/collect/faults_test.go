@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestFaults: every bad record is named by file and line, or left out and counted.
@@ -90,10 +89,10 @@ func TestFaults(t *testing.T) {
 			r, err := collected(t, files, nil, o, c.how)
 			switch {
 			case c.reason == "":
-				errtest.Says(t, err, c.want)
+				testkit.ErrSays(t, err, c.want)
 				return
 			case c.documents == 0:
-				errtest.Says(t, err, "no document remains of the 0 that were read")
+				testkit.ErrSays(t, err, "no document remains of the 0 that were read")
 			case err != nil:
 				t.Fatal(err)
 			case r.coll.Report.Union != c.documents || r.questions.Report.Test.Asked != c.stillAsked:
@@ -114,7 +113,7 @@ func TestMissing(t *testing.T) {
 		Judgments: {memory("r", "1 0 a 1\n1 0 a 1\n1 0 nowhere 1\n2 0 nowhere 1\n3 0 a 0\n9 0 a 1\n4 0 b 1\n")},
 	}
 	r, err := collected(t, files, nil, Options{Relevant: 1, Drop: true}, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	q := r.questions.Report
 	if q.Unknown != 1 || q.Repeated != 1 || q.Unjudged != 1 || q.Assumed != 3 || q.Test.Missing != 2 || q.Test.Dropped != 1 || q.Test.Documentless != 2 || q.Test.Asked != 1 {
 		t.Errorf("%+v", q)
@@ -122,12 +121,12 @@ func TestMissing(t *testing.T) {
 	if d := r.coll.Report; d.Empty != 1 || d.Dropped != 1 || d.Union != 1 {
 		t.Errorf("%+v", d)
 	}
-	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil)), `r:6: the judgment of query "9" and document "a": the query is in none of the files of queries`)
+	testkit.ErrSays(t, testkit.Err(collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil)), `r:6: the judgment of query "9" and document "a": the query is in none of the files of queries`)
 	files[Judgments] = []File{memory("r", "1 0 nowhere 1\n")}
-	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil)), `the judgment of test query "1" and document "nowhere": the document is in none of the files of documents`)
-	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), "none of the 4 queries has a relevant document")
+	testkit.ErrSays(t, testkit.Err(collected(t, files, nil, Options{Relevant: 1, AllKnown: true}, nil)), `the judgment of test query "1" and document "nowhere": the document is in none of the files of documents`)
+	testkit.ErrSays(t, testkit.Err(collected(t, files, nil, Options{Relevant: 1}, nil)), "none of the 4 queries has a relevant document")
 	files[Documents] = []File{memory("d", "a\t \nb\t \n")}
-	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), "none of the 2 documents has a text")
+	testkit.ErrSays(t, testkit.Err(collected(t, files, nil, Options{Relevant: 1}, nil)), "none of the 2 documents has a text")
 }
 
 // TestSplitsDisagree: a query is of one split.
@@ -136,7 +135,7 @@ func TestSplitsDisagree(t *testing.T) {
 		Documents: {memory("d", "a\tone\n")}, Queries: {memory("train.tsv", "1\twho\n")}, Judgments: {memory("test.tsv", "1\ta\n")},
 	}
 	_, err := collected(t, files, map[string]nq.Split{"train.tsv": nq.Train, "test.tsv": nq.Test}, Options{Relevant: 1}, nil)
-	errtest.Says(t, err, `test.tsv:1: query "1" is of split train and judged for split test`)
+	testkit.ErrSays(t, err, `test.tsv:1: query "1" is of split train and judged for split test`)
 }
 
 // TestWriteFails: what takes documents may fail, which is not a fault of the file.
@@ -144,7 +143,7 @@ func TestWriteFails(t *testing.T) {
 	q := NewQuestions(Options{Policy: Policy{Skip: true}, Relevant: 1})
 	full := errors.New("the disk is full")
 	_, err := NewCollection(q).ReadDocuments(t.Context(), memory("d", "a\tone\n"), Reading{Format: Auto}, func(*Document) error { return full })
-	valuetest.That(t, errors.As(err, new(*Unwritten)) && errors.Is(err, full) && err.Error() == full.Error(), err)
+	testkit.That(t, errors.As(err, new(*Unwritten)) && errors.Is(err, full) && err.Error() == full.Error(), err)
 }
 
 // TestElements: what TREC's files have around texts.
@@ -186,14 +185,14 @@ Identify
 `
 	files := map[Role][]File{Documents: {memory("d", docs)}, Queries: {memory("t", topics)}, Judgments: {memory("r", "7 0 FT911-1 1\n301 0 2 1\n-1 0 2 1\n")}}
 	r, err := collected(t, files, nil, Options{Relevant: 1}, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, want := range []string{
 		`document 0 "FT911-1" "FT 14 MAY 91 / (CORRECTED) Jubilee" "Fish & chips <b> \na < b\nmore"`,
 		`document 1 "2" "" "without a text  of its own"`,
 		`query 0 "7" test "coronavirus origin"`, `query 1 "301" test "International Organized Crime"`,
 		`query 2 "-1" test "A two-year-old, with salt & pepper."`,
 	} {
-		valuetest.Says(t, r.text, want)
+		testkit.Says(t, r.text, want)
 	}
 	how := map[Role]Reading{Queries: {Fields: map[string]string{"text": "question"}}, Documents: {Fields: map[string]string{"text": "HEADLINE"}}}
 	files[Queries] = []File{memory("t", topics[:strings.Index(topics, "<top>")])}
@@ -224,12 +223,12 @@ func TestTables(t *testing.T) {
 		{"a likelier name", `{"_id": "b", "body": "no", "text": "one", "id": "a"}` + "\n", Reading{}, `"a" "" "one"`},
 	} {
 		r, err := collected(t, map[Role][]File{Documents: {memory("d", c.text)}}, nil, Options{Relevant: 1}, map[Role]Reading{Documents: c.how})
-		valuetest.That(t, err == nil && strings.Contains(r.text, c.want), c.name, err, r.text)
+		testkit.That(t, err == nil && strings.Contains(r.text, c.want), c.name, err, r.text)
 	}
 	qrels := "query-id\tcorpus-id\tscore\n\"a \"\"b\"\"\"\td\t1\n"
 	r, err := collected(t, map[Role][]File{Documents: {memory("d", "d\tone\n")}, Queries: {memory("q", "a \"b\"\twho\n")}, Judgments: {memory("r", qrels)}}, nil, Options{Relevant: 1}, nil)
-	errtest.None(t, err, r.text)
-	valuetest.Is(t, r.questions.Report.Test.Asked, 1, r.text)
+	testkit.None(t, err, r.text)
+	testkit.Is(t, r.questions.Report.Test.Asked, 1, r.text)
 }
 
 // TestGrades: what is relevant, and how much.
@@ -239,7 +238,7 @@ func TestGrades(t *testing.T) {
 		Judgments: {memory("r", "1 0 a 3\n1 0 b 1\n1 0 c -2\n2 0 b 1.0\n")},
 	}
 	r, err := collected(t, files, nil, Options{Relevant: 2, Keep: KeepJudged}, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if !strings.HasSuffix(r.text, "query 0 \"1\" test \"who\" 0 3\ntrain\ndev\ntest\n0 0 0 3\n0 0 1 1\n0 0 2 -2\n") || r.coll.Report.Unjudged != 1 || r.questions.Report.Unjudged != 1 {
 		t.Errorf("%s\n%+v", r.text, r.questions.Report)
 	}
@@ -258,7 +257,7 @@ func TestManyJudgments(t *testing.T) {
 		t.Errorf("%v %+v", err, r.questions.Report)
 	}
 	files[Judgments] = []File{memory("r", qrels.String()+"q 0 199 2\n")}
-	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), "judged twice, with grades 1 and 2")
+	testkit.ErrSays(t, testkit.Err(collected(t, files, nil, Options{Relevant: 1}, nil)), "judged twice, with grades 1 and 2")
 }
 
 // TestDraw: shares are as asked, what has the same words is together, and neither order nor
@@ -271,7 +270,7 @@ func TestDraw(t *testing.T) {
 	draw := func(lines []string, seed uint64) map[string]nq.Split {
 		r, err := collected(t, map[Role][]File{Documents: {memory("d", "d\tone\n")}, Queries: {memory("q", strings.Join(lines, "\n"))}}, nil,
 			Options{Relevant: 1, Seed: seed, Draw: map[nq.Split]float64{nq.Dev: 0.1, nq.Test: 0.2}}, nil)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if q := r.questions.Report; q.Train.Asked != 140 || q.Dev.Asked != 20 || q.Test.Asked != 40 || q.Test.InTrain != 0 || q.Drawn != 200 {
 			t.Errorf("%+v", q)
 		}
@@ -291,7 +290,7 @@ func TestDraw(t *testing.T) {
 	for i, line := range lines {
 		reversed[len(lines)-1-i] = line
 	}
-	valuetest.Is(t, fmt.Sprint(draw(reversed, 1)), fmt.Sprint(one), "another order draws others")
+	testkit.Is(t, fmt.Sprint(draw(reversed, 1)), fmt.Sprint(one), "another order draws others")
 	if fmt.Sprint(draw(lines, 2)) == fmt.Sprint(one) {
 		t.Error("another seed draws the same")
 	}
@@ -311,7 +310,7 @@ func TestDraw(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/train.tsv", "trec/documents.trec", "trec/topics.test.trec", "csv/documents.csv", "msmarco/qrels.dev.tsv", "jsonl/documents.jsonl.gz", "parquet/qrels/dev-00000.parquet", "relevant.parquet"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
-		errtest.None(f, err)
+		testkit.None(f, err)
 		for i := range formats {
 			f.Add(b, uint8(i), uint8(len(b)))
 		}
@@ -320,7 +319,7 @@ func FuzzRead(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte, format, role uint8) {
 		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
-		errtest.None(t, os.WriteFile(path, b, 0o600))
+		testkit.None(t, os.WriteFile(path, b, 0o600))
 		how := Reading{Format: formats[int(format)%len(formats)]}
 		of := []Role{Documents, Queries, Judgments}[int(role)%3]
 		var counts Counts

@@ -16,8 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func fileAt(path, name string) File {
@@ -48,7 +47,7 @@ func imported(t *testing.T, folder string, o Options, how map[Role]Reading) (res
 		}
 		return err
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	parts, err := Arrange(names, "", false, func(name string) bool {
 		return Judges(t.Context(), fileAt(filepath.Join(folder, filepath.FromSlash(name)), name))
 	})
@@ -134,7 +133,7 @@ func collected(t *testing.T, files map[Role][]File, splits map[string]nq.Split, 
 func TestFormats(t *testing.T) {
 	o := Options{Relevant: 1}
 	want, err := imported(t, "testdata/beir", o, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, line := range []string{
 		`document 1 "pitcher" "The Crow and the Pitcher" "A CROW perishing with thirst`, `" 1 0 1` + "\n",
 		`document 3 "42" "" "A DOG, crossing`,
@@ -143,7 +142,7 @@ func TestFormats(t *testing.T) {
 		`query 3 "q4" test "animals near water" 3 2`,
 		"train\n0 0 0 1\n1 0 1 2\n1 0 3 0\ndev\n2 0 2 1\ntest\n3 0 1 1\n3 0 3 2\n3 0 0 0\n",
 	} {
-		valuetest.Says(t, want.text, line)
+		testkit.Says(t, want.text, line)
 	}
 	if r := want.questions.Report; r.Unjudged != 1 || r.Test.Queries != 1 || r.Test.Several != 1 || r.Train.Irrelevant != 1 || r.Dev.Targets != 1 {
 		t.Errorf("%+v", r)
@@ -165,9 +164,9 @@ func TestFormats(t *testing.T) {
 	} {
 		t.Run(c.folder, func(t *testing.T) {
 			got, err := imported(t, "testdata/"+c.folder, o, c.how)
-			errtest.None(t, err)
-			valuetest.Deep(t, got.text, want.text)
-			valuetest.Is(t, got.formats[c.file], c.format, c.file)
+			testkit.None(t, err)
+			testkit.Deep(t, got.text, want.text)
+			testkit.Is(t, got.formats[c.file], c.format, c.file)
 		})
 	}
 }
@@ -179,7 +178,7 @@ func TestComments(t *testing.T) {
 		Judgments: {memory("r", "# of 2026\n\nq1 0 a 1\n# q1 0 b 1\n#2 0 b 1\n#end\n")},
 		Documents: {memory("d", "id\ttext\na\tone\nb\ttwo\n")},
 	}, nil, Options{Relevant: 1}, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if !strings.HasSuffix(got.text, "\n0 0 0 1\n1 0 1 1\n") {
 		t.Error(got.text)
 	}
@@ -190,7 +189,7 @@ func TestListOfDocuments(t *testing.T) {
 	got, err := collected(t, map[Role][]File{
 		Queries: {fileAt("testdata/relevant.parquet", "relevant.parquet")}, Documents: {fileAt("testdata/beir/corpus.jsonl", "corpus.jsonl")},
 	}, nil, Options{Relevant: 1}, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if want := "train\n0 0 0 1\n1 0 1 1\ndev\n2 0 2 1\ntest\n3 0 1 1\n3 0 3 1\n"; !strings.HasSuffix(got.text, want) {
 		t.Errorf("%s\nwant\n%s", got.text, want)
 	}
@@ -227,7 +226,7 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	export := []string{"README.md", "beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/dev.tsv", "jsonl/documents.jsonl.gz", "jsonl/queries.dev.jsonl.gz", "trec/topics.dev.tsv"}
-	errtest.Says(t, errtest.Of(Arrange(export, "", false, judges)), `documents are in several folders: "beir", "jsonl"; choose one with folder`)
+	testkit.ErrSays(t, testkit.Err(Arrange(export, "", false, judges)), `documents are in several folders: "beir", "jsonl"; choose one with folder`)
 	for folder, want := range map[string]int{"beir": 3, "jsonl/": 2} {
 		if parts, err := Arrange(export, folder, false, judges); err != nil || len(parts) != want {
 			t.Errorf("%s: %v, %v", folder, parts, err)
@@ -236,7 +235,7 @@ func TestLayouts(t *testing.T) {
 	if parts, err := Arrange([]string{"a/corpus.jsonl", "a/queries.jsonl", "trec/topics.dev.tsv"}, "", false, judges); err != nil || len(parts) != 2 {
 		t.Errorf("%v, %v", parts, err)
 	}
-	errtest.Says(t, errtest.Of(Arrange([]string{"README.md", "x.bin"}, "", false, judges)), `none of the 2 files looks like documents: "README.md", "x.bin"`)
+	testkit.ErrSays(t, testkit.Err(Arrange([]string{"README.md", "x.bin"}, "", false, judges)), `none of the 2 files looks like documents: "README.md", "x.bin"`)
 }
 
 // TestJudges: what is in a file says that it has judgments, whatever its format.
@@ -245,7 +244,7 @@ func TestJudges(t *testing.T) {
 		`{"query-id": "q", "corpus-id": "d", "score": 1}`: true, `{"corpus_id": 1, "query_id": 2}`: true, "query-id\tcorpus-id\tscore\nq\td\t1\n": true,
 		`{"query": "q", "document": "d"}`: false, "q\td\t1\n": false, "q 0 d 1\n": false, "": false, "<DOC>\n": false,
 	} {
-		valuetest.Is(t, Judges(t.Context(), memory("data/test", text)), want, text)
+		testkit.Is(t, Judges(t.Context(), memory("data/test", text)), want, text)
 	}
 	if !Judges(t.Context(), fileAt("testdata/parquet/qrels/dev-00000.parquet", "d")) || Judges(t.Context(), fileAt("testdata/relevant.parquet", "d")) {
 		t.Error("of Parquet")
@@ -261,9 +260,9 @@ func TestForeign(t *testing.T) {
 		"\x1f\x8b\x08 no gzip at all ...": "d.jsonl:1: ",
 	} {
 		path := filepath.Join(t.TempDir(), "f")
-		errtest.None(t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.None(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := collected(t, map[Role][]File{Documents: {fileAt(path, "d.jsonl")}}, nil, Options{Policy: Policy{Skip: true}, Relevant: 1}, nil)
-		errtest.Says(t, err, want)
+		testkit.ErrSays(t, err, want)
 	}
 }
 
@@ -271,11 +270,11 @@ func TestForeign(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	for _, name := range []string{"jsonl/documents.jsonl.gz", "msmarco/collection.tsv.bz2", "parquet/corpus/corpus-00000-of-00002.parquet"} {
 		b, err := os.ReadFile("testdata/" + name)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		path := filepath.Join(t.TempDir(), "cut")
-		errtest.None(t, os.WriteFile(path, bytes.Clone(b[:len(b)-9]), 0o600))
+		testkit.None(t, os.WriteFile(path, bytes.Clone(b[:len(b)-9]), 0o600))
 		_, err = collected(t, map[Role][]File{Documents: {fileAt(path, name)}}, nil, Options{Policy: Policy{Skip: true}, Relevant: 1}, nil)
-		errtest.Says(t, err, name+":", "(stream)")
+		testkit.ErrSays(t, err, name+":", "(stream)")
 	}
 }
 

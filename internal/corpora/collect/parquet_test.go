@@ -14,8 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // oneColumn writes a Parquet table of the column "_id" of a type, with a text beside each value.
@@ -24,17 +23,17 @@ func oneColumn(t *testing.T, typ parquet.Node, values ...parquet.Value) File {
 	schema := parquet.NewSchema("t", parquet.Group{"_id": parquet.Optional(typ), "text": parquet.String()})
 	path := filepath.Join(t.TempDir(), "c.parquet")
 	f, err := os.Create(path)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	w := parquet.NewWriter(f, schema)
 	for _, v := range values {
 		defined := 1
 		if v.IsNull() {
 			defined = 0
 		}
-		errtest.None(t, errtest.Of(w.WriteRows([]parquet.Row{{v.Level(0, defined, 0), parquet.ValueOf("x").Level(0, 0, 1)}})))
+		testkit.None(t, testkit.Err(w.WriteRows([]parquet.Row{{v.Level(0, defined, 0), parquet.ValueOf("x").Level(0, 0, 1)}})))
 	}
-	errtest.None(t, w.Close())
-	errtest.None(t, f.Close())
+	testkit.None(t, w.Close())
+	testkit.None(t, f.Close())
 	return fileAt(path, "c.parquet")
 }
 
@@ -117,9 +116,9 @@ func TestListsOfOne(t *testing.T) {
 		Text []string `parquet:"text,list"`
 	}
 	path := filepath.Join(t.TempDir(), "l.parquet")
-	errtest.None(t, parquet.WriteFile(path, []row{{"1", []string{"one"}}}))
+	testkit.None(t, parquet.WriteFile(path, []row{{"1", []string{"one"}}}))
 	for _, f := range []File{fileAt(path, "l"), memory("l", `{"_id": "1", "text": ["one"]}`)} {
-		errtest.Says(t, errtest.Of(collected(t, map[Role][]File{Documents: {f}}, nil, Options{Relevant: 1}, nil)), "text is a list, want one text or number")
+		testkit.ErrSays(t, testkit.Err(collected(t, map[Role][]File{Documents: {f}}, nil, Options{Relevant: 1}, nil)), "text is a list, want one text or number")
 	}
 }
 
@@ -134,20 +133,20 @@ func TestPartsOfColumn(t *testing.T) {
 		Score    score  `parquet:"score"`
 	}
 	path := filepath.Join(t.TempDir(), "q.parquet")
-	errtest.None(t, parquet.WriteFile(path, []row{{"q", "1", score{2}}}))
+	testkit.None(t, parquet.WriteFile(path, []row{{"q", "1", score{2}}}))
 	files := map[Role][]File{Documents: {memory("d", `{"_id": "1", "text": "one"}`)}, Queries: {memory("q", `{"_id": "q", "text": "one"}`)}, Judgments: {fileAt(path, "j")}}
-	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), `column "score" has parts, want one text or number; say which part is the grade, such as "score.s", by qrels_fields`)
+	testkit.ErrSays(t, testkit.Err(collected(t, files, nil, Options{Relevant: 1}, nil)), `column "score" has parts, want one text or number; say which part is the grade, such as "score.s", by qrels_fields`)
 	got, err := collected(t, files, nil, Options{Relevant: 1}, map[Role]Reading{Judgments: {Fields: map[string]string{"grade": "score.s"}}})
-	valuetest.That(t, err == nil && slices.Equal(slices.Collect(maps.Values(got.questions.grades)), []int32{2}), got, err)
+	testkit.That(t, err == nil && slices.Equal(slices.Collect(maps.Values(got.questions.grades)), []int32{2}), got, err)
 }
 
 // TestNoKnownColumn: each row of a table of something else lacks what is needed, and is counted as such.
 func TestNoKnownColumn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.parquet")
-	errtest.None(t, parquet.WriteFile(path, []struct{ Flag bool }{{true}, {false}, {true}}))
+	testkit.None(t, parquet.WriteFile(path, []struct{ Flag bool }{{true}, {false}, {true}}))
 	var counts Counts
-	errtest.None(t, errtest.Of(Policy{Skip: true}.eachRecord(t.Context(), fileAt(path, "c"), Documents, Reading{Format: Auto}, &counts, nil)))
-	valuetest.Is(t, counts.Skipped[nq.MissingField], 3, counts)
+	testkit.None(t, testkit.Err(Policy{Skip: true}.eachRecord(t.Context(), fileAt(path, "c"), Documents, Reading{Format: Auto}, &counts, nil)))
+	testkit.Is(t, counts.Skipped[nq.MissingField], 3, counts)
 }
 
 // TestStored: values that are stored as numbers of every width, with a dictionary and without, some missing, are read.
@@ -168,11 +167,11 @@ func TestStored(t *testing.T) {
 			}[c.typ.Kind()]
 			file := oneColumn(t, parquet.Encoded(parquet.Leaf(c.typ), encoding), value(0), parquet.Value{}, value(1), parquet.Value{}, value(0))
 			var got []string
-			errtest.None(t, errtest.Of(Policy{}.eachRecord(t.Context(), file, Documents, Reading{Format: Auto}, new(Counts), func(_ int64, r *record) error {
+			testkit.None(t, testkit.Err(Policy{}.eachRecord(t.Context(), file, Documents, Reading{Format: Auto}, new(Counts), func(_ int64, r *record) error {
 				got = append(got, r.text(docID))
 				return nil
 			})))
-			valuetest.Deep(t, got, []string{c.want[0], "", c.want[1], "", c.want[0]}, c.typ, encoding)
+			testkit.Deep(t, got, []string{c.want[0], "", c.want[1], "", c.want[0]}, c.typ, encoding)
 		}
 	}
 }

@@ -10,8 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // sifted reads files of documents through Sift, as parts do, and joins what each kept.
@@ -19,8 +18,8 @@ func sifted(t *testing.T, o Options, queries, qrels string, documents ...string)
 	t.Helper()
 	asked := func() *Questions {
 		q := NewQuestions(o)
-		errtest.None(t, errtest.Of(q.ReadQueries(t.Context(), memory("q", queries), Reading{Format: TSV}, nq.Train)))
-		errtest.None(t, errtest.Of(q.ReadJudgments(t.Context(), memory("r", qrels), Reading{Format: TSV}, nq.Train)))
+		testkit.None(t, testkit.Err(q.ReadQueries(t.Context(), memory("q", queries), Reading{Format: TSV}, nq.Train)))
+		testkit.None(t, testkit.Err(q.ReadJudgments(t.Context(), memory("r", qrels), Reading{Format: TSV}, nq.Train)))
 		q.Settle()
 		return q
 	}
@@ -29,7 +28,7 @@ func sifted(t *testing.T, o Options, queries, qrels string, documents ...string)
 	for i, text := range documents {
 		part := NewCollection(asked())
 		var b strings.Builder
-		errtest.None(t, errtest.Of(part.Sift(t.Context(), memory(fmt.Sprint("d", i), text), Reading{Format: TSV}, func(d Sifted) error {
+		testkit.None(t, testkit.Err(part.Sift(t.Context(), memory(fmt.Sprint("d", i), text), Reading{Format: TSV}, func(d Sifted) error {
 			return json.NewEncoder(&b).Encode(&d)
 		})))
 		c.Join(part.Report)
@@ -48,21 +47,21 @@ func sifted(t *testing.T, o Options, queries, qrels string, documents ...string)
 	}
 	if c.Twice() {
 		for _, f := range kept {
-			errtest.None(t, errtest.Of(c.Gather(t.Context(), f, Reading{Format: JSONL})))
+			testkit.None(t, testkit.Err(c.Gather(t.Context(), f, Reading{Format: JSONL})))
 		}
 		c.Number()
 	}
 	for _, f := range kept {
-		errtest.None(t, read(f))
+		testkit.None(t, read(f))
 	}
-	errtest.None(t, c.Finish())
+	testkit.None(t, c.Finish())
 	return docs, c
 }
 
 func TestSift(t *testing.T) {
 	docs, c := sifted(t, Options{Relevant: 1, Keep: KeepRelevant, Drop: true}, "1\twho\n2\twhat\n", "1 0 D1 1\n2 0 D2 1\n2 0 D3 0\n2 0 D4 1\n",
 		"D1\tu\tOne\ta\nD9\tu\tNine\tb\n", "D2\tu\tTwo\tc\nD3\tu\tThree\td\nD4\tu\tFour\t \n")
-	valuetest.Is(t, strings.Join(docs, "; "), "0 D1 a 1; 1 D2 c 1")
+	testkit.Is(t, strings.Join(docs, "; "), "0 D1 a 1; 1 D2 c 1")
 	if r := c.Report; r.Unjudged != 2 || r.Dropped != 1 || r.Empty != 1 || r.Judged != 2 || r.Lines.Records != 5 {
 		t.Errorf("%+v", r)
 	}
@@ -92,13 +91,13 @@ func TestMerged(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	var got []string
-	errtest.None(t, c.EachQuery(func(q *dedup.Query) error {
+	testkit.None(t, c.EachQuery(func(q *dedup.Query) error {
 		got = append(got, fmt.Sprintf("%s %d %d", q.Name, q.Doc, q.Grade))
 		return nil
 	}))
-	valuetest.Deep(t, got, []string{"1 0 2", "1 1 0", "3 5 0"})
+	testkit.Deep(t, got, []string{"1 0 2", "1 1 0", "3 5 0"})
 	judged, err := c.Qrels(nq.Train)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if grade, ok := judged.Query("0").Grade("0"); !ok || grade != 2 {
 		t.Errorf("grade %d, %v", grade, ok)
 	}
@@ -107,7 +106,7 @@ func TestMerged(t *testing.T) {
 // TestMergedTexts: as many documents are empty as remain, and all that remain have texts.
 func TestMergedTexts(t *testing.T) {
 	docs, _ := sifted(t, Options{Relevant: 1, Normalize: strings.ToLower}, "1\twho\n", "1 0 D1 1\n", "D1\tu\tX\tone\nD2\tu\tx\t\nD3\tu\tY\tthree\nD4\tu\ty\t\n")
-	valuetest.Is(t, strings.Join(docs, "; "), "0 x one 1; 1 y three 0")
+	testkit.Is(t, strings.Join(docs, "; "), "0 x one 1; 1 y three 0")
 }
 
 // TestLimits: a draw depends only on seed and names, not on the files of the documents, and
@@ -130,8 +129,8 @@ func TestLimits(t *testing.T) {
 		return strings.Join(docs, " ")
 	}
 	want := drawn(Options{Others: 7}, lines(1, 60))
-	valuetest.That(t, strings.HasPrefix(want, "D1 D2 D3 ") && strings.Count(want, " ") == 3+7-1, want)
-	valuetest.Is(t, drawn(Options{Others: 7}, lines(1, 10), lines(10, 40), lines(40, 60)), want)
+	testkit.That(t, strings.HasPrefix(want, "D1 D2 D3 ") && strings.Count(want, " ") == 3+7-1, want)
+	testkit.Is(t, drawn(Options{Others: 7}, lines(1, 10), lines(10, 40), lines(40, 60)), want)
 	if got := drawn(Options{Others: 7, Seed: 7}, lines(1, 60)); got == want {
 		t.Error("another seed draws the same")
 	}
@@ -170,6 +169,6 @@ func TestSample(t *testing.T) {
 		t.Error("another seed chooses the same")
 	}
 	for n, want := range map[int]int{0: 0, 999: 999, 5000: 1000} {
-		valuetest.Is(t, len(chosen(n, 1, numbers)), want, "of", n)
+		testkit.Is(t, len(chosen(n, 1, numbers)), want, "of", n)
 	}
 }

@@ -9,26 +9,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func write(t *testing.T, docs ...int32) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := NewWriter(&b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, d := range docs {
-		errtest.None(t, w.Write(Document{Doc: d, Title: "t", Text: fmt.Sprintf("text <%d>\n", d)}))
+		testkit.None(t, w.Write(Document{Doc: d, Title: "t", Text: fmt.Sprintf("text <%d>\n", d)}))
 	}
-	errtest.None(t, w.Close())
+	testkit.None(t, w.Close())
 	return b.Bytes()
 }
 
 func reader(t *testing.T, b []byte) *Reader {
 	t.Helper()
 	r, err := NewReader(bytes.NewReader(b))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -36,13 +35,13 @@ func reader(t *testing.T, b []byte) *Reader {
 func TestMerge(t *testing.T) {
 	var b bytes.Buffer
 	w, err := NewWriter(&b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	err = Merge(w, []*Reader{reader(t, write(t, 1, 4, 9)), reader(t, write(t)), reader(t, write(t, 0, 5))})
-	errtest.None(t, errors.Join(err, w.Close()))
+	testkit.None(t, errors.Join(err, w.Close()))
 	if !bytes.Equal(b.Bytes(), write(t, 0, 1, 4, 5, 9)) {
 		t.Error("the merged stream is not the stream of all documents in order")
 	}
-	errtest.Says(t, Merge(w, []*Reader{reader(t, write(t, 3)), reader(t, write(t, 3))}), "document 3 after document")
+	testkit.ErrSays(t, Merge(w, []*Reader{reader(t, write(t, 3)), reader(t, write(t, 3))}), "document 3 after document")
 }
 
 // TestMergeMemory: streams one behind another are decompressed one after another.
@@ -62,18 +61,18 @@ func TestMergeMemory(t *testing.T) {
 	for i := range int32(n) {
 		var b bytes.Buffer
 		w, err := NewWriter(&b)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for k := range int32(2) {
-			errtest.None(t, w.Write(Document{Doc: 2*i + k, Text: long.String()}))
+			testkit.None(t, w.Write(Document{Doc: 2*i + k, Text: long.String()}))
 		}
-		errtest.None(t, w.Close())
+		testkit.None(t, w.Close())
 		streams = append(streams, reader(t, b.Bytes()))
 	}
 	before, most := live(), uint64(0)
 	w, err := NewWriter(writing(func() { most = max(most, live()) }))
-	errtest.None(t, err)
-	errtest.None(t, errors.Join(Merge(w, streams), w.Close()))
-	valuetest.That(t, w.Len() == 2*n && most-before <= n/2*8<<20, w.Len(), "documents by", (most-before)>>20, "MB more")
+	testkit.None(t, err)
+	testkit.None(t, errors.Join(Merge(w, streams), w.Close()))
+	testkit.That(t, w.Len() == 2*n && most-before <= n/2*8<<20, w.Len(), "documents by", (most-before)>>20, "MB more")
 }
 
 // writing is called at each Write.
@@ -98,16 +97,16 @@ func TestDamage(t *testing.T) {
 	}
 	w, _ := NewWriter(io.Discard)
 	w.Write(Document{Doc: 2})
-	errtest.Says(t, w.Write(Document{Doc: 2}), "document 2 after document 2")
+	testkit.ErrSays(t, w.Write(Document{Doc: 2}), "document 2 after document 2")
 }
 
 // TestLongDocument: what the writer takes the reader gives back, however long.
 func TestLongDocument(t *testing.T) {
 	var b bytes.Buffer
 	w, err := NewWriter(&b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	text := strings.Repeat("a page of text ", 5<<20) // 75 MiB
-	errtest.None(t, errors.Join(w.Write(Document{Doc: 0, Text: text}), w.Write(Document{Doc: 1, Text: "b"}), w.Close()))
+	testkit.None(t, errors.Join(w.Write(Document{Doc: 0, Text: text}), w.Write(Document{Doc: 1, Text: "b"}), w.Close()))
 	r := reader(t, b.Bytes())
 	for _, want := range []string{text, "b"} {
 		if d, err := r.Next(); err != nil || d.Text != want {

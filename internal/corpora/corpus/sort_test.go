@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSorter: documents that wait in memory or on disk come in order, and twice the same is refused.
@@ -17,19 +17,19 @@ func TestSorter(t *testing.T) {
 		s := NewSorter(func() (string, error) { return t.TempDir(), nil })
 		for i, place := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 			want[i] = int32(i)
-			errtest.None(t, s.Add(Document{Doc: int32(place), Title: "t", Text: fmt.Sprintf("text <%d>\n", place)}))
+			testkit.None(t, s.Add(Document{Doc: int32(place), Title: "t", Text: fmt.Sprintf("text <%d>\n", place)}))
 		}
 		var b bytes.Buffer
 		w, err := NewWriter(&b)
-		errtest.None(t, err)
-		errtest.None(t, errors.Join(s.WriteAll(w), w.Close()))
+		testkit.None(t, err)
+		testkit.None(t, errors.Join(s.WriteAll(w), w.Close()))
 		if !bytes.Equal(b.Bytes(), write(t, want...)) {
 			t.Errorf("%d documents are not in order", n)
 		}
 		if n == 3 {
-			errtest.None(t, s.Add(Document{Doc: 1}))
+			testkit.None(t, s.Add(Document{Doc: 1}))
 			w, _ := NewWriter(&b)
-			errtest.Says(t, s.WriteAll(w), "document 1 after document 1")
+			testkit.ErrSays(t, s.WriteAll(w), "document 1 after document 1")
 		}
 	}
 	full := errors.New("no folder")
@@ -38,5 +38,5 @@ func TestSorter(t *testing.T) {
 	for i := int32(0); err == nil; i++ {
 		err = s.Add(Document{Doc: i, Text: "a text of a document"})
 	}
-	errtest.Is(t, err, full)
+	testkit.ErrIs(t, err, full)
 }

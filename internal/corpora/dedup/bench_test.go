@@ -7,7 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/pytext"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // The size of Natural Questions (tab:dedup-counts).
@@ -45,14 +45,14 @@ func BenchmarkTenKeys(b *testing.B) {
 	s := Sources{BertNormalize: pytext.Lower, PageID: func(oldid uint64) (uint64, bool) { return oldid % 109_229, oldid%2000 != 0 }}
 	for b.Loop() {
 		g, err := NewGrouper(scratch(b), PaperKeys(), Options{RecordOrder: TrainFirst}, s)
-		errtest.None(b, err)
+		testkit.None(b, err)
 		for i := range nqTrain + nqDev {
 			var h nq.Header
 			syntheticHeader(&h, i)
-			errtest.None(b, g.Add(&h))
+			testkit.None(b, g.Add(&h))
 		}
 		gs, err := g.Groupings()
-		errtest.None(b, err)
+		testkit.None(b, err)
 		for _, g := range gs {
 			if g.Counts().Union == 0 {
 				b.Fatal(g.Key.Name)

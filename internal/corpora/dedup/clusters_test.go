@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestClusters: records of one page or one title are in one cluster, and no others are.
@@ -44,6 +44,6 @@ func TestClusters(t *testing.T) {
 				}
 			}
 		}
-		valuetest.Is(t, len(seen), n, seed)
+		testkit.Is(t, len(seen), n, seed)
 	}
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func pageGrouping(t testing.TB) *Grouping {
 	t.Helper()
 	k, err := Lookup("page_id")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return groupAll(t, paperHeaders(), []Key{k}, Options{}, paperSources())[0]
 }
 
@@ -28,7 +27,7 @@ func TestCodec(t *testing.T) {
 	packed := map[string][]byte{}
 	for name, write := range map[string]func(io.Writer) error{"documents": g.WriteDocuments, "queries": g.WriteQueries, "unresolved": g.WriteAudit} {
 		var b, second bytes.Buffer
-		errtest.None(t, errors.Join(write(&b), write(&second)))
+		testkit.None(t, errors.Join(write(&b), write(&second)))
 		if !bytes.Equal(b.Bytes(), second.Bytes()) {
 			t.Errorf("two writes of %s differ", name)
 		}
@@ -36,18 +35,18 @@ func TestCodec(t *testing.T) {
 		goldens.Same(t, filepath.Join("testdata", name+".jsonl"), string(goldens.Plain(t, b.Bytes())))
 	}
 	var got []Document
-	errtest.None(t, ReadDocuments(bytes.NewReader(packed["documents"]), func(d *Document) error {
+	testkit.None(t, ReadDocuments(bytes.NewReader(packed["documents"]), func(d *Document) error {
 		got = append(got, *d)
 		return nil
 	}))
-	valuetest.Deep(t, got, documents(g), "documents")
+	testkit.Deep(t, got, documents(g), "documents")
 	n := 0
-	errtest.None(t, ReadQueries(bytes.NewReader(packed["queries"]), g.Len(), func(q *Query) error {
-		valuetest.Is(t, *q, g.Query(n), "query", n)
+	testkit.None(t, ReadQueries(bytes.NewReader(packed["queries"]), g.Len(), func(q *Query) error {
+		testkit.Is(t, *q, g.Query(n), "query", n)
 		n++
 		return nil
 	}))
-	valuetest.Is(t, n, g.Records.Len())
+	testkit.Is(t, n, g.Records.Len())
 }
 
 func TestReadersRefuse(t *testing.T) {
@@ -73,13 +72,13 @@ func TestReadersRefuse(t *testing.T) {
 		{"no JSON", "hello", "line 1: "},
 	} {
 		err := ReadDocuments(pack(c.in), func(*Document) error { return nil })
-		errtest.Says(t, err, c.want)
+		testkit.ErrSays(t, err, c.want)
 	}
 	q := `{"example_id":1,"split":"dev","question":"q","doc":3}` + "\n"
-	errtest.Says(t, ReadQueries(pack(q), 3, func(*Query) error { return nil }), "dev example 1 has target 3 of 3 documents")
-	errtest.None(t, ReadQueries(pack(q), -1, func(*Query) error { return nil }))
+	testkit.ErrSays(t, ReadQueries(pack(q), 3, func(*Query) error { return nil }), "dev example 1 has target 3 of 3 documents")
+	testkit.None(t, ReadQueries(pack(q), -1, func(*Query) error { return nil }))
 	complete := pack(ok).Bytes()
-	errtest.Says(t, ReadDocuments(bytes.NewReader(complete[:len(complete)-3]), func(*Document) error { return nil }), "line 1: unexpected EOF")
+	testkit.ErrSays(t, ReadDocuments(bytes.NewReader(complete[:len(complete)-3]), func(*Document) error { return nil }), "line 1: unexpected EOF")
 }
 
 // Hostile input gives an error or checked values, never a panic.
@@ -95,7 +94,7 @@ func FuzzReaders(f *testing.F) {
 	f.Add([]byte(strings.Replace(line, `"dev":0`, `"dev":2147483648`, 1)), true)
 	f.Add([]byte(`{"example_id":1,"split":"dev","question":"q","doc":2}`), true)
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	errtest.None(f, err)
+	testkit.None(f, err)
 	f.Fuzz(func(t *testing.T, data []byte, plain bool) {
 		if plain {
 			data = w.EncodeAll(data, nil)

@@ -8,21 +8,20 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestTitlesOfThePaper(t *testing.T) {
 	gs := groupAll(t, paperHeaders(), PaperKeys(), Options{}, paperSources())
 	titles, err := DiagnoseTitles(byName(t, gs, "title"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	elsa, err := titles.Fragment("Elsa (Frozen)")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if elsa.PageID != 41312390 || elsa.Records != 2 || elsa.Names[0].Title != "Elsa (Disney)" || elsa.Names[1].Title != "Elsa (Frozen)" {
 		t.Errorf("%+v", elsa)
 	}
 	village, err := titles.Collision("It takes a village")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if village.Names[0].Title != "It Takes a Village" || village.Names[0].PageID != 2308910 ||
 		village.Names[1].Title != "It takes a village" || village.Names[1].PageID != 12185842 {
 		t.Errorf("%+v", village)
@@ -34,14 +33,14 @@ func TestTitlesOfThePaper(t *testing.T) {
 	if of := titles.Affected(); of[nq.Train] != (Affected{5, 6, 500. / 6}) || of[nq.Dev] != (Affected{1, 2, 50}) {
 		t.Errorf("affected %+v", of)
 	}
-	errtest.Says(t, errtest.Of(titles.Fragment("It takes a village")), "no fragmented page is titled")
-	errtest.Says(t, errtest.Of(titles.Collision("Elsa (Frozen)")), "no title key collides")
+	testkit.ErrSays(t, testkit.Err(titles.Fragment("It takes a village")), "no fragmented page is titled")
+	testkit.ErrSays(t, testkit.Err(titles.Collision("Elsa (Frozen)")), "no title key collides")
 	// One definition of the title for both splits leaves only the rename.
 	one, err := DiagnoseTitles(byName(t, gs, "nci_h1"))
-	errtest.None(t, err, one.Fragmented)
-	valuetest.Is(t, len(one.Fragmented), 1, one.Fragmented)
+	testkit.None(t, err, one.Fragmented)
+	testkit.Is(t, len(one.Fragmented), 1, one.Fragmented)
 	d, err := Diagnose(byName(t, gs, "title"), byName(t, gs, "page_id"), 1)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if want := (Diagnostics{
 		Operator: "title", Reference: "page_id", FragmentedPages: 2, CollidingKeys: 1, CollidingPages: 2,
 		Affected:          titles.Affected(),
@@ -51,8 +50,8 @@ func TestTitlesOfThePaper(t *testing.T) {
 	}); !reflect.DeepEqual(d, want) {
 		t.Errorf("%+v\nwant %+v", d, want)
 	}
-	errtest.Says(t, errtest.Of(Diagnose(byName(t, gs, "title"), pageGrouping(t), 1)), "come from different passes")
-	valuetest.Is(t, byName(t, gs, "h1").Empty(), 1, "records without heading")
+	testkit.ErrSays(t, testkit.Err(Diagnose(byName(t, gs, "title"), pageGrouping(t), 1)), "come from different passes")
+	testkit.Is(t, byName(t, gs, "h1").Empty(), 1, "records without heading")
 	noPages, _ := Lookup("url_title")
 	if _, err := DiagnoseTitles(groupAll(t, paperHeaders(), []Key{noPages}, Options{}, Sources{})[0]); !errors.Is(err, ErrNoPages) {
 		t.Errorf("without pages: %v", err)
@@ -148,11 +147,11 @@ func TestSharedTitles(t *testing.T) {
 	g := groupAll(t, hs, []Key{k}, Options{RecordOrder: TrainFirst}, Sources{})[0]
 	want := SharedTitle{Title: "John Wick", Key: "John Wick", Revisions: 2, Records: 4,
 		A: Snapshot{2, nq.Train, 804434627}, B: Snapshot{1, nq.Train, 843537108}}
-	valuetest.Deep(t, SharedTitles(g), []SharedTitle{want})
-	valuetest.Of(t, want)(SharedTitleOf(g, 804434627, 843537108))
-	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 99)), "no record has revision 99")
-	errtest.Says(t, errtest.Of(SharedTitleOf(g, 99, 1)), "no record has revision 99")
-	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 3)), "do not share a ")
+	testkit.Deep(t, SharedTitles(g), []SharedTitle{want})
+	testkit.Of(t, want)(SharedTitleOf(g, 804434627, 843537108))
+	testkit.ErrSays(t, testkit.Err(SharedTitleOf(g, 1, 99)), "no record has revision 99")
+	testkit.ErrSays(t, testkit.Err(SharedTitleOf(g, 99, 1)), "no record has revision 99")
+	testkit.ErrSays(t, testkit.Err(SharedTitleOf(g, 1, 3)), "do not share a ")
 }
 
 func TestRevisions(t *testing.T) {
@@ -176,12 +175,12 @@ func TestRevisions(t *testing.T) {
 	for _, f := range s.Varying {
 		order = append(order, f.Title)
 	}
-	valuetest.Is(t, strings.Join(order, ", "), "Three, We Are the World, Two", "order", order)
+	testkit.Is(t, strings.Join(order, ", "), "Three, We Are the World, Two", "order", order)
 	f, err := s.Of(815185445)
 	if err != nil || f.Records != 3 || !reflect.DeepEqual(f.Texts, []Snapshot{{0, nq.Train, 815185445}, {1, nq.Train, 815185445}}) {
 		t.Errorf("%+v, %v", f, err)
 	}
-	errtest.Says(t, errtest.Of(s.Of(6)), "revision 6")
+	testkit.ErrSays(t, testkit.Err(s.Of(6)), "revision 6")
 }
 
 func TestContrast(t *testing.T) {
@@ -198,7 +197,7 @@ func TestContrast(t *testing.T) {
 		{a: "", b: "x", wantA: "", wantB: "x"},
 	} {
 		a, b, ok := Contrast(c.a, c.b)
-		valuetest.That(t, ok && a == c.wantA && b == c.wantB, a, b, "want", c.wantA, c.wantB)
+		testkit.That(t, ok && a == c.wantA && b == c.wantB, a, b, "want", c.wantA, c.wantB)
 	}
 	if _, _, ok := Contrast("a  b ", " a\u00a0b"); ok {
 		t.Error("texts that differ in white space only")
@@ -211,5 +210,5 @@ func TestPrefixes(t *testing.T) {
 	r.Add([]int32{5, 2}, []int32{5}, 2)
 	r.Add([]int32{5, 6, 7, 2}, []int32{2, 6, 7}, 2)
 	r.Add(nil, nil, 2)
-	valuetest.Is(t, r, PrefixReport{3, 4, 2, 50, 1, 25, 1, 25})
+	testkit.Is(t, r, PrefixReport{3, 4, 2, 50, 1, 25, 1, 25})
 }

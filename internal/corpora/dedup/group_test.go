@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // randomHeaders makes records that share pages, revisions, titles and texts often.
@@ -56,7 +55,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 			union, splits := map[string][]int{}, map[nq.Split]map[string]bool{nq.Train: {}, nq.Dev: {}}
 			for i := range hs {
 				k, err := g.Key.Of(&hs[i], o, s)
-				errtest.None(t, err)
+				testkit.None(t, err)
 				keys[i] = k
 				union[k] = append(union[k], i)
 				splits[hs[i].Split][k] = true
@@ -167,25 +166,25 @@ func TestAddRefuses(t *testing.T) {
 		{"no split", `split ""`, []nq.Header{{URL: "u"}}},
 	} {
 		g, err := NewGrouper(scratch(t), []Key{url}, Options{}, Sources{})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for i := range c.hs {
 			err = g.Add(&c.hs[i])
 		}
 		if err == nil {
 			_, err = g.Groupings()
 		}
-		errtest.Says(t, err, c.want)
+		testkit.ErrSays(t, err, c.want)
 	}
-	errtest.Says(t, errtest.Of(NewGrouper(scratch(t), nil, Options{}, Sources{})), "no deduplication key is given")
-	errtest.Says(t, errtest.Of(NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{})), "deduplication key url is given twice")
+	testkit.ErrSays(t, testkit.Err(NewGrouper(scratch(t), nil, Options{}, Sources{})), "no deduplication key is given")
+	testkit.ErrSays(t, testkit.Err(NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{})), "deduplication key url is given twice")
 }
 
 func TestEmptyStream(t *testing.T) {
 	gs := groupAll(t, nil, PaperKeys(), Options{}, paperSources())
 	for _, g := range gs {
-		valuetest.Is(t, g.Counts(), Counts{}, g.Key.Name)
-		valuetest.Is(t, g.Coverage(), Coverage{}, g.Key.Name)
-		errtest.None(t, errtest.Of(DiagnoseTitles(g)))
+		testkit.Is(t, g.Counts(), Counts{}, g.Key.Name)
+		testkit.Is(t, g.Coverage(), Coverage{}, g.Key.Name)
+		testkit.None(t, testkit.Err(DiagnoseTitles(g)))
 	}
 }
 

@@ -10,8 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/pytext"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // PaperKeys are the ten operators of tab:dedup-counts in its order.
@@ -90,8 +89,8 @@ func TestKeyStrings(t *testing.T) {
 		{"page_id", lost, Options{Fallback: FallbackTitle}, "t:elsa ( disney )"},
 	} {
 		k, err := Lookup(c.key)
-		errtest.None(t, err)
-		valuetest.Of(t, c.want, c.key, c.h.URL)(k.Of(&c.h, c.o, paperSources()))
+		testkit.None(t, err)
+		testkit.Of(t, c.want, c.key, c.h.URL)(k.Of(&c.h, c.o, paperSources()))
 	}
 }
 
@@ -126,14 +125,14 @@ func TestKeyErrors(t *testing.T) {
 		{"h1_cased", notUTF8, Options{}, ErrNotUTF8},
 	} {
 		k, err := Lookup(c.key)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		_, err = k.Of(&c.h, c.o, paperSources())
 		var re *RecordError
 		if !errors.Is(err, c.want) || !errors.As(err, &re) || re.Key != c.key || re.ExampleID != c.h.ExampleID {
 			t.Errorf("%s of %q: %v, want %v", c.key, c.h.URL, err, c.want)
 		}
 	}
-	errtest.Says(t, errtest.Of(Lookup("pageid")), "page_id")
+	testkit.ErrSays(t, testkit.Err(Lookup("pageid")), "page_id")
 	for _, c := range []struct {
 		key string
 		o   Options
@@ -146,7 +145,7 @@ func TestKeyErrors(t *testing.T) {
 		{"corpus_text", Options{}, Sources{}},
 	} {
 		k, _ := Lookup(c.key)
-		errtest.Some(t, errtest.Of(k.Of(&elsaDisney, c.o, c.s)), c.key, c.o)
+		testkit.Some(t, testkit.Err(k.Of(&elsaDisney, c.o, c.s)), c.key, c.o)
 	}
 }
 
@@ -154,20 +153,20 @@ func TestRegistry(t *testing.T) {
 	var labels []string
 	for _, k := range PaperKeys() {
 		labels = append(labels, k.Label)
-		valuetest.That(t, k.Doc != "" && k.Family != "", k.Name, "is not documented")
+		testkit.That(t, k.Doc != "" && k.Family != "", k.Name, "is not documented")
 	}
 	want := []string{"Text4K-Cased", "Text4K", "URL", "URLTitle-Cased", "URLTitle", "H1-Cased", "H1", "NciH1", "Title", "PageID"}
-	valuetest.Deep(t, labels, want, "labels")
-	valuetest.Is(t, len(Names()), 11, "names", Names())
+	testkit.Deep(t, labels, want, "labels")
+	testkit.Is(t, len(Names()), 11, "names", Names())
 }
 
 func TestFlatText(t *testing.T) {
 	full := nq.Record{Tokens: []nq.Token{
 		{Text: "A - Wikipedia"}, {Text: "<H1>", HTML: true}, {Text: "<b>"}, {Text: "</H1>", HTML: true}, {Text: "é"},
 	}}
-	valuetest.Is(t, FlatText(&full, 0), "A_-_Wikipedia <b> é", "full")
+	testkit.Is(t, FlatText(&full, 0), "A_-_Wikipedia <b> é", "full")
 	simple := nq.Record{Text: `A_-_Wikipedia <H1> a<b> <Th_colspan="2"> <> <a<b> x > é`}
-	valuetest.Is(t, FlatText(&simple, 0), "A_-_Wikipedia a<b> <> <a<b> x > é", "simplified")
+	testkit.Is(t, FlatText(&simple, 0), "A_-_Wikipedia a<b> <> <a<b> x > é", "simplified")
 	// The prefix that stops early has the digest of the full text.
 	for _, text := range []string{
 		strings.Repeat("é", 2500) + " " + strings.Repeat("İb ", 5000),
@@ -176,7 +175,7 @@ func TestFlatText(t *testing.T) {
 		long := nq.Record{Text: text}
 		cased, lower := TextKeys(&long, false)
 		whole := FlatText(&long, 0)
-		valuetest.Is(t, utf8.RuneCountInString(cut(whole, TextLimit)), TextLimit)
+		testkit.Is(t, utf8.RuneCountInString(cut(whole, TextLimit)), TextLimit)
 		if cased != TextDigest(whole, TextLimit, false) || lower != TextDigest(pytext.Lower(cut(whole, TextLimit)), 0, false) {
 			t.Error("the text keys depend on where reading stops")
 		}
@@ -191,7 +190,7 @@ func TestFlatText(t *testing.T) {
 		}
 	}
 	for n, want := range []string{"", "a", "aé", "aéb", "aéb"} {
-		valuetest.Is(t, cut("aéb", n), want, "cut", n)
+		testkit.Is(t, cut("aéb", n), want, "cut", n)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // bert is NCI's tokenize-and-decode.
@@ -36,7 +36,7 @@ func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []strin
 		split nq.Split
 	}{{"real-pages-dev-full.jsonl.gz", nq.Dev}, {train, nq.Train}} {
 		f, err := os.Open(filepath.Join("..", "nq", "testdata", shard.file))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		rd := nq.NewReader(f, shard.file, nq.Options{Split: shard.split})
 		for {
 			var r nq.Record
@@ -68,13 +68,13 @@ func lookupIn(pages map[uint64]uint64) func(uint64) (uint64, bool) {
 func groupAll(t testing.TB, headers []nq.Header, keys []Key, o Options, s Sources) []*Grouping {
 	t.Helper()
 	g, err := NewGrouper(scratch(t), keys, o, s)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var h nq.Header // one for all, as readers give it
 	for _, h = range headers {
-		errtest.None(t, g.Add(&h))
+		testkit.None(t, g.Add(&h))
 	}
 	gs, err := g.Groupings()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return gs
 }
 
@@ -95,12 +95,12 @@ func TestRealPagesCounts(t *testing.T) {
 			var wanted []uint64
 			for _, h := range headers {
 				id, err := wikipedia.OldID(h.URL)
-				errtest.None(t, err)
+				testkit.None(t, err)
 				wanted = append(wanted, id)
 			}
 			stub := goldens.Text(t, "../wikipedia/testdata/real-pages-stub.xml.gz")
 			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", lists.Set(wanted), nil)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			gs := groupAll(t, headers, PaperKeys(), Options{}, Sources{BertNormalize: bert().Normalize,
 				PageID: func(oldid uint64) (uint64, bool) { e, ok := table.Lookup(oldid); return e.PageID, ok }})
 			for _, g := range gs {
@@ -114,7 +114,7 @@ func TestRealPagesCounts(t *testing.T) {
 				t.Errorf("resolution %+v", res)
 			}
 			titles, err := DiagnoseTitles(byName(t, gs, "title"))
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if len(titles.Fragmented) != 1 || len(titles.Colliding) != 0 {
 				t.Fatalf("fragmented %+v, colliding %+v", titles.Fragmented, titles.Colliding)
 			}

@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // many adds records of syntheticHeader, and gives the folder with what is not in memory.
@@ -19,16 +18,16 @@ func many(t *testing.T, n int, names ...string) (g *Grouper, dir string) {
 	var keys []Key
 	for _, name := range names {
 		k, err := Lookup(name)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		keys = append(keys, k)
 	}
 	dir = t.TempDir()
 	g, err := NewGrouper(func() (string, error) { return dir, nil }, keys, Options{RecordOrder: TrainFirst}, Sources{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for i := range n {
 		var h nq.Header
 		syntheticHeader(&h, i)
-		errtest.None(t, g.Add(&h))
+		testkit.None(t, g.Add(&h))
 	}
 	return g, dir
 }
@@ -49,47 +48,47 @@ func TestManyRecords(t *testing.T) {
 		t.Errorf("%d records hold %d bytes", n, more)
 	}
 	gs, err := g.Groupings()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, of := range gs {
 		var table NameTable
 		for i := range n {
 			var h nq.Header
 			syntheticHeader(&h, i)
 			key, err := of.Key.Of(&h, Options{}, Sources{})
-			errtest.None(t, err)
+			testkit.None(t, err)
 			doc, isNew := table.Add(key)
 			if of.docOf[i] != doc || isNew && of.KeyOf(doc) != key {
 				t.Fatalf("%s: record %d is of document %d, %q; want %d, %q", of.Key.Name, i, of.docOf[i], of.KeyOf(doc), doc, key)
 			}
 		}
-		valuetest.Is(t, of.Len(), table.Len(), of.Key.Name)
+		testkit.Is(t, of.Len(), table.Len(), of.Key.Name)
 	}
 }
 
 // TestDiskFails: the grouping, or a write from it, returns an error of the disk.
 func TestDiskFails(t *testing.T) {
 	k, err := Lookup("url")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	full := errors.New("the disk is full")
 	g, err := NewGrouper(func() (string, error) { return "", full }, []Key{k}, Options{}, Sources{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for i := range 2000 {
 		var h nq.Header
 		syntheticHeader(&h, i)
-		errtest.None(t, g.Add(&h))
+		testkit.None(t, g.Add(&h))
 	}
-	errtest.Is(t, errtest.Of(g.Groupings()), full, "no folder")
+	testkit.ErrIs(t, testkit.Err(g.Groupings()), full, "no folder")
 
 	g, dir := many(t, 2000, "url")
 	gs, err := g.Groupings()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, f := range files {
-		errtest.None(t, os.Truncate(f, 1000))
+		testkit.None(t, os.Truncate(f, 1000))
 	}
 	for _, err := range []error{gs[0].WriteDocuments(io.Discard), gs[0].WriteQueries(io.Discard)} {
-		errtest.Some(t, err, len(files))
+		testkit.Some(t, err, len(files))
 	}
-	errtest.Some(t, errtest.Of(g.Groupings()), len(files))
+	testkit.Some(t, testkit.Err(g.Groupings()), len(files))
 }

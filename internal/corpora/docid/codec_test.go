@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestCodec(t *testing.T) {
@@ -19,18 +18,18 @@ func TestCodec(t *testing.T) {
 		{"", "7", []int32{0}},
 	}}
 	var b bytes.Buffer
-	errtest.None(t, s.Write(&b))
+	testkit.None(t, s.Write(&b))
 	want := "redsi-docid\t1\tnaive\t4\n" +
 		"p:41312390\t141913\t968 2294 2368 1\n" +
 		`t:tab\there \\t and\nline\r` + "\t0\t3 632 1\n" +
 		"Beyoncé – „x“\t18510\t507 25926 1\n" +
 		"\t7\t0\n"
-	valuetest.Is(t, b.String(), want, "wrote")
+	testkit.Is(t, b.String(), want, "wrote")
 	got, err := Read(&b)
-	valuetest.That(t, err == nil && reflect.DeepEqual(got, s), "read", got, err)
+	testkit.That(t, err == nil && reflect.DeepEqual(got, s), "read", got, err)
 	b.Reset()
 	empty := &Set{Kind: KindAtomic}
-	errtest.None(t, empty.Write(&b))
+	testkit.None(t, empty.Write(&b))
 	if got, err := Read(&b); err != nil || !reflect.DeepEqual(got, empty) {
 		t.Errorf("read %+v, %v", got, err)
 	}
@@ -55,17 +54,17 @@ func TestCodecErrors(t *testing.T) {
 		head + "2\na\t1\t5\nb\t1\t6\n":            `documents "a" and "b" both have "1"`,
 		head + "1\n" + strings.Repeat("x", 2<<20): "line 2",
 	} {
-		errtest.Says(t, errtest.Of(Read(strings.NewReader(in))), want)
+		testkit.ErrSays(t, testkit.Err(Read(strings.NewReader(in))), want)
 	}
 	for _, s := range []*Set{
 		{Kind: "unheard"},
 		{Kind: KindNaive, Identifiers: []Identifier{{"a", "1", nil}}},
 		{Kind: KindNaive, Identifiers: []Identifier{{strings.Repeat("x", 2<<20), "1", []int32{1}}}},
 	} {
-		errtest.Some(t, s.Write(&bytes.Buffer{}), s)
+		testkit.Some(t, s.Write(&bytes.Buffer{}), s)
 	}
 	s := &Set{Kind: KindNaive, Identifiers: []Identifier{{"a", "1", []int32{1}}}}
-	errtest.Is(t, s.Write(brokenWriter{}), os.ErrClosed, "a broken writer")
+	testkit.ErrIs(t, s.Write(brokenWriter{}), os.ErrClosed, "a broken writer")
 }
 
 type brokenWriter struct{}
@@ -82,7 +81,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		errtest.None(t, s.Write(&b), "read but not written")
+		testkit.None(t, s.Write(&b), "read but not written")
 		again, err := Read(&b)
 		if err != nil || !reflect.DeepEqual(again, s) {
 			t.Fatalf("%q: read %+v, then %+v, %v", in, s, again, err)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestImported(t *testing.T) {
@@ -12,16 +12,16 @@ func TestImported(t *testing.T) {
 	sea := w.Pieces("deep sea")
 	docs := []string{"0", "1", "2"}
 	f, err := NewImported(KindOther, docs, []string{"D7", "D5", "D9"}, w, 100)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, id := range []Foreign{
 		{"a:1", "D5", "hill  top", nil},
 		{"a:2", "D9", "", sea},
 		{"b:1", "D7", "deep sea sea", append(slices.Clone(sea), sea[1], 1)},
 	} {
-		errtest.None(t, f.Add(id))
+		testkit.None(t, f.Add(id))
 	}
 	set, err := f.Set()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := []Identifier{
 		{"0", "deep sea sea", []int32{sea[0], sea[1], sea[1], 1}},
 		{"1", "hill top", w.WithSpecialTokens(w.Pieces("hill top"))},
@@ -36,7 +36,7 @@ func TestImported(t *testing.T) {
 	if err == nil {
 		err = f.Add(Foreign{"a:1", "x", "", []int32{200, 207}})
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if set, err = f.Set(); err != nil || set.Identifiers[0].Text != "200-207" || !slices.Equal(set.Identifiers[0].Tokens, []int32{200, 207, 1}) {
 		t.Errorf("%+v, %v", set, err)
 	}
@@ -66,7 +66,7 @@ func TestForeignErrors(t *testing.T) {
 		{KindResidual, []Foreign{{"f:1", "a", "3-4", nil}}, "give their tokens"},
 	} {
 		f, err := NewImported(c.kind, []string{"0", "1"}, []string{"a", "b"}, w, 100)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for _, id := range c.ids {
 			if err == nil {
 				err = f.Add(id)
@@ -75,8 +75,8 @@ func TestForeignErrors(t *testing.T) {
 		if err == nil {
 			_, err = f.Set()
 		}
-		errtest.Says(t, err, c.want)
+		testkit.ErrSays(t, err, c.want)
 	}
-	errtest.Says(t, errtest.Of(NewImported(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100)), "by number")
-	errtest.Says(t, errtest.Of(NewImported(KindAtomic, nil, nil, w, 100)), "atomic identifiers of 0 documents with 0 names cannot be imported")
+	testkit.ErrSays(t, testkit.Err(NewImported(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100)), "by number")
+	testkit.ErrSays(t, testkit.Err(NewImported(KindAtomic, nil, nil, w, 100)), "atomic identifiers of 0 documents with 0 names cannot be imported")
 }

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // digits is a tokenizer of one token per digit and </s>: 10+d …, 1.
@@ -51,7 +50,7 @@ func TestAtomic(t *testing.T) {
 		{109_739, FirstAtomicToken, []int32{1}, "<doc_109738>", []int32{32_100 + 109_738, 1}},
 	} {
 		s, err := Atomic(names(c.documents), c.first, c.eos...)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		last := s.Identifiers[c.documents-1]
 		if last.Text != c.last || !slices.Equal(last.Tokens, c.tokens) || last.Document != fmt.Sprintf("page %d", c.documents-1) {
 			t.Errorf("the last of %d documents is %+v, want %s, %v", c.documents, last, c.last, c.tokens)
@@ -62,10 +61,10 @@ func TestAtomic(t *testing.T) {
 		if first, end := s.TokenRange(); first != c.first || end != c.tokens[0] {
 			t.Errorf("tokens from %d to %d", first, end)
 		}
-		errtest.None(t, errtest.Of(NewTrie(s.Sequences())))
+		testkit.None(t, testkit.Err(NewTrie(s.Sequences())))
 	}
-	errtest.Says(t, errtest.Of(Atomic([]string{"a", "b"}, 1<<31-2)), "do not fit")
-	errtest.Says(t, errtest.Of(Atomic([]string{"a", "b", "a"}, 0)), `document "a" occurs twice`)
+	testkit.ErrSays(t, testkit.Err(Atomic([]string{"a", "b"}, 1<<31-2)), "do not fit")
+	testkit.ErrSays(t, testkit.Err(Atomic([]string{"a", "b", "a"}, 0)), `document "a" occurs twice`)
 }
 
 func TestNaive(t *testing.T) {
@@ -79,7 +78,7 @@ func TestNaive(t *testing.T) {
 	} {
 		for _, budget := range c.budgets {
 			s, err := Naive(docs, budget, 42, c.generator, digits)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			for i, id := range s.Identifiers {
 				var n uint64
 				if _, err := fmt.Sscan(id.Text, &n); err != nil || n >= budget || fmt.Sprint(n) != id.Text || id.Document != docs[i] {
@@ -105,7 +104,7 @@ func TestNaive(t *testing.T) {
 		{1 << 32, GeneratorPython, "generator python holds all numbers in memory, at most 4294967295"},
 		{500, "numpy", `generator "numpy", want python or pcg`},
 	} {
-		errtest.Says(t, errtest.Of(Naive(docs, c.budget, 42, c.generator, digits)), c.want)
+		testkit.ErrSays(t, testkit.Err(Naive(docs, c.budget, 42, c.generator, digits)), c.want)
 	}
 }
 
@@ -120,18 +119,18 @@ func TestCheckNamesBothDocuments(t *testing.T) {
 		{"none", []Identifier{{"a", "1", nil}}, `"1" of document "a" has no tokens`},
 		{"document", []Identifier{{"a", "1", []int32{1}}, {"a", "2", []int32{2}}}, `document "a" occurs twice`},
 	} {
-		errtest.Says(t, (&Set{Kind: KindNaive, Identifiers: c.ids}).Check(), c.want)
+		testkit.ErrSays(t, (&Set{Kind: KindNaive, Identifiers: c.ids}).Check(), c.want)
 	}
 	short := func([]string) [][]int32 { return nil }
-	errtest.Says(t, errtest.Of(Naive(names(2), 2, 1, GeneratorPython, short)), "0 results for 2 texts")
+	testkit.ErrSays(t, testkit.Err(Naive(names(2), 2, 1, GeneratorPython, short)), "0 results for 2 texts")
 }
 
 func TestStatistics(t *testing.T) {
 	s := &Set{Kind: KindNaive, Identifiers: []Identifier{{"a", "0", []int32{3, 632, 1}}, {"b", "1", []int32{209, 1}}, {"c", "305", []int32{3, 26724, 1}}}}
 	got, err := s.Statistics()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := Statistics{Kind: KindNaive, Identifiers: 3, MinTokens: 2, MaxTokens: 3, MeanTokens: 8.0 / 3, Lengths: []int{0, 0, 1, 2}, FirstTokens: 2, Vocabulary: 5, Prefixes: 7}
-	valuetest.Is(t, fmt.Sprint(got), fmt.Sprint(want), got, want)
+	testkit.Is(t, fmt.Sprint(got), fmt.Sprint(want), got, want)
 	if got, err := (&Set{Kind: KindAtomic}).Statistics(); err != nil || got.MeanTokens != 0 {
 		t.Errorf("an empty set: %+v, %v", got, err)
 	}

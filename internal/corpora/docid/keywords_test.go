@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestKeywords: words come by BM25's weights, worked out by hand.
@@ -17,11 +17,11 @@ func TestKeywords(t *testing.T) {
 		docs = append(docs, Words(text, strings.ToLower))
 		k.Add(docs[len(docs)-1])
 	}
-	valuetest.Deep(t, docs[2], []string{"the", "king", "s", "hill"}, "words")
+	testkit.Deep(t, docs[2], []string{"the", "king", "s", "hill"}, "words")
 	for i, want := range [][]string{{"sea", "deep", "of", "kings", "the"}, {"hill", "the"}, {"king", "s", "hill", "the"}, {}} {
-		valuetest.Deep(t, k.Of(docs[i], 5), want, "document", i)
+		testkit.Deep(t, k.Of(docs[i], 5), want, "document", i)
 	}
-	valuetest.Deep(t, k.Of(docs[0], 1), []string{"sea"})
+	testkit.Deep(t, k.Of(docs[0], 1), []string{"sea"})
 	// sea twice among 7 words, in 1 of 4 documents of 13/4 words; the twice, in 3
 	norm := 0.9 * (0.6 + 0.4*7/(13.0/4))
 	sea, the := math.Log(1+3.5/1.5)*2/(2+norm), math.Log(1+1.5/3.5)*2/(2+norm)

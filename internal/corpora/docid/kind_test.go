@@ -3,7 +3,7 @@ package docid
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // ofEveryKind has a set of every kind, of 120 documents.
@@ -11,17 +11,17 @@ func ofEveryKind(t *testing.T) map[Kind]*Set {
 	t.Helper()
 	docs := names(120)
 	atomic, err := Atomic(docs, FirstAtomicToken)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	naive, err := Naive(docs, 120, 42, GeneratorPython, digits)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	semantic, _, err := Semantic(t.Context(), docs, scattered(120, 3), SemanticOptions{}, digits)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	residual, _, err := Residual(t.Context(), docs, scattered(120, 3), ResidualOptions{Levels: 2, Codes: 8, FirstToken: FirstAtomicToken, EOS: 1})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	title, _, err := Title(KindTitle, docs, docs, 4, &words{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	keyword, _, err := Title(KindKeyword, docs, docs, 4, &words{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	other := &Set{Kind: KindOther, Identifiers: naive.Identifiers}
 	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual, KindTitle: title, KindKeyword: keyword, KindOther: other}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPairing: documents find their identifiers by name, in any order, and the first
@@ -29,6 +29,6 @@ func TestPairing(t *testing.T) {
 		t.Errorf("complete: %v, %v", err, p.Complete())
 	}
 	for _, document := range []int{4, -1} {
-		errtest.Says(t, errtest.Of(p.Find(document)), fmt.Sprintf("document %d of corpus is not one of the 4 documents of ids: take both from the same collection", document))
+		testkit.ErrSays(t, testkit.Err(p.Find(document)), fmt.Sprintf("document %d of corpus is not one of the 4 documents of ids: take both from the same collection", document))
 	}
 }

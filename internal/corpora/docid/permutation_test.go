@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func spelled(numbers []uint64) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
@@ -18,7 +17,7 @@ func spelled(numbers []uint64) string { return strings.Trim(fmt.Sprint(numbers),
 func permuted(t *testing.T, g Generator, n int, b, seed uint64) []uint64 {
 	t.Helper()
 	p, err := g.head(n, b, seed)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return p
 }
 
@@ -67,7 +66,7 @@ func TestPythonPermutation(t *testing.T) {
 	}
 	source := pythonSource(42)
 	for _, want := range []uint32{2746317213, 478163327, 107420369, 3184935163} {
-		valuetest.Is(t, source.Uint32(), want, "draw")
+		testkit.Is(t, source.Uint32(), want, "draw")
 	}
 }
 
@@ -80,7 +79,7 @@ func TestPCGPermutation(t *testing.T) {
 		{8, "6 7 2 3 4 1 5 0"},
 		{320_000, "274414 307428 43615 28325 59339 309246 297203 116378"},
 	} {
-		valuetest.Is(t, spelled(permuted(t, GeneratorPCG, 8, c.b, 42)), c.want, "budget", c.b)
+		testkit.Is(t, spelled(permuted(t, GeneratorPCG, 8, c.b, 42)), c.want, "budget", c.b)
 	}
 }
 

@@ -10,8 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var residual = ResidualOptions{Levels: 3, Codes: 20, FirstToken: 1000, EOS: 1, Seed: 7}
@@ -23,12 +22,12 @@ func TestResidualLevels(t *testing.T) {
 	one := residual
 	one.Threads = 1
 	s, q, err := Residual(t.Context(), names(n), m, one)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	many, _, err := Residual(t.Context(), names(n), m, residual)
-	valuetest.That(t, err == nil && slices.Equal(texts(many), texts(s)), "all processors give other identifiers", err)
+	testkit.That(t, err == nil && slices.Equal(texts(many), texts(s)), "all processors give other identifiers", err)
 	for level := range residual.Levels {
 		fit, err := kmeans.Fit(t.Context(), m, kmeans.Options{Clusters: residual.Codes, Seed: residual.Seed})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if got := q.Levels[level]; got.Codes != residual.Codes || math.Abs(got.SquaredError-fit.Inertia/n) > 1e-3*got.SquaredError {
 			t.Errorf("level %d: %+v, want an error of %g", level, got, fit.Inertia/n)
 		}
@@ -50,12 +49,12 @@ func TestResidualLevels(t *testing.T) {
 func TestResidualFew(t *testing.T) {
 	equal := npy.Matrix{Data: []float32{1, 2, 1, 2, 1, 2, 5, 5}, Rows: 4, Cols: 2}
 	s, q, err := Residual(t.Context(), names(4), equal, residual)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if got, want := texts(s), []string{"0-0-0-0", "0-0-0-1", "0-0-0-2", "1-0-0"}; !slices.Equal(got, want) {
 		t.Errorf("identifiers %v, want %v", got, want)
 	}
 	for i, want := range [][]int32{{1000, 1020, 1040, 1060, 1}, {1000, 1020, 1040, 1061, 1}, {1000, 1020, 1040, 1062, 1}, {1001, 1020, 1040, 1}} {
-		valuetest.Deep(t, s.Identifiers[i].Tokens, want, i)
+		testkit.Deep(t, s.Identifiers[i].Tokens, want, i)
 	}
 	if q.Levels[0] != (QuantizationLevel{2, 0}) || q.Levels[2] != (QuantizationLevel{1, 0}) || q.Colliding != 3 || q.Collisions != 1 || q.LargestGroup != 3 {
 		t.Errorf("quantization %+v", q)
@@ -84,7 +83,7 @@ func TestResidualErrors(t *testing.T) {
 		{2, scattered(2, 3), with(func(o *ResidualOptions) { o.Codes = 1 << 30 }), "do not fit 31 bits"},
 	} {
 		_, _, err := Residual(t.Context(), names(c.n), c.m, c.o)
-		errtest.Says(t, err, c.want)
+		testkit.ErrSays(t, err, c.want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

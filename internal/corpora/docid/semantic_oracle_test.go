@@ -8,8 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // semanticSet is identifiers that scikit-learn 1.5.1's KMeans on float64 gives
@@ -67,7 +66,7 @@ func TestSemanticEqualsScikitLearn(t *testing.T) {
 	for _, c := range sets {
 		m := c.matrix()
 		s, tree, err := Semantic(t.Context(), names(m.Rows), m, SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: 42}, digits)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		want := strings.Fields(c.Texts)
 		differ, first := 0, -1
 		for i, text := range texts(s) {
@@ -80,6 +79,6 @@ func TestSemanticEqualsScikitLearn(t *testing.T) {
 		if differ > 0 {
 			t.Errorf("%s: %d of %d identifiers differ, the first is %q, want %q", c.Name, differ, m.Rows, texts(s)[first], want[first])
 		}
-		valuetest.Is(t, tree.Dealt, c.Dealt, c.Name)
+		testkit.Is(t, tree.Dealt, c.Dealt, c.Name)
 	}
 }

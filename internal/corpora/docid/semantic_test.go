@@ -11,8 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // scattered is n points around 37 places, the same on every processor.
@@ -43,10 +42,10 @@ func TestSemantic(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		last = max(last, done)
-		valuetest.Is(t, total, n, "total")
+		testkit.Is(t, total, n, "total")
 	}}, digits)
-	errtest.None(t, err)
-	valuetest.Is(t, last, n, "progress ended at")
+	testkit.None(t, err)
+	testkit.Is(t, last, n, "progress ended at")
 	documents, depth := 0, 0
 	for i, l := range tree.Leaves {
 		documents, depth = documents+l.Documents, max(depth, len(l.Prefix))
@@ -62,20 +61,20 @@ func TestSemantic(t *testing.T) {
 				index++
 			}
 		}
-		valuetest.Is(t, index, l.Documents, l)
+		testkit.Is(t, index, l.Documents, l)
 	}
 	if documents != n || depth < 2 || tree.Fits < 2 {
 		t.Errorf("%d documents in %d leaves, depth %d, %d fits", documents, len(tree.Leaves), depth, tree.Fits)
 	}
 	one, _, err := Semantic(context.Background(), names(n), m, SemanticOptions{Seed: 7, Threads: 1}, digits)
-	valuetest.That(t, err == nil && slices.Equal(texts(one), texts(s)), "one thread gives other identifiers", err)
+	testkit.That(t, err == nil && slices.Equal(texts(one), texts(s)), "one thread gives other identifiers", err)
 }
 
 func TestSemanticTerminals(t *testing.T) {
 	ctx := context.Background()
 	// At most LeafSize documents: no prefix at all.
 	s, tree, err := Semantic(ctx, names(100), scattered(100, 3), SemanticOptions{}, digits)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if texts(s)[0] != "0" || texts(s)[99] != "99" || tree.Fits != 0 || tree.Leaves[0].Prefix != "" {
 		t.Errorf("100 documents: %v, %+v", texts(s), tree)
 	}
@@ -85,7 +84,7 @@ func TestSemanticTerminals(t *testing.T) {
 		copy(m.Row(i), m.Row(0))
 	}
 	s, tree, err = Semantic(ctx, names(450), m, SemanticOptions{}, digits)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if prefix := strings.TrimSuffix(texts(s)[0], "00"); tree.Dealt != 1 || texts(s)[299] != prefix+"929" || texts(s)[21] != prefix+"12" {
 		t.Errorf("%d nodes are dealt, documents 0, 21 and 299 of 300 equal ones are %q, %q and %q", tree.Dealt, texts(s)[0], texts(s)[21], texts(s)[299])
 	}
@@ -93,7 +92,7 @@ func TestSemanticTerminals(t *testing.T) {
 	if _, tree, err = Semantic(ctx, names(30), scattered(30, 3), SemanticOptions{LeafSize: 1}, digits); err != nil {
 		t.Fatal(err)
 	}
-	valuetest.Is(t, len(tree.Leaves), 30)
+	testkit.Is(t, len(tree.Leaves), 30)
 	if s, _, err = Semantic(ctx, nil, npy.Matrix{Cols: 3}, SemanticOptions{}, digits); err != nil || len(s.Identifiers) != 0 {
 		t.Errorf("no documents: %v", err)
 	}
@@ -114,7 +113,7 @@ func TestSemanticErrors(t *testing.T) {
 		{2, npy.Matrix{Rows: 2, Cols: 3}, SemanticOptions{}, "needs 6 numbers"},
 	} {
 		_, _, err := Semantic(ctx, names(c.n), c.m, c.o, digits)
-		errtest.Says(t, err, c.want)
+		testkit.ErrSays(t, err, c.want)
 	}
 	cancel()
 	if _, _, err := Semantic(ctx, names(200), scattered(200, 3), SemanticOptions{}, digits); !errors.Is(err, context.Canceled) {

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestTitle: equal titles are numbered in document order, whatever made them equal; an
@@ -29,15 +28,15 @@ func TestTitle(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := &words{}
 			set, counts, err := Title(KindTitle, names(len(c.titles)), c.titles, c.most, w)
-			errtest.None(t, err)
-			valuetest.Deep(t, texts(set), c.want)
-			valuetest.Is(t, *counts, c.counts, "counts")
+			testkit.None(t, err)
+			testkit.Deep(t, texts(set), c.want)
+			testkit.Is(t, *counts, c.counts, "counts")
 			for _, id := range set.Identifiers {
 				if w.Decode(id.Tokens, true) != id.Text || len(id.Tokens) > c.most+1 || id.Tokens[len(id.Tokens)-1] != 1 {
 					t.Errorf("%q is tokens %v, which spell %q", id.Text, id.Tokens, w.Decode(id.Tokens, true))
 				}
 			}
-			errtest.None(t, errtest.Of(NewTrie(set.Sequences())))
+			testkit.None(t, testkit.Err(NewTrie(set.Sequences())))
 		})
 	}
 }
@@ -46,7 +45,7 @@ func TestTitle(t *testing.T) {
 func TestTitlesOfOneName(t *testing.T) {
 	titles := slices.Repeat([]string{"sea"}, 20_000)
 	set, _, err := Title(KindTitle, names(len(titles)), titles, 3, &words{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for i, id := range set.Identifiers[1:] {
 		if id.Text != "sea ("+strconv.Itoa(i+2)+")" {
 			t.Fatalf("document %d is %q", i+1, id.Text)
@@ -71,7 +70,7 @@ func TestTitleErrors(t *testing.T) {
 	}
 	// numbers are several tokens here
 	_, _, err := Title(KindTitle, names(2), []string{"a", "a"}, 1, letters{&words{}})
-	errtest.Says(t, err, `"page 1"`, "max_tokens")
+	testkit.ErrSays(t, err, `"page 1"`, "max_tokens")
 }
 
 // letters has a token for each letter.

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // identifiers as T5 spells them: no string prefix is a token prefix.
@@ -22,7 +21,7 @@ func TestTrieOfT5(t *testing.T) {
 	}
 	checkTrie(t, sequences)
 	trie, err := NewTrie(sequences)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if root, other := trie.Widest(); root != 4 || other != 2 {
 		t.Errorf("%d tokens after the root, %d after others; want 4 and 2", root, other)
 	}
@@ -32,8 +31,8 @@ func TestTrieOfT5(t *testing.T) {
 			t.Errorf("the edges of node %d are not those from %d on", n, first)
 		}
 	}
-	valuetest.Is(t, trie.Nodes(), 15)
-	valuetest.Is(t, trie.Depth(), 4)
+	testkit.Is(t, trie.Nodes(), 15)
+	testkit.Is(t, trie.Depth(), 4)
 }
 
 func key(s []int32) string { return string(s) }
@@ -48,10 +47,10 @@ func TestTrieErrors(t *testing.T) {
 		{[][]int32{{5}, {}}, "sequence 1 is empty"},
 		{[][]int32{{5, -1}}, "sequence 0 has token -1"},
 	} {
-		errtest.Says(t, errtest.Of(NewTrie(c.sequences)), c.want)
+		testkit.ErrSays(t, testkit.Err(NewTrie(c.sequences)), c.want)
 	}
 	empty, err := NewTrie(nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if tokens, complete := empty.Next(Root); len(tokens) != 0 || complete || empty.Depth() != 0 || empty.Nodes() != 1 {
 		t.Errorf("an empty trie allows %v", tokens)
 	}
@@ -81,7 +80,7 @@ func TestTrieBruteForce(t *testing.T) {
 func checkTrie(t *testing.T, sequences [][]int32) {
 	t.Helper()
 	trie, err := NewTrie(sequences)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	prefixes := map[string]bool{"": true}
 	for i, s := range sequences {
 		n := Root

@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // golden is what tools/golden/drawn.py writes.
@@ -43,13 +42,13 @@ func TestDrawn(t *testing.T) {
 	inputs, labels := one.Examples(300)
 	got.Examples = digest(t, [][][]int32{inputs, labels})
 	got.Texts = digest(t, five.Texts(7))
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 }
 
 func digest(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }

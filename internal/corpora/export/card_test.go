@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestCardGolden(t *testing.T) {
@@ -36,7 +35,7 @@ func TestCardGolden(t *testing.T) {
 		s.Files = append(s.Files, File{name, int64(1234567 * i), strings.Repeat(fmt.Sprintf("%02x", i), 32)})
 	}
 	var b bytes.Buffer
-	errtest.None(t, WriteCard(&b, card, s))
+	testkit.None(t, WriteCard(&b, card, s))
 	goldens.Same(t, "testdata/README.md", b.String())
 }
 
@@ -57,7 +56,7 @@ func TestCards(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		c.card.Key = "URL"
-		errtest.None(t, WriteCard(&b, c.card, c.s))
+		testkit.None(t, WriteCard(&b, c.card, c.s))
 		for _, want := range c.want {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s: the card lacks %q:\n%s", c.card.Origin, want, b.String())
@@ -73,7 +72,7 @@ func TestCards(t *testing.T) {
 
 func TestSizeCategory(t *testing.T) {
 	for n, want := range map[int]string{0: "n<1K", 1000: "1K<n<10K", 109229: "100K<n<1M", 10_000_000: "n>10M"} {
-		valuetest.Is(t, sizeCategory(n), want, n)
+		testkit.Is(t, sizeCategory(n), want, n)
 	}
 }
 
@@ -87,18 +86,18 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 		{ExampleID: 7, Split: nq.Dev, Question: "q3", URL: url + "Elsa_(Frozen)&amp;oldid=1"},
 	}
 	key, err := dedup.Lookup("page_id")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	g, err := dedup.NewGrouper(func() (string, error) { return t.TempDir(), nil }, []dedup.Key{key}, dedup.Options{RecordOrder: dedup.TrainFirst}, dedup.Sources{
 		PageID: func(oldid uint64) (uint64, bool) { return 77, oldid == 1 },
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for i := range hs {
-		errtest.None(t, g.Add(&hs[i]))
+		testkit.None(t, g.Add(&hs[i]))
 	}
 	of, err := g.Grouping(0)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var d, q bytes.Buffer
-	errtest.None(t, errors.Join(of.WriteDocuments(&d), of.WriteQueries(&q)))
+	testkit.None(t, errors.Join(of.WriteDocuments(&d), of.WriteQueries(&q)))
 	return &d, &q
 }
 
@@ -113,9 +112,9 @@ func TestExamplesOf(t *testing.T) {
 		}
 		return nil
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	of, err := ExamplesOf(&b)
-	valuetest.That(t, err == nil && slices.Equal(of(2), []int64{3, 2, 1}) && of(0) == nil, of(2), of(0), err)
+	testkit.That(t, err == nil && slices.Equal(of(2), []int64{3, 2, 1}) && of(0) == nil, of(2), of(0), err)
 }
 
 func TestFromGrouping(t *testing.T) {
@@ -131,13 +130,13 @@ func TestFromGrouping(t *testing.T) {
 		if err != nil || s.Documents != 2 || s.Texts != 2 || s.Train != 1 || s.Dev != 2 {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		valuetest.Is(t, m["trec/qrels.train.txt"].String()+m["trec/qrels.dev.txt"].String(), want, ids)
-		valuetest.Says(t, m["beir/corpus.jsonl"].String(), `"text":"text of Color space"`)
+		testkit.Is(t, m["trec/qrels.train.txt"].String()+m["trec/qrels.dev.txt"].String(), want, ids)
+		testkit.Says(t, m["beir/corpus.jsonl"].String(), `"text":"text of Color space"`)
 	}
 	d, q := grouping(t)
 	boom := errors.New("boom")
 	c := FromGrouping(Grouping{Documents: d, Queries: q, IDs: ByKey, Text: func(*dedup.Document) (string, error) { return "", boom }})
-	errtest.Is(t, errtest.Of(Write(c, []Format{TREC}, memory{}.create)), boom, "error of a text")
+	testkit.ErrIs(t, testkit.Err(Write(c, []Format{TREC}, memory{}.create)), boom, "error of a text")
 	d, q = grouping(t)
 	c = FromGrouping(Grouping{Documents: d, Queries: q})
 	for range c.Documents {

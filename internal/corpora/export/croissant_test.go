@@ -14,8 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // croissantDocuments have what records of any format can hold alike.
@@ -47,11 +46,11 @@ func TestCroissant(t *testing.T) {
 	for name, c := range croissants {
 		t.Run(name, func(t *testing.T) {
 			m, s := write(t, croissantDocuments, croissantQueries, c.formats...)
-			errtest.None(t, WriteCroissant(m.create, Card{Name: "NQ320K-PageID", Origin: c.origin}, &s))
+			testkit.None(t, WriteCroissant(m.create, Card{Name: "NQ320K-PageID", Origin: c.origin}, &s))
 			for _, f := range s.Files {
 				sum := sha256.Sum256(m[f.Name].Bytes())
-				valuetest.Is(t, f.SHA256, hex.EncodeToString(sum[:]), f)
-				valuetest.Is(t, f.Bytes, int64(m[f.Name].Len()), f)
+				testkit.Is(t, f.SHA256, hex.EncodeToString(sum[:]), f)
+				testkit.Is(t, f.Bytes, int64(m[f.Name].Len()), f)
 			}
 			if !slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == CroissantFile }) || len(s.Files) != len(m) {
 				t.Errorf("files %+v", s.Files)
@@ -80,9 +79,9 @@ func TestCroissantRecords(t *testing.T) {
 		{[]Format{TREC}, croissantQueries, ""},
 	} {
 		m, s := write(t, croissantDocuments, c.queries, c.formats...)
-		errtest.None(t, WriteCroissant(m.create, Card{Name: "N", Origin: Other}, &s))
+		testkit.None(t, WriteCroissant(m.create, Card{Name: "N", Origin: Other}, &s))
 		var set croissantSet
-		errtest.None(t, json.Unmarshal(m[CroissantFile].Bytes(), &set))
+		testkit.None(t, json.Unmarshal(m[CroissantFile].Bytes(), &set))
 		var names []string
 		for _, r := range set.RecordSet {
 			names = append(names, r.ID)
@@ -97,5 +96,5 @@ func TestCroissantRecords(t *testing.T) {
 		}
 	}
 	var context any
-	errtest.None(t, json.NewDecoder(bytes.NewReader([]byte(croissantContext))).Decode(&context))
+	testkit.None(t, json.NewDecoder(bytes.NewReader([]byte(croissantContext))).Decode(&context))
 }

@@ -17,8 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // memory is a Sink that keeps files.
@@ -71,7 +70,7 @@ func write(t *testing.T, docs []Document, queries []Query, formats ...Format) (m
 	t.Helper()
 	m := memory{}
 	s, err := Write(Collection{Documents: each(docs), Queries: each(queries)}, formats, m.create)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return m, s
 }
 
@@ -83,13 +82,13 @@ func TestSummary(t *testing.T) {
 	var names []string
 	for _, f := range s.Files {
 		names = append(names, f.Name)
-		valuetest.Is(t, f.Bytes, int64(m[f.Name].Len()), f)
-		valuetest.Is(t, len(f.SHA256), 64, f)
+		testkit.Is(t, f.Bytes, int64(m[f.Name].Len()), f)
+		testkit.Is(t, len(f.SHA256), 64, f)
 		if describe(Summary{}, f.Name) == "" {
 			t.Errorf("the card does not describe %s", f.Name)
 		}
 	}
-	valuetest.Deep(t, names, slices.Sorted(maps.Keys(m)), "files")
+	testkit.Deep(t, names, slices.Sorted(maps.Keys(m)), "files")
 	// What testdata/croissant does not have: no text, and white space.
 	for name, want := range map[string]string{"jsonl/documents.jsonl.gz": `"title":"1918–19 season","key"`, "beir/corpus.jsonl": `"title":"1918–19 season","text":""`} {
 		if text := string(goldens.Plain(t, m[name].Bytes())); !strings.Contains(text, want) {
@@ -133,7 +132,7 @@ func gunzip(t *testing.T, b *bytes.Buffer) *bytes.Buffer {
 func readParquet[T any](t *testing.T, b *bytes.Buffer) []T {
 	t.Helper()
 	rows, err := parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return rows
 }
 
@@ -143,15 +142,15 @@ func TestParquetRoundTrip(t *testing.T) {
 	nulls := readParquet[struct {
 		Text *string `parquet:"text,optional"`
 	}](t, m["parquet/documents.parquet"])
-	valuetest.That(t, nulls[0].Text != nil && nulls[1].Text == nil, "an absent text is not null, or a text is")
-	valuetest.Deep(t, docs, testDocuments)
+	testkit.That(t, nulls[0].Text != nil && nulls[1].Text == nil, "an absent text is not null, or a text is")
+	testkit.Deep(t, docs, testDocuments)
 	var queries []Query
 	for _, s := range []nq.Split{nq.Train, nq.Dev} {
 		for _, r := range readParquet[queryRow](t, m["parquet/queries-"+string(s)+".parquet"]) {
 			queries = append(queries, Query{ID: r.ID, Split: nq.Split(r.Split), Text: r.Text, DocID: r.DocID})
 		}
 	}
-	valuetest.Deep(t, queries, testQueries)
+	testkit.Deep(t, queries, testQueries)
 }
 
 // Memory is bounded by row groups: many large texts make several.
@@ -159,15 +158,15 @@ func TestParquetRowGroups(t *testing.T) {
 	m := memory{}
 	out := &files{create: m.create}
 	table, err := openTable[queryRow](out, "x.parquet")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	table.limit = 400
 	for i := range 9 {
-		errtest.None(t, table.add(queryRow{ID: fmt.Sprint(i)}, 100))
+		testkit.None(t, table.add(queryRow{ID: fmt.Sprint(i)}, 100))
 	}
-	errtest.None(t, out.close())
+	testkit.None(t, out.close())
 	b := m["x.parquet"].Bytes()
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if n := len(f.RowGroups()); n != 3 || f.NumRows() != 9 {
 		t.Errorf("%d row groups, %d rows", n, f.NumRows())
 	}
@@ -191,7 +190,7 @@ func TestOneSplit(t *testing.T) {
 			}
 		}
 		var card bytes.Buffer
-		errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
+		testkit.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 		if c.have == "" {
 			if strings.Contains(card.String(), "split:") {
 				t.Errorf("%s", card.String())
@@ -212,5 +211,5 @@ func TestQuotedNames(t *testing.T) {
 	r := csv.NewReader(m["beir/qrels/train.tsv"])
 	r.Comma = '\t'
 	rows, err := r.ReadAll()
-	valuetest.That(t, err == nil && len(rows) == 2 && rows[1][1] == name, rows, err)
+	testkit.That(t, err == nil && len(rows) == 2 && rows[1][1] == name, rows, err)
 }

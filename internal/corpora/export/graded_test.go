@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestThirdSplit: a collection with names, grades and a test split keeps them in every format.
@@ -17,7 +16,7 @@ func TestThirdSplit(t *testing.T) {
 		{ID: "q2", Split: nq.Test, Text: "what", DocID: "a", Grade: 3, Graded: true, Judged: []Judgment{{"a", 3}, {"c", 0}, {"b", 1}}},
 		{ID: "q2", Split: nq.Test, Text: "what", DocID: "b", Graded: true, Judged: []Judgment{{"a", 3}, {"c", 0}, {"b", 1}}},
 	}, anyNames...)
-	valuetest.That(t, s.Train == 1 && s.Dev == 0 && s.Test == 1 && s.Graded, s)
+	testkit.That(t, s.Train == 1 && s.Dev == 0 && s.Test == 1 && s.Graded, s)
 	for name, want := range map[string]string{
 		"trec/qrels.train.txt": "q1 0 c 1\n", "trec/qrels.test.txt": "q2 0 a 3\nq2 0 c 0\nq2 0 b 1\n",
 		"beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq2\ta\t3\nq2\tc\t0\nq2\tb\t1\n", "trec/topics.test.tsv": "q2\twhat\n",
@@ -27,13 +26,13 @@ func TestThirdSplit(t *testing.T) {
 		}
 	}
 	rows := readParquet[gradedRow](t, m["parquet/queries-test.parquet"])
-	valuetest.That(t, len(rows) == 2 && rows[0].Grade == 3 && rows[1].Grade == 1 && rows[1].DocID == "b", rows)
+	testkit.That(t, len(rows) == 2 && rows[0].Grade == 3 && rows[1].Grade == 1 && rows[1].DocID == "b", rows)
 	text := gunzip(t, m["jsonl/queries.test.jsonl.gz"]).String()
-	valuetest.Says(t, text, `"doc_id":"a","grade":3}`, `"doc_id":"b"}`)
+	testkit.Says(t, text, `"doc_id":"a","grade":3}`, `"doc_id":"b"}`)
 	var card bytes.Buffer
-	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: Other, Key: "k", KeyDoc: "k"}, s))
+	testkit.None(t, WriteCard(&card, Card{Name: "n", Origin: Other, Key: "k", KeyDoc: "k"}, s))
 	for _, want := range []string{"3 documents, 1 train, 0 dev and 1 test queries.\nIt has no dev split.\n", "queries of all splits", "  - split: test\n    path: parquet/queries-test.parquet", "query, 0, document, grade"} {
-		valuetest.Says(t, card.String(), want)
+		testkit.Says(t, card.String(), want)
 	}
 	for _, f := range s.Files {
 		if describe(s, f.Name) == "" {

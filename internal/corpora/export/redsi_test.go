@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // stored is the collection of testdata/redsi, as tools/golden/exports.py reads it too.
@@ -49,7 +48,7 @@ func numbered(t *testing.T) Collection {
 func TestRedsiGolden(t *testing.T) {
 	m := memory{}
 	s, err := Write(numbered(t), []Format{Redsi}, m.create)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, name := range nq320k.Files() {
 		got := m["data/simplenorm/ncititle/"+name]
 		if strings.HasSuffix(name, ".gz") {
@@ -59,26 +58,26 @@ func TestRedsiGolden(t *testing.T) {
 			got = gunzip(t, got)
 		}
 		want := goldens.Text(t, filepath.Join("testdata", "redsi", strings.TrimSuffix(name, ".gz")))
-		valuetest.Is(t, got.String(), string(want), name, got)
+		testkit.Is(t, got.String(), string(want), name, got)
 	}
-	valuetest.That(t, len(s.Files) == 5 && s.Variant.Config() == "simplenorm-ncititle", s)
+	testkit.That(t, len(s.Files) == 5 && s.Variant.Config() == "simplenorm-ncititle", s)
 }
 
 // TestIdentifiers: every document has one of each type, under the name that it has in the other files.
 func TestIdentifiers(t *testing.T) {
 	m := memory{}
 	s, err := Write(numbered(t), Formats(), m.create)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := []Identifier{{"0", "7", []int32{0, 1}}, {"1", "77", []int32{1, 1}}, {"2", "777", []int32{2, 1}}}
-	valuetest.Deep(t, readJSONLines[Identifier](t, gunzip(t, m["identifiers/naive.jsonl.gz"])), want)
-	valuetest.Deep(t, readParquet[Identifier](t, m["parquet/identifiers-naive.parquet"]), want)
+	testkit.Deep(t, readJSONLines[Identifier](t, gunzip(t, m["identifiers/naive.jsonl.gz"])), want)
+	testkit.Deep(t, readParquet[Identifier](t, m["parquet/identifiers-naive.parquet"]), want)
 	var card bytes.Buffer
-	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
+	testkit.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 	for _, want := range []string{
 		"- config_name: identifiers\n  data_files:\n  - split: naive\n    path: parquet/identifiers-naive.parquet\n",
 		`load_dataset("json", data_files={"documents": "data/simplenorm/ncititle/documents.jsonl.gz", "train_queries": `,
 	} {
-		valuetest.Says(t, card.String(), want)
+		testkit.Says(t, card.String(), want)
 	}
 	for _, f := range s.Files {
 		if describe(s, f.Name) == "" {
@@ -93,10 +92,10 @@ func TestIdentifiers(t *testing.T) {
 		t.Fatal(err)
 	}
 	card.Reset()
-	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
+	testkit.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 	for _, config := range []string{"  data_files: jsonl/documents.jsonl.gz\n", "path: identifiers/naive.jsonl.gz\n",
 		"- config_name: simplenorm-ncititle\n  data_files:\n  - split: documents\n    path: data/simplenorm/ncititle/documents.jsonl.gz\n"} {
-		valuetest.Says(t, card.String(), config)
+		testkit.Says(t, card.String(), config)
 	}
 }
 

@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestWriteRefuses(t *testing.T) {
@@ -34,7 +33,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"question not UTF-8", "UTF-8", []Document{doc("a")}, []Query{{ID: "1", Split: nq.Dev, DocID: "a", Text: "\xff"}}},
 	} {
 		s, err := Write(Collection{Documents: each(c.docs), Queries: each(c.queries)}, anyNames, memory{}.create)
-		valuetest.That(t, err != nil && strings.Contains(err.Error(), c.want) && s.Files == nil, c.name, err)
+		testkit.That(t, err != nil && strings.Contains(err.Error(), c.want) && s.Files == nil, c.name, err)
 	}
 	for _, formats := range [][]Format{{"csv"}, {JSONL, JSONL}} {
 		if _, err := Write(Collection{Documents: each([]Document{}), Queries: each([]Query{})}, formats, memory{}.create); err == nil {
@@ -86,7 +85,7 @@ func (b broken) Close() error {
 // Every failing call is reported, and no file stays open.
 func TestWriteReportsEveryFailure(t *testing.T) {
 	whole := memory{}
-	errtest.None(t, errtest.Of(Write(numbered(t), Formats(), whole.create)))
+	testkit.None(t, testkit.Err(Write(numbered(t), Formats(), whole.create)))
 	for _, stage := range []string{"create", "write", "close"} {
 		for n := 1; ; n++ {
 			left, opened := n, 0
@@ -96,10 +95,10 @@ func TestWriteReportsEveryFailure(t *testing.T) {
 				t.Fatalf("%s %d: %d files left open", stage, n, opened)
 			}
 			if left > 0 {
-				valuetest.That(t, err == nil && n > len(whole), stage, n-1, "calls", err)
+				testkit.That(t, err == nil && n > len(whole), stage, n-1, "calls", err)
 				break
 			}
-			errtest.Is(t, err, errFull, stage, n)
+			testkit.ErrIs(t, err, errFull, stage, n)
 		}
 	}
 }
@@ -109,6 +108,6 @@ func TestWriteReportsErrorsOfTheCollection(t *testing.T) {
 	bad := func(yield func(*Document, error) bool) { yield(nil, boom) }
 	badQueries := func(yield func(*Query, error) bool) { yield(nil, boom) }
 	for _, c := range []Collection{{Documents: bad, Queries: each(testQueries)}, {Documents: each(testDocuments), Queries: badQueries}} {
-		errtest.Is(t, errtest.Of(Write(c, anyNames, memory{}.create)), boom)
+		testkit.ErrIs(t, testkit.Err(Write(c, anyNames, memory{}.create)), boom)
 	}
 }

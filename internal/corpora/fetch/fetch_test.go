@@ -18,9 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func content(n int) ([]byte, string) {
@@ -68,7 +67,7 @@ func request(t *testing.T, sum string, urls ...string) Request {
 	r := Request{SHA256: sum, Partials: t.TempDir(), Wait: time.Microsecond}
 	for _, u := range urls {
 		s, err := ParseSource(u)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		r.Sources = append(r.Sources, s)
 	}
 	return r
@@ -78,7 +77,7 @@ func TestInterruptedTransferResumes(t *testing.T) {
 	body, sum := content(10_000)
 	s, asked, sent := flaky(t, body, 5)
 	f, err := Get(context.Background(), request(t, sum, s.URL+"/a.bin"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	got, _ := os.ReadFile(f.Path)
 	if string(got) != string(body) || f.Size != 10_000 || f.SHA256 != sum {
 		t.Fatalf("got %d bytes", len(got))
@@ -86,7 +85,7 @@ func TestInterruptedTransferResumes(t *testing.T) {
 	if asked.Load() != 6 || sent.Load() != 10_000 {
 		t.Fatalf("%d requests, %d bytes sent: want 6 and no byte twice", asked.Load(), sent.Load())
 	}
-	errtest.None(t, f.Close())
+	testkit.None(t, f.Close())
 	if _, err := os.Stat(f.Path); !os.IsNotExist(err) {
 		t.Fatal("the partial file is still there")
 	}
@@ -110,7 +109,7 @@ func TestNextProcessResumes(t *testing.T) {
 	s.Config.Handler = s2.Config.Handler
 	r.Progress = nil
 	f, err := Get(context.Background(), r)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer f.Close()
 	if f.SHA256 != sum || sent2.Load() > 10_000-2_000 {
 		t.Fatalf("%d bytes before, %d after: want only the rest", before, sent2.Load())
@@ -130,13 +129,13 @@ func TestChangedObjectIsNotGluedTogether(t *testing.T) {
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}
-		valuetest.Is(t, r.Header.Get("If-Range"), `"old"`)
+		testkit.Is(t, r.Header.Get("If-Range"), `"old"`)
 		w.Header().Set("ETag", `"new"`)
 		w.Write(fresh)
 	}))
 	defer s.Close()
 	f, err := Get(context.Background(), request(t, "", s.URL))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer f.Close()
 	if f.SHA256 != hex.EncodeToString(sum[:]) {
 		t.Fatal("bytes of two objects were mixed")
@@ -161,9 +160,9 @@ func TestWrongChecksumAndMissingSourcesArePermanent(t *testing.T) {
 	}
 	// Another source is asked all the same.
 	f, err := Get(context.Background(), request(t, sum, answers["404"], s.URL))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer f.Close()
-	valuetest.Is(t, f.Source.URL, s.URL)
+	testkit.Is(t, f.Source.URL, s.URL)
 }
 
 // TestSlowServerIsGivenUp: a source that brings next to nothing does not work.
@@ -231,13 +230,13 @@ func TestNoNetwork(t *testing.T) {
 			t.Errorf("%+v: told %d times", c, told)
 		}
 		if err != nil || c.want != "" {
-			valuetest.That(t, err != nil && c.want != "" && strings.Contains(err.Error(), c.want), c, err)
+			testkit.That(t, err != nil && c.want != "" && strings.Contains(err.Error(), c.want), c, err)
 			continue
 		}
 		if f.Source.URL != urls[len(urls)-1] || !c.mirrored && sent.Load() != 10_000 {
 			t.Errorf("%+v: from %s, %d bytes sent", c, f.Source.URL, sent.Load())
 		}
-		errtest.None(t, f.Close())
+		testkit.None(t, f.Close())
 	}
 }
 

@@ -9,14 +9,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/fetch"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestLook(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		valuetest.Is(t, r.Method, http.MethodHead)
+		testkit.Is(t, r.Method, http.MethodHead)
 		if r.URL.Path != "/there" {
 			http.NotFound(w, r)
 			return
@@ -26,7 +24,7 @@ func TestLook(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")
-	filetest.Write(t, file, "12345")
+	testkit.Write(t, file, "12345")
 	for raw, want := range map[string]struct {
 		size int64
 		err  string
@@ -38,7 +36,7 @@ func TestLook(t *testing.T) {
 		dir:                        {0, "is not a file"},
 	} {
 		s, err := fetch.ParseSource(raw)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		size, err := fetch.Look(context.Background(), s)
 		if size != want.size || (err == nil) != (want.err == "") || err != nil && !strings.Contains(err.Error(), want.err) {
 			t.Errorf("%s: %d, %v", raw, size, err)

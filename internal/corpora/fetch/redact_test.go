@@ -12,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestRedact(t *testing.T) {
@@ -29,7 +28,7 @@ func TestRedact(t *testing.T) {
 		`Get "https://h/a?api_key=S3CRET": EOF, then ?n=2`:           `Get "https://h/a?api_key=…": EOF, then ?n=2`,
 		"no URL at all":                                              "no URL at all",
 	} {
-		valuetest.Is(t, Redact(text), want, text)
+		testkit.Is(t, Redact(text), want, text)
 	}
 }
 
@@ -62,7 +61,7 @@ func TestNoSecretIsSaid(t *testing.T) {
 	defer s.Close()
 	for _, u := range []string{gone.URL + "/a", s.URL + "/refuses", s.URL + "/sends-on", s.URL + "/round", s.URL + "/nonsense", s.URL + "/cut", s.URL + "/other"} {
 		src, err := ParseSource(u + query)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var said strings.Builder
 		r := Request{Sources: []Source{src}, SHA256: strings.Repeat("0", 64), Partials: t.TempDir(), Wait: time.Microsecond,
 			Log: func(msg string, args ...any) { fmt.Fprintln(&said, append([]any{msg}, args...)...) }}
@@ -80,10 +79,10 @@ func TestNoSecretIsSaid(t *testing.T) {
 			fmt.Fprintln(&said, err)
 		}
 		notes, err := filepath.Glob(filepath.Join(r.Partials, "*"))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for _, n := range notes {
 			b, err := os.ReadFile(n)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			said.Write(b)
 		}
 		if strings.Contains(said.String(), secret) || !strings.Contains(said.String(), u) {

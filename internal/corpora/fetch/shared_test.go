@@ -16,8 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestTransfersOfOneURL share the folder of partial files; the server has no validators, and breaks off now and then.
@@ -52,7 +51,7 @@ func TestTransfersOfOneURL(t *testing.T) {
 			if f.SHA256 != sum {
 				t.Errorf("sha256 %s of %d bytes, want %s", f.SHA256, f.Size, sum)
 			}
-			errtest.None(t, f.Close())
+			testkit.None(t, f.Close())
 		})
 	}
 	wg.Wait()
@@ -65,7 +64,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	const half = 5_000
 	if to := os.Getenv("REDSI_TEST_PARTIALS"); to != "" { // the process to kill
 		source, err := ParseSource(os.Getenv("REDSI_TEST_URL"))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		Get(context.Background(), Request{Sources: []Source{source}, SHA256: sum, Partials: to, Progress: func(done, _ int64) {
 			if done == half {
 				fmt.Println("half")
@@ -93,8 +92,8 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	if err == nil {
 		err = c.Start()
 	}
-	errtest.None(t, err)
-	errtest.None(t, errtest.Of(bufio.NewReader(out).ReadString('\n')), "the other process brought no half")
+	testkit.None(t, err)
+	testkit.None(t, testkit.Err(bufio.NewReader(out).ReadString('\n')), "the other process brought no half")
 	go func() {
 		<-waiting
 		c.Process.Kill()
@@ -109,7 +108,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	if err != nil || f.SHA256 != sum {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	errtest.None(t, f.Close())
+	testkit.None(t, f.Close())
 }
 
 func TestRedirectToHTTPIsRefused(t *testing.T) {
@@ -122,5 +121,5 @@ func TestRedirectToHTTPIsRefused(t *testing.T) {
 	defer func() { httpClient.Transport.(*http.Transport).TLSClientConfig = old }()
 	_, err := Get(context.Background(), request(t, sum, s.URL))
 	var p *Permanent
-	valuetest.That(t, errors.As(err, &p) && strings.Contains(err.Error(), "from https to http"), "got", err)
+	testkit.That(t, errors.As(err, &p) && strings.Contains(err.Error(), "from https to http"), "got", err)
 }

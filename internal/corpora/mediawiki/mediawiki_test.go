@@ -18,8 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/mediawiki"
 	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // wiki has the revisions 1 to n but each seventh, three to a page.
@@ -61,7 +60,7 @@ func TestPages(t *testing.T) {
 	k, all := wiki(120)
 	c := client(t, k)
 	got, err := c.Pages(t.Context(), append(all, all...))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	check(t, k, got, 120)
 	if n := k.Requests.Load(); n != 3 || c.Requests != 3 || c.Repeats != 0 {
 		t.Errorf("%d requests, told %d and %d", n, c.Requests, c.Repeats)
@@ -150,7 +149,7 @@ func TestRefused(t *testing.T) {
 	}
 	for _, contact := range []string{"", "me", "me@example.org (x)", "a@b\nX: y"} {
 		_, err := (&mediawiki.Client{Contact: contact}).Pages(t.Context(), nil)
-		errtest.Says(t, err, "has to be an e-mail address or a web page")
+		testkit.ErrSays(t, err, "has to be an e-mail address or a web page")
 	}
 }
 
@@ -188,9 +187,9 @@ func TestNoNetwork(t *testing.T) {
 	said := ""
 	c.Log = func(msg string, _ ...any) { said += msg }
 	got, err := c.Pages(t.Context(), all)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	check(t, k, got, 200)
-	valuetest.Says(t, said, "out of reach since")
+	testkit.Says(t, said, "out of reach since")
 }
 
 // TestContinued: an answer in pieces is put together.
@@ -211,9 +210,9 @@ func TestContinued(t *testing.T) {
 		return true
 	}
 	got, err := client(t, k).Pages(t.Context(), all)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	check(t, k, got, 6)
-	valuetest.Is(t, k.Requests.Load(), 3, "requests")
+	testkit.Is(t, k.Requests.Load(), 3, "requests")
 }
 
 // TestResumed: a call that ended continues at its last request, whatever a kill left of the
@@ -232,20 +231,20 @@ func TestResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, err := os.OpenFile(c.Kept, os.O_APPEND|os.O_WRONLY, 0)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		fmt.Fprint(f, left)
 		f.Close()
 		before := k.Requests.Load()
 		again := *c
 		again.Progress = nil
 		got, err := again.Pages(t.Context(), all)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		check(t, k, got, 500)
-		valuetest.Is(t, k.Requests.Load()-before, 6, left)
+		testkit.Is(t, k.Requests.Load()-before, 6, left)
 		other := again
 		got, err = other.Pages(t.Context(), all[:100])
-		errtest.None(t, err)
+		testkit.None(t, err)
 		check(t, k, got, 100)
-		errtest.None(t, c.Forget())
+		testkit.None(t, c.Forget())
 	}
 }

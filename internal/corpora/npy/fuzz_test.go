@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // FuzzRead reads NumPy files: what is read and written reads the same.
 func FuzzRead(f *testing.F) {
 	var b bytes.Buffer
-	errtest.None(f, Write(&b, Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}))
+	testkit.None(f, Write(&b, Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}))
 	saved := goldens.Text(f, "testdata/numpy.npy")
 	f.Add(b.Bytes())
 	f.Add(saved)
@@ -26,10 +26,10 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d numbers in %d rows of %d", len(m.Data), m.Rows, m.Cols)
 		}
 		var first, second bytes.Buffer
-		errtest.None(t, Write(&first, m))
+		testkit.None(t, Write(&first, m))
 		written := bytes.Clone(first.Bytes())
 		back, err := Read(&first)
-		errtest.None(t, err, "read but not read again")
+		testkit.None(t, err, "read but not read again")
 		if err := Write(&second, back); err != nil || !bytes.Equal(second.Bytes(), written) {
 			t.Fatalf("%q is read as other numbers", in)
 		}

@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestWriteAndRead(t *testing.T) {
 	m := Matrix{Data: []float32{1, -2.5, 3, 0, math.MaxFloat32, 1e-40}, Rows: 2, Cols: 3}
 	var b bytes.Buffer
-	errtest.None(t, Write(&b, m))
+	testkit.None(t, Write(&b, m))
 	if n := b.Len(); n != 128+24 || !bytes.HasPrefix(b.Bytes(), []byte("\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }")) {
 		t.Errorf("%d bytes, %q", n, b.Bytes())
 	}
@@ -46,7 +46,7 @@ func TestWriteAndRead(t *testing.T) {
 		{string(whole[:130]), "ends within the 2 by 3 numbers"},
 		{"\x93NUMPY\x02\x00" + string(binary.LittleEndian.AppendUint32(nil, 1<<31)), "a header of 2147483648 bytes"},
 	} {
-		errtest.Says(t, errtest.Of(Read(strings.NewReader(c.in))), c.want)
+		testkit.ErrSays(t, testkit.Err(Read(strings.NewReader(c.in))), c.want)
 	}
-	errtest.Some(t, Write(&b, Matrix{Rows: 1, Cols: 1}), "a matrix without its numbers was written")
+	testkit.Some(t, Write(&b, Matrix{Rows: 1, Cols: 1}), "a matrix without its numbers was written")
 }

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func npy(dtype string, rows, cols int, numbers any) []byte {
@@ -37,16 +36,16 @@ func TestOpenAny(t *testing.T) {
 		{"<f8", []float64{0.1, 1e300}, []float32{0.1, inf}},
 	} {
 		v, err := OpenAny(bytes.NewReader(npy(c.dtype, 2, len(c.want)/2, c.numbers)))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		got := make([]float32, len(c.want))
-		errtest.None(t, v.Read(got))
-		valuetest.That(t, slices.Equal(got, c.want) && v.End() == nil, c.dtype, got, "want", c.want)
+		testkit.None(t, v.Read(got))
+		testkit.That(t, slices.Equal(got, c.want) && v.End() == nil, c.dtype, got, "want", c.want)
 	}
 	if v := halfFloat(0x7e00); v == v {
 		t.Errorf("not a number is %v", v)
 	}
 	for _, dtype := range []string{"<i4", ">f4", "|O"} {
-		errtest.Says(t, errtest.Of(OpenAny(bytes.NewReader(npy(dtype, 1, 1, []byte{0, 0, 0, 0})))), dtype)
+		testkit.ErrSays(t, testkit.Err(OpenAny(bytes.NewReader(npy(dtype, 1, 1, []byte{0, 0, 0, 0})))), dtype)
 	}
 	if _, err := Open(bytes.NewReader(npy("<f8", 1, 1, []float64{1}))); err == nil {
 		t.Error("embeddings of a store are float32")

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestAbridged(t *testing.T) {
@@ -37,6 +37,6 @@ func TestAbridged(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	for _, bad := range []string{"", "{", `{"a":[1,`, `{"a":}`} {
-		errtest.Some(t, (Abridged{Items: 1}).Print(&b, []byte(bad)), bad)
+		testkit.Some(t, (Abridged{Items: 1}).Print(&b, []byte(bad)), bad)
 	}
 }

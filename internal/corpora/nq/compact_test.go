@@ -12,8 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // realRecords are all records of the real files: full, simplified and one merged.
@@ -46,11 +45,11 @@ func compact(t *testing.T, records []*Record) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := NewRecordWriter(&out)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, r := range records {
-		errtest.None(t, w.Write(r))
+		testkit.None(t, w.Write(r))
 	}
-	errtest.None(t, w.Close())
+	testkit.None(t, w.Close())
 	return out.Bytes()
 }
 
@@ -67,9 +66,9 @@ func TestStreamsMemory(t *testing.T) {
 	var open []*RecordWriter
 	write := func() {
 		w, err := NewRecordWriter(io.Discard)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for range 2 * at {
-			errtest.None(t, w.Write(block))
+			testkit.None(t, w.Write(block))
 		}
 		open = append(open, w)
 	}
@@ -82,7 +81,7 @@ func TestStreamsMemory(t *testing.T) {
 		t.Errorf("a stream holds %d bytes, more than those of its blocks, %d", each, blocks)
 	}
 	for _, w := range open {
-		errtest.None(t, w.Close())
+		testkit.None(t, w.Close())
 	}
 }
 
@@ -97,7 +96,7 @@ func TestRecordStreamRoundTrip(t *testing.T) {
 	defer rd.Close()
 	var got Record
 	for i, want := range records {
-		errtest.None(t, rd.Next(&got), i)
+		testkit.None(t, rd.Next(&got), i)
 		if !sameRecord(want, &got) {
 			t.Fatalf("record %d differs from the one written", i)
 		}
@@ -115,14 +114,14 @@ func TestStreamGolden(t *testing.T) {
 	records := realRecords(t)
 	var headers bytes.Buffer
 	hw, err := NewHeaderWriter(&headers)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, r := range records {
 		h := HeaderOf(r)
 		h.Text4K = [16]byte{1, 2, byte(len(h.Question))}
 		h.Text4KCased = [16]byte{3}
-		errtest.None(t, hw.Write(&h))
+		testkit.None(t, hw.Write(&h))
 	}
-	errtest.None(t, hw.Close())
+	testkit.None(t, hw.Close())
 	hr := NewHeaderReader(bytes.NewReader(headers.Bytes()))
 	defer hr.Close()
 	for i, r := range records {
@@ -130,11 +129,11 @@ func TestStreamGolden(t *testing.T) {
 		want.Text4K = [16]byte{1, 2, byte(len(want.Question))}
 		want.Text4KCased = [16]byte{3}
 		var got Header
-		errtest.None(t, hr.Next(&got))
-		valuetest.Is(t, got, want, "header", i)
+		testkit.None(t, hr.Next(&got))
+		testkit.Is(t, got, want, "header", i)
 	}
 	var last Header
-	valuetest.Is(t, hr.Next(&last), io.EOF)
+	testkit.Is(t, hr.Next(&last), io.EOF)
 	sum := func(b []byte) string { s := sha256.Sum256(b); return hex.EncodeToString(s[:]) }
 	goldens.Same(t, "testdata/streams.golden", "records@1 "+sum(compact(t, records))+"\nheaders@1 "+sum(headers.Bytes())+"\n")
 }
@@ -145,10 +144,10 @@ func TestRecordAt(t *testing.T) {
 	n := len(records)
 	for _, i := range []int{0, 1, 7, 40, n - 1} {
 		r, err := RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i))
-		valuetest.That(t, err == nil && sameRecord(records[i], r), "record", i, "is not the one written", err)
+		testkit.That(t, err == nil && sameRecord(records[i], r), "record", i, "is not the one written", err)
 	}
 	for _, i := range []int{-1, n} {
-		errtest.Says(t, errtest.Of(RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i))), fmt.Sprintf("there is no record %d", i))
+		testkit.ErrSays(t, testkit.Err(RecordAt(bytes.NewReader(packed), int64(len(packed)), int64(i))), fmt.Sprintf("there is no record %d", i))
 	}
 }
 
@@ -169,7 +168,7 @@ func TestDamagedStreams(t *testing.T) {
 		}
 	}
 	starts, err := readSeekTable(bytes.NewReader(packed), int64(len(packed)))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	starts = starts[1 : len(starts)-1] // of the blocks, and of the end
 	cuts := append([]int64{0, 1, 3, 20, int64(len(packed)) - 1, int64(len(packed)) / 2}, starts...)
 	for _, cut := range cuts {
@@ -178,7 +177,7 @@ func TestDamagedStreams(t *testing.T) {
 		} else if cut >= starts[0] && !errors.Is(err, ErrTruncated) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
-		errtest.Some(t, errtest.Of(RecordAt(bytes.NewReader(packed[:cut]), cut, 0)), cut)
+		testkit.Some(t, testkit.Err(RecordAt(bytes.NewReader(packed[:cut]), cut, 0)), cut)
 	}
 	for at := 0; at < len(packed); at += 9973 {
 		bad := bytes.Clone(packed)
@@ -188,7 +187,7 @@ func TestDamagedStreams(t *testing.T) {
 			t.Errorf("byte %d flipped: %d records and no error", at, n)
 		}
 	}
-	errtest.Says(t, errtest.Of(readAll([]byte("{}\n"))), "records@1")
+	testkit.ErrSays(t, testkit.Err(readAll([]byte("{}\n"))), "records@1")
 }
 
 type failingWriter struct{ left int }
@@ -203,14 +202,14 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 func TestWriterErrors(t *testing.T) {
 	records := realRecords(t)
 	w, err := NewRecordWriter(&failingWriter{left: 300_000})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	bad := records[0].Clone()
 	bad.Tokens[3].Start = 1
-	errtest.Says(t, w.Write(bad), "example_id 4549465242785278785")
+	testkit.ErrSays(t, w.Write(bad), "example_id 4549465242785278785")
 	for _, r := range records {
 		if err = w.Write(r); err != nil {
 			break
 		}
 	}
-	errtest.Says(t, w.Close(), "disk full")
+	testkit.ErrSays(t, w.Close(), "disk full")
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestScanAgainstLibrary: on every real record the scanner and the library agree.
@@ -31,7 +31,7 @@ func compareDecoders(t *testing.T, scan *lineScanner, line []byte, must bool) {
 		return
 	}
 	want, err := decodeLibrary(line, &b)
-	errtest.None(t, err, "the scanner accepted what the library refuses")
+	testkit.None(t, err, "the scanner accepted what the library refuses")
 	if have != want || !sameRecord(&a, &b) {
 		t.Fatalf("scanner %x %+v\nlibrary %x %+v", have, a, want, b)
 	}
@@ -82,7 +82,7 @@ func FuzzRecordReader(f *testing.F) {
 	r := goodFullRecord
 	var c recordCodec
 	b, err := c.append(nil, &r)
-	errtest.None(f, err)
+	testkit.None(f, err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, entry []byte) {
 		var c recordCodec

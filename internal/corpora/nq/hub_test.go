@@ -13,18 +13,17 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // hubFile is of tools/golden/nq_hub.py.
 func hubFile(t *testing.T, name string) (*os.File, int64) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(func() { f.Close() })
 	info, err := f.Stat()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return f, info.Size()
 }
 
@@ -37,8 +36,8 @@ func originals(t *testing.T, name string) (lines []string) {
 	t.Helper()
 	f, _ := hubFile(t, name)
 	z, err := unpack.Open(f)
-	errtest.None(t, err)
-	errtest.None(t, unpack.NewLines(z).Each(func(line []byte) error {
+	testkit.None(t, err)
+	testkit.None(t, unpack.NewLines(z).Each(func(line []byte) error {
 		lines = append(lines, string(line))
 		return nil
 	}))
@@ -49,14 +48,14 @@ func TestHubRecordsAreThoseOfTheLines(t *testing.T) {
 	f, size := hubFile(t, "hub.parquet")
 	want, counts := readAll(t, "hub.jsonl.gz", Options{Split: Dev, Strict: true})
 	got, of, err := readHub(f, size, Options{Split: Dev, Strict: true})
-	errtest.None(t, err)
-	valuetest.That(t, of.BytesIn == size && of.BytesOut != 0, of.BytesIn, "and", of.BytesOut, "bytes")
+	testkit.None(t, err)
+	testkit.That(t, of.BytesIn == size && of.BytesOut != 0, of.BytesIn, "and", of.BytesOut, "bytes")
 	of.BytesIn, of.BytesOut = counts.BytesIn, counts.BytesOut
 	if d := cmp.Diff(counts, of); d != "" || len(got) != len(want) {
 		t.Fatal(len(got), d)
 	}
 	for i := range want {
-		valuetest.Deep(t, got[i], want[i], "record", i)
+		testkit.Deep(t, got[i], want[i], "record", i)
 	}
 }
 
@@ -64,11 +63,11 @@ func TestHubRecordsAreThoseOfTheLines(t *testing.T) {
 func TestHubLinesAreTheOriginal(t *testing.T) {
 	f, size := hubFile(t, "hub.parquet")
 	var got, some []any
-	errtest.None(t, HubLines(f, size, nil, func(n int, line []byte) (bool, error) {
+	testkit.None(t, HubLines(f, size, nil, func(n int, line []byte) (bool, error) {
 		got = append(got, decoded(t, line))
 		return n != 5, nil
 	}))
-	errtest.None(t, HubLines(f, size, func(id string) bool { return id == "-4" || id == "-3" }, func(n int, line []byte) (bool, error) {
+	testkit.None(t, HubLines(f, size, func(id string) bool { return id == "-4" || id == "-3" }, func(n int, line []byte) (bool, error) {
 		some = append(some, decoded(t, line))
 		return true, nil
 	}))
@@ -76,8 +75,8 @@ func TestHubLinesAreTheOriginal(t *testing.T) {
 	for _, line := range originals(t, "hub.jsonl.gz") {
 		want = append(want, decoded(t, []byte(line)))
 	}
-	valuetest.Deep(t, got, want)
-	valuetest.Deep(t, some, want[1:3])
+	testkit.Deep(t, got, want)
+	testkit.Deep(t, some, want[1:3])
 }
 
 // decoded keeps the digits of numbers.
@@ -85,7 +84,7 @@ func decoded(t *testing.T, line []byte) (v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
-	errtest.None(t, d.Decode(&v))
+	testkit.None(t, d.Decode(&v))
 	return v
 }
 
@@ -93,17 +92,17 @@ func decoded(t *testing.T, line []byte) (v any) {
 func TestHubOfEarlierRevision(t *testing.T) {
 	f, size := hubFile(t, "hub-older.parquet")
 	_, _, err := readHub(f, size, Options{})
-	errtest.Says(t, err, `hub.parquet:1: there is no column "document.tokens.start_byte"`, `format = "simplified"`)
+	testkit.ErrSays(t, err, `hub.parquet:1: there is no column "document.tokens.start_byte"`, `format = "simplified"`)
 	want, _ := readAll(t, "nq-simplified-walking-dead.jsonl.gz", Options{Format: Simplified, Strict: true})
 	got, _, err := readHub(f, size, Options{Format: Simplified, Strict: true})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if len(got) != 1 {
 		t.Fatal(len(got))
 	}
-	valuetest.Deep(t, got[0], want[0])
+	testkit.Deep(t, got[0], want[0])
 	var c FieldCounts
-	errtest.None(t, HubLines(f, size, nil, func(_ int, line []byte) (bool, error) { return true, c.Count(line) }))
-	valuetest.That(t, c.With[TokenBytes] == 0 && c.With[nameTokens] == 1 && c.With[LongAnswerBytes] == 1, c)
+	testkit.None(t, HubLines(f, size, nil, func(_ int, line []byte) (bool, error) { return true, c.Count(line) }))
+	testkit.That(t, c.With[TokenBytes] == 0 && c.With[nameTokens] == 1 && c.With[LongAnswerBytes] == 1, c)
 }
 
 // TestHubDamaged: whatever becomes of a byte, or of the end, there is a record or an error, and no crash.
@@ -111,7 +110,7 @@ func TestHubDamaged(t *testing.T) {
 	f, size := hubFile(t, "hub.parquet")
 	good := make([]byte, size)
 	_, err := f.ReadAt(good, 0)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	wrong := 0
 	for at := int64(0); at < size; at += size/300 + 1 {
 		bad := []byte(strings.Clone(string(good)))
@@ -183,13 +182,13 @@ func TestHubFaults(t *testing.T) {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[hubRow](&b, parquet.MaxRowsPerRowGroup(5))
 	_, err := w.Write(rows)
-	errtest.None(t, err)
-	errtest.None(t, w.Close())
+	testkit.None(t, err)
+	testkit.None(t, w.Close())
 	in := bytes.NewReader(b.Bytes())
 	_, _, err = readHub(in, in.Size(), Options{Strict: true})
-	errtest.Says(t, err, "hub.parquet:2: example_id -7: the example is on line 1 already")
+	testkit.ErrSays(t, err, "hub.parquet:2: example_id -7: the example is on line 1 already")
 	got, counts, err := readHub(in, in.Size(), Options{Strict: true, OnError: Skip})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if d := cmp.Diff(&goodFullRecord, got[0]); d != "" || len(got) != 2 || got[1].ExampleID != 11 {
 		t.Error(d, len(got))
 	}
@@ -210,7 +209,7 @@ func TestHubFaults(t *testing.T) {
 		"hub.parquet:11: example_id 9: question_text is empty (unusable)",
 		"hub.parquet:12: example_id 10: column document.tokens.is_html has 4 values, and document.tokens.token has 0 (type)",
 	}
-	valuetest.Deep(t, said, want)
+	testkit.Deep(t, said, want)
 }
 
 // TestHubOfAnotherSet: a Parquet file of something else is named by its columns, and a column of another type by that.
@@ -229,8 +228,8 @@ func TestHubOfAnotherSet(t *testing.T) {
 		}, `column "id" is of type INT(64,true), want BYTE_ARRAY`},
 	} {
 		var b bytes.Buffer
-		errtest.None(t, c.write(&b))
+		testkit.None(t, c.write(&b))
 		_, _, err := readHub(bytes.NewReader(b.Bytes()), int64(b.Len()), Options{})
-		errtest.Says(t, err, c.want)
+		testkit.ErrSays(t, err, c.want)
 	}
 }

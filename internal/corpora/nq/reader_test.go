@@ -6,16 +6,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func readAll(t *testing.T, file string, o Options) ([]*Record, Counts) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", file))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer f.Close()
 	all, counts, err := drain(NewReader(f, file, o))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return all, counts
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestEndsWithinRecord: a file that was cut between compression and reading, or was never compressed, ends within a line.
@@ -89,7 +89,7 @@ func TestStrict(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 		_, counts, err := readString(text, Options{Strict: true, OnError: Skip})
-		valuetest.That(t, err == nil && counts.Skipped[EmptyFile] == 1 && len(counts.Named) == 1, text, err, counts)
+		testkit.That(t, err == nil && counts.Skipped[EmptyFile] == 1 && len(counts.Named) == 1, text, err, counts)
 	}
 }
 

@@ -15,8 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const (
@@ -150,7 +149,7 @@ func TestBadStreams(t *testing.T) {
 	io.WriteString(zw, text)
 	zw.Close()
 	enc, err := zstd.NewWriter(&zst)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	io.WriteString(enc, text)
 	enc.Close()
 	two := gz.String() + gz.String()
@@ -172,9 +171,9 @@ func TestBadStreams(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			all, counts, err := readString(c.text, Options{})
 			if c.want == "" {
-				errtest.None(t, err)
-				valuetest.Is(t, len(all), c.records)
-				valuetest.Is(t, counts.BytesIn, int64(len(c.text)))
+				testkit.None(t, err)
+				testkit.Is(t, len(all), c.records)
+				testkit.Is(t, counts.BytesIn, int64(len(c.text)))
 				return
 			}
 			var e *RecordError
@@ -235,19 +234,19 @@ func TestOrder(t *testing.T) {
 			if i%3 == 0 {
 				r = new(Record)
 			}
-			errtest.None(t, rd.Next(r))
+			testkit.None(t, rd.Next(r))
 			if r.ExampleID != i || r.Text != fmt.Sprint("text ", i) || r.Split != Dev {
 				t.Fatalf("record %d: %+v", i, r)
 			}
 		}
-		valuetest.Is(t, rd.Next(same), io.EOF)
+		testkit.Is(t, rd.Next(same), io.EOF)
 		if calls < 2 || last != int64(b.Len()) {
 			t.Errorf("%d progress calls, the last with %d of %d", calls, last, b.Len())
 		}
 	}
 	rd := NewReader(strings.NewReader(b.String()), "f", Options{})
 	var r Record
-	errtest.None(t, rd.Next(&r))
+	testkit.None(t, rd.Next(&r))
 	rd.Close()
 	rd.Close()
 }
@@ -256,7 +255,7 @@ func TestCountsAdd(t *testing.T) {
 	_, a, _ := readString(goodFull+"\nx\n", Options{OnError: Skip})
 	_, b, _ := readString("y\n\n"+goodSimp, Options{OnError: Skip})
 	a.Add(b)
-	valuetest.That(t, a.Records == 2 && a.Blank == 1 && a.Skipped[BadJSON] == 2 && len(a.Named) == 2, a)
+	testkit.That(t, a.Records == 2 && a.Blank == 1 && a.Skipped[BadJSON] == 2 && len(a.Named) == 2, a)
 }
 
 func TestHeadings(t *testing.T) {
@@ -294,18 +293,18 @@ func TestFlatMemory(t *testing.T) {
 	}}
 	rd := NewReader(src, "f", Options{Workers: 1})
 	w, err := NewRecordWriter(io.Discard)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var r Record
 	for n := 0; ; n++ {
 		if err := rd.Next(&r); err == io.EOF {
-			valuetest.Is(t, n, 20*11, "records")
+			testkit.Is(t, n, 20*11, "records")
 			break
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		errtest.None(t, w.Write(&r))
+		testkit.None(t, w.Write(&r))
 	}
-	errtest.None(t, w.Close())
+	testkit.None(t, w.Close())
 	if live[1] > live[0]+32<<20 {
 		t.Errorf("%d MiB alive after 2 repetitions, %d after 19", live[0]>>20, live[1]>>20)
 	}

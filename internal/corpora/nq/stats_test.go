@@ -8,9 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/internal/system/values"
-	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // lines returns the decompressed lines of a file in testdata.
@@ -24,7 +23,7 @@ func TestFieldTable(t *testing.T) {
 	count := func(file string) FieldCounts {
 		var c FieldCounts
 		for _, l := range lines(t, file) {
-			errtest.None(t, c.Count(l))
+			testkit.None(t, c.Count(l))
 		}
 		return c
 	}
@@ -36,11 +35,11 @@ func TestFieldTable(t *testing.T) {
 		ShortAnswerToken: {1, 1}, ShortAnswerBytes: {1, 0},
 	}
 	for _, f := range AllFields {
-		valuetest.Is(t, [2]int64{full.With[f], simplified.With[f]}, want[f], f)
+		testkit.Is(t, [2]int64{full.With[f], simplified.With[f]}, want[f], f)
 	}
 	values.Add(&full, simplified)
-	valuetest.Is(t, full.Records, 2, "merged", full)
-	valuetest.Is(t, full.With[nameURL], 2, "merged", full)
+	testkit.Is(t, full.Records, 2, "merged", full)
+	testkit.Is(t, full.With[nameURL], 2, "merged", full)
 }
 
 func TestSubstitutionsOfTheRealRecord(t *testing.T) {
@@ -52,7 +51,7 @@ func TestSubstitutionsOfTheRealRecord(t *testing.T) {
 	}
 	rep := s.Report(10, func(s string) bool { return s == "``" })
 	b, err := json.MarshalIndent(rep, "", " ")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	goldens.Same(t, "testdata/substitutions.golden", string(b)+"\n")
 }
 
@@ -90,15 +89,15 @@ func TestFormats(t *testing.T) {
 	other.Text = other.Text[:10] + "x" + other.Text[11:]
 	f := NewFormats(20)
 	for _, r := range full {
-		errtest.None(t, f.AddFull(r))
+		testkit.None(t, f.AddFull(r))
 	}
 	for _, r := range append(simplified[1:], other) {
-		errtest.None(t, f.AddSimplified(r))
+		testkit.None(t, f.AddSimplified(r))
 	}
-	errtest.None(t, f.Show(full[0]))
+	testkit.None(t, f.Show(full[0]))
 	n := len(full)
 	want := FormatReport{Full: n, Simplified: n, Both: n, Same: n - 1, Texts: 1, Examples: []FormatExample{{full[0].ExampleID, Comparison{true, true, false, 10}}}}
-	valuetest.Deep(t, f.Report(), want)
+	testkit.Deep(t, f.Report(), want)
 	if f.AddFull(simplified[1]) == nil || f.AddSimplified(full[0]) == nil {
 		t.Error("a record of the other format was taken")
 	}

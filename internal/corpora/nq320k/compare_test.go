@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // group is a document with the examples that ask for it.
@@ -25,7 +24,7 @@ func collection(t *testing.T, groups []group, question func(int64) string) Colle
 	t.Helper()
 	var documents, queries, texts bytes.Buffer
 	w, err := corpus.NewWriter(&texts)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	err = dedup.WriteLines(&documents, func(document func(any) error) error {
 		return dedup.WriteLines(&queries, func(query func(any) error) error {
 			for i, g := range groups {
@@ -53,7 +52,7 @@ func collection(t *testing.T, groups []group, question func(int64) string) Colle
 			return w.Close()
 		})
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	file := func(b *bytes.Buffer) func() (io.ReadCloser, error) {
 		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }
 	}
@@ -68,7 +67,7 @@ func question(id int64) string { return "q" }
 func compare(t *testing.T, a, b []group, limit int) *Comparison {
 	t.Helper()
 	c, err := Compare(collection(t, a, question), collection(t, b, question), limit)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return c
 }
 
@@ -115,7 +114,7 @@ func TestCompare(t *testing.T) {
 	q.Ours, q.Package, q.Both, q.OtherSplit, q.OtherTarget, q.OnlyOurs, q.OnlyPackage = 10, 10, 9, 1, 1, 1, 1
 	shown := got.Differences
 	got.Differences = nil
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	kinds := map[string]int{}
 	for _, s := range shown {
 		kinds[s.What]++
@@ -125,13 +124,13 @@ func TestCompare(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		case "text of one only":
-			valuetest.That(t, s.Ours == "" && s.Package == "text" && s.ExampleID == 5, s)
+			testkit.That(t, s.Ours == "" && s.Package == "text" && s.ExampleID == 5, s)
 		case "title":
-			valuetest.That(t, s.At == 2 && s.Ours == "C c" && s.Package == "C d", s)
+			testkit.That(t, s.At == 2 && s.Ours == "C c" && s.Package == "C d", s)
 		case "split":
-			valuetest.That(t, s.Ours == "train" && s.Package == "dev" && s.ExampleID == 10, s)
+			testkit.That(t, s.Ours == "train" && s.Package == "dev" && s.ExampleID == 10, s)
 		case "target":
-			valuetest.That(t, s.Ours == "whole" && s.Package == "part" && s.ExampleID == 9, s)
+			testkit.That(t, s.Ours == "whole" && s.Package == "part" && s.ExampleID == 9, s)
 		}
 	}
 	if want := map[string]int{"text": 1, "white space": 1, "text of one only": 1, "title": 1, "number": 2, "records": 1, "split": 1, "target": 1,
@@ -147,7 +146,7 @@ func TestCompare(t *testing.T) {
 func TestCompareQuestions(t *testing.T) {
 	groups := []group{{"A", "t", []int64{1}}}
 	c, err := Compare(collection(t, groups, question), collection(t, groups, func(int64) string { return "Q" }), 1)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if c.AllSame || c.Queries.OtherText != 1 || c.Differences[0].What != "question" || c.Differences[0].Package != "Q" {
 		t.Errorf("%+v", c)
 	}
@@ -157,11 +156,11 @@ func TestCompareRefuses(t *testing.T) {
 	groups := []group{{"A", "t", []int64{1}}}
 	broken := collection(t, groups, question)
 	broken.Queries = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("no stream")), nil }
-	errtest.Says(t, errtest.Of(Compare(collection(t, groups, question), broken, 1)), "the package: queries: ")
+	testkit.ErrSays(t, testkit.Err(Compare(collection(t, groups, question), broken, 1)), "the package: queries: ")
 	other := collection(t, groups, question)
 	other.Corpus = collection(t, append(groups, groups...), question).Corpus
-	errtest.Says(t, errtest.Of(Compare(other, collection(t, groups, question), 1)), "ours: the corpus has a document 1, the collection has 1")
+	testkit.ErrSays(t, testkit.Err(Compare(other, collection(t, groups, question), 1)), "ours: the corpus has a document 1, the collection has 1")
 	empty := collection(t, []group{{"A", "t", []int64{1}}, {"B", "t", []int64{2}}}, question)
 	empty.Queries = collection(t, groups, question).Queries
-	errtest.Says(t, errtest.Of(Compare(empty, collection(t, groups, question), 1)), "ours: document 1 has no query")
+	testkit.ErrSays(t, testkit.Err(Compare(empty, collection(t, groups, question), 1)), "ours: document 1 has no query")
 }

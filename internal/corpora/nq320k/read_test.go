@@ -14,8 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // folder is a package in memory, files by name, uncompressed.
@@ -55,7 +54,7 @@ func three(t *testing.T) folder {
 		add(ValidationQueries, Row{"1", QueryRow, "q 12", "", []string{"12"}}, Row{"0", QueryRow, "q 13", "", []string{"13"}}),
 	}
 	var b bytes.Buffer
-	errtest.None(t, WriteMetadata(&b, Variant{"htmlnorm", "pageid"}, counts))
+	testkit.None(t, WriteMetadata(&b, Variant{"htmlnorm", "pageid"}, counts))
 	f[MetadataFile] = b.String()
 	return f
 }
@@ -73,7 +72,7 @@ func (f folder) read() (c Contents, documents []dedup.Document, queries []dedup.
 
 func TestRead(t *testing.T) {
 	c, documents, queries, texts, err := three(t).read()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if want := (Contents{TextStyle: "htmlnorm", DedupMethod: "pageid", Documents: 3, Train: 3, Dev: 2, WithoutText: 1}); c != want {
 		t.Errorf("%+v, want %+v", c, want)
 	}
@@ -87,7 +86,7 @@ func TestRead(t *testing.T) {
 	if want := []dedup.Query{{ExampleID: -1, Split: nq.Train, Question: "q -1", Doc: 0}, {ExampleID: 11, Split: nq.Train, Question: "q 11", Doc: 0}, {ExampleID: 14, Split: nq.Train, Question: "q 14", Doc: 2}, {ExampleID: 12, Split: nq.Dev, Question: "q 12", Doc: 1}, {ExampleID: 13, Split: nq.Dev, Question: "q 13", Doc: 0}}; !reflect.DeepEqual(queries, want) {
 		t.Errorf("%+v", queries)
 	}
-	valuetest.Deep(t, texts, []string{"text\nof 0", "", "text of 2"})
+	testkit.Deep(t, texts, []string{"text\nof 0", "", "text of 2"})
 }
 
 // TestReadOtherSources: source ids that are not the queries' are counted, whichever way
@@ -140,7 +139,7 @@ func TestReadRefuses(t *testing.T) {
 		f := three(t)
 		delete(f, missing)
 		_, _, _, _, err := f.read()
-		errtest.Says(t, err, missing)
+		testkit.ErrSays(t, err, missing)
 	}
 	f := three(t)
 	cut := func(name string) (io.ReadCloser, error) {
@@ -157,7 +156,7 @@ func TestReadRefuses(t *testing.T) {
 	row := Row{"3", DocumentRow, "t", "", []string{"1"}}
 	f[Documents] += string(row.Append(nil))
 	_, _, _, _, err := f.read()
-	errtest.Says(t, err, `documents.jsonl.gz: line 4: docid "3": metadata.json says that there are 3 documents`)
+	testkit.ErrSays(t, err, `documents.jsonl.gz: line 4: docid "3": metadata.json says that there are 3 documents`)
 }
 
 // TestReadVisitorFails: an error of the visitor keeps its place.
@@ -165,7 +164,7 @@ func TestReadVisitorFails(t *testing.T) {
 	boom := errors.New("boom")
 	none := func(*dedup.Query) error { return nil }
 	_, err := Read(three(t).open, Visitor{Query: func(*dedup.Query) error { return boom }})
-	valuetest.That(t, errors.Is(err, boom) && strings.Contains(fmt.Sprint(err), TrainQueries+": line 1"), err)
+	testkit.That(t, errors.Is(err, boom) && strings.Contains(fmt.Sprint(err), TrainQueries+": line 1"), err)
 	_, err = Read(three(t).open, Visitor{Query: none, Document: func(*dedup.Document, string) error { return boom }})
-	valuetest.That(t, errors.Is(err, boom) && strings.Contains(fmt.Sprint(err), Documents+": line 1"), err)
+	testkit.That(t, errors.Is(err, boom) && strings.Contains(fmt.Sprint(err), Documents+": line 1"), err)
 }

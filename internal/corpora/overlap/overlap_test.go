@@ -11,8 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestNormal(t *testing.T) {
@@ -31,8 +30,8 @@ func TestNormal(t *testing.T) {
 		"日本の首都は？":                     "日本の首都は",
 		"line\nend\x00null\u00a0nbsp": "line end null nbsp",
 	} {
-		valuetest.Is(t, Normal(text), want, text)
-		valuetest.Is(t, Normal(Normal(text)), Normal(text), text)
+		testkit.Is(t, Normal(text), want, text)
+		testkit.Is(t, Normal(Normal(text)), Normal(text), text)
 	}
 }
 
@@ -142,7 +141,7 @@ func TestPairs(t *testing.T) {
 			for i, text := range patterned(r, 900) {
 				q := dedup.Query{ExampleID: int64(i), Split: nq.Splits[r.IntN(3)], Question: text, Doc: int32(r.IntN(40))}
 				for range 1 + r.IntN(2) {
-					errtest.None(t, qs.Add(&q))
+					testkit.None(t, qs.Add(&q))
 					q.Doc = int32(40 + r.IntN(40))
 				}
 			}
@@ -151,7 +150,7 @@ func TestPairs(t *testing.T) {
 				t.Fatalf("%d queries, %d pairs", len(qs.List), len(want))
 			}
 			// Of pairs that are at the threshold, one of ten thousand may be missed.
-			valuetest.Deep(t, got, want)
+			testkit.Deep(t, got, want)
 		})
 	}
 }
@@ -161,7 +160,7 @@ func TestManyOfOnePattern(t *testing.T) {
 	qs := NewQueries()
 	const n = manyPairs * 3 / 2
 	for i := range n {
-		errtest.None(t, qs.Add(&dedup.Query{ExampleID: int64(i), Split: nq.Train, Question: fmt.Sprint("what is the name of the first king in place", i), Doc: int32(i)}))
+		testkit.None(t, qs.Add(&dedup.Query{ExampleID: int64(i), Split: nq.Train, Question: fmt.Sprint("what is the name of the first king in place", i), Doc: int32(i)}))
 	}
 	if pairs := qs.Pairs(Near{0.8, 1, 42}); len(pairs) != n-1 || qs.Left == 0 || pairs[n-2].Other != 0 {
 		t.Errorf("%d pairs, %d left out", len(pairs), qs.Left)
@@ -179,16 +178,16 @@ func TestPairsChoose(t *testing.T) {
 		{Split: nq.Dev, Question: "who sings it", Doc: 9},
 	} {
 		q.ExampleID = int64(i)
-		errtest.None(t, qs.Add(&q))
+		testkit.None(t, qs.Add(&q))
 	}
 	want := []Pair{
 		{0, 2, Normalised, 1, true}, {0, 5, Normalised, 1, false}, // with the same target, of each split
 		{2, 1, Exact, 1, false}, // twice in its own
 		{5, 1, Exact, 1, false},
 	}
-	valuetest.Deep(t, qs.Pairs(Near{0.8, 1, 42}), want)
-	errtest.Says(t, qs.Add(&dedup.Query{Split: "validation"}), `split "validation"`)
-	valuetest.Is(t, len(NewQueries().Pairs(Near{0.8, 1, 42})), 0)
+	testkit.Deep(t, qs.Pairs(Near{0.8, 1, 42}), want)
+	testkit.ErrSays(t, qs.Add(&dedup.Query{Split: "validation"}), `split "validation"`)
+	testkit.Is(t, len(NewQueries().Pairs(Near{0.8, 1, 42})), 0)
 }
 
 // TestDocuments: as comparing all with all finds them.
@@ -210,7 +209,7 @@ func TestDocuments(t *testing.T) {
 		}
 		at := r.IntN(len(w))
 		q := dedup.Query{ExampleID: int64(i), Split: nq.Dev, Question: strings.ToUpper(strings.Join(w[at:min(len(w), at+2+r.IntN(6))], "  ")) + "?", Doc: int32(2 * (from + i%2))}
-		errtest.None(t, qs.Add(&q))
+		testkit.None(t, qs.Add(&q))
 	}
 	ds := NewDocuments(near, qs, 3)
 	for i, text := range texts {

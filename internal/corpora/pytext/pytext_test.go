@@ -3,7 +3,7 @@ package pytext
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Expected values are Python 3.11's.
@@ -22,7 +22,7 @@ func TestLower(t *testing.T) {
 		"ʕΣ":             "ʕς",
 		"ΑΣ·Α":           "ασ·α",
 	} {
-		valuetest.Is(t, Lower(in), want, in)
+		testkit.Is(t, Lower(in), want, in)
 	}
 }
 
@@ -37,6 +37,6 @@ func TestUnescape(t *testing.T) {
 		"&#xd800;&#x110000;&#xFFFE;&#12;&#x1FFFf": "\ufffd\ufffd\f",
 		"&#;&#65": "&#;A",
 	} {
-		valuetest.Is(t, Unescape(in), want, in)
+		testkit.Is(t, Unescape(in), want, in)
 	}
 }

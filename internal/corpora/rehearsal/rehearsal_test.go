@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/rehearsal"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/internal/model/tensor/torchfile"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var small = rehearsal.Shape{Layers: 1, Width: 16, Inner: 32, Heads: 2, PerHead: 8}
@@ -24,7 +23,7 @@ func served(t *testing.T) (*rehearsal.Server, func(name string) []byte) {
 	t.Cleanup(at.Close)
 	return s, func(name string) []byte {
 		res, err := http.Get(at.URL + name)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
 		if err != nil || res.StatusCode != http.StatusOK {
@@ -53,8 +52,8 @@ func TestRecords(t *testing.T) {
 		ids[r.ExampleID] = true
 		title, _ := wikipedia.URLTitle(r.URL)
 		revision, err := wikipedia.OldID(r.URL)
-		errtest.None(t, err, r.URL)
-		valuetest.Is(t, title, r.Title, r.URL)
+		testkit.None(t, err, r.URL)
+		testkit.Is(t, title, r.Title, r.URL)
 		e, ok := s.Wiki.Pages[revision]
 		if !ok {
 			missing++
@@ -86,7 +85,7 @@ func TestModels(t *testing.T) {
 	for name, first := range map[string]string{"google/t5-efficient-tiny/resolve/main": "shared.weight", "google/bert_uncased_L-8_H-512_A-8/resolve/main": "bert.embeddings.word_embeddings.weight"} {
 		b := get("/hub/" + name + "/pytorch_model.bin")
 		f, err := torchfile.Open(bytes.NewReader(b), int64(len(b)))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if f.Tensors[0].Name != first || len(f.Tensors[0].Shape) != 2 || f.Tensors[0].Shape[1] != 16 {
 			t.Errorf("%+v", f.Tensors[0])
 		}

@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func write(t testing.TB, sources ...Source) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	errtest.None(t, Write(&b, map[string]string{"format": "pt"}, sources))
+	testkit.None(t, Write(&b, map[string]string{"format": "pt"}, sources))
 	return b.Bytes()
 }
 
@@ -29,8 +28,8 @@ func source(name, dtype string, data string, shape ...int64) Source {
 func TestRoundTrip(t *testing.T) {
 	file := write(t, source("b", "F32", "aaaabbbb", 2), source("a \"x\"", "BF16", "ccddee", 1, 3), source("none", "U8", "", 0), source("scalar", "I64", "12345678"))
 	f, err := Open(bytes.NewReader(file), int64(len(file)))
-	errtest.None(t, err)
-	valuetest.That(t, len(f.Tensors) == 4 && f.Metadata["format"] == "pt", "read", f)
+	testkit.None(t, err)
+	testkit.That(t, len(f.Tensors) == 4 && f.Metadata["format"] == "pt", "read", f)
 	i := slices.IndexFunc(f.Tensors, func(t Info) bool { return t.Name == `a "x"` })
 	if i < 0 {
 		t.Fatalf("read %+v", f)
@@ -42,7 +41,7 @@ func TestRoundTrip(t *testing.T) {
 	if data, err := io.ReadAll(f.Open(info)); err != nil || string(data) != "ccddee" {
 		t.Errorf("read %q, %v", data, err)
 	}
-	valuetest.Is(t, int(binary.LittleEndian.Uint64(file))%8, 0, "data is not aligned")
+	testkit.Is(t, int(binary.LittleEndian.Uint64(file))%8, 0, "data is not aligned")
 }
 
 func TestHostileHeaders(t *testing.T) {
@@ -96,10 +95,10 @@ func TestWriteChecksItsSources(t *testing.T) {
 		"twice":         {source("a", "U8", "1", 1), source("a", "U8", "1", 1)},
 		"unknown dtype": {source("a", "F33", "1", 1)},
 	} {
-		errtest.Says(t, Write(io.Discard, nil, s), name)
+		testkit.ErrSays(t, Write(io.Discard, nil, s), name)
 	}
 	var b bytes.Buffer
-	errtest.None(t, Write(&b, map[string]string{"a": "b"}, nil))
+	testkit.None(t, Write(&b, map[string]string{"a": "b"}, nil))
 	if f, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil || len(f.Tensors) != 0 {
 		t.Errorf("an empty file: %v, %v", f, err)
 	}
@@ -113,7 +112,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for _, info := range opened.Tensors {
-			valuetest.Of(t, info.Bytes(), info)(io.Copy(io.Discard, opened.Open(info)))
+			testkit.Of(t, info.Bytes(), info)(io.Copy(io.Discard, opened.Open(info)))
 		}
 	})
 }

@@ -3,7 +3,7 @@ package serialize
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestLead(t *testing.T) {
@@ -21,8 +21,8 @@ func TestLead(t *testing.T) {
 		{name: "nothing else", html: "a", want: "", options: lead},
 	})
 	got := document(t, newSerializer(t, HtmlNorm, nil), page("<table><tr><td><h1>T</h1><p>a</p>b c<table><tr><td>d</table></table>"))
-	valuetest.Is(t, got.String(), "T\na", got, got.Removed)
-	valuetest.Is(t, got.Removed.Lead, 3, got, got.Removed)
+	testkit.Is(t, got.String(), "T\na", got, got.Removed)
+	testkit.Is(t, got.Removed.Lead, 3, got, got.Removed)
 }
 
 func TestEmptySections(t *testing.T) {
@@ -36,8 +36,8 @@ func TestEmptySections(t *testing.T) {
 		{name: "before a footer", html: "a<h2>B</h2><h3>Notes</h3>c", want: "a"},
 	})
 	got := document(t, newSerializer(t, HtmlNorm, nil), article("<h2>A</h2><h2>B</h2><h2>C</h2>d"))
-	valuetest.Is(t, got.Body, "C\nd", got.Removed)
-	valuetest.Is(t, got.Removed.EmptySections, 2, got.Removed)
+	testkit.Is(t, got.Body, "C\nd", got.Removed)
+	testkit.Is(t, got.Removed.EmptySections, 2, got.Removed)
 }
 
 // Blank lines stand around lists and tables and above headings.
@@ -63,10 +63,10 @@ func TestFooterSections(t *testing.T) {
 	})
 	r := article("<p>a</p><h2>Notes</h2>b c<h2>D</h2>e<h3>See also</h3>f")
 	got := document(t, newSerializer(t, HtmlNorm, section), r)
-	valuetest.Is(t, got.Removed.Footer, "Notes", got.Removed)
-	valuetest.Is(t, got.Removed.AfterFooter, 6, got.Removed)
+	testkit.Is(t, got.Removed.Footer, "Notes", got.Removed)
+	testkit.Is(t, got.Removed.AfterFooter, 6, got.Removed)
 	var tally Tally
 	tally.Add(got.Removed)
-	valuetest.Is(t, tally.WithFooter, 1, tally)
-	valuetest.Is(t, tally.Footers["notes"], 1, tally)
+	testkit.Is(t, tally.WithFooter, 1, tally)
+	testkit.Is(t, tally.Footers["notes"], 1, tally)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestInterface(t *testing.T) {
@@ -102,9 +102,9 @@ func TestPronunciation(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := document(t, newSerializer(t, HtmlNorm, inOrder(tt.options)), page("<h1>"+tt.title+"</h1>"+tt.body))
-			valuetest.Is(t, got.String(), tt.want)
-			valuetest.Is(t, got.Removed.Pronunciation, tt.removed)
-			valuetest.Is(t, strings.TrimSpace(got.Title+"\n"+got.Body), got.String(), got.Title, got.Body)
+			testkit.Is(t, got.String(), tt.want)
+			testkit.Is(t, got.Removed.Pronunciation, tt.removed)
+			testkit.Is(t, strings.TrimSpace(got.Title+"\n"+got.Body), got.String(), got.Title, got.Body)
 		})
 	}
 }

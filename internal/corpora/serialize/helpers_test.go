@@ -12,8 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 //go:embed testdata/t5-alphabet.txt
@@ -131,7 +130,7 @@ func newSerializer(t testing.TB, form Form, change func(*Options)) *Serializer {
 		change(&o)
 	}
 	s, err := New(form, o, tools)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return s
 }
 
@@ -149,7 +148,7 @@ func released(o *Options) {
 func document(t testing.TB, s *Serializer, r *nq.Record) Text {
 	t.Helper()
 	text, err := s.Document(r)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return text
 }
 
@@ -177,7 +176,7 @@ func runBodies(t *testing.T, tests []bodyTest) {
 			got := document(t, newSerializer(t, HtmlNorm, inOrder(tt.options)), article(tt.html))
 			lines := func(s string) string { return strings.ReplaceAll(s, "\n\n", "\n") }
 			want := strings.TrimSuffix("T\n"+strings.TrimPrefix(tt.want, "\n"), "\n")
-			valuetest.Is(t, lines(got.String()), lines(want), got.String(), want)
+			testkit.Is(t, lines(got.String()), lines(want), got.String(), want)
 		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func simple(split nq.Split, text string) *nq.Record {
@@ -44,8 +44,8 @@ func TestNCI(t *testing.T) {
 		{"markup with attributes", tokens(nq.Train, "", "<H1>", "T", "</H1>", "<P>", "a", "</P>", "<Th colspan=\"2\">", "b", "</Th>"), " T  a b", "T a "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			valuetest.Is(t, document(t, newSerializer(t, SimpleNorm, nil), tt.record).String(), tt.simple, "SimpleNorm")
-			valuetest.Is(t, document(t, newSerializer(t, NciNorm, nil), tt.record).String(), tt.nci, "NciNorm")
+			testkit.Is(t, document(t, newSerializer(t, SimpleNorm, nil), tt.record).String(), tt.simple, "SimpleNorm")
+			testkit.Is(t, document(t, newSerializer(t, NciNorm, nil), tt.record).String(), tt.nci, "NciNorm")
 		})
 	}
 }
@@ -53,16 +53,16 @@ func TestNCI(t *testing.T) {
 func TestNCITitle(t *testing.T) {
 	r := tokens(nq.Dev, "Stored", "<H1>", "T", "</H1>")
 	h1 := newSerializer(t, NciNorm, func(o *Options) { o.NCITitle = "h1" })
-	valuetest.Is(t, document(t, h1, r).Title, "T", "h1")
+	testkit.Is(t, document(t, h1, r).Title, "T", "h1")
 	r.Split = nq.Train
 	stored := newSerializer(t, NciNorm, func(o *Options) { o.NCITitle = "document_title" })
-	valuetest.Is(t, document(t, stored, r).Title, "Stored", "document_title")
+	testkit.Is(t, document(t, stored, r).Title, "Stored", "document_title")
 	normalized := newSerializer(t, NciNorm, func(o *Options) { o.NCINormalizeTitle = true })
 	if got := document(t, normalized, simple(nq.Train, "<H1> T  B </H1> <P> a </P>")).String(); got != "t b a " {
 		t.Errorf("normalized: %q", got)
 	}
 	none := document(t, stored, simple(nq.Train, "<P> a </P>"))
-	valuetest.That(t, none.Title == "" && none.Removed.NoTitle, "none", none)
+	testkit.That(t, none.Title == "" && none.Removed.NoTitle, "none", none)
 }
 
 // The hand-written search is the notebook's regular expression.
@@ -71,7 +71,7 @@ func TestNCIContent(t *testing.T) {
 	blanks := regexp.MustCompile(` +`)
 	for _, s := range []string{"", "<", "<>", "<>a>b", "a < b > c", "a <<b>> c", "<b", "<b>", "a>b<c", "<<<", "< >", "<a\n>x\ny", "  a   b ", "\u00a0a\u2003", "<>", "<>>", "<a><b>"} {
 		want := blanks.ReplaceAllString(strings.TrimFunc(strings.ReplaceAll(tag.ReplaceAllString(s, ""), "\n", ""), isPythonSpace), " ")
-		valuetest.Is(t, nciContent(s), want, s)
+		testkit.Is(t, nciContent(s), want, s)
 	}
 }
 
@@ -87,8 +87,8 @@ func TestSimplified(t *testing.T) {
 		{tokens(nq.Train, "", "A", "<H1>", "b c", "</H1>", "d"), "A b_c d", 2},
 	} {
 		got := document(t, s, tt.record)
-		valuetest.Is(t, got.String(), tt.want)
-		valuetest.Is(t, got.Removed.Tags, tt.tags)
+		testkit.Is(t, got.String(), tt.want)
+		testkit.Is(t, got.Removed.Tags, tt.tags)
 	}
 }
 

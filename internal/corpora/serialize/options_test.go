@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestNew(t *testing.T) {
@@ -48,7 +47,7 @@ func TestRecordsWithoutWhatAFormNeeds(t *testing.T) {
 		{NciNorm, &nq.Record{ExampleID: 7}, "neither"},
 		{SimplifiedTags, &nq.Record{ExampleID: 7}, "neither"},
 	} {
-		errtest.Says(t, errtest.Of(newSerializer(t, tt.form, nil).Document(tt.record)), tt.want)
+		testkit.ErrSays(t, testkit.Err(newSerializer(t, tt.form, nil).Document(tt.record)), tt.want)
 	}
 }
 
@@ -59,7 +58,7 @@ func TestTally(t *testing.T) {
 	got.Add(Removed{})
 	want := Tally{Documents: 3, Sum: Removed{Interface: 3, Infobox: 3, Infoboxes: 1}, WithInfobox: 1, WithFooter: 2,
 		WithPronunciation: 1, WithoutTitle: 1, WithoutAbstract: 1, WithTruncation: 1, Footers: map[string]int{"see also": 2}}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	const text = `{"documents":3,"sum":{"interface":3,"infobox":3,"infoboxes":1},"with_infobox":1,"with_footer":2,` +
 		`"with_pronunciation":1,"without_title":1,"without_abstract":1,"with_truncation":1,"footers":{"see also":2}}`
 	if b, err := json.Marshal(got); err != nil || string(b) != text {

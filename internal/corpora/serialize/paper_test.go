@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // What the paper prints, from HTML built as Wikipedia builds it.
@@ -97,7 +97,7 @@ Softwoods (coniferous)
 		}
 	}
 	got := document(t, newSerializer(t, HtmlNorm, nil), r).Removed
-	valuetest.That(t, got.Footer == "See also" && got.Interface != 0 && got.AfterFooter == 5, "removed", got)
+	testkit.That(t, got.Footer == "See also" && got.Interface != 0 && got.AfterFooter == 5, "removed", got)
 }
 
 func TestPaperLists(t *testing.T) {
@@ -134,7 +134,7 @@ func TestPaperSubstitutions(t *testing.T) {
 	} {
 		r := page("<h1>T</h1><p>" + tt.html + "</p>")
 		r.Split = nq.Train
-		valuetest.Is(t, document(t, newSerializer(t, Simplified, nil), r).String(), "T "+tt.stored, tt.html)
-		valuetest.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, tt.surface, tt.html)
+		testkit.Is(t, document(t, newSerializer(t, Simplified, nil), r).String(), "T "+tt.stored, tt.html)
+		testkit.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, tt.surface, tt.html)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // The pages that are kept as goldens: one revision each of the seven real pages in NQ format (testdata/README.md). Pages with
@@ -56,7 +56,7 @@ func TestReal(t *testing.T) {
 			goldens.Same(t, fmt.Sprintf("testdata/real/%d.%s.txt", p.id, form), got.String())
 			if form == HtmlNorm {
 				removed, err := json.MarshalIndent(got.Removed, "", "  ")
-				errtest.None(t, err)
+				testkit.None(t, err)
 				goldens.Same(t, fmt.Sprintf("testdata/real/%d.removed.json", p.id), string(removed)+"\n")
 			}
 		}
@@ -88,7 +88,7 @@ func TestTokensAccountedFor(t *testing.T) {
 func records(t testing.TB, name string, split nq.Split) []*nq.Record {
 	t.Helper()
 	f, err := os.Open("../nq/testdata/" + name)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer f.Close()
 	rd := nq.NewReader(f, name, nq.Options{Split: split})
 	defer rd.Close()
@@ -100,7 +100,7 @@ func records(t testing.TB, name string, split nq.Split) []*nq.Record {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if !seen[r.URL] {
 			seen[r.URL] = true
 			all = append(all, r.Clone())

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // What the paper's released code makes of small pages, and what Defaults does. The texts were computed from a description
@@ -65,17 +65,17 @@ func TestReleasedHtmlNorm(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := page(tt.html)
 			r.Title = ""
-			valuetest.Is(t, document(t, newSerializer(t, HtmlNorm, released), r).String(), tt.released, "released")
+			testkit.Is(t, document(t, newSerializer(t, HtmlNorm, released), r).String(), tt.released, "released")
 			if tt.ours == "" {
 				tt.ours = tt.released
 			}
-			valuetest.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).String(), tt.ours, "default")
+			testkit.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).String(), tt.ours, "default")
 			if tt.option == "" {
 				return
 			}
 			// The option on its own makes the difference.
 			one := newSerializer(t, HtmlNorm, func(o *Options) { only(o, tt.option) })
-			valuetest.Is(t, document(t, one, r).String(), tt.released, tt.option)
+			testkit.Is(t, document(t, one, r).String(), tt.released, tt.option)
 		})
 	}
 }
@@ -108,11 +108,11 @@ func TestReleasedNciNorm(t *testing.T) {
 		{"signs that look like a tag", simple(nq.Train, "<H1> X </H1> <P> p </P> a < b and c > d"), "X p a d", "X p "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			valuetest.Is(t, document(t, newSerializer(t, NciNorm, released), tt.record).String(), tt.released, "released")
+			testkit.Is(t, document(t, newSerializer(t, NciNorm, released), tt.record).String(), tt.released, "released")
 			if tt.ours == "" {
 				tt.ours = tt.released
 			}
-			valuetest.Is(t, document(t, newSerializer(t, NciNorm, nil), tt.record).String(), tt.ours, "default")
+			testkit.Is(t, document(t, newSerializer(t, NciNorm, nil), tt.record).String(), tt.ours, "default")
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Pages that are large, deep or repetitive: the work and the text stay bounded.
@@ -115,7 +115,7 @@ func TestRandomOptions(t *testing.T) {
 		draw(&o, rng)
 		for _, form := range Forms {
 			s, err := New(form, o, tools)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			for _, r := range pages {
 				if form != HtmlNorm {
 					document(t, s, r)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Each rule of the byte-aligned recovery, and its alternatives.
@@ -57,7 +57,7 @@ func TestSpanMarkup(t *testing.T) {
 		tokens = append(tokens, tok)
 	}
 	r.Tokens = tokens
-	valuetest.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, "Rick's tale")
+	testkit.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, "Rick's tale")
 }
 
 // Spans that cannot be right are counted, and never fatal.
@@ -85,9 +85,9 @@ func TestNormalizationPerToken(t *testing.T) {
 	r := &nq.Record{HTML: []byte(html), Tokens: []nq.Token{
 		{Text: "T", Start: 4, End: 5}, {Text: "e", Start: 13, End: 14}, {Text: "\u0301x", Start: 14, End: 17},
 	}}
-	valuetest.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, "e\u0301x")
+	testkit.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, "e\u0301x")
 	r.Tokens = []nq.Token{{Text: "T", Start: 4, End: 5}, {Text: "e\u0301x", Start: 13, End: 17}}
-	valuetest.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, "\u00e9x")
+	testkit.Is(t, document(t, newSerializer(t, HtmlNorm, nil), r).Body, "\u00e9x")
 }
 
 func TestTitle(t *testing.T) {
@@ -103,12 +103,12 @@ func TestTitle(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := document(t, newSerializer(t, HtmlNorm, nil), page(tt.html))
-			valuetest.Is(t, got.Title, tt.title)
-			valuetest.Is(t, got.Body, tt.body)
+			testkit.Is(t, got.Title, tt.title)
+			testkit.Is(t, got.Body, tt.body)
 			if want := strings.TrimSuffix(tt.title+"\n"+tt.body, "\n"); got.String() != want {
 				t.Errorf("%q, want %q", got.String(), want)
 			}
-			valuetest.Is(t, got.Removed.NoTitle, tt.title == "Stored title", got.Removed)
+			testkit.Is(t, got.Removed.NoTitle, tt.title == "Stored title", got.Removed)
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // outline is the block structure of a document: an element's name before what is in it, ")" behind, and the text without
@@ -67,7 +67,7 @@ func outlines(t *testing.T, source string) (got, want string) {
 	var g, w strings.Builder
 	outline(sc, root, &g)
 	tree, err := html.ParseWithOptions(strings.NewReader(source), html.ParseOptionEnableScripting(false))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	parserOutline(tree, &w)
 	return g.String(), w.String()
 }

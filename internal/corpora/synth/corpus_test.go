@@ -14,8 +14,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // memory keeps generated files.
@@ -43,15 +42,15 @@ func generate(t *testing.T, cfg Config) corpus {
 		c.files[name] = &memory{}
 		return c.files[name], nil
 	}, func(done, total int64) {
-		valuetest.That(t, done >= last && done <= total, "progress", done, "after", last, "of", total)
+		testkit.That(t, done >= last && done <= total, "progress", done, "after", last, "of", total)
 		last = done
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if want := int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes()); last != want {
 		t.Errorf("progress ends at %d of %d", last, want)
 	}
 	for name, f := range c.files {
-		valuetest.Is(t, f.closed, 1, name)
+		testkit.Is(t, f.closed, 1, name)
 	}
 	c.truth = truth
 	return c
@@ -81,10 +80,10 @@ func (c corpus) examples(t *testing.T, kind string) (list []example) {
 		n := len(list) + f.Entries
 		for line := range bytes.Lines(goldens.Plain(t, c.files[f.Name].Bytes())) {
 			var e example
-			errtest.None(t, json.Unmarshal(line, &e))
+			testkit.None(t, json.Unmarshal(line, &e))
 			list = append(list, e)
 		}
-		valuetest.Is(t, len(list), n, f.Name)
+		testkit.Is(t, len(list), n, f.Name)
 	}
 	c.read[kind] = list
 	return list
@@ -114,8 +113,8 @@ func (c corpus) dump(t *testing.T) Stub {
 				} `xml:"revision"`
 			} `xml:"page"`
 		}
-		errtest.None(t, xml.Unmarshal(goldens.Plain(t, c.files[f.Name].Bytes()), &doc), f.Name)
-		valuetest.Is(t, len(doc.Pages), f.Entries, f.Name)
+		testkit.None(t, xml.Unmarshal(goldens.Plain(t, c.files[f.Name].Bytes()), &doc), f.Name)
+		testkit.Is(t, len(doc.Pages), f.Entries, f.Name)
 		for _, p := range doc.Pages {
 			count.Pages++
 			count.Namespaces[p.NS]++
@@ -151,11 +150,11 @@ func TestGolden(t *testing.T) {
 	for _, f := range c.truth.Files {
 		b := c.files[f.Name].Bytes()
 		raw := goldens.Plain(t, b)
-		valuetest.Is(t, int64(len(raw)), f.Bytes, f.Name)
+		testkit.Is(t, int64(len(raw)), f.Bytes, f.Name)
 		fmt.Fprintf(&out, "%s\n  content %x\n  gzip    %x\n", f.Name, sha256.Sum256(raw), sha256.Sum256(b))
 	}
 	truth, err := json.MarshalIndent(c.truth, "", " ")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	checkGolden(t, "digests.golden", []byte(out.String()))
 	checkGolden(t, "truth.golden", append(truth, '\n'))
 }
@@ -182,16 +181,16 @@ func TestStubLayout(t *testing.T) {
 			body := string(goldens.Plain(t, b))
 			body, ok := strings.CutPrefix(body, stubHeader)
 			body, ok2 := strings.CutSuffix(body, stubFooter)
-			valuetest.That(t, ok && ok2, f.Name, "is no whole document")
+			testkit.That(t, ok && ok2, f.Name, "is no whole document")
 			pages = append(pages, strings.SplitAfter(body, "  </page>\n")...)
 		}
 		return slices.DeleteFunc(pages, func(s string) bool { return s == "" }), members
 	}
 	cfg.StubMembers = 1
 	one, n := content(generate(t, cfg))
-	valuetest.Is(t, n, 1, "one part of one member")
+	testkit.Is(t, n, 1, "one part of one member")
 	cfg.StubParts, cfg.StubMembers = 4, 3
 	many, n := content(generate(t, cfg))
-	valuetest.Is(t, n, 12, "four parts of three members have")
-	valuetest.Deep(t, one, many, "the parts hold other pages than the whole")
+	testkit.Is(t, n, 12, "four parts of three members have")
+	testkit.Deep(t, one, many, "the parts hold other pages than the whole")
 }

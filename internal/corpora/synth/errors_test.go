@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestValidate(t *testing.T) {
-	errtest.None(t, Default().Validate())
+	testkit.None(t, Default().Validate())
 	for _, test := range []struct {
 		change func(*Config)
 		want   string
@@ -26,7 +25,7 @@ func TestValidate(t *testing.T) {
 		cfg := Default()
 		test.change(&cfg)
 		_, err := Generate(cfg, nil, nil)
-		errtest.Says(t, err, test.want)
+		testkit.ErrSays(t, err, test.want)
 	}
 }
 
@@ -58,11 +57,11 @@ func TestFailures(t *testing.T) {
 			files = append(files, &f)
 			return &f, nil
 		}, nil)
-		valuetest.That(t, errors.Is(err, errDisk) && strings.Contains(err.Error(), ".gz: "), name, "got", err)
+		testkit.That(t, errors.Is(err, errDisk) && strings.Contains(err.Error(), ".gz: "), name, "got", err)
 		for i, f := range files {
-			valuetest.Is(t, f.closed, 1, name, i)
+			testkit.Is(t, f.closed, 1, name, i)
 		}
 	}
 	_, err := Generate(Default(), func(name string) (io.WriteCloser, error) { return nil, errDisk }, nil)
-	errtest.Is(t, err, errDisk, "create")
+	testkit.ErrIs(t, err, errDisk, "create")
 }

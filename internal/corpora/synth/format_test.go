@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var (
@@ -68,7 +68,7 @@ func TestAnswers(t *testing.T) {
 			if e.ExampleID < 0 {
 				negative++
 			}
-			valuetest.Deep(t, strings.Fields(e.Question), e.Words, e.ExampleID, e.Question)
+			testkit.Deep(t, strings.Fields(e.Question), e.Words, e.ExampleID, e.Question)
 			check := func(a span) {
 				if a.StartToken < 0 || a.EndToken > len(e.Tokens) || a.StartToken >= a.EndToken ||
 					*a.StartByte != e.Tokens[a.StartToken].Start || *a.EndByte != e.Tokens[a.EndToken-1].End {
@@ -187,6 +187,6 @@ func TestArticles(t *testing.T) {
 				}
 			}
 		}
-		valuetest.Is(t, len(seen), 6, "articles")
+		testkit.Is(t, len(seen), 6, "articles")
 	}
 }

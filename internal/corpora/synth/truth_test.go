@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestTruth reads the files back for what the pipeline does not compare with the truth: texts and
@@ -17,7 +17,7 @@ func TestTruth(t *testing.T) {
 	many.StubParts, many.StubRevisionsPerPage, many.TrainShards, many.DevShards = 3, 0, 3, 5
 	for name, c := range map[string]corpus{"default": defaultCorpus(), "many": generate(t, many)} {
 		t.Run(name, func(t *testing.T) {
-			valuetest.Deep(t, c.dump(t), c.truth.Stub)
+			testkit.Deep(t, c.dump(t), c.truth.Stub)
 			var records, tokens Counts
 			var texts [2]map[string]bool
 			for dev, kind := range []string{KindTrain, KindDev} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Titles where NCI's key is not simply the lower-cased title (paper, "Comparison Operators").
@@ -38,7 +38,7 @@ func TestBERTNormalize(t *testing.T) {
 		"ruthenium boride":              "ruthenium boride",
 		strings.Repeat("a ", 600) + "é\u2028b\u00a0": strings.Repeat("a ", 600) + "e b",
 	} {
-		valuetest.Is(t, tok.Normalize(title), want, "Normalize", title)
+		testkit.Is(t, tok.Normalize(title), want, "Normalize", title)
 	}
 }
 
@@ -52,13 +52,13 @@ func TestBERTEncode(t *testing.T) {
 	if tok.VocabSize() != 30_522 || tok.cls != 101 || tok.sep != 102 {
 		t.Errorf("vocab size %d, cls %d, sep %d", tok.VocabSize(), tok.cls, tok.sep)
 	}
-	valuetest.Deep(t, encode(tok, "", 512), []int32{101, 102}, "EncodeTruncated of nothing")
+	testkit.Deep(t, encode(tok, "", 512), []int32{101, 102}, "EncodeTruncated of nothing")
 	long := strings.Repeat("unaffable ", 10_000)
 	got := encode(tok, long, 512)
 	if len(got) != 512 || got[511] != 102 || !slices.Equal(got[:5], []int32{101, 14477, 20961, 3468, 14477}) {
 		t.Errorf("EncodeTruncated of a long text: %d ids, %v … %d", len(got), got[:5], got[511])
 	}
-	valuetest.Deep(t, encode(tok, "unaffable", 3), []int32{101, 14477, 102}, "EncodeTruncated cut within a word")
+	testkit.Deep(t, encode(tok, "unaffable", 3), []int32{101, 14477, 102}, "EncodeTruncated cut within a word")
 	defer func() {
 		if recover() == nil {
 			t.Error("a limit of 1 did not panic")
@@ -74,7 +74,7 @@ func FuzzBERT(f *testing.F) {
 	tok := testBERT(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		key := tok.Normalize(text)
-		valuetest.Is(t, strings.TrimSpace(key), key, "Normalize", text)
+		testkit.Is(t, strings.TrimSpace(key), key, "Normalize", text)
 		all := encode(tok, text, 1<<20)
 		if got := encode(tok, text, 8); !slices.Equal(got[:len(got)-1], all[:len(got)-1]) {
 			t.Errorf("EncodeTruncated(%q, 8) = %v is no head of %v", text, got, all)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // FuzzTokenizerFile builds BERT's tokenizer from a tokenizer.json, plain or
@@ -18,10 +18,10 @@ func FuzzTokenizerFile(f *testing.F) {
 	f.Add([]byte(`{}`))
 	f.Add([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"))
 	small, err := filepath.Glob(filepath.Join("testdata", "*tokenizer*.json*"))
-	errtest.None(f, err)
+	testkit.None(f, err)
 	for _, path := range small {
 		b, err := os.ReadFile(path)
-		errtest.None(f, err)
+		testkit.None(f, err)
 		if len(b) < 1<<16 {
 			f.Add(b)
 		}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -16,7 +15,7 @@ var sharedBERT = sync.OnceValues(func() (*BERT, error) { return NewBERT(tokenize
 func testBERT(t testing.TB) *BERT {
 	t.Helper()
 	tok, err := sharedBERT()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return tok
 }
 
@@ -39,7 +38,7 @@ func golden(t *testing.T, path string, count int) []goldenLine {
 func TestBERTEqualsTransformers(t *testing.T) {
 	tok := testBERT(t)
 	for _, l := range golden(t, "testdata/bert.jsonl.gz", 5_000) {
-		valuetest.Is(t, tok.Normalize(l.Text), l.Normalized, "Normalize", l.Text)
-		valuetest.Deep(t, encode(tok, l.Text, 512), l.IDs, "Encode", l.Text)
+		testkit.Is(t, tok.Normalize(l.Text), l.Normalized, "Normalize", l.Text)
+		testkit.Deep(t, encode(tok, l.Text, 512), l.IDs, "Encode", l.Text)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestReadQrels(t *testing.T) {
@@ -46,7 +46,7 @@ func FuzzQrels(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		errtest.None(t, q.Write(&b))
+		testkit.None(t, q.Write(&b))
 		written := b.String()
 		again, err := ReadQrels(&b)
 		if err != nil || !slices.Equal(slices.Collect(again.Each), slices.Collect(q.Each)) {
@@ -66,7 +66,7 @@ func FuzzReadRun(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		errtest.None(t, WriteRun(&b, "t", rankings, EncodeName), in)
+		testkit.None(t, WriteRun(&b, "t", rankings, EncodeName), in)
 		again, err := ReadRun(&b)
 		if err != nil || !reflect.DeepEqual(again, rankings) {
 			t.Fatalf("%q: read %+v, then %+v, %v", in, rankings, again, err)

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestGradedQrels reads what it wrote, with documents that are not relevant, and finds each judgment, of few and of many.
@@ -20,22 +19,22 @@ func TestGradedQrels(t *testing.T) {
 		}
 	}
 	for _, j := range want {
-		errtest.None(t, q.Judge(j.Query, j.Document, j.Grade))
+		testkit.None(t, q.Judge(j.Query, j.Document, j.Grade))
 	}
 	var b strings.Builder
-	errtest.None(t, q.Write(&b))
+	testkit.None(t, q.Write(&b))
 	read, err := ReadQrels(strings.NewReader(b.String()))
-	errtest.None(t, err)
-	valuetest.Deep(t, slices.Collect(read.Each), want)
+	testkit.None(t, err)
+	testkit.Deep(t, slices.Collect(read.Each), want)
 	for _, j := range want {
 		if grade, ok := read.Query(j.Query).Grade(j.Document); !ok || grade != j.Grade {
 			t.Errorf("grade of %v is %d, %v", j, grade, ok)
 		}
 	}
-	valuetest.Is(t, read.Query("few").Relevant(), 1)
+	testkit.Is(t, read.Query("few").Relevant(), 1)
 	if _, ok := read.Query("few").Grade("d9"); ok {
 		t.Error("d9 was not judged")
 	}
-	errtest.Some(t, q.Judge("many", "d20", 1), "judged twice")
-	errtest.Says(t, errtest.Of(ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n"))), "line 2")
+	testkit.Some(t, q.Judge("many", "d20", 1), "judged twice")
+	testkit.ErrSays(t, testkit.Err(ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n"))), "line 2")
 }

@@ -5,15 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func collected(t *testing.T, read func(func(Row) error) (Format, error)) ([]Row, Format) {
 	t.Helper()
 	var rows []Row
 	format, err := read(func(r Row) error { rows = append(rows, r); return nil })
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return rows, format
 }
 
@@ -34,7 +33,7 @@ func TestFormats(t *testing.T) {
 		{"", Auto, nil},
 	} {
 		rows, is := collected(t, func(f func(Row) error) (Format, error) { return Runs.Rows(strings.NewReader(c.text), Auto, f) })
-		valuetest.That(t, is == c.is && reflect.DeepEqual(rows, c.want), c.text, "is", is, rows)
+		testkit.That(t, is == c.is && reflect.DeepEqual(rows, c.want), c.text, "is", is, rows)
 	}
 	rows, is := collected(t, func(f func(Row) error) (Format, error) {
 		return Qrels.Rows(strings.NewReader("query-id\tcorpus-id\tscore\nq 1\td\t2\nq\td\t1.0\n"), Auto, f)
@@ -47,12 +46,12 @@ func TestFormats(t *testing.T) {
 // TestNumbers: numbers are decimal, not what Go's source may have.
 func TestNumbers(t *testing.T) {
 	for _, score := range []string{"2_0", "0x1.4p1", "2,5", "abc", "nan"} {
-		errtest.Says(t, errtest.Of(Runs.Rows(strings.NewReader("q Q0 d 1 "+score+" t\n"), Auto, func(Row) error { return nil })), "score \""+score+"\" is not a number")
+		testkit.ErrSays(t, testkit.Err(Runs.Rows(strings.NewReader("q Q0 d 1 "+score+" t\n"), Auto, func(Row) error { return nil })), "score \""+score+"\" is not a number")
 	}
 	rows, _ := collected(t, func(f func(Row) error) (Format, error) {
 		return Qrels.Rows(strings.NewReader("\ufeffqid\tdocid\tlabel\nq\td\t1.0\n"), Auto, f)
 	})
-	valuetest.Deep(t, rows, []Row{{Query: "q", Document: "d", Grade: 1, Line: 2}})
+	testkit.Deep(t, rows, []Row{{Query: "q", Document: "d", Grade: 1, Line: 2}})
 }
 
 // FuzzRead reads anybody's files without a panic, and names a line in what it refuses.
@@ -90,6 +89,6 @@ func TestMetadataErrors(t *testing.T) {
 		"actor: [":    "metadata: yaml:",
 		"- a":         "metadata: yaml:",
 	} {
-		errtest.Says(t, errtest.Of(ParseMetadata(text)), want)
+		testkit.ErrSays(t, testkit.Err(ParseMetadata(text)), want)
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestRun(t *testing.T) {
@@ -19,7 +18,7 @@ func TestRun(t *testing.T) {
 		{"who sings? 100%", []Hypothesis{{"\xff\ufffd", "", 3}}},
 	}
 	var b bytes.Buffer
-	errtest.None(t, WriteRun(&b, "redsi", in, EncodeName))
+	testkit.None(t, WriteRun(&b, "redsi", in, EncodeName))
 	want := `-2692360962974527758 Q0 p:1 1 -0.125 redsi
 -2692360962974527758 Q0 t:It%20Takes%C2%A0a%09Village 2 -0.25 redsi
 -2692360962974527758 Q0 !3:141%209 3 -0.25 redsi
@@ -28,9 +27,9 @@ func TestRun(t *testing.T) {
 -2692360962974527758 Q0 !6: 6 -Inf redsi
 who%20sings?%20100%25 Q0 %FF%EF%BF%BD 1 3 redsi
 `
-	valuetest.Is(t, b.String(), want, "wrote")
+	testkit.Is(t, b.String(), want, "wrote")
 	got, err := ReadRun(&b)
-	valuetest.That(t, err == nil && reflect.DeepEqual(got, in), "read", got, err)
+	testkit.That(t, err == nil && reflect.DeepEqual(got, in), "read", got, err)
 }
 
 func TestRunErrors(t *testing.T) {
@@ -50,7 +49,7 @@ func TestRunErrors(t *testing.T) {
 		"q Q0 !1=a 1 1 t\n":                          `line 1: document "a" does not appear above`,
 		strings.Repeat("x", 2<<20):                   "line 1: 1 fields, want 6",
 	} {
-		errtest.Says(t, errtest.Of(ReadRun(strings.NewReader(in))), want)
+		testkit.ErrSays(t, testkit.Err(ReadRun(strings.NewReader(in))), want)
 	}
 	for _, c := range []struct {
 		tag      string
@@ -64,7 +63,7 @@ func TestRunErrors(t *testing.T) {
 		{"t", []Ranking{{"q", []Hypothesis{{"a", "", 1}, {"b", "", 2}}}}, "position 2 has score 2 after 1"},
 		{"t", []Ranking{{"q", []Hypothesis{{"a", "", math.NaN()}}}}, "position 1 has score NaN"},
 	} {
-		errtest.Says(t, WriteRun(&bytes.Buffer{}, c.tag, c.rankings, EncodeName), c.want)
+		testkit.ErrSays(t, WriteRun(&bytes.Buffer{}, c.tag, c.rankings, EncodeName), c.want)
 	}
 	if err := WriteRun(brokenWriter{}, "t", []Ranking{{"q", []Hypothesis{{Document: "a"}}}}, EncodeName); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a broken writer: %v", err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // trecOrder ranks a run file as trec_eval does: by score, read as float32, then by name, both descending.
@@ -24,7 +24,7 @@ func trecOrder(t *testing.T, run string) map[string][]string {
 	for l := range strings.Lines(run) {
 		f := strings.Fields(l)
 		s, err := strconv.ParseFloat(f[4], 64)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		lines[f[0]] = append(lines[f[0]], line{f[2], float32(s)})
 	}
 	out := map[string][]string{}
@@ -45,7 +45,7 @@ func trecOrder(t *testing.T, run string) map[string][]string {
 func written(t *testing.T, rankings []Ranking) string {
 	t.Helper()
 	var b bytes.Buffer
-	errtest.None(t, WriteRun(&b, "redsi", rankings, EncodeName))
+	testkit.None(t, WriteRun(&b, "redsi", rankings, EncodeName))
 	return b.String()
 }
 
@@ -100,7 +100,7 @@ func TestUntie(t *testing.T) {
 			t.Errorf("%s: trec_eval has\n%v, we\n%v", r.Query, got[name], want)
 		}
 	}
-	errtest.None(t, errtest.Of(ReadRun(strings.NewReader(written(t, untied)))))
+	testkit.None(t, testkit.Err(ReadRun(strings.NewReader(written(t, untied)))))
 	if _, moved := Untie([]Ranking{{Query: "q", Hypotheses: []Hypothesis{{Document: "a", Score: math.NaN()}}}}); moved != 0 {
 		t.Error("a score that is no number became one")
 	}

@@ -13,16 +13,15 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func gz(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	errtest.None(t, errtest.Of(io.WriteString(w, text)))
-	errtest.None(t, w.Close())
+	testkit.None(t, testkit.Err(io.WriteString(w, text)))
+	testkit.None(t, w.Close())
 	return b.String()
 }
 
@@ -31,7 +30,7 @@ const bzHello = "BZh91AY&SY\xc1\xc0\x80\xe2\x00\x00\x01\x41\x00\x00\x10\x02\x44\
 
 func TestOpen(t *testing.T) {
 	enc, err := zstd.NewWriter(nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	long := strings.Repeat("a line of text\n", 1000)
 	for name, c := range map[string]struct{ in, want string }{
 		"plain":        {"hello\n", "hello\n"},
@@ -50,11 +49,11 @@ func TestOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in))} {
 				u, err := Open(r)
-				errtest.None(t, err)
+				testkit.None(t, err)
 				got, err := io.ReadAll(u)
 				u.Close()
-				errtest.None(t, err)
-				valuetest.Is(t, string(got), c.want)
+				testkit.None(t, err)
+				testkit.Is(t, string(got), c.want)
 			}
 		})
 	}
@@ -63,11 +62,11 @@ func TestOpen(t *testing.T) {
 func TestForeign(t *testing.T) {
 	var tarred, zipped bytes.Buffer
 	tw := tar.NewWriter(&tarred)
-	errtest.None(t, tw.WriteHeader(&tar.Header{Name: "a.jsonl", Size: 2, Mode: 0o644, Format: tar.FormatUSTAR}))
+	testkit.None(t, tw.WriteHeader(&tar.Header{Name: "a.jsonl", Size: 2, Mode: 0o644, Format: tar.FormatUSTAR}))
 	io.WriteString(tw, "{}")
 	tw.Close()
 	zw := zip.NewWriter(&zipped)
-	errtest.None(t, errtest.Of(zw.Create("a.jsonl")))
+	testkit.None(t, testkit.Err(zw.Create("a.jsonl")))
 	zw.Close()
 	page := "\n<!DOCTYPE html>\n<html><body>404</body></html>"
 	for name, c := range map[string]struct{ in, want string }{
@@ -88,7 +87,7 @@ func TestForeign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(strings.NewReader(c.in))
 			var f *ForeignError
-			valuetest.That(t, errors.As(err, &f) && strings.Contains(err.Error(), c.want), err, "want", c.want)
+			testkit.That(t, errors.As(err, &f) && strings.Contains(err.Error(), c.want), err, "want", c.want)
 		})
 	}
 }
@@ -102,11 +101,11 @@ func TestDamage(t *testing.T) {
 			_, err = io.ReadAll(u)
 			u.Close()
 		}
-		errtest.Some(t, err, len(in))
+		testkit.Some(t, err, len(in))
 	}
 	reset := errors.New("reset")
 	u, err := Open(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(reset)))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if got, err := io.ReadAll(u); string(got) != "ab" || !errors.Is(err, reset) {
 		t.Errorf("%q, %v", got, err)
 	}

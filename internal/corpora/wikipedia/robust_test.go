@@ -16,9 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const header = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -98,13 +97,13 @@ func TestPageForms(t *testing.T) {
 			for _, chunk := range []int{1, 7, 64, chunkBytes} {
 				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", lists.Set([]uint64{wantID}), nil, chunk)
 				if c.fallbacks < 0 {
-					errtest.Some(t, err, "no error")
+					testkit.Some(t, err, "no error")
 					continue
 				}
-				errtest.None(t, err)
-				valuetest.Deep(t, append([]Entry{}, table.entries...), append([]Entry{}, c.want...))
-				valuetest.Is(t, stats.Fallbacks, 1+c.fallbacks, stats.Fallbacks-1, c.fallbacks)
-				valuetest.Is(t, stats.Pages, 1, stats.Fallbacks-1, c.fallbacks)
+				testkit.None(t, err)
+				testkit.Deep(t, append([]Entry{}, table.entries...), append([]Entry{}, c.want...))
+				testkit.Is(t, stats.Fallbacks, 1+c.fallbacks, stats.Fallbacks-1, c.fallbacks)
+				testkit.Is(t, stats.Pages, 1, stats.Fallbacks-1, c.fallbacks)
 			}
 		})
 	}
@@ -176,7 +175,7 @@ func TestReadErrorAndCancel(t *testing.T) {
 	text := goldens.Plain(t, read(t, "stub-history-sample.xml.gz"))
 	boom := errors.New("connection reset")
 	_, _, err := ScanStub(context.Background(), io.MultiReader(bytes.NewReader(text[:9000]), iotest.ErrReader(boom)), "dump", nil, nil)
-	valuetest.That(t, errors.Is(err, boom) && !errors.Is(err, ErrTruncated), err)
+	testkit.That(t, errors.Is(err, boom) && !errors.Is(err, ErrTruncated), err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	endless := io.MultiReader(strings.NewReader(header), &endlessPages{})

@@ -12,9 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func read(tb testing.TB, file string) []byte {
@@ -29,7 +28,7 @@ func read(tb testing.TB, file string) []byte {
 func scan(tb testing.TB, b []byte, wanted ...uint64) (*Table, Stats) {
 	tb.Helper()
 	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", lists.Set(wanted), nil)
-	errtest.None(tb, err)
+	testkit.None(tb, err)
 	return t, s
 }
 
@@ -52,8 +51,8 @@ func TestRealStubs(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			_, s := scan(t, read(t, c.file+".xml.gz"))
-			valuetest.Is(t, s.Schema, c.schema)
-			valuetest.Is(t, s.Wiki, c.wiki)
+			testkit.Is(t, s.Schema, c.schema)
+			testkit.Is(t, s.Wiki, c.wiki)
 			if s.Pages != c.pages || s.Revisions != c.revisions || s.Redirects != c.redirects {
 				t.Errorf("%d pages, %d revisions, %d redirects", s.Pages, s.Revisions, s.Redirects)
 			}
@@ -88,14 +87,14 @@ func TestPartsConcatenate(t *testing.T) {
 		tables = append(tables, table)
 	}
 	merged, err := MergeTables(tables[2], tables[0], tables[3], tables[1])
-	errtest.None(t, err)
+	testkit.None(t, err)
 	cat, catStats := scan(t, joined, wanted...) // one file of four gzip members and documents
 	for name, got := range map[string]*Table{"merged": merged, "joined": cat} {
-		valuetest.Deep(t, got.entries, whole.entries, name)
+		testkit.Deep(t, got.entries, whole.entries, name)
 	}
 	for name, got := range map[string]Stats{"merged": sum, "joined": catStats} {
 		got.BytesIn, got.BytesOut, got.Fallbacks = stats.BytesIn, stats.BytesOut, stats.Fallbacks
-		valuetest.Deep(t, got, stats, name)
+		testkit.Deep(t, got, stats, name)
 	}
 }
 
@@ -129,7 +128,7 @@ func reference(tb testing.TB, text []byte) []refPage {
 	var doc struct {
 		Pages []refPage `xml:"page"`
 	}
-	errtest.None(tb, xml.Unmarshal(text, &doc))
+	testkit.None(tb, xml.Unmarshal(text, &doc))
 	return doc.Pages
 }
 
@@ -148,7 +147,7 @@ func TestAgainstXML(t *testing.T) {
 		}
 		slices.SortFunc(want, compareEntries)
 		got, _ := scan(t, read(t, file+".xml.gz"), everyID(t, file+".xml.gz")...)
-		valuetest.Deep(t, got.entries, want, file)
+		testkit.Deep(t, got.entries, want, file)
 	}
 }
 
@@ -199,9 +198,9 @@ func TestContentExports(t *testing.T) {
 	a, sa := scan(t, first, wanted...)
 	b, sb := scan(t, second, wanted...)
 	merged, err := MergeTables(a, b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := []Entry{{OldID: 400, PageID: 13, Title: "Old name"}, {OldID: 401, PageID: 13, Title: "Old name"}, {OldID: 402, PageID: 13, Title: "New name"}}
-	valuetest.Deep(t, merged.entries, want)
+	testkit.Deep(t, merged.entries, want)
 	sa.Add(sb)
 	if sa.Exports != 2 || sa.Redirects != 0 || sa.Pages != 2 || sa.Found != 3 || sa.Schema != "0.11" || sa.Fallbacks != 2 {
 		t.Errorf("%+v", sa)

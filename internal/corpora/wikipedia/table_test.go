@@ -8,8 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestURLs(t *testing.T) {
@@ -36,8 +35,8 @@ func TestURLs(t *testing.T) {
 		{prefix + "The_%22X%22&#39;s&amp;oldid=18446744073709551615", 1<<64 - 1, ""},
 	} {
 		id, err := OldID(c.url)
-		errtest.None(t, err, c.url)
-		valuetest.Is(t, id, c.oldID, c.url)
+		testkit.None(t, err, c.url)
+		testkit.Is(t, id, c.oldID, c.url)
 		if title, _ := URLTitle(c.url); c.title != "" && title != c.title {
 			t.Errorf("%s: %q, want %q", c.url, title, c.title)
 		}
@@ -56,7 +55,7 @@ func TestURLs(t *testing.T) {
 		{prefix + "A&amp;oldid=1&amp;oldid=2", "several oldids"},
 		{prefix + "A#&amp;oldid=1", "no oldid"},
 	} {
-		errtest.Says(t, errtest.Of(OldID(c.url)), c.want, strconv.Quote(c.url))
+		testkit.ErrSays(t, testkit.Err(OldID(c.url)), c.want, strconv.Quote(c.url))
 	}
 }
 
@@ -68,11 +67,11 @@ func TestTableRoundTrip(t *testing.T) {
 		{OldID: 1<<64 - 1, PageID: 3, NS: 828},
 	}
 	table, err := NewTable(entries)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var a, b bytes.Buffer
-	errtest.None(t, WriteTable(&a, table))
+	testkit.None(t, WriteTable(&a, table))
 	back, err := ReadTable(bytes.NewReader(a.Bytes()), "t")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if d := cmp.Diff(table.entries, back.entries); d != "" || back.Len() != 3 {
 		t.Error(d)
 	}
@@ -98,8 +97,8 @@ func TestReadTable(t *testing.T) {
 		"ns":        "oldid,page_id,title,ns\n4,40,\"B, C\",-1\n3,30,,\n",
 	} {
 		got, err := ReadTable(strings.NewReader(text), name)
-		errtest.None(t, err, name)
-		valuetest.Deep(t, got.entries, want, name)
+		testkit.None(t, err, name)
+		testkit.Deep(t, got.entries, want, name)
 		if n := got.Repeated(); (n == 1) != (name == "repeated") || n > 1 {
 			t.Errorf("%s: %d repeated", name, n)
 		}
@@ -122,23 +121,23 @@ func TestReadTable(t *testing.T) {
 		{`{"oldid":1}`, "t: line 1: oldid and page_id must be there"},
 		{`{"oldid":-1,"page_id":2}`, "t: line 1:"},
 	} {
-		errtest.Says(t, errtest.Of(ReadTable(strings.NewReader(c.text), "t")), c.want)
+		testkit.ErrSays(t, testkit.Err(ReadTable(strings.NewReader(c.text), "t")), c.want)
 	}
 }
 
 // TestEmptyTable: what a dump part without wanted revisions leaves can be read.
 func TestEmptyTable(t *testing.T) {
 	empty, err := NewTable(nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var b bytes.Buffer
-	errtest.None(t, WriteTable(&b, empty))
+	testkit.None(t, WriteTable(&b, empty))
 	back, err := ReadTable(&b, "part")
 	if err != nil || back.Len() != 0 {
 		t.Fatalf("%+v, %v", back, err)
 	}
 	one, err := NewTable([]Entry{{OldID: 1, PageID: 2}})
-	errtest.None(t, err)
-	errtest.Says(t, errtest.Of(MergeTables(one, &Table{entries: []Entry{{OldID: 1, PageID: 3}}})), "revision 1 belongs to page 2 and to page 3")
+	testkit.None(t, err)
+	testkit.ErrSays(t, testkit.Err(MergeTables(one, &Table{entries: []Entry{{OldID: 1, PageID: 3}}})), "revision 1 belongs to page 2 and to page 3")
 	if both, err := MergeTables(back, one, one); err != nil || both.Len() != 1 || both.Repeated() != 1 {
 		t.Errorf("%+v, %v", both, err)
 	}
@@ -151,7 +150,7 @@ func TestCompare(t *testing.T) {
 			entries = append(entries, Entry{OldID: pairs[i], PageID: pairs[i+1]})
 		}
 		table, err := NewTable(entries)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return table
 	}
 	none := []Disagreement{}
@@ -165,6 +164,6 @@ func TestCompare(t *testing.T) {
 		{table(1, 10), table(), Comparison{1, 0, 0, 0, 1, 0, none, []Disagreement{{1, 10, 0}}, none}},
 		{table(), table(1, 10), Comparison{0, 1, 0, 0, 0, 1, none, none, []Disagreement{{1, 0, 10}}}},
 	} {
-		valuetest.Deep(t, Compare(c.a, c.b, 2), c.want)
+		testkit.Deep(t, Compare(c.a, c.b, 2), c.want)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // FuzzReadTable reads tables of revisions in both forms: a table that was read and written reads the same.
@@ -22,13 +22,13 @@ func FuzzReadTable(f *testing.F) {
 			return
 		}
 		var out, again bytes.Buffer
-		errtest.None(t, WriteTable(&out, table))
+		testkit.None(t, WriteTable(&out, table))
 		if out.Len() == 0 {
 			return // only a header
 		}
 		written := bytes.Clone(out.Bytes())
 		back, err := ReadTable(&out, "t")
-		errtest.None(t, err, "read but not read again", written)
+		testkit.None(t, err, "read but not read again", written)
 		if err := WriteTable(&again, back); err != nil || !bytes.Equal(again.Bytes(), written) {
 			t.Fatalf("written as %s, then as %s, %v", written, again.Bytes(), err)
 		}

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestRead: environments as Slurm 22.05 gives them to scripts and tasks, and those that PBS and LSF document.
@@ -36,9 +35,9 @@ func TestRead(t *testing.T) {
 		"lsf, an array": {map[string]string{"LSB_JOBID": "9", "LSB_JOBINDEX": "2", "LSB_MCPU_HOSTS": "g 4 h 2"}, Allocation{Job: "lsf 9[2]", Node: "h.site", Tasks: 1, CPUs: 2}},
 		"lsf":           {map[string]string{"LSB_JOBID": "9", "LSB_JOBINDEX": "0"}, Allocation{Job: "lsf 9", Node: "h.site", Tasks: 1}},
 	} {
-		valuetest.Is(t, read(func(name string) string { return c.env[name] }, "h.site"), c.want, name)
+		testkit.Is(t, read(func(name string) string { return c.env[name] }, "h.site"), c.want, name)
 	}
-	valuetest.Is(t, (Allocation{Job: "slurm 5_3", Node: "n1"}).String(), "slurm 5_3 on n1")
+	testkit.Is(t, (Allocation{Job: "slurm 5_3", Node: "n1"}).String(), "slurm 5_3 on n1")
 }
 
 // TestEnd: what squeue says of the time that is left is when the job ends; it may say that there is no limit, or fail.
@@ -52,7 +51,7 @@ func TestEnd(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	for says, want := range map[string]time.Duration{"echo 2:00": 2 * time.Minute, "echo UNLIMITED": 0, "exit 1": -1} {
 		program := filepath.Join(dir, "squeue")
-		filetest.Program(t, program, "#!/bin/sh\n[ \"$3\" = 7 ] && "+says+"\n")
+		testkit.Program(t, program, "#!/bin/sh\n[ \"$3\" = 7 ] && "+says+"\n")
 		end, err := Allocation{id: "7"}.End(t.Context())
 		if left := time.Until(end).Round(time.Minute); (err != nil) != (want < 0) || want > 0 && left != want || want <= 0 && !end.IsZero() {
 			t.Errorf("%s: %s, %v", says, end, err)

@@ -8,8 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/redsi/redsi/internal/host/allocation"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const g = "sys/fs/cgroup/"
@@ -42,7 +41,7 @@ func TestMemory(t *testing.T) {
 		"version 1, no limits": {map[string]string{"proc/meminfo": "MemTotal: 1000 kB\n", "proc/self/cgroup": "3:memory:/\n",
 			g + "memory/memory.limit_in_bytes": "9223372036854771712\n"}, 1000 << 10},
 	} {
-		valuetest.Is(t, memory(system(c.files), 0), c.want, name)
+		testkit.Is(t, memory(system(c.files), 0), c.want, name)
 	}
 	if here := Here(); here.CPUs < 1 || here.Memory < 1 {
 		t.Errorf("here: %+v", here)
@@ -62,7 +61,7 @@ func TestLeast(t *testing.T) {
 		"half of a processor": {map[string]string{"proc/self/cgroup": "0::/pod\n", g + "pod/cpu.max": "50000 100000\n", g + "cpu.max": "max 100000\n"}, allocation.Allocation{CPUs: 4}, Amount{CPUs: 1, Memory: 1 << 30}},
 		"version 1":           {map[string]string{"proc/self/cgroup": "4:cpu,cpuacct:/x\n", g + "cpu/x/cpu.cfs_quota_us": "250000\n", g + "cpu/x/cpu.cfs_period_us": "100000\n", g + "cpu/cpu.cfs_quota_us": "-1\n", g + "cpu/cpu.cfs_period_us": "100000\n"}, allocation.Allocation{}, Amount{CPUs: 3, Memory: 1 << 30}},
 	} {
-		valuetest.Is(t, least(system(c.files), Amount{CPUs: 8, Memory: 1 << 30}, c.of), c.want, name)
+		testkit.Is(t, least(system(c.files), Amount{CPUs: 8, Memory: 1 << 30}, c.of), c.want, name)
 	}
 }
 
@@ -78,7 +77,7 @@ func TestKills(t *testing.T) {
 		"version 2": {map[string]string{"proc/self/cgroup": "0::/job\n", "proc/vmstat": "oom_kill 3\n", g + "job/memory.events": "oom 9\noom_kill 2\noom_group_kill 0\n"}, 2},
 		"version 1": {map[string]string{"proc/self/cgroup": "3:memory:/job\n", g + "memory/job/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"}, 1},
 	} {
-		valuetest.Is(t, kills(system(c.files)), c.want, name)
+		testkit.Is(t, kills(system(c.files)), c.want, name)
 	}
 }
 
@@ -156,8 +155,8 @@ func TestPool(t *testing.T) {
 	second.give()
 	<-fourth.begun
 	fourth.give()
-	valuetest.Is(t, p.free, p.has)
-	valuetest.Is(t, len(p.queue), 0)
+	testkit.Is(t, p.free, p.has)
+	testkit.Is(t, len(p.queue), 0)
 }
 
 // TestPoolCancelled: one that is cancelled while it waits keeps nothing, and whoever waited
@@ -180,7 +179,7 @@ func TestPoolCancelled(t *testing.T) {
 	small.give()
 	runs.give()
 	runs.give() // gives once
-	valuetest.Is(t, p.free, p.has, "left")
+	testkit.Is(t, p.free, p.has, "left")
 }
 
 // TestCards: each step has a card of its own; who finds none free waits its turn, and who waits for a
@@ -193,7 +192,7 @@ func TestCards(t *testing.T) {
 		t.Fatal(first.cards, second.cards)
 	}
 	named, third := askCards(t, p, no, 1, 2), askCards(t, p, no, 1, 0, 2)
-	valuetest.Is(t, named.what, "1 card, and steps that came before it have them")
+	testkit.Is(t, named.what, "1 card, and steps that came before it have them")
 	first.give()
 	if <-third.begun; !slices.Equal(third.cards, []int{0}) {
 		t.Error(third.cards)
@@ -207,7 +206,7 @@ func TestCards(t *testing.T) {
 	for range 4 {
 		got = append(got, askCards(t, two, no, 1, 4, 5).cards...)
 	}
-	valuetest.That(t, slices.Equal(got, []int{4, 5, 4, 5}) && !askCards(t, two, no, 1, 4, 5).runs(), got)
+	testkit.That(t, slices.Equal(got, []int{4, 5, 4, 5}) && !askCards(t, two, no, 1, 4, 5).runs(), got)
 }
 
 // TestSeveralCards: a program gets all its cards at once, beside the amount; a stream of steps that
@@ -257,11 +256,11 @@ func TestLacks(t *testing.T) {
 		{CPUs: 1, Memory: 64_000_000_000}: "64 GB of memory, and it has 23 GB",
 		{CPUs: 8, GPUs: 1}:                "8 cpus, 1 card, and it has 4 cpus, 0 cards",
 	} {
-		valuetest.Is(t, has.Lacks(want, "it"), text, want)
+		testkit.Is(t, has.Lacks(want, "it"), text, want)
 	}
 	var none *Pool
 	_, give, err := none.Take(t.Context(), Want{Amount: has}, nil)
 	give()
-	errtest.None(t, err)
-	valuetest.Is(t, none.Has().Lacks(Amount{1 << 20, 1 << 60, 8}, ""), "")
+	testkit.None(t, err)
+	testkit.Is(t, none.Has().Lacks(Amount{1 << 20, 1 << 60, 8}, ""), "")
 }

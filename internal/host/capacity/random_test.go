@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPoolRandom: whatever steps ask for, and whenever they are cancelled, nothing is given twice, all others
@@ -40,7 +40,7 @@ func randomSteps(t *testing.T, r *rand.Rand) {
 				t.Errorf("%d steps have card %d", busy[c], c)
 			}
 		}
-		valuetest.Is(t, has.short(used), Amount{}, used, has)
+		testkit.Is(t, has.short(used), Amount{}, used, has)
 	}
 	// do does what it is given with what a step asks for.
 	do := func(ctx context.Context, want Want, work func()) {
@@ -48,7 +48,7 @@ func randomSteps(t *testing.T, r *rand.Rand) {
 		cards, give, err := p.Take(ctx, want, func(string) { waits++ })
 		defer give()
 		if err != nil {
-			valuetest.That(t, ctx.Err() != nil && cards == nil, err, "with cards", cards)
+			testkit.That(t, ctx.Err() != nil && cards == nil, err, "with cards", cards)
 			return
 		}
 		others := slices.ContainsFunc(cards, func(c int) bool { return !slices.Contains(want.Of, c) })

@@ -15,16 +15,14 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/usage"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // shell is a run of a shell script, and what it prints.
 func shell(t *testing.T, script string) (command.Run, *bytes.Buffer) {
 	t.Helper()
 	sh, err := command.Find("sh")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	out := &bytes.Buffer{}
 	return command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: t.TempDir(), Stdout: out,
 		Env: map[string]string{"PATH": os.Getenv("PATH")}, ExitCodes: []int{0}}, out
@@ -35,8 +33,8 @@ func TestEnvironmentIsWhatIsGiven(t *testing.T) {
 	r, out := shell(t, `printf '%s|%s|%s' "${REDSI_TEST_SECRET-unset}" "$COLOR" "$1"`)
 	r.Argv = append(r.Argv, "sh", "a b $HOME")
 	r.Env["COLOR"] = "red"
-	errtest.None(t, r.Do(context.Background()))
-	valuetest.Is(t, out.String(), "unset|red|a b $HOME")
+	testkit.None(t, r.Do(context.Background()))
+	testkit.Is(t, out.String(), "unset|red|a b $HOME")
 }
 
 func TestStreams(t *testing.T) {
@@ -44,7 +42,7 @@ func TestStreams(t *testing.T) {
 	r, out := shell(t, `cat; printf 'one\ntwo\r\n\nlast' >&2`)
 	r.Stdin = strings.NewReader("fed")
 	r.Line = func(s string) { said = append(said, s) }
-	errtest.None(t, r.Do(context.Background()))
+	testkit.None(t, r.Do(context.Background()))
 	if out.String() != "fed" || !slices.Equal(said, []string{"one", "two", "last"}) {
 		t.Errorf("printed %q, said %q", out.String(), said)
 	}
@@ -56,8 +54,8 @@ func TestUsed(t *testing.T) {
 	r, _ := shell(t, `sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; head -c 600000000 /dev/zero | tail -c 600000000 | wc -c`)
 	var got usage.Program
 	r.Used = func(u usage.Program) { got = u }
-	errtest.None(t, r.Do(context.Background()))
-	valuetest.That(t, got.CPU >= 10*time.Millisecond && got.Memory >= 600_000_000, got)
+	testkit.None(t, r.Do(context.Background()))
+	testkit.That(t, got.CPU >= 10*time.Millisecond && got.Memory >= 600_000_000, got)
 	r, _ = shell(t, `true`)
 	r.Used = func(u usage.Program) { got = u }
 	if err := r.Do(context.Background()); err != nil || got.Memory != 0 || got.CPU <= 0 {
@@ -80,7 +78,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, _ := shell(t, c.script)
 			r.ExitCodes, r.Kills = c.codes, nobodyKilled
-			valuetest.Is(t, fmt.Sprint(r.Do(context.Background())), c.want)
+			testkit.Is(t, fmt.Sprint(r.Do(context.Background())), c.want)
 		})
 	}
 }
@@ -154,24 +152,24 @@ func TestCancellationEndsTheGroup(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	errtest.Some(t, errtest.Of(command.Find("no-such-program-at-all")), "found")
-	errtest.Says(t, errtest.Of(command.Find("bin/tool")), "is a relative path")
+	testkit.Some(t, testkit.Err(command.Find("no-such-program-at-all")), "found")
+	testkit.ErrSays(t, testkit.Err(command.Find("bin/tool")), "is a relative path")
 	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {
 		t.Errorf("%q, %v", p, err)
 	}
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	tool := filepath.Join(dir, "tool")
-	errtest.None(t, os.WriteFile(tool, nil, 0o755))
+	testkit.None(t, os.WriteFile(tool, nil, 0o755))
 	end, inner := command.Remember(), command.Remember()
-	for _, done := range []func(){func() {}, func() { errtest.None(t, os.Remove(tool)) }, inner} {
+	for _, done := range []func(){func() {}, func() { testkit.None(t, os.Remove(tool)) }, inner} {
 		done()
-		valuetest.Of(t, tool, "while it is remembered")(command.Find("tool"))
+		testkit.Of(t, tool, "while it is remembered")(command.Find("tool"))
 	}
 	end()
-	errtest.Says(t, errtest.Of(command.Find("tool")), "program tool")
+	testkit.ErrSays(t, testkit.Err(command.Find("tool")), "program tool")
 	r := command.Run{Program: "/nonexistent", Argv: []string{"x"}, Dir: t.TempDir(), Stdout: &bytes.Buffer{}}
-	errtest.Says(t, r.Do(context.Background()), "start x")
+	testkit.ErrSays(t, r.Do(context.Background()), "start x")
 }
 
 // What cannot start says what to do, and whether another time may be better.
@@ -179,7 +177,7 @@ func TestStarts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		errtest.None(t, os.WriteFile(path, []byte(text), mode))
+		testkit.None(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	for want, r := range map[string]command.Run{
@@ -206,7 +204,7 @@ func TestUnrecorded(t *testing.T) {
 	r, _ := shell(t, "sleep 3600")
 	full := errors.New("disk full")
 	r.Started = func(int) error { return full }
-	errtest.Is(t, r.Do(context.Background()), full)
+	testkit.ErrIs(t, r.Do(context.Background()), full)
 }
 
 func TestOutputs(t *testing.T) {
@@ -227,19 +225,19 @@ func TestOutputs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
-			errtest.None(t, c.declared.Prepare(dir))
+			testkit.None(t, c.declared.Prepare(dir))
 			for _, f := range c.left {
-				filetest.Write(t, filepath.Join(dir, f), "x")
+				testkit.Write(t, filepath.Join(dir, f), "x")
 			}
 			if c.link {
-				errtest.None(t, os.Symlink("a", filepath.Join(dir, "link")))
+				testkit.None(t, os.Symlink("a", filepath.Join(dir, "link")))
 			}
 			got, err := c.declared.Collect(dir)
 			if c.wrong != "" {
-				errtest.Says(t, err, c.wrong)
+				testkit.ErrSays(t, err, c.wrong)
 				return
 			}
-			valuetest.That(t, err == nil && slices.Equal(got, c.want), "got", got, err)
+			testkit.That(t, err == nil && slices.Equal(got, c.want), "got", got, err)
 		})
 	}
 	if _, err := (command.Outputs{"a"}).Collect(filepath.Join(t.TempDir(), "gone")); err == nil || err.Error() != "it removed the folder out" {

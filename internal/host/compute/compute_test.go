@@ -21,9 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/stores/dir"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -39,7 +37,7 @@ type tester struct {
 func newTester(t *testing.T, o Options, env ...string) *tester {
 	t.Helper()
 	store, err := dir.Open(t.TempDir())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if o.Program == "" {
 		o.Program = os.Args[0]
 	}
@@ -57,9 +55,9 @@ func (t *tester) task(do string, more ...any) Task {
 		tree[more[i].(string)] = more[i+1]
 	}
 	task, err := step.NewTask(t.p.o.Registry.Lookup("fake"), tree)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	key, _, err := t.p.o.Registry.Key(task)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return Task{Step: "fake." + do, Key: key, Task: task}
 }
 
@@ -71,9 +69,9 @@ func (t *tester) run(ctx context.Context, card int, do string, more ...any) (ste
 func (t *tester) ok(card int, note, do string, more ...any) (text, noted string) {
 	t.Helper()
 	o, err := t.run(t.Context(), card, do, more...)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b, err := artifacts.ReadBlob(t.Context(), t.store.Blobs, o.Outputs["out"].Digest, 1000)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return string(b), o.Env[step.NotePrefix+note]
 }
 
@@ -91,11 +89,11 @@ func soon[T any](t *testing.T, what string, c <-chan T) {
 func TestRun(t *testing.T) {
 	p := newTester(t, Options{})
 	d, err := artifacts.PutBytes(t.Context(), p.store.Blobs, []byte("some words"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var reported []step.Progress
 	ctx := step.WithReporter(t.Context(), func(s step.Progress) { reported = append(reported, s) })
 	o, err := p.run(ctx, device.Processors, "reads", "in", step.In(artifacts.Artifact{Type: "text", Digest: d, Size: 10}))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b, err := artifacts.ReadBlob(t.Context(), p.store.Blobs, o.Outputs["out"].Digest, 1000)
 	if err != nil || string(b) != "SOME WORDS" || o.Counts["bytes"] != 10 || o.Used == nil || o.Used.Read != 10 || o.Used.Written != 10 {
 		t.Errorf("%q, %+v, %+v, %v", b, o, o.Used, err)
@@ -103,7 +101,7 @@ func TestRun(t *testing.T) {
 	if log := p.log.String(); !strings.Contains(log, "level=INFO msg=read a=1 bytes=10") || strings.Contains(log, "not kept") || p.said.String() != "of its program\n" {
 		t.Errorf("%q, %q", log, p.said.String())
 	}
-	valuetest.That(t, len(reported) != 0 && reported[len(reported)-1].Done == 2, reported)
+	testkit.That(t, len(reported) != 0 && reported[len(reported)-1].Done == 2, reported)
 	pid := o.Env["step: pid"]
 	for range 3 {
 		if text, same := p.ok(device.Processors, "pid", "x"); text != "x" || same != pid {
@@ -119,7 +117,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 		for name, want := range map[string]string{"none": "unsupported type", "absent": `no call "absent"`} {
-			errtest.Says(t, c.Call(t.Context(), name, nil, nil), want)
+			testkit.ErrSays(t, c.Call(t.Context(), name, nil, nil), want)
 		}
 		return nil
 	})
@@ -139,7 +137,7 @@ func TestMany(t *testing.T) {
 			return errors.Join(one.Call(t.Context(), "pid", nil, &pids[0]), other.Call(t.Context(), "pid", nil, &pids[1]))
 		})
 	})
-	valuetest.That(t, err == nil && pids[0] != pids[1], pids, err)
+	testkit.That(t, err == nil && pids[0] != pids[1], pids, err)
 	p.p.mu.Lock()
 	for c := range p.p.all {
 		defer func() {
@@ -225,9 +223,9 @@ func TestCards(t *testing.T) {
 // with what to do, and no step is blamed.
 func TestPrograms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), Name)
-	filetest.Write(t, file, "text")
+	testkit.Write(t, file, "text")
 	moved := filepath.Join(t.TempDir(), Name)
-	filetest.Program(t, moved, "#!/gone/bin/python\n")
+	testkit.Program(t, moved, "#!/gone/bin/python\n")
 	for _, c := range []struct {
 		program, env string
 		says         []string
@@ -247,7 +245,7 @@ func TestPrograms(t *testing.T) {
 		if !errors.As(err, new(*ProgramError)) || step.IsPoisoned(err) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v", c.env, err)
 		}
-		errtest.Says(t, err, c.says...)
+		testkit.ErrSays(t, err, c.says...)
 	}
 	said := newTester(t, Options{}, role+"=refuses")
 	if _, err := said.run(t.Context(), device.Processors, "x"); err == nil || !strings.HasSuffix(err.Error(), "redsi-models: torch in /site/torch is 2.4.1, and redsi-models was built for 2.11: do this") {
@@ -258,7 +256,7 @@ func TestPrograms(t *testing.T) {
 	if errors.As(err, new(*ProgramError)) || none.p.Deaths(none.task("x").Key) > 0 || !step.IsPoisoned(err) || !strings.Contains(err.Error(), memoryAdvice) {
 		t.Error(err)
 	}
-	errtest.None(t, os.Chmod(file, 0o755))
+	testkit.None(t, os.Chmod(file, 0o755))
 	if _, err := newTester(t, Options{Program: file}).run(t.Context(), device.Processors, "x"); !errors.Is(err, syscall.ENOEXEC) || !strings.Contains(err.Error(), "one that runs here") {
 		t.Error(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/device"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -74,7 +74,7 @@ func TestDeaths(t *testing.T) {
 			if !step.IsPoisoned(err) || !errors.As(err, &died) || p.p.Deaths(key) != 1 {
 				t.Fatal(err, p.p.Deaths(key))
 			}
-			errtest.Says(t, err, says, "iB of memory at most", "its last words:\nthe last words of "+do)
+			testkit.ErrSays(t, err, says, "iB of memory at most", "its last words:\nthe last words of "+do)
 			if advised := strings.Contains(err.Error(), memoryAdvice); advised != strings.HasPrefix(how, "killed") || len(err.Error()) > 3*wordsBytes {
 				t.Error(err)
 			}
@@ -131,19 +131,19 @@ func TestEnds(t *testing.T) {
 // TestSilent: who waits for a process that closes its pipe before its first message, and goes on, can stop waiting.
 func TestSilent(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer l.Close()
 	p := newTester(t, Options{}, role+"=silent", address+"="+l.Addr().String())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.p.With(ctx, device.Processors, "", func(*Client) error { return nil }) }()
 	c, err := l.Accept()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer c.Close()
 	cancel()
 	select {
 	case err := <-ended:
-		errtest.Is(t, err, context.Canceled)
+		testkit.ErrIs(t, err, context.Canceled)
 	case <-time.After(20 * time.Second):
 		t.Fatal("it waits for the end of the process")
 	}
@@ -151,22 +151,22 @@ func TestSilent(t *testing.T) {
 
 // TestOrphan: a process ends with its parent, though that is killed, and it is stopped.
 func TestOrphan(t *testing.T) {
-	errtest.None(t, Serve(second(), strings.NewReader(""), io.Discard)) // its pipe has ended
-	errtest.Is(t, Serve(second(), strings.NewReader("something longer"), io.Discard), errGarbage)
+	testkit.None(t, Serve(second(), strings.NewReader(""), io.Discard)) // its pipe has ended
+	testkit.ErrIs(t, Serve(second(), strings.NewReader("something longer"), io.Discard), errGarbage)
 	if runtime.GOOS != "linux" {
 		t.Skip("the system does not end the children of one that is killed")
 	}
 	for _, first := range []string{"first", "first, the second stopped"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		errtest.None(t, err)
+		testkit.None(t, err)
 		parent := exec.Command(os.Args[0])
 		parent.Env = append(os.Environ(), role+"="+first, address+"="+l.Addr().String())
 		ready, err := parent.StdoutPipe()
-		errtest.None(t, errors.Join(err, parent.Start()))
+		testkit.None(t, errors.Join(err, parent.Start()))
 		c, err := l.Accept()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		_, err = io.ReadFull(ready, make([]byte, len("ready")))
-		errtest.None(t, errors.Join(err, parent.Process.Kill(), c.SetDeadline(time.Now().Add(20*time.Second))))
+		testkit.None(t, errors.Join(err, parent.Process.Kill(), c.SetDeadline(time.Now().Add(20*time.Second))))
 		_ = parent.Wait() // it was killed
 		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: the process outlives its parent", first)

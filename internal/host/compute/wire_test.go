@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestFrames: what is not a whole frame is told from an end, and from what was sent.
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
 	w := &writer{w: &b}
-	errtest.None(t, w.send(message{ID: 7, Said: []byte("\xff")}))
+	testkit.None(t, w.send(message{ID: 7, Said: []byte("\xff")}))
 	frame := b.String()
 	if m, err := receive(strings.NewReader(frame)); err != nil || m.ID != 7 || string(m.Said) != "\xff" {
 		t.Error(m, err)
@@ -22,7 +22,7 @@ func TestFrames(t *testing.T) {
 		"": io.EOF, frame[:7]: io.ErrUnexpectedEOF, frame[:len(frame)-1]: io.ErrUnexpectedEOF, "x" + frame: errGarbage,
 		frame[:len(frame)-1] + "]": errGarbage, magic + "\xff\xff\xff\xff0000": errGarbage, magic + "\x00\x00\x00\x00\x00\x00\x00\x00": errGarbage,
 	} {
-		errtest.Is(t, errtest.Of(receive(strings.NewReader(text))), want, text)
+		testkit.ErrIs(t, testkit.Err(receive(strings.NewReader(text))), want, text)
 	}
 	last := &tail{}
 	for range 400 {

@@ -3,7 +3,7 @@ package cores
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestDivide: what computes has the free cores, half of them at least, in equal shares.
@@ -22,13 +22,13 @@ func TestDivide(t *testing.T) {
 		for range c.others {
 			done = append(done, k.Take(false))
 		}
-		valuetest.Is(t, k.Threads(), c.want, c)
-		valuetest.Is(t, set, c.want, c)
+		testkit.Is(t, k.Threads(), c.want, c)
+		testkit.Is(t, set, c.want, c)
 		for _, f := range done {
 			f()
 			f() // ends once
 		}
-		valuetest.Is(t, k.computing, 0, c)
-		valuetest.Is(t, k.others, 0, c)
+		testkit.Is(t, k.computing, 0, c)
+		testkit.Is(t, k.others, 0, c)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/nvidia"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSupported: a card has code of its own generation, or is newer than all of them.
@@ -54,11 +54,11 @@ func TestFacts(t *testing.T) {
 	p := nvidia.Process{CUDA: nvidia.Version{Major: 13, Minor: 2}, Cards: []nvidia.Card{{Name: "NVIDIA H200", UUID: "GPU-1"}, {Name: "NVIDIA L4", UUID: "GPU-2"}}}
 	f := Facts{Process: p, Machine: nvidia.Machine{Driver: "595.1"}, CUDA: CUDA{Runtime: "13.0"}}
 	want := []Fact{{"card", "NVIDIA L4"}, {"card number", "cuda:1"}, {"card id", "GPU-2"}, {"driver", "595.1"}, {"driver's CUDA", "13.2"}, {"CUDA", "13.0"}}
-	valuetest.Deep(t, f.Of(1), want)
+	testkit.Deep(t, f.Of(1), want)
 	want = []Fact{{"card", "cuda:2"}}
-	valuetest.Deep(t, (Facts{}).Of(2), want)
+	testkit.Deep(t, (Facts{}).Of(2), want)
 	for n, want := range []string{"cuda:0 NVIDIA H200", "cuda:1 NVIDIA L4", "cuda:2"} {
-		valuetest.Is(t, f.Name(n), want)
+		testkit.Is(t, f.Name(n), want)
 	}
 	if f.CUDA.Cards = 2; f.Devices() != "cpu, cuda × 2" || (Facts{}).Devices() != "cpu" {
 		t.Error(f.Devices(), (Facts{}).Devices())

@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/capacity"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -25,8 +24,8 @@ func TestChoose(t *testing.T) {
 	for _, room := range []*capacity.Pool{capacity.NewPool(capacity.Amount{}, capacity.Cards{}), nil} { // nil: outside a worker
 		for name, want := range map[string]int{"cuda:3": 3, "cuda": 0, "auto": 0, "cpu": Processors, "": Processors} {
 			card, _, give, err := Choose(t.Context(), room, name, 4)
-			errtest.None(t, err)
-			valuetest.Is(t, card, want, "card", name)
+			testkit.None(t, err)
+			testkit.Is(t, card, want, "card", name)
 			if room != nil && want != Processors { // it is busy, and whoever gives up takes no card with it
 				if _, _, again, err := Choose(ctx, room, name, 4); !errors.Is(err, context.Canceled) || step.IsPermanent(err) {
 					t.Errorf("%q: %v", name, err)
@@ -49,5 +48,5 @@ func TestVisible(t *testing.T) {
 		t.Error(got, Count())
 	}
 	t.Setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
-	valuetest.Is(t, Visible([]int{0, 1}), "3,GPU-5")
+	testkit.Is(t, Visible([]int{0, 1}), "3,GPU-5")
 }

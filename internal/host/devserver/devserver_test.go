@@ -23,9 +23,7 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // A test program with this variable set is a client of the folder it names.
@@ -89,7 +87,7 @@ func joined(t *testing.T, o Options) *Server {
 	}
 	o.Idle = idle
 	s, err := Join(patiently(t), o)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(func() { s.Close(); ended(t, o.Dir) })
 	return s
 }
@@ -97,7 +95,7 @@ func joined(t *testing.T, o Options) *Server {
 func found(t *testing.T) string {
 	t.Helper()
 	program, err := Find()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return program
 }
 
@@ -116,7 +114,7 @@ func caller(t *testing.T) func(client.Options, error) client.Client {
 	return func(o client.Options, err error) client.Client {
 		t.Helper()
 		c, err := dialed(o, err)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		t.Cleanup(c.Close)
 		return c
 	}
@@ -158,8 +156,8 @@ func TestKilledServer(t *testing.T) {
 		if !ok {
 			t.Fatal("no server answers")
 		}
-		errtest.None(t, syscall.Kill(before.PID, syscall.SIGKILL))
-		errtest.None(t, called(ctx, c), "after the server was killed")
+		testkit.None(t, syscall.Kill(before.PID, syscall.SIGKILL))
+		testkit.None(t, called(ctx, c), "after the server was killed")
 		if now, _ := Running(s.o.Dir); now.PID == before.PID || now.Address != before.Address || now.UI != before.UI {
 			t.Errorf("%+v came after %+v", now, before)
 		}
@@ -177,7 +175,7 @@ func TestFirstStartKilled(t *testing.T) {
 	for range 6 {
 		dir := t.TempDir()
 		cmd := exec.Command(found(t), "--dir", dir)
-		errtest.None(t, cmd.Start())
+		testkit.None(t, cmd.Start())
 		// The moments matter, not what they are: by the file that appears last, and a little later.
 		after := []string{ownerLock, "tls.new", "tls", "temporal.db.new-*", "temporal.db", "temporal.db-wal"}[r.IntN(6)]
 		for end := time.Now().Add(patient); time.Now().Before(end); {
@@ -202,7 +200,7 @@ func TestDatabaseSetAside(t *testing.T) {
 	dir := t.TempDir()
 	joined(t, Options{Dir: dir}).Close()
 	ended(t, dir)
-	damaged := []byte(filetest.Text(t, filepath.Join(dir, name)))
+	damaged := []byte(testkit.Text(t, filepath.Join(dir, name)))
 	for i := 19 * 4096; i < 20*4096; i++ { // a table of task queues: the server would start, and never answer
 		damaged[i] ^= 0x55
 	}
@@ -212,13 +210,13 @@ func TestDatabaseSetAside(t *testing.T) {
 		t.Run(about, func(t *testing.T) {
 			dir, said := t.TempDir(), ""
 			path := filepath.Join(dir, name)
-			errtest.None(t, os.WriteFile(path, []byte(content), 0o600))
+			testkit.None(t, os.WriteFile(path, []byte(content), 0o600))
 			joined(t, Options{Dir: dir, Say: func(text string) { said += text }})
 			kept, err := filepath.Glob(path + ".unusable-*")
 			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) || about == "it is damaged" && !strings.Contains(said, about) {
 				t.Fatalf("kept %q, said %q", kept, said)
 			}
-			valuetest.Is(t, filetest.Text(t, kept[0]), content)
+			testkit.Is(t, testkit.Text(t, kept[0]), content)
 		})
 	}
 }
@@ -228,16 +226,16 @@ func TestDatabaseSetAside(t *testing.T) {
 func TestPortTaken(t *testing.T) {
 	taken := func(address string) int {
 		l, err := net.Listen("tcp", address+":0")
-		errtest.None(t, err)
+		testkit.None(t, err)
 		t.Cleanup(func() { l.Close() })
 		return l.Addr().(*net.TCPAddr).Port
 	}
 	port, other := taken(loopback), taken(second(t))
 	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}, "another address": {Listen: second(t), Port: other}} {
 		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
-		errtest.Is(t, errtest.Of(Join(t.Context(), o)), ErrPort, name)
+		testkit.ErrIs(t, testkit.Err(Join(t.Context(), o)), ErrPort, name)
 	}
-	errtest.None(t, claimable(loopback, other))
+	testkit.None(t, claimable(loopback, other))
 }
 
 // TestLongPath: a folder whose database could not be opened is refused before anything
@@ -245,7 +243,7 @@ func TestPortTaken(t *testing.T) {
 func TestLongPath(t *testing.T) {
 	dir := t.TempDir()
 	long := dir + strings.Repeat("/"+strings.Repeat("d", 99), 5)
-	errtest.Is(t, errtest.Of(Join(t.Context(), Options{Program: "/nothing/is/started", Dir: long})), ErrDir)
+	testkit.ErrIs(t, testkit.Err(Join(t.Context(), Options{Program: "/nothing/is/started", Dir: long})), ErrDir)
 	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
 		t.Errorf("%v, %v were made", there, err)
 	}
@@ -264,7 +262,7 @@ func TestOtherPorts(t *testing.T) {
 	}
 	second.Close()
 	o.Strict = true
-	errtest.Is(t, errtest.Of(Join(t.Context(), o)), ErrOther)
+	testkit.ErrIs(t, testkit.Err(Join(t.Context(), o)), ErrOther)
 }
 
 // clientProcess is a client process of TestJoinsAndLeaves.
@@ -309,10 +307,10 @@ func TestJoinsAndLeaves(t *testing.T) {
 		cmd.Env = append(os.Environ(), memberOf+"="+dir)
 		cmd.Stderr = os.Stderr
 		in, err := cmd.StdinPipe()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		out, err := cmd.StdoutPipe()
-		errtest.None(t, err)
-		errtest.None(t, cmd.Start())
+		testkit.None(t, err)
+		testkit.None(t, cmd.Start())
 		m := &clientProcess{cmd, in, make(chan bool, 1)}
 		go func() { m.joined <- bufio.NewScanner(out).Scan() }()
 		members = append(members, m)
@@ -332,7 +330,7 @@ func TestJoinsAndLeaves(t *testing.T) {
 		t.Helper()
 		settle(m)
 		m.in.Close()
-		errtest.None(t, m.cmd.Wait(), "a client that leaves")
+		testkit.None(t, m.cmd.Wait(), "a client that leaves")
 	}
 	var stopped []int // servers
 	resume := func() {
@@ -390,7 +388,7 @@ func TestKilledAtStart(t *testing.T) {
 		dir := t.TempDir()
 		program := filepath.Join(dir, "temporal-server")
 		script := fmt.Sprintf("#!/bin/sh\necho x >>%[1]s/starts\n[ $(wc -l <%[1]s/starts) -gt %[2]d ] || kill -9 $$\nexec %[3]s \"$@\"\n", dir, times, found(t))
-		filetest.Program(t, program, script)
+		testkit.Program(t, program, script)
 		o := Options{Program: program, Dir: filepath.Join(dir, "state")}
 		if name == "twice" {
 			joined(t, o)
@@ -401,6 +399,6 @@ func TestKilledAtStart(t *testing.T) {
 			s.Close()
 			t.Fatal("a server that is always killed was joined")
 		}
-		errtest.Says(t, err, "did not start", "killed")
+		testkit.ErrSays(t, err, "did not start", "killed")
 	}
 }

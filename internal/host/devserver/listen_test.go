@@ -23,9 +23,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // second is another loopback address of this machine: Linux has all of 127.0.0.0/8.
@@ -53,24 +51,24 @@ func TestListen(t *testing.T) {
 		if i.Listen != address || !strings.HasPrefix(i.Address, address+":") || !strings.HasPrefix(i.UI, "http://127.0.0.1:") {
 			t.Errorf("%+v", i)
 		}
-		valuetest.Says(t, filetest.Text(t, s.Profile()), `address = "`+i.Address+`"`)
+		testkit.Says(t, testkit.Text(t, s.Profile()), `address = "`+i.Address+`"`)
 		if runtime.GOOS == "linux" {
 			listens(t, i)
 		}
 		refuses(t, i.Address)
-		errtest.None(t, called(ctx, w))
+		testkit.None(t, called(ctx, w))
 		// The next one has another port, as this one's is in use by then.
 		starting := lockOf(s.o.Dir, startLock)
-		errtest.None(t, await(ctx, starting, &patience{}, exclusiveLock))
-		errtest.None(t, syscall.Kill(i.PID, syscall.SIGKILL))
+		testkit.None(t, await(ctx, starting, &patience{}, exclusiveLock))
+		testkit.None(t, syscall.Kill(i.PID, syscall.SIGKILL))
 		l, err := net.Listen("tcp", i.Address)
 		for ; err != nil; l, err = net.Listen("tcp", i.Address) { // it is not quite dead
-			errtest.None(t, (&patience{}).wait(ctx))
+			testkit.None(t, (&patience{}).wait(ctx))
 		}
 		defer l.Close()
 		starting.Close()
-		errtest.None(t, called(ctx, c))
-		errtest.None(t, called(ctx, w))
+		testkit.None(t, called(ctx, c))
+		testkit.None(t, called(ctx, w))
 	}
 	if i, _ := Running(s.o.Dir); i.Address == s.Address {
 		t.Errorf("it is at %s again", i.Address)
@@ -79,7 +77,7 @@ func TestListen(t *testing.T) {
 	o := s.o
 	o.Listen = ""
 	other, err := Join(ctx, o)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	other.Close()
 	o.Listen = "127.0.0.3"
 	if other, err := Join(ctx, o); !errors.Is(err, ErrOther) {
@@ -93,7 +91,7 @@ func listens(t *testing.T, i Info) {
 	t.Helper()
 	own := map[string]bool{}
 	sockets, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", i.PID))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, fd := range sockets {
 		if to, err := os.Readlink(fd); err == nil {
 			own[strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")] = true
@@ -102,17 +100,17 @@ func listens(t *testing.T, i Info) {
 	var outside []string
 	inside := 0
 	for _, table := range []string{"tcp", "tcp6"} {
-		for line := range strings.Lines(filetest.Text(t, fmt.Sprintf("/proc/%d/net/%s", i.PID, table))) {
+		for line := range strings.Lines(testkit.Text(t, fmt.Sprintf("/proc/%d/net/%s", i.PID, table))) {
 			f := strings.Fields(line)
 			if len(f) < 10 || f[3] != "0A" || !own[f[9]] { // 0A: it listens
 				continue
 			}
 			host, port, _ := strings.Cut(f[1], ":")
 			ip, err := hex.DecodeString(host)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			slices.Reverse(ip)
 			n, err := strconv.ParseUint(port, 16, 16)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if at := net.IP(ip).String(); at == loopback {
 				inside++
 			} else {
@@ -130,29 +128,29 @@ func TestWorkersMay(t *testing.T) {
 	t.Parallel()
 	s := joined(t, Options{Dir: t.TempDir()})
 	ctx, own := patiently(t), caller(t)(s.ClientOptions())
-	errtest.None(t, errtest.Of(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "q"}, "Waits")))
+	testkit.None(t, testkit.Err(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "q"}, "Waits")))
 	c := caller(t)(WorkerOptions(s.o.Dir))
 	svc := c.WorkflowService()
 	task, err := svc.PollWorkflowTaskQueue(ctx, &workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default", TaskQueue: &taskqueue.TaskQueue{Name: "q"}})
 	if err != nil || task.GetWorkflowExecution().GetWorkflowId() != "its" {
 		t.Fatalf("it polls: %v, %v", task, err)
 	}
-	errtest.None(t, errtest.Of(svc.RespondWorkflowTaskCompleted(ctx, &workflowservice.RespondWorkflowTaskCompletedRequest{Namespace: "default", TaskToken: task.TaskToken})))
-	errtest.None(t, c.SignalWorkflow(ctx, "its", "", "x", nil))
-	errtest.None(t, errtest.Of(c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: "default"})))
+	testkit.None(t, testkit.Err(svc.RespondWorkflowTaskCompleted(ctx, &workflowservice.RespondWorkflowTaskCompletedRequest{Namespace: "default", TaskToken: task.TaskToken})))
+	testkit.None(t, c.SignalWorkflow(ctx, "its", "", "x", nil))
+	testkit.None(t, testkit.Err(c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: "default"})))
 	operator, in := c.OperatorService(), "default"
 	denied(t, map[string]error{
-		"add a search attribute": errtest.Of(operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: in,
+		"add a search attribute": testkit.Err(operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: in,
 			SearchAttributes: map[string]enums.IndexedValueType{"Its": enums.INDEXED_VALUE_TYPE_KEYWORD}})),
-		"delete the namespace": errtest.Of(operator.DeleteNamespace(ctx, &operatorservice.DeleteNamespaceRequest{Namespace: in})),
-		"list clusters":        errtest.Of(operator.ListClusters(ctx, &operatorservice.ListClustersRequest{})),
-		"make a namespace": errtest.Of(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its",
+		"delete the namespace": testkit.Err(operator.DeleteNamespace(ctx, &operatorservice.DeleteNamespaceRequest{Namespace: in})),
+		"list clusters":        testkit.Err(operator.ListClusters(ctx, &operatorservice.ListClustersRequest{})),
+		"make a namespace": testkit.Err(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its",
 			WorkflowExecutionRetentionPeriod: durationpb.New(time.Hour)})),
-		"change the namespace": errtest.Of(svc.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{Namespace: in})),
-		"list namespaces":      errtest.Of(svc.ListNamespaces(ctx, &workflowservice.ListNamespacesRequest{})),
-		"read another namespace": errtest.Of(svc.ListWorkflowExecutions(ctx,
+		"change the namespace": testkit.Err(svc.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{Namespace: in})),
+		"list namespaces":      testkit.Err(svc.ListNamespaces(ctx, &workflowservice.ListNamespacesRequest{})),
+		"read another namespace": testkit.Err(svc.ListWorkflowExecutions(ctx,
 			&workflowservice.ListWorkflowExecutionsRequest{Namespace: "temporal-system"})),
-		"start in another namespace": errtest.Of(svc.StartWorkflowExecution(ctx,
+		"start in another namespace": testkit.Err(svc.StartWorkflowExecution(ctx,
 			&workflowservice.StartWorkflowExecutionRequest{Namespace: "temporal-system", WorkflowId: "x"})),
 	})
 }
@@ -172,8 +170,8 @@ func TestListenNowhere(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"203.0.113.9", "0.0.0.0", "::", "localhost", "no-such-host.invalid"} {
 		_, err := Join(t.Context(), Options{Program: "/nothing/is/started", Dir: t.TempDir(), Listen: host})
-		errtest.Is(t, err, ErrListen, host)
-		errtest.Says(t, err, host, "has ")
+		testkit.ErrIs(t, err, ErrListen, host)
+		testkit.ErrSays(t, err, host, "has ")
 	}
 }
 
@@ -188,22 +186,22 @@ func TestListensElsewhere(t *testing.T) {
 		o, _ := elsewhere(dir, 0)
 		claimed(t, dir, o.number)
 		_, err := Join(ctx, Options{Program: found(t), Dir: dir})
-		errtest.Is(t, err, ErrElsewhere, "joined")
+		testkit.ErrIs(t, err, ErrElsewhere, "joined")
 		visit, visitErr := Visit(ctx, dir)
 		w, workErr := WorkerOptions(dir)
 		if listen == "" {
-			errtest.Says(t, err, "login2", "redsi dev --listen")
+			testkit.ErrSays(t, err, "login2", "redsi dev --listen")
 			if visit != nil || !errors.Is(visitErr, ErrElsewhere) || !errors.Is(workErr, ErrElsewhere) {
 				t.Errorf("visited: %v, %v, %v", visit, visitErr, workErr)
 			}
 			continue
 		}
-		errtest.Says(t, err, "login2", "`redsi worker --state "+filepath.Dir(dir)+"`")
+		testkit.ErrSays(t, err, "login2", "`redsi worker --state "+filepath.Dir(dir)+"`")
 		if visit == nil || visit.Info.Address != s.Address || workErr != nil || w.HostPort != s.Address {
 			t.Fatalf("visited: %+v, %v", visit, workErr)
 		}
 		defer visit.Close()
-		errtest.None(t, called(ctx, caller(t)(LookOptions(dir, visit.Info))))
-		errtest.None(t, called(ctx, caller(t)(WorkerOptions(dir))))
+		testkit.None(t, called(ctx, caller(t)(LookOptions(dir, visit.Info))))
+		testkit.None(t, called(ctx, caller(t)(WorkerOptions(dir))))
 	}
 }

@@ -10,17 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // claimed writes a claim of another machine.
 func claimed(t *testing.T, dir string, number int) (file string) {
 	t.Helper()
 	b, err := json.Marshal(owner{Host: "login2", Boot: "another", Since: time.Now()})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	file = filepath.Join(dir, fmt.Sprintf("owner.%d", number))
-	filetest.Write(t, file, string(b))
+	testkit.Write(t, file, string(b))
 	return file
 }
 
@@ -41,11 +40,11 @@ func TestElsewhere(t *testing.T) {
 	if took := time.Since(began); !errors.Is(err, ErrElsewhere) || took > 5*time.Second {
 		t.Errorf("%v, after %s", err, took)
 	}
-	errtest.Says(t, err, "login2, since", "--state", "--store")
+	testkit.ErrSays(t, err, "login2, since", "--state", "--store")
 	if _, ok := Running(dir); ok || !strings.Contains(Elsewhere(dir), "login2") {
 		t.Errorf("a server is running, or %q", Elsewhere(dir))
 	}
-	errtest.Is(t, errtest.Of(os.Stat(filepath.Join(dir, "temporal.db"))), os.ErrNotExist, "a server was started")
+	testkit.ErrIs(t, testkit.Err(os.Stat(filepath.Join(dir, "temporal.db"))), os.ErrNotExist, "a server was started")
 }
 
 // TestSilent: the folder of a machine that is gone is taken over, after a look; a server that was only stopped meanwhile
@@ -54,16 +53,16 @@ func TestSilent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	old := time.Now().Add(-2 * time.Minute)
-	errtest.None(t, os.Chtimes(claimed(t, dir, 3), old, old))
+	testkit.None(t, os.Chtimes(claimed(t, dir, 3), old, old))
 	s := joined(t, Options{Dir: dir})
 	if o, other := elsewhere(dir, 0); other || o.number != 4 {
 		t.Fatalf("%+v is in force", o)
 	}
 	claimed(t, dir, 5)
-	errtest.None(t, os.Remove(filepath.Join(dir, "owner.4")))
+	testkit.None(t, os.Remove(filepath.Join(dir, "owner.4")))
 	for ctx := patiently(t); s.Info.alive(); {
-		errtest.None(t, (&patience{}).wait(ctx))
+		testkit.None(t, (&patience{}).wait(ctx))
 	}
-	errtest.None(t, errtest.Of(os.Stat(filepath.Join(dir, InfoFile))), "it removed what may be another server's")
-	errtest.None(t, os.Remove(filepath.Join(dir, "owner.5")))
+	testkit.None(t, testkit.Err(os.Stat(filepath.Join(dir, InfoFile))), "it removed what may be another server's")
+	testkit.None(t, os.Remove(filepath.Join(dir, "owner.5")))
 }

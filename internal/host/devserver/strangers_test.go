@@ -27,9 +27,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestStrangers: only holders of the folder's key may call the server, and its UI
@@ -56,14 +54,14 @@ func TestStrangers(t *testing.T) {
 		{"OPTIONS", start, host, "http://evil.example", 403},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), q.method, s.UI+q.path, strings.NewReader(`{"workflowType":{"name":"Reproduce"},"taskQueue":{"name":"redsi"}}`))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		r.Host = q.host
 		r.Header.Set("Content-Type", "text/plain")
 		if q.origin != "" {
 			r.Header.Set("Origin", q.origin)
 		}
 		a, err := http.DefaultClient.Do(r)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		a.Body.Close()
 		if a.StatusCode != q.want {
 			t.Errorf("%s %s of %s, origin %q: %d, want %d", q.method, q.path, q.host, q.origin, a.StatusCode, q.want)
@@ -71,8 +69,8 @@ func TestStrangers(t *testing.T) {
 	}
 	for _, name := range []string{"tls", "tls/client.key", "tls/ca.key", "temporal.db"} {
 		st, err := os.Stat(filepath.Join(s.o.Dir, name))
-		errtest.None(t, err, name, st.Mode())
-		valuetest.Is(t, st.Mode().Perm()&0o077, 0, name, st.Mode())
+		testkit.None(t, err, name, st.Mode())
+		testkit.Is(t, st.Mode().Perm()&0o077, 0, name, st.Mode())
 	}
 }
 
@@ -94,13 +92,13 @@ func refuses(t *testing.T, address string) {
 func TestReader(t *testing.T) {
 	s := joined(t, Options{Dir: t.TempDir()})
 	o, err := s.ClientOptions()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	ctx, own := patiently(t), caller(t)(s.ClientOptions())
-	errtest.None(t, errtest.Of(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "nobody"}, "Waits")))
+	testkit.None(t, testkit.Err(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "nobody"}, "Waits")))
 	o.ConnectionOptions.TLS.Certificates = []tls.Certificate{named(t, filepath.Join(s.o.Dir, "tls"), "ui")}
 	c := caller(t)(o, nil)
-	errtest.None(t, called(ctx, c), "it may not list")
-	errtest.None(t, errtest.Of(c.DescribeWorkflowExecution(ctx, "its", "")), "it may not look at a workflow")
+	testkit.None(t, called(ctx, c), "it may not list")
+	testkit.None(t, testkit.Err(c.DescribeWorkflowExecution(ctx, "its", "")), "it may not look at a workflow")
 	if it := c.GetWorkflowHistory(ctx, "its", "", false, 0); !it.HasNext() {
 		t.Error("it may not read a history")
 	} else if _, err := it.Next(); err != nil {
@@ -110,19 +108,19 @@ func TestReader(t *testing.T) {
 	one := &common.WorkflowExecution{WorkflowId: "its"}
 	svc := c.WorkflowService()
 	denied(t, map[string]error{
-		"start":     errtest.Of(c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{TaskQueue: "nobody"}, "Other")),
+		"start":     testkit.Err(c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{TaskQueue: "nobody"}, "Other")),
 		"signal":    c.SignalWorkflow(ctx, "its", "", "x", nil),
 		"cancel":    c.CancelWorkflow(ctx, "its", ""),
 		"terminate": c.TerminateWorkflow(ctx, "its", "", ""),
-		"reset": errtest.Of(c.ResetWorkflowExecution(ctx,
+		"reset": testkit.Err(c.ResetWorkflowExecution(ctx,
 			&workflowservice.ResetWorkflowExecutionRequest{Namespace: "default", WorkflowExecution: one, WorkflowTaskFinishEventId: 3})),
-		"delete": errtest.Of(svc.DeleteWorkflowExecution(ctx,
+		"delete": testkit.Err(svc.DeleteWorkflowExecution(ctx,
 			&workflowservice.DeleteWorkflowExecutionRequest{Namespace: "default", WorkflowExecution: one})),
-		"take a workflow's task": errtest.Of(svc.PollWorkflowTaskQueue(ctx,
+		"take a workflow's task": testkit.Err(svc.PollWorkflowTaskQueue(ctx,
 			&workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default", TaskQueue: queue})),
-		"take an activity's task": errtest.Of(svc.PollActivityTaskQueue(ctx,
+		"take an activity's task": testkit.Err(svc.PollActivityTaskQueue(ctx,
 			&workflowservice.PollActivityTaskQueueRequest{Namespace: "default", TaskQueue: queue})),
-		"make a namespace": errtest.Of(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its"})),
+		"make a namespace": testkit.Err(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its"})),
 	})
 	d, err := own.DescribeWorkflowExecution(ctx, "its", "")
 	if err != nil || d.WorkflowExecutionInfo.CloseTime != nil || d.WorkflowExecutionInfo.HistoryLength != 2 {
@@ -132,20 +130,20 @@ func TestReader(t *testing.T) {
 	// A name that the server knows nothing of may nothing, whoever signed it.
 	o.ConnectionOptions.TLS = o.ConnectionOptions.TLS.Clone()
 	o.ConnectionOptions.TLS.Certificates = []tls.Certificate{named(t, filepath.Join(s.o.Dir, "tls"), "somebody")}
-	denied(t, map[string]error{"look": errtest.Of(caller(t)(o, nil).DescribeWorkflowExecution(ctx, "its", ""))})
+	denied(t, map[string]error{"look": testkit.Err(caller(t)(o, nil).DescribeWorkflowExecution(ctx, "its", ""))})
 }
 
 // named is a caller's certificate of that name, signed by a folder's authority.
 func named(t *testing.T, dir, name string) tls.Certificate {
 	t.Helper()
 	ca, err := tls.LoadX509KeyPair(filepath.Join(dir, "ca.pem"), filepath.Join(dir, "ca.key"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Unix(0, 0), NotAfter: time.Now().AddDate(1, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, ca.Leaf, &key.PublicKey, ca.PrivateKey)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
@@ -210,9 +208,9 @@ func stranger(told string) error {
 // that keep it out are looked at by whoever runs this.
 func TestOtherAccount(t *testing.T) {
 	top, err := os.MkdirTemp("", "redsi-account-*") // not below a folder that is closed to others
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(func() { os.RemoveAll(top) })
-	errtest.None(t, os.Chmod(top, 0o755))
+	testkit.None(t, os.Chmod(top, 0o755))
 	dir := filepath.Join(top, ".redsi", "temporal")
 	s := joined(t, Options{Dir: dir})
 	if err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
@@ -238,21 +236,21 @@ func TestOtherAccount(t *testing.T) {
 		return
 	}
 	program := filepath.Join(top, "stranger")
-	filetest.Program(t, program, filetest.Text(t, os.Args[0]))
+	testkit.Program(t, program, testkit.Text(t, os.Args[0]))
 	var out, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &out, &stderr
 	cmd.Env = []string{strangerOf + "=" + dir + "\n" + s.Address, "HOME=/nonexistent"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	errtest.None(t, cmd.Run(), &stderr)
+	testkit.None(t, cmd.Run(), &stderr)
 	var x tried
-	errtest.None(t, json.Unmarshal(out.Bytes(), &x), &out)
+	testkit.None(t, json.Unmarshal(out.Bytes(), &x), &out)
 	for _, p := range x.Read {
 		if !harmless(p) {
 			t.Errorf("it could use %s", p)
 		}
 	}
-	valuetest.That(t, x.UID == nobody && len(x.Call) <= 0, "as", x.UID, "it was answered by", x.Call)
+	testkit.That(t, x.UID == nobody && len(x.Call) <= 0, "as", x.UID, "it was answered by", x.Call)
 }
 
 // harmless reports whether anybody may read a file: locks, which hold nothing.

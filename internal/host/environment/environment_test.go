@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/libraries"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func hash(s string) string { return "sha256:" + strings.Repeat(s, 64)[:64] }
@@ -142,8 +141,8 @@ func TestUV(t *testing.T) {
 		"colorama 0.4, numpy 2.3, openpyxl 3.1, pandas 2.2, tzdata 2025.1":         uvRecipe("sys_platform == 'win32'", "sys_platform == 'linux'"),
 	} {
 		m, err := r.Manifest()
-		errtest.None(t, err)
-		valuetest.Is(t, list(m), want)
+		testkit.None(t, err)
+		testkit.Is(t, list(m), want)
 	}
 	// What uv 0.13.9 writes of other forms, of a workspace whose member asks for more, and of groups of two kinds.
 	for _, r := range []Recipe{
@@ -191,9 +190,9 @@ func TestUVKey(t *testing.T) {
 	text := func(r Recipe) string {
 		t.Helper()
 		m, err := r.Manifest()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		b, err := json.Marshal(m)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return string(b)
 	}
 	was := text(uvRecipe())
@@ -251,7 +250,7 @@ func TestUVRefused(t *testing.T) {
 		"it has 0 packages tzdata for this platform and Python": uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
 		"pyproject.toml: it has no text":                        with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
 	} {
-		errtest.Says(t, errtest.Of(r.Manifest()), strings.Split(want, "; ")...)
+		testkit.ErrSays(t, testkit.Err(r.Manifest()), strings.Split(want, "; ")...)
 	}
 }
 
@@ -267,8 +266,8 @@ func TestRequirements(t *testing.T) {
 		t.Fatalf("%s, %v", list(m), err)
 	}
 	again, err := of(strings.NewReplacer("# made", "# remade", hash("c"), hash("f"), hash("a"), hash("b"), hash("b"), hash("a")).Replace(good)).Manifest()
-	errtest.None(t, err)
-	valuetest.Is(t, fmt.Sprint(again), fmt.Sprint(m), "with other comments, order and platforms")
+	testkit.None(t, err)
+	testkit.Is(t, fmt.Sprint(again), fmt.Sprint(m), "with other comments, order and platforms")
 	for text, want := range map[string]string{
 		"a==1 --hash=" + hash("a") + "\n\nb>=2\n": "r.txt:3: b>=2: it is not pinned",
 		"a==1.* --hash=" + hash("a"):              "it is not pinned",
@@ -282,9 +281,9 @@ func TestRequirements(t *testing.T) {
 		"# nothing":                             "names no packages for this platform",
 		"a==1 ; sys == 'x' --hash=" + hash("a"): "there is no variable \"sys\"",
 	} {
-		errtest.Says(t, errtest.Of(of(text).Manifest()), want)
+		testkit.ErrSays(t, testkit.Err(of(text).Manifest()), want)
 	}
-	errtest.Says(t, errtest.Of(with(of(good), func(r *Recipe) { r.Python = "" }).Manifest()), `give python = "3.11"`)
+	testkit.ErrSays(t, testkit.Err(with(of(good), func(r *Recipe) { r.Python = "" }).Manifest()), `give python = "3.11"`)
 }
 
 // pixi is a lock of pixi with a package for linux-64.
@@ -331,7 +330,7 @@ func TestConda(t *testing.T) {
 		"version: 1\n": "it has no packages for linux-64",
 		"a: [":         "lock: yaml",
 	} {
-		errtest.Says(t, errtest.Of(of(text).Manifest()), want)
+		testkit.ErrSays(t, testkit.Err(of(text).Manifest()), want)
 	}
 }
 
@@ -342,14 +341,14 @@ func TestImageAndNix(t *testing.T) {
 	}
 	for _, name := range []string{"python:3.11", "python@sha256:abc", "x.sif"} {
 		image.Lock = name
-		errtest.Says(t, errtest.Of(image.Manifest()), "is neither an image by its digest")
+		testkit.ErrSays(t, testkit.Err(image.Manifest()), "is neither an image by its digest")
 	}
 	flake := Recipe{Kind: Nix, Lock: "flake.lock", Platform: "linux-x86_64", Files: map[string]string{"flake.nix": "{}",
 		"flake.lock": `{"version":7,"root":"root","nodes":{"root":{"inputs":{"nixpkgs":"nixpkgs"}},"nixpkgs":{"locked":{"type":"github","rev":"abc","narHash":"sha256-x"},"original":{"type":"github"}}}}`}}
 	m, err := flake.Manifest()
-	valuetest.That(t, err == nil && list(m) == "nixpkgs abc" && len(m.Files) == 1, m, err)
+	testkit.That(t, err == nil && list(m) == "nixpkgs abc" && len(m.Files) == 1, m, err)
 	flake.Files["flake.lock"] = `{"root":"root","nodes":{"root":{},"nixpkgs":{}}}`
-	errtest.Says(t, errtest.Of(flake.Manifest()), "the input nixpkgs has no narHash")
+	testkit.ErrSays(t, testkit.Err(flake.Manifest()), "the input nixpkgs has no narHash")
 }
 
 // FuzzMarker: a marker never panics, and what is read holds or does not.
@@ -370,9 +369,9 @@ func TestMarker(t *testing.T) {
 		"'linux' in sys_platform": true, "'x86' not in platform_machine": false, "python_version in '3.10, 3.11'": true, "python_version not in '3.10 3.1'": true,
 		"extra == 'fast'": false, "'fast' in extras": false, "'A_b' in extras": true, "'a' not in extras": true, "'dev' in dependency_groups": true, "'de' in dependency_groups": false, "platform_python_implementation != \"PyPy\"": true,
 	} {
-		valuetest.Of(t, want, text)(m.holds(text))
+		testkit.Of(t, want, text)(m.holds(text))
 	}
 	for _, text := range []string{"python_version", "python_version <", "sys_platform == 'a' b", "(sys_platform == 'a'", "sys_platform ~ 'a'", "python_version < 'x y'", "'a' == extras"} {
-		errtest.Some(t, errtest.Of(m.holds(text)), text)
+		testkit.Some(t, testkit.Err(m.holds(text)), text)
 	}
 }

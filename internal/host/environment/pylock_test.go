@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // pylockRecipe is that of a lock in testdata, of a project that needs six, markupsafe and, on
@@ -20,7 +18,7 @@ import (
 func pylockRecipe(t *testing.T, tool string, change ...string) Recipe {
 	t.Helper()
 	name := "pylock." + tool + ".toml"
-	text := filetest.Text(t, filepath.Join("testdata", name))
+	text := testkit.Text(t, filepath.Join("testdata", name))
 	for i := 0; i < len(change); i += 2 {
 		if !strings.Contains(text, change[i]) {
 			t.Fatalf("%s has no %s", name, change[i])
@@ -57,7 +55,7 @@ func TestPylock(t *testing.T) {
 	key := func(r Recipe) string {
 		t.Helper()
 		m, err := r.Manifest()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return fmt.Sprint(m)
 	}
 	was := key(pylockRecipe(t, "uv"))
@@ -66,7 +64,7 @@ func TestPylock(t *testing.T) {
 		with(pylockRecipe(t, "pdm"), func(r *Recipe) { r.Extras, r.Groups = []string{"plots"}, []string{"dev"} }),
 		pylockRecipe(t, "uv", "08695f5c", "00000000", "93335ca3", "00000000", "e17c96c1", "00000000"), // of other platforms and Pythons
 	} {
-		valuetest.Is(t, key(r), was)
+		testkit.Is(t, key(r), was)
 	}
 	if is := key(pylockRecipe(t, "uv", "a123e330", "00000000")); is == was {
 		t.Error("another wheel of this platform counts as the same")
@@ -80,7 +78,7 @@ func TestPylock(t *testing.T) {
 		"[--extra plots --group default --group dev]": with(pylockRecipe(t, "pdm"), func(r *Recipe) { r.Extras, r.Groups = []string{"plots"}, []string{"dev"} }),
 		"[--group dev]": with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"dev"} }),
 	} {
-		valuetest.Is(t, fmt.Sprint(r.Options()), want, "options")
+		testkit.Is(t, fmt.Sprint(r.Options()), want, "options")
 	}
 }
 
@@ -112,7 +110,7 @@ func TestPylockRefused(t *testing.T) {
 			r.Lock = "lock.toml"
 		}),
 	} {
-		errtest.Says(t, errtest.Of(r.Manifest()), want)
+		testkit.ErrSays(t, testkit.Err(r.Manifest()), want)
 	}
 }
 
@@ -122,9 +120,9 @@ func TestBeside(t *testing.T) {
 		for _, as := range []string{UV, Pylock, Requirements, Conda, Nix} {
 			_, err := Beside(as, lock)
 			if as == kind {
-				errtest.None(t, err)
+				testkit.None(t, err)
 			} else {
-				errtest.Says(t, err, fmt.Sprintf("%s is no lock of %s: give it by %s = %q", lock, as, kind, lock))
+				testkit.ErrSays(t, err, fmt.Sprintf("%s is no lock of %s: give it by %s = %q", lock, as, kind, lock))
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const scriptText = `#!/usr/bin/env -S uv run --script
@@ -84,7 +84,7 @@ func TestScript(t *testing.T) {
 		}
 	}
 	was, err := scriptRecipe().Text()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if is, err := scriptRecipe("and no more", "and more").Text(); err != nil || string(is) != string(was) || strings.Contains(string(is), "import") {
 		t.Errorf("the recipe has the script's code: %s, %v", is, err)
 	}
@@ -94,10 +94,10 @@ func TestScript(t *testing.T) {
 		"fit.py says nowhere what it needs":             scriptRecipe("# /// script\n", ""),
 		"fit.py.lock has no group \"dev\"":              with(scriptRecipe(), func(r *Recipe) { r.Groups = []string{"dev"} }),
 	} {
-		errtest.Says(t, errtest.Of(r.Manifest()), want)
+		testkit.ErrSays(t, testkit.Err(r.Manifest()), want)
 	}
 	if files, err := Beside(UV, "fit.py.lock"); err != nil || fmt.Sprint(files) != "[fit.py]" {
 		t.Errorf("beside it: %v, %v", files, err)
 	}
-	errtest.Says(t, errtest.Of(Beside(Pylock, "fit.py.lock")), `give it by uv = "fit.py.lock"`)
+	testkit.ErrSays(t, testkit.Err(Beside(Pylock, "fit.py.lock")), `give it by uv = "fit.py.lock"`)
 }

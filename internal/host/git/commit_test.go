@@ -13,16 +13,14 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/git"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func run(t *testing.T, folder string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
 	out, err := cmd.CombinedOutput()
-	errtest.None(t, err, args, string(out))
+	testkit.None(t, err, args, string(out))
 }
 
 // TestCommit reads files of a commit that are other ones, or gone, in the working tree.
@@ -31,23 +29,23 @@ func TestCommit(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	paper := filepath.Join(top, "the paper")
 	long := strings.Repeat("long\n", 1000)
 	sum := sha256.Sum256([]byte("kept elsewhere"))
 	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize 14\n", sum)
 	for name, text := range map[string]string{"p.hcl": "one", "q.hcl": "", "ü/data": long, "big.bin": pointer, "../other/x": "x", "dir/y": "y", "sh\"or\nt": "z"} {
-		filetest.Write(t, filepath.Join(paper, name), text)
+		testkit.Write(t, filepath.Join(paper, name), text)
 	}
 	for link, to := range map[string]string{"link": "p.hcl", "far": "../other/x", "folder": "dir", "out": "/etc/passwd", "loop": "loop", "up": "../../p"} {
-		errtest.None(t, os.Symlink(to, filepath.Join(paper, link)))
+		testkit.None(t, os.Symlink(to, filepath.Join(paper, link)))
 	}
 	run(t, top, "init", "--quiet", "--initial-branch=main")
 	run(t, top, "add", "-A")
 	run(t, top, "commit", "--quiet", "-m", "x")
-	errtest.None(t, os.RemoveAll(filepath.Join(paper, "dir")))
-	filetest.Write(t, filepath.Join(paper, "p.hcl"), "two")
-	filetest.Write(t, filepath.Join(paper, "new"), "")
+	testkit.None(t, os.RemoveAll(filepath.Join(paper, "dir")))
+	testkit.Write(t, filepath.Join(paper, "p.hcl"), "two")
+	testkit.Write(t, filepath.Join(paper, "new"), "")
 
 	ctx := t.Context()
 	id, err := git.Resolve(ctx, paper, "main")
@@ -60,12 +58,12 @@ func TestCommit(t *testing.T) {
 		}
 	}
 	c, err := git.Open(ctx, paper, id)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	at := func(name string) string { return filepath.Join(paper, name) }
 	for name, want := range map[string]string{"p.hcl": "one", "link": "one", "far": "x", "folder/y": "y", "ü/data": long, "../other/x": "x", "sh\"or\nt": "z"} {
 		b, err := c.Read(ctx, at(name), 1<<20)
-		errtest.None(t, err)
-		valuetest.Is(t, string(b), want, name)
+		testkit.None(t, err)
+		testkit.Is(t, string(b), want, name)
 		d, n, err := c.Digest(ctx, at(name))
 		if err != nil || d != sha256.Sum256([]byte(want)) || n != int64(len(want)) {
 			t.Errorf("%s: %x of %d bytes, %v", name, d, n, err)
@@ -82,11 +80,11 @@ func TestCommit(t *testing.T) {
 	if d, n, err := c.Digest(ctx, at("big.bin")); err != nil || d != sum || n != 14 {
 		t.Errorf("of a pointer: %x, %d, %v", d, n, err)
 	}
-	errtest.Says(t, errtest.Of(c.Read(ctx, at("ü/data"), 100)), "more than 100 bytes")
+	testkit.ErrSays(t, testkit.Err(c.Read(ctx, at("ü/data"), 100)), "more than 100 bytes")
 	if names := c.List(paper); !slices.Contains(names, "q.hcl") || slices.Contains(names, "new") || slices.Contains(names, "data") {
 		t.Errorf("%q", names)
 	}
-	valuetest.That(t, c.Covers(at("new")) && !c.Covers("/etc/passwd"), "what the working tree has")
+	testkit.That(t, c.Covers(at("new")) && !c.Covers("/etc/passwd"), "what the working tree has")
 }
 
 func TestPointer(t *testing.T) {

@@ -16,9 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // bound is a folder in which in/x is to be the file from.
@@ -26,7 +24,7 @@ func bound(t *testing.T) (dir, from string, binds []isolation.Bind) {
 	t.Helper()
 	dir, from = folder(t), filepath.Join(t.TempDir(), "blob")
 	to := filepath.Join(dir, "in", "x")
-	errtest.None(t, errors.Join(os.WriteFile(from, []byte("the blob\n"), 0o444), os.WriteFile(to, nil, 0o444)))
+	testkit.None(t, errors.Join(os.WriteFile(from, []byte("the blob\n"), 0o444), os.WriteFile(to, nil, 0o444)))
 	return dir, from, []isolation.Bind{{From: from, To: to}}
 }
 
@@ -55,22 +53,22 @@ func TestBinds(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			dir, from, binds := bound(t)
 			before, err := os.Stat(from)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			out, found, err := ran(t, isolation.Box{Mode: mode, Dir: dir}, "/bin/sh", spoil, binds...)
 			if mayNot(err) {
 				t.Skip("this account may not mount:", err)
 			}
-			errtest.None(t, err)
-			valuetest.Is(t, out, "the blob\nthe blob\nmore\n")
-			valuetest.Is(t, said(found), "", "found")
+			testkit.None(t, err)
+			testkit.Is(t, out, "the blob\nthe blob\nmore\n")
+			testkit.Is(t, said(found), "", "found")
 			after, err := os.Stat(from)
 			if err != nil || after.Mode() != before.Mode() || after.ModTime() != before.ModTime() ||
 				after.Sys().(*syscall.Stat_t).Ctim != before.Sys().(*syscall.Stat_t).Ctim {
 				t.Errorf("the file was touched: %v, %v", after, err)
 			}
-			valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "in", "x")), "", "outside of the program")
-			errtest.None(t, os.RemoveAll(dir))
-			valuetest.Is(t, filetest.Text(t, from), "the blob\n")
+			testkit.Is(t, testkit.Text(t, filepath.Join(dir, "in", "x")), "", "outside of the program")
+			testkit.None(t, os.RemoveAll(dir))
+			testkit.Is(t, testkit.Text(t, from), "the blob\n")
 		})
 	}
 }
@@ -80,17 +78,17 @@ func TestBinds(t *testing.T) {
 func TestBindRefused(t *testing.T) {
 	for _, mode := range modes {
 		dir, from, binds := bound(t)
-		errtest.None(t, os.Remove(from))
+		testkit.None(t, os.Remove(from))
 		out, _, err := ran(t, isolation.Box{Mode: mode, Dir: dir}, "/bin/sh", "echo began > out/x", binds...)
 		var refused *isolation.BindError
 		if mayNot(err) && mode == isolation.Enforce {
 			continue
 		}
-		valuetest.That(t, errors.As(err, &refused) && out == "", mode, "printed", out, err)
-		errtest.Is(t, errtest.Of(os.Stat(filepath.Join(dir, "out", "x"))), os.ErrNotExist, mode)
+		testkit.That(t, errors.As(err, &refused) && out == "", mode, "printed", out, err)
+		testkit.ErrIs(t, testkit.Err(os.Stat(filepath.Join(dir, "out", "x"))), os.ErrNotExist, mode)
 		out, _, err = ran(t, isolation.Box{Mode: mode, Dir: dir}, "/bin/sh", "echo began")
-		errtest.None(t, err, mode)
-		valuetest.Is(t, out, "began\n", mode)
+		testkit.None(t, err, mode)
+		testkit.Is(t, out, "began\n", mode)
 	}
 }
 
@@ -110,26 +108,26 @@ func runUntilKilled(dir string) {
 // TestBindsEndWithTheProcess: kill -9 leaves nothing mounted, and the folder can be removed.
 func TestBindsEndWithTheProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "step")
-	filetest.Write(t, dir+".blob", "the blob\n")
-	filetest.Write(t, filepath.Join(dir, "in", "x"), "")
+	testkit.Write(t, dir+".blob", "the blob\n")
+	testkit.Write(t, filepath.Join(dir, "in", "x"), "")
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), boundFolder+"="+dir)
 	out, err := cmd.StdoutPipe()
-	errtest.None(t, err)
-	errtest.None(t, cmd.Start())
+	testkit.None(t, err)
+	testkit.None(t, cmd.Start())
 	line := make([]byte, 9)
 	if _, err := io.ReadFull(out, line); err != nil || string(line) != "the blob\n" {
 		rest, _ := io.ReadAll(out)
 		t.Skipf("%s%s, %v", line, rest, errors.Join(err, cmd.Wait()))
 	}
-	errtest.None(t, cmd.Process.Kill())
-	errtest.None(t, errtest.Of(io.Copy(io.Discard, out))) // until the program has ended, too
+	testkit.None(t, cmd.Process.Kill())
+	testkit.None(t, testkit.Err(io.Copy(io.Discard, out))) // until the program has ended, too
 	_ = cmd.Wait()
 	if b, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(b), dir) {
 		t.Errorf("it is mounted here, %v", err)
 	}
-	errtest.None(t, os.RemoveAll(dir))
-	valuetest.Is(t, filetest.Text(t, dir+".blob"), "the blob\n")
+	testkit.None(t, os.RemoveAll(dir))
+	testkit.Is(t, testkit.Text(t, dir+".blob"), "the blob\n")
 }
 
 // TestBindsOfAUser does the same with an account that is not root.
@@ -138,17 +136,17 @@ func TestBindsOfAUser(t *testing.T) {
 		t.Skip("this account is not root")
 	}
 	dir, err := os.MkdirTemp("", "redsi-test-*")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program, err := os.ReadFile("/proc/self/exe")
 	if err == nil {
 		err = errors.Join(os.WriteFile(filepath.Join(dir, "test"), program, 0o755), os.Chown(dir, 65534, 65534), os.Chmod(dir, 0o700))
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestBinds$|^TestBindRefused$|^TestBindsEndWithTheProcess$", "-test.v")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	errtest.None(t, err, string(out))
+	testkit.None(t, err, string(out))
 	t.Logf("%s", out)
 }

@@ -17,9 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -40,7 +38,7 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"in", "out", "tmp"} {
-		errtest.None(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
+		testkit.None(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
 	return dir
 }
@@ -69,7 +67,7 @@ func ran(t *testing.T, box isolation.Box, sh, script string, binds ...isolation.
 func secretFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "undeclared")
-	filetest.Write(t, path, "undeclared text\n")
+	testkit.Write(t, path, "undeclared text\n")
 	return path
 }
 
@@ -83,9 +81,9 @@ echo t > "$TMPDIR/t"; cat "$TMPDIR/t"; awk 'BEGIN { print 1+1 }' < /dev/null
 ls /usr/bin > /dev/null; for f in /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/memory.max; do cat $f > /dev/null 2>&1 || true; done
 head -c 4 /dev/urandom | wc -c | tr -d ' '
 sort < /proc/self/status > /dev/null; pwd -P | sed "s|$HOME|HOME|"`)
-			errtest.None(t, err)
-			valuetest.Is(t, out, "a\nt\n2\n4\nHOME\n")
-			valuetest.Is(t, said(found), "", "found")
+			testkit.None(t, err)
+			testkit.Is(t, out, "a\nt\n2\n4\nHOME\n")
+			testkit.Is(t, said(found), "", "found")
 		})
 	}
 }
@@ -93,16 +91,16 @@ sort < /proc/self/status > /dev/null; pwd -P | sed "s|$HOME|HOME|"`)
 func TestFound(t *testing.T) {
 	secret := secretFile(t)
 	link := filepath.Join(t.TempDir(), "link")
-	errtest.None(t, os.Symlink(secret, link))
+	testkit.None(t, os.Symlink(secret, link))
 	target := filepath.Join(t.TempDir(), "made")
 	script := fmt.Sprintf(`cat %s; cat %s; cat /proc/self/root%[1]s; cat /no/such/file; ln -s %[1]s out/l; cat out/l; cat "/proc/self/cwd/$(pwd -P | sed 's|/[^/]*|../|g')%[1]s"; echo x > %[4]s; cat /etc/hostname /etc/fstab > /dev/null; true`, secret, link, "", target)
 
 	out, found, err := boxed(t, isolation.Warn, script)
-	errtest.None(t, err)
-	valuetest.Is(t, strings.Count(out, "undeclared text"), 5, out)
+	testkit.None(t, err)
+	testkit.Is(t, strings.Count(out, "undeclared text"), 5, out)
 	want := fmt.Sprintf("read %s (5 times); write %s; read /etc/hostname; read /etc/fstab", secret, target)
-	valuetest.Is(t, said(found), want, "warn: found")
-	errtest.None(t, errtest.Of(os.Stat(target)), "warn denies")
+	testkit.Is(t, said(found), want, "warn: found")
+	testkit.None(t, testkit.Err(os.Stat(target)), "warn denies")
 	os.Remove(target)
 
 	out, found, err = boxed(t, isolation.Enforce, script)
@@ -110,14 +108,14 @@ func TestFound(t *testing.T) {
 		t.Errorf("enforce: printed %q, %v", out, err)
 	}
 	want = strings.Replace(want, "5 times", "4 times", 1) // the folder that it works in is elsewhere for others
-	valuetest.Is(t, said(found), want, "enforce: found")
-	errtest.Is(t, errtest.Of(os.Stat(target)), os.ErrNotExist, "enforce does not deny")
+	testkit.Is(t, said(found), want, "enforce: found")
+	testkit.ErrIs(t, testkit.Err(os.Stat(target)), os.ErrNotExist, "enforce does not deny")
 }
 
 // The network that there is ends in the box.
 func TestConnections(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer l.Close()
 	accepted := make(chan struct{}, 10)
 	go func() {
@@ -131,9 +129,9 @@ func TestConnections(t *testing.T) {
 		}
 	}()
 	bash, err := exec.LookPath("bash")
-	errtest.None(t, err, "these tests need bash")
+	testkit.None(t, err, "these tests need bash")
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	script := fmt.Sprintf(`%s -c 'exec 3<>/dev/tcp/127.0.0.1/%s && echo connected' || echo refused`, bash, port)
 	for mode, want := range map[isolation.Mode]string{isolation.Warn: "connected\n", isolation.Enforce: "refused\n"} {
 		out, found, err := boxed(t, mode, script)
@@ -146,7 +144,7 @@ func TestConnections(t *testing.T) {
 	}
 	// Its own network is its own affair.
 	perl, err := exec.LookPath("perl")
-	errtest.None(t, err, "these tests need perl")
+	testkit.None(t, err, "these tests need perl")
 	out, found, err := boxed(t, isolation.Enforce, perl+` -MIO::Socket::INET -e '
 my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die "listen: $!";
 my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $l->sockport) or die "connect: $!";
@@ -180,7 +178,7 @@ func TestReads(t *testing.T) {
 		if err != nil || !strings.HasPrefix(out, "undeclared text\n") || said(found) != "write "+folder+"/new" {
 			t.Errorf("%s: printed %q, found %s, %v", mode, out, said(found), err)
 		}
-		valuetest.Is(t, strings.HasSuffix(out, "denied\n"), mode == isolation.Enforce, mode, out)
+		testkit.Is(t, strings.HasSuffix(out, "denied\n"), mode == isolation.Enforce, mode, out)
 	}
 	var setup *isolation.SetupError
 	for _, bad := range []string{"/no/such/folder", "/"} {
@@ -195,18 +193,18 @@ func TestReads(t *testing.T) {
 // beside is outside. It is so too where only isolation_reads names the environment.
 func TestVirtualEnvironment(t *testing.T) {
 	sh, err := filepath.EvalSymlinks("/bin/sh")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	home := t.TempDir()
-	write := func(name, text string) { filetest.Program(t, filepath.Join(home, name), text) }
-	write("pythons/3.11/bin/python3.11", filetest.Text(t, sh))
+	write := func(name, text string) { testkit.Program(t, filepath.Join(home, name), text) }
+	write("pythons/3.11/bin/python3.11", testkit.Text(t, sh))
 	write("pythons/3.11/lib/python3.11/os.py", "of the base\n")
 	write("pythons/3.11/secret", "beside\n")
 	write("venv/pyvenv.cfg", "version = 3.11\nhome = "+home+"/current/bin\n")
 	write("venv/lib/python3.11/site-packages/numpy/core.py", "of numpy\n")
 	for at, to := range map[string]string{"pythons/3.11/bin/python3": "python3.11", "current": "pythons/3.11", "alias": ".", "tool": home + "/venv/bin/python"} {
-		errtest.None(t, os.Symlink(to, filepath.Join(home, at)))
+		testkit.None(t, os.Symlink(to, filepath.Join(home, at)))
 	}
-	errtest.None(t, errors.Join(os.Mkdir(filepath.Join(home, "venv/bin"), 0o755), os.Symlink(home+"/current/bin/python3", filepath.Join(home, "venv/bin/python"))))
+	testkit.None(t, errors.Join(os.Mkdir(filepath.Join(home, "venv/bin"), 0o755), os.Symlink(home+"/current/bin/python3", filepath.Join(home, "venv/bin/python"))))
 	read := fmt.Sprintf("cat %s/venv/lib/python3.11/site-packages/numpy/core.py %[1]s/current/lib/python3.11/os.py", home)
 	for name, c := range map[string]struct {
 		program, script string
@@ -225,7 +223,7 @@ func TestVirtualEnvironment(t *testing.T) {
 		}
 	}
 	_, found, _ := ran(t, isolation.Box{Mode: isolation.Enforce, Dir: folder(t)}, home+"/venv/bin/python", "cat "+home+"/pythons/3.11/secret")
-	valuetest.Is(t, said(found), "read "+home+"/pythons/3.11/secret")
+	testkit.Is(t, said(found), "read "+home+"/pythons/3.11/secret")
 }
 
 // TestText: findings are told by folder, what is nobody's library first, and all are in the log.
@@ -252,7 +250,7 @@ func TestText(t *testing.T) {
 		t.Errorf("%s, whole: %v", got, whole)
 	}
 	got, _ := f.Text(2)
-	valuetest.Is(t, got, "read /study/hidden.txt; connect 192.0.2.7:443; and 1512 more in other folders")
+	testkit.Is(t, got, "read /study/hidden.txt; connect 192.0.2.7:443; and 1512 more in other folders")
 	lines := strings.Split(strings.TrimSuffix(f.Lines(), "\n"), "\n")
 	if len(lines) != len(f.List) || lines[len(lines)-1] != "  read /study/hidden.txt" || !slices.Contains(lines, "  read /data/7.csv") {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
@@ -272,13 +270,13 @@ func TestEnds(t *testing.T) {
 			"sleep 3600 & sleep 3600 & exit 4": "sh exited with code 4; it wrote nothing to standard error",
 		} {
 			_, _, err := boxed(t, mode, script)
-			valuetest.Is(t, fmt.Sprint(err), want, mode, script)
+			testkit.Is(t, fmt.Sprint(err), want, mode, script)
 		}
 	}
 	// A program that does not start says so as without a box.
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
-	errtest.None(t, errors.Join(os.WriteFile(plain, []byte("text"), 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o755)))
+	testkit.None(t, errors.Join(os.WriteFile(plain, []byte("text"), 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o755)))
 	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
 		r := command.Run{Program: plain, Argv: []string{"plain"}, Dir: dir, Stdout: &bytes.Buffer{}, Box: &isolation.Box{Mode: mode, Dir: dir, Program: plain}}
 		var start *command.StartError
@@ -288,9 +286,9 @@ func TestEnds(t *testing.T) {
 	}
 	// One that is a link says where to.
 	script, linked := filepath.Join(dir, "script"), filepath.Join(dir, "linked")
-	errtest.None(t, errors.Join(os.WriteFile(script, []byte("#!/no/such/shell\n"), 0o755), os.Symlink("script", linked)))
+	testkit.None(t, errors.Join(os.WriteFile(script, []byte("#!/no/such/shell\n"), 0o755), os.Symlink("script", linked)))
 	for _, box := range []*isolation.Box{nil, {Mode: isolation.Enforce, Dir: dir, Program: linked}} {
 		r := command.Run{Program: linked, Argv: []string{"linked"}, Dir: dir, Stdout: &bytes.Buffer{}, Box: box}
-		errtest.Says(t, r.Do(context.Background()), "(it is a link to "+script+")")
+		testkit.ErrSays(t, r.Do(context.Background()), "(it is a link to "+script+")")
 	}
 }

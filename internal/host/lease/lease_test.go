@@ -17,9 +17,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/process"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var key = artifacts.Sum([]byte("a key"))
@@ -72,7 +71,7 @@ func empty(t *testing.T, records artifacts.Records) {
 
 func TestTakeAndRelease(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	a, b := keeper(s.Leases), keeper(s.Leases)
 	h := takes(t, a, Claim{Run: "1", Step: "step.text.a"})
 	if other := waits(t, b, Claim{Run: "2"}); other.Run != "1" || other.Step != "step.text.a" || other.Process != a.self {
@@ -81,10 +80,10 @@ func TestTakeAndRelease(t *testing.T) {
 	waits(t, a, Claim{Run: "3"}) // the process that has it, too
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	errtest.Says(t, b.Wait(ctx, key, Claim{}, func(Lease) {}), "enough")
+	testkit.ErrSays(t, b.Wait(ctx, key, Claim{}, func(Lease) {}), "enough")
 	waited := make(chan error)
 	go func() { waited <- b.Wait(t.Context(), key, Claim{}, func(Lease) { h.Release() }) }()
-	errtest.None(t, <-waited)
+	testkit.None(t, <-waited)
 	h.Release() // again is nothing
 	empty(t, s.Leases)
 	takes(t, b, Claim{Run: "2"}).Release()
@@ -94,7 +93,7 @@ func TestTakeAndRelease(t *testing.T) {
 // generations are many, exactly one takes it.
 func TestOneOfMany(t *testing.T) {
 	gone := exec.Command("true")
-	errtest.None(t, gone.Run())
+	testkit.None(t, gone.Run())
 	for name, generations := range map[string]int{"free": 0, "its holder is gone": 1, "many holders are gone": 4} {
 		t.Run(name, func(t *testing.T) {
 			s := mem.New()
@@ -102,7 +101,7 @@ func TestOneOfMany(t *testing.T) {
 				k := keeper(s.Leases)
 				k.self.PID, k.self.Start = gone.Process.Pid, "1"
 				l := Lease{Format: Format, Key: key, Taking: fmt.Sprint("gone ", g), Claim: Claim{Run: "gone"}, Process: k.self, Since: time.Now().UTC(), generation: g + 1}
-				errtest.None(t, k.write(t.Context(), l, s.Leases.Create))
+				testkit.None(t, k.write(t.Context(), l, s.Leases.Create))
 			}
 			var won atomic.Int32
 			var wg sync.WaitGroup
@@ -143,13 +142,13 @@ func TestStale(t *testing.T) {
 		clear(a.held) // it renews nothing any more
 		a.mu.Unlock()
 		start := time.Now()
-		errtest.None(t, b.Wait(t.Context(), key, Claim{}, func(Lease) {}))
+		testkit.None(t, b.Wait(t.Context(), key, Claim{}, func(Lease) {}))
 		if d := time.Since(start); d < Stale/2 || d > 2*Stale {
 			t.Errorf("it was stale after %s", d)
 		}
 		won := takes(t, b, Claim{Run: "2"})
 		h.Release() // of the first generation: the second stands
-		valuetest.Is(t, waits(t, a, Claim{Run: "3"}).Run, "2", "after the release of a lost lease")
+		testkit.Is(t, waits(t, a, Claim{Run: "3"}).Run, "2", "after the release of a lost lease")
 		won.Release()
 		empty(t, s.Leases)
 		time.Sleep(2 * renewEvery) // the renewals end
@@ -173,7 +172,7 @@ func TestSlowRenewals(t *testing.T) {
 		var held []*Held
 		for i := range 8 {
 			h, _, err := a.Take(t.Context(), artifacts.Digest{byte(i)}, Claim{Run: "1"})
-			errtest.None(t, err)
+			testkit.None(t, err)
 			held = append(held, h)
 		}
 		for range 30 {
@@ -216,8 +215,8 @@ func TestGarbage(t *testing.T) {
 			held.renew()
 		}
 		g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: now})
-		errtest.None(t, err)
-		valuetest.Is(t, len(g.Leases), want, g.Leases)
+		testkit.None(t, err)
+		testkit.Is(t, len(g.Leases), want, g.Leases)
 		if h, _ := take(t, c, Claim{Run: "2"}); (h != nil) != (want > 0) {
 			t.Errorf("a third takes it: %v", h != nil)
 		}
@@ -228,7 +227,7 @@ func TestGarbage(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		errtest.None(t, s.Leases.Create(t.Context(), name(key, 1), nil))
+		testkit.None(t, s.Leases.Create(t.Context(), name(key, 1), nil))
 		k := keeper(s.Leases)
 		waits(t, k, Claim{})
 		time.Sleep(Stale)
@@ -335,7 +334,7 @@ func TestNobodyHoldsIt(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 3*Stale)
 					defer cancel()
 					start := time.Now()
-					errtest.None(t, k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}))
+					testkit.None(t, k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}))
 					if d := time.Since(start); d > c.most {
 						t.Errorf("it waits for %s", d)
 					}
@@ -356,19 +355,19 @@ func TestStopped(t *testing.T) {
 	a := keeper(mem.New().Leases)
 	b := keeper(a.records)
 	cmd := exec.Command("sleep", "3600")
-	errtest.None(t, cmd.Start())
+	testkit.None(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	holder, err := process.Of(cmd.Process.Pid)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	a.self = holder
 	takes(t, a, Claim{Run: "1", Step: "step.text.a"})
 	if text := waits(t, b, Claim{Run: "2"}).String(); strings.Contains(text, "stopped") || !strings.Contains(text, ", slurm 47 on n1, since") {
 		t.Error(text)
 	}
-	errtest.None(t, cmd.Process.Signal(syscall.SIGSTOP))
+	testkit.None(t, cmd.Process.Signal(syscall.SIGSTOP))
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(holder.PID, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatal(err)
 	}
-	valuetest.Says(t, waits(t, b, Claim{Run: "2"}).String(), fmt.Sprintf("; it is stopped: `kill -CONT %d`", holder.PID))
+	testkit.Says(t, waits(t, b, Claim{Run: "2"}).String(), fmt.Sprintf("; it is stopped: `kill -CONT %d`", holder.PID))
 }

@@ -14,21 +14,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var installedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	filetest.Program(t, path, text)
+	testkit.Program(t, path, text)
 }
 
 func at(t *testing.T, path string, when time.Time) {
 	t.Helper()
-	errtest.None(t, os.Chtimes(path, when, when))
+	testkit.None(t, os.Chtimes(path, when, when))
 }
 
 // base is an installation of Python; venv makes an environment of it.
@@ -41,8 +39,8 @@ func base(t *testing.T, dir string) string {
 func venv(t *testing.T, dir, python string) (site string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "pyvenv.cfg"), "home = "+filepath.Dir(python)+"\nversion = 3.11.4\n")
-	errtest.None(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o755))
-	errtest.None(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
+	testkit.None(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o755))
+	testkit.None(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
 	site = filepath.Join(dir, "lib", "python3.11", "site-packages")
 	install(t, site, "pip", "24.0", map[string]string{"pip/__init__.py": "pip"})
 	return site
@@ -69,7 +67,7 @@ func install(t *testing.T, site, name, version string, files map[string]string) 
 func of(t *testing.T, program string) *Environment {
 	t.Helper()
 	e, err := new(Memory).Of(t.Context(), program, exec.LookPath)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return e
 }
 
@@ -119,7 +117,7 @@ func TestEnvironments(t *testing.T) {
 		"an older file of its size":                 {edited(file, "y", installedAt.AddDate(-1, 0, 0)), edit},
 		"removed": {func(site string) {
 			numpy(site)
-			errtest.None(t, os.Remove(filepath.Join(site, file)))
+			testkit.None(t, os.Remove(filepath.Join(site, file)))
 		}, []string{"numpy/core/x.py not there -> removed after it was installed"}},
 		"copied by hand":                           {edited("mine/a.py", "a"), []string{"mine not there -> of no distribution"}},
 		"run at the start":                         {edited("hook.pth", "import sitehook\n"), []string{"hook.pth not there -> run at the start"}},
@@ -138,7 +136,7 @@ func TestEnvironments(t *testing.T) {
 			write(t, filepath.Join(site, "marker"), "")
 			at(t, filepath.Join(site, "marker"), installedAt)
 			record := filepath.Join(site, "numpy-1.26.4.dist-info", "RECORD")
-			write(t, record, filetest.Text(t, record)+"marker,,\n")
+			write(t, record, testkit.Text(t, record)+"marker,,\n")
 		}, []string{"marker not there -> of no distribution", "numpy 1.26.4 (files "}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +183,7 @@ func TestEditable(t *testing.T) {
 					write(t, filepath.Join(site, "easy-install.pth"), filepath.Join(project, "src")+"\n")
 					write(t, filepath.Join(site, "mine.egg-link"), filepath.Join(project, "src")+"\n.")
 				case "link":
-					errtest.None(t, os.Symlink(filepath.Join(project, "src", "mine"), filepath.Join(site, "mine")))
+					testkit.None(t, os.Symlink(filepath.Join(project, "src", "mine"), filepath.Join(site, "mine")))
 				}
 				if way != "develop" && way != "link" {
 					install(t, site, "mine", "1.0", url)
@@ -193,10 +191,10 @@ func TestEditable(t *testing.T) {
 				return of(t, filepath.Join(root, "env", "bin", "python"))
 			}
 			one, same, other := digest(t.TempDir(), "one"), digest(t.TempDir(), "one"), digest(t.TempDir(), "two")
-			valuetest.Is(t, one.Digest, same.Digest, one.Text, same.Text)
+			testkit.Is(t, one.Digest, same.Digest, one.Text, same.Text)
 			ds := Compare(one.Manifest, other.Manifest)
-			valuetest.That(t, len(ds) == 1 && strings.Contains(ds[0].Old, Source), "an edit of its sources", ds, one.Text)
-			valuetest.Says(t, one.String(), Source)
+			testkit.That(t, len(ds) == 1 && strings.Contains(ds[0].Old, Source), "an edit of its sources", ds, one.Text)
+			testkit.Says(t, one.String(), Source)
 			if way != "finder" {
 				return
 			}
@@ -222,8 +220,8 @@ func TestPlaces(t *testing.T) {
 	in := func(path string) string { return filepath.Join(dir, path) }
 	link := func(to, from string) {
 		t.Helper()
-		errtest.None(t, os.MkdirAll(filepath.Dir(in(from)), 0o755))
-		errtest.None(t, os.Symlink(in(to), in(from)))
+		testkit.None(t, os.MkdirAll(filepath.Dir(in(from)), 0o755))
+		testkit.None(t, os.Symlink(in(to), in(from)))
 	}
 	system := base(t, in("usr"))
 	link("usr/bin/python3.11", "usr/bin/python3")
@@ -237,7 +235,7 @@ func TestPlaces(t *testing.T) {
 	write(t, in("env/bin/uv"), "#!/bin/sh\n'''exec' '"+in("env/bin/python")+"' \"$0\" \"$@\"\n' '''\n")
 	write(t, in("env/bin/relocatable"), "#!/bin/sh\n'''exec' \"$(dirname -- \"$(realpath -- \"$0\")\")\"/'python' \"$0\" \"$@\"\n' '''\n")
 	venv(t, in("copies"), system)
-	errtest.None(t, os.Remove(in("copies/bin/python")))
+	testkit.None(t, os.Remove(in("copies/bin/python")))
 	write(t, in("copies/bin/python"), "\x7fELF of Python")
 	write(t, in("copies/pyvenv.cfg"), "home = "+filepath.Dir(system)+"\ninclude-system-site-packages = true\n")
 	write(t, in("mise/bin/mise"), "\x7fELF")
@@ -280,7 +278,7 @@ func TestPlaces(t *testing.T) {
 	} {
 		e, err := new(Memory).Of(t.Context(), in(program), exec.LookPath)
 		if strings.HasSuffix(program, "/bin") {
-			errtest.Says(t, err, in(program))
+			testkit.ErrSays(t, err, in(program))
 			continue
 		}
 		if err != nil {
@@ -298,7 +296,7 @@ func TestPlaces(t *testing.T) {
 		}
 		slices.Sort(have)
 		slices.Sort(wanted)
-		valuetest.Deep(t, have, wanted, program)
+		testkit.Deep(t, have, wanted, program)
 	}
 	write(t, filepath.Join(site, "scipy/__init__.py"), "edited")
 	if e := of(t, in("conda/bin/python3.11")); !strings.Contains(e.String(), Edited+": scipy/__init__.py") {
@@ -309,8 +307,8 @@ func TestPlaces(t *testing.T) {
 // TestUnreadable: what cannot be read is an error that names it.
 func TestUnreadable(t *testing.T) {
 	replaced := func(path string) string { // by a folder
-		errtest.None(t, os.Remove(path))
-		errtest.None(t, os.Mkdir(path, 0o755))
+		testkit.None(t, os.Remove(path))
+		testkit.None(t, os.Mkdir(path, 0o755))
 		return filepath.Clean(path)
 	}
 	for name, spoil := range map[string]func(site string) string{
@@ -319,7 +317,7 @@ func TestUnreadable(t *testing.T) {
 			return "" // it is not a record: its files are of no distribution
 		},
 		"a pointer that is too long": func(site string) string {
-			filetest.Write(t, filepath.Join(site, "long.pth"), make([]byte, maxJSON+1))
+			testkit.Write(t, filepath.Join(site, "long.pth"), make([]byte, maxJSON+1))
 			return filepath.Join(site, "long.pth")
 		},
 		"pyvenv.cfg is a folder": func(site string) string { return replaced(filepath.Join(site, "../../../pyvenv.cfg")) },

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMemory: what has not moved is not read again, in this process or the next one; what
@@ -20,7 +20,7 @@ func TestMemory(t *testing.T) {
 		t.Helper()
 		before := m.reads.Load()
 		e, err := m.Of(t.Context(), program, exec.LookPath)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return e, m.reads.Load() - before
 	}
 	m := &Memory{File: file}
@@ -36,7 +36,7 @@ func TestMemory(t *testing.T) {
 	if e, n := read(m); n != 0 || e.Digest != first.Digest {
 		t.Errorf("it was read again, %d times", n)
 	}
-	errtest.None(t, m.Save())
+	testkit.None(t, m.Save())
 	m = &Memory{File: file, now: later}
 	if e, n := read(m); n != 0 || e.Digest != first.Digest || e.String() != first.String() {
 		t.Errorf("in another process: read %d times, %s", n, e)

@@ -10,20 +10,18 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // counted is what a key has of a program's file.
 func counted(t *testing.T, program string) artifacts.Digest {
 	t.Helper()
-	text := []byte(filetest.Text(t, program))
+	text := []byte(testkit.Text(t, program))
 	d, err := Original(program, artifacts.Sum(text))
 	if err == nil && d == artifacts.Sum(text) {
 		d, err = Installed(program, d)
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return d
 }
 
@@ -47,15 +45,15 @@ func TestInstalledScript(t *testing.T) {
 	entry, script := made("env", "#!%s/python\n"+pip), made("env", "#!%s/python\nimport kd\n")
 	for _, text := range []string{long + pip, long + uv, strings.ReplaceAll(long, "'%s/python'", "\"%s/python\"") + pip,
 		strings.ReplaceAll(long, "'%s/python'", "\"$(dirname -- \"$(realpath -- \"$0\")\")\"/'python'") + uv} {
-		valuetest.Is(t, made("my env", text), entry, "another program")
+		testkit.Is(t, made("my env", text), entry, "another program")
 	}
-	valuetest.Is(t, made("other", "#!%s/python\nimport kd\n"), script, "the folder counts in a script")
+	testkit.Is(t, made("other", "#!%s/python\nimport kd\n"), script, "the folder counts in a script")
 	seen := map[artifacts.Digest]string{entry: "entry", script: "script"}
 	for _, text := range []string{long + strings.ReplaceAll(pip, "main", "other"), long + strings.Replace(pip, "kd.cli", "kd", 1), long + pip + "import os\n",
 		"#!%s/python -O\n" + pip, strings.Replace(long, " \"$0\"", " -O \"$0\"", 1) + pip, long + strings.Replace(pip, "re.sub(r'", "re.sub(os.getenv('X')+r'", 1),
 		long + "import sys\n", "#!/usr/bin/env python\n" + pip, "#!/bin/sh\n" + pip, "\x7fELF"} {
 		d := made("env", text)
-		valuetest.Is(t, seen[d], "", text)
+		testkit.Is(t, seen[d], "", text)
 		seen[d] = text
 	}
 }
@@ -66,7 +64,7 @@ func TestCondaProgram(t *testing.T) {
 		dir = t.TempDir()
 		python := "\x7fELF of " + dir
 		write(t, filepath.Join(dir, "bin/python3.11"), python)
-		errtest.None(t, os.Symlink("python3.11", filepath.Join(dir, "bin/python")))
+		testkit.None(t, os.Symlink("python3.11", filepath.Join(dir, "bin/python")))
 		write(t, filepath.Join(dir, "lib/R/bin/R"), "#!/bin/sh\nR_HOME="+dir+"\n")
 		write(t, filepath.Join(dir, "bin/perl"), "\x7fELF of perl")
 		write(t, filepath.Join(dir, "conda-meta/python.json"), fmt.Sprintf(`{"name":"python","version":"3.11.9","build":"0",%s"paths_data":{"paths":[
@@ -81,18 +79,18 @@ func TestCondaProgram(t *testing.T) {
 	}
 	one, two := made(`"sha256":"aa",`), made(`"sha256":"aa",`)
 	for program, want := range map[string]string{"bin/python": fmt.Sprintf("%064d", 1), "lib/R/bin/R": fmt.Sprintf("%064d", 2), "bin/perl": artifacts.Sum([]byte("\x7fELF of perl")).Hex()} {
-		valuetest.Is(t, counted(t, filepath.Join(one, program)).Hex(), want, program)
+		testkit.Is(t, counted(t, filepath.Join(one, program)).Hex(), want, program)
 	}
 	first := of(t, filepath.Join(one, "bin/python"))
 	if second := of(t, filepath.Join(two, "bin/python")); first.Digest != second.Digest || !strings.Contains(first.String(), Edited+": gone.py") {
 		t.Errorf("%s\n%s", first.Text, second.Text)
 	}
 	link := filepath.Join(t.TempDir(), "env")
-	errtest.None(t, os.Symlink(one, link))
+	testkit.None(t, os.Symlink(one, link))
 	if e := of(t, filepath.Join(link, "bin/python")); e.Digest != first.Digest {
 		t.Errorf("by a link to its folder: %s", e.Text)
 	}
-	errtest.None(t, os.Symlink("../lib/R/bin/R", filepath.Join(one, "bin/R")))
+	testkit.None(t, os.Symlink("../lib/R/bin/R", filepath.Join(one, "bin/R")))
 	before := of(t, filepath.Join(one, "bin/R"))
 	write(t, filepath.Join(one, "lib/R/library/mine/DESCRIPTION"), "by install.packages")
 	if e := of(t, filepath.Join(one, "bin/R")); len(before.Manifest.Files) != 1 || !strings.Contains(e.String(), Unlisted+": mine") || of(t, filepath.Join(one, "bin/python")).Digest != first.Digest {
@@ -103,7 +101,7 @@ func TestCondaProgram(t *testing.T) {
 	if a, b := of(t, filepath.Join(one, "v/bin/python")), of(t, filepath.Join(two, "v/bin/python")); a.Digest != b.Digest {
 		t.Errorf("environments of conda's Python: %s\n%s", a.Text, b.Text)
 	}
-	errtest.None(t, os.Remove(filepath.Join(one, "lib/python3.11/site-packages/gone.py")))
+	testkit.None(t, os.Remove(filepath.Join(one, "lib/python3.11/site-packages/gone.py")))
 	if e := of(t, filepath.Join(one, "bin/python")); len(e.Manifest.Files) != 1 || e.Manifest.Files[0] != (File{Name: "gone.py", Is: Gone}) {
 		t.Errorf("a file that was removed: %s", e.Text)
 	}
@@ -115,7 +113,7 @@ func TestCondaProgram(t *testing.T) {
 		t.Error("a package without a digest counts by its name")
 	}
 	write(t, filepath.Join(two, "conda-meta/python.json"), `{"damaged": "`+artifacts.Digest{}.Hex())
-	errtest.Says(t, errtest.Of(Original(filepath.Join(two, "bin/python"), artifacts.Digest{})), "python.json")
+	testkit.ErrSays(t, testkit.Err(Original(filepath.Join(two, "bin/python"), artifacts.Digest{})), "python.json")
 }
 
 // TestCondaTimes: a package of conda is not one of pip, whatever times a copy of the environment has.
@@ -143,8 +141,8 @@ func TestUnknown(t *testing.T) {
 	}
 	venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base")))
 	mise := in("mise/bin/mise", "\x7fELF")
-	errtest.None(t, os.MkdirAll(filepath.Join(dir, "mise/shims"), 0o755))
-	errtest.None(t, os.Symlink(mise, filepath.Join(dir, "mise/shims/python3")))
+	testkit.None(t, os.MkdirAll(filepath.Join(dir, "mise/shims"), 0o755))
+	testkit.None(t, os.Symlink(mise, filepath.Join(dir, "mise/shims/python3")))
 	write(t, filepath.Join(dir, "conda/conda-meta/x.json"), "{}")
 	for program, want := range map[string]string{
 		filepath.Join(dir, "env/bin/python"):                              "",

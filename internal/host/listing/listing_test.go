@@ -16,9 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/stores/hashed"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // lay makes files and folders: NAME, NAME/, NAME* with an x bit, NAME -> TARGET, NAME: TEXT.
@@ -30,13 +28,13 @@ func lay(t *testing.T, dir string, names ...string) {
 		at := filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(n, "*")))
 		switch {
 		case strings.HasSuffix(n, "/"):
-			errtest.None(t, os.MkdirAll(at, 0o755))
+			testkit.None(t, os.MkdirAll(at, 0o755))
 		case isLink:
-			errtest.None(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(target, at)))
+			testkit.None(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(target, at)))
 		case strings.HasSuffix(n, "*"):
-			filetest.Program(t, at, text)
+			testkit.Program(t, at, text)
 		default:
-			filetest.Write(t, at, text)
+			testkit.Write(t, at, text)
 		}
 	}
 }
@@ -114,7 +112,7 @@ func TestRefused(t *testing.T) {
 		`"aux.c" is another file on Windows`:  func(dir string) error { return os.WriteFile(filepath.Join(dir, "aux.c"), nil, 0o644) },
 	} {
 		dir := t.TempDir()
-		errtest.None(t, make(dir))
+		testkit.None(t, make(dir))
 		_, err := listing.Of(dir, true)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "a line in .gitignore") {
 			t.Errorf("want %s: %v", want, err)
@@ -146,22 +144,22 @@ func TestIgnore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for _, f := range files {
-				filetest.Write(t, filepath.Join(dir, f), "x")
+				testkit.Write(t, filepath.Join(dir, f), "x")
 			}
 			for at, text := range rules {
-				filetest.Write(t, filepath.Join(dir, at, ".gitignore"), text)
+				testkit.Write(t, filepath.Join(dir, at, ".gitignore"), text)
 			}
 			git := func(args ...string) string {
 				cmd := exec.Command("git", args...)
 				cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 				out, err := cmd.CombinedOutput()
-				errtest.None(t, err, string(out))
+				testkit.None(t, err, string(out))
 				return string(out)
 			}
 			git("init", "-q")
 			want := strings.Split(strings.TrimSuffix(git("ls-files", "-z", "--others", "--exclude-standard"), "\x00"), "\x00")
 			l, err := listing.Of(dir, true)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			var got []string
 			for _, f := range l.Files {
 				if f.Mode != artifacts.Folder {
@@ -170,7 +168,7 @@ func TestIgnore(t *testing.T) {
 			}
 			slices.Sort(want)
 			slices.Sort(got)
-			valuetest.Deep(t, got, want)
+			testkit.Deep(t, got, want)
 		})
 	}
 }
@@ -191,7 +189,7 @@ func TestRulesAbove(t *testing.T) {
 		t.Errorf("without rules: %v, %v", l, err)
 	}
 	lay(t, dir, "repo/data/.gitignore: [a\n")
-	errtest.Says(t, errtest.Of(listing.Of(filepath.Join(dir, "repo/data"), true)), filepath.Join("data", ".gitignore")+":1: the pattern")
+	testkit.ErrSays(t, testkit.Err(listing.Of(filepath.Join(dir, "repo/data"), true)), filepath.Join("data", ".gitignore")+":1: the pattern")
 }
 
 // TestTree: there and back again, a folder has the same tree.
@@ -204,19 +202,19 @@ func TestTree(t *testing.T) {
 	}
 	tree := func(at string) artifacts.Artifact {
 		l, err := listing.Of(filepath.Join(dir, at), true)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		a, err := l.Tree(t.Context(), hash)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return a
 	}
 	was := tree("d")
-	errtest.None(t, os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "e")))
+	testkit.None(t, os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "e")))
 	if is := tree("e"); is.Digest != was.Digest || is.Validate() != nil {
 		t.Errorf("%+v, %v", is, is.Validate())
 	}
-	errtest.None(t, os.Chmod(filepath.Join(dir, "e", "a"), 0))
+	testkit.None(t, os.Chmod(filepath.Join(dir, "e", "a"), 0))
 	l, err := listing.Of(filepath.Join(dir, "e"), true)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if _, err := l.Tree(t.Context(), hash); os.Getuid() != 0 && (err == nil || !strings.Contains(err.Error(), filepath.Join("e", "a")+": permission denied")) {
 		t.Error(err)
 	}

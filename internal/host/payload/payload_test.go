@@ -15,8 +15,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var (
@@ -27,9 +26,9 @@ var (
 func codec(t *testing.T, lines ...string) Codec {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "keys")
-	errtest.None(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
+	testkit.None(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	c, err := Load(file)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return c
 }
 
@@ -88,7 +87,7 @@ func TestCodec(t *testing.T) {
 			want := plain(`{"text":"planted"}`)
 			p := sealedBy(t, c.seal, want)
 			raw, err := proto.Marshal(p)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if hidden := !bytes.Contains(raw, []byte("planted")) && !bytes.Contains(raw, []byte("messageType")); hidden != (len(c.seal.keys) > 0) {
 				t.Errorf("hidden: %v: %q", hidden, raw)
 			}
@@ -106,7 +105,7 @@ func TestCodec(t *testing.T) {
 			if !errors.As(err, &e) || len(err.Error()) > 400 {
 				t.Fatalf("got %v, %v; want an Error of one line", got, err)
 			}
-			errtest.Says(t, err, c.mistakes...)
+			testkit.ErrSays(t, err, c.mistakes...)
 		})
 	}
 	if bytes.Equal(sealedBy(t, before, plain("x")).Data, sealedBy(t, before, plain("x")).Data) {
@@ -127,16 +126,16 @@ func TestFailures(t *testing.T) {
 	if back := c.FailureConverter().FailureToError(f); !errors.As(back, &app) || app.Message() != "planted" || app.Details(&detail) != nil || detail != "planted detail" {
 		t.Errorf("got %v, detail %q", back, detail)
 	}
-	valuetest.Is(t, c.Message(f), "planted", "Message")
+	testkit.Is(t, c.Message(f), "planted", "Message")
 	for _, no := range []Codec{other, {}} {
 		if back := no.FailureConverter().FailureToError(f); !strings.Contains(back.Error(), "encrypted with key \""+c.IDs()[0]) {
 			t.Errorf("got %v", back)
 		}
-		valuetest.Says(t, no.Message(f), "--payload-key")
+		testkit.Says(t, no.Message(f), "--payload-key")
 	}
 	plain := Codec{}.FailureConverter().ErrorToFailure(err)
-	valuetest.Is(t, plain.Message, "planted", "without a key")
-	valuetest.Is(t, c.Message(plain), "planted", "without a key")
+	testkit.Is(t, plain.Message, "planted", "without a key")
+	testkit.Is(t, c.Message(plain), "planted", "without a key")
 
 	_, kerr := other.Decode([]*common.Payload{sealedBy(t, c, codecPlain)})
 	f = Codec{}.FailureConverter().ErrorToFailure(fmt.Errorf("unable to decode the input: %w", kerr))
@@ -164,20 +163,20 @@ func TestLoad(t *testing.T) {
 		{"long.key", strings.Repeat("#\n", maxFile), 0o600, []string{"not a key file"}},
 	} {
 		file := filepath.Join(dir, c.name)
-		errtest.None(t, os.WriteFile(file, []byte(c.text), 0o600))
-		errtest.None(t, os.Chmod(file, c.mode))
+		testkit.None(t, os.WriteFile(file, []byte(c.text), 0o600))
+		testkit.None(t, os.Chmod(file, c.mode))
 		k, err := Load(file)
 		if c.mistakes == nil {
-			valuetest.That(t, err == nil && len(k.IDs()) == 1 && len(k.IDs()[0]) == 8, c.name, k.IDs(), err)
+			testkit.That(t, err == nil && len(k.IDs()) == 1 && len(k.IDs()[0]) == 8, c.name, k.IDs(), err)
 			continue
 		}
-		errtest.Says(t, err, c.mistakes...)
+		testkit.ErrSays(t, err, c.mistakes...)
 		if strings.Contains(fmt.Sprint(err), oldKey[:20]) {
 			t.Errorf("%s: the error quotes the key: %v", c.name, err)
 		}
 	}
-	errtest.Says(t, errtest.Of(Load(dir)), "regular")
-	errtest.Is(t, errtest.Of(Load(filepath.Join(dir, "none"))), os.ErrNotExist, "no file")
+	testkit.ErrSays(t, testkit.Err(Load(dir)), "regular")
+	testkit.ErrIs(t, testkit.Err(Load(filepath.Join(dir, "none"))), os.ErrNotExist, "no file")
 	if c, err := Load(""); err != nil || len(c.IDs()) != 0 {
 		t.Errorf("no name: %v, %v", c, err)
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestNormal(t *testing.T) {
@@ -49,7 +48,7 @@ func TestEncoded(t *testing.T) {
 		"# -*- coding: latin-1 -*-\nx": true, "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n": true,
 		"# coding: UTF_8\n# coding: latin-1\n": false, "# coding: utf-8-sig\n": false, "x = 1\n# coding: latin-1\n": false, "\n\n# coding: latin-1\n": false, "": false,
 	} {
-		valuetest.Is(t, Encoded(text), want, text)
+		testkit.Is(t, Encoded(text), want, text)
 	}
 }
 
@@ -145,7 +144,7 @@ func TestNotebook(t *testing.T) {
 {"cell_type": "code", "id": "d", "metadata": {}, "execution_count": null, "outputs": [], "source": "print('#'"}]}`
 	normal := func(text string) string {
 		n, err := ParseNotebook(text)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return n.Normal()
 	}
 	for _, c := range []struct {
@@ -178,6 +177,6 @@ func TestNotebook(t *testing.T) {
 		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "julia-1.10"}}, "cells": [{}]}`:                                              "its cells are Julia",
 		`{"nbformat": 4, "metadata": {"language_info": {"name": "julia"}}, "cells": [{}]}`:                                                "its cells are julia",
 	} {
-		errtest.Says(t, errtest.Of(ParseNotebook(text)), want)
+		testkit.ErrSays(t, testkit.Err(ParseNotebook(text)), want)
 	}
 }

@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,20 +38,20 @@ func TestKept(t *testing.T) {
 		"negative": `{"format":"redsi-rates/1","device":"x","rates":[{"unit":"updates","per_second":-1}]}`,
 		"nobody":   `{"format":"redsi-rates/1","device":"?","rates":[{"unit":"updates","per_second":1}]}`,
 	} {
-		filetest.Write(t, filepath.Join(folder, name+".json"), text)
+		testkit.Write(t, filepath.Join(folder, name+".json"), text)
 	}
 	all, bad := Read(folder)
-	valuetest.Deep(t, all, []Rates{card()})
+	testkit.Deep(t, all, []Rates{card()})
 	want := []string{"cut.json: it is damaged: unexpected end", "negative.json: it is damaged: a rate is no number", "nobody.json: it is damaged: it names no device",
 		"none.json: it is damaged: it names no device, or has no rates", `other.json: its format is "redsi-rates/2", this redsi reads redsi-rates/1`}
 	for i, err := range bad {
-		valuetest.That(t, i < len(want) && strings.Contains(err.Error(), want[i]), err)
+		testkit.That(t, i < len(want) && strings.Contains(err.Error(), want[i]), err)
 	}
-	valuetest.Is(t, len(bad), len(want))
+	testkit.Is(t, len(bad), len(want))
 	if r, err := Named(all, "nvidia-h200"); err != nil || r.Device != "NVIDIA H200" {
 		t.Error(r, err)
 	}
-	errtest.Says(t, errtest.Of(Named(all, "h100")), "rates of nvidia-h200, v100-paper")
+	testkit.ErrSays(t, testkit.Err(Named(all, "h100")), "rates of nvidia-h200, v100-paper")
 }
 
 // TestDocuments: between two numbers of documents and beyond the larger, time and memory grow evenly; more

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPip: a program of pip's is told from one of make or of an archive, whichever scheme pip took.
@@ -21,12 +20,12 @@ func TestPip(t *testing.T) {
 		"lib/redsi-models": "",
 	} {
 		root := filepath.Join(t.TempDir(), "study[12]")
-		errtest.None(t, os.MkdirAll(filepath.Join(root, place), 0o755))
+		testkit.None(t, os.MkdirAll(filepath.Join(root, place), 0o755))
 		want := ""
 		if version != "" {
 			want = "pip install redsi_models-" + version + "-*.whl, of make wheel in a clone, in " + root
 		}
-		valuetest.Is(t, pip(filepath.Join(root, "bin", "redsi"), "redsi_models"), want, place)
+		testkit.Is(t, pip(filepath.Join(root, "bin", "redsi"), "redsi_models"), want, place)
 	}
 	if got := Program(); !strings.HasSuffix(got, ".test") {
 		t.Error(got)

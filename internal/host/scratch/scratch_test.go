@@ -16,10 +16,8 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/scratch"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/process"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMain lets a test run this program as a worker that will be killed.
@@ -56,10 +54,10 @@ echo $$; echo $a; echo started; wait`}, Dir: dir, Stdout: os.Stdout,
 func TestFolders(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "steps")
 	a := scratch.In(root)
-	valuetest.Of(t, scratch.Swept{}, "of nothing")(a.Sweep())
-	errtest.Is(t, errtest.Of(os.Stat(root)), os.ErrNotExist, "before the first folder")
+	testkit.Of(t, scratch.Swept{}, "of nothing")(a.Sweep())
+	testkit.ErrIs(t, testkit.Err(os.Stat(root)), os.ErrNotExist, "before the first folder")
 	one, err := a.New()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	two, err := a.New()
 	if err != nil || one == two {
 		t.Fatal(one, two, err)
@@ -67,13 +65,13 @@ func TestFolders(t *testing.T) {
 	// Those of a process that lives stay, also to itself.
 	other := scratch.In(root)
 	for _, who := range []*scratch.Area{a, other} {
-		valuetest.Of(t, scratch.Swept{}, "of a living process")(who.Sweep())
+		testkit.Of(t, scratch.Swept{}, "of a living process")(who.Sweep())
 	}
-	errtest.None(t, errors.Join(os.MkdirAll(filepath.Join(one, "a", "b"), 0o755), os.WriteFile(filepath.Join(one, "a", "b", "c"), nil, 0o400),
+	testkit.None(t, errors.Join(os.MkdirAll(filepath.Join(one, "a", "b"), 0o755), os.WriteFile(filepath.Join(one, "a", "b", "c"), nil, 0o400),
 		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)))
-	errtest.None(t, errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()))
+	testkit.None(t, errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()))
 	left, err := os.ReadDir(root)
-	valuetest.That(t, err == nil && len(left) == 1 && left[0].Name() == "lock", "left", left, err)
+	testkit.That(t, err == nil && len(left) == 1 && left[0].Name() == "lock", "left", left, err)
 }
 
 // A root that others can write to, or that is a link, is refused.
@@ -85,8 +83,8 @@ func TestRoot(t *testing.T) {
 	}
 	for _, root := range []string{open, link, file} {
 		a := scratch.In(root)
-		errtest.Says(t, errtest.Of(a.New()), root+" is not a folder that only this account")
-		errtest.Some(t, errtest.Of(a.Sweep()), root)
+		testkit.ErrSays(t, testkit.Err(a.New()), root+" is not a folder that only this account")
+		testkit.Some(t, testkit.Err(a.Sweep()), root)
 	}
 }
 
@@ -100,7 +98,7 @@ func working(t *testing.T, root string) (*exec.Cmd, string, []process.Identity) 
 	if err == nil {
 		err = cmd.Start()
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var dir string
 	var left []process.Identity
 	lines := bufio.NewScanner(out)
@@ -110,7 +108,7 @@ func working(t *testing.T, root string) (*exec.Cmd, string, []process.Identity) 
 			dir = d
 		} else if pid, err := strconv.Atoi(line); err == nil {
 			id, err := process.Of(pid)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			left = append(left, id)
 		}
 		started = started || line == "started"
@@ -125,19 +123,19 @@ func TestSweep(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "steps")
 	one, dir, left := working(t, root)
 	two, another, more := working(t, root)
-	valuetest.Of(t, scratch.Swept{}, "of living workers")(scratch.In(root).Sweep())
+	testkit.Of(t, scratch.Swept{}, "of living workers")(scratch.In(root).Sweep())
 	for _, w := range []*exec.Cmd{one, two} {
-		errtest.None(t, w.Process.Kill())
+		testkit.None(t, w.Process.Kill())
 		_ = w.Wait()
 	}
 	bystander := exec.Command("sleep", "3600")
-	errtest.None(t, bystander.Start())
+	testkit.None(t, bystander.Start())
 	defer func() { _ = bystander.Process.Kill(); _ = bystander.Wait() }()
 
 	swept, err := scratch.In(root).Sweep()
-	valuetest.That(t, err == nil && swept.Folders == 2 && swept.Programs != 0, swept, err)
+	testkit.That(t, err == nil && swept.Folders == 2 && swept.Programs != 0, swept, err)
 	for _, d := range []string{dir, another} {
-		errtest.Is(t, errtest.Of(os.Stat(d)), os.ErrNotExist, d)
+		testkit.ErrIs(t, testkit.Err(os.Stat(d)), os.ErrNotExist, d)
 	}
 	for _, id := range append(left, more...) {
 		if !id.AwaitEnd(time.Minute) {
@@ -145,8 +143,8 @@ func TestSweep(t *testing.T) {
 			_ = id.End()
 		}
 	}
-	errtest.None(t, bystander.Process.Signal(syscall.Signal(0)), "a process that is nobody's was ended")
-	valuetest.Of(t, scratch.Swept{}, "twice")(scratch.In(root).Sweep())
+	testkit.None(t, bystander.Process.Signal(syscall.Signal(0)), "a process that is nobody's was ended")
+	testkit.Of(t, scratch.Swept{}, "twice")(scratch.In(root).Sweep())
 }
 
 // What was killed while it made its place, or wrote a record, is swept too; what
@@ -154,12 +152,12 @@ func TestSweep(t *testing.T) {
 func TestSweepHalves(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "steps")
 	me, err := process.Self()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	write := func(place, owner, program string) string {
 		dir := filepath.Join(root, place, "step-1")
-		errtest.None(t, errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(root, 0o700)))
+		testkit.None(t, errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(root, 0o700)))
 		for path, text := range map[string]string{filepath.Join(root, place, "owner"): owner, dir + ".program": program} {
-			errtest.None(t, os.WriteFile(path, []byte(text), 0o600))
+			testkit.None(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		return dir
 	}
@@ -172,22 +170,22 @@ func TestSweepHalves(t *testing.T) {
 		write("3-before-the-boot", host(me.Machine, "another"), fmt.Sprintf(`{"pid":%d,"start":%q,"machine":%q,"boot":"another"}`, me.PID, me.Start, me.Machine)),
 		write("4-number-taken", host("a container", me.Boot), fmt.Sprintf(`{"pid":%d,"start":"0","machine":%q,"boot":%q,"namespace":%q}`, me.PID, me.Machine, me.Boot, me.Numbers)),
 	}
-	errtest.None(t, os.Remove(filepath.Join(root, "1-unfinished", "owner")))
+	testkit.None(t, os.Remove(filepath.Join(root, "1-unfinished", "owner")))
 	// An engine whose container outlived its client is told to end it, by its name.
 	bin := t.TempDir()
 	told := filepath.Join(bin, "told")
-	filetest.Program(t, filepath.Join(bin, "docker"), "#!/bin/sh\necho \"$@\" >> "+told+"\necho Error: No such container: x >&2\nexit 1\n")
+	testkit.Program(t, filepath.Join(bin, "docker"), "#!/bin/sh\necho \"$@\" >> "+told+"\necho Error: No such container: x >&2\nexit 1\n")
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	errtest.None(t, os.WriteFile(gone[1]+scratch.ContainerSuffix, []byte("docker"), 0o600))
+	testkit.None(t, os.WriteFile(gone[1]+scratch.ContainerSuffix, []byte("docker"), 0o600))
 	stays := write("5-another-machine", host("elsewhere", "another"), "")
 	swept, err := scratch.In(root).Sweep()
-	errtest.None(t, err)
-	valuetest.Is(t, swept, scratch.Swept{Folders: len(gone)})
-	valuetest.Is(t, filetest.Text(t, told), "kill redsi-2-half-step-1\n")
+	testkit.None(t, err)
+	testkit.Is(t, swept, scratch.Swept{Folders: len(gone)})
+	testkit.Is(t, testkit.Text(t, told), "kill redsi-2-half-step-1\n")
 	for _, d := range gone {
-		errtest.Is(t, errtest.Of(os.Stat(filepath.Dir(d))), os.ErrNotExist, d)
+		testkit.ErrIs(t, testkit.Err(os.Stat(filepath.Dir(d))), os.ErrNotExist, d)
 	}
-	errtest.None(t, errtest.Of(os.Stat(stays)))
+	testkit.None(t, testkit.Err(os.Stat(stays)))
 }
 
 // TestEndedAtOnce: what a program leaves running is ended, also of one that has ended before anybody could note it.
@@ -198,31 +196,31 @@ func TestEndedAtOnce(t *testing.T) {
 	a := scratch.In(filepath.Join(t.TempDir(), "steps"))
 	for _, gone := range []bool{false, true} {
 		dir, err := a.New()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		cmd := exec.Command("setsid", "sh", "-c", "setsid sleep 3600 >/dev/null & echo $!; [ -n \"$GONE\" ] || read wait; exit 0")
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 		if gone {
 			cmd.Env = append(cmd.Env, "GONE=1")
 		}
 		in, err := cmd.StdinPipe()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		out, err := cmd.StdoutPipe()
-		errtest.None(t, errors.Join(err, cmd.Start()))
+		testkit.None(t, errors.Join(err, cmd.Start()))
 		var pid int
 		_, err = fmt.Fscan(out, &pid)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		left, err := process.Of(pid)
 		for gone && err == nil { // until it waits to be collected
 			if _, err := process.Of(cmd.Process.Pid); errors.Is(err, process.ErrGone) {
 				break
 			}
 		}
-		errtest.None(t, errors.Join(err, a.Runs(dir, cmd.Process.Pid), in.Close(), cmd.Wait(), a.Ended(dir)))
+		testkit.None(t, errors.Join(err, a.Runs(dir, cmd.Process.Pid), in.Close(), cmd.Wait(), a.Ended(dir)))
 		if left.Running() {
 			t.Errorf("process %d runs on after a program that was there to be noted: %t", pid, !gone)
 			_ = left.End()
 		}
-		errtest.None(t, a.Discard(dir))
+		testkit.None(t, a.Discard(dir))
 	}
-	errtest.None(t, a.Close())
+	testkit.None(t, a.Close())
 }

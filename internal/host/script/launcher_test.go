@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestLauncher: a script names its interpreter in a first line, or by a shell that hands over to it.
@@ -35,7 +35,7 @@ func TestLauncher(t *testing.T) {
 		"#!/bin/sh\n'''exec' '/it'\"'\"'s/python' \"$0\" \"$@\"\n' '''\nx\n":                                "/it's/python",
 		"#!/bin/sh\n'''exec' \"$(dirname -- \"$(realpath -- \"$0\")\")\"/'python' \"$0\" \"$@\"\n' '''\nx(": dir + "/python",
 	} {
-		valuetest.Is(t, Launcher(text, filepath.Join(dir, "tool")), want, text)
+		testkit.Is(t, Launcher(text, filepath.Join(dir, "tool")), want, text)
 	}
-	valuetest.Is(t, Launcher("#!/bin/sh\nexec \"$(dirname \"$0\")\"/python x\n", ""), "/bin/sh")
+	testkit.Is(t, Launcher("#!/bin/sh\nexec \"$(dirname \"$0\")\"/python x\n", ""), "/bin/sh")
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestInterpreter(t *testing.T) {
@@ -47,7 +47,7 @@ func TestReturns(t *testing.T) {
 		{"c", "\x7fELF\r\n", true, false},
 		{"c.csv", "a,b\r\n", false, false},
 	} {
-		valuetest.Is(t, Returns(c.name, c.text, c.started), c.want, c.name, c.text)
+		testkit.Is(t, Returns(c.name, c.text, c.started), c.want, c.name, c.text)
 	}
 }
 

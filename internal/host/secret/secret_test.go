@@ -10,13 +10,12 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestSources(t *testing.T) {
 	for _, s := range []string{"env:A", "file:/run/x", "var:token"} {
-		errtest.None(t, CheckSource(s), s)
+		testkit.None(t, CheckSource(s), s)
 	}
 	for _, s := range []string{"", "A", "env:", "env:A=B", "file:x", "file:", "vault:x", "hunter2-hunter2"} {
 		if err := CheckSource(s); err == nil || strings.Contains(err.Error(), "hunter") {
@@ -29,14 +28,14 @@ func TestValues(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "key")
 	for name, text := range map[string]string{"key": "of a file\r\n", "short": "abc", "long": strings.Repeat("x", maxValue+1), "nul": "abcdef\x00"} {
-		errtest.None(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		testkit.None(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for name, value := range map[string]string{"REDSI_TEST_A": "of the environment", "REDSI_VAR_there": "of the worker", "REDSI_TEST_EMPTY": "", "REDSI_TEST_SHORT": "abcde\n"} {
 		t.Setenv(name, value)
 	}
 	f := Finder{Vars: map[string]string{"given": "of the command line"}}
 	for source, want := range map[string]string{"env:REDSI_TEST_A": "of the environment", "var:given": "of the command line", "var:there": "of the worker", "file:" + file: "of a file"} {
-		valuetest.Of(t, want, source)(f.Value(source))
+		testkit.Of(t, want, source)(f.Value(source))
 	}
 	for source, want := range map[string]string{"env:REDSI_TEST_B": "no environment variable REDSI_TEST_B", "var:x": "set REDSI_VAR_x", "file:" + dir: "not a regular file", "file:" + dir + "/none": "no such file",
 		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:REDSI_TEST_EMPTY": "fewer than 6", "env:REDSI_TEST_SHORT": "fewer than 6"} {
@@ -44,7 +43,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %s", source, v, err, want)
 		}
 	}
-	errtest.Says(t, errtest.Of(f.Values(map[string]string{"X": "env:REDSI_TEST_B", "Y": "env:REDSI_TEST_A"})), "secret X")
+	testkit.ErrSays(t, testkit.Err(f.Values(map[string]string{"X": "env:REDSI_TEST_B", "Y": "env:REDSI_TEST_A"})), "secret X")
 }
 
 // Values are found wherever a stream is cut.
@@ -56,7 +55,7 @@ func TestStreams(t *testing.T) {
 		"line MIIEvQIBADANBgkqhkiG9w0\n": "line [secret KEY]\n", "-----BEGIN KEY-----\n": "-----BEGIN KEY-----\n", "hunter": "hunter", "hunter2-": "[secret PREFIX]-",
 		"token abc-def, \n": "token [secret ENDED], \n",
 	} {
-		valuetest.Is(t, s.Redact(in), want, in)
+		testkit.Is(t, s.Redact(in), want, in)
 		var b, g bytes.Buffer
 		w := s.Redactor(&b)
 		if _, err := io.Copy(struct{ io.Writer }{w}, iotest.OneByteReader(strings.NewReader(in))); err != nil || w.Close() != nil || b.String() != want {
@@ -75,5 +74,5 @@ func TestStreams(t *testing.T) {
 			}
 		}
 	}
-	valuetest.Is(t, (Set)(nil).Redact("x"), "x")
+	testkit.Is(t, (Set)(nil).Redact("x"), "x")
 }

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/capacity"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/readers"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSite asks a real Slurm, in a folder that its nodes see: jobs are submitted, found and taken back, and a script
@@ -33,35 +31,35 @@ func TestSite(t *testing.T) {
 	late := j
 	late.Pilot.Flags = append(slices.Clone(p.Flags), "--begin=now+1hour")
 	id, err := late.Submit(t.Context(), 2)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	until := func(id string, state State) (found Queued) {
 		t.Helper()
 		for range 150 {
 			all, err := List(t.Context(), j.Name)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			i := slices.IndexFunc(all, func(q Queued) bool { return strings.HasPrefix(q.ID, id) && q.State == state })
 			if i >= 0 {
 				return all[i]
 			}
-			errtest.None(t, readers.Pause(t.Context(), 200*time.Millisecond))
+			testkit.None(t, readers.Pause(t.Context(), 200*time.Millisecond))
 		}
 		t.Fatalf("%s is never in state %d", id, state)
 		return found
 	}
 	until(id+"_2", Pending)
-	errtest.None(t, Cancel(t.Context(), id+"_1", id+"_2"))
+	testkit.None(t, Cancel(t.Context(), id+"_1", id+"_2"))
 	if q := until(id, Ended); q.Said != "CANCELLED" || !q.Starts.IsZero() {
 		t.Errorf("taken back: %+v", q)
 	}
 	id, err = j.Submit(t.Context(), 1)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if q := until(id+"_1", Running); q.Ends.Sub(q.Starts) != p.Time {
 		t.Errorf("%+v", q)
 	}
-	errtest.None(t, Cancel(t.Context(), id+"_1"))
-	errtest.None(t, os.WriteFile(done, nil, 0o644))
+	testkit.None(t, Cancel(t.Context(), id+"_1"))
+	testkit.None(t, os.WriteFile(done, nil, 0o644))
 	if q := until(id+"_1", Ended); q.Said != "COMPLETING" && q.Said != "COMPLETED" {
 		t.Errorf("%+v", q)
 	}
-	valuetest.Is(t, filetest.Text(t, filepath.Join(folder, id+"_1.log")), "x 2 96 1 a  b\n")
+	testkit.Is(t, testkit.Text(t, filepath.Join(folder, id+"_1.log")), "x 2 96 1 a  b\n")
 }

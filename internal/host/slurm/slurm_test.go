@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/capacity"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func gpu() Pilot {
@@ -43,7 +41,7 @@ module load cuda/13
 export A=1
 exec srun --export=ALL --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' worker --idle-exit=5m0s
 `
-	valuetest.Is(t, j.Script(), want)
+	testkit.Is(t, j.Script(), want)
 	own := gpu()
 	own.Flags = []string{"--mem-per-cpu=4G", "--gres=gpu:a100:2"}
 	j = Job{Pilot: own, Name: "n", Worker: []string{"w"}}
@@ -56,25 +54,25 @@ exec srun --export=ALL --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/r
 func TestHead(t *testing.T) {
 	site := Site{Pilots: []Pilot{gpu(), {Name: "cpu", Flags: []string{"-A", "x"}}}}
 	p, err := site.HeadPilot("1h")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	j := Job{Pilot: p, Name: "n", Setup: []string{"module load x"}, Worker: []string{"redsi", "run", "--var=a=b c"}, Output: "/s t/head", Server: "/s t/server.json"}
 	const want = "-A x --job-name=n --nodes=1 --ntasks=1 --cpus-per-task=1 --time=60 --requeue --open-mode=append --signal=B:USR1@900 --mem=1908M --output=/s t/head/run.log"
-	valuetest.Is(t, strings.Join(j.options(), " "), want)
+	testkit.Is(t, strings.Join(j.options(), " "), want)
 	for _, text := range []string{"\nset -e\nmodule load x\nset +e\n", "\nout='/s t/head' server='/s t/server.json'\n", "\nredsi run '--var=a=b c' &\n", "next=${next%%;*}\n"} {
-		valuetest.Says(t, j.Script(), text)
+		testkit.Says(t, j.Script(), text)
 	}
 	site.Head = []string{"--partition=long"}
 	if p, err = site.HeadPilot("24h"); err != nil || !slices.Equal(p.Flags, site.Head) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	j.Pilot = p
-	valuetest.Says(t, strings.Join(j.options(), " "), " --signal=B:USR1@1800 ")
+	testkit.Says(t, strings.Join(j.options(), " "), " --signal=B:USR1@1800 ")
 }
 
 func TestParsePilot(t *testing.T) {
 	site, err := ParsePilot("cpus=8, memory=32GB,time=4h,max=8", []string{"--partition=short", "-A", "x"})
 	p := Pilot{Name: "pilot", Flags: []string{"--partition=short", "-A", "x"}, Has: capacity.Amount{CPUs: 8, Memory: 32e9}, Time: 4 * time.Hour, Max: 8, Idle: 5 * time.Minute, At: "--pilot"}
-	valuetest.That(t, err == nil && site.Max == 8 && fmt.Sprint(site.Pilots) == fmt.Sprint([]Pilot{p}), site, err)
+	testkit.That(t, err == nil && site.Max == 8 && fmt.Sprint(site.Pilots) == fmt.Sprint([]Pilot{p}), site, err)
 	for text, want := range map[string]string{
 		"cpus":                            "want settings such as cpus=8,memory=32GB",
 		"cores=8":                         "cores: a pilot has cpus, memory, gpus, time, max and idle",
@@ -86,7 +84,7 @@ func TestParsePilot(t *testing.T) {
 		"cpus=1":                          "one is missing",
 		"cpus=1,memory=1GB,time=1h,idle=": "idle: want a time of 1s or more",
 	} {
-		errtest.Says(t, errtest.Of(ParsePilot(text, nil)), "--pilot "+text, want)
+		testkit.ErrSays(t, testkit.Err(ParsePilot(text, nil)), "--pilot "+text, want)
 	}
 }
 
@@ -119,8 +117,8 @@ func TestParse(t *testing.T) {
 	for i := range want {
 		want[i].Name = "pil"
 	}
-	valuetest.That(t, err == nil && slices.Equal(got, want), err, got, "want", want)
-	errtest.Says(t, errtest.Of(parse("6_1|pil|RUNNING\n")), "squeue: ", "is not what it was asked for")
+	testkit.That(t, err == nil && slices.Equal(got, want), err, got, "want", want)
+	testkit.ErrSays(t, testkit.Err(parse("6_1|pil|RUNNING\n")), "squeue: ", "is not what it was asked for")
 	if jobs, err := parse(""); jobs != nil || err != nil {
 		t.Error(jobs, err)
 	}
@@ -129,7 +127,7 @@ func TestParse(t *testing.T) {
 // TestEnvironment: neither a job's variables nor squeue's reach the programs, a site's own do.
 func TestEnvironment(t *testing.T) {
 	got := environment([]string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_MEM_PER_NODE=1", "SLURMD_NODENAME=n", "SQUEUE_STATES=PD", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=%s"})
-	valuetest.Deep(t, got, []string{"PATH=/bin", "SLURM_CONF=/c", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=standard"})
+	testkit.Deep(t, got, []string{"PATH=/bin", "SLURM_CONF=/c", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=standard"})
 }
 
 // stub puts programs on PATH that append their arguments to files of their names, and do the rest as told.
@@ -138,7 +136,7 @@ func stub(t *testing.T, programs map[string]string) (calls func(name string) []s
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	for name, does := range programs {
-		filetest.Program(t, filepath.Join(dir, name), "#!/bin/sh\necho \"$*\" >> "+dir+"/"+name+".calls\ncat > "+dir+"/stdin\ncd "+dir+"\n"+does+"\n")
+		testkit.Program(t, filepath.Join(dir, name), "#!/bin/sh\necho \"$*\" >> "+dir+"/"+name+".calls\ncat > "+dir+"/stdin\ncd "+dir+"\n"+does+"\n")
 	}
 	return func(name string) []string {
 		b, _ := os.ReadFile(filepath.Join(dir, name+".calls"))
@@ -155,15 +153,15 @@ func TestCalls(t *testing.T) {
 		"scancel": `exit 0`,
 	})
 	id, err := j.Submit(t.Context(), 3)
-	errtest.None(t, err)
-	valuetest.Is(t, id, "47")
+	testkit.None(t, err)
+	testkit.Is(t, id, "47")
 	if at, err := j.FirstStart(t.Context()); err != nil || at.Format(time.DateTime) != "2026-11-28 11:14:14" {
 		t.Error(at, err)
 	}
 	if jobs, err := List(t.Context(), "n", "m"); err != nil || len(jobs) != 1 || jobs[0].ID != "47_1" {
 		t.Error(jobs, err)
 	}
-	errtest.None(t, Cancel(t.Context(), "47_1", "47_2"))
+	testkit.None(t, Cancel(t.Context(), "47_1", "47_2"))
 	got := slices.Concat(calls("sbatch"), calls("squeue"), calls("scancel"))
 	const options = "--partition=a b -A x --job-name=n --nodes=1 --ntasks=1 --cpus-per-task=8 --time=91 --no-requeue --signal=INT@60 --mem=30518M --gres=gpu:2 --output=/logs/%A_%a.log "
 	if want := []string{options + "--parsable --array=1-3", options + "--test-only",
@@ -176,16 +174,16 @@ func TestCalls(t *testing.T) {
 	if refused, ok := errors.AsType[*RefusedError](err); !ok || refused.Said != "allocation failure: Invalid qos specification" {
 		t.Error(err)
 	}
-	errtest.Says(t, errtest.Of(j.Submit(t.Context(), 1)), "does not say what it has submitted")
+	testkit.ErrSays(t, testkit.Err(j.Submit(t.Context(), 1)), "does not say what it has submitted")
 	ctx, stop := context.WithCancelCause(t.Context())
 	over := errors.New("over")
 	stop(over)
-	errtest.Is(t, errtest.Of(List(ctx, "n")), over)
+	testkit.ErrIs(t, testkit.Err(List(ctx, "n")), over)
 	t.Setenv("PATH", t.TempDir())
-	errtest.Is(t, errtest.Of(List(t.Context(), "n")), ErrNone)
+	testkit.ErrIs(t, testkit.Err(List(t.Context(), "n")), ErrNone)
 	stub(t, map[string]string{"sbatch": "", "scancel": ""})
 	t.Setenv("PATH", strings.Split(os.Getenv("PATH"), ":")[0])
-	errtest.Says(t, Here(), "squeue is not in PATH")
+	testkit.ErrSays(t, Here(), "squeue is not in PATH")
 }
 
 // TestLimited: for two hours somebody asks each second. Slurm is asked seldom; what refuses is asked ever less
@@ -200,12 +198,12 @@ func TestLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, began := &Limited{Names: []string{"n"}}, time.Now()
 		j := Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}}
-		valuetest.Of(t, "", "before the queue is known")(l.Submit(t.Context(), j, 1))
+		testkit.Of(t, "", "before the queue is known")(l.Submit(t.Context(), j, 1))
 		var submits, looks, said []string
 		lookCalls, id := 0, ""
 		for id == "" && time.Since(began) < 2*time.Hour {
 			_, err := l.Jobs(t.Context())
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if n := len(calls("squeue")); n > lookCalls {
 				lookCalls = n
 				looks = append(looks, time.Since(began).String())
@@ -216,9 +214,9 @@ func TestLimited(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		valuetest.Deep(t, submits, []string{"0s", "1m0s", "3m0s", "7m0s", "15m0s", "30m0s"}, "submitted at")
-		valuetest.Is(t, said[0], "sbatch: error: QOSMaxSubmitJobPerUserLimit; the next try is in 1m0s", said)
-		valuetest.Is(t, said[5], "<nil>", said)
+		testkit.Deep(t, submits, []string{"0s", "1m0s", "3m0s", "7m0s", "15m0s", "30m0s"}, "submitted at")
+		testkit.Is(t, said[0], "sbatch: error: QOSMaxSubmitJobPerUserLimit; the next try is in 1m0s", said)
+		testkit.Is(t, said[5], "<nil>", said)
 		if want := []string{"0s", "10s", "20s", "30s"}; !slices.Equal(looks[:4], want) || len(looks) > 100 {
 			t.Errorf("looked at %q", looks)
 		}
@@ -227,23 +225,23 @@ func TestLimited(t *testing.T) {
 			t.Errorf("what was submitted is not among %v, %v", jobs, err)
 		}
 
-		filetest.Write(t, down, "")
+		testkit.Write(t, down, "")
 		before := len(calls("squeue"))
 		time.Sleep(time.Minute)
 		_, err = l.Jobs(t.Context())
-		errtest.Says(t, err, "squeue: error: Socket timed out; the next try is in 2m0s")
-		valuetest.Of(t, "", "while the queue is not known")(l.Submit(t.Context(), j, 1))
+		testkit.ErrSays(t, err, "squeue: error: Socket timed out; the next try is in 2m0s")
+		testkit.Of(t, "", "while the queue is not known")(l.Submit(t.Context(), j, 1))
 		time.Sleep(119 * time.Second)
 		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 3 || len(calls("squeue")) != before+1 {
 			t.Error("the pause after a refusal is not kept", jobs, err)
 		}
-		errtest.None(t, os.Remove(down))
+		testkit.None(t, os.Remove(down))
 		time.Sleep(time.Second)
 		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 1 {
 			t.Error(jobs, err)
 		}
-		valuetest.Of(t, "47")(l.Submit(t.Context(), j, 1))
-		valuetest.Of(t, "", "two at a time")(l.Submit(t.Context(), j, 1))
+		testkit.Of(t, "47")(l.Submit(t.Context(), j, 1))
+		testkit.Of(t, "", "two at a time")(l.Submit(t.Context(), j, 1))
 	})
 }
 
@@ -256,7 +254,7 @@ func TestTwo(t *testing.T) {
 		for second := range 11 {
 			for i, l := range two {
 				_, err := l.Jobs(t.Context())
-				errtest.None(t, err)
+				testkit.None(t, err)
 				id, err := l.Submit(t.Context(), j, 1)
 				if want := i == 0 && second == 0 || i == 1 && second == 10; (id != "") != want || err != nil {
 					t.Errorf("command %d after %d s: %q, %v", i+1, second, id, err)
@@ -279,7 +277,7 @@ func TestDoubt(t *testing.T) {
 		var looks []string
 		for time.Since(began) < 4*time.Minute {
 			_, err := l.Jobs(t.Context())
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if len(calls("squeue")) > len(looks) {
 				looks = append(looks, time.Since(began).String())
 			}
@@ -288,15 +286,15 @@ func TestDoubt(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		valuetest.Deep(t, looks, []string{"0s", "10s", "1m3s", "2m3s", "3m3s"}, "looked at")
+		testkit.Deep(t, looks, []string{"0s", "10s", "1m3s", "2m3s", "3m3s"}, "looked at")
 		_, err := l.Submit(t.Context(), Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}}, 1)
-		errtest.None(t, err)
+		testkit.None(t, err)
 	})
-	valuetest.Says(t, filetest.Text(t, filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script")), "\nexport SLURM_JOB_END_TIME=")
+	testkit.Says(t, testkit.Text(t, filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script")), "\nexport SLURM_JOB_END_TIME=")
 }
 
 func TestIDs(t *testing.T) {
 	for want, ids := range map[string][]string{"47_[1-3,5]": {"47_1", "47_2", "47_5", "47_3"}, "47_2": {"47_2"}, "46 47_[1-2]": {"46", "47_2", "47_1"}, "": nil} {
-		valuetest.Is(t, IDs(ids), want, ids)
+		testkit.Is(t, IDs(ids), want, ids)
 	}
 }

@@ -13,18 +13,16 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
 func readCheckpoint(t *testing.T, c *Checkpoints, f artifacts.File) string {
 	t.Helper()
 	r, err := c.Open(t.Context(), f)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b, err := io.ReadAll(r)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return string(b)
 }
 
@@ -34,7 +32,7 @@ func saveCheckpoint(t *testing.T, c *Checkpoints, n int64, name, text string) ar
 	if err == nil {
 		err = c.Save(t.Context(), n, map[string]artifacts.File{name: f})
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return f
 }
 
@@ -50,11 +48,11 @@ func TestForgedCheckpoint(t *testing.T) {
 		`{"a":{"name":"a","digest":"%s","size":1},"a/b":{"name":"a/b","digest":"%[1]s","size":1}}`, `{}%.0s`, `[]%.0s`, `{%.0s`,
 	} {
 		err := s.Records.Put(context.Background(), artifacts.CheckpointName(c.key, 8), fmt.Appendf(nil, record, f.Digest))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		passed := map[string]int64{}
 		c.count = func(what string, n int64) { passed[what] += n }
-		valuetest.Is(t, latest(t, c), "7 seven", record)
-		valuetest.Is(t, passed[passedOver], 1, record)
+		testkit.Is(t, latest(t, c), "7 seven", record)
+		testkit.Is(t, passed[passedOver], 1, record)
 	}
 }
 
@@ -70,8 +68,8 @@ func latest(t *testing.T, c *Checkpoints, unfit ...string) (used string) {
 		used = fmt.Sprint(n, " ", text)
 		return nil
 	})
-	errtest.None(t, err)
-	valuetest.Is(t, ok, used != "", used)
+	testkit.None(t, err)
+	testkit.Is(t, ok, used != "", used)
 	return used
 }
 
@@ -79,7 +77,7 @@ func latest(t *testing.T, c *Checkpoints, unfit ...string) (used string) {
 // those that are passed over are counted.
 func TestDamagedCheckpoint(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	passed := map[string]int64{}
 	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(what string, n int64) { passed[what] += n }}
 	one := saveCheckpoint(t, c, 1, "state", "one")
@@ -89,21 +87,21 @@ func TestDamagedCheckpoint(t *testing.T) {
 		if !ok {
 			t.Fatal("no such blob")
 		}
-		errtest.None(t, os.Chmod(path, 0o644))
-		filetest.Write(t, path, "redsi checkpoint "+c.key.Hex()+"\nbad")
+		testkit.None(t, os.Chmod(path, 0o644))
+		testkit.Write(t, path, "redsi checkpoint "+c.key.Hex()+"\nbad")
 	}
 	wants := func(want string, counted int64) {
 		t.Helper()
 		clear(passed)
-		valuetest.Is(t, latest(t, c), want)
-		valuetest.Is(t, passed[passedOver], counted, "passed over")
+		testkit.Is(t, latest(t, c), want)
+		testkit.Is(t, passed[passedOver], counted, "passed over")
 	}
 	wants("2 two", 0)
 	damage(two)
 	wants("1 one", 1)
 	damage(one)
 	wants("", 2)
-	errtest.None(t, s.Records.Put(t.Context(), artifacts.CheckpointName(c.key, 3), []byte("no record")))
+	testkit.None(t, s.Records.Put(t.Context(), artifacts.CheckpointName(c.key, 3), []byte("no record")))
 	wants("", 3)
 }
 
@@ -115,21 +113,21 @@ func TestUnfitCheckpoint(t *testing.T) {
 	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(_ string, n int64) { passed += n }}
 	saveCheckpoint(t, c, 8, "state", "eight")
 	saveCheckpoint(t, c, 9, "state", "nine")
-	valuetest.Is(t, latest(t, c, "nine"), "8 eight")
-	valuetest.Is(t, passed, 1, "passed over")
+	testkit.Is(t, latest(t, c, "nine"), "8 eight")
+	testkit.Is(t, passed, 1, "passed over")
 	c.useless, passed = nil, 0
-	valuetest.Is(t, latest(t, c, "nine", "eight"), "")
-	valuetest.Is(t, passed, 2, "passed over")
+	testkit.Is(t, latest(t, c, "nine", "eight"), "")
+	testkit.Is(t, passed, 2, "passed over")
 	for n := int64(1); n <= 8; n++ {
 		saveCheckpoint(t, c, n, "state", fmt.Sprint(n))
-		valuetest.Is(t, latest(t, &Checkpoints{records: s.Records, blobs: s.Blobs, key: c.key}), fmt.Sprint(n, " ", n))
+		testkit.Is(t, latest(t, &Checkpoints{records: s.Records, blobs: s.Blobs, key: c.key}), fmt.Sprint(n, " ", n))
 	}
 	kept := 0
 	for _, err := range s.Records.List(t.Context(), artifacts.CheckpointPrefix(c.key)) {
-		errtest.None(t, err)
+		testkit.None(t, err)
 		kept++
 	}
-	valuetest.Is(t, kept, 2, "checkpoints are kept")
+	testkit.Is(t, kept, 2, "checkpoints are kept")
 	broken := errors.New("the store is away")
 	if ok, err := c.Latest(t.Context(), func(int64, map[string]artifacts.File) error { return broken }); ok || !errors.Is(err, broken) {
 		t.Errorf("an error that is not the checkpoint's: %v, %v", ok, err)
@@ -146,7 +144,7 @@ func TestStatesFurtherThanAsked(t *testing.T) {
 	for most, want := range map[int64]string{60: "50 fifty", 50: "50 fifty", 49: "10 ten", 10: "10 ten", 9: ""} {
 		c.most = most
 		c.count = func(what string, n int64) { t.Errorf("at most %d: %d %s", most, n, what) }
-		valuetest.Is(t, latest(t, c), want, "at most", most)
+		testkit.Is(t, latest(t, c), want, "at most", most)
 	}
 	c.most = 0
 	var seen []int64
@@ -156,10 +154,10 @@ func TestStatesFurtherThanAsked(t *testing.T) {
 		}
 		return nil
 	})
-	valuetest.That(t, ok && err == nil && slices.Equal(seen, []int64{50, 10}), seen, ok, err)
+	testkit.That(t, ok && err == nil && slices.Equal(seen, []int64{50, 10}), seen, ok, err)
 	saveCheckpoint(t, c, 30, "state", "thirty")
-	valuetest.Is(t, latest(t, c), "50 fifty", "the furthest")
+	testkit.Is(t, latest(t, c), "50 fifty", "the furthest")
 	c.most = 40
 	c.count = nil
-	valuetest.Is(t, latest(t, c), "30 thirty", "at most 40")
+	testkit.Is(t, latest(t, c), "30 thirty", "at most 40")
 }

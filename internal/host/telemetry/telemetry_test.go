@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestWantsTraces(t *testing.T) {
@@ -45,19 +44,19 @@ func TestWantsTraces(t *testing.T) {
 func TestAddress(t *testing.T) {
 	for _, address := range []string{"0", ":0", "127.0.0.1:0"} {
 		m, err := Start(context.Background(), Options{Metrics: address, Log: slog.New(slog.DiscardHandler)})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		defer m.Close()
 		if !strings.HasPrefix(m.Address(), "127.0.0.1:") {
 			t.Errorf("%q is served at %s", address, m.Address())
 		}
 		for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "metrics.example.org": http.StatusMisdirectedRequest} {
 			req, err := http.NewRequest(http.MethodGet, "http://"+m.Address()+"/metrics", nil)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			req.Host = host
 			r, err := http.DefaultClient.Do(req)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			r.Body.Close()
-			valuetest.Is(t, r.StatusCode, want, host, r.Status)
+			testkit.Is(t, r.StatusCode, want, host, r.Status)
 		}
 	}
 	for _, address := range []string{"127.0.0.1:x", "a:b:c"} {
@@ -78,7 +77,7 @@ func TestNothing(t *testing.T) {
 	none.Hits("k", 1)
 	none.Moved(1, 1)
 	end(Ran)
-	valuetest.Is(t, ctx, context.Background(), "it does something")
-	valuetest.Is(t, none.Address(), "", "it does something")
+	testkit.Is(t, ctx, context.Background(), "it does something")
+	testkit.Is(t, none.Address(), "", "it does something")
 	none.Close()
 }

@@ -16,9 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/host/tracked"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // project lays out what DVC has left, with nothing checked out.
@@ -26,13 +24,13 @@ func project(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("DVC_GLOBAL_CONFIG_DIR", dir)
 	a, err := txtar.ParseFile("testdata/project.txtar")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, f := range a.Files {
 		text := string(f.Data)
 		if strings.HasSuffix(f.Name, ".dir") {
 			text = strings.TrimSuffix(text, "\n")
 		}
-		filetest.Write(t, filepath.Join(dir, f.Name), text)
+		testkit.Write(t, filepath.Join(dir, f.Name), text)
 	}
 	return dir
 }
@@ -83,7 +81,7 @@ func TestOf(t *testing.T) {
 	} {
 		at := filepath.Join(dir, "project", at)
 		d, err := tracked.Of(at)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		key := ""
 		if d != nil {
 			key = d.Key()
@@ -102,7 +100,7 @@ func TestOf(t *testing.T) {
 		if _, is := errors.AsType[*tracked.Error](err); !is {
 			t.Errorf("%s: %T", at, err)
 		}
-		errtest.Says(t, err, want)
+		testkit.ErrSays(t, err, want)
 	}
 }
 
@@ -118,21 +116,21 @@ func TestChecked(t *testing.T) {
 		"project/.dvc/config.local":                                          {"data/far.csv", "[cache]\ndir = elsewhere\n[core]\nremote =", "/project/.dvc/elsewhere/files/md5/0c/e020a5c3c1f7524593fb5292419f93, nor in a remote, since none is the default"},
 	} {
 		dir := project(t)
-		filetest.Write(t, filepath.Join(dir, file), c.text)
+		testkit.Write(t, filepath.Join(dir, file), c.text)
 		_, err := got(t, filepath.Join(dir, "project", c.at))
-		errtest.Says(t, err, c.want, dir)
+		testkit.ErrSays(t, err, c.want, dir)
 	}
 }
 
 // A record alone, as an archive has it, gives a key and no bytes.
 func TestRecordAlone(t *testing.T) {
 	dir := project(t)
-	errtest.None(t, os.RemoveAll(filepath.Join(dir, "project", ".dvc")))
+	testkit.None(t, os.RemoveAll(filepath.Join(dir, "project", ".dvc")))
 	d, err := tracked.Of(filepath.Join(dir, "project", "data", "raw"))
 	if err != nil || d == nil || d.Key() != "md5:0bb2f958e9dfe550d9b932548aca2c73.dir" {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	errtest.Says(t, errtest.Of(d.List(t.Context())), "data/raw, of raw.dvc: no folder around it has .dvc")
+	testkit.ErrSays(t, testkit.Err(d.List(t.Context())), "data/raw, of raw.dvc: no folder around it has .dvc")
 }
 
 // Line ends of texts count as \n in what DVC before version 3 has recorded.
@@ -140,7 +138,7 @@ func TestLineEnds(t *testing.T) {
 	dir := project(t)
 	at := filepath.Join(dir, "project", ".dvc", "cache", "20", "94b601daac3d68f5aed51d3c20f7cd")
 	for text, want := range map[string]bool{"one\r\ntwo\r\n": true, "one\ntwo\n": true, "one\r\ntwo\n": true, "one\rtwo\n": false} {
-		filetest.Write(t, at, text)
+		testkit.Write(t, at, text)
 		if _, err := got(t, filepath.Join(dir, "project", "old.csv")); (err == nil) != want {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -158,9 +156,9 @@ func TestWeb(t *testing.T) {
 // remote fails a test whose project cannot be read from a remote.
 func remote(t *testing.T, dir, address, options string) {
 	t.Helper()
-	filetest.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = "+address+"\n"+options)
-	valuetest.Of(t, "far.csv:far\n")(got(t, filepath.Join(dir, "project", "data", "far.csv")))
-	errtest.Says(t, errtest.Of(got(t, filepath.Join(dir, "project", "data", "gone.csv"))), "nor in "+address+": run dvc fetch")
+	testkit.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = "+address+"\n"+options)
+	testkit.Of(t, "far.csv:far\n")(got(t, filepath.Join(dir, "project", "data", "far.csv")))
+	testkit.ErrSays(t, testkit.Err(got(t, filepath.Join(dir, "project", "data", "gone.csv"))), "nor in "+address+": run dvc fetch")
 }
 
 // A remote in a bucket, by DVC's options of it.
@@ -178,8 +176,8 @@ func TestBucket(t *testing.T) {
 func TestLinks(t *testing.T) {
 	dir := project(t)
 	at := filepath.Join(dir, "project", "data", "raw")
-	errtest.None(t, os.Mkdir(at, 0o755))
-	errtest.None(t, os.Symlink(filepath.Join(dir, "project/.dvc/cache/files/md5/40/1b30e3b8b5d629635a5c613cdb7919"), filepath.Join(at, "a.csv")))
+	testkit.None(t, os.Mkdir(at, 0o755))
+	testkit.None(t, os.Symlink(filepath.Join(dir, "project/.dvc/cache/files/md5/40/1b30e3b8b5d629635a5c613cdb7919"), filepath.Join(at, "a.csv")))
 	l, err := listing.Of(at, false)
-	valuetest.That(t, err == nil && len(l.Files) == 1 && l.Files[0].Mode == "" && l.Bytes == 2, l, err)
+	testkit.That(t, err == nil && len(l.Files) == 1 && l.Files[0].Mode == "" && l.Bytes == 2, l, err)
 }

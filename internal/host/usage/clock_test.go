@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestClock: time in which a process did not tick is none that it ran.
@@ -15,9 +15,9 @@ func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := StartClock()
 		time.Sleep(2*time.Minute + 300*time.Millisecond)
-		valuetest.Is(t, c.Stop(), 2*time.Minute+300*time.Millisecond, "it ran")
+		testkit.Is(t, c.Stop(), 2*time.Minute+300*time.Millisecond, "it ran")
 		time.Sleep(95 * time.Second) // without ticks
-		valuetest.Is(t, c.Ran(), 2*time.Minute+300*time.Millisecond+tick, "it was stopped, and ran")
+		testkit.Is(t, c.Ran(), 2*time.Minute+300*time.Millisecond+tick, "it was stopped, and ran")
 		began := time.Now()
 		ctx, stop := WithTimeout(t.Context(), 90*time.Second+time.Millisecond)
 		<-ctx.Done()

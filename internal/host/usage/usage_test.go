@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // fake is a machine whose counters a test sets.
@@ -43,7 +42,7 @@ func TestSpan(t *testing.T) {
 	m.look()
 	f.memory, f.card, f.joules, f.cpu = 60, 3, 15, 3500*time.Millisecond
 	want := &artifacts.Used{CPU: 2.5, CPUOf: artifacts.CPUOfStep, Memory: 30, MemoryOf: artifacts.MemoryOfStep, Card: "A card", CardMemory: 7, Energy: 25, EnergyOf: "processors"}
-	valuetest.Deep(t, s.End(), want)
+	testkit.Deep(t, s.End(), want)
 	s = m.Begin()
 	f.high = 700
 	if got := s.End(); got.Memory != 640 || got.MemoryOf != artifacts.MemoryOfStep || got.Card != "" || got.CardMemory != 0 {
@@ -73,7 +72,7 @@ func TestBeside(t *testing.T) {
 
 // TestUnknown: what no counter tells is not there.
 func TestUnknown(t *testing.T) {
-	valuetest.Deep(t, New(Machine{}).Begin().End(), &artifacts.Used{})
+	testkit.Deep(t, New(Machine{}).Begin().End(), &artifacts.Used{})
 	var none *Meter
 	span := none.Begin()
 	span.OnCard(Card{Name: "A card"})
@@ -119,7 +118,7 @@ func TestPowercap(t *testing.T) {
 		"intel-rapl-mmio:0": {"name": "package-0\n"},
 	} {
 		for name, text := range files {
-			filetest.Write(t, filepath.Join(folder, zone, name), text)
+			testkit.Write(t, filepath.Join(folder, zone, name), text)
 		}
 	}
 	got := map[string]float64{}
@@ -130,7 +129,7 @@ func TestPowercap(t *testing.T) {
 		}
 		got[c.Of] += j
 	}
-	valuetest.Deep(t, got, map[string]float64{"processors": 1.5, "memory": 0.25})
+	testkit.Deep(t, got, map[string]float64{"processors": 1.5, "memory": 0.25})
 	if c := processorEnergy(filepath.Join(folder, "absent")); c != nil {
 		t.Errorf("%v", c)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func said(rows []Row) string {
@@ -28,7 +28,7 @@ func TestRows(t *testing.T) {
 			"card: X\nmemory on cards: 9 B at most, of the process's tensors\nenergy: 1.00 kWh of the machine's cards while the step ran, beside 1 other step\n": {CPU: 90, CPUOf: artifacts.CPUOfProcess, Memory: 1e9, MemoryOf: artifacts.MemoryOfProcess,
 			Written: 7, Card: "X", CardMemory: 9, Energy: 3.6e6, EnergyOf: "cards", Beside: 1},
 	} {
-		valuetest.Is(t, said(Rows(u)), want)
+		testkit.Is(t, said(Rows(u)), want)
 	}
 }
 
@@ -41,5 +41,5 @@ func TestSum(t *testing.T) {
 	want := "time: 21.0 h, one step after another\nprocessor time: 2.0 s, known of 1 of 3 steps\nmemory: 8 B at most by one step, known of 1 of 3 steps\n" +
 		"on cards: 1h0m0s of steps, with at most 7 B by one\nread: 1 B of inputs, known of 2 of 3 steps\nwritten: 2 B, known of 2 of 3 steps\n" +
 		"energy: 5.0 J of machines while 1 step ran; 1 of them beside others, so it is counted more than once\n"
-	valuetest.Is(t, said(s.Rows()), want)
+	testkit.Is(t, said(s.Rows()), want)
 }

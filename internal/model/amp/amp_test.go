@@ -7,13 +7,12 @@ import (
 
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func scaler(t *testing.T, o amp.Options) *amp.Scaler {
 	t.Helper()
-	a := errtest.Value(amp.New(tensor.CPU, o))(t)
+	a := testkit.Value(amp.New(tensor.CPU, o))(t)
 	t.Cleanup(a.Close)
 	return a
 }
@@ -28,9 +27,9 @@ func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	live := tensor.Live()
 	t.Cleanup(func() { // after the scalers' cleanups
-		valuetest.Is(t, tensor.Live(), live, tensor.Live()-live)
+		testkit.Is(t, tensor.Live(), live, tensor.Live()-live)
 	})
-	errtest.None(t, tensor.Run(f))
+	testkit.None(t, tensor.Run(f))
 }
 
 // gradients of three types, one value of which is set.
@@ -101,7 +100,7 @@ func TestForwardOverflow(t *testing.T) {
 				t.Errorf("%+v, want %+v", state, want)
 			}
 			for i, u := range updates {
-				valuetest.Is(t, u.Left, i%5 > 0, i, u)
+				testkit.Is(t, u.Left, i%5 > 0, i, u)
 			}
 		}
 	})
@@ -122,10 +121,10 @@ func TestLossesAndFlags(t *testing.T) {
 				want = append(want, amp.Update{Loss: of.loss, Left: bad})
 			}
 			for _, f := range map[string]func(){"Slot": func() { a.Slot() }, "Checked": a.Checked} {
-				errtest.Says(t, tensor.Try(f), "5 updates were not read")
+				testkit.ErrSays(t, tensor.Try(f), "5 updates were not read")
 			}
 			state, got := a.Read()
-			valuetest.Deep(t, got, want, "scaled", scaled)
+			testkit.Deep(t, got, want, "scaled", scaled)
 			if scaled && state.Skipped != 2 || !scaled && state.Skipped != 4 {
 				t.Errorf("scaled %v: %+v", scaled, state)
 			}
@@ -157,7 +156,7 @@ func TestOneSlot(t *testing.T) {
 				s.FillInPlace(loss, float64(10*round+i))
 				s.FillInPlace(grads[0], gradient)
 				a.Check(loss, grads, slot)
-				valuetest.Is(t, a.Slot(), int64(i))
+				testkit.Is(t, a.Slot(), int64(i))
 				a.Checked()
 				bad := math.IsNaN(gradient)
 				want = append(want, amp.Update{Loss: float64(10*round + i), Left: bad})
@@ -219,7 +218,7 @@ func TestDivisor(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for _, o := range []amp.Options{{}, {Ring: 1, ClipNorm: -1}, {Ring: 1, ClipNorm: math.NaN()}, {Ring: 1, ClipNorm: math.Inf(1)}} {
-		errtest.Some(t, errtest.Of(amp.New(tensor.CPU, o)), o)
+		testkit.Some(t, testkit.Err(amp.New(tensor.CPU, o)), o)
 	}
 	run(t, func(s *tensor.Scope) {
 		a, slot := scaler(t, amp.Options{Ring: 2}), s.Zeros(tensor.I64, tensor.CPU, 1)
@@ -234,7 +233,7 @@ func TestMistakes(t *testing.T) {
 				a.Check(s.Zeros(tensor.F32, tensor.CPU), gradients(s, 1), s.Zeros(tensor.I64, tensor.CPU, 2))
 			},
 		} {
-			errtest.Says(t, tensor.Try(f), want)
+			testkit.ErrSays(t, tensor.Try(f), want)
 		}
 	})
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func open(t *testing.T, weights string) *Model {
 	t.Helper()
 	data := goldens.Text(t, "testdata/"+weights)
-	m := errtest.Value(Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU))(t)
+	m := testkit.Value(Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -35,7 +34,7 @@ func TestEmbeddingsAreTransformers(t *testing.T) {
 // none.
 func TestOtherEncodersAreTransformers(t *testing.T) {
 	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra", "by5"} {
-		m := errtest.Value(Load("testdata/"+name, tensor.CPU))(t)
+		m := testkit.Value(Load("testdata/"+name, tensor.CPU))(t)
 		t.Cleanup(m.Close)
 		if _, _, err := Check("testdata/" + name); err != nil {
 			t.Error(err)
@@ -49,13 +48,13 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 	t.Helper()
 	var texts [][]int32
 	goldens.JSON(t, "testdata/"+sequences, &texts)
-	golden := errtest.Value(checkpoint.Open(bytes.NewReader(want), int64(len(want))))(t)
+	golden := testkit.Value(checkpoint.Open(bytes.NewReader(want), int64(len(want))))(t)
 	live, worst, width := tensor.Live(), 0.0, int(m.Config.Hidden)
 	for _, pooling := range poolings {
 		for _, budget := range []int{1, 30, 1000} {
-			got := errtest.Value(m.Embed(texts, pooling, budget))(t)
+			got := testkit.Value(m.Embed(texts, pooling, budget))(t)
 			tensortest.Run(t, func(s *tensor.Scope) {
-				g := errtest.Value(golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width)))(t)
+				g := testkit.Value(golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width)))(t)
 				for i, v := range g.Float32s() {
 					if d := math.Abs(float64(v - got[i/width][i%width])); !(d <= 1e-5) {
 						t.Fatalf("%s, %s, %d tokens at a time: number %d of text %d is %g apart", name, pooling, budget, i%width, i/width, d)
@@ -67,7 +66,7 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 		}
 	}
 	t.Logf("%s: max |diff| %.2g", name, worst)
-	valuetest.Is(t, tensor.Live(), live, "tensors leaked")
+	testkit.Is(t, tensor.Live(), live, "tensors leaked")
 }
 
 // TestPrecisions has vectors in bf16 and int8 beside float32, of every family and in batches of some sizes, packed as this processor
@@ -83,12 +82,12 @@ func precisely(t *testing.T, precision string, least float64) {
 		var texts [][]int32
 		goldens.JSON(t, "testdata/texts.json", &texts)
 		for _, pooling := range []Pooling{CLS, Mean, Max} {
-			m := errtest.Value(Load("testdata/"+name, tensor.CPU))(t)
-			want := errtest.Value(m.Embed(texts, pooling, 1000))(t)
-			errtest.None(t, m.In(precision))
+			m := testkit.Value(Load("testdata/"+name, tensor.CPU))(t)
+			want := testkit.Value(m.Embed(texts, pooling, 1000))(t)
+			testkit.None(t, m.In(precision))
 			for _, budget := range []int{1, 30, 1000} {
 				for _, m.long = range []int64{1, math.MaxInt32} {
-					got := errtest.Value(m.Embed(texts, pooling, budget))(t)
+					got := testkit.Value(m.Embed(texts, pooling, budget))(t)
 					same := true
 					for i, v := range got {
 						if c := cosine(v, want[i]); !(c >= least) {
@@ -104,7 +103,7 @@ func precisely(t *testing.T, precision string, least float64) {
 			m.Close()
 		}
 	}
-	valuetest.Is(t, tensor.Live(), live, "tensors leaked")
+	testkit.Is(t, tensor.Live(), live, "tensors leaked")
 }
 
 func cosine(a, b []float32) float64 {
@@ -120,10 +119,10 @@ func TestMistakes(t *testing.T) {
 	m := open(t, "model.safetensors")
 	long := make([]int32, 25)
 	for want, err := range map[string]error{
-		"text 1 has 0 tokens":                   errtest.Of(m.Embed([][]int32{{2, 3}, {}}, CLS, 9)),
-		"has 25 tokens, want 1 to 24":           errtest.Of(m.Embed([][]int32{long}, CLS, 9)),
-		"token 90 at 1 is outside":              errtest.Of(m.Embed([][]int32{{2, 90}}, CLS, 9)),
-		`pooling "sum"`:                         errtest.Of(m.Embed(nil, "sum", 9)),
+		"text 1 has 0 tokens":                   testkit.Err(m.Embed([][]int32{{2, 3}, {}}, CLS, 9)),
+		"has 25 tokens, want 1 to 24":           testkit.Err(m.Embed([][]int32{long}, CLS, 9)),
+		"token 90 at 1 is outside":              testkit.Err(m.Embed([][]int32{{2, 90}}, CLS, 9)),
+		`pooling "sum"`:                         testkit.Err(m.Embed(nil, "sum", 9)),
 		"config.json":                           config("{"),
 		`model_type is "t5"`:                    config(`{"model_type":"t5"}`),
 		"not a multiple":                        config(`{"hidden_size":10,"num_attention_heads":3}`),
@@ -136,13 +135,13 @@ func TestMistakes(t *testing.T) {
 		"vocab_size is 0":                       config(`{"vocab_size":0}`),
 		`no tensor "embeddings.word_embeddings`: config(`{}`),
 	} {
-		errtest.Says(t, err, want)
+		testkit.ErrSays(t, err, want)
 	}
 	data := goldens.Text(t, "testdata/model.safetensors")
 	text := strings.Replace(string(goldens.Text(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)
 	live := tensor.Live()
-	errtest.Says(t, errtest.Of(Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU)), "asks for [33 16]")
-	valuetest.Is(t, tensor.Live(), live, "a model that could not be read leaks")
+	testkit.ErrSays(t, testkit.Err(Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU)), "asks for [33 16]")
+	testkit.Is(t, tensor.Live(), live, "a model that could not be read leaks")
 }
 
 // config opens an empty checkpoint with that configuration.

@@ -17,12 +17,12 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func open(t *testing.T, folder string, dev tensor.Device) *seq2seq.Model {
 	t.Helper()
-	m := errtest.Value(models.Load(folder, dev))(t)
+	m := testkit.Value(models.Load(folder, dev))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -38,7 +38,7 @@ func TestDecoding(t *testing.T) {
 	} {
 		var g struct{ Queries, Identifiers [][]int32 }
 		goldens.JSON(t, "../"+golden, &g)
-		trie := errtest.Value(docid.NewTrie(g.Identifiers))(t)
+		trie := testkit.Value(docid.NewTrie(g.Identifiers))(t)
 		keys := make([]uint64, len(g.Queries))
 		for i := range keys {
 			keys[i] = uint64(i)
@@ -50,7 +50,7 @@ func TestDecoding(t *testing.T) {
 		on := func(dev tensor.Device, compute tensor.DType, batch int) map[string]found {
 			m := open(t, "../"+folder, dev)
 			m.Compute = compute
-			x := errtest.Value(decode.NewSearcher(m))(t)
+			x := testkit.Value(decode.NewSearcher(m))(t)
 			defer x.Close()
 			all := map[string]found{}
 			add := func(mode string, lists [][]decode.Hypothesis, err error) {
@@ -79,9 +79,9 @@ func TestDecoding(t *testing.T) {
 				lists, err := x.Sample(ctx, g.Queries, keys, o, batch, nil)
 				add(mode, lists, err)
 			}
-			ranker := errtest.Value(decode.NewRanker(m, 30, 70))(t)
+			ranker := testkit.Value(decode.NewRanker(m, 30, 70))(t)
 			defer ranker.Close()
-			results := errtest.Value(ranker.Rank(ctx, g.Queries, 10, batch, nil))(t)
+			results := testkit.Value(ranker.Rank(ctx, g.Queries, 10, batch, nil))(t)
 			f := found{}
 			for _, r := range results {
 				for _, d := range r.Ranking {
@@ -122,13 +122,13 @@ func TestEmbedding(t *testing.T) {
 		goldens.JSON(t, "../bert/testdata/texts.json", &texts)
 		for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean, bert.Max} {
 			on := func(dev tensor.Device, compute tensor.DType) (all []float32) {
-				m := errtest.Value(bert.Load("../bert/testdata/"+name, dev))(t)
+				m := testkit.Value(bert.Load("../bert/testdata/"+name, dev))(t)
 				defer m.Close()
 				if compute == tensor.BF16 {
-					errtest.None(t, m.ToBF16())
+					testkit.None(t, m.ToBF16())
 				}
 				var vectors [][]float32
-				n := fakecard.Count(func() { vectors = errtest.Value(m.Embed(texts, pooling, 1000))(t) })
+				n := fakecard.Count(func() { vectors = testkit.Value(m.Embed(texts, pooling, 1000))(t) })
 				if *kind == "fake" && dev == card && (n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0) {
 					t.Errorf("%s, %s: %+v", name, pooling, n)
 				}

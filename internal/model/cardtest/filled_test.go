@@ -7,14 +7,14 @@ import (
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestFilled: a batch that is filled up for a training step has the loss and the gradients of the batch.
 func TestFilled(t *testing.T) {
 	for name, config := range families(2) {
 		for _, single := range []bool{false, true} {
-			m := errtest.Value(seq2seq.Init(config, 5, card))(t)
+			m := testkit.Value(seq2seq.Init(config, 5, card))(t)
 			defer m.Close()
 			b := lengths(3, 4, single)
 			batch := seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}
@@ -32,7 +32,7 @@ func TestFilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			loss, want := gradients(func() *seq2seq.Prepared { return m.Prepare(batch) })
-			gotLoss, got := gradients(func() *seq2seq.Prepared { return errtest.Value(seq2seq.PrepareStep(config, card, batch, 0))(t) })
+			gotLoss, got := gradients(func() *seq2seq.Prepared { return testkit.Value(seq2seq.PrepareStep(config, card, batch, 0))(t) })
 			near(t, "filled/"+name+"/loss", gotLoss, loss, 1e-6)
 			near(t, "filled/"+name+"/gradients", got, want, 1e-5)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestGradients: a card's gradients of a whole model are the CPU's, in every type, with layers that are kept and with layers that
@@ -36,7 +36,7 @@ func TestGradients(t *testing.T) {
 	b.Labels[2][0] = seq2seq.Ignore
 	for name, config := range configs {
 		compute := func(dev tensor.Device, dtype tensor.DType, again bool, rng *tensor.RNG) (loss float64, all [][]float32) {
-			m := errtest.Value(seq2seq.Init(config, 5, dev))(t)
+			m := testkit.Value(seq2seq.Init(config, 5, dev))(t)
 			defer m.Close()
 			m.Compute, m.Checkpoint = dtype, again
 			if err := tensor.Try(m.Refresh); err != nil { // what stays is there

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestGraphs: what is recorded computes, draws and changes what the same steps do that are not, in two graphs of one memory,
@@ -41,9 +41,9 @@ func TestGraphs(t *testing.T) {
 			return sum.Float32s()
 		}
 		values(step(64))
-		long := errtest.Value(tensor.Record(card, nil, step(64)))(t)
+		long := testkit.Value(tensor.Record(card, nil, step(64)))(t)
 		values(step(24))
-		short := errtest.Value(tensor.Record(card, long, step(24)))(t)
+		short := testkit.Value(tensor.Record(card, long, step(24)))(t)
 		for name, f := range map[string]func(){
 			"a copy":   func() { sum.Float32s() },
 			"an error": func() { tensor.Failf("step", "it cannot") },

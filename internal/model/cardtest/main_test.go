@@ -14,7 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var (
@@ -108,7 +108,7 @@ func near(t *testing.T, name string, got, want []float32, tolerance float64) {
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	before := tensor.Live()
-	errtest.None(t, tensor.Run(f))
+	testkit.None(t, tensor.Run(f))
 	if n := tensor.Live(); n != before {
 		t.Fatalf("%d tensors live, %d before", n, before)
 	}

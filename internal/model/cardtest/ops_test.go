@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // operation is a row of the table: made of inputs of normal numbers, with gradients of all of them.
@@ -169,7 +169,7 @@ func TestOperations(t *testing.T) {
 							}
 						}
 						y := o.f(s, dev, in)
-						valuetest.Is(t, y.Device(), dev, "the result is on")
+						testkit.Is(t, y.Device(), dev, "the result is on")
 						out = y.Float32s()
 						if o.fixed {
 							return out, nil

@@ -19,9 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // families are toys of both, with so many layers on each side.
@@ -76,33 +75,33 @@ func TestRecorded(t *testing.T) {
 				if c.dtype != tensor.F32 {
 					layers = 1 // slow on a card of software
 				}
-				m := errtest.Value(seq2seq.Init(families(layers)[c.family], 5, card))(t)
+				m := testkit.Value(seq2seq.Init(families(layers)[c.family], 5, card))(t)
 				defer m.Close()
 				m.Compute = c.dtype
-				o := errtest.Value(makers[c.optimizer](m.Params()))(t)
+				o := testkit.Value(makers[c.optimizer](m.Params()))(t)
 				defer o.Close()
-				l := errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
+				l := testkit.Value(fit.NewSeq2Seq(m, o, 9))(t)
 				defer l.Close()
 				l.OneByOne, l.Accumulate, l.ClipNorm = oneByOne, c.parts, 1
 				folder := t.TempDir()
 				for step := range int64(steps) {
 					b := lengths(uint64(step)%5, uint64(step), c.single)
-					errtest.None(t, l.Step(context.Background(), b, step, 1e-3/float64(1+step)))
+					testkit.None(t, l.Step(context.Background(), b, step, 1e-3/float64(1+step)))
 					switch step {
 					case 8, 24:
-						errtest.None(t, errtest.Of(m.Loss(seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets})))
+						testkit.None(t, testkit.Err(m.Loss(seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets})))
 					case 12:
-						errtest.None(t, l.Save(folder))
+						testkit.None(t, l.Save(folder))
 					case 15:
-						all := errtest.Value(l.Losses(true))(t)
+						all := testkit.Value(l.Losses(true))(t)
 						losses = append(losses, values(all)...)
-						errtest.None(t, l.Load(folder))
+						testkit.None(t, l.Load(folder))
 					}
 				}
-				all := errtest.Value(l.Losses(true))(t)
+				all := testkit.Value(l.Losses(true))(t)
 				of = l.Recorded()
 				again := func(step int64) {
-					errtest.None(t, l.Step(context.Background(), lengths(7, 7, c.single), step, 1e-3))
+					testkit.None(t, l.Step(context.Background(), lengths(7, 7, c.single), step, 1e-3))
 				}
 				again(steps)
 				again(steps + 1)
@@ -151,7 +150,7 @@ func TestShared(t *testing.T) {
 			}
 		}
 		all, err := learners[seed].Losses(true)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return values(all)
 	}
 	fresh := func() {
@@ -194,13 +193,13 @@ func TestRecordingFails(t *testing.T) {
 		defer l.Close()
 		l.OneByOne, l.Optimizer = oneByOne, waiting{l.Optimizer}
 		for step := range int64(20) {
-			errtest.None(t, l.Step(context.Background(), lengths(uint64(step)%3, uint64(step), true), step, 1e-3))
+			testkit.None(t, l.Step(context.Background(), lengths(uint64(step)%3, uint64(step), true), step, 1e-3))
 		}
-		all := errtest.Value(l.Losses(true))(t)
+		all := testkit.Value(l.Losses(true))(t)
 		return values(all), l.Recorded()
 	}
 	got, of := fitted(false)
 	want, _ := fitted(true)
-	valuetest.That(t, of.Failed != nil && of.Graphs == 0 && of.Replays == 0 && of.Single == 20, of)
+	testkit.That(t, of.Failed != nil && of.Graphs == 0 && of.Replays == 0 && of.Single == 20, of)
 	near(t, "recording fails/losses", got, want, 1e-6)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // toy is a T5 of 100 tokens, on dev.
@@ -28,12 +28,12 @@ func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64)
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
 	c.DropoutRate = dropout
-	m := errtest.Value(seq2seq.Init(c, 5, dev))(t)
+	m := testkit.Value(seq2seq.Init(c, 5, dev))(t)
 	t.Cleanup(m.Close)
 	m.Compute = compute
-	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
+	o := testkit.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
 	t.Cleanup(o.Close)
-	return errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
+	return testkit.Value(fit.NewSeq2Seq(m, o, 9))(t)
 }
 
 // shelf keeps checkpoints in folders.
@@ -74,16 +74,16 @@ func trained(t *testing.T, l *fit.Seq2Seq, keep *shelf, steps int64) []float64 {
 			return map[string]float64{"step": float64(step)}, nil
 		},
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return lists.Map(result.Curve.Points, func(p train.Point) float64 { return p.Loss })
 }
 
 // TestLoss: the loss without gradients, of the whole model on a batch of several lengths.
 func TestLoss(t *testing.T) {
 	b := seq2seq.Batch{Inputs: [][]int32{{5, 6, 7, 1}, {9, 1}, {4, 3, 2, 8, 11, 1}}, Labels: [][]int32{{3, 1}, {9, 8, 7, 1}, {1}}}
-	want := errtest.Value(toy(t, tensor.CPU, tensor.F32, 0.1).Model.Loss(b))(t)
+	want := testkit.Value(toy(t, tensor.CPU, tensor.F32, 0.1).Model.Loss(b))(t)
 	for dtype, most := range map[tensor.DType]float64{tensor.F32: 1e-5, tensor.BF16: 1e-2, tensor.F16: 2e-3} {
-		got := errtest.Value(toy(t, card, dtype, 0.1).Model.Loss(b))(t)
+		got := testkit.Value(toy(t, card, dtype, 0.1).Model.Loss(b))(t)
 		near(t, "loss/"+dtype.String(), []float32{float32(got)}, []float32{float32(want)}, most)
 	}
 }
@@ -139,7 +139,7 @@ func TestDeterminism(t *testing.T) {
 			l := toy(t, card, dtype, 0.1)
 			trained(t, l, &shelf{folder: t.TempDir()}, 20)
 			var b bytes.Buffer
-			errtest.None(t, errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)))
+			testkit.None(t, errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)))
 			if first == nil {
 				first = b.Bytes()
 			} else if !bytes.Equal(first, b.Bytes()) {

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // maker makes an optimizer.
@@ -72,7 +72,7 @@ func optimizerOf(t *testing.T, params []*tensor.Tensor, make maker) optimizer.Op
 	for i, p := range params {
 		named = append(named, checkpoint.Named{Name: fmt.Sprint("p", i), Tensor: p})
 	}
-	return errtest.Value(make(named))(t)
+	return testkit.Value(make(named))(t)
 }
 
 // isBad says whether an update has gradients that are not finite.
@@ -116,7 +116,7 @@ func updates(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType, reco
 	params = draw(s, 1, tensor.F32, card)
 	o := optimizerOf(t, params, make)
 	defer o.Close()
-	scaler := errtest.Value(amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4}))(t)
+	scaler := testkit.Value(amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4}))(t)
 	defer scaler.Close()
 	grads, loss := draw(s, 2, dtype, card), s.Zeros(tensor.F32, card)
 	rate, slot := s.Zeros(tensor.F32, card, 1), s.Zeros(tensor.I64, card, 1)
@@ -135,7 +135,7 @@ func updates(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType, reco
 		s.FillInPlace(rate, rateOf(step))
 		s.FillInPlace(slot, float64(scaler.Slot()))
 		if recorded && step == 1 {
-			graph = errtest.Value(tensor.Record(card, nil, update))(t)
+			graph = testkit.Value(tensor.Record(card, nil, update))(t)
 		}
 		if graph != nil {
 			graph.Replay()

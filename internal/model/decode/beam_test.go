@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const weyl = 0x9E3779B97F4A7C15
@@ -109,7 +108,7 @@ func sequences(seed uint64, vocab, count, longest int) [][]int32 {
 
 func trieOf(t testing.TB, sequences [][]int32) *docid.Trie {
 	t.Helper()
-	return errtest.Value(docid.NewTrie(sequences))(t)
+	return testkit.Value(docid.NewTrie(sequences))(t)
 }
 
 type goldenCase struct {
@@ -147,7 +146,7 @@ func TestSearchEqualsTransformers(t *testing.T) {
 		for _, maxima := range []bool{false, true} {
 			m := &table{seed: c.Seed, vocab: c.Vocab, eosBonus: c.EOS, maxima: maxima}
 			got, err := Search(context.Background(), m, c.Queries, c.beam(t))
-			errtest.None(t, err, c.Name)
+			testkit.None(t, err, c.Name)
 			for q, want := range c.Results {
 				if len(got[q]) != len(want) {
 					t.Errorf("%s: query %d has %d hypotheses, want %d", c.Name, q, len(got[q]), len(want))
@@ -159,7 +158,7 @@ func TestSearchEqualsTransformers(t *testing.T) {
 					}
 				}
 			}
-			valuetest.Is(t, m.widths[0], 1, c.Name)
+			testkit.Is(t, m.widths[0], 1, c.Name)
 		}
 	}
 }
@@ -181,7 +180,7 @@ func TestSearchMistakes(t *testing.T) {
 	} {
 		b := NewBeam(6, nil)
 		c.change(&b)
-		errtest.Says(t, errtest.Of(Search(context.Background(), &table{vocab: 20}, 1, b)), c.want)
+		testkit.ErrSays(t, testkit.Err(Search(context.Background(), &table{vocab: 20}, 1, b)), c.want)
 	}
 	broken := errors.New("no memory")
 	if _, err := Search(context.Background(), &table{vocab: 20, fail: broken}, 1, NewBeam(4, nil)); !errors.Is(err, broken) {

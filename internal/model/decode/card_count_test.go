@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // counted is a session that counts what each of its tokens asks of a card.
@@ -70,7 +69,7 @@ func shape(t *testing.T, layers int64) *seq2seq.Model {
 	t.Helper()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 600, 16, 4, 32, layers, layers, 4
-	m := errtest.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
+	m := testkit.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -105,9 +104,9 @@ func TestCounts(t *testing.T) {
 	got := map[string]map[string]int64{}
 	for name, layers := range map[string]int64{"tiny": 4, "small": 6, "base": 12} {
 		m := shape(t, layers)
-		x := errtest.Value(NewSearcher(m))(t)
+		x := testkit.Value(NewSearcher(m))(t)
 		defer x.Close()
-		errtest.None(t, tensor.Try(func() { errtest.Value(x.card.trie(trie, x))(t) }))
+		testkit.None(t, tensor.Try(func() { testkit.Value(x.card.trie(trie, x))(t) }))
 		for mode, find := range map[string]func(s Stepper) ([][]Hypothesis, error){
 			"beam": func(s Stepper) ([][]Hypothesis, error) { return Search(ctx, s, len(queries), NewBeam(6, nil)) },
 			"trie": func(s Stepper) ([][]Hypothesis, error) { return Search(ctx, s, len(queries), NewBeam(6, trie)) },
@@ -118,9 +117,9 @@ func TestCounts(t *testing.T) {
 			got[name+" "+mode] = oneTransfer(t, name+" "+mode, x, queries, find)[2].Operators
 		}
 		var n fakecard.Counts
-		r := errtest.Value(NewRanker(m, 100, 500))(t)
-		errtest.None(t, tensor.Try(func() {
-			n = fakecard.Count(func() { errtest.Value(r.Rank(ctx, queries, 40, len(queries), nil))(t) })
+		r := testkit.Value(NewRanker(m, 100, 500))(t)
+		testkit.None(t, tensor.Try(func() {
+			n = fakecard.Count(func() { testkit.Value(r.Rank(ctx, queries, 40, len(queries), nil))(t) })
 		}))
 		r.Close()
 		if n.Uploads != 3 || n.Downloads != 1 || n.Syncs != 0 { // inputs, what the decoder's positions need, the token
@@ -136,7 +135,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: kernels %v, want %v (-update writes them)", name, got[name], want[name])
 		}
 	}
-	valuetest.Is(t, len(got), len(want), "counts")
+	testkit.Is(t, len(got), len(want), "counts")
 }
 
 // samples are some whose ends come at different tokens.
@@ -148,7 +147,7 @@ func samples() Sampling {
 func TestPositions(t *testing.T) {
 	g := readGolden(t, "../bart/testdata/beam.json")
 	onCard(t, "../bart/testdata/plain", func(m *seq2seq.Model) {
-		x := errtest.Value(NewSearcher(m))(t)
+		x := testkit.Value(NewSearcher(m))(t)
 		defer x.Close()
 		b := NewBeam(6, nil)
 		b.EOS = int32(m.Vocabulary().EOS)
@@ -159,10 +158,10 @@ func TestPositions(t *testing.T) {
 // oneTransfer is what each token asks of a card, which is a transfer in each direction.
 func oneTransfer(t *testing.T, name string, x *Searcher, queries [][]int32, find func(Stepper) ([][]Hypothesis, error)) (tokens []fakecard.Counts) {
 	t.Helper()
-	errtest.None(t, tensor.Try(func() {
-		c := errtest.Value(start(x, nil, queries, 6))(t)
+	testkit.None(t, tensor.Try(func() {
+		c := testkit.Value(start(x, nil, queries, 6))(t)
 		defer c.close()
-		errtest.Value(find(counted{c, &tokens}))(t)
+		testkit.Value(find(counted{c, &tokens}))(t)
 	}))
 	for i, n := range tokens {
 		if n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { fakecard.Main(m) }
 // onCard calls f with a model on a card.
 func onCard(t testing.TB, folder string, f func(m *seq2seq.Model)) {
 	t.Helper()
-	m := errtest.Value(models.Load(folder, tensor.CUDA(0)))(t)
+	m := testkit.Value(models.Load(folder, tensor.CUDA(0)))(t)
 	defer m.Close()
 	f(m)
 }
@@ -53,8 +53,8 @@ func TestSearchersTogether(t *testing.T) {
 	g := readT5Golden(t)
 	b := NewBeam(6, trieOf(t, g.Identifiers))
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
-		want := errtest.Value(find(context.Background(), m, g.Queries, b, 3, nil))(t)
-		x := errtest.Value(NewSearcher(m))(t)
+		want := testkit.Value(find(context.Background(), m, g.Queries, b, 3, nil))(t)
+		x := testkit.Value(NewSearcher(m))(t)
 		defer x.Close()
 		var all [4][][]Hypothesis
 		var failed [4]error
@@ -107,14 +107,14 @@ func TestOverflowingQuery(t *testing.T) {
 			},
 		} {
 			m.Compute = tensor.F16
-			want := errtest.Value(do([][]int32{queries[0], queries[2]}))(t)
+			want := testkit.Value(do([][]int32{queries[0], queries[2]}))(t)
 			got, err := do(queries)
 			if err != nil || len(got) != 3 || len(got[1]) != 0 || len(got[0]) == 0 {
 				t.Fatalf("%s: %v, %v", name, got, err)
 			}
 			sameHypotheses(t, name, [][]Hypothesis{got[0], got[2]}, want)
 			m.Compute = tensor.BF16
-			errtest.Is(t, errtest.Of(do(queries)), ErrNaN, name)
+			testkit.ErrIs(t, testkit.Err(do(queries)), ErrNaN, name)
 		}
 	})
 }
@@ -122,7 +122,7 @@ func TestOverflowingQuery(t *testing.T) {
 // TestInt8OnCard: a card refuses int8, and says what to ask for.
 func TestInt8OnCard(t *testing.T) {
 	_, err := models.LoadIn("../t5/testdata/v1_0", tensor.CUDA(0), "int8")
-	errtest.Says(t, err, "device cpu")
+	testkit.ErrSays(t, err, "device cpu")
 }
 
 // TestHalfPrecisionTellsTokensApart: scores are float32 in every precision. Of 350 documents no more than three have another
@@ -132,7 +132,7 @@ func TestHalfPrecisionTellsTokensApart(t *testing.T) {
 	g := readT5Golden(t)
 	check := func(m *seq2seq.Model, compute tensor.DType) {
 		m.Compute = compute
-		got := errtest.Value(rank(context.Background(), m, g.Queries, 30, documents, documents, 3))(t)
+		got := testkit.Value(rank(context.Background(), m, g.Queries, 30, documents, documents, 3))(t)
 		equal := 0
 		for _, r := range got {
 			scores := map[float64]bool{}

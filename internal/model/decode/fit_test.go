@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPerQuery: the estimate is no less than what decoding takes at its most, and at
@@ -23,11 +22,11 @@ import (
 func TestPerQuery(t *testing.T) {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 8000, 128, 32, 512, 2, 2, 4
-	m := errtest.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
+	m := testkit.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
 	defer m.Close()
-	x := errtest.Value(NewSearcher(m))(t)
+	x := testkit.Value(NewSearcher(m))(t)
 	defer x.Close()
-	r := errtest.Value(NewRanker(m, 0, c.VocabSize))(t)
+	r := testkit.Value(NewRanker(m, 0, c.VocabSize))(t)
 	defer r.Close()
 	ctx, queries := context.Background(), few(6, 16, 16)
 	trie := trieOf(t, distinct(few(2000, 3, 3)))
@@ -36,17 +35,17 @@ func TestPerQuery(t *testing.T) {
 		load Load
 		run  func() error
 	}{
-		"free":     {Load{Beams: 40, Tokens: 6}, func() error { return errtest.Of(x.Search(ctx, queries, NewBeam(6, nil), 6, nil)) }},
-		"trie":     {Load{Beams: 40, Tokens: 6, Trie: trie}, func() error { return errtest.Of(x.Search(ctx, queries, NewBeam(6, trie), 6, nil)) }},
-		"sampling": {Load{Beams: 8, Tokens: 5, Sorted: true}, func() error { return errtest.Of(x.Sample(ctx, queries, make([]uint64, 6), all, 6, nil)) }},
-		"top k":    {Load{Beams: 8, Tokens: 5}, func() error { return errtest.Of(x.Sample(ctx, queries, make([]uint64, 6), some, 6, nil)) }},
-		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { return errtest.Of(r.Rank(ctx, queries, 40, 6, nil)) }},
+		"free":     {Load{Beams: 40, Tokens: 6}, func() error { return testkit.Err(x.Search(ctx, queries, NewBeam(6, nil), 6, nil)) }},
+		"trie":     {Load{Beams: 40, Tokens: 6, Trie: trie}, func() error { return testkit.Err(x.Search(ctx, queries, NewBeam(6, trie), 6, nil)) }},
+		"sampling": {Load{Beams: 8, Tokens: 5, Sorted: true}, func() error { return testkit.Err(x.Sample(ctx, queries, make([]uint64, 6), all, 6, nil)) }},
+		"top k":    {Load{Beams: 8, Tokens: 5}, func() error { return testkit.Err(x.Sample(ctx, queries, make([]uint64, 6), some, 6, nil)) }},
+		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { return testkit.Err(r.Rank(ctx, queries, 40, 6, nil)) }},
 	} {
 		of.load.Input = 16
 		var n fakecard.Counts
 		var estimate int64
-		errtest.None(t, tensor.Try(func() {
-			n = fakecard.Count(func() { errtest.None(t, of.run()) })
+		testkit.None(t, tensor.Try(func() {
+			n = fakecard.Count(func() { testkit.None(t, of.run()) })
 			estimate = PerQuery(m, of.load)
 		}))
 		t.Logf("%s: %d bytes a query, %d estimated", name, n.Peak/6, estimate)
@@ -71,7 +70,7 @@ func TestFit(t *testing.T) {
 		l := Load{Beams: 40, Tokens: 6, Input: 8}
 		one := PerQuery(m, l)
 		for free, want := range map[int64]int{0: 1, one: 1, 10 * one: 8, 1 << 50: mostBatch} {
-			valuetest.Is(t, Fit(free, m, l), want, free, one)
+			testkit.Is(t, Fit(free, m, l), want, free, one)
 		}
 		if l.Beams = 80; PerQuery(m, l) < one*3/2 {
 			t.Error("twice the beams take as much")
@@ -83,8 +82,8 @@ func TestFit(t *testing.T) {
 func TestAutomaticBatch(t *testing.T) {
 	g := readT5Golden(t)
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
-		got := errtest.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil))(t)
-		want := errtest.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil))(t)
+		got := testkit.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil))(t)
+		want := testkit.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil))(t)
 		sameHypotheses(t, "together", got, want)
 	})
 }

@@ -15,13 +15,12 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func load(t testing.TB, folder string) *seq2seq.Model {
 	t.Helper()
-	m := errtest.Value(models.Load(folder, tensor.CPU))(t)
+	m := testkit.Value(models.Load(folder, tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -80,7 +79,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 				if !strings.HasSuffix(mode, "/full") {
 					b.EarlyStopping = stopping.Heuristic
 				}
-				got := errtest.Value(find(context.Background(), m, g.Queries, b, batch, nil))(t)
+				got := testkit.Value(find(context.Background(), m, g.Queries, b, batch, nil))(t)
 				apart := 0.0
 				for q, want := range g.Results[name+"/"+mode] {
 					if len(got[q]) != len(want) {
@@ -97,7 +96,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 				}
 				t.Logf("%s %s, batches of %d: scores differ by at most %.2g", name, mode, batch, apart)
 			}
-			got := errtest.Value(rank(context.Background(), m, g.Queries, 30, 70, 10, batch))(t)
+			got := testkit.Value(rank(context.Background(), m, g.Queries, 30, 70, 10, batch))(t)
 			for q, want := range g.Results[name+"/atomic"] {
 				for i, w := range want {
 					if r := got[q].Ranking[i]; r.Document != int(w.Tokens[0]) || math.Abs(r.Score-w.Score) > 1e-4 {
@@ -112,12 +111,12 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 func TestT5Leaks(t *testing.T) {
 	m, g := load(t, "../t5/testdata/v1_0"), readT5Golden(t)
 	before := tensor.Live()
-	errtest.None(t, errtest.Of(find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil)))
+	testkit.None(t, testkit.Err(find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 2, func(int) { cancel() }); err == nil {
 		t.Error("a cancelled search went on")
 	}
-	valuetest.Is(t, tensor.Live(), before)
+	testkit.Is(t, tensor.Live(), before)
 }
 
 func TestT5Mistakes(t *testing.T) {
@@ -125,22 +124,22 @@ func TestT5Mistakes(t *testing.T) {
 	ctx := context.Background()
 	query := [][]int32{{5, 1}}
 	for want, err := range map[string]error{
-		"query 1 has no tokens": errtest.Of(find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)),
-		"query 0 has token 100": errtest.Of(rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)),
-		"batches of 0":          errtest.Of(find(ctx, m, query, NewBeam(4, nil), 0, nil)),
-		"was it extended":       errtest.Of(rank(ctx, m, query, 100, 70, 5, 2)),
-		"the 0 best documents":  errtest.Of(rank(ctx, m, query, 30, 70, 0, 2)),
-		"0 beams":               errtest.Of(find(ctx, m, query, Beam{}, 1, nil)),
-		"end with token 1, and the model ends what it writes with token 2": errtest.Of(find(ctx, load(t, "../bart/testdata/plain"), query,
+		"query 1 has no tokens": testkit.Err(find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)),
+		"query 0 has token 100": testkit.Err(rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)),
+		"batches of 0":          testkit.Err(find(ctx, m, query, NewBeam(4, nil), 0, nil)),
+		"was it extended":       testkit.Err(rank(ctx, m, query, 100, 70, 5, 2)),
+		"the 0 best documents":  testkit.Err(rank(ctx, m, query, 30, 70, 0, 2)),
+		"0 beams":               testkit.Err(find(ctx, m, query, Beam{}, 1, nil)),
+		"end with token 1, and the model ends what it writes with token 2": testkit.Err(find(ctx, load(t, "../bart/testdata/plain"), query,
 			NewBeam(6, trieOf(t, readT5Golden(t).Identifiers)), 2, nil)),
-		"end with several tokens": errtest.Of(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{5, 1}, {6, 2}, {7, 1}})), 1, nil)),
-		"token 400":               errtest.Of(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)),
+		"end with several tokens": testkit.Err(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{5, 1}, {6, 2}, {7, 1}})), 1, nil)),
+		"token 400":               testkit.Err(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)),
 	} {
-		errtest.Says(t, err, want)
+		testkit.ErrSays(t, err, want)
 	}
 	got, err := rank(ctx, m, query, 30, 7, 50, 2)
-	errtest.None(t, err, "the 50 best of 7 documents", got)
-	valuetest.Is(t, len(got[0].Ranking), 7, "the 50 best of 7 documents", got)
+	testkit.None(t, err, "the 50 best of 7 documents", got)
+	testkit.Is(t, len(got[0].Ranking), 7, "the 50 best of 7 documents", got)
 	if none, err := find(ctx, m, nil, NewBeam(4, nil), 8, nil); err != nil || len(none) != 0 {
 		t.Errorf("no queries: %v, %v", none, err)
 	}
@@ -152,10 +151,10 @@ func TestHalfOnCPU(t *testing.T) {
 	ctx, g, m := context.Background(), readT5Golden(t), load(t, "../t5/testdata/v1_0")
 	for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trieOf(t, g.Identifiers))} {
 		m.Compute = tensor.F32
-		want := errtest.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
+		want := testkit.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
 		m.Compute = tensor.BF16
 		for _, m.HalfScores = range []bool{false, true} {
-			got := errtest.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
+			got := testkit.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
 			for q := range want {
 				if d := math.Abs(got[q][0].Score - want[q][0].Score); len(got[q]) != len(want[q]) || d > 0.03 || d == 0 {
 					t.Errorf("%s, query %d: %d hypotheses, want %d; the best scores are %g apart", name, q, len(got[q]), len(want[q]), d)
@@ -168,7 +167,7 @@ func TestHalfOnCPU(t *testing.T) {
 			s.FillInPlace(s.Detach(p.Tensor), math.NaN())
 		}
 	})
-	errtest.Is(t, errtest.Of(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)), ErrNaN, "scores that are no numbers")
+	testkit.ErrIs(t, testkit.Err(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)), ErrNaN, "scores that are no numbers")
 }
 
 // TestInt8: a model of each family that computes in int8 finds most of float32's hypotheses, with scores that are near and others, and
@@ -181,8 +180,8 @@ func TestInt8(t *testing.T) {
 		scores := map[string]float64{}
 		common, far := 0, 0.0
 		for _, precision := range []string{"fp32", "int8"} {
-			errtest.None(t, m.SearchIn(precision))
-			found := errtest.Value(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil))(t)
+			testkit.None(t, m.SearchIn(precision))
+			found := testkit.Value(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil))(t)
 			for q, all := range found {
 				for _, h := range all {
 					key := fmt.Sprint(q, h.Tokens)
@@ -199,7 +198,7 @@ func TestInt8(t *testing.T) {
 		}
 		tensortest.Run(t, func(s *tensor.Scope) { s.FillInPlace(s.Detach(m.Param(changed)), math.NaN()) })
 		m.Changed()
-		errtest.Is(t, errtest.Of(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)), ErrNaN, name)
+		testkit.ErrIs(t, testkit.Err(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)), ErrNaN, name)
 	}
 }
 
@@ -213,7 +212,7 @@ func TestSameForAnyBatch(t *testing.T) {
 	for _, c := range [][2]string{{"../t5/testdata/v1_0", "fp32"}, {"../t5/testdata/v1_0", "int8"}, {"../bart/testdata/plain", "fp32"}} {
 		name, g := c[0], readT5Golden(t)
 		m := load(t, name)
-		errtest.None(t, m.SearchIn(c[1]))
+		testkit.None(t, m.SearchIn(c[1]))
 		var queries [][]int32
 		for range 60 {
 			queries = append(queries, g.Queries...)
@@ -225,12 +224,12 @@ func TestSameForAnyBatch(t *testing.T) {
 			for _, batch := range []int{1000, 3} {
 				last := 0
 				got, err := find(context.Background(), m, queries, NewBeam(6, nil), batch, func(done int) {
-					valuetest.That(t, done > last && done <= len(queries), done, "queries are done after", last)
+					testkit.That(t, done > last && done <= len(queries), done, "queries are done after", last)
 					last = done
 				})
-				errtest.None(t, err)
-				of := errtest.Value(rank(context.Background(), m, queries, 30, 70, 10, batch))(t)
-				valuetest.Is(t, last, len(queries))
+				testkit.None(t, err)
+				of := testkit.Value(rank(context.Background(), m, queries, 30, 70, 10, batch))(t)
+				testkit.Is(t, last, len(queries))
 				if found == nil {
 					found, ranked = got, of
 				}

@@ -3,7 +3,7 @@ package decode
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestRank: of hypotheses for one document the first counts, before ranks are given;
@@ -20,8 +20,8 @@ func TestRank(t *testing.T) {
 	got := Rank([]Hypothesis{hypothesis(6, -1), hypothesis(9, -2), hypothesis(5, -3), hypothesis(9, -4), hypothesis(7, -5), hypothesis(6, -6), hypothesis(8, -7)}, find)
 	one, zero, two := Ranked{1, -1, []int32{6, 1}}, Ranked{0, -3, []int32{5, 1}}, Ranked{2, -7, []int32{8, 1}}
 	want := Result{Ranking: []Ranked{one, {-1, -2, []int32{9, 1}}, zero, {-1, -4, []int32{9, 1}}, two}, Invalid: 2}
-	valuetest.Deep(t, got, want)
-	valuetest.Deep(t, got.Valid(), []Ranked{one, zero, two}, "valid")
+	testkit.Deep(t, got, want)
+	testkit.Deep(t, got.Valid(), []Ranked{one, zero, two}, "valid")
 	if none := Rank(nil, find); len(none.Ranking) != 0 || none.Invalid != 0 || len(none.Valid()) != 0 {
 		t.Errorf("of nothing: %+v", none)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSampleModel: samples of T5 and BART are the same in any batch, and their scores are
@@ -16,7 +16,7 @@ func TestSampleModel(t *testing.T) {
 	g := readT5Golden(t)
 	for _, folder := range []string{"../t5/testdata/v1_0", "../bart/testdata/plain"} {
 		m := load(t, folder)
-		x := errtest.Value(NewSearcher(m))(t)
+		x := testkit.Value(NewSearcher(m))(t)
 		keys := make([]uint64, len(g.Queries))
 		for i := range keys {
 			keys[i] = uint64(i)
@@ -37,7 +37,7 @@ func TestSampleModel(t *testing.T) {
 					if v := m.Vocabulary(); v.ForcedEOS != nil || v.ForcedBOS != nil {
 						continue
 					}
-					loss := errtest.Value(m.Loss(seq2seq.Batch{Inputs: g.Queries[q : q+1], Labels: [][]int32{h.Tokens}}))(t)
+					loss := testkit.Value(m.Loss(seq2seq.Batch{Inputs: g.Queries[q : q+1], Labels: [][]int32{h.Tokens}}))(t)
 					if want := -loss * float64(len(h.Tokens)); math.Abs(h.Score-want) > 1e-4 {
 						t.Errorf("%s: query %d, sample %d: score %.6f, want %.6f", folder, q, n, h.Score, want)
 					}

@@ -12,9 +12,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSamplingAgainstTransformers: the tokens that may be drawn, and how often, are those
@@ -41,10 +40,10 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 	for _, r := range golden.Results {
 		o := Sampling{Samples: 1, MaxTokens: 1, TopK: r.TopK, TopP: r.TopP, Temperature: r.Temperature}
 		name := fmt.Sprintf("temperature %v, top_k %d, top_p %v", r.Temperature, r.TopK, r.TopP)
-		got := errtest.Value(o.choices(scores, len(golden.Logits)))(t)
+		got := testkit.Value(o.choices(scores, len(golden.Logits)))(t)
 		for row, want := range r.Rows {
 			sum := got[row].weight(o.Temperature)
-			valuetest.Is(t, len(got[row]), len(want), name, row)
+			testkit.Is(t, len(got[row]), len(want), name, row)
 			ranked := slices.Sorted(maps.Values(want))
 			slices.Reverse(ranked)
 			for i, c := range got[row] {
@@ -63,7 +62,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 				t.Errorf("%s: of %d candidates %d may be drawn, of all %d", name, n, len(kept), len(all))
 			}
 		}
-		whole := errtest.Value(scores.Top(make([]float32, len(golden.Logits)), 1000))(t)
+		whole := testkit.Value(scores.Top(make([]float32, len(golden.Logits)), 1000))(t)
 		for _, c := range whole {
 			for n := 1; n <= len(c); n++ {
 				few(c, n)
@@ -79,7 +78,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 		t.Helper()
 		keys := lists.Map(queries, func(q int) uint64 { return uint64(q) })
 		m := &renamed{table{seed: 3, vocab: 12, eosBonus: 0.5}, queries}
-		return errtest.Value(Sample(context.Background(), m, keys, o))(t)
+		return testkit.Value(Sample(context.Background(), m, keys, o))(t)
 	}
 	all := draw(o, 4, 7, 2)
 	ended, lengths := 0, map[int]bool{}
@@ -111,7 +110,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 			}
 		}
 	}
-	valuetest.That(t, ended != 0 && len(lengths) >= 3, ended, "samples have an end, of", len(lengths), "lengths")
+	testkit.That(t, ended != 0 && len(lengths) >= 3, ended, "samples have an end, of", len(lengths), "lengths")
 	other := o
 	other.Seed++
 	if reflect.DeepEqual(draw(other, 4, 7, 2), all) {
@@ -120,7 +119,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 	o.TopK, o.TopP = 1, 1 // greedy
 	for i, hs := range draw(o, 4, 7, 2) {
 		for _, h := range hs {
-			valuetest.Deep(t, h.Tokens, hs[0].Tokens, i)
+			testkit.Deep(t, h.Tokens, hs[0].Tokens, i)
 		}
 	}
 	bos, eos := int64(5), int64(1)
@@ -144,7 +143,7 @@ func (m *renamed) Step(ctx context.Context, queries []int, tokens, parents []int
 func TestSampleFrequencies(t *testing.T) {
 	m := &table{seed: 8, vocab: 6}
 	const n = 20_000
-	out := errtest.Value(Sample(context.Background(), m, []uint64{0}, Sampling{Samples: n, MaxTokens: 1, TopP: 1, Temperature: 1, Seed: 1, EOS: 1}))(t)
+	out := testkit.Value(Sample(context.Background(), m, []uint64{0}, Sampling{Samples: n, MaxTokens: 1, TopP: 1, Temperature: 1, Seed: 1, EOS: 1}))(t)
 	met := make([]float64, m.vocab)
 	for _, h := range out[0] {
 		met[h.Tokens[0]]++
@@ -171,8 +170,8 @@ func TestSamplingErrors(t *testing.T) {
 	} {
 		o := good
 		change(&o)
-		errtest.Says(t, errtest.Of(Sample(context.Background(), &table{vocab: 3}, []uint64{1}, o)), want)
+		testkit.ErrSays(t, testkit.Err(Sample(context.Background(), &table{vocab: 3}, []uint64{1}, o)), want)
 	}
 	failed := errors.New("the model failed")
-	errtest.Is(t, errtest.Of(Sample(context.Background(), &table{vocab: 3, fail: failed}, []uint64{1}, good)), failed)
+	testkit.ErrIs(t, testkit.Err(Sample(context.Background(), &table{vocab: 3, fail: failed}, []uint64{1}, good)), failed)
 }

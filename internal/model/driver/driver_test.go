@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/nvidia"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // driver is one whose cuInit and cuDeviceGetCount a test writes.
@@ -30,7 +30,7 @@ func TestDriver(t *testing.T) {
 	want := nvidia.Process{CUDA: nvidia.Version{Major: 13, Minor: 0}, Cards: []nvidia.Card{
 		{Name: "first", UUID: "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f", Memory: 7000, Capability: nvidia.Version{Major: 8, Minor: 6}},
 		{Name: "second", UUID: "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f", Memory: 8000, Capability: nvidia.Version{Major: 8, Minor: 6}}}}
-	valuetest.Deep(t, p, want)
+	testkit.Deep(t, p, want)
 }
 
 // TestNoDriver: why a process has no card is said, the variable that hides them included.

@@ -9,18 +9,16 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/nvidia"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // built is a library of that C code: few machines have NVIDIA's.
 func built(t *testing.T, code string) string {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
-	errtest.None(t, err, "a build with cgo needs a C compiler")
+	testkit.None(t, err, "a build with cgo needs a C compiler")
 	source, library := filepath.Join(t.TempDir(), "fake.c"), filepath.Join(t.TempDir(), "libfake.so")
-	filetest.Write(t, source, code)
+	testkit.Write(t, source, code)
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -53,7 +51,7 @@ int nvmlDeviceGetCudaComputeCapability(void *d, int *major, int *minor) { *major
 	want := nvidia.Machine{Driver: "580.95.05", CUDA: nvidia.Version{Major: 13, Minor: 2}, Cards: []nvidia.Card{
 		{Name: "A card", UUID: "GPU-1", Memory: 100, Free: 10, Capability: nvidia.Version{Major: 9, Minor: 1}},
 		{Name: "A card", UUID: "GPU-2", Memory: 100, Free: 20, Capability: nvidia.Version{Major: 9, Minor: 2}}}}
-	valuetest.Deep(t, m, want)
+	testkit.Deep(t, m, want)
 }
 
 // TestNoNVML: each way in which there is no card says why.

@@ -21,10 +21,8 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/ranking/search"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var cards = []search.Card{{Title: "A", Text: "a"}, {Title: "B", Text: "b"}, {Title: "C", Text: "c"}, {Title: "D", Text: "d"}, {Title: "E", Text: "e"}}
@@ -35,7 +33,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {
 	dir := t.TempDir()
 	write := func(name string, b []byte) string {
 		path := filepath.Join(dir, name)
-		filetest.Write(t, path, b)
+		testkit.Write(t, path, b)
 		return path
 	}
 	f := search.Files{
@@ -46,37 +44,37 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {
 	names := []string{"0", "1", "2", "3", "4"}
 	c := t5.Defaults()
 	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 16, 8, 32, 1, 1, 2
-	m := errtest.Value(seq2seq.Init(c, 7, tensor.CPU))(t)
+	m := testkit.Value(seq2seq.Init(c, 7, tensor.CPU))(t)
 	defer m.Close()
 	var ids *docid.Set
 	if kind == docid.KindAtomic {
-		ids = errtest.Value(docid.Atomic(names, int32(c.VocabSize)))(t)
-		errtest.None(t, m.Extend(int64(len(names)), 8))
+		ids = testkit.Value(docid.Atomic(names, int32(c.VocabSize)))(t)
+		testkit.None(t, m.Extend(int64(len(names)), 8))
 	} else {
-		tok := errtest.Value(subword.LoadT5(f.Tokenizer))(t)
+		tok := testkit.Value(subword.LoadT5(f.Tokenizer))(t)
 		defer tok.Close()
-		ids = errtest.Value(docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch))(t)
+		ids = testkit.Value(docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch))(t)
 	}
-	errtest.None(t, m.Save(f.Model))
-	settings := errtest.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 8, MaxQuery: 9, QueryPrefix: "query:", Lowercase: lowercase}))(t)
-	errtest.None(t, settings.Write(f.Model))
-	w := errtest.Value(os.Create(f.IDs))(t)
+	testkit.None(t, m.Save(f.Model))
+	settings := testkit.Value(retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 8, MaxQuery: 9, QueryPrefix: "query:", Lowercase: lowercase}))(t)
+	testkit.None(t, settings.Write(f.Model))
+	w := testkit.Value(os.Create(f.IDs))(t)
 	defer w.Close()
-	errtest.None(t, ids.Write(w))
+	testkit.None(t, ids.Write(w))
 	return f
 }
 
 func open(t *testing.T, f search.Files, o search.Options) *Engine {
 	t.Helper()
-	e := errtest.Value(Open(t.Context(), f, len(cards), o))(t)
-	t.Cleanup(func() { errtest.None(t, e.Close()) })
+	e := testkit.Value(Open(t.Context(), f, len(cards), o))(t)
+	t.Cleanup(func() { testkit.None(t, e.Close()) })
 	return e
 }
 
 func ask(t *testing.T, e *Engine, k int, queries ...string) []search.Answer {
 	t.Helper()
-	a := errtest.Value(e.Search(context.Background(), queries, k))(t)
-	errtest.None(t, search.Fill(a, cards))
+	a := testkit.Value(e.Search(context.Background(), queries, k))(t)
+	testkit.None(t, search.Fill(a, cards))
 	return a
 }
 
@@ -84,7 +82,7 @@ func ask(t *testing.T, e *Engine, k int, queries ...string) []search.Answer {
 func TestAtomic(t *testing.T) {
 	e := open(t, collection(t, docid.KindAtomic, false), search.Options{Beams: 40, Device: "cpu"})
 	want := search.About{Identifiers: "atomic", Documents: 5, Decoding: search.Exhaustive, Beams: 40, Device: "cpu", Precision: "fp32"}
-	valuetest.Is(t, e.About(), want)
+	testkit.Is(t, e.About(), want)
 	for _, a := range ask(t, e, 40, "who sings", "who is a queen") {
 		sum, seen := 0.0, map[string]bool{}
 		for i, h := range a.Hits {
@@ -94,8 +92,8 @@ func TestAtomic(t *testing.T) {
 			if math.Abs(h.Probability-math.Exp(h.Score)) > 1e-12 {
 				t.Errorf("probability %v with score %v", h.Probability, h.Score)
 			}
-			valuetest.Is(t, h.Title, string(rune('A'+h.Document[0]-'0')), h, h.Document)
-			valuetest.Is(t, h.Identifier, "<doc_"+h.Document+">", h, h.Document)
+			testkit.Is(t, h.Title, string(rune('A'+h.Document[0]-'0')), h, h.Document)
+			testkit.Is(t, h.Identifier, "<doc_"+h.Document+">", h, h.Document)
 			sum += h.Probability
 			seen[h.Document] = true
 		}
@@ -131,13 +129,13 @@ func TestPrecision(t *testing.T) {
 // A constrained search names documents only; a smaller k is the beginning.
 func TestConstrained(t *testing.T) {
 	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 40, Device: "auto"})
-	valuetest.Is(t, e.About().Decoding, search.Constrained, "decoding")
+	testkit.Is(t, e.About().Decoding, search.Constrained, "decoding")
 	all := ask(t, e, 40, "who sings baby love", "x")
 	if len(all[0].Hits) != 5 || all[0].Invalid != 0 {
 		t.Fatalf("%d hits and %d invalid; all 5 identifiers fit 40 beams", len(all[0].Hits), all[0].Invalid)
 	}
 	for i, a := range ask(t, e, 2, "who sings baby love", "x") {
-		valuetest.Deep(t, a.Hits, all[i].Hits[:2], "2 of them")
+		testkit.Deep(t, a.Hits, all[i].Hits[:2], "2 of them")
 	}
 	for _, h := range all[0].Hits {
 		// Score is per token, and an identifier below 1000 has at least a digit and </s>.
@@ -150,7 +148,7 @@ func TestConstrained(t *testing.T) {
 // A random model without constraint names no document, and says so.
 func TestUnconstrained(t *testing.T) {
 	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
-	valuetest.Is(t, e.About().Decoding, search.Unconstrained, "decoding")
+	testkit.Is(t, e.About().Decoding, search.Unconstrained, "decoding")
 	if a := ask(t, e, 4, "who sings")[0]; a.Invalid+len(a.Hits) != 4 || a.Invalid == 0 {
 		t.Errorf("%d hits, %d invalid of 4 hypotheses", len(a.Hits), a.Invalid)
 	}
@@ -174,9 +172,9 @@ func TestSettings(t *testing.T) {
 		t.Errorf("of 9 tokens, 2 of them the prefix: %+v and %+v", seven, eight)
 	}
 	f := collection(t, docid.KindNaive, true)
-	s := errtest.Value(retrieve.ReadSettings(f.Model))(t)
+	s := testkit.Value(retrieve.ReadSettings(f.Model))(t)
 	s.Search = retrieve.Search{EarlyStopping: stopping.Never, Validity: retrieve.ByText}
-	errtest.None(t, s.Write(f.Model))
+	testkit.None(t, s.Write(f.Model))
 	e := open(t, f, search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
 	if a := ask(t, e, 4, query)[0]; e.options.Search != s.Search || a.Invalid+len(a.Hits) > 4 {
 		t.Errorf("searched by %+v, trained by %+v: %+v", e.options.Search, s.Search, a)
@@ -224,23 +222,23 @@ func TestOpenErrors(t *testing.T) {
 		"precision":         {atomic, search.Options{Beams: 1, Device: "cpu", Precision: "int4"}, `"int4"`},
 		"device":            {atomic, search.Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
 	} {
-		errtest.Says(t, errtest.Of(Open(t.Context(), c.files, len(cards), c.options)), c.want)
+		testkit.ErrSays(t, testkit.Err(Open(t.Context(), c.files, len(cards), c.options)), c.want)
 	}
-	errtest.Says(t, errtest.Of(Open(t.Context(), atomic, 4, options)), "document 4 of ids is not in the texts")
+	testkit.ErrSays(t, testkit.Err(Open(t.Context(), atomic, 4, options)), "document 4 of ids is not in the texts")
 	e := open(t, atomic, options)
 	for _, k := range []int{0, 41} {
-		errtest.Some(t, errtest.Of(e.Search(context.Background(), []string{"x"}, k)), k)
+		testkit.Some(t, testkit.Err(e.Search(context.Background(), []string{"x"}, k)), k)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	errtest.Some(t, errtest.Of(e.Search(ctx, []string{"x"}, 1)), "a cancelled search gives no error")
+	testkit.Some(t, testkit.Err(e.Search(ctx, []string{"x"}, 1)), "a cancelled search gives no error")
 }
 
 func onlySettings(t *testing.T, ids string) string {
 	t.Helper()
-	set := errtest.Value(readIDs(ids))(t)
-	settings := errtest.Value(retrieve.SettingsFor(set, retrieve.Inputs{MaxInput: 8, MaxQuery: 8}))(t)
+	set := testkit.Value(readIDs(ids))(t)
+	settings := testkit.Value(retrieve.SettingsFor(set, retrieve.Inputs{MaxInput: 8, MaxQuery: 8}))(t)
 	dir := t.TempDir()
-	errtest.None(t, settings.Write(dir))
+	testkit.None(t, settings.Write(dir))
 	return dir
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -19,7 +19,7 @@ func TestExplain(t *testing.T) {
 	}
 	full := Explain(of("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 16.00 GiB of which 1.00 GiB is free. " +
 		"Process 12 has 5.00 GiB memory in use. Including non-PyTorch memory, this process has 10.00 GiB memory in use. Of the allocated memory"))
-	valuetest.That(t, step.IsPermanent(full) && !step.IsPoisoned(full), full)
+	testkit.That(t, step.IsPermanent(full) && !step.IsPoisoned(full), full)
 	for _, says := range []string{"update 7: tensor: Linear(F16[8 4])", "2.0 GiB more were requested", "the card has 16 GiB", "1.0 GiB were free",
 		"this process had 10 GiB", "other programs had 5.0 GiB", "accumulate = 2", "checkpoint_activations = true", "precision = ", "smaller batch", "A retry would fail the same way"} {
 		if !strings.Contains(full.Error(), says) {
@@ -39,6 +39,6 @@ func TestExplain(t *testing.T) {
 		t.Error(none)
 	}
 	for _, same := range []error{nil, errors.New("CUDA error: of somebody who only says so"), of("mat1 and mat2 shapes cannot be multiplied"), step.Permanent(of("CUDA error: invalid argument"))} {
-		valuetest.Is(t, Explain(same), same)
+		testkit.Is(t, Explain(same), same)
 	}
 }

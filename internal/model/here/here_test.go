@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -19,8 +19,8 @@ func TestMain(m *testing.M) { fakecard.Main(m) }
 // is not there is an error.
 func TestOf(t *testing.T) {
 	for name, want := range map[string]tensor.Device{"cpu": tensor.CPU, "auto": tensor.CUDA(0), "cuda": tensor.CUDA(0), "cuda:0": tensor.CUDA(0)} {
-		valuetest.Of(t, want, name)(Of(t.Context(), name))
-		valuetest.Of(t, tensor.CPU, name)(Of(device.Give(t.Context(), "cpu"), name))
+		testkit.Of(t, want, name)(Of(t.Context(), name))
+		testkit.Of(t, tensor.CPU, name)(Of(device.Give(t.Context(), "cpu"), name))
 	}
 	if _, err := Of(t.Context(), "cuda:1"); err == nil || !step.IsPermanent(err) || !strings.Contains(err.Error(), "cuda:1") {
 		t.Error(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const vocabulary = 24
@@ -26,10 +26,10 @@ func model(t *testing.T, documents int64) *seq2seq.Model {
 	t.Helper()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = vocabulary, 16, 8, 32, 1, 2, 2
-	m := errtest.Value(seq2seq.Init(c, 3, tensor.CPU))(t)
+	m := testkit.Value(seq2seq.Init(c, 3, tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	if documents > 0 {
-		errtest.None(t, m.Extend(documents, 5))
+		testkit.None(t, m.Extend(documents, 5))
 	}
 	return m
 }
@@ -67,19 +67,19 @@ func pairs() *docid.Set {
 
 func index(t *testing.T, m *seq2seq.Model, ids *docid.Set) *Index {
 	t.Helper()
-	c := errtest.Value(NewCatalog(ids, nil))(t)
-	return errtest.Value(New(m, c))(t)
+	c := testkit.Value(NewCatalog(ids, nil))(t)
+	return testkit.Value(New(m, c))(t)
 }
 
 func find(t *testing.T, x *Index, queries [][]int32, o retrieve.Options) []decode.Result {
 	t.Helper()
-	return errtest.Value(x.Search(context.Background(), queries, o, nil))(t)
+	return testkit.Value(x.Search(context.Background(), queries, o, nil))(t)
 }
 
 // meanLogProb is the teacher-forced log-probability of tokens, by their number.
 func meanLogProb(t *testing.T, m *seq2seq.Model, query, tokens []int32) float64 {
 	t.Helper()
-	loss := errtest.Value(m.Loss(seq2seq.Batch{Inputs: [][]int32{query}, Labels: [][]int32{tokens}}))(t)
+	loss := testkit.Value(m.Loss(seq2seq.Batch{Inputs: [][]int32{query}, Labels: [][]int32{tokens}}))(t)
 	return -loss
 }
 
@@ -248,7 +248,7 @@ func TestCatalogErrors(t *testing.T) {
 		{sequences(docid.KindNaive, []int32{7}, []int32{7, 1}), "is a prefix of"},
 		{sequences(docid.KindNaive, nil), "sequence 0 is empty"},
 	} {
-		errtest.Says(t, errtest.Of(NewCatalog(c.ids, nil)), c.want)
+		testkit.ErrSays(t, testkit.Err(NewCatalog(c.ids, nil)), c.want)
 	}
 }
 
@@ -263,13 +263,13 @@ func TestSearchErrors(t *testing.T) {
 	} {
 		o := retrieve.Default()
 		change(&o)
-		errtest.Says(t, errtest.Of(x.Search(context.Background(), queries, o, nil)), want)
+		testkit.ErrSays(t, testkit.Err(x.Search(context.Background(), queries, o, nil)), want)
 	}
 	for want, q := range map[string][]int32{"query 1 has no tokens": {}, "query 1 has token 24": {24, 1}, "query 1 has token -1": {-1}} {
-		errtest.Says(t, errtest.Of(x.Search(context.Background(), [][]int32{{5, 1}, q}, retrieve.Default(), nil)), want)
+		testkit.ErrSays(t, testkit.Err(x.Search(context.Background(), [][]int32{{5, 1}, q}, retrieve.Default(), nil)), want)
 	}
-	c := errtest.Value(NewCatalog(atomic(15, vocabulary), nil))(t)
-	errtest.Says(t, errtest.Of(New(m, c)), "was it extended for this collection?")
+	c := testkit.Value(NewCatalog(atomic(15, vocabulary), nil))(t)
+	testkit.ErrSays(t, testkit.Err(New(m, c)), "was it extended for this collection?")
 	ctx, cancel := context.WithCancel(context.Background())
 	o := retrieve.Default()
 	o.Batch = 1

@@ -12,10 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // weights are the tensors of a file, in its order.
@@ -24,9 +22,9 @@ type weights []safetensors.Source
 func readWeights(t *testing.T, path string) (all weights) {
 	t.Helper()
 	data := goldens.Text(t, path)
-	f := errtest.Value(safetensors.Open(bytes.NewReader(data), int64(len(data))))(t)
+	f := testkit.Value(safetensors.Open(bytes.NewReader(data), int64(len(data))))(t)
 	for _, info := range f.Tensors {
-		text := errtest.Value(io.ReadAll(f.Open(info)))(t)
+		text := testkit.Value(io.ReadAll(f.Open(info)))(t)
 		all = append(all, source(info.Name, info.DType, info.Shape, text))
 	}
 	return all
@@ -114,20 +112,20 @@ func TestEveryTensorIsAccountedFor(t *testing.T) {
 			all = c.change(all)
 		}
 		var data bytes.Buffer
-		errtest.None(t, safetensors.Write(&data, nil, all))
-		filetest.Write(t, filepath.Join(folder, "model.safetensors"), data.Bytes())
-		filetest.Write(t, filepath.Join(folder, "config.json"), config)
+		testkit.None(t, safetensors.Write(&data, nil, all))
+		testkit.Write(t, filepath.Join(folder, "model.safetensors"), data.Bytes())
+		testkit.Write(t, filepath.Join(folder, "config.json"), config)
 		checked, err := Check(folder)
 		loaded, failed := load(folder, checked.Encoder || strings.HasPrefix(name, "BERT"))
 		if c.fails != "" {
-			errtest.Says(t, err, c.fails)
-			errtest.Says(t, failed, c.fails)
+			testkit.ErrSays(t, err, c.fails)
+			testkit.ErrSays(t, failed, c.fails)
 			continue
 		}
-		valuetest.That(t, err == nil && failed == nil, name, err, failed)
+		testkit.That(t, err == nil && failed == nil, name, err, failed)
 		for _, unused := range [][]string{checked.Unused, loaded} {
 			added := slices.DeleteFunc(slices.Clone(unused), func(of string) bool { return slices.Contains(before, of) })
-			valuetest.Deep(t, added, c.unused, name, unused)
+			testkit.Deep(t, added, c.unused, name, unused)
 		}
 	}
 }
@@ -157,9 +155,9 @@ func TestFollows(t *testing.T) {
 	folder := t.TempDir()
 	config := strings.Replace(string(goldens.Text(t, "../t5/testdata/mt5/config.json")), `"tie_word_embeddings": false`, `"tie_word_embeddings": true`, 1)
 	var data bytes.Buffer
-	errtest.None(t, safetensors.Write(&data, nil, readWeights(t, "../t5/testdata/mt5/model.safetensors").without("lm_head.weight")))
-	filetest.Write(t, filepath.Join(folder, "config.json"), []byte(config))
-	filetest.Write(t, filepath.Join(folder, "model.safetensors"), data.Bytes())
+	testkit.None(t, safetensors.Write(&data, nil, readWeights(t, "../t5/testdata/mt5/model.safetensors").without("lm_head.weight")))
+	testkit.Write(t, filepath.Join(folder, "config.json"), []byte(config))
+	testkit.Write(t, filepath.Join(folder, "model.safetensors"), data.Bytes())
 	if got, err := Check(folder); err != nil || len(got.Follows) != 1 || !strings.Contains(got.Follows[0], "5.24.0 scales no mT5's") {
 		t.Errorf("a tied mT5: %q, %v", got.Follows, err)
 	}

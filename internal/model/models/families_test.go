@@ -18,9 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // All three files of a checkpoint that transformers wrote are the same model, and so are names
@@ -43,13 +41,13 @@ func TestFilesRoundTrip(t *testing.T) {
 		config := goldens.Text(t, place(name, seq2seq.ConfigFile))
 		with := func(file string, weights []byte) *seq2seq.Model {
 			folder := t.TempDir()
-			filetest.Write(t, filepath.Join(folder, seq2seq.ConfigFile), config)
-			filetest.Write(t, filepath.Join(folder, file), weights)
+			testkit.Write(t, filepath.Join(folder, seq2seq.ConfigFile), config)
+			testkit.Write(t, filepath.Join(folder, file), weights)
 			return model(t, folder)
 		}
 		if strings.HasPrefix(name, "t5") {
 			for _, file := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
-				same(name+"/"+file, with("pytorch_model.bin", errtest.Value(os.ReadFile(place(name, file)))(t)))
+				same(name+"/"+file, with("pytorch_model.bin", testkit.Value(os.ReadFile(place(name, file)))(t)))
 			}
 		}
 		var bare bytes.Buffer
@@ -60,16 +58,16 @@ func TestFilesRoundTrip(t *testing.T) {
 					named = append(named, checkpoint.Named{Name: strings.TrimPrefix(s.Name, "model."), Tensor: want.Param(s.Name)})
 				}
 			}
-			errtest.None(t, checkpoint.Write(&bare, nil, named))
+			testkit.None(t, checkpoint.Write(&bare, nil, named))
 		})
 		same(name+" with other names", with(seq2seq.WeightsFile, bare.Bytes()))
 		folder := filepath.Join(t.TempDir(), "new")
 		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
 			folder = filepath.Join(kept, name)
 		}
-		errtest.None(t, want.Save(folder))
+		testkit.None(t, want.Save(folder))
 		same(name+" saved", model(t, folder))
-		as := errtest.Value(seq2seq.LoadAs(folder, want.Config, tensor.CPU))(t)
+		as := testkit.Value(seq2seq.LoadAs(folder, want.Config, tensor.CPU))(t)
 		t.Cleanup(as.Close)
 		same(name+" saved, of the configuration", as)
 		if files, err := os.ReadDir(folder); err != nil || len(files) != 2 {
@@ -77,7 +75,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		}
 	}
 	var saved map[string]any
-	text := errtest.Value(json.Marshal(model(t, "t5/v1_0").Config))(t)
+	text := testkit.Value(json.Marshal(model(t, "t5/v1_0").Config))(t)
 	if json.Unmarshal(text, &saved) != nil || saved["model_type"] != "t5" || saved["d_ff"] != 32.0 || saved["n_positions"] != 512.0 {
 		t.Errorf("config %s", text)
 	}
@@ -86,10 +84,10 @@ func TestFilesRoundTrip(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	m, b := model(t, "t5/v1_0"), model(t, "bart/plain")
 	live := tensor.Live()
-	loss := func(b seq2seq.Batch) error { return errtest.Of(m.Loss(b)) }
+	loss := func(b seq2seq.Batch) error { return testkit.Err(m.Loss(b)) }
 	one := [][]int32{{5, 1}}
 	read := func(name, change, to string, cut int) error {
-		data := errtest.Value(os.ReadFile(place(name, seq2seq.WeightsFile)))(t)
+		data := testkit.Value(os.ReadFile(place(name, seq2seq.WeightsFile)))(t)
 		text := strings.Replace(string(goldens.Text(t, place(name, seq2seq.ConfigFile))), change, to, 1)
 		return openFolder(t, []byte(text), data[:len(data)-cut])
 	}
@@ -115,8 +113,8 @@ func TestMistakes(t *testing.T) {
 		"d_model is -1":                     read(t5, `"d_model": 16`, `"d_model": -1`, 0),
 		"config.json":                       read(t5, `{`, `[`, 0),
 		"config.json: it is null":           openFolder(t, []byte("null"), nil),
-		"no such file":                      errtest.Of(Load(t.TempDir(), tensor.CPU)),
-		"more than 64 tokens":               errtest.Of(b.Loss(long)),
+		"no such file":                      testkit.Err(Load(t.TempDir(), tensor.CPU)),
+		"more than 64 tokens":               testkit.Err(b.Loss(long)),
 		`model_type is "marian"`:            read(bart, `"bart"`, `"marian"`, 0),
 		"config: d_model is -1":             read(bart, `"d_model": 24`, `"d_model": -1`, 0),
 		"not a multiple of 3 heads":         read(bart, `"d_model": 24`, `"d_model": 25`, 0),
@@ -128,11 +126,11 @@ func TestMistakes(t *testing.T) {
 		"tie_word_embeddings":               read(bart, `"vocab_size"`, `"tie_word_embeddings": false, "vocab_size"`, 0),
 		"disk full":                         m.WriteWeights(full{}),
 	} {
-		errtest.Says(t, err, want)
+		testkit.ErrSays(t, err, want)
 	}
-	valuetest.Is(t, tensor.Live(), live, "tensors leaked by failures")
+	testkit.Is(t, tensor.Live(), live, "tensors leaked by failures")
 	folder := filepath.Join(t.TempDir(), "file")
-	filetest.Write(t, folder, "")
+	testkit.Write(t, folder, "")
 	if m.Save(folder) == nil {
 		t.Error("saved into a file")
 	}
@@ -140,9 +138,9 @@ func TestMistakes(t *testing.T) {
 		s.CopyInPlace(b.Param("final_logits_bias"), s.Full(1, tensor.F32, tensor.CPU, 1, 100))
 	})
 	folder = t.TempDir()
-	errtest.None(t, b.Save(folder))
-	errtest.Says(t, errtest.Of(Load(folder, tensor.CPU)), `"final_logits_bias" is not 0`)
-	errtest.Says(t, errtest.Of(Check(folder)), `model.safetensors: tensor "final_logits_bias" is not 0`)
+	testkit.None(t, b.Save(folder))
+	testkit.ErrSays(t, testkit.Err(Load(folder, tensor.CPU)), `"final_logits_bias" is not 0`)
+	testkit.ErrSays(t, testkit.Err(Check(folder)), `model.safetensors: tensor "final_logits_bias" is not 0`)
 }
 
 // full fails as a full disk does.
@@ -156,10 +154,10 @@ var _ io.Writer = full{}
 // embedding's, to which the gradients of tokens are added.
 func TestBF16(t *testing.T) {
 	m, b := model(t, "t5/v1_0"), batch(t, "t5")
-	want := errtest.Value(m.Loss(b))(t)
+	want := testkit.Value(m.Loss(b))(t)
 	m.Compute = tensor.BF16
 	got, err := m.Loss(b)
-	valuetest.That(t, err == nil && math.Abs(got-want) <= 0.05*want, "loss", got, "in bf16", want, "in fp32", err)
+	testkit.That(t, err == nil && math.Abs(got-want) <= 0.05*want, "loss", got, "in bf16", want, "in fp32", err)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		loss, grads := m.Gradients(s, m.Prepare(b), &tensor.RNG{Seed: 1}, seq2seq.Scale{})
 		products := map[string]bool{}
@@ -182,9 +180,9 @@ func openFolder(t *testing.T, config, weights []byte) error {
 	t.Helper()
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{seq2seq.ConfigFile: config, seq2seq.WeightsFile: weights} {
-		filetest.Write(t, filepath.Join(dir, name), b)
+		testkit.Write(t, filepath.Join(dir, name), b)
 	}
-	err := errtest.Of(Load(dir, tensor.CPU))
+	err := testkit.Err(Load(dir, tensor.CPU))
 	if err != nil && !strings.HasPrefix(err.Error(), dir) {
 		t.Errorf("%v does not say where", err)
 	}
@@ -202,7 +200,7 @@ func TestParameterCounts(t *testing.T) {
 		config seq2seq.Config
 		want   int64
 	}{{tiny, 15_570_688}, {t5.Defaults(), 60_506_624}, {base, 222_903_552}, {other, 139_420_416}, {bart.Defaults(), 406_291_456}} {
-		valuetest.Is(t, seq2seq.ParameterCount(c.config), c.want, c.config)
+		testkit.Is(t, seq2seq.ParameterCount(c.config), c.want, c.config)
 	}
 	// NOTE the paper's 44M, 116M and 304M of atomic models (figure "model scaling": 44.1,
 	// 116.2, 304.2) are the models' nominal 16M, 60M and 220M and a row per document of
@@ -226,7 +224,7 @@ func TestInit(t *testing.T) {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 50, 16, 8, 32, 2, 2, 2
 	initial := func(seed uint64) *seq2seq.Model {
-		m := errtest.Value(seq2seq.Init(c, seed, tensor.CPU))(t)
+		m := testkit.Value(seq2seq.Init(c, seed, tensor.CPU))(t)
 		t.Cleanup(m.Close)
 		return m
 	}
@@ -268,7 +266,7 @@ func TestExtend(t *testing.T) {
 			c.InitializerFactor = 0.1 // which new rows do not follow
 			m.Config = c
 		}
-		errtest.None(t, m.Extend(50, 3))
+		testkit.None(t, m.Extend(50, 3))
 		// As transformers 4.44.1: N(0, 1); an untied head U(±1/4), of deviation 0.144; BART's N(0, init_std²).
 		for matrix, want := range map[string][2]float64{"shared.weight": {1, 5}, "lm_head.weight": {0.144, 0.25}, "model.shared.weight": {0.02, 0.1}} {
 			if m.Param(matrix) == nil {
@@ -301,6 +299,6 @@ func TestExtend(t *testing.T) {
 				t.Errorf("%s: scores of a range differ by %g", name, d)
 			}
 		})
-		errtest.Some(t, m.Extend(0, 1), "an extension by 0 was accepted")
+		testkit.Some(t, m.Extend(0, 1), "an extension by 0 was accepted")
 	}
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // The goldens are transformers 4.44.1's (tools/golden/t5.py and bart.py).
@@ -40,7 +39,7 @@ func model(t testing.TB, name string) *seq2seq.Model {
 	if !filepath.IsAbs(name) {
 		name = place(name)
 	}
-	m := errtest.Value(Load(name, tensor.CPU))(t)
+	m := testkit.Value(Load(name, tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -61,7 +60,7 @@ type golden struct {
 func open(t testing.TB, name string) golden {
 	t.Helper()
 	data := goldens.Text(t, place(name, "golden.safetensors"))
-	return golden{t, errtest.Value(safetensors.Open(bytes.NewReader(data), int64(len(data))))(t)}
+	return golden{t, testkit.Value(safetensors.Open(bytes.NewReader(data), int64(len(data))))(t)}
 }
 
 func (g golden) values(name string) []float32 {
@@ -73,7 +72,7 @@ func (g golden) values(name string) []float32 {
 	info := g.f.Tensors[i]
 	var v []float32
 	tensortest.Run(g.t, func(s *tensor.Scope) {
-		v = errtest.Value(s.Read(g.f.Open(info), tensor.F32, tensor.CPU, info.Shape...))(g.t).Float32s()
+		v = testkit.Value(s.Read(g.f.Open(info), tensor.F32, tensor.CPU, info.Shape...))(g.t).Float32s()
 	})
 	return v
 }
@@ -141,7 +140,7 @@ func TestUpdatesAreTransformers(t *testing.T) {
 		m, b, g := model(t, name), batch(t, name), open(t, name)
 		options := optimizer.AdafactorDefaults()
 		options.ScaleParameter = false // as in tools/golden/bart.py
-		o := errtest.Value(optimizer.NewAdafactor(m.Params(), options))(t)
+		o := testkit.Value(optimizer.NewAdafactor(m.Params(), options))(t)
 		defer o.Close()
 		tensortest.Run(t, func(s *tensor.Scope) {
 			for range 2 {
@@ -166,7 +165,7 @@ func TestUpdatesAreTransformers(t *testing.T) {
 func TestIgnoredLabels(t *testing.T) {
 	m, b := model(t, "t5/v1_0"), batch(t, "t5")
 	whole := func(labels []int32) float64 {
-		return errtest.Value(m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}}))(t)
+		return testkit.Value(m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}}))(t)
 	}
 	got, sum := whole([]int32{5, seq2seq.Ignore, 7}), 0.0
 	err := tensor.Run(func(s *tensor.Scope) {
@@ -174,7 +173,7 @@ func TestIgnoredLabels(t *testing.T) {
 		p := s.LogSoftmax(logits, -1, tensor.F32).Float32s()
 		sum = -float64(p[5]) - float64(p[2*100+7])
 	})
-	valuetest.That(t, err == nil && math.Abs(got-sum/2) <= 1e-5, "loss", got, "want", sum/2, err)
+	testkit.That(t, err == nil && math.Abs(got-sum/2) <= 1e-5, "loss", got, "want", sum/2, err)
 }
 
 func TestBuckets(t *testing.T) {
@@ -183,7 +182,7 @@ func TestBuckets(t *testing.T) {
 	for name, want := range tables {
 		var buckets, most int64
 		var both bool
-		errtest.None(t, errtest.Of(fmt.Sscan(name, &buckets, &most, &both)))
+		testkit.None(t, testkit.Err(fmt.Sscan(name, &buckets, &most, &both)))
 		for i, w := range want {
 			if got := (tensor.Buckets{Number: buckets, MaxDistance: most, Both: both}).Of(int64(i) - 300); got != w {
 				t.Errorf("%s: distance %d is in bucket %d, want %d", name, i-300, got, w)
@@ -225,10 +224,10 @@ func TestStepsAreTheWhole(t *testing.T) {
 			states = c.Step(s, []int32{8, 4})
 			check(1, 3, states, 0)
 			check(0, 3, states, 1)
-			valuetest.Is(t, c.Rows(), 2, "rows")
+			testkit.Is(t, c.Rows(), 2, "rows")
 		})
 	}
-	errtest.Says(t, tensor.Run(func(s *tensor.Scope) {
+	testkit.ErrSays(t, tensor.Run(func(s *tensor.Scope) {
 		m := model(t, "t5/v1_0")
 		c := m.NewCache(m.Encode(s, [][]int32{{5, 1}}, nil), 1)
 		defer c.Close()

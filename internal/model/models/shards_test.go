@@ -14,9 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Weights in bfloat16 in several files are read, as transformers reads them to float32.
@@ -34,7 +32,7 @@ func TestShardsAreTransformers(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {
 		t.Errorf("the model is float32, its configuration says %s, %v", text, err)
 	}
-	errtest.None(t, errtest.Of(Check(place("t5/sharded"))))
+	testkit.None(t, testkit.Err(Check(place("t5/sharded"))))
 }
 
 // TestSavedAgain: a folder of transformers 5 is written as transformers 4 and 5 read it alike, in float32, and read back.
@@ -52,12 +50,12 @@ func TestSavedAgain(t *testing.T) {
 		if err == nil {
 			err = m.Save(folder)
 		}
-		errtest.None(t, err)
+		testkit.None(t, err)
 		fields := regexp.MustCompile(`"(dtype|torch_dtype|scale_decoder_outputs|tie_word_embeddings)":[^,}]*`).FindAllString(string(text), -1)
 		slices.Sort(fields)
-		valuetest.Is(t, strings.Join(fields, " "), want, name)
-		again := errtest.Value(Load(folder, tensor.CPU))(t)
-		as := errtest.Value(seq2seq.LoadAs(folder, m.Config, tensor.CPU))(t)
+		testkit.Is(t, strings.Join(fields, " "), want, name)
+		again := testkit.Value(Load(folder, tensor.CPU))(t)
+		as := testkit.Value(seq2seq.LoadAs(folder, m.Config, tensor.CPU))(t)
 		for _, other := range []*seq2seq.Model{again, as} {
 			tensortest.Run(t, func(s *tensor.Scope) {
 				if d, _ := apart(t, name, other.ForcedLogits(s, b).Float32s(), m.ForcedLogits(s, b).Float32s()); d != 0 {
@@ -93,12 +91,12 @@ func TestShardMistakes(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, index), text, 0o644)
 			}
-			errtest.None(t, err)
+			testkit.None(t, err)
 		}
 	}
 	write := func(name, text string) func(string) {
 		return func(folder string) {
-			filetest.Write(t, filepath.Join(folder, name), text)
+			testkit.Write(t, filepath.Join(folder, name), text)
 		}
 	}
 	for want, change := range map[string]func(folder string){
@@ -113,7 +111,7 @@ func TestShardMistakes(t *testing.T) {
 		`in model-0000`:                 write("config.json", `{"model_type":"t5","vocab_size":160,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
 	} {
 		folder := t.TempDir()
-		errtest.None(t, os.CopyFS(folder, os.DirFS(place("t5/sharded"))))
+		testkit.None(t, os.CopyFS(folder, os.DirFS(place("t5/sharded"))))
 		change(folder)
 		_, err := Load(folder, tensor.CPU)
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, index)) || !strings.Contains(err.Error(), want) {

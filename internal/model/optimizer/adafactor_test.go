@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var shapes = map[string][]int64{"matrix": {12, 7}, "tall": {40, 3}, "vector": {9}, "rows": {5, 1}, "unused_rows": {6, 4}}
@@ -27,13 +27,13 @@ type oracle struct {
 func open(t *testing.T, scaled bool) oracle {
 	t.Helper()
 	data := goldens.Text(t, fmt.Sprintf("testdata/scale_parameter_%v.safetensors", scaled))
-	f := errtest.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
+	f := testkit.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
 	return oracle{t, f, data}
 }
 
 func (o oracle) tensor(s *tensor.Scope, name string, shape ...int64) *tensor.Tensor {
 	o.t.Helper()
-	return errtest.Value(o.f.Tensor(s, name, tensor.F32, tensor.CPU, shape...))(o.t)
+	return testkit.Value(o.f.Tensor(s, name, tensor.F32, tensor.CPU, shape...))(o.t)
 }
 
 func (o oracle) near(name string, got *tensor.Tensor, shape ...int64) {

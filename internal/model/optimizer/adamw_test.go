@@ -6,7 +6,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestThreads: any number of threads leaves the same bytes.
@@ -31,7 +31,7 @@ func TestThreads(t *testing.T) {
 func TestWeights(t *testing.T) {
 	tensortest.Run(t, func(s *tensor.Scope) {
 		p := []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 1, 3)}}
-		a := errtest.Value(NewAdamW(p, AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}))(t)
+		a := testkit.Value(NewAdamW(p, AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}))(t)
 		defer a.Close()
 		a.Step([]*tensor.Tensor{s.Full(1, tensor.F32, tensor.CPU, 1, 3)}, 0.01)
 		if m, v := a.at(a.means[0].first).Float32s()[0], a.at(a.means[0].second).Float32s()[0]; m != 0.1 || v != 0.001 {

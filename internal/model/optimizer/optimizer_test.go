@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // many are shapes of several classes: some that one parameter has, some that three have, one of a number, one without
@@ -69,7 +68,7 @@ func (m maker) grads(s *tensor.Scope, step int) []*tensor.Tensor {
 // start has an optimizer of parameters until the test ends.
 func (m maker) start(t *testing.T, params []checkpoint.Named) Optimizer {
 	t.Helper()
-	o := errtest.Value(m.of(params))(t)
+	o := testkit.Value(m.of(params))(t)
 	t.Cleanup(o.Close)
 	return o
 }
@@ -109,7 +108,7 @@ func rateOf(s *tensor.Scope, rate float64) *tensor.Tensor {
 func saved(t *testing.T, o Optimizer) *bytes.Reader {
 	t.Helper()
 	var file bytes.Buffer
-	errtest.None(t, o.Write(&file))
+	testkit.None(t, o.Write(&file))
 	return bytes.NewReader(file.Bytes())
 }
 
@@ -136,12 +135,12 @@ func TestStepOnIsStep(t *testing.T) {
 					b.Step(m.grads(s, step), rate)
 				}
 				same(t, "after 20 steps", a, b, 1e-5)
-				valuetest.Is(t, a.Steps(), 20, "steps")
+				testkit.Is(t, a.Steps(), 20, "steps")
 			})
 		})
 	}
 	t.Cleanup(func() {
-		valuetest.Is(t, tensor.Live(), live, tensor.Live()-live)
+		testkit.Is(t, tensor.Live(), live, tensor.Live()-live)
 	})
 }
 
@@ -203,9 +202,9 @@ func TestOnAndOff(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	errtest.Some(t, errtest.Of(NewAdafactor(nil, AdafactorOptions{})), "empty options were accepted")
+	testkit.Some(t, testkit.Err(NewAdafactor(nil, AdafactorOptions{})), "empty options were accepted")
 	for _, bad := range []AdamWOptions{{}, {Beta1: 1, Beta2: 0.9, Eps: 1}, {Beta2: -1, Eps: 1}, {Eps: 1, WeightDecay: math.NaN()}} {
-		errtest.Some(t, errtest.Of(NewAdamW(nil, bad)), bad)
+		testkit.Some(t, testkit.Err(NewAdamW(nil, bad)), bad)
 	}
 	both(t, func(t *testing.T, m maker, s *tensor.Scope) {
 		zeros := func(shape ...int64) *tensor.Tensor { return s.Zeros(tensor.F32, tensor.CPU, shape...) }
@@ -213,7 +212,7 @@ func TestMistakes(t *testing.T) {
 		means := contents(o)[1:]
 		read := func(step, name string, shape ...int64) error {
 			var b bytes.Buffer
-			errtest.None(t, safetensors.Write(&b, map[string]string{"step": step}, []safetensors.Source{{Name: name, DType: "F32", Shape: shape, Write: zeros(shape...).Write}}))
+			testkit.None(t, safetensors.Write(&b, map[string]string{"step": step}, []safetensors.Source{{Name: name, DType: "F32", Shape: shape, Write: zeros(shape...).Write}}))
 			return o.Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		}
 		step := func(grads ...*tensor.Tensor) error { return tensor.Try(func() { o.Step(grads, 1) }) }
@@ -238,7 +237,7 @@ func TestMistakes(t *testing.T) {
 			{read("3", first, shape...), `"` + means[1].Name + `"`},
 			{o.Read(bytes.NewReader(nil), 0), "no header length"},
 		} {
-			errtest.Says(t, c.err, c.says)
+			testkit.ErrSays(t, c.err, c.says)
 		}
 		m.start(t, nil).StepOn(nil, nil, nil)
 	})

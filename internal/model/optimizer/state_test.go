@@ -7,8 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestCountedOnADevice: the number is one tensor, which what nextOn recorded counts without the state's
@@ -16,11 +15,11 @@ import (
 func TestCountedOnADevice(t *testing.T) {
 	tensortest.Run(t, func(s *tensor.Scope) {
 		a := adamW.start(t, []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 1)}}).(*AdamW)
-		scaler := errtest.Value(amp.New(tensor.CPU, amp.Options{Ring: 1}))(t)
+		scaler := testkit.Value(amp.New(tensor.CPU, amp.Options{Ring: 1}))(t)
 		defer scaler.Close()
 		steps := func(want int64) {
 			t.Helper()
-			valuetest.Is(t, a.Steps(), want, "updates")
+			testkit.Is(t, a.Steps(), want, "updates")
 		}
 		a.next()
 		counter, found, _ := a.nextOn(scaler)
@@ -38,7 +37,7 @@ func TestCountedOnADevice(t *testing.T) {
 		if err := a.Read(file, file.Size()); err != nil || a.Steps() != 4 {
 			t.Errorf("%d updates are read, %v", a.Steps(), err)
 		}
-		valuetest.Is(t, a.next(), 5, "updates")
+		testkit.Is(t, a.next(), 5, "updates")
 		steps(5)
 		a.nextOn(nil)
 		steps(6)

@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMarshalConfig: floats are floats to Python, whatever their value; what no field has is written as it was read.
@@ -19,7 +18,7 @@ func TestMarshalConfig(t *testing.T) {
 		fields
 		Type string `json:"model_type"`
 	}{fields{0.1, 1, 8}, "x"}, map[string]json.RawMessage{"other": json.RawMessage("2.0"), "dtype": json.RawMessage(`"bfloat16"`)}, map[string]any{"old": true})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	const want = `{
   "dropout": 0.1,
   "dtype": "float32",
@@ -30,5 +29,5 @@ func TestMarshalConfig(t *testing.T) {
   "size": 8,
   "torch_dtype": "float32"
 }`
-	valuetest.Is(t, string(got), want)
+	testkit.Is(t, string(got), want)
 }

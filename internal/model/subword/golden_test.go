@@ -7,9 +7,8 @@ import (
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -17,7 +16,7 @@ var sharedT5 = sync.OnceValues(func() (*T5, error) { return NewT5(tokenizers.T5)
 
 func testT5(t testing.TB) *T5 {
 	t.Helper()
-	return errtest.Value(sharedT5())(t)
+	return testkit.Value(sharedT5())(t)
 }
 
 // goldenLine is one string with what transformers 4.44.1 makes of it
@@ -42,8 +41,8 @@ func TestT5EqualsTransformers(t *testing.T) {
 	texts := lists.Map(lines, func(l goldenLine) string { return l.Text })
 	for i, ids := range tok.EncodeBatch(texts) {
 		l := lines[i]
-		valuetest.Deep(t, ids, l.IDs, "Encode", l.Text)
+		testkit.Deep(t, ids, l.IDs, "Encode", l.Text)
 		unknown := slices.Contains(l.IDs, tok.Unk())
-		valuetest.Is(t, tok.HasUnknown(l.Text), unknown, l.Text, !unknown)
+		testkit.Is(t, tok.HasUnknown(l.Text), unknown, l.Text, !unknown)
 	}
 }

@@ -9,8 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // encoded is a text with what tokenizers 0.19.1 makes of it.
@@ -21,11 +20,11 @@ type encoded struct {
 
 func (want encoded) compare(t *testing.T, tok *Subword) {
 	t.Helper()
-	valuetest.Deep(t, tok.Encode(want.Text), want.IDs, want.Sort, want.Text)
+	testkit.Deep(t, tok.Encode(want.Text), want.IDs, want.Sort, want.Text)
 	if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
 		t.Errorf("%s: EncodeTruncated(%.60q) = %v, %v, want %v", want.Sort, want.Text, got, truncated, want.Short)
 	}
-	valuetest.Is(t, tok.Decode(want.IDs, true), want.Decoded, want.Sort, want.Text)
+	testkit.Is(t, tok.Decode(want.IDs, true), want.Decoded, want.Sort, want.Text)
 }
 
 // Tokenizers of other models give what tokenizers 0.19.1 makes of their files, whatever
@@ -35,7 +34,7 @@ func TestSortsAreTokenizers(t *testing.T) {
 	for _, want := range goldens.Lines[encoded](t, "testdata/sorts/golden.jsonl.gz") {
 		tok := open[want.Sort]
 		if tok == nil {
-			tok = errtest.Value(LoadSubword(filepath.Join("testdata/sorts", want.Sort+".json")))(t)
+			tok = testkit.Value(LoadSubword(filepath.Join("testdata/sorts", want.Sort+".json")))(t)
 			defer tok.Close()
 			open[want.Sort] = tok
 		}
@@ -44,9 +43,9 @@ func TestSortsAreTokenizers(t *testing.T) {
 		if got := tok.PiecesPrefix(want.Text, 5); !slices.Equal(got, want.Pieces[:min(5, len(want.Pieces))]) {
 			t.Errorf("%s: PiecesPrefix(%.60q) = %v, want the first of %v", want.Sort, want.Text, got, want.Pieces)
 		}
-		valuetest.Deep(t, tok.WithSpecialTokens(want.Pieces), want.IDs, want.Sort, want.Text)
+		testkit.Deep(t, tok.WithSpecialTokens(want.Pieces), want.IDs, want.Sort, want.Text)
 	}
-	valuetest.Is(t, open["mt5"].End(), 1)
+	testkit.Is(t, open["mt5"].End(), 1)
 	for _, sort := range []string{"mt5", "xlm-roberta", "roberta", "bert-cased", "mpnet", "without-words"} {
 		if lines[sort] < 150 {
 			t.Errorf("%s: %d texts", sort, lines[sort])
@@ -60,11 +59,11 @@ func TestVersions(t *testing.T) {
 	differ := 0
 	var all [2][]encoded
 	for i, version := range []string{"4.44.1", "5.24.0"} {
-		tok := errtest.Value(LoadSubword(filepath.Join("testdata/versions", version+".json")))(t)
+		tok := testkit.Value(LoadSubword(filepath.Join("testdata/versions", version+".json")))(t)
 		defer tok.Close()
 		all[i] = goldens.Lines[encoded](t, filepath.Join("testdata/versions", version+".jsonl"))
 		for j, want := range all[i] {
-			valuetest.Deep(t, tok.Encode(want.Text), want.IDs, version, want.Text)
+			testkit.Deep(t, tok.Encode(want.Text), want.IDs, version, want.Text)
 			if !slices.Equal(want.IDs, all[0][j].IDs) {
 				differ++
 			}
@@ -77,7 +76,7 @@ func TestVersions(t *testing.T) {
 
 // A tokenizer without words is not cut at blanks, where its tokens may stand across.
 func TestPrefixWithoutWords(t *testing.T) {
-	tok := errtest.Value(LoadSubword("testdata/sorts/without-words.json"))(t)
+	tok := testkit.Value(LoadSubword("testdata/sorts/without-words.json"))(t)
 	defer tok.Close()
 	text := strings.Repeat("tell me of the castle near the river and ", 50)
 	across := 0
@@ -107,7 +106,7 @@ func TestDigits(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"../../../assets/tokenizers/t5-tokenizer.json.gz", "testdata/sorts/mt5.json", "testdata/sorts/without-words.json"} {
-		tok, of := errtest.Value(LoadSubword(path))(t), map[string]string{}
+		tok, of := testkit.Value(LoadSubword(path))(t), map[string]string{}
 		defer tok.Close()
 		for i, ids := range tok.EncodeBatch(texts) {
 			key := fmt.Sprint(ids)
@@ -130,7 +129,7 @@ func TestLoadEncoder(t *testing.T) {
 		"testdata/sorts/mpnet.json":                                      false,
 		"testdata/sorts/xlm-roberta.json":                                false,
 	} {
-		tok := errtest.Value(LoadEncoder(path))(t)
+		tok := testkit.Value(LoadEncoder(path))(t)
 		if _, own := tok.(*tokenize.BERT); own != want {
 			t.Errorf("%s is %T", path, tok)
 		}
@@ -141,5 +140,5 @@ func TestLoadEncoder(t *testing.T) {
 		}
 		tok.Close()
 	}
-	errtest.Says(t, errtest.Of(LoadEncoder("testdata/bart.jsonl")), "bart.jsonl")
+	testkit.ErrSays(t, testkit.Err(LoadEncoder("testdata/bart.jsonl")), "bart.jsonl")
 }

@@ -12,9 +12,7 @@ import (
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestT5Vocabulary(t *testing.T) {
@@ -48,12 +46,12 @@ func TestT5Identifiers(t *testing.T) {
 		{"305", []int32{3, 26724, 1}, []string{"▁", "305", "</s>"}},
 		{"", []int32{1}, []string{"</s>"}},
 	} {
-		valuetest.Deep(t, tok.Encode(c.text), c.ids, "Encode", c.text)
-		valuetest.Deep(t, tok.Tokens(c.text), c.tokens, "Tokens", c.text)
-		valuetest.Is(t, tok.Decode(c.ids, true), c.text, "Decode", c.ids)
-		valuetest.Is(t, tok.Decode(c.ids, false), c.text+"</s>", c.ids)
+		testkit.Deep(t, tok.Encode(c.text), c.ids, "Encode", c.text)
+		testkit.Deep(t, tok.Tokens(c.text), c.tokens, "Tokens", c.text)
+		testkit.Is(t, tok.Decode(c.ids, true), c.text, "Decode", c.ids)
+		testkit.Is(t, tok.Decode(c.ids, false), c.text+"</s>", c.ids)
 	}
-	valuetest.Is(t, tok.Decode([]int32{968, 32_128, -5}, true), "14", "Decode of ids without text")
+	testkit.Is(t, tok.Decode([]int32{968, 32_128, -5}, true), "14", "Decode of ids without text")
 }
 
 // Appendix "Whitespace Artifacts and T5 Tokenization". NOTE: the paper prints "'t" for
@@ -68,7 +66,7 @@ func TestT5WhitespaceAppendix(t *testing.T) {
 		{"`` matt '' lanter ( born april 1 ,", 2, "▁mat|t|▁|'|'|▁|lant|er|▁(|▁born|▁|a|pri|l|▁1|▁|,|</s>"},
 		{`"matt" lanter (born april 1,`, 1, `mat|t|"|▁|lant|er|▁(|born|▁|a|pri|l|▁1,|</s>`},
 	} {
-		valuetest.Is(t, strings.Join(tok.Tokens(c.text)[c.skip:], "|"), c.want, "Tokens", c.text)
+		testkit.Is(t, strings.Join(tok.Tokens(c.text)[c.skip:], "|"), c.want, "Tokens", c.text)
 	}
 }
 
@@ -97,7 +95,7 @@ func TestT5Prefix(t *testing.T) {
 	if got, _ := tok.EncodeTruncated("x", 0); got != nil {
 		t.Errorf("EncodeTruncated with limit 0 = %v", got)
 	}
-	valuetest.Is(t, len(tok.PiecesPrefix("x", 0)), 0, "PiecesPrefix with limit 0")
+	testkit.Is(t, len(tok.PiecesPrefix("x", 0)), 0, "PiecesPrefix with limit 0")
 }
 
 func TestT5Concurrent(t *testing.T) {
@@ -117,9 +115,9 @@ func TestT5Concurrent(t *testing.T) {
 }
 
 func TestT5CloseTwice(t *testing.T) {
-	tok := errtest.Value(NewT5(tokenizers.T5))(t)
+	tok := testkit.Value(NewT5(tokenizers.T5))(t)
 	for range 2 {
-		errtest.None(t, tok.Close())
+		testkit.None(t, tok.Close())
 	}
 	defer func() {
 		if recover() == nil {
@@ -131,17 +129,17 @@ func TestT5CloseTwice(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	zr := errtest.Value(gzip.NewReader(bytes.NewReader(tokenizers.BERTUncased)))(t)
-	plain := errtest.Value(io.ReadAll(zr))(t)
+	zr := testkit.Value(gzip.NewReader(bytes.NewReader(tokenizers.BERTUncased)))(t)
+	plain := testkit.Value(io.ReadAll(zr))(t)
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
-		filetest.Write(t, path, data)
+		testkit.Write(t, path, data)
 		return path
 	}
 	bert := write("bert.json", plain)
 	t5 := write("t5.json.gz", tokenizers.T5)
-	errtest.None(t, errtest.Of(tokenize.LoadBERT(bert)))
-	tok := errtest.Value(LoadT5(t5))(t)
+	testkit.None(t, testkit.Err(tokenize.LoadBERT(bert)))
+	tok := testkit.Value(LoadT5(t5))(t)
 	tok.Close()
 
 	for path, want := range map[string]string{
@@ -152,7 +150,7 @@ func TestLoad(t *testing.T) {
 		write("cut.json.gz", tokenizers.T5[:1_000]): "unexpected EOF",
 		write("bare.json", []byte(`{"model":{"type":"Unigram","vocab":[["a",0]]}}`)): `no special token "<pad>"`,
 	} {
-		errtest.Says(t, errtest.Of(LoadT5(path)), want, filepath.Base(path))
+		testkit.ErrSays(t, testkit.Err(LoadT5(path)), want, filepath.Base(path))
 	}
-	errtest.Says(t, errtest.Of(tokenize.LoadBERT(t5)), `its model is "Unigram", want WordPiece`)
+	testkit.ErrSays(t, testkit.Err(tokenize.LoadBERT(t5)), `its model is "Unigram", want WordPiece`)
 }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSlowBF16: where the processor has no instructions for bf16, who has products of it is told what is faster; nobody else is.
@@ -20,7 +20,7 @@ func TestSlowBF16(t *testing.T) {
 		if said := SlowBF16(BF16, CPU); strings.Contains(said, `precision = "fp32"`) != has.slow || (said != "") != has.slow {
 			t.Errorf("%+v: %q", has, said)
 		}
-		valuetest.Is(t, SlowBF16(F32, CPU)+SlowBF16(BF16, CUDA(0)), "", has)
+		testkit.Is(t, SlowBF16(F32, CPU)+SlowBF16(BF16, CUDA(0)), "", has)
 	}
 }
 

@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor/cudalib"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestCard: one or the other: cards, or a reason that every refusal repeats.
@@ -18,8 +16,8 @@ func TestCard(t *testing.T) {
 		t.Errorf("%+v, with %d cards", c, CUDADevices())
 	}
 	auto, err := ParseDevice("auto")
-	errtest.None(t, err, "auto is", auto)
-	valuetest.Is(t, auto.IsCUDA(), c.Loaded, "auto is", auto)
+	testkit.None(t, err, "auto is", auto)
+	testkit.Is(t, auto.IsCUDA(), c.Loaded, "auto is", auto)
 	if _, err := ParseDevice("cuda"); !c.Loaded && (err == nil || !strings.Contains(err.Error(), c.Reason)) {
 		t.Errorf("%v does not say %q", err, c.Reason)
 	}
@@ -31,7 +29,7 @@ func TestCard(t *testing.T) {
 // TestCardGraphs: a library of graphs that does not load is a reason, and takes nothing else of a card away.
 func TestCardGraphs(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "libredsi_graphs.so")
-	filetest.Write(t, broken, "no library")
+	testkit.Write(t, broken, "no library")
 	s := withGraphs(cudalib.State{Loaded: true, Cards: 2, Graphs: broken})
 	if !s.Loaded || s.Cards != 2 || s.Reason != "" || s.Graphs != "" || !strings.Contains(s.GraphsReason, "does not load: "+broken) {
 		t.Errorf("%+v", s)

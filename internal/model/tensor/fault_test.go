@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // noRoom is what libtorch 2.11's allocator says.
@@ -41,7 +41,7 @@ func TestFault(t *testing.T) {
 		"CUDA error: operation failed due to a previous error during capture": NoFault,
 		"": NoFault,
 	} {
-		valuetest.Is(t, (&Error{Op: "matmul", Message: message}).Fault(), want, "of", message)
+		testkit.Is(t, (&Error{Op: "matmul", Message: message}).Fault(), want, "of", message)
 	}
 }
 
@@ -59,12 +59,12 @@ func TestRoom(t *testing.T) {
 	own := 11.27 * (1 << 30)
 	want := Room{Asked: 5 << 29, Total: int64(total), Free: 512 << 20, Own: int64(own)}
 	r := (&Error{Message: noRoom}).Room()
-	valuetest.Is(t, r, want)
+	testkit.Is(t, r, want)
 	if others := r.Others(); others < 4000<<20 || others > 4200<<20 { // 3.99 GiB
 		t.Errorf("others have %d", others)
 	}
 	if r := (&Error{Message: "CUDA error: out of memory"}).Room(); r != (Room{}) || r.Others() != 0 {
 		t.Errorf("%+v", r)
 	}
-	valuetest.Is(t, (&Error{Message: "CUDA out of memory. Tried to allocate 512 bytes. GPU"}).Room(), Room{Asked: 512})
+	testkit.Is(t, (&Error{Message: "CUDA out of memory. Tried to allocate 512 bytes. GPU"}).Room(), Room{Asked: 512})
 }

@@ -5,8 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // attentionByHand is one sequence, all heads, in single operations.
@@ -214,7 +213,7 @@ func TestSquareSum(t *testing.T) {
 		if other := s.SquareSum(s.ToDType(x, BF16)); math.Abs(one-other) > 1e-3*one {
 			t.Errorf("of another type: %v, want %v", other, one)
 		}
-		valuetest.Is(t, s.SquareSum(s.Zeros(F32, CPU, 0, 3)), 0)
+		testkit.Is(t, s.SquareSum(s.Zeros(F32, CPU, 0, 3)), 0)
 	})
 }
 
@@ -236,7 +235,7 @@ func TestLinearPacked(t *testing.T) {
 			})
 		}
 	}
-	errtest.Says(t, Run(func(s *Scope) {
+	testkit.ErrSays(t, Run(func(s *Scope) {
 		s.LinearPacked(s.Zeros(F32, CPU, 2, 8), s.PackRows(s.Zeros(F32, CPU, 3, 9)), 3, nil)
 	}), "packed for other rows")
 }
@@ -287,10 +286,10 @@ func TestExtend(t *testing.T) {
 			}
 		}
 	})
-	errtest.Says(t, Run(func(s *Scope) {
+	testkit.ErrSays(t, Run(func(s *Scope) {
 		s.Extend(s.Zeros(F32, CPU, 3, 2, 5), s.FromInt64s([]int64{3}, CPU, 1), s.Zeros(F32, CPU, 1, 5))
 	}), "row 3 of 3")
-	errtest.Says(t, Run(func(s *Scope) { s.Extend(s.Zeros(F32, CPU, 3, 2, 5), nil, s.Zeros(F32, CPU, 2, 5)) }), "and a step of")
+	testkit.ErrSays(t, Run(func(s *Scope) { s.Extend(s.Zeros(F32, CPU, 3, 2, 5), nil, s.Zeros(F32, CPU, 2, 5)) }), "and a step of")
 }
 
 func within(all []float32, most float64) bool {

@@ -5,8 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestShare: threads are shared while f runs at once with others, and all of them are there again afterwards.
@@ -18,7 +17,7 @@ func TestShare(t *testing.T) {
 	for n, each := range map[int]int{1: 5, 2: 2, 7: 1} {
 		at.Add(n)
 		ran := 0
-		errtest.None(t, Share(n, func() error {
+		testkit.None(t, Share(n, func() error {
 			at.Done()
 			at.Wait() // for all of them
 			return Run(func(s *Scope) {
@@ -29,9 +28,9 @@ func TestShare(t *testing.T) {
 				}
 			})
 		}))
-		valuetest.Is(t, ran, n)
-		valuetest.Is(t, NumThreads(), 5)
+		testkit.Is(t, ran, n)
+		testkit.Is(t, NumThreads(), 5)
 	}
 	full := errors.New("full")
-	valuetest.Is(t, Share(2, func() error { return full }), full, "the error")
+	testkit.Is(t, Share(2, func() error { return full }), full, "the error")
 }

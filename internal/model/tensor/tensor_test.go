@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func run(t *testing.T, f func(*Scope)) {
 	t.Helper()
 	before := Live()
-	errtest.None(t, Run(f))
+	testkit.None(t, Run(f))
 	if n := Live(); n != before {
 		t.Fatalf("%d tensors live after the scope closed, %d before", n, before)
 	}
@@ -32,8 +31,8 @@ func TestScopesFree(t *testing.T) {
 		}
 		b := s.Alias(kept)
 		Free(kept, kept)
-		valuetest.Is(t, b.Dim(-1), 2, b)
-		valuetest.Is(t, len(s.tensors), 2, b)
+		testkit.Is(t, b.Dim(-1), 2, b)
+		testkit.Is(t, len(s.tensors), 2, b)
 	})
 }
 
@@ -55,7 +54,7 @@ func TestErrorsNameOperationAndShapes(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	valuetest.Is(t, Live(), before, Live()-before)
+	testkit.Is(t, Live(), before, Live()-before)
 }
 
 func TestGradients(t *testing.T) {
@@ -126,7 +125,7 @@ func TestDropout(t *testing.T) {
 		if other := s.Dropout(x, 0.1, &rng); s.Equal(other, y).Numel() == 0 || rng == again {
 			t.Error("the state did not advance")
 		}
-		valuetest.Is(t, s.Dropout(x, 0, &rng), x, "p = 0 is not the identity")
+		testkit.Is(t, s.Dropout(x, 0, &rng), x, "p = 0 is not the identity")
 	})
 }
 
@@ -147,12 +146,12 @@ func TestNormalNumbers(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for name, want := range map[string]DType{"fp32": F32, "BF16": BF16, "float16": F16} {
-		valuetest.Of(t, want, name)(ParseDType(name))
+		testkit.Of(t, want, name)(ParseDType(name))
 	}
 	for _, name := range []string{"tpu", "cuda:x", "cuda0", "cuda:99"} {
-		errtest.Some(t, errtest.Of(ParseDevice(name)), name)
+		testkit.Some(t, testkit.Err(ParseDevice(name)), name)
 	}
-	errtest.Some(t, errtest.Of(ParseDType("fp8")), "fp8 was accepted")
+	testkit.Some(t, testkit.Err(ParseDType("fp8")), "fp8 was accepted")
 }
 
 // TestNumThreads: the number is the process's, on whichever OS thread it is asked for, also one that computed under another.
@@ -173,7 +172,7 @@ func TestNumThreads(t *testing.T) {
 			ask <- n
 		}
 		for range 4 {
-			valuetest.Is(t, <-got, n)
+			testkit.Is(t, <-got, n)
 		}
 	}
 	close(ask)
@@ -181,7 +180,7 @@ func TestNumThreads(t *testing.T) {
 
 // TestGradientsOfNothing: of what was computed without recording operations there are no gradients.
 func TestGradientsOfNothing(t *testing.T) {
-	errtest.Says(t, Run(func(s *Scope) {
+	testkit.ErrSays(t, Run(func(s *Scope) {
 		x := s.Full(2, F32, CPU, 3)
 		s.Leaf(x)
 		var loss *Tensor

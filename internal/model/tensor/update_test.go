@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestCopyAll: of any shapes, layouts and types at once.
@@ -32,7 +32,7 @@ func TestCopyAll(t *testing.T) {
 			"tensor 1 has shape [5], what": func() { s.CopyAll(to[:2], []*Tensor{from[0], from[0]}) },
 			"freed":                        func() { s.CopyAll([]*Tensor{{}}, from[:1]) },
 		} {
-			errtest.Says(t, Try(f), want)
+			testkit.ErrSays(t, Try(f), want)
 		}
 	})
 }

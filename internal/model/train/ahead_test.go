@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestTrainHearsLate: a learner that tells its losses later, as one on a card does, has the same
@@ -34,7 +34,7 @@ func TestTrainHearsLate(t *testing.T) {
 		if _, err := Train(context.Background(), task(t, bad, there)); !errors.As(err, &diverged) || diverged.Step != 23 || diverged.Kept != 20 || !strings.Contains(err.Error(), "step 20 is kept") {
 			t.Errorf("%d steps late: %v", late, err)
 		}
-		valuetest.Is(t, there.steps[len(there.steps)-1], 20, late)
+		testkit.Is(t, there.steps[len(there.steps)-1], 20, late)
 	}
 }
 

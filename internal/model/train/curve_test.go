@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func curve() *Curve {
@@ -27,7 +26,7 @@ func TestCurve(t *testing.T) {
 		t.Errorf("best %+v; of equals the first counts", best)
 	}
 	var b bytes.Buffer
-	errtest.None(t, c.Write(&b))
+	testkit.None(t, c.Write(&b))
 	got := new(Curve)
 	if err := json.NewDecoder(&b).Decode(got); err != nil || !reflect.DeepEqual(got, c) {
 		t.Errorf("%+v, %v", got, err)
@@ -37,7 +36,7 @@ func TestCurve(t *testing.T) {
 // TestEvents reads the records back field by field.
 func TestEvents(t *testing.T) {
 	var b bytes.Buffer
-	errtest.None(t, curve().WriteEvents(&b, time.Unix(1000, 0)))
+	testkit.None(t, curve().WriteEvents(&b, time.Unix(1000, 0)))
 	// The first record's length and its checksum, as every TensorBoard file has them.
 	if head := b.Bytes()[:12]; !bytes.Equal(head, []byte("\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7fK\"")) {
 		t.Errorf("the file begins with % x", head)
@@ -64,6 +63,6 @@ func TestEvents(t *testing.T) {
 		"\x0a\x12\x0a\x0beval/MRR@10\x15\x00\x00\x80\x3e",
 		"\x0a\x12\x0a\x0beval/Hits@1\x15\x00\x00\x00\x3f",
 	} {
-		valuetest.Says(t, texts[1], want)
+		testkit.Says(t, texts[1], want)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // sum is a learner of one number: every update mixes in the batch, the step and the
@@ -152,7 +152,7 @@ func killed(t *testing.T, k Task, at int64) {
 		}
 		return 0, nil
 	}
-	if err := errtest.Of(Train(context.Background(), k)); !errors.Is(err, errKilled) {
+	if err := testkit.Err(Train(context.Background(), k)); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
 }
@@ -165,7 +165,7 @@ type result struct {
 
 func trained(t *testing.T, k Task) (result, *Outcome) {
 	t.Helper()
-	out := errtest.Value(Train(context.Background(), k))(t)
+	out := testkit.Value(Train(context.Background(), k))(t)
 	return result{k.Learner.(*sum).Value, history(out.Curve), string(goldens.Text(t, filepath.Join(out.Model, "model")))}, out
 }
 
@@ -247,7 +247,7 @@ func TestTrainMistakes(t *testing.T) {
 	} {
 		k := task(t, &sum{}, nil)
 		change(&k)
-		errtest.Says(t, errtest.Of(Train(context.Background(), k)), want)
+		testkit.ErrSays(t, testkit.Err(Train(context.Background(), k)), want)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestTrainPassesOver(t *testing.T) {
 		keep := newShelf(t)
 		killed(t, task(t, &sum{}, keep), 22)
 		keep.steps = []int64{15, 20}
-		errtest.None(t, spoil(filepath.Join(keep.folder, "20")), what)
+		testkit.None(t, spoil(filepath.Join(keep.folder, "20")), what)
 		if got, out := trained(t, task(t, &sum{}, keep)); got != want || out.From != 15 || fmt.Sprint(keep.passed) != "[20]" {
 			t.Errorf("%s: resumed at step %d, %v passed over: %+v, want %+v", what, out.From, keep.passed, got, want)
 		}
@@ -305,7 +305,7 @@ func TestTrainPassesOver(t *testing.T) {
 	keep = newShelf(t)
 	trained(t, task(t, &sum{}, keep))
 	keep.steps = []int64{35}
-	errtest.None(t, errors.Join(os.Remove(filepath.Join(keep.folder, "35", "sum")), os.Symlink("sum", filepath.Join(keep.folder, "35", "sum"))))
+	testkit.None(t, errors.Join(os.Remove(filepath.Join(keep.folder, "35", "sum")), os.Symlink("sum", filepath.Join(keep.folder, "35", "sum"))))
 	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err == nil || len(keep.passed) > 0 {
 		t.Errorf("a checkpoint that the system cannot read: %v, %v passed over", err, keep.passed)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // of is a task of so many steps whose states are kept on a shelf.
@@ -122,6 +122,6 @@ func TestSchedules(t *testing.T) {
 	for _, bad := range []Schedule{{}, {Rate: 1, Warmup: -1}, {Rate: 1, Form: "polynomial"}, {Rate: 1, Form: Linear}, {Rate: math.Inf(1)}} {
 		k := task(t, &sum{}, nil)
 		k.Schedule = bad
-		errtest.Some(t, errtest.Of(Train(context.Background(), k)), bad)
+		testkit.Some(t, testkit.Err(Train(context.Background(), k)), bad)
 	}
 }

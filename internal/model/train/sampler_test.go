@@ -5,17 +5,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestParseRatio(t *testing.T) {
 	for text, want := range map[string]Ratio{"natural": Natural, "0:1": {0, 1}, "1:1": {1, 1}, "32:1": {32, 1}, "10:28": {10, 28}} {
 		got, err := ParseRatio(text)
-		valuetest.That(t, err == nil && got == want && got.String() == text, "ParseRatio", text, got, err)
+		testkit.That(t, err == nil && got == want && got.String() == text, "ParseRatio", text, got, err)
 	}
 	for _, text := range []string{"", "1", "1:0", "-1:1", "a:b", "1:1:1", "1.5:1", "1:2000000"} {
-		errtest.Says(t, errtest.Of(ParseRatio(text)), fmt.Sprintf("%q", text))
+		testkit.ErrSays(t, testkit.Err(ParseRatio(text)), fmt.Sprintf("%q", text))
 	}
 }
 
@@ -88,10 +87,10 @@ func TestSampler(t *testing.T) {
 		{"1:10", 100, 280, 28, 0, 1, 28},
 		{"3:7", 10, 5, 2, 0, 1, 2},
 	} {
-		ratio := errtest.Value(ParseRatio(c.ratio))(t)
-		s := errtest.Value(NewSampler(examples(c.documents, c.queries), ratio, 42, 16))(t)
-		valuetest.Is(t, s.Indexing(), c.indexing, c.ratio)
-		valuetest.Is(t, s.Pass(), c.indexing+c.queries, c.ratio)
+		ratio := testkit.Value(ParseRatio(c.ratio))(t)
+		s := testkit.Value(NewSampler(examples(c.documents, c.queries), ratio, 42, 16))(t)
+		testkit.Is(t, s.Indexing(), c.indexing, c.ratio)
+		testkit.Is(t, s.Pass(), c.indexing+c.queries, c.ratio)
 		var passes [2][]Ref
 		for pass := range passes {
 			documents, queries := make([]int, c.documents), make([]int, c.queries)
@@ -104,8 +103,8 @@ func TestSampler(t *testing.T) {
 					queries[r.Index]++
 				}
 			}
-			valuetest.Is(t, slices.Min(queries), 1, c.ratio)
-			valuetest.Is(t, slices.Max(queries), 1, c.ratio)
+			testkit.Is(t, slices.Min(queries), 1, c.ratio)
+			testkit.Is(t, slices.Max(queries), 1, c.ratio)
 			most := 0
 			for _, n := range documents {
 				if n == c.most {
@@ -144,7 +143,7 @@ func TestRepeats(t *testing.T) {
 		}
 	}
 	for _, ratio := range []Ratio{Natural, {32, 1}} {
-		errtest.Says(t, errtest.Of(NewSampler(d, ratio, 42, 16)), "repeats are for the ratio 1:1")
+		testkit.ErrSays(t, testkit.Err(NewSampler(d, ratio, 42, 16)), "repeats are for the ratio 1:1")
 	}
 }
 
@@ -158,7 +157,7 @@ func TestSamplerHasNoState(t *testing.T) {
 	for step := range int64(50) {
 		want := one.Batch(step)
 		other.Batch((step * 31) % 50)
-		valuetest.Deep(t, other.Batch(step), want, step)
+		testkit.Deep(t, other.Batch(step), want, step)
 		differ = differ || !slices.Equal(third.Batch(step), want)
 	}
 	if !differ {
@@ -179,7 +178,7 @@ func TestSamplerMistakes(t *testing.T) {
 		{5, 5, Natural, 0, "batches of 0"},
 	} {
 		d := &Data{Indexing: make([]Example, c.documents), Retrieval: make([]Example, c.queries)}
-		errtest.Says(t, errtest.Of(NewSampler(d, c.ratio, 1, c.batch)), c.want)
+		testkit.ErrSays(t, testkit.Err(NewSampler(d, c.ratio, 1, c.batch)), c.want)
 	}
 }
 
@@ -192,6 +191,6 @@ func TestDataMistakes(t *testing.T) {
 		"token -1":             {[]int32{-1}, []int32{1}},
 	} {
 		d := &Data{Indexing: []Example{ok}, Retrieval: []Example{ok, bad}}
-		errtest.Says(t, d.Check(10), "retrieval example 1 has "+want)
+		testkit.ErrSays(t, d.Check(10), "retrieval example 1 has "+want)
 	}
 }

@@ -11,15 +11,14 @@ import (
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMeasure: each unit of a model is measured, on the processors and on a card of software, with a
 // rate and the memory at its peak.
 func TestMeasure(t *testing.T) {
 	tensor.SetNumThreads(1)
-	errtest.None(t, fakecard.Install())
+	testkit.None(t, fakecard.Install())
 	t5 := rates.Shape{Name: "t5-small", Layers: 1, Width: 16, FF: 32, Heads: 1, Vocabulary: 32128}
 	bert := rates.Shape{Name: rates.BERT, Layers: 1, Width: 16, FF: 32, Heads: 1, Vocabulary: 1000, Encoder: true}
 	for _, c := range []struct {
@@ -31,7 +30,7 @@ func TestMeasure(t *testing.T) {
 		{bert, []string{"tokens 0"}},
 	} {
 		for _, card := range []bool{false, true} {
-			all := errtest.Value(Measure(context.Background(), rates.Ask{Shape: c.shape, Card: card, Batch: 8, Documents: 100, Seconds: 0.001}))(t)
+			all := testkit.Value(Measure(context.Background(), rates.Ask{Shape: c.shape, Card: card, Batch: 8, Documents: 100, Seconds: 0.001}))(t)
 			var got []string
 			for _, r := range all {
 				got = append(got, strings.TrimSpace(fmt.Sprint(r.Identifiers, " ", r.Unit, " ", r.Documents)))
@@ -43,7 +42,7 @@ func TestMeasure(t *testing.T) {
 			if !card { // trainings evaluate as steps search
 				want = slices.DeleteFunc(slices.Clone(want), func(s string) bool { return strings.HasPrefix(s, "training") })
 			}
-			valuetest.Is(t, fmt.Sprint(got), fmt.Sprint(want), card, got)
+			testkit.Is(t, fmt.Sprint(got), fmt.Sprint(want), card, got)
 		}
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -51,7 +50,7 @@ func (s store) tree(files ...string) artifacts.Artifact {
 		list = append(list, artifacts.File{Name: files[i], Digest: b.Digest, Size: b.Size})
 	}
 	a, err := artifacts.Tree("files", list)
-	errtest.None(s.t, err)
+	testkit.None(s.t, err)
 	return a
 }
 
@@ -61,7 +60,7 @@ func (s store) one(o step.Output, x, y artifacts.Artifact) Found {
 	o.Name = "o"
 	c, err := Compare(context.Background(), s.Blobs, []step.Output{o}, map[string]step.Alike{"o": o.Rule()},
 		map[string]artifacts.Artifact{"o": x}, map[string]artifacts.Artifact{"o": y}, nil)
-	errtest.None(s.t, err)
+	testkit.None(s.t, err)
 	if len(c.Outputs) == 0 {
 		return Found{Verdict: Same}
 	}
@@ -187,7 +186,7 @@ func TestRuns(t *testing.T) {
 	} {
 		made := strings.Replace(first, c.was, c.is, 1)
 		f := s.one(o, s.blob(first), s.blob(made))
-		valuetest.That(t, made != first && f.Verdict == c.verdict && f.Worst.Made == c.made, name, f.Verdict, f.Worst)
+		testkit.That(t, made != first && f.Verdict == c.verdict && f.Worst.Made == c.made, name, f.Verdict, f.Worst)
 	}
 }
 
@@ -196,7 +195,7 @@ func TestVectors(t *testing.T) {
 	o := step.Output{Alike: step.Vectors{Margin: step.Margin{Rel: 0.01}, Cosine: 0.99}}
 	matrix := func(cols int, data ...float32) artifacts.Artifact {
 		var b bytes.Buffer
-		errtest.None(t, npy.Write(&b, npy.Matrix{Rows: len(data) / cols, Cols: cols, Data: data}))
+		testkit.None(t, npy.Write(&b, npy.Matrix{Rows: len(data) / cols, Cols: cols, Data: data}))
 		return s.blob(b.String())
 	}
 	first := matrix(2, 1, 0, 0, 1)
@@ -288,7 +287,7 @@ func TestFollows(t *testing.T) {
 		verdict   Verdict
 	}{{"[1.5]", "a", Same}, {"[1.6]", "b", Within}, {"[9.5]", "b", Differs}, {"[1.5]", "b", Differs}} {
 		got, err := Compare(context.Background(), s.Blobs, nil, rules, outputs("[1.5]", "a"), outputs(c.json, c.svg), nil)
-		valuetest.That(t, err == nil && got.Verdict == c.verdict, c.json, c.svg, got, err)
+		testkit.That(t, err == nil && got.Verdict == c.verdict, c.json, c.svg, got, err)
 	}
 	one := map[string]artifacts.Artifact{"json": s.blob("[1.5]")}
 	if got, err := Compare(context.Background(), s.Blobs, nil, rules, outputs("[1.5]", "a"), one, nil); err != nil || got.Verdict != Differs {
@@ -301,7 +300,7 @@ func TestEvaluated(t *testing.T) {
 	rule := step.Evaluated{By: "evaluate", Output: "report", Fields: map[string]step.Margin{"percent.mrr": {Abs: 1}}, Of: "queries", Chance: 0.5}
 	compare := func(x, y string) Found {
 		f, err := CompareEvaluated(context.Background(), s.Blobs, "step.evaluate.e", rule, s.blob(x), s.blob(y))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return f
 	}
 	for _, c := range []struct {

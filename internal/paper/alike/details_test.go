@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -65,7 +65,7 @@ func (s store) details(o step.Output, x, y artifacts.Artifact) []Detail {
 	rules := map[string]step.Alike{"o": o.Rule()}
 	stands, made := map[string]artifacts.Artifact{"o": x}, map[string]artifacts.Artifact{"o": y}
 	c, err := Compare(context.Background(), s.Blobs, []step.Output{o}, rules, stands, made, nil)
-	errtest.None(s.t, err)
+	testkit.None(s.t, err)
 	list, more, err := Details(context.Background(), s.Blobs, []step.Output{o}, rules, stands, made, c.Outputs)
 	if err != nil || more > 0 {
 		s.t.Fatal(more, err)

@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var (
@@ -26,7 +25,7 @@ var (
 func newKey(t *testing.T, name string) *signature.Private {
 	t.Helper()
 	k, err := signature.New(name)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return k
 }
 
@@ -42,7 +41,7 @@ func attestation(verdict alike.Verdict, cpu string, day int) Attestation {
 func file(t *testing.T, s artifacts.Store, a Attestation, k *signature.Private) string {
 	t.Helper()
 	id, err := File(context.Background(), s, a, k)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return id
 }
 
@@ -53,7 +52,7 @@ func TestGolden(t *testing.T) {
 	a.By = "A. Reader"
 	id := file(t, s, a, nil)
 	got, err := s.Records.Get(context.Background(), "attestations/"+key.Hex()+"/"+id)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	goldens.Same(t, "testdata/attestation.json", string(got)+"\n")
 }
 
@@ -87,7 +86,7 @@ func TestCount(t *testing.T) {
 		"one is trusted, one revoked": {signature.Ring{Trusted: []signature.Public{alice.Public()}, Revoked: []signature.Public{eve.Public()}},
 			"rebuilt by 2 people, 1 of them trusted, on 2 platforms: 2 same bytes, 1 within; unsigned: 1 same bytes, 1 differs; 1 signed by a revoked key, not counted"},
 	} {
-		valuetest.Is(t, Count(all, stands, c.ring).String(), c.want, name)
+		testkit.Is(t, Count(all, stands, c.ring).String(), c.want, name)
 	}
 	if got := Count(all, artifacts.Sum(nil), signature.Ring{}); got.Any() || got.Others != 9 || got.String() != "" {
 		t.Errorf("of outputs that nobody made: %+v", got)
@@ -101,10 +100,10 @@ func TestPlanted(t *testing.T) {
 	s := mem.New()
 	id := file(t, s, attestation(alike.Differs, "X", 1), alice)
 	doc, err := s.Records.Get(ctx, name(key, id))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	put := func(key artifacts.Digest, id string, doc []byte) {
 		t.Helper()
-		errtest.None(t, s.Records.Put(ctx, name(key, id), doc))
+		testkit.None(t, s.Records.Put(ctx, name(key, id), doc))
 	}
 	better := bytes.Replace(doc, []byte(`"differs"`), []byte(`"same bytes"`), 1)
 	put(key, idOf(better), better)                // signed over other bytes
@@ -115,19 +114,19 @@ func TestPlanted(t *testing.T) {
 	forged := attestation(alike.Same, "X", 2)
 	forged.Format, forged.By = Format, "bob" // signed by alice, who says to be bob
 	b, err := json.Marshal(forged)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if b, err = alice.Sign(b); err != nil {
 		t.Fatal(err)
 	}
 	put(key, idOf(b), b)
 
 	all, bad, err := Of(ctx, s, key)
-	valuetest.That(t, err == nil && len(all) == 1 && all[0].Verdict == alike.Differs && len(bad) == 5, all, bad, err)
+	testkit.That(t, err == nil && len(all) == 1 && all[0].Verdict == alike.Differs && len(bad) == 5, all, bad, err)
 	if all, bad, err := Of(ctx, s, stands); err != nil || len(all) != 0 || len(bad) != 1 {
 		t.Errorf("of another key: %+v, %v, %v", all, bad, err)
 	}
 	book, err := Open(ctx, s, signature.Ring{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	told, err := book.Of(ctx, key, stands)
 	if err != nil || told.String() != "rebuilt by 1 person on 1 platform: 1 differs; 5 damaged, not counted" || len(told.List) != 1 {
 		t.Errorf("%v, %v", told, err)
@@ -138,8 +137,8 @@ func TestPlanted(t *testing.T) {
 	var total Total
 	total.Add(told)
 	total.Add(nil)
-	valuetest.Is(t, total.Steps, 1, total)
-	valuetest.Is(t, total.Words(), "rebuilt by 1 person on 1 platform: 1 differs", total)
+	testkit.Is(t, total.Steps, 1, total)
+	testkit.Is(t, total.Words(), "rebuilt by 1 person on 1 platform: 1 differs", total)
 }
 
 func TestRefused(t *testing.T) {
@@ -153,7 +152,7 @@ func TestRefused(t *testing.T) {
 		a := attestation(alike.Same, "X", 1)
 		change(&a)
 		s := mem.New()
-		errtest.Some(t, errtest.Of(File(context.Background(), s, a, nil)), name)
+		testkit.Some(t, testkit.Err(File(context.Background(), s, a, nil)), name)
 		for r := range s.Records.List(context.Background(), "") {
 			t.Errorf("%s: %s is there", name, r.Name)
 		}
@@ -164,5 +163,5 @@ func TestMachine(t *testing.T) {
 	if m := ThisMachine(); m.OS == "" || m.Arch == "" || m.Processors < 1 {
 		t.Errorf("%+v", m)
 	}
-	valuetest.Is(t, attestation(alike.Same, "X", 1).Machine.String(), "linux/amd64, X, AVX2, 2 processors, 1 thread")
+	testkit.Is(t, attestation(alike.Same, "X", 1).Machine.String(), "linux/amd64, X, AVX2, 2 processors, 1 thread")
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -32,14 +31,14 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 	}
 	file := put("file", "1 2 3")
 	files, err := artifacts.Tree("files", []artifacts.File{{Name: "a.txt", Digest: file.Digest, Size: file.Size}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	mean, single, std := render.Number(42), render.Number(7), 0.5
 	mean.Std, mean.N = &std, 3
 	table := &render.Table{Paper: "tab:x", Scale: "full", PaperScale: "full", Stubs: []string{"Key"}, Columns: []render.Column{{ID: "n", Title: "N", Format: render.Format{Style: "fixed"}}},
 		Rows: []render.Row{{ID: "one", Titles: []string{"1"}, Cells: map[string]render.Cell{"n": mean}}, {ID: "two", Titles: []string{"2"}, Cells: map[string]render.Cell{"n": single}}}}
-	errtest.None(t, table.Finish())
+	testkit.None(t, table.Finish())
 	var drawn bytes.Buffer
-	errtest.None(t, table.JSON(&drawn))
+	testkit.None(t, table.JSON(&drawn))
 	type made struct {
 		address, kind, config string
 		deps                  []int
@@ -84,9 +83,9 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 		}
 	}
 	r, err := g.Build(t.Context(), v, store.Blobs.Open, report.Options{Paper: pipeline.Paper{Title: "A *study*", Authors: []string{"A", "B"}}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	models, _, err := sizes.Read(t.Context(), store.Blobs)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	l, ok := questions.Of(list)
 	if !ok {
 		t.Fatal(list)
@@ -116,7 +115,7 @@ func TestGolden(t *testing.T) {
 		}
 		if name == "acl" {
 			b, err := json.MarshalIndent(c, "", " ")
-			errtest.None(t, err)
+			testkit.None(t, err)
 			goldens.Same(t, "testdata/acl.json", string(b)+"\n")
 		}
 	}
@@ -141,7 +140,7 @@ func TestNothingKnown(t *testing.T) {
 			t.Errorf("%s is answered", number)
 		}
 	}
-	valuetest.Says(t, c.Markdown(),
+	testkit.Says(t, c.Markdown(),
 		unanswered+" the licence of what step.download.x brings in (p.hcl:1)",
 		unanswered+" the number of parameters of models: no result has one",
 		unanswered+" how the reported results were selected",
@@ -155,6 +154,6 @@ func TestPlain(t *testing.T) {
 		"a_b_c _d_ *x* <b> `c` [l](u) | \\": `a_b_c \_d\_ \*x\* \<b> \` + "`c\\`" + ` \[l](u) \| \\`,
 		"two\nlines\x1b[31m":                `two lines\\x1b\[31m`,
 	} {
-		valuetest.Is(t, plain(in), want, "plain", in)
+		testkit.Is(t, plain(in), want, "plain", in)
 	}
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -35,7 +34,7 @@ func study(t *testing.T, scale string) (*plan.Preview, artifacts.Store) {
 			"n": from(render.Number(float64(40 + i))), "p": from(render.Number(62.04 + 10*float64(i))), "t": from(render.Cell{Text: "a | b <i> " + id, Data: true})}})
 	}
 	var b bytes.Buffer
-	errtest.None(t, errors.Join(table.Finish(), table.JSON(&b)))
+	testkit.None(t, errors.Join(table.Finish(), table.JSON(&b)))
 	drawn := artifacts.Artifact{Type: "table/json", Digest: storetest.Put(t, store, b.Bytes()), Size: int64(b.Len())}
 	head := fmt.Sprintf(`{"paper":"tab:a","scale":%q,"paper_scale":"full","expect":`, scale)
 	configs := []string{
@@ -76,7 +75,7 @@ func judge(t *testing.T, scale string) *expect.Judged {
 	t.Helper()
 	v, store := study(t, scale)
 	j, err := expect.Judge(t.Context(), v, claims(), store.Blobs.Open)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return j
 }
 
@@ -89,7 +88,7 @@ func TestApart(t *testing.T) {
 	} {
 		j := judge(t, c.scale)
 		j.Part = c.part
-		valuetest.Is(t, j.Only().Summary().Apart, c.want, c.scale, c.part)
+		testkit.Is(t, j.Only().Summary().Apart, c.want, c.scale, c.part)
 	}
 
 	// Some tables at the paper's scale, and nothing expected at another: no reader takes that for its scale.
@@ -98,7 +97,7 @@ func TestApart(t *testing.T) {
 	of := []expect.Item{j.Items[0], {Scale: "sample", Other: true, Checks: []expect.Check{{Check: render.Check{Verdict: render.NotComparable}}}}}
 	j.Items = of
 	got := j.Summary().Sentence()
-	valuetest.Says(t, got, "expectations hold at the paper's scale", "1 not comparable at scale sample")
+	testkit.Says(t, got, "expectations hold at the paper's scale", "1 not comparable at scale sample")
 	if of[1].Checks[0].Verdict = render.Matches; !strings.Contains(j.Summary().Sentence(), "expectations hold at scale full, sample") {
 		t.Error(j.Summary().Sentence())
 	}
@@ -120,13 +119,13 @@ func TestJudge(t *testing.T) {
 		})
 		verdicts := lists.Map(j.Claims, func(c expect.Claim) string { return c.Name + " " + string(c.Verdict) })
 		parts = append(parts, strings.Join(verdicts, ", "), j.Summary().Sentence())
-		valuetest.Is(t, strings.Join(parts, "; "), want, "at", scale)
+		testkit.Is(t, strings.Join(parts, "; "), want, "at", scale)
 		if s := j.Summary(); s.Ok(false) != (s.Fail == 0) || s.Ok(true) && s.NotRun > 0 {
 			t.Errorf("at %q: %+v", scale, s)
 		}
 	}
 	j := judge(t, "full")
-	valuetest.Is(t, j.Items[0].Checks[1].Pos.Line, 12, "the second expectation is at line")
+	testkit.Is(t, j.Items[0].Checks[1].Pos.Line, 12, "the second expectation is at line")
 	j.Items = j.Items[:1]
 	if only := j.Only(); len(only.Claims) != len(j.Claims)-1 || slices.ContainsFunc(only.Claims, func(c expect.Claim) bool { return c.Name == "across" }) {
 		t.Errorf("claims about one table: %+v", only.Claims)
@@ -141,7 +140,7 @@ func TestForms(t *testing.T) {
 	j := judge(t, "full")
 	for name, write := range map[string]func(io.Writer) error{"junit.xml": j.JUnit, "expectations.md": j.Markdown} {
 		var b bytes.Buffer
-		errtest.None(t, write(&b))
+		testkit.None(t, write(&b))
 		goldens.Same(t, "testdata/"+name, b.String())
 	}
 }
@@ -150,7 +149,7 @@ func TestForms(t *testing.T) {
 func TestValues(t *testing.T) {
 	v, store := study(t, "toy")
 	var b bytes.Buffer
-	errtest.None(t, expect.Values(t.Context(), v, store.Blobs.Open, &b))
+	testkit.None(t, expect.Values(t.Context(), v, store.Blobs.Open, &b))
 	const want = `block,cell,value,text
 table.a,one.n,40,
 table.a,one.p,62.0,
@@ -159,14 +158,14 @@ table.a,two.n,41,
 table.a,two.p,72.0,
 table.a,two.t,,a | b <i> two
 `
-	valuetest.Is(t, b.String(), want)
+	testkit.Is(t, b.String(), want)
 }
 
 // TestDamaged: a table that cannot be read is told by its address.
 func TestDamaged(t *testing.T) {
 	v, store := study(t, "full")
 	v.Items[0].Result.Outputs["json"] = artifacts.Artifact{Digest: storetest.Put(t, store, []byte("{")), Size: 1}
-	errtest.Says(t, errtest.Of(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), "table.a: ")
+	testkit.ErrSays(t, testkit.Err(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), "table.a: ")
 	v.Items[0].Result.Outputs = nil
-	errtest.Says(t, errtest.Of(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), `no output "json"`)
+	testkit.ErrSays(t, testkit.Err(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), `no output "json"`)
 }

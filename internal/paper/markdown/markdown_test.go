@@ -3,7 +3,7 @@ package markdown
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestText(t *testing.T) {
@@ -11,7 +11,7 @@ func TestText(t *testing.T) {
 		"plain, words": "plain, words", "a_b *c* `d`": "a\\_b \\*c\\* \\`d\\`", "<b> & [x](y)": `&lt;b&gt; &amp; \[x\](y)`,
 		"@you #1 | ~x~ !": `\@you \#1 \| \~x\~ \!`, "one\ntwo": `one\\ntwo`,
 	} {
-		valuetest.Is(t, Text(in), want, in)
+		testkit.Is(t, Text(in), want, in)
 	}
 }
 
@@ -20,6 +20,6 @@ func TestCode(t *testing.T) {
 		"x": {"`x`", "`x`"}, "": {"` `", "` `"}, "a|b": {"`a|b`", "`a\\|b`"}, "`date`": {"`` `date` ``", "`` `date` ``"},
 		"a``b`c": {"``` a``b`c ```", "``` a``b`c ```"}, "one\ntwo": {"`one\\ntwo`", "`one\\ntwo`"},
 	} {
-		valuetest.Is(t, [2]string{Code(in), CodeCell(in)}, want, in)
+		testkit.Is(t, [2]string{Code(in), CodeCell(in)}, want, in)
 	}
 }

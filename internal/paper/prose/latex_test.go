@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/prose"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // document prints cells in every way, and what they expand to in its log.
@@ -61,9 +60,9 @@ func TestStyle(t *testing.T) {
 					t.Errorf("it does not print %s", want)
 				}
 			}
-			valuetest.That(t, !strings.Contains(log, "\n!") && !t.Failed(), engine, log)
+			testkit.That(t, !strings.Contains(log, "\n!") && !t.Failed(), engine, log)
 			log = compile(t, program, strings.Replace(document, "MISTAKES", `\redsi{dedup_count:url.trian} \redsi{scaling:atomic.tiny.z} \redsi[decimal=1]{dedup_counts:url.train} \redsi[decimals=1]{effects:note.text} \redsi[std]{dedup_counts:url.train}`, 1))
-			valuetest.Says(t, log, "No cell `dedup_count:url.trian'; did you mean `dedup_counts:url.train'?", "did you mean `model_scaling:atomic.tiny.", "has no option `decimal'", "`effects:note.text' is no number", "`dedup_counts:url.train' has no standard deviation")
+			testkit.Says(t, log, "No cell `dedup_count:url.trian'; did you mean `dedup_counts:url.train'?", "did you mean `model_scaling:atomic.tiny.", "has no option `decimal'", "`effects:note.text' is no number", "`dedup_counts:url.train' has no standard deviation")
 		})
 	}
 	if !ran {
@@ -76,7 +75,7 @@ func compile(t *testing.T, program, text string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range map[string]string{"paper.tex": text, prose.StyleFile: string(prose.Style), prose.NumbersFile: tex(t, cells())} {
-		filetest.Write(t, filepath.Join(dir, name), data)
+		testkit.Write(t, filepath.Join(dir, name), data)
 	}
 	var out []byte
 	for range 2 {

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPictures: a figure's picture must be the figure's current one; a picture that does not exist and that no figure has
@@ -29,7 +28,7 @@ func TestPictures(t *testing.T) {
 \end{document}`
 	p, err := Read(fstest.MapFS{"p.tex": {Data: []byte(paper)}, "img/logo.png": {Data: []byte("ours")},
 		"gen/figures/same.pdf": {Data: []byte("new")}, "gen/figures/old.png": {Data: []byte("old")}}, "", "p.tex")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	r := Check(p, &Numbers{NotRun: []string{"figure.waits"}, Pictures: []Picture{{"figure.same", "figures/same.pdf", sum("new")},
 		{"figure.old", "figures/old.png", sum("new")}, {"figure.notyet", "figures/notyet.pdf", sum("x")}}}, nil)
 	want := &Result{Pictures: 7, Missing: []Missed{{Place{"p.tex", 7, 1}, "figures/notyet.pdf"}, {Place{"p.tex", 8, 1}, "figures/waits.pdf"}},
@@ -39,5 +38,5 @@ func TestPictures(t *testing.T) {
 		r.OldPicture[i].file, r.OldPicture[i].digest = "", ""
 	}
 	got := &Result{Pictures: r.Pictures, Missing: r.Missing, NoPicture: r.NoPicture, OldPicture: r.OldPicture}
-	valuetest.That(t, reflect.DeepEqual(got, want) && r.Failed(), "got", got, "want", want)
+	testkit.That(t, reflect.DeepEqual(got, want) && r.Failed(), "got", got, "want", want)
 }

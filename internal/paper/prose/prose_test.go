@@ -9,9 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // cells are a small pipeline's: two tables and a figure.
@@ -48,7 +47,7 @@ func cells() *prose.Numbers {
 func tex(t *testing.T, n *prose.Numbers) string {
 	t.Helper()
 	var b strings.Builder
-	errtest.None(t, n.WriteTeX(&b))
+	testkit.None(t, n.WriteTeX(&b))
 	return b.String()
 }
 
@@ -57,9 +56,9 @@ func TestNumbersFile(t *testing.T) {
 	text := tex(t, cells())
 	goldens.Same(t, "testdata/numbers.tex", text)
 	n, err := prose.ReadTeX("numbers.tex", text)
-	errtest.None(t, err)
-	valuetest.Is(t, tex(t, n), text, "read and written again it")
-	valuetest.Is(t, n.Tables[1].Cells[6].Name, `odd 50%_#{x}\^.n`, "the name of a cell came back as")
+	testkit.None(t, err)
+	testkit.Is(t, tex(t, n), text, "read and written again it")
+	testkit.Is(t, n.Tables[1].Cells[6].Name, `odd 50%_#{x}\^.n`, "the name of a cell came back as")
 	for _, c := range []struct{ text, want string }{
 		{"\\redsitable{a}{b}\n", "is not a file of numbers"},
 		{"% redsi-numbers/2: x\n", "is not a file of numbers"},
@@ -81,7 +80,7 @@ func read(t *testing.T, files map[string]string) *prose.Paper {
 		folder[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	p, err := prose.Read(folder, "", "paper.tex")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return p
 }
 
@@ -112,7 +111,7 @@ func TestTypedNumbers(t *testing.T) {
 		{`unbalanced { 12 \cite{ 13`, "12|13"},
 	} {
 		p := read(t, map[string]string{"paper.tex": c.tex})
-		valuetest.Is(t, strings.Join(texts(p), "|"), c.want, c.tex)
+		testkit.Is(t, strings.Join(texts(p), "|"), c.want, c.tex)
 	}
 }
 
@@ -125,7 +124,7 @@ func TestFiles(t *testing.T) {
 		"latex/numbers.tex": tex(t, cells()), "latex/tables/counts.tex": "5",
 	})
 	got := lists.Map(p.Numbers(), func(n prose.Typed) string { return n.Place.String() + "=" + n.Text })
-	valuetest.Is(t, strings.Join(got, " "), "paper.tex:3:1=2 parts/a.tex:1:1=3 b.tex:1:1=4", "numbers")
+	testkit.Is(t, strings.Join(got, " "), "paper.tex:3:1=2 parts/a.tex:1:1=3 b.tex:1:1=4", "numbers")
 	missing := lists.Map(p.Missing, func(m prose.Missed) string { return m.Place.String() + "=" + m.Name })
 	if s := strings.Join(missing, " "); s != "paper.tex:3:31=../out paper.tex:3:45=/etc/passwd paper.tex:3:65=gone" {
 		t.Errorf("missing %s", s)
@@ -178,10 +177,10 @@ func TestCheck(t *testing.T) {
 	before.Tables[0].Cells[1].TeX, before.Tables[0].Cells[1].Value = "7{,}300", "7300"
 	r := prose.Check(read(t, map[string]string{"paper.tex": paper}), cells(), before)
 	b, err := json.MarshalIndent(r, "", "  ")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	goldens.Same(t, "testdata/check.json", string(b)+"\n")
 	var md strings.Builder
-	errtest.None(t, r.Markdown(&md))
+	testkit.None(t, r.Markdown(&md))
 	goldens.Same(t, "testdata/check.md", md.String())
 	if !r.Failed() {
 		t.Error("a paper with unknown cells and stale numbers passes")
@@ -211,7 +210,7 @@ func TestWrite(t *testing.T) {
 		if len(r.Typed) > 0 {
 			got = r.Typed[0].Candidates[0].Write
 		}
-		valuetest.Is(t, got, c.want, c.tex)
+		testkit.Is(t, got, c.want, c.tex)
 	}
 }
 
@@ -241,6 +240,6 @@ func TestFileName(t *testing.T) {
 	for address, want := range map[string]string{
 		"table.counts": "counts", `figure.curve["a/b"]`: "curve--a-b", `table.t["` + strings.Repeat("x", 200) + `"]`: "t--" + strings.Repeat("x", 97),
 	} {
-		valuetest.Is(t, prose.FileName(address), want, address)
+		testkit.Is(t, prose.FileName(address), want, address)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // integerCell is a cell with an integer as a file has it.
@@ -29,7 +29,7 @@ func TestExactNumbers(t *testing.T) {
 		{Format{Style: "integer"}, Number(-0.4), "0"}, {Format{Style: "integer"}, Number(1e23), "100,000,000,000,000,000,000,000"},
 		{Format{Style: "fixed", Decimals: 1}, a, "9007199254740993.0"},
 	} {
-		valuetest.Is(t, c.cell.Plain(c.f), c.want, c.f)
+		testkit.Is(t, c.cell.Plain(c.f), c.want, c.f)
 	}
 	cells := strings.Fields
 	for _, c := range []struct {

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // judged is a table whose only cells are r.a to r.d and the text r.t.
@@ -16,7 +15,7 @@ func judged(t *testing.T, a, b, c float64) *Table {
 	for _, id := range []string{"a", "b", "c", "d", "t", "u", "n", "std", "flat"} {
 		tab.Columns = append(tab.Columns, Column{ID: id, Title: id, Format: Format{Style: "fixed", Decimals: 1, Std: true}})
 	}
-	errtest.None(t, tab.Finish())
+	testkit.None(t, tab.Finish())
 	return tab
 }
 
@@ -129,7 +128,7 @@ func TestScales(t *testing.T) {
 			case scale == "toy" && want != "" && tab.Checks[0].Whose() != c.whose:
 				t.Errorf("%+v: of %s, want %s", e, tab.Checks[0].Whose(), c.whose)
 			}
-			valuetest.Is(t, len(e.Planned("", scale, "full")), len(tab.Checks), e, scale)
+			testkit.Is(t, len(e.Planned("", scale, "full")), len(tab.Checks), e, scale)
 		}
 	}
 }

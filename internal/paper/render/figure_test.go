@@ -12,9 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func num(v float64) *float64 { return &v }
@@ -114,18 +112,18 @@ func figures() map[string]*Figure {
 func TestFigureFiles(t *testing.T) {
 	for name, f := range figures() {
 		t.Run(name, func(t *testing.T) {
-			errtest.None(t, f.Finish())
+			testkit.None(t, f.Finish())
 			files := map[string]func(io.Writer) error{"svg": f.SVG, "pdf": f.PDF, "png": f.PNG, "csv": f.CSV, "json": f.JSON}
 			got := map[string][]byte{}
 			for ext, write := range files {
 				var a, b bytes.Buffer
-				errtest.None(t, errors.Join(write(&a), write(&b)))
+				testkit.None(t, errors.Join(write(&a), write(&b)))
 				if !bytes.Equal(a.Bytes(), b.Bytes()) {
 					t.Errorf("%s: two drawings differ", ext)
 				}
 				got[ext] = a.Bytes()
 				if dir := os.Getenv("REDSI_FIGURES"); dir != "" {
-					filetest.Write(t, filepath.Join(dir, name+"."+ext), a.Bytes())
+					testkit.Write(t, filepath.Join(dir, name+"."+ext), a.Bytes())
 				}
 			}
 			checkSVG(t, got["svg"])
@@ -144,8 +142,8 @@ func TestFigureFiles(t *testing.T) {
 func TestSmallCaps(t *testing.T) {
 	f := &Figure{Width: 8, Panels: []Panel{{Heading: "a <sc>Title</sc> <b>x</b>", Text: "<sc>t</sc>"}}}
 	var b strings.Builder
-	errtest.None(t, errors.Join(f.Finish(), f.SVG(&b)))
-	valuetest.Says(t, b.String(), ">a TITLE x<", "&lt;sc&gt;t&lt;") // a panel's text is data
+	testkit.None(t, errors.Join(f.Finish(), f.SVG(&b)))
+	testkit.Says(t, b.String(), ">a TITLE x<", "&lt;sc&gt;t&lt;") // a panel's text is data
 }
 
 // TestMissingGlyphs: a character that the font lacks is seen in the PNG.
@@ -154,7 +152,7 @@ func TestMissingGlyphs(t *testing.T) {
 	for _, text := range []string{"()", "(語語)", "(□□)"} {
 		f := &Figure{Width: 8, Panels: []Panel{{Heading: "h", Text: text}}}
 		var b bytes.Buffer
-		errtest.None(t, errors.Join(f.Finish(), f.PNG(&b)))
+		testkit.None(t, errors.Join(f.Finish(), f.PNG(&b)))
 		pictures = append(pictures, b.String())
 	}
 	if pictures[1] == pictures[0] || pictures[1] != pictures[2] {
@@ -177,7 +175,7 @@ func checkSVG(t *testing.T, b []byte) {
 func checkPNG(t *testing.T, b []byte) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(b))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	colors := map[[3]uint32]int{}
 	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += 2 {
 		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x += 2 {
@@ -214,7 +212,7 @@ func TestFigureExpect(t *testing.T) {
 		err := f.Expect(nil, Expectation{Cell: c.cell, Value: &c.value})
 		switch {
 		case c.err != "":
-			valuetest.That(t, err != nil && strings.Contains(err.Error(), c.err), c.cell, "error", err, "want", c.err)
+			testkit.That(t, err != nil && strings.Contains(err.Error(), c.err), c.cell, "error", err, "want", c.err)
 		case err != nil || f.Checks[0].Verdict != c.verdict:
 			t.Errorf("%s = %v: %+v, %v; want %s", c.cell, c.value, f.Checks, err, c.verdict)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPowersOfTen: a logarithmic axis has labels at powers of ten, never many and never none.
@@ -91,7 +91,7 @@ func TestMarksAtLimits(t *testing.T) {
 		f := &Figure{Width: 8.5, X: &Axis{Title: "x"}, Y: &Axis{Title: "y"}, Series: []Series{{ID: "s", Color: "atomic", Line: "solid", Points: []Point{at("p", 1, 3, "none", false)}}}}
 		change(f, &f.Series[0])
 		var svg, pdf bytes.Buffer
-		errtest.None(t, errors.Join(f.Finish(), f.SVG(&svg), f.PDF(&pdf)))
+		testkit.None(t, errors.Join(f.Finish(), f.SVG(&svg), f.PDF(&pdf)))
 		if checkSVG(t, svg.Bytes()); strings.Contains(svg.String(), "NaN") || strings.Contains(svg.String(), "Inf") || name == "beyond its axes" && !strings.Contains(svg.String(), "fill:#009E73") {
 			t.Errorf("%s: %.2000s", name, svg.String())
 		}

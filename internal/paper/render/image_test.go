@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestImageFormat: bytes decide what is a picture, and what is cut off or cannot be drawn is an error.
 func TestImageFormat(t *testing.T) {
 	var b bytes.Buffer
-	errtest.None(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 90, 90))))
+	testkit.None(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 90, 90))))
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>`
 	for _, c := range []struct{ bytes, format, err string }{
 		{b.String(), "png", ""},
@@ -40,7 +39,7 @@ func TestImageFormat(t *testing.T) {
 		{"", "", ""},
 	} {
 		file := filepath.Join(t.TempDir(), "picture")
-		filetest.Write(t, file, c.bytes)
+		testkit.Write(t, file, c.bytes)
 		format, _, err := ImageFormat(file)
 		if format != c.format || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%.60q: %q, %v", c.bytes, format, err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestInline: a cell in a sentence is what its table prints, for text and mathematics.
@@ -31,8 +31,8 @@ func TestInline(t *testing.T) {
 		{render.Cell{}, render.Format{Style: "fixed", Decimals: 1}, `\redsitext{\textendash}`, ""},
 	} {
 		got := render.Named{Cell: c.cell, Format: c.format}.Inline()
-		valuetest.Is(t, got.TeX, c.tex, c.cell, c.format)
-		valuetest.Is(t, got.Value, c.value, c.cell, c.format)
+		testkit.Is(t, got.TeX, c.tex, c.cell, c.format)
+		testkit.Is(t, got.Value, c.value, c.cell, c.format)
 	}
 	f := &render.Figure{X: &render.Axis{}, Y: &render.Axis{Decimals: 1}, Series: []render.Series{{ID: "s", Title: "A <b>line</b>", Points: []render.Point{{ID: "p", X: number(2.916), Y: number(62.213)}}}}}
 	n := f.Named()

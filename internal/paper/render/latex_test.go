@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestLaTeXRows: what a table's parts are in LaTeX, and what may not be there.
@@ -49,8 +48,8 @@ func TestLaTeXRows(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		errtest.None(t, errors.Join(c.table.Finish(), c.table.LaTeX(&b)))
-		valuetest.Says(t, c.name+"\n"+b.String(), c.has...)
+		testkit.None(t, errors.Join(c.table.Finish(), c.table.LaTeX(&b)))
+		testkit.Says(t, c.name+"\n"+b.String(), c.has...)
 		for _, not := range c.hasNot {
 			if strings.Contains(b.String(), not) {
 				t.Errorf("%s: there is %q in\n%s", c.name, not, b.String())
@@ -73,7 +72,7 @@ func TestPrinted(t *testing.T) {
 		{Format{Style: "integer"}, 307373, "307,373", "+307,373"},
 		{Format{Style: "fixed", Decimals: 1}, -0.04, "0.0", "+0.0"},
 	} {
-		valuetest.Is(t, Number(1).Off(c.format, c.value), c.off, c.value, c.format)
-		valuetest.Is(t, Number(1).Printed(c.format, c.value), c.want, c.value, c.format)
+		testkit.Is(t, Number(1).Off(c.format, c.value), c.off, c.value, c.format)
+		testkit.Is(t, Number(1).Printed(c.format, c.value), c.want, c.value, c.format)
 	}
 }

@@ -15,9 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // nasty are texts that mean something to what reads them.
@@ -50,7 +48,7 @@ func TestNastyLaTeX(t *testing.T) {
 		text := nasty[i/2]
 		x := nastyTable(text)
 		x.Long = i%2 > 0
-		errtest.None(t, errors.Join(x.Finish(), x.LaTeX(&b), (&Figure{Paper: "fig:" + text, Caption: text, Width: 8}).LaTeX(&b, "x.pdf")))
+		testkit.None(t, errors.Join(x.Finish(), x.LaTeX(&b), (&Figure{Paper: "fig:" + text, Caption: text, Width: 8}).LaTeX(&b, "x.pdf")))
 		if rest := controls.ReplaceAllString(strings.TrimPrefix(b.String(), x.comment()), ""); strings.Contains(rest, `\`) || strings.Contains(b.String(), `\label{`) && CheckLabel("fig:"+text) != nil {
 			t.Errorf("%q is LaTeX in\n%s", text, b.String())
 		}
@@ -73,7 +71,7 @@ func TestNastyLaTeX(t *testing.T) {
 	}
 	// Where there is TeX, it agrees.
 	if program, err := exec.LookPath("pdflatex"); err == nil {
-		filetest.Write(t, filepath.Join(dir, "x.tex"), document+`\end{document}`)
+		testkit.Write(t, filepath.Join(dir, "x.tex"), document+`\end{document}`)
 		c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "x.tex")
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil {
@@ -90,7 +88,7 @@ func TestNastyMarkdown(t *testing.T) {
 	for _, text := range nasty {
 		var b bytes.Buffer
 		x := nastyTable(text)
-		errtest.None(t, errors.Join(x.Finish(), x.Markdown(&b)))
+		testkit.None(t, errors.Join(x.Finish(), x.Markdown(&b)))
 		s := b.String()
 		for n, line := range strings.Split(s, "\n") {
 			if strings.HasPrefix(line, "|") && strings.Count(unescapedPipe.ReplaceAllString(line, "$1\x00"), "\x00") != 5 {
@@ -113,7 +111,7 @@ func TestNastyMarkdown(t *testing.T) {
 func TestNastyHTML(t *testing.T) {
 	for _, text := range nasty {
 		doc, err := html.Parse(strings.NewReader("<p>" + HTML(text) + Cell{Text: text, Data: true}.HTML(Format{Style: "text"}) + HTML("<tt>"+text+"</tt>")))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for n := range doc.Descendants() {
 			if n.Type == html.ElementNode && !strings.Contains(" html head body p code ", " "+n.Data+" ") || n.Type == html.CommentNode {
 				t.Errorf("%q is an element %s", text, n.Data)
@@ -132,7 +130,7 @@ func TestNastySVG(t *testing.T) {
 				Points: []Point{{ID: "p", X: Number(0), Y: Number(1), Marker: "none"}, {ID: "q", X: Number(1), Y: Number(2), Marker: "none"}}}}},
 		} {
 			var b bytes.Buffer
-			errtest.None(t, errors.Join(f.Finish(), f.SVG(&b)))
+			testkit.None(t, errors.Join(f.Finish(), f.SVG(&b)))
 			for d := xml.NewDecoder(&b); ; {
 				token, err := d.Token()
 				if errors.Is(err, io.EOF) {
@@ -157,10 +155,10 @@ func TestFormulas(t *testing.T) {
 			x.QuoteFormulas = quote
 			var b, f bytes.Buffer
 			figure := Figure{QuoteFormulas: quote, Panels: []Panel{{Heading: text, Text: text}}}
-			errtest.None(t, errors.Join(x.Finish(), x.CSV(&b), figure.CSV(&f)))
+			testkit.None(t, errors.Join(x.Finish(), x.CSV(&b), figure.CSV(&f)))
 			for _, out := range []*bytes.Buffer{&b, &f} {
 				rows, err := csv.NewReader(out).ReadAll()
-				errtest.None(t, err)
+				testkit.None(t, err)
 				for _, row := range rows {
 					for _, cell := range row {
 						if formula := cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])); formula && quote && cell != "-1" {
@@ -178,10 +176,10 @@ func TestFormulas(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	for s, want := range map[string]string{"tab:dedup-counts": "tab:dedup-counts", "tab:nq320k_x": "tab:nq320k_x", "fig:x": "", "tab:": "", `tab:x}\input{y}`: "", "tab:a b": "", "": "", "tab:x%": "", "tab": ""} {
-		valuetest.Is(t, Labelled(s, "tab"), want, s)
+		testkit.Is(t, Labelled(s, "tab"), want, s)
 	}
 	for _, s := range []string{"", "sec:identifier-analysis", "app:x.1"} {
-		errtest.None(t, CheckLabel(s))
+		testkit.None(t, CheckLabel(s))
 	}
-	errtest.Some(t, CheckLabel(`tab:x}\input{y}`), "tab:x}\\input{y} is a label")
+	testkit.Some(t, CheckLabel(`tab:x}\input{y}`), "tab:x}\\input{y} is a label")
 }

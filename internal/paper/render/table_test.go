@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // sample has every element a table can have.
@@ -73,13 +72,13 @@ func TestLayouts(t *testing.T) {
 	long.Columns = append(long.Columns, Column{ID: "text", Title: "Text", Format: Format{Style: "text"}})
 	long.Rows[0].Cells["text"] = Cell{Text: strings.Repeat("word ", 9), Data: true}
 	for name, tab := range map[string]*Table{"sample": sample(), "ranked": ranked(), "long": long} {
-		errtest.None(t, tab.Finish())
+		testkit.None(t, tab.Finish())
 		for end, write := range map[string]func(io.Writer) error{"md": tab.Markdown, "tex": tab.LaTeX, "csv": tab.CSV, "json": tab.JSON} {
 			if name == "long" && end != "tex" {
 				continue
 			}
 			var b bytes.Buffer
-			errtest.None(t, write(&b))
+			testkit.None(t, write(&b))
 			goldens.Same(t, "testdata/"+name+"."+end, b.String())
 			if end != "json" {
 				continue
@@ -91,8 +90,8 @@ func TestLayouts(t *testing.T) {
 			}
 			again := new(Table)
 			var out bytes.Buffer
-			errtest.None(t, errors.Join(json.Unmarshal(b.Bytes(), again), again.Finish(), again.JSON(&out)))
-			valuetest.Is(t, out.String(), b.String(), name)
+			testkit.None(t, errors.Join(json.Unmarshal(b.Bytes(), again), again.Finish(), again.JSON(&out)))
+			testkit.Is(t, out.String(), b.String(), name)
 		}
 	}
 }
@@ -119,7 +118,7 @@ func TestNumbers(t *testing.T) {
 		{Format{Style: "text"}, 100041502, "100041502"},
 		{Format{Style: "text"}, 0.25, "0.25"},
 	} {
-		valuetest.Is(t, c.f.number(c.v), c.want, c.f, c.v)
+		testkit.Is(t, c.f.number(c.v), c.want, c.f, c.v)
 	}
 }
 
@@ -180,10 +179,10 @@ func TestMistakes(t *testing.T) {
 	} {
 		tab := sample()
 		spoil(tab)
-		errtest.Says(t, tab.Finish(), want)
+		testkit.ErrSays(t, tab.Finish(), want)
 	}
 	for _, cell := range []string{"a", "zz.h1", "a.zz"} {
-		errtest.Some(t, sample().Expect(Expectation{Cell: cell, Value: new(1.0)}), cell)
+		testkit.Some(t, sample().Expect(Expectation{Cell: cell, Value: new(1.0)}), cell)
 	}
 	for _, m := range []string{"<b>", "</b>", "<b><i></b></i>"} {
 		if CheckMarkup(m) == nil {

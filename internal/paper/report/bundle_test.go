@@ -9,16 +9,15 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func bundle(t *testing.T, v *plan.Preview, store artifacts.Store) map[string]string {
 	t.Helper()
 	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	files, err := r.Bundle(context.Background(), store.Blobs.Open)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	out := map[string]string{}
 	for _, f := range files {
 		out[f.Name] = string(f.Data)
@@ -61,7 +60,7 @@ func TestBundle(t *testing.T) {
 	for _, text := range bundle(t, v, store) {
 		labels += strings.Count(text, `\label{tab:x}`)
 	}
-	valuetest.Is(t, labels, 1, "two tables of one label write it times")
+	testkit.Is(t, labels, 1, "two tables of one label write it times")
 	if !strings.HasPrefix(files["figures/x.pdf"], "%PDF") || !strings.Contains(files["figures/x.tex"], `{figures/x.pdf}`) {
 		t.Errorf("the figure's files: %.20q\n%s", files["figures/x.pdf"], files["figures/x.tex"])
 	}

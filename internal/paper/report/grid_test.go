@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestTitlesOf: a row leaves out the titles that the row above it shows, except the last.
@@ -19,6 +19,6 @@ func TestTitlesOf(t *testing.T) {
 		{[]string{"b", "x", "2"}, []string{"a", "x", "1"}, "[{b false} {x false} {2 false}]"},
 		{[]string{"a"}, []string{"a"}, "[{a false}]"},
 	} {
-		valuetest.Is(t, fmt.Sprint(titlesOf(c.titles, c.above)), c.want, c.titles, c.above)
+		testkit.Is(t, fmt.Sprint(titlesOf(c.titles, c.above)), c.want, c.titles, c.above)
 	}
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -61,7 +60,7 @@ func (g *grid) curve(n, best int) artifacts.Artifact {
 		points = append(points, point{5000 * (i + 1), 3600 * float64(i+1), 9 / float64(i+1), map[string]float64{"MRR@10": v}})
 	}
 	b, err := json.Marshal(map[string]any{"select": "MRR@10", "points": points})
-	errtest.None(g.t, err)
+	testkit.None(g.t, err)
 	return g.put("train/curve", b)
 }
 
@@ -101,7 +100,7 @@ func newGrid(t *testing.T) *grid {
 			table.Rows = append(table.Rows, row)
 		}
 		var j, l bytes.Buffer
-		errtest.None(t, errors.Join(table.Finish(), table.JSON(&j), table.LaTeX(&l)))
+		testkit.None(t, errors.Join(table.Finish(), table.JSON(&j), table.LaTeX(&l)))
 		g.add(fmt.Sprint("table.t", k), "render_table", fmt.Sprintf(`{"paper":"tab:%d","rows":[%s],"expect":[%s]}`, k, strings.Join(refs, ","), strings.Join(expected, ",")),
 			map[string]artifacts.Artifact{"json": g.put("table/json", j.Bytes()), "latex": g.put("table/latex", l.Bytes())})
 	}
@@ -128,7 +127,7 @@ func TestReportIsBounded(t *testing.T) {
 	for i, s := range g.v.Plan.Steps {
 		index[s.Address] = i
 		refs, err := s.Task.Refs()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		for _, r := range refs {
 			g.v.Plan.Steps[i].Deps = append(g.v.Plan.Steps[i].Deps, index[r.Step])
 		}
@@ -142,11 +141,11 @@ func TestReportIsBounded(t *testing.T) {
 			g.v.Items[i].Result, g.v.Items[i].Preimage = nil, nil
 		}
 	}
-	valuetest.Is(t, kept, 1000, "results are kept")
+	testkit.Is(t, kept, 1000, "results are kept")
 	r, err := gather.Build(t.Context(), g.v, g.store.Blobs.Open, report.Options{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var b bytes.Buffer
-	errtest.None(t, r.HTML(&b))
+	testkit.None(t, r.HTML(&b))
 	s := b.String()
 	checkLinks(t, s)
 	if most := 5 << 20; len(s) > most {
@@ -161,7 +160,7 @@ func TestReportIsBounded(t *testing.T) {
 		"<code>redsi plan --all</code>", "<code>redsi report --target STEP</code>",
 		`only 1&#34;`, `step.train.dsi[&#34;149&#34;]</span>`,
 	}, "only 29999") // a step beyond the bound is not shown with its configuration
-	valuetest.Is(t, strings.Count(s, `<polyline class="metric`), trainings, "curves")
+	testkit.Is(t, strings.Count(s, `<polyline class="metric`), trainings, "curves")
 }
 
 func TestCurves(t *testing.T) {
@@ -171,12 +170,12 @@ func TestCurves(t *testing.T) {
 	g.add("step.train.c", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`{"select":"MRR@10","points":null}`))})
 	s := page(t, g.v, g.store, report.Options{})
 	says(t, s, []string{"MRR@10 (%) <b>70</b> at step 390,000 of 1,500,000, 78 h 0 min; loss 0.03", "10 steps, not evaluated; loss 3"})
-	valuetest.Is(t, strings.Count(s, `<svg class="curve"`), 2, "curves of two trainings with points")
+	testkit.Is(t, strings.Count(s, `<svg class="curve"`), 2, "curves of two trainings with points")
 	for _, line := range strings.Split(s, `points="`)[1:] {
 		if n := strings.Count(line[:strings.IndexByte(line, '"')], ","); n > 85 {
 			t.Errorf("a line of %d points", n)
 		}
 	}
 	g.add("step.train.d", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`[]`))})
-	errtest.Says(t, errtest.Of(report.Build(context.Background(), g.v, g.store.Blobs.Open, report.Options{})), "step.train.d.curve")
+	testkit.ErrSays(t, testkit.Err(report.Build(context.Background(), g.v, g.store.Blobs.Open, report.Options{})), "step.train.d.curve")
 }

@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestUnplaced(t *testing.T) {
@@ -17,6 +17,6 @@ func TestUnplaced(t *testing.T) {
 		"title/nci_norm/tiny":                                "title/nci_norm/tiny",
 		"1 / 2 / 3":                                          "1 / 2 / 3",
 	} {
-		valuetest.Is(t, Unplaced(text), want, text)
+		testkit.Is(t, Unplaced(text), want, text)
 	}
 }

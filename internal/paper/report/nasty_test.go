@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // nasty are texts that mean something to TeX, or that its fonts and encodings lack.
@@ -39,7 +38,7 @@ func nastyReport(t *testing.T) *report.Report {
 			Columns: []render.Column{{ID: "a", Title: text, Groups: []string{text}, Format: render.Format{Style: "text"}}, {ID: "b", Title: "b", Groups: []string{""}, Format: render.Format{Style: "text"}}, {ID: "n", Title: text, Format: render.Format{Style: "fixed"}, Align: "decimal"}},
 			Rows: []render.Row{{Section: text}, {Section: text, Center: true}, {ID: "x", Titles: []string{text, text}, Cells: map[string]render.Cell{"a": cell, "b": {Text: text}, "n": {Value: new(-1.0), Marks: text, Second: true}}},
 				{ID: "y", Titles: []string{text, "y"}, Cells: map[string]render.Cell{"a": {Text: "<tt>" + text + "</tt>"}, "b": cell, "n": cell}}}}
-		errtest.None(t, table.Finish())
+		testkit.None(t, table.Finish())
 		x := 1.0
 		claim := expect.Claim{Name: text, Text: text, Paper: text, Verdict: render.Broken, Severity: render.Severity(text), Items: []string{"table." + text}, Checks: []expect.Check{{Check: render.Check{Cell: text,
 			Form: render.InOrder, Asked: text, Source: text, Cells: []render.Found{{Cell: text, Rebuilt: &x}}, Verdict: render.Broken}}}}
@@ -60,7 +59,7 @@ func nastyReport(t *testing.T) *report.Report {
 // nothing of it is run, and no file is read but the document's own and TeX's.
 func TestNastyDocument(t *testing.T) {
 	files, err := nastyReport(t).Bundle(context.Background(), nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	dir := t.TempDir()
 	var all strings.Builder
 	for _, f := range files {
@@ -68,10 +67,10 @@ func TestNastyDocument(t *testing.T) {
 			fmt.Fprintf(&all, "%% == %s\n%s", f.Name, f.Data)
 		}
 		if f.Name == prose.NumbersFile {
-			errtest.None(t, errtest.Of(prose.ReadTeX(f.Name, string(f.Data))))
+			testkit.None(t, testkit.Err(prose.ReadTeX(f.Name, string(f.Data))))
 		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		filetest.Write(t, path, f.Data)
+		testkit.Write(t, path, f.Data)
 	}
 	goldens.Same(t, "testdata/nasty.tex", all.String())
 	program, err := exec.LookPath("pdflatex")
@@ -79,8 +78,8 @@ func TestNastyDocument(t *testing.T) {
 		t.Log("there is no pdflatex here: the document was compared, not compiled")
 		return
 	}
-	filetest.Write(t, filepath.Join(dir, "secret.tex"), `\errmessage{the secret was read}`)
-	filetest.Write(t, filepath.Join(dir, "paper.tex"), "\\documentclass{article}\\usepackage{redsi}\\begin{document}x\\end{document}")
+	testkit.Write(t, filepath.Join(dir, "secret.tex"), `\errmessage{the secret was read}`)
+	testkit.Write(t, filepath.Join(dir, "paper.tex"), "\\documentclass{article}\\usepackage{redsi}\\begin{document}x\\end{document}")
 	for _, main := range []string{"paper.tex", "main.tex"} { // the shell is not closed, so that what would be run is run
 		c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-shell-escape", "-recorder", main)
 		c.Dir = dir
@@ -88,9 +87,9 @@ func TestNastyDocument(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", main, err, out[max(0, len(out)-3000):])
 		}
 	}
-	errtest.Is(t, errtest.Of(os.Stat(filepath.Join(dir, "ran"))), os.ErrNotExist, "a text was run")
+	testkit.ErrIs(t, testkit.Err(os.Stat(filepath.Join(dir, "ran"))), os.ErrNotExist, "a text was run")
 	read, err := os.ReadFile(filepath.Join(dir, "main.fls"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	own := map[string]bool{"main.aux": true, "main.out": true}
 	for _, f := range files {
 		own[f.Name] = true

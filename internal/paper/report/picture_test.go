@@ -8,7 +8,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,7 +29,7 @@ func TestPicture(t *testing.T) {
 		t.Fatalf("%d boxes, want %d", len(p.Boxes), len(layers))
 	}
 	for _, b := range p.Boxes {
-		valuetest.Is(t, b.layer, layers[b.Address], b.Address)
+		testkit.Is(t, b.layer, layers[b.Address], b.Address)
 	}
 	d := p.Boxes[4]
 	if d.Steps != 2 || d.State() != "some" || d.Share() != d.W/2 || len(d.Marks) != 1 || d.Marks[0].State != "done" {
@@ -106,5 +106,5 @@ func TestPictureNames(t *testing.T) {
 	for _, b := range g.picture(nil).Boxes {
 		names = append(names, b.Name)
 	}
-	valuetest.Is(t, strings.Join(names, " "), "t documents fit")
+	testkit.Is(t, strings.Join(names, " "), "t documents fit")
 }

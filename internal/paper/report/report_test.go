@@ -23,9 +23,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -39,7 +38,7 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 	}
 	file := put("file", "1 2 3")
 	files, err := artifacts.Tree("files", []artifacts.File{{Name: "a.txt", Digest: file.Digest, Size: file.Size}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	counts := put("counts", `{"n":42}`)
 	n := render.Number(42)
 	n.Inputs = []string{counts.Digest.String()}
@@ -48,12 +47,12 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 		Columns: []render.Column{{ID: "n", Title: "N", Groups: []string{"Group"}, Format: render.Format{Style: "integer"}}, {ID: "k", Title: "K", Format: render.Format{Style: "fixed"}}},
 		Rows: []render.Row{{Section: "<i>All</i>"}, {ID: "one", Titles: []string{"<script>alert(1)</script>"}, Cells: map[string]render.Cell{"n": n, "k": constant}},
 			{Rule: true}, {ID: "two", Titles: []string{"2"}, Cells: map[string]render.Cell{"k": {Text: "<b>", Data: true}}}}}
-	errtest.None(t, table.Finish())
+	testkit.None(t, table.Finish())
 	figure := &render.Figure{Paper: "fig:x", Scale: scale, PaperScale: "full", Width: 8, X: &render.Axis{Title: "x"}, Y: &render.Axis{Title: "y"},
 		Series: []render.Series{{ID: "s", Title: "S", Color: "naive", Line: "solid", Points: []render.Point{{ID: "p", X: render.Number(1), Y: n, Marker: "circle"}}}}}
 	written := func(f func(io.Writer) error) string {
 		var b bytes.Buffer
-		errtest.None(t, f(&b))
+		testkit.None(t, f(&b))
 		return b.String()
 	}
 	all := []struct {
@@ -86,9 +85,9 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 func page(t *testing.T, v *plan.Preview, store artifacts.Store, o report.Options) string {
 	t.Helper()
 	r, err := report.Build(context.Background(), v, store.Blobs.Open, o)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var b bytes.Buffer
-	errtest.None(t, r.HTML(&b))
+	testkit.None(t, r.HTML(&b))
 	return b.String()
 }
 
@@ -117,7 +116,7 @@ func TestPage(t *testing.T) {
 // says checks what a text has and has not.
 func says(t *testing.T, text string, has []string, hasNot ...string) {
 	t.Helper()
-	valuetest.Says(t, text, has...)
+	testkit.Says(t, text, has...)
 	for _, not := range hasNot {
 		if strings.Contains(text, not) {
 			t.Errorf("it says %q", not)
@@ -129,7 +128,7 @@ func says(t *testing.T, text string, has []string, hasNot ...string) {
 func checkLinks(t *testing.T, page string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(page))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	ids, links, scripts := map[string]bool{}, map[string]bool{}, 0
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "iframe" {
@@ -155,7 +154,7 @@ func checkLinks(t *testing.T, page string) {
 			}
 		}
 	}
-	valuetest.Is(t, scripts, 1, "the page has scripts")
+	testkit.Is(t, scripts, 1, "the page has scripts")
 	for l := range links {
 		if !ids[l] {
 			t.Errorf("#%s leads nowhere", l)
@@ -187,7 +186,7 @@ func TestTrace(t *testing.T) {
 			}
 			continue
 		}
-		errtest.None(t, err)
+		testkit.None(t, err)
 		steps := lists.Map(got.Steps, func(n report.Node) string { return n.Address })
 		if *got.Value != c.value || len(got.Sources) != c.sources || fmt.Sprint(steps) != fmt.Sprint(c.steps) {
 			t.Errorf("%s: %v from %+v by %v", c.name, *got.Value, got.Sources, steps)
@@ -203,17 +202,17 @@ func TestTrace(t *testing.T) {
 		t.Errorf("a table with a colon in its key: %+v, %v", got, err)
 	}
 	v, store = study(t, "full", 2)
-	errtest.Says(t, errtest.Of(report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n")), "has not run")
+	testkit.ErrSays(t, testkit.Err(report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n")), "has not run")
 }
 
 // TestBuildLeavesThePreviewAlone: a report must not change the tasks it reads.
 func TestBuildLeavesThePreviewAlone(t *testing.T) {
 	v, store := study(t, "full", 4)
 	before, err := json.Marshal(v.Plan)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	page(t, v, store, report.Options{})
 	after, err := json.Marshal(v.Plan)
-	valuetest.That(t, err == nil && bytes.Equal(before, after), "the plan changed", err, before, after)
+	testkit.That(t, err == nil && bytes.Equal(before, after), "the plan changed", err, before, after)
 }
 
 // TestSameBytes: a number names both inputs of a table that have the bytes from which it was read.
@@ -223,7 +222,7 @@ func TestSameBytes(t *testing.T) {
 	v.Plan.Steps[2].Task.Config = json.RawMessage(`{"rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}},{"value":{"$ref":{"step":"step.download.x","output":"copy"}}},
 		{"value":{"$ref":{"step":"step.download.x","output":"copy"}}}]}`)
 	got, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	names := lists.Map(got.Sources, func(s report.Source) string { return fmt.Sprint(s.Step, ".", s.Output, " ", s.Same) })
 	if want := `[step.count.x["a"].counts false step.download.x.copy true]`; fmt.Sprint(names) != want {
 		t.Errorf("%v, want %s", names, want)

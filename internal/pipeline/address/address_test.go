@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestOf(t *testing.T) {
@@ -29,7 +29,7 @@ func TestOf(t *testing.T) {
 		`module..x`:                          {"", "module..x", ""},
 		``:                                   {},
 	} {
-		valuetest.Is(t, Of(text), want, text)
+		testkit.Is(t, Of(text), want, text)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestParts(t *testing.T) {
 		``:                                 {},
 	} {
 		a := Of(text)
-		valuetest.Is(t, [4]string{a.Block(), a.Local(), a.Type(), a.Label()}, want, text)
+		testkit.Is(t, [4]string{a.Block(), a.Local(), a.Type(), a.Label()}, want, text)
 		if rendered := want[2] == "table" || want[2] == "figure"; a.IsRendered() != rendered {
 			t.Errorf("%s is rendered: %t", text, !rendered)
 		}
@@ -56,7 +56,7 @@ func TestBlocks(t *testing.T) {
 		{`step.x.y["a"] step.x.y["b"] table.t`, "step.x.y table.t"},
 		{`module.m["1"].step.x.y["a"] module.m["1"].step.x.y["b"] module.m["2"].step.x.y["a"]`, `module.m["1"].step.x.y module.m["2"].step.x.y`},
 	} {
-		valuetest.Is(t, strings.Join(Blocks(strings.Fields(c[0])), " "), c[1], c[0])
+		testkit.Is(t, strings.Join(Blocks(strings.Fields(c[0])), " "), c[1], c[0])
 	}
 }
 
@@ -74,7 +74,7 @@ func TestCell(t *testing.T) {
 		`table.a:row["x"].n`:                {"table.a", `row["x"].n`},
 	} {
 		item, cell, ok := Cell(name)
-		valuetest.That(t, item == want[0] && cell == want[1] && ok == (item != name), name, item, cell, ok)
+		testkit.That(t, item == want[0] && cell == want[1] && ok == (item != name), name, item, cell, ok)
 	}
 }
 
@@ -95,7 +95,7 @@ func FuzzOf(f *testing.F) {
 		}
 		// Any key, of a module and of a step, comes out as it went in.
 		want := Address{Modules: "module.m" + Key(key), Name: "step.x.y", Key: Key(key)}
-		valuetest.Is(t, Of(want.String()), want, key)
+		testkit.Is(t, Of(want.String()), want, key)
 		if step, output := Output(want.String() + ".out/" + text); step != want.String() || output != "out/"+text {
 			t.Errorf("%q: step %q, output %q", key, step, output)
 		}

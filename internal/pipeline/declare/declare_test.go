@@ -19,9 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -83,7 +82,7 @@ func FuzzDeclare(f *testing.F) {
 	f.Add("step \"work\" \"a\" {\n  for_each = {}\n  when = true\n  otherwise = 1\n  keep = false\n  allow_empty = 2\n  retry { times = 1 }\n  resources {}\n  check \"c\" {}\n  check {}\n}\n")
 	for _, dir := range []string{"valid", "invalid"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
-		errtest.None(f, err)
+		testkit.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			if src := sources[name]; len(src) < 4000 {
 				f.Add(string(src))
@@ -106,7 +105,7 @@ func FuzzDeclare(f *testing.F) {
 			indexes[n.Index] = name
 		}
 		for _, n := range m.Nodes {
-			valuetest.Is(t, m.ByName[n.Name], n, n.Name)
+			testkit.Is(t, m.ByName[n.Name], n, n.Name)
 		}
 		for _, b := range m.Bodies[0].Blocks {
 			if !isDeclared(m, b) && !reported(ds, b.Range()) {
@@ -191,10 +190,10 @@ output "o" { value = local.a }
 environment "e" { uv = "uv.lock" }
 results {}
 `)
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	nodes := lists.Map(m.Nodes, func(n *declare.Node) string { return fmt.Sprint(n.Index, " ", n.Name, " ", n.ForEach() != nil) })
 	want := []string{"0 local.b false", "1 local.a false", "2 step.work.s true", "3 module.m false", "4 output.o false", "5 environment.e false"}
-	valuetest.Deep(t, nodes, want)
+	testkit.Deep(t, nodes, want)
 	if m.Variables["v"] == nil || !m.AnySensitive() || m.Once["results"] == nil || m.ByName["step.work.s"].Block.Retry == nil {
 		t.Errorf("%+v", m)
 	}
@@ -211,15 +210,15 @@ results {}
 func TestBlockTypes(t *testing.T) {
 	roots := map[string]bool{"each": true}
 	for i, b := range declare.Types {
-		valuetest.Is(t, declare.Of(b.Name), &declare.Types[i], b.Name)
+		testkit.Is(t, declare.Of(b.Name), &declare.Types[i], b.Name)
 		if b.Kind != "" && declare.OfKind(b.Kind) != &declare.Types[i] {
 			t.Errorf("%s: another type stands for %s", b.Name, b.Kind)
 		}
 		parsed := snippet(t, b.Snippet)
-		valuetest.Is(t, parsed.Type, b.Name)
-		valuetest.Is(t, len(parsed.Labels), len(b.Labels))
+		testkit.Is(t, parsed.Type, b.Name)
+		testkit.Is(t, len(parsed.Labels), len(b.Labels))
 		name, named := declare.NameOf(parsed)
-		valuetest.Is(t, named, (len(b.Labels) > 0), b.Name, name)
+		testkit.Is(t, named, (len(b.Labels) > 0), b.Name, name)
 		if b.Root == "" {
 			continue
 		}
@@ -235,7 +234,7 @@ func TestBlockTypes(t *testing.T) {
 			t.Errorf("%s: %s.x is an output of %s", b.Name, name, a)
 		}
 	}
-	valuetest.Deep(t, slices.Sorted(maps.Keys(roots)), slices.Sorted(slices.Values(declare.Roots())))
+	testkit.Deep(t, slices.Sorted(maps.Keys(roots)), slices.Sorted(slices.Values(declare.Roots())))
 	if declare.Of("steps") != nil || declare.OfKind("") != nil || declare.Depth("") != 0 || declare.Depth("local") != 2 || declare.Depth("each") != 0 {
 		t.Error("what is no type has one")
 	}

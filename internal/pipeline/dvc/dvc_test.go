@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -30,14 +29,14 @@ func TestConvert(t *testing.T) {
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(name)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			dir, given := t.TempDir(), a.Files[:0:0]
 			for _, f := range a.Files {
 				if f.Name == "pipelines.hcl" || f.Name == "notes" {
 					continue
 				}
 				given = append(given, f)
-				filetest.Write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
+				testkit.Write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
 			}
 			text, notes, err := Convert(t.Context(), filepath.Join(dir, "dvc.yaml"))
 			got := map[string]string{}
@@ -68,7 +67,7 @@ func TestConvert(t *testing.T) {
 // A conversion ends when it is told to, whatever it is at.
 func TestConvertEnds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dvc.yaml")
-	filetest.Write(t, file, "stages: {a: {matrix: {x: [1, 2]}, cmd: 'echo ${item.x}', deps: ['d/${item.x}'], outs: ['o${item.x}']}}")
+	testkit.Write(t, file, "stages: {a: {matrix: {x: [1, 2]}, cmd: 'echo ${item.x}', deps: ['d/${item.x}'], outs: ['o${item.x}']}}")
 	for after := range 12 { // questions whether to end
 		ctx := &asked{Context: t.Context(), left: after}
 		if _, _, err := Convert(ctx, file); !errors.Is(err, context.Canceled) {
@@ -94,10 +93,10 @@ func (a *asked) Err() error {
 func TestParameters(t *testing.T) {
 	var golden struct{ Rows [][3]*string }
 	b, err := os.ReadFile("testdata/params.json")
-	errtest.None(t, errors.Join(err, json.Unmarshal(b, &golden)))
+	testkit.None(t, errors.Join(err, json.Unmarshal(b, &golden)))
 	args := func(text string) string {
 		out, err := exec.Command("bash", "-c", `printf '<%s>' `+text).Output()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return string(out)
 	}
 	for _, row := range golden.Rows {
@@ -106,8 +105,8 @@ func TestParameters(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		filetest.Write(t, filepath.Join(dir, "p."+format), text)
-		filetest.Write(t, filepath.Join(dir, "dvc.yaml"), "vars: [p."+format+"]\nstages: {a: {cmd: 'echo ${x} .'}}")
+		testkit.Write(t, filepath.Join(dir, "p."+format), text)
+		testkit.Write(t, filepath.Join(dir, "dvc.yaml"), "vars: [p."+format+"]\nstages: {a: {cmd: 'echo ${x} .'}}")
 		made, _, err := Convert(t.Context(), filepath.Join(dir, "dvc.yaml"))
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -119,7 +118,7 @@ func TestParameters(t *testing.T) {
 			continue
 		}
 		var c struct{ Script string }
-		errtest.None(t, json.Unmarshal(loaded.Steps[0].Task.Config, &c))
+		testkit.None(t, json.Unmarshal(loaded.Steps[0].Task.Config, &c))
 		got := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(c.Script), "echo "), " .")
 		if got != *want && args(got) != args(*want) {
 			t.Errorf("%q is %q to a command, want %q", text, got, *want)

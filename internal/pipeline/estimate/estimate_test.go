@@ -13,9 +13,8 @@ import (
 
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -64,11 +63,11 @@ func TestBasis(t *testing.T) {
 		{Basis: Kind, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 60, Memory: 9000, MemoryBasis: Kind},
 		{Bytes: 99, Download: Download{Bytes: 99, Sources: 2}},
 	}
-	valuetest.Deep(t, e.Each, want)
+	testkit.Deep(t, e.Each, want)
 	e.Each = nil
 	sum := &Estimate{Cost: Cost{Steps: 4, Unknown: 1, P50: 15, P90: 27, GPU: 10. / 3600, Bytes: 269, Download: 99, Sources: 2},
 		GPUSteps: 2, CriticalPath: []int{1, 2}, Critical: 10, Memory: 9000, MemoryOf: 1, MemoryUnknown: 1}
-	valuetest.Deep(t, e, sum)
+	testkit.Deep(t, e, sum)
 }
 
 // TestWall: bounded by the longest chain, and by what each queue can do.
@@ -117,14 +116,14 @@ func TestGroups(t *testing.T) {
 		{Name: "module.m.k.far", Run: 1, Cost: Cost{Steps: 1, Unknown: 1, Unsized: 1}},
 		{Name: "table", Maybe: 2, Cost: Cost{Steps: 2, Unknown: 2, Unsized: 2}},
 	}
-	valuetest.Deep(t, blocks, want)
-	valuetest.Deep(t, of, []int{0, 1, 1, 3, 2, 3})
+	testkit.Deep(t, blocks, want)
+	testkit.Deep(t, of, []int{0, 1, 1, 3, 2, 3})
 	tables := []Group{
 		{Name: "table.a", Resume: 1, Maybe: 2, Hit: 1, Saved: 7, Cost: Cost{Steps: 3, Unknown: 1, P50: 5, P90: 5, GPU: 3. / 3600, Bytes: 50, Unsized: 1}, Shared: 1, SharedP50: 2},
 		{Name: "table.b", Resume: 1, Maybe: 1, Cost: Cost{Steps: 2, Unknown: 1, P50: 2, P90: 2, Bytes: 20, Unsized: 1}, Shared: 1, SharedP50: 2},
 		{Run: 1, Cost: Cost{Steps: 1, Unknown: 1, Unsized: 1}},
 	}
-	valuetest.Deep(t, e.Tables(v), tables)
+	testkit.Deep(t, e.Tables(v), tables)
 }
 
 // TestManyTables: more than are looked at together.
@@ -140,7 +139,7 @@ func TestManyTables(t *testing.T) {
 			t.Errorf("%+v, want %+v", g, want)
 		}
 	}
-	valuetest.Is(t, len(groups), 150, "groups")
+	testkit.Is(t, len(groups), 150, "groups")
 }
 
 func TestParseLimits(t *testing.T) {
@@ -180,7 +179,7 @@ func TestExceeded(t *testing.T) {
 		{Estimate{Cost: Cost{Steps: 400, Unknown: 400, Sources: 1, Unfetched: 1}}, true},
 		{Estimate{Cost: Cost{Steps: 4, Unknown: 4, Sources: 1, Unfetched: 1}}, false},
 	} {
-		valuetest.Is(t, l.Exceeded(&c.e), c.want, c.e)
+		testkit.Is(t, l.Exceeded(&c.e), c.want, c.e)
 	}
 }
 
@@ -208,7 +207,7 @@ func TestFarOff(t *testing.T) {
 		4: "asks for 1.0 GB and took 2.0 GB at most (p.hcl:7)",
 		5: "asks for 1.0 GB and took 2.0 GB at most (p.hcl:7)",
 	}
-	valuetest.Deep(t, e.FarOff(v), want)
+	testkit.Deep(t, e.FarOff(v), want)
 }
 
 // priced is a step whose kind says the work that its test gives it.
@@ -231,7 +230,7 @@ func (p *pricedPlan) add(t *testing.T, address, device string, w step.Work, deps
 	p.kinds = append(p.kinds, step.Define(step.Kind[priced]{Name: kind, Version: 1, Doc: kind, Work: func(priced) step.Work { return w },
 		Outputs: []step.Output{{Name: "out", Type: "t", Help: "h"}}, Run: func(context.Context, *step.IO, priced) error { return nil }}))
 	config, err := json.Marshal(map[string]any{"device": device})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	p.Plan.Steps = append(p.Plan.Steps, plan.Step{Address: address, Task: step.Task{Kind: kind, Config: config}, Deps: deps})
 	p.Items = append(p.Items, plan.Item{Outcome: plan.Run})
 	return len(p.Items) - 1

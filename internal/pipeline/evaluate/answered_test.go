@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -31,7 +31,7 @@ func TestUnread(t *testing.T) {
 		s := language.NewSession(sources, language.World{}, syntax.NewCollector(sources), nil)
 		func() {
 			defer func() {
-				valuetest.Is(t, fmt.Sprint(recover()), "evaluate: no case reads a new block", src)
+				testkit.Is(t, fmt.Sprint(recover()), "evaluate: no case reads a new block", src)
 			}()
 			Evaluate(s, declare.Declare(s, sources, declare.Options{Registry: step.NewRegistry()}), Given{}, Options{})
 		}()
@@ -94,5 +94,5 @@ step "echo" "c" {
   words = [json(step.echo.a.out, "x") == 1 ? "y" : "z"]
 }
 `)
-	valuetest.That(t, !ds.HasErrors() && len(r.Steps) == 2 && r.Steps[1].Pending(), "a step that waits", ds.Err())
+	testkit.That(t, !ds.HasErrors() && len(r.Steps) == 2 && r.Steps[1].Pending(), "a step that waits", ds.Err())
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/declare"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var paper = []Step{
@@ -35,7 +35,7 @@ func TestGoldens(t *testing.T) {
 		}
 		for name, write := range map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG} {
 			var b bytes.Buffer
-			errtest.None(t, write(&b))
+			testkit.None(t, write(&b))
 			goldens.Same(t, fmt.Sprintf("testdata/%s.%s", kind, name), b.String())
 		}
 	}
@@ -76,7 +76,7 @@ func TestLayout(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		errtest.None(t, g.SVG(&b))
+		testkit.None(t, g.SVG(&b))
 		for d := xml.NewDecoder(&b); ; {
 			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				break

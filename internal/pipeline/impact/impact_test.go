@@ -11,9 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -45,13 +44,13 @@ func (s *store) preview(t *testing.T, version int, src string) *plan.Preview {
 	t.Helper()
 	reg := registry(version)
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: reg})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	pl, err := plan.Build("p.hcl", p, reg, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	v, err := pl.Follow(t.Context(), reg, func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return s.results, nil
 	}, plan.KeepAll, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return v
 }
 
@@ -68,7 +67,7 @@ func (s *store) run(t *testing.T, version int, src string) {
 				continue
 			}
 			tree, err := it.Task().Tree()
-			errtest.None(t, err)
+			testkit.None(t, err)
 			text, _, _ := strings.Cut(tree["text"].(string), "#")
 			s.results[it.Key] = &artifacts.Result{Key: it.Key, Preimage: it.Preimage, Took: time.Hour,
 				Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: artifacts.Sum([]byte(text)), Size: 1000}}}
@@ -84,7 +83,7 @@ func (s *store) compare(t *testing.T, version int, was, is string) *Report {
 		Newest: func(_ context.Context, i int) ([]byte, error) { return s.newest[v.Plan.Steps[i].Address], nil },
 		Diff:   step.Diff,
 		Claims: func(string) []string { return []string{"It holds."} }})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return r
 }
 
@@ -154,9 +153,9 @@ func TestChange(t *testing.T) {
 	} {
 		t.Log(c.name)
 		r := s.compare(t, 1, chain, c.is)
-		valuetest.Deep(t, r.Steps, c.counts)
-		valuetest.Deep(t, causesOf(r), c.causes)
-		valuetest.Deep(t, tablesOf(r), c.tables)
+		testkit.Deep(t, r.Steps, c.counts)
+		testkit.Deep(t, causesOf(r), c.causes)
+		testkit.Deep(t, tablesOf(r), c.tables)
 		if runs := c.counts.Run+c.counts.New > 0; r.Runs() != runs {
 			t.Errorf("%s: runs %v", c.name, r.Runs())
 		}
@@ -169,11 +168,11 @@ func TestCut(t *testing.T) {
 	s.run(t, 1, chain)
 	is := edit(t, chain, `"a" }`, `"a#comment" }`)
 	r := s.compare(t, 1, chain, is)
-	valuetest.Deep(t, r.Steps, Counts{Run: 1, Maybe: 5})
+	testkit.Deep(t, r.Steps, Counts{Run: 1, Maybe: 5})
 	s.run(t, 1, is)
 	r = s.compare(t, 1, chain, is)
-	valuetest.Deep(t, r.Steps, Counts{Same: 5, Cut: 1})
-	valuetest.Deep(t, causesOf(r), []string{`step.text.a config.text: "a" -> "a#comment" p.hcl:2: 1, 0 run, 0 h`})
+	testkit.Deep(t, r.Steps, Counts{Same: 5, Cut: 1})
+	testkit.Deep(t, causesOf(r), []string{`step.text.a config.text: "a" -> "a#comment" p.hcl:2: 1, 0 run, 0 h`})
 }
 
 // TestVersion: results of a kind's earlier version stood before, and the change adds nothing to what the version moves.
@@ -181,15 +180,15 @@ func TestVersion(t *testing.T) {
 	s := newStore()
 	s.run(t, 1, chain)
 	r := s.compare(t, 2, chain, chain)
-	valuetest.Deep(t, r.Steps, Counts{Run: 1, Maybe: 5})
-	valuetest.Deep(t, causesOf(r), []string{" kind text: version 1 -> 2 : 4, 6 run, 0 h"})
+	testkit.Deep(t, r.Steps, Counts{Run: 1, Maybe: 5})
+	testkit.Deep(t, causesOf(r), []string{" kind text: version 1 -> 2 : 4, 6 run, 0 h"})
 	for _, c := range r.Each {
-		valuetest.That(t, c.Stood && c.Charged, c)
+		testkit.That(t, c.Stood && c.Charged, c)
 	}
 	// What never ran stood nowhere, and a change of it is still said.
 	r = newStore().compare(t, 2, chain, edit(t, chain, "\"b\"\n  after", "\"bb\"\n  after"))
-	valuetest.Deep(t, r.Steps, Counts{Anyway: 6})
-	valuetest.Deep(t, causesOf(r), []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`})
+	testkit.Deep(t, r.Steps, Counts{Anyway: 6})
+	testkit.Deep(t, causesOf(r), []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`})
 }
 
 func TestSet(t *testing.T) {
@@ -201,7 +200,7 @@ func TestSet(t *testing.T) {
 	both := s.with(u)
 	var got []int
 	both.each(func(n int) { got = append(got, n) })
-	valuetest.Deep(t, got, []int{1, 3, 64, 200})
-	valuetest.That(t, !u.empty() && (set{}).empty() && s.with(set{}) == s && (set{}).with(s) == s, s, u, both)
-	valuetest.Is(t, s.with(set{}.plus(3)), s, "a set that has all is copied")
+	testkit.Deep(t, got, []int{1, 3, 64, 200})
+	testkit.That(t, !u.empty() && (set{}).empty() && s.with(set{}) == s && (set{}).with(s) == s, s, u, both)
+	testkit.Is(t, s.with(set{}.plus(3)), s, "a set that has all is copied")
 }

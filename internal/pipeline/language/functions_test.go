@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -63,7 +62,7 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s: %s: %s", f.Name, f.Usage, f.Help)
 		}
 		v, err := of(t, "jsonencode("+call+")", files, world)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		fmt.Fprintf(&out, "%s = %s\n", f.Usage, v)
 		delete(calls, f.Name)
 	}
@@ -110,7 +109,7 @@ func of(t *testing.T, expr string, files map[string]string, w language.World) (s
 			return "", s, err
 		}
 		text, err := convert.Convert(v, cty.String)
-		errtest.None(t, err, expr)
+		testkit.None(t, err, expr)
 		return text.AsString(), s, nil
 	}
 	got, s, err := once(sources, w)
@@ -258,10 +257,10 @@ func TestTemplateFile(t *testing.T) {
 func TestFileset(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"data/b.csv", "data/a.csv", "data/x/y/c.csv", "data/.h.csv", "data/.g/d.csv", "data/e.txt", "other/o.csv", "many/link/f"} {
-		filetest.Write(t, name, name)
+		testkit.Write(t, name, name)
 	}
 	for at, to := range map[string]string{"data/in.csv": "a.csv", "gone/x.csv": "nowhere", "out/away.csv": "../data/a.csv", "out/dir": "../other", "loop/self": "."} {
-		errtest.None(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(to, at)))
+		testkit.None(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(to, at)))
 	}
 	o := language.World{List: language.List, Digest: func(name string) (step.Pin, error) { return step.Pin{SHA256: artifacts.Sum([]byte(name))}, nil }}
 	for call, want := range map[string]string{

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,7 +21,7 @@ import (
 func expressions(f *testing.F) {
 	for _, dir := range []string{"valid", "invalid", "lint"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
-		errtest.None(f, err)
+		testkit.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			src := sources[name]
 			body := syntax.ParseFile(name, src, syntax.NewCollector(nil))

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/host/slurm"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const localText = `
@@ -37,13 +36,13 @@ func TestParse(t *testing.T) {
 		{"cluster", "s", "elsewhere", "", "3"},
 	} {
 		l, ds := local.Parse("redsi.local.hcl", []byte(localText), c.profile)
-		errtest.None(t, ds.Err())
+		testkit.None(t, ds.Err())
 		if l.Store != c.store || l.State != c.state || l.Temporal.Address != "h:7233" || l.Temporal.Namespace != c.namespace {
 			t.Errorf("%q: %+v", c.profile, l)
 		}
 		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("variable \"scale\" { default = \"full\" }\nvariable \"n\" { default = 1 }")},
 			pipeline.Options{Local: l.Variables})
-		errtest.None(t, ds.Err())
+		testkit.None(t, ds.Err())
 		if got := p.Inputs(); got["scale"] != "toy" || got["n"] != c.n || strings.Join(p.Local, " ") != "n scale" {
 			t.Errorf("%q: %v, %v", c.profile, got, p.Local)
 		}
@@ -66,7 +65,7 @@ func TestMistakes(t *testing.T) {
 		`store = `:                                  "expression",
 	} {
 		_, ds := local.Parse("redsi.local.hcl", []byte(source), "laptop")
-		errtest.Says(t, ds.Err(), want, "redsi.local.hcl:")
+		testkit.ErrSays(t, ds.Err(), want, "redsi.local.hcl:")
 	}
 }
 
@@ -137,8 +136,8 @@ func TestSlurm(t *testing.T) {
 	far := slurm.Site{Max: 20, Pilots: []slurm.Pilot{{Name: "one", Has: capacity.Amount{CPUs: 1, Memory: 1e9}, Time: time.Hour, Max: 20, Idle: 5 * time.Minute, At: "redsi.local.hcl:23"}}}
 	for profile, want := range map[string]slurm.Site{"": site, "near": site, "far": far} {
 		l, ds := local.Parse("redsi.local.hcl", []byte(slurmText), profile)
-		errtest.None(t, ds.Err())
-		valuetest.That(t, l.Slurm != nil && reflect.DeepEqual(*l.Slurm, want), profile, l.Slurm, "want", want)
+		testkit.None(t, ds.Err())
+		testkit.That(t, l.Slurm != nil && reflect.DeepEqual(*l.Slurm, want), profile, l.Slurm, "want", want)
 	}
 }
 
@@ -171,6 +170,6 @@ func TestSlurmMistakes(t *testing.T) {
 			t.Fatalf("no %q", old)
 		}
 		_, ds := local.Parse("redsi.local.hcl", []byte(strings.Replace(slurmText, old, now, 1)), "")
-		errtest.Says(t, ds.Err(), strings.Split(want, "|")...)
+		testkit.ErrSays(t, ds.Err(), strings.Split(want, "|")...)
 	}
 }

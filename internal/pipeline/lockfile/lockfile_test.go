@@ -17,9 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -35,7 +33,7 @@ func TestReadRefuses(t *testing.T) {
 		`{`: "is not a lock file", `{} <<<`: "is not a lock file",
 	} {
 		path := filepath.Join(t.TempDir(), Name)
-		filetest.Write(t, path, text)
+		testkit.Write(t, path, text)
 		for name, read := range map[string]func() error{
 			"Read": func() error { _, err := Read(path); return err },
 			"Open": func() error { _, err := Open(path, "", ""); return err },
@@ -49,27 +47,27 @@ func TestReadRefuses(t *testing.T) {
 
 func TestAdd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
-	errtest.None(t, Add(path, []step.Pin{pin("https://b", "b"), pin("https://a", "a")}))
+	testkit.None(t, Add(path, []step.Pin{pin("https://b", "b"), pin("https://a", "a")}))
 	first, err := os.ReadFile(path)
 	if err != nil || !strings.HasPrefix(string(first), "{\n  \"format\": \"redsi-lock/1\"") {
 		t.Fatalf("%s, %v", first, err)
 	}
-	errtest.None(t, Add(path, []step.Pin{pin("https://a", "a")}))
+	testkit.None(t, Add(path, []step.Pin{pin("https://a", "a")}))
 	again, _ := os.ReadFile(path)
-	valuetest.Is(t, string(first), string(again), "pinning what is pinned changed the file")
+	testkit.Is(t, string(first), string(again), "pinning what is pinned changed the file")
 	if a, b := strings.Index(string(first), "https://a"), strings.Index(string(first), "https://b"); a < 0 || b < a {
 		t.Errorf("sources are not in order:\n%s", first)
 	}
 	lock := filepath.Join(filepath.Dir(path), "."+Name+".lock")
-	errtest.None(t, os.Remove(lock))
-	errtest.None(t, Add(path, []step.Pin{pin("https://a", "a")}))
+	testkit.None(t, os.Remove(lock))
+	testkit.None(t, Add(path, []step.Pin{pin("https://a", "a")}))
 	if _, err := os.Stat(lock); err == nil { // a checkout may be read-only
 		t.Error("pinning what is pinned wrote to the folder")
 	}
 	err = Add(path, []step.Pin{pin("https://a", "other bytes")})
-	errtest.Says(t, err, "https://a", path)
+	testkit.ErrSays(t, err, "https://a", path)
 	f, err := Read(path)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if p, ok := f.Pinned("https://b"); !ok || p != pin("https://b", "b") {
 		t.Errorf("read back %+v", p)
 	}
@@ -78,11 +76,11 @@ func TestAdd(t *testing.T) {
 func TestLocalFileMustBeAFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
-	errtest.None(t, syscall.Mkfifo(pipe, 0o644))
+	testkit.None(t, syscall.Mkfifo(pipe, 0o644))
 	s, err := Open(filepath.Join(dir, Name), dir, "")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, path := range []string{pipe, dir, "/dev/zero"} { // a pipe must not be waited for
-		errtest.Says(t, errtest.Of(s.LocalFile(t.Context(), path)), path+" is not a regular file")
+		testkit.ErrSays(t, testkit.Err(s.LocalFile(t.Context(), path)), path+" is not a regular file")
 	}
 }
 
@@ -92,7 +90,7 @@ func TestFolders(t *testing.T) {
 	memo := filepath.Join(dir, "state", "digests.json")
 	write := func(name, text string) {
 		t.Helper()
-		filetest.Write(t, filepath.Join(dir, "data", name), text)
+		testkit.Write(t, filepath.Join(dir, "data", name), text)
 	}
 	for i := range 10_000 { // a hundred files of a hundred names: making files is what takes long
 		name := fmt.Sprintf("%02d/%04d", i%100, i)
@@ -105,15 +103,15 @@ func TestFolders(t *testing.T) {
 	list := func(path string) step.Folder {
 		t.Helper()
 		s, err := Open(filepath.Join(dir, Name), dir, memo)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		f, err := s.LocalTree(t.Context(), path, true) // relative to the pipeline
-		errtest.None(t, err)
-		errtest.None(t, s.Save())
+		testkit.None(t, err)
+		testkit.None(t, s.Save())
 		return f
 	}
 	readMemory := func() (known map[string]map[string]json.RawMessage) {
 		b, err := os.ReadFile(memo)
-		errtest.None(t, errors.Join(err, json.Unmarshal(b, &known)))
+		testkit.None(t, errors.Join(err, json.Unmarshal(b, &known)))
 		return known
 	}
 	few := list("data/00").Tree
@@ -124,11 +122,11 @@ func TestFolders(t *testing.T) {
 	known := readMemory()
 	for _, r := range known { // as if hashed a minute after the last change
 		changed, err := strconv.ParseInt(string(r["ctime_ns"]), 10, 64)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		r["read_ns"] = strconv.AppendInt(nil, changed+int64(time.Minute), 10)
 		r["sha256"] = json.RawMessage(strconv.Quote(artifacts.Sum([]byte("planted")).String()))
 	}
-	errtest.None(t, atomicfile.WriteJSON(memo, known, "", 0o644))
+	testkit.None(t, atomicfile.WriteJSON(memo, known, "", 0o644))
 	for _, f := range list("data").Tree.Files {
 		if f.Digest != artifacts.Sum([]byte("planted")) {
 			t.Fatalf("%s was hashed again", f.Name)
@@ -137,22 +135,22 @@ func TestFolders(t *testing.T) {
 	if err := hashed.Forget(memo, filepath.Join(dir, "data")); err != nil || len(readMemory()) != 0 {
 		t.Fatalf("%d files of a folder are still believed, %v", len(readMemory()), err)
 	}
-	valuetest.Is(t, list("data/00").Tree.Digest, few.Digest, "the same files have another tree")
+	testkit.Is(t, list("data/00").Tree.Digest, few.Digest, "the same files have another tree")
 	write("00/0000", "x")
 	changed := list("data/00").Tree
 	write("00/new", "x")
 	added := list("data/00").Tree
-	errtest.None(t, errors.Join(os.Remove(filepath.Join(dir, "data/00/new")), os.Remove(filepath.Join(dir, "data/00/0200"))))
+	testkit.None(t, errors.Join(os.Remove(filepath.Join(dir, "data/00/new")), os.Remove(filepath.Join(dir, "data/00/0200"))))
 	removed := list("data/00").Tree
 	seen := map[artifacts.Digest]bool{few.Digest: true, changed.Digest: true, added.Digest: true, removed.Digest: true}
 	if len(seen) != 4 || len(added.Files) != 101 || len(removed.Files) != 99 {
 		t.Errorf("%d trees, of %d and %d files", len(seen), len(added.Files), len(removed.Files))
 	}
 	at := filepath.Join(dir, "data", "00", "0100")
-	errtest.None(t, errors.Join(os.Remove(at), os.Symlink("/etc/passwd", at)))
+	testkit.None(t, errors.Join(os.Remove(at), os.Symlink("/etc/passwd", at)))
 	s, err := Open(filepath.Join(dir, Name), dir, memo)
-	errtest.None(t, err)
-	errtest.Says(t, errtest.Of(s.LocalTree(t.Context(), "data", true)), `link "00/0100" leads to the absolute path "/etc/passwd"`)
+	testkit.None(t, err)
+	testkit.ErrSays(t, testkit.Err(s.LocalTree(t.Context(), "data", true)), `link "00/0100" leads to the absolute path "/etc/passwd"`)
 }
 
 // TestAskedOnce: a program is the same for a whole plan, and looked at anew where that is asked for.
@@ -160,12 +158,12 @@ func TestAskedOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")
 	s, err := Open("", dir, "")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for i, want := range []string{"one", "one", "two", "two"} {
-		filetest.Write(t, path, []string{"one", "two", "two", "six"}[i])
+		testkit.Write(t, path, []string{"one", "two", "two", "six"}[i])
 		s.Rehash(i == 2)
 		pin, err := s.LocalFile(t.Context(), path)
-		if errtest.None(t, err); pin.SHA256 != artifacts.Sum([]byte(want)) {
+		if testkit.None(t, err); pin.SHA256 != artifacts.Sum([]byte(want)) {
 			t.Errorf("asked %d times, it is not as %q", i+1, want)
 		}
 	}
@@ -183,7 +181,7 @@ func FuzzLock(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), Name)
-		filetest.Write(t, path, b)
+		testkit.Write(t, path, b)
 		before, err := Read(path)
 		pin := step.Pin{Source: "https://new.example/file", SHA256: artifacts.Sum([]byte("new")), Size: 3}
 		if err != nil {
@@ -202,7 +200,7 @@ func FuzzLock(f *testing.F) {
 			return
 		}
 		after, err := Read(path)
-		errtest.None(t, err, b)
+		testkit.None(t, err, b)
 		for _, want := range append(before.Sources, pin) {
 			if _, ok := after.Pinned(want.Source); !ok {
 				t.Fatalf("%q lost the pin of %q", b, want.Source)
@@ -217,7 +215,7 @@ func TestProcessesKeepAllPins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	if to := os.Getenv("REDSI_TEST_PINS"); to != "" { // one of the two
 		for i := range each {
-			errtest.None(t, Add(to, []step.Pin{pin(fmt.Sprintf("https://%s/%d", os.Getenv("REDSI_TEST_NAME"), i), "x")}))
+			testkit.None(t, Add(to, []step.Pin{pin(fmt.Sprintf("https://%s/%d", os.Getenv("REDSI_TEST_NAME"), i), "x")}))
 		}
 		return
 	}
@@ -225,10 +223,10 @@ func TestProcessesKeepAllPins(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		c := exec.Command(os.Args[0], "-test.run", "^TestProcessesKeepAllPins$")
 		c.Env = append(os.Environ(), "REDSI_TEST_PINS="+path, "REDSI_TEST_NAME="+name)
-		errtest.None(t, c.Start())
+		testkit.None(t, c.Start())
 		running = append(running, c)
 	}
-	errtest.None(t, errors.Join(running[0].Wait(), running[1].Wait()))
+	testkit.None(t, errors.Join(running[0].Wait(), running[1].Wait()))
 	f, err := Read(path)
 	if err != nil || len(f.Sources) != 2*each {
 		t.Fatalf("%d pins kept of %d, %v", len(f.Sources), 2*each, err)

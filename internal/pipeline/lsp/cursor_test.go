@@ -8,8 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPlace: where the end of a text is, "|" for where the text that is read begins.
@@ -58,7 +57,7 @@ func TestAnyPlace(t *testing.T) {
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		askEvery(t, 29, string(b))
 	}
 }
@@ -88,10 +87,10 @@ func FuzzPlace(f *testing.F) {
 func TestPositions(t *testing.T) {
 	x := newText("aé😀e\u0301\nb\n")
 	for offset, want := range map[int]position{0: {0, 0}, 1: {0, 1}, 3: {0, 2}, 7: {0, 4}, 8: {0, 5}, 10: {0, 6}, 11: {1, 0}, 12: {1, 1}, 13: {2, 0}} {
-		valuetest.Is(t, x.position(offset), want, offset)
-		valuetest.Is(t, x.offset(want), offset, want)
+		testkit.Is(t, x.position(offset), want, offset)
+		testkit.Is(t, x.offset(want), offset, want)
 	}
 	for p, want := range map[position]int{{0, 99}: 10, {9, 0}: 13, {-1, -1}: 0, {1, -5}: 11} {
-		valuetest.Is(t, x.offset(p), want, p)
+		testkit.Is(t, x.offset(p), want, p)
 	}
 }

@@ -12,9 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // repository makes a git repository with a folder of two files, a link and a hook.
@@ -25,9 +23,9 @@ func repository(t *testing.T) (folder, url string) {
 	}
 	folder = filepath.Join(t.TempDir(), "first paper")
 	for name, text := range map[string]string{"study/p.hcl": "# one\n", "study/q.hcl": "", "read.txt": "x", "study/.gitattributes": "*.hcl filter=shout\n"} {
-		filetest.Write(t, filepath.Join(folder, name), text)
+		testkit.Write(t, filepath.Join(folder, name), text)
 	}
-	errtest.None(t, os.Symlink("/etc/passwd", filepath.Join(folder, "study", "link.hcl")))
+	testkit.None(t, os.Symlink("/etc/passwd", filepath.Join(folder, "study", "link.hcl")))
 	git(t, folder, "init", "--quiet", "--initial-branch=main")
 	commit(t, folder)
 	return folder, "git::file://" + strings.ReplaceAll(folder, " ", "%20")
@@ -37,7 +35,7 @@ func git(t *testing.T, folder string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
 	out, err := cmd.CombinedOutput()
-	errtest.None(t, err, args, out)
+	testkit.None(t, err, args, out)
 	return strings.TrimSpace(string(out))
 }
 
@@ -63,7 +61,7 @@ func open(t *testing.T, r *modules.Reader, source string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	valuetest.Is(t, len(files), 2, source)
+	testkit.Is(t, len(files), 2, source)
 	for name, b := range files {
 		if filepath.Base(name) == "p.hcl" {
 			return string(b), nil
@@ -88,13 +86,13 @@ func TestPinned(t *testing.T) {
 	}
 
 	// The ref moves: the pin stays until it is updated.
-	filetest.Write(t, filepath.Join(folder, "study", "p.hcl"), "# two\n")
+	testkit.Write(t, filepath.Join(folder, "study", "p.hcl"), "# two\n")
 	second := commit(t, folder)
 	stay := another(r)
 	if got, err := open(t, stay, source); got != "# one\n" || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
-	valuetest.Of(t, second)(stay.Used[0].Moved(t.Context()))
+	testkit.Of(t, second)(stay.Used[0].Moved(t.Context()))
 	for ref, want := range map[string]string{"v1": first, "refs/tags/v1": first, first: first, "HEAD": second} {
 		r := reader(t)
 		want = map[string]string{first: "# one\n", second: "# two\n"}[want]
@@ -102,7 +100,7 @@ func TestPinned(t *testing.T) {
 			t.Errorf("%s: %q, %v", ref, got, err)
 			continue
 		}
-		valuetest.Of(t, "", ref)(r.Used[0].Moved(t.Context()))
+		testkit.Of(t, "", ref)(r.Used[0].Moved(t.Context()))
 	}
 	up := another(r)
 	up.Update = func(string) bool { return true }
@@ -112,7 +110,7 @@ func TestPinned(t *testing.T) {
 
 	// Pinned and kept: without the repository, and whatever was done to what is kept.
 	elsewhere := folder + "-moved"
-	errtest.None(t, os.Rename(folder, elsewhere))
+	testkit.None(t, os.Rename(folder, elsewhere))
 	if got, err := open(t, another(r), source); got != "# two\n" || err != nil {
 		t.Fatalf("offline: %q, %v", got, err)
 	}
@@ -120,16 +118,16 @@ func TestPinned(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatal(kept, err)
 	}
-	filetest.Write(t, kept[0], "# changed\n")
-	errtest.Says(t, errtest.Of(open(t, another(r), source)), source)
-	errtest.None(t, os.Rename(elsewhere, folder))
-	valuetest.Of(t, "# two\n")(open(t, another(r), source))
+	testkit.Write(t, kept[0], "# changed\n")
+	testkit.ErrSays(t, testkit.Err(open(t, another(r), source)), source)
+	testkit.None(t, os.Rename(elsewhere, folder))
+	testkit.Of(t, "# two\n")(open(t, another(r), source))
 	old, young := filepath.Join(r.Cache, ".fetch-old"), filepath.Join(r.Cache, ".fetch-young")
-	filetest.Write(t, filepath.Join(old, "x"), "")
-	filetest.Write(t, filepath.Join(young, "x"), "")
-	errtest.None(t, os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)))
-	errtest.None(t, os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))))
-	errtest.None(t, errtest.Of(open(t, another(r), source)))
+	testkit.Write(t, filepath.Join(old, "x"), "")
+	testkit.Write(t, filepath.Join(young, "x"), "")
+	testkit.None(t, os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)))
+	testkit.None(t, os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))))
+	testkit.None(t, testkit.Err(open(t, another(r), source)))
 	if left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*")); err != nil || len(left) != 1 || left[0] != young {
 		t.Errorf("left: %v, %v", left, err)
 	}
@@ -139,15 +137,15 @@ func TestPinned(t *testing.T) {
 func TestRewritten(t *testing.T) {
 	folder, url := repository(t)
 	r := reader(t)
-	errtest.None(t, errtest.Of(open(t, r, url+"//study?ref=main")))
-	filetest.Write(t, filepath.Join(folder, "study", "p.hcl"), "# other\n")
+	testkit.None(t, testkit.Err(open(t, r, url+"//study?ref=main")))
+	testkit.Write(t, filepath.Join(folder, "study", "p.hcl"), "# other\n")
 	git(t, folder, "add", "-A")
 	git(t, folder, "commit", "--quiet", "--amend", "-m", "y")
 	git(t, folder, "reflog", "expire", "--expire=now", "--all")
 	git(t, folder, "gc", "--quiet", "--prune=now")
-	errtest.None(t, os.RemoveAll(r.Cache))
+	testkit.None(t, os.RemoveAll(r.Cache))
 	_, err := open(t, another(r), url+"//study?ref=main")
-	errtest.Says(t, err, "sources update pins the new one")
+	testkit.ErrSays(t, err, "sources update pins the new one")
 }
 
 // TestNothingRuns: neither a filter of the user's git nor a link of the repository has an effect, and no hook is there.
@@ -157,17 +155,17 @@ func TestNothingRuns(t *testing.T) {
 	ran := filepath.Join(home, "ran")
 	hooks := filepath.Join(home, "templates", "hooks")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-update"} {
-		filetest.Write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
-		errtest.None(t, os.Chmod(filepath.Join(hooks, hook), 0o755))
+		testkit.Write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
+		testkit.None(t, os.Chmod(filepath.Join(hooks, hook), 0o755))
 	}
-	filetest.Write(t, filepath.Join(home, ".gitconfig"), "[filter \"shout\"]\n\tsmudge = \"touch '"+ran+"'; cat\"\n[init]\n\ttemplateDir = "+filepath.Dir(hooks)+"\n[core]\n\thooksPath = "+hooks+"\n")
+	testkit.Write(t, filepath.Join(home, ".gitconfig"), "[filter \"shout\"]\n\tsmudge = \"touch '"+ran+"'; cat\"\n[init]\n\ttemplateDir = "+filepath.Dir(hooks)+"\n[core]\n\thooksPath = "+hooks+"\n")
 	t.Setenv("HOME", home)
 	t.Setenv("GIT_DIR", filepath.Join(home, "no repository"))
 	r := reader(t)
 	if got, err := open(t, r, url+"//study?ref=main"); got != "# one\n" || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
-	errtest.Some(t, errtest.Of(os.Stat(ran)), "something ran")
+	testkit.Some(t, testkit.Err(os.Stat(ran)), "something ran")
 	if links, err := filepath.Glob(filepath.Join(r.Cache, "*", "*", "study", "link.hcl")); err != nil || len(links) > 0 {
 		t.Errorf("links were made: %v, %v", links, err)
 	}
@@ -188,8 +186,8 @@ func TestAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	lock, err := os.ReadFile(r.Lock)
-	errtest.None(t, err, lock)
-	valuetest.Is(t, bytes.Count(lock, []byte(`"commit"`)), 1, lock)
+	testkit.None(t, err, lock)
+	testkit.Is(t, bytes.Count(lock, []byte(`"commit"`)), 1, lock)
 }
 
 // TestAccept: a worker opens what lies in accepted folders, and pinned repositories.
@@ -207,23 +205,23 @@ func TestAccept(t *testing.T) {
 		}
 		return w
 	}
-	filetest.Write(t, filepath.Join(accepted, "in", "p.hcl"), "")
+	testkit.Write(t, filepath.Join(accepted, "in", "p.hcl"), "")
 	outside := t.TempDir()
-	filetest.Write(t, filepath.Join(outside, "p.hcl"), "")
-	errtest.None(t, errtest.Of(refusing().Open(t.Context(), accepted, "./in")))
+	testkit.Write(t, filepath.Join(outside, "p.hcl"), "")
+	testkit.None(t, testkit.Err(refusing().Open(t.Context(), accepted, "./in")))
 	for _, source := range []string{outside, "../" + filepath.Base(outside)} {
 		if _, err := refusing().Open(t.Context(), accepted, source); err != os.ErrPermission {
 			t.Errorf("%s: %v", source, err)
 		}
 	}
 	source := url + "//study?ref=main"
-	errtest.Says(t, errtest.Of(refusing().Open(t.Context(), accepted, source)), "not pinned")
-	errtest.None(t, errtest.Of(open(t, another(r), source)))
+	testkit.ErrSays(t, testkit.Err(refusing().Open(t.Context(), accepted, source)), "not pinned")
+	testkit.None(t, testkit.Err(open(t, another(r), source)))
 	w := refusing()
 	files, err := w.Open(t.Context(), accepted, source)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for name := range files { // a module of the repository's own
-		errtest.None(t, errtest.Of(w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study")))
+		testkit.None(t, testkit.Err(w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study")))
 		break
 	}
 }
@@ -236,7 +234,7 @@ func TestParseGit(t *testing.T) {
 		"git::file:///srv/paper?ref=0123456789abcdef0123456789ab": {URL: "file:///srv/paper", Ref: "0123456789abcdef0123456789ab", Folder: "."},
 	} {
 		got, ok, err := modules.ParseGit(source)
-		valuetest.That(t, ok && err == nil && got == want, source, got, ok, err)
+		testkit.That(t, ok && err == nil && got == want, source, got, ok, err)
 	}
 	for _, source := range []string{
 		"git::--upload-pack=touch x?ref=a", "git::ext::sh -c x?ref=a", "git::http://example.org/a?ref=a", "git::git@example.org:a.git?ref=a",

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -44,7 +43,7 @@ step "text" "all" {
 				got = append(got, fmt.Sprint(s.Address, " ", g.Least, " of ", g.Of))
 			}
 		}
-		valuetest.That(t, len(got) == 1 && strings.HasPrefix(got[0], "step.text.all "+want+" of ["), least, got)
+		testkit.That(t, len(got) == 1 && strings.HasPrefix(got[0], "step.text.all "+want+" of ["), least, got)
 		last := len(p.Steps) - 1
 		rest, left := p.Without(registry(1), func(i int) bool { return p.Steps[i].Address == `step.text.piece["b"]` })
 		if made := strings.Contains(addresses(rest), "all"); made != (want < "3") || len(left) < 2 {
@@ -90,8 +89,8 @@ func TestWithoutRefs(t *testing.T) {
 		`"rows":[{"value":[` + in("f") + `],"one":` + in("g") + `}]}`)}
 	out, err := reg.Without(task, map[string]bool{"a": true, "c": true, "f": true})
 	want := `{"lacks":3,"list":[` + in("b") + `],"lists":{"x":[` + in("e") + `]},"map":{"y":` + in("d") + `},"rows":[{"one":` + in("g") + `}]}`
-	errtest.None(t, err)
-	valuetest.Is(t, string(out.Config), want)
+	testkit.None(t, err)
+	testkit.Is(t, string(out.Config), want)
 	for _, gone := range []map[string]bool{{"g": true}, {"a": true, "b": true}, {"c": true, "d": true}} {
 		if out, err := reg.Without(task, gone); err == nil {
 			t.Errorf("without %v it is %s", gone, out.Config)
@@ -142,7 +141,7 @@ step "text" "all" {
 			}
 			return found, nil
 		}, KeepNone, nil, gone, time.Time{})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return v.Items[len(p.Steps)-1]
 	}
 	all := func(int) bool { return true }
@@ -161,7 +160,7 @@ step "text" "all" {
 func FuzzPlan(f *testing.F) {
 	reg := registry(1)
 	good, err := json.Marshal(build(f, load(f, diamond), reg, ""))
-	errtest.None(f, err)
+	testkit.None(f, err)
 	f.Add(good)
 	for _, change := range [][2]string{{`"deps":[0]`, `"deps":[7]`}, {`"deps":[0]`, `"deps":[-1]`}, {`"deps":[0]`, `"deps":[3]`},
 		{`"kind":"text"`, `"kind":"none"`}, {`"text":"left"`, `"text":3`}, {`step.text.first`, `step.text.alone`}} {
@@ -201,6 +200,6 @@ func TestCheck(t *testing.T) {
 			t.Errorf("a dependency on %d: %v", deps, err)
 		}
 	}
-	errtest.Says(t, (&Plan{Format: "redsi-plan/9"}).Check(), "plan again")
-	errtest.Says(t, (&Plan{Format: Format, Steps: []Step{{Address: "a"}, {Address: "a"}}}).Check(), "belongs to another step")
+	testkit.ErrSays(t, (&Plan{Format: "redsi-plan/9"}).Check(), "plan again")
+	testkit.ErrSays(t, (&Plan{Format: Format, Steps: []Step{{Address: "a"}, {Address: "a"}}}).Check(), "belongs to another step")
 }

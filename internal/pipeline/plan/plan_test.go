@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -51,7 +50,7 @@ step "text" "alone" { text = "alone" }
 func load(t testing.TB, src string) *pipeline.Pipeline {
 	t.Helper()
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: registry(1)})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	return p
 }
 
@@ -59,7 +58,7 @@ func load(t testing.TB, src string) *pipeline.Pipeline {
 func build(t testing.TB, p *pipeline.Pipeline, reg *step.Registry, target string) *Plan {
 	t.Helper()
 	pl, err := Build("p.hcl", p, reg, strings.Fields(target))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return pl
 }
 
@@ -78,7 +77,7 @@ func TestSelectionAndOrder(t *testing.T) {
 		"step.text.alone":      `alone`,
 	} {
 		pl := build(t, p, registry(1), target)
-		valuetest.Deep(t, target+": "+addresses(pl), target+": "+want)
+		testkit.Deep(t, target+": "+addresses(pl), target+": "+want)
 		for i, s := range pl.Steps {
 			if !slices.IsSorted(s.Deps) || len(s.Deps) > 0 && s.Deps[len(s.Deps)-1] >= i {
 				t.Errorf("target %q: step %d reads %v", target, i, s.Deps)
@@ -87,8 +86,8 @@ func TestSelectionAndOrder(t *testing.T) {
 	}
 	var unknown *UnknownTarget
 	_, err := Build("p.hcl", p, registry(1), []string{"step.text.rihgt"})
-	valuetest.That(t, errors.As(err, &unknown) && unknown.Near == "step.text.right", "a mistyped target", err)
-	errtest.Says(t, errtest.Of(Build("p.hcl", p, registry(1), []string{"step.text.la"})), "names no step")
+	testkit.That(t, errors.As(err, &unknown) && unknown.Near == "step.text.right", "a mistyped target", err)
+	testkit.ErrSays(t, testkit.Err(Build("p.hcl", p, registry(1), []string{"step.text.la"})), "names no step")
 }
 
 // TestModules: of a module runs what the pipeline reads, or what a target names.
@@ -110,16 +109,16 @@ step "text" "own" {
   after = [module.m["a"].left]
 }
 `)}, pipeline.Options{Registry: reg, Module: func(string, string) (map[string][]byte, error) { return files, nil }})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	for target, want := range map[string]string{
 		"":                              `module.m["a"].step.text.first module.m["a"].step.text.left own`,
 		"step":                          `module.m["a"].step.text.first module.m["a"].step.text.left own`,
 		`module.m["]."].step.text.left`: `module.m["]."].step.text.first module.m["]."].step.text.left`,
 		`module.m["a"].table`:           `module.m["a"].table.t`,
 	} {
-		valuetest.Deep(t, target+": "+addresses(build(t, p, reg, target)), target+": "+want)
+		testkit.Deep(t, target+": "+addresses(build(t, p, reg, target)), target+": "+want)
 	}
-	errtest.Says(t, errtest.Of(Build("p.hcl", p, reg, []string{"table"})), "names no step") // but a module's
+	testkit.ErrSays(t, testkit.Err(Build("p.hcl", p, reg, []string{"table"})), "names no step") // but a module's
 }
 
 // results answers look-ups with a fixed output for every key that it knows.
@@ -142,7 +141,7 @@ func (r *results) lookup(_ context.Context, keys []artifacts.Digest) (map[artifa
 func outcomes(t *testing.T, pl *Plan, reg *step.Registry, r *results) (string, *Preview) {
 	t.Helper()
 	v, err := pl.Follow(context.Background(), reg, r.lookup, KeepAll, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return strings.Join(lists.Map(v.Items, func(it Item) string { return string(it.Outcome) }), " "), v
 }
 
@@ -213,7 +212,7 @@ step "text" "last" {
 		}
 		return i == wanted
 	}, nil)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if len(asked) != 2*n || calls > 2*(n/lookupMost+1) || most > lookupMost {
 		t.Errorf("%d keys in %d calls of at most %d", len(asked), calls, most)
 	}
@@ -227,29 +226,29 @@ step "text" "last" {
 			t.Fatalf("%s: %+v", pl.Steps[i].Address, it)
 		}
 	}
-	valuetest.That(t, wanted >= 0 && v.Saved() == 2*n*time.Second, "step", wanted, "is wanted, hits save", v.Saved())
+	testkit.That(t, wanted >= 0 && v.Saved() == 2*n*time.Second, "step", wanted, "is wanted, hits save", v.Saved())
 }
 
 // TestOtherKinds: a plan is done by the versions of kinds that it was made for, or by none.
 func TestOtherKinds(t *testing.T) {
 	p := build(t, load(t, diamond), registry(2), "")
-	errtest.None(t, p.CheckKinds(registry(2)))
+	testkit.None(t, p.CheckKinds(registry(2)))
 	for word, reg := range map[string]*step.Registry{
 		"is newer and has version 3: plan again":                           registry(3),
 		"is older and has version 1: update or end it":                     registry(1),
 		"of kind text, which this redsi does not have: use the version of": step.NewRegistry(),
 	} {
-		errtest.Says(t, p.CheckKinds(reg), word)
+		testkit.ErrSays(t, p.CheckKinds(reg), word)
 	}
 }
 
 func TestWithout(t *testing.T) {
 	pl := build(t, load(t, diamond), registry(1), "")
 	rest, left := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == `step.text.right["x"]` })
-	valuetest.Deep(t, addresses(rest), `first left right["y"] alone`)
-	valuetest.Deep(t, strings.Join(pl.Addresses(left), " "), `step.text.right["x"] step.text.last`)
-	valuetest.Deep(t, fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps), "[0] [0] []")
-	valuetest.Deep(t, addresses(pl), `first left right["x"] last right["y"] alone`)
+	testkit.Deep(t, addresses(rest), `first left right["y"] alone`)
+	testkit.Deep(t, strings.Join(pl.Addresses(left), " "), `step.text.right["x"] step.text.last`)
+	testkit.Deep(t, fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps), "[0] [0] []")
+	testkit.Deep(t, addresses(pl), `first left right["x"] last right["y"] alone`)
 }
 
 // TestTemporary: keep = false is temporary unless a target, published, unread, or read by what is left out.
@@ -263,7 +262,7 @@ func TestTemporary(t *testing.T) {
 		{"", "step", ""},
 		{"publish \"p\" {\nfiles = step.text.left.out\nto = \"p\"\n}\n", "", "first"},
 	} {
-		valuetest.Deep(t, c.target+": "+temporary(build(t, load(t, src+c.more), registry(1), c.target)), c.target+": "+c.want)
+		testkit.Deep(t, c.target+": "+temporary(build(t, load(t, src+c.more), registry(1), c.target)), c.target+": "+c.want)
 	}
 	pl := build(t, load(t, src), registry(1), "")
 	rest, _ := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == "step.text.last" })
@@ -284,7 +283,7 @@ func TestGrowAsksLittle(t *testing.T) {
 		asked = addresses(pl)
 		return &Preview{Plan: pl, Items: make([]Item, len(pl.Steps))}, nil
 	}}.Grow(t.Context(), nil, pl)
-	valuetest.That(t, err == nil && is == pl && asked == "a each[*]" && len(pl.Steps) == 3, "asked for", asked, err)
+	testkit.That(t, err == nil && is == pl && asked == "a each[*]" && len(pl.Steps) == 3, "asked for", asked, err)
 }
 
 // TestPanicInAPreview: a kind that panics is an error of its step, whatever goroutine it is asked in.
@@ -293,5 +292,5 @@ func TestPanicInAPreview(t *testing.T) {
 	bad := text(1)
 	bad.Check = func(config) error { panic("on purpose") }
 	_, err := pl.Follow(t.Context(), step.NewRegistry(step.Define(bad)), new(results).lookup, KeepAll, nil)
-	errtest.Says(t, err, "step.text.first: a bug in redsi: on purpose")
+	testkit.ErrSays(t, err, "step.text.first: a bug in redsi: on purpose")
 }

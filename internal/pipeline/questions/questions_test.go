@@ -3,7 +3,7 @@ package questions
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestLists: every number is there once, and is found by its list's name.
@@ -15,7 +15,7 @@ func TestLists(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for _, q := range l.Questions {
-			valuetest.That(t, !seen[q.Number] && q.Title != "" && l.Has(q.Number), name, q)
+			testkit.That(t, !seen[q.Number] && q.Title != "" && l.Has(q.Number), name, q)
 			seen[q.Number] = true
 		}
 		if l.Has("Z9") {

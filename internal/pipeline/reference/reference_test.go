@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -58,7 +58,7 @@ func registry() *step.Registry {
 func golden(t *testing.T, name string, write func(io.Writer) error) {
 	t.Helper()
 	var b bytes.Buffer
-	errtest.None(t, write(&b))
+	testkit.None(t, write(&b))
 	goldens.Same(t, "testdata/"+name, b.String())
 }
 
@@ -85,6 +85,6 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"raed": `did you mean "read"?`, "something": "redsi kinds lists them", "read_part": "", "step": ""} {
-		errtest.Says(t, errtest.Of(Find(reg, name)), want)
+		testkit.ErrSays(t, testkit.Err(Find(reg, name)), want)
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -114,7 +113,7 @@ func FuzzBody(f *testing.F) {
 	}
 	for _, dir := range []string{"valid", "invalid"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
-		errtest.None(f, err)
+		testkit.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			src := sources[name]
 			if file, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos); !ds.HasErrors() {
@@ -188,8 +187,8 @@ secrets = { TOKEN = var.token }`)
 	ref := step.Ref{Step: "step.read.a", Output: "records"}
 	want := wide{Text: "b", Flag: true, Weights: map[string]int{"a": 3}, Records: step.Input{Ref: &ref}, Secrets: map[string]string{"TOKEN": "var:token"},
 		Rows: []row{{Name: "first", Value: 1}, {Name: "second", Value: 2, Cells: []cells{{Bold: true}}}}}
-	valuetest.Deep(t, said, want)
-	valuetest.That(t, r.Outputs[ref].Type == "nq/records" && r.Read["step.read.a"] != nil, "artifacts", r.Outputs)
+	testkit.Deep(t, said, want)
+	testkit.That(t, r.Outputs[ref].Type == "nq/records" && r.Read["step.read.a"] != nil, "artifacts", r.Outputs)
 	for path, line := range map[string]int{"text": 2, "flag": 3, `weights["a"]`: 4, "row[1].value": 10, "row[1].cell[0].bold": 11, "row[0].name": 6, "count": 1, "row[1].of": 9, "nothing.at.all": 1} {
 		if at := r.Locate(schema.ParsePath(path)); at.Start.Line != line {
 			t.Errorf("%s is at %v, want line %d", path, at, line)

@@ -10,16 +10,14 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestWrite: a study is written as a whole or not at all, and beside a .gitignore that the folder has.
 func TestWrite(t *testing.T) {
 	for _, study := range []string{Small, Paper} {
 		files, err := Files(study)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		folder := filepath.Join(t.TempDir(), "new")
 		wrote, err := Write(files, folder)
 		if err != nil || !slices.Contains(wrote, filepath.Join(folder, "pipelines.hcl")) || !slices.Contains(wrote, filepath.Join(folder, ".gitignore")) {
@@ -27,8 +25,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	filetest.Write(t, filepath.Join(folder, "b"), "")
-	errtest.Says(t, errtest.Of(Write(map[string][]byte{"a": nil, "b": nil}, folder)), "already exists")
+	testkit.Write(t, filepath.Join(folder, "b"), "")
+	testkit.ErrSays(t, testkit.Err(Write(map[string][]byte{"a": nil, "b": nil}, folder)), "already exists")
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v", left, err)
 	}
@@ -67,7 +65,7 @@ func TestNamesOfFilesAreLiterals(t *testing.T) {
 	for in, want := range map[string]string{
 		`a"b\c`: `"a\"b\\c"`, "${x}": `"$${x}"`, "100%{y}": `"100%%{y}"`, "übung": `"übung"`, "$": `"$"`, "a\nb": `"a\nb"`,
 	} {
-		valuetest.Is(t, hclString(in), want, in)
+		testkit.Is(t, hclString(in), want, in)
 	}
 }
 
@@ -75,5 +73,5 @@ func TestNamesOfFilesAreLiterals(t *testing.T) {
 func TestTwoFilesOfOneName(t *testing.T) {
 	documents := collect.Part{Role: collect.Documents}
 	c := &Corpus{Folder: "mine", list: []corpusFile{{documents, "corpus/a/part.jsonl"}, {documents, "corpus/b/part.jsonl"}}}
-	errtest.Says(t, errtest.Of(c.inputs()), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents with the same name")
+	testkit.ErrSays(t, testkit.Err(c.inputs()), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents with the same name")
 }

@@ -14,9 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestCheck(t *testing.T) {
@@ -34,7 +32,7 @@ func TestCheck(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, dir := range []string{"valid", "invalid", "lint"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
-		errtest.None(f, err)
+		testkit.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			f.Add(sources[name])
 		}
@@ -62,7 +60,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, width := range []int{0, 40} {
 			var out strings.Builder
-			errtest.None(t, ds.Write(&out, syntax.Style{Width: width}))
+			testkit.None(t, ds.Write(&out, syntax.Style{Width: width}))
 			if bad := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }; !utf8.ValidString(out.String()) || strings.ContainsFunc(out.String(), bad) {
 				t.Fatalf("not printable: %q", out.String())
 			}
@@ -92,15 +90,15 @@ func TestDiagnosticsJSON(t *testing.T) {
 		syntax.Place{Range: syntax.Header(blocks[0]), Text: "declared here first"})
 	ds := c.Done()
 	b, err := json.Marshal(ds)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := `[{"severity":"error","summary":"Declared twice","detail":"table.a has been declared before. Give one of them another name.",` +
 		`"file":"p.hcl","line":2,"column":1,"end":{"file":"p.hcl","line":2,"column":10},` +
 		`"related":[{"file":"p.hcl","line":1,"column":1,"text":"declared here first"}]}]`
-	valuetest.Deep(t, string(b), want)
+	testkit.Deep(t, string(b), want)
 	if n, m := ds.Count(); n != 1 || m != 0 || ds.Summary() != "1 error" {
 		t.Errorf("counts %d, %d, %s", n, m, ds.Summary())
 	}
-	errtest.Says(t, ds.Err(), "p.hcl:2:1")
+	testkit.ErrSays(t, ds.Err(), "p.hcl:2:1")
 }
 
 // An excerpt lines up after tabs and wide characters, and has nothing that moves the terminal's cursor.
@@ -110,7 +108,7 @@ func TestExcerpt(t *testing.T) {
 	c.Error(body.Blocks[0].Body.Attributes["a"].Expr.Variables()[0].SourceRange(), "Unknown name", "There is none.")
 	ds := c.Done()
 	var b strings.Builder
-	errtest.None(t, ds.Write(&b, syntax.Style{Color: true}))
+	testkit.None(t, ds.Write(&b, syntax.Style{Color: true}))
 	if strings.Contains(b.String(), "\x01") || strings.Contains(b.String(), "\r") || strings.Contains(b.String(), "\t") {
 		t.Errorf("not printable: %q", b.String())
 	}
@@ -128,7 +126,7 @@ func TestRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"p/b.hcl": "b", "p/a.hcl": "a", "p/.hidden.hcl": "h", "p/notes.txt": "n", "p/sub/c.hcl": "c", "empty/x.txt": "", "alone.hcl": "alone",
 		"whole/pipelines.hcl": "", "whole/a.hcl": "", "whole/a.test.hcl": "", "whole/redsi.local.hcl": "", "whole/.hidden.hcl": "", "whole/sub/b.hcl": "", "my.pipelines.hcl": ""} {
-		filetest.Write(t, name, text)
+		testkit.Write(t, name, text)
 	}
 	for _, c := range []struct{ name, want, err string }{
 		{"p", "p/a.hcl p/b.hcl", ""},
@@ -153,15 +151,15 @@ func TestRead(t *testing.T) {
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%q: error %v, want %q", c.name, err, c.err)
 		}
-		valuetest.Is(t, strings.Join(syntax.Keys(got), " "), c.want, c.name)
+		testkit.Is(t, strings.Join(syntax.Keys(got), " "), c.want, c.name)
 	}
-	filetest.Write(t, syntax.DefaultFile, "x")
+	testkit.Write(t, syntax.DefaultFile, "x")
 	if got, err := syntax.Read(""); err != nil || strings.Join(syntax.Keys(got), " ") != "alone.hcl my.pipelines.hcl pipelines.hcl" {
 		t.Errorf("the default: %v, %v", got, err)
 	}
 	for file, want := range map[string]string{"whole/a.hcl": "whole/pipelines.hcl", "alone.hcl": "pipelines.hcl", "whole/pipelines.hcl": "", "whole/a.test.hcl": "",
 		"whole/.hidden.hcl": "", "p/a.hcl": "", "whole": ""} {
-		valuetest.Is(t, syntax.Around(file), want, file)
+		testkit.Is(t, syntax.Around(file), want, file)
 	}
 }
 
@@ -169,16 +167,16 @@ func TestRead(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")
-	filetest.Write(t, large, "")
-	errtest.None(t, os.Truncate(large, 20<<30))
+	testkit.Write(t, large, "")
+	testkit.None(t, os.Truncate(large, 20<<30))
 	pipe := filepath.Join(dir, "pipe") // nobody writes to it
-	errtest.None(t, syscall.Mkfifo(pipe, 0o600))
+	testkit.None(t, syscall.Mkfifo(pipe, 0o600))
 	full := filepath.Join(dir, "full")
-	filetest.Write(t, full, make([]byte, syntax.MaxFile))
+	testkit.Write(t, full, make([]byte, syntax.MaxFile))
 	if b, err := syntax.ReadFile(full); err != nil || len(b) != syntax.MaxFile {
 		t.Errorf("the largest file: %d bytes, %v", len(b), err)
 	}
 	for name, want := range map[string]string{large: "more than 8388608 bytes", dir: "is a folder", "/dev/zero": "is a device", pipe: "is a pipe", filepath.Join(dir, "none"): "no such file"} {
-		errtest.Says(t, errtest.Of(syntax.ReadFile(name)), want, name)
+		testkit.ErrSays(t, testkit.Err(syntax.ReadFile(name)), want, name)
 	}
 }

@@ -6,8 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -37,7 +36,7 @@ func TestParseMistakes(t *testing.T) {
 		`run "x" {`:                                          "Unclosed",
 	} {
 		_, ds := testfile.Parse("x.test.hcl", []byte(source))
-		errtest.Says(t, ds.Err(), want)
+		testkit.ErrSays(t, ds.Err(), want)
 	}
 }
 
@@ -54,13 +53,13 @@ step "fit" "all" {
 func check(t *testing.T, condition string) ([]testfile.Failure, error) {
 	t.Helper()
 	f, ds := testfile.Parse("x.test.hcl", []byte("variables { n = 1 }\nrun \"x\" {\n  variables { n = 3 }\n  assert {\n    condition = "+condition+"\n    error_message = \"n is ${var.n}\"\n  }\n}\n"))
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	s, p, ds := pipeline.Open(map[string][]byte{"p.hcl": []byte(paper)}, pipeline.Options{Registry: registry(), VarFiles: f.Runs[0].Variables})
-	errtest.None(t, ds.Err())
+	testkit.None(t, ds.Err())
 	w := testfile.World{Scope: s}
 	for _, x := range p.Steps {
 		tree, err := x.Task.Tree()
-		errtest.None(t, err)
+		testkit.None(t, err)
 		w.Steps = append(w.Steps, testfile.Step{Address: x.Address, Block: x.Block, Kind: x.Kind, Name: x.Name, Key: x.Key, Outcome: "RUN", Config: tree})
 	}
 	w.Steps = append(w.Steps, testfile.Step{Address: "module.m.step.fit.a", Block: "step", Kind: "fit", Name: "a", Outcome: "HIT", Config: map[string]any{}})
@@ -93,13 +92,13 @@ func TestCheck(t *testing.T) {
 	}
 	want := testfile.Failure{File: "x.test.hcl", Line: 5, Message: "n is 3", Condition: `length(plan.steps) == 5 || (var.n > 3)`,
 		Values: []testfile.Value{{"length(plan.steps)", "4"}, {"5", "5"}, {"var.n", "3"}, {"3", "3"}}}
-	valuetest.Deep(t, f[0], want)
+	testkit.Deep(t, f[0], want)
 	for condition, want := range map[string]string{
 		`"text"`:        "true or false",
 		`step.fit.none`: "x.test.hcl:5",
 		`locl.x`:        `Did you mean "local"`,
 		`null`:          "true or false",
 	} {
-		errtest.Says(t, errtest.Of(check(t, condition)), want)
+		testkit.ErrSays(t, testkit.Err(check(t, condition)), want)
 	}
 }

@@ -8,8 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // peers is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
@@ -42,7 +41,7 @@ func analyzerOf(t *testing.T, name string) Analyzer {
 		return Whitespace()
 	}
 	parts := append(strings.Split(name, "/"), "", "")
-	return errtest.Value(Words(parts[1] != "none", parts[2]))(t)
+	return testkit.Value(Words(parts[1] != "none", parts[2]))(t)
 }
 
 func termsOf(a Analyzer, text string) (out []string) {
@@ -83,9 +82,9 @@ func indexOf(t *testing.T, a Analyzer, documents []string, o Options) *Index {
 	t.Helper()
 	b := NewBuilder(func() (string, error) { return t.TempDir(), nil }, a)
 	for _, d := range documents {
-		errtest.None(t, b.Add(d))
+		testkit.None(t, b.Add(d))
 	}
-	return errtest.Value(b.Finish(o))(t)
+	return testkit.Value(b.Finish(o))(t)
 }
 
 // TestScores: documents, their order and scores are those of Lucene to the last bit, those of
@@ -145,7 +144,7 @@ func TestStems(t *testing.T) {
 		}
 		apart := 0
 		for word, want := range golden[name] {
-			valuetest.Is(t, stemmers[name](word), want, name, word)
+			testkit.Is(t, stemmers[name](word), want, name, word)
 			if ok && stemmers[old](word) != want {
 				apart++
 			}

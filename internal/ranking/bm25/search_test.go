@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // randomTexts have words of very different frequencies over several windows.
@@ -39,9 +38,9 @@ func TestFew(t *testing.T) {
 		{Formula: Okapi, K1: 1.5, B: 0.75}, {Formula: Lucene, K1: 0, B: 0}, {Formula: Lucene, K1: 0, B: 0, LuceneLengths: true},
 	} {
 		ix := indexOf(t, Whitespace(), documents, o)
-		all := errtest.Value(ix.SearchAll(context.Background(), queries, len(documents)))(t)
+		all := testkit.Value(ix.SearchAll(context.Background(), queries, len(documents)))(t)
 		for _, depth := range []int{1, 10, 100} {
-			few := errtest.Value(ix.SearchAll(context.Background(), queries, depth))(t)
+			few := testkit.Value(ix.SearchAll(context.Background(), queries, depth))(t)
 			for i := range queries {
 				if want := all[i][:min(depth, len(all[i]))]; !slices.Equal(few[i], want) {
 					t.Fatalf("%+v, %d of query %q: %v\nwant %v", o, depth, queries[i], few[i], want)
@@ -55,14 +54,14 @@ func TestFew(t *testing.T) {
 func TestNegative(t *testing.T) {
 	ix := indexOf(t, Whitespace(), []string{"a b c", "a b", "a a b c", ""}, Options{Formula: Okapi, K1: 1.5, B: 0.75})
 	got := ix.NewSearcher().Search("a", 2)
-	valuetest.That(t, len(got) == 2 && got[0].Score < 0 && got[0].Score >= got[1].Score, got)
+	testkit.That(t, len(got) == 2 && got[0].Score < 0 && got[0].Score >= got[1].Score, got)
 	all := ix.NewSearcher().Search("a", 9)
-	valuetest.That(t, len(all) == 3 && slices.Equal(all[:2], got), got, "of", all)
+	testkit.That(t, len(all) == 3 && slices.Equal(all[:2], got), got, "of", all)
 }
 
 func TestLengthByte(t *testing.T) {
 	for _, c := range []struct{ length, want uint32 }{{0, 0}, {23, 23}, {39, 39}, {40, 40}, {41, 40}, {42, 42}, {55, 54}, {56, 56}, {59, 56}, {1000, 984}, {math.MaxInt32, 2013265944}} {
-		valuetest.Is(t, lengthOf(lengthByte(c.length)), c.want, c.length)
+		testkit.Is(t, lengthOf(lengthByte(c.length)), c.want, c.length)
 	}
 }
 
@@ -71,10 +70,10 @@ func TestOptions(t *testing.T) {
 		"byte":  {Formula: ATIRE, LuceneLengths: true},
 		"lacks": {Formula: Lucene, Absent: true},
 	} {
-		errtest.Says(t, o.Check(), want)
+		testkit.ErrSays(t, o.Check(), want)
 	}
-	errtest.Some(t, errtest.Of(NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene})), "an index of nothing")
-	errtest.Says(t, errtest.Of(Words(true, "klingon")), "english")
+	testkit.Some(t, testkit.Err(NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene})), "an index of nothing")
+	testkit.ErrSays(t, testkit.Err(Words(true, "klingon")), "english")
 }
 
 // TestDiskFails: an index whose postings found no room on disk is none.
@@ -82,7 +81,7 @@ func TestDiskFails(t *testing.T) {
 	full := errors.New("the disk is full")
 	b := NewBuilder(func() (string, error) { return "", full }, Whitespace())
 	for i := range 20_000 {
-		errtest.None(t, b.Add(fmt.Sprintf("a b %d", i)))
+		testkit.None(t, b.Add(fmt.Sprintf("a b %d", i)))
 	}
 	if _, err := b.Finish(Options{Formula: Lucene}); !errors.Is(err, full) || !errors.Is(b.Err(), full) {
 		t.Errorf("%v, %v", err, b.Err())

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // BenchmarkSearch compares 1,000 queries with 20,000 documents of 384 numbers: 7.7 thousand
@@ -25,6 +25,6 @@ func BenchmarkSearch(b *testing.B) {
 		return nil
 	}
 	for b.Loop() {
-		errtest.None(b, errtest.Of(Search(context.Background(), endless, 20_000, queries, Options{Depth: 100})))
+		testkit.None(b, testkit.Err(Search(context.Background(), endless, 20_000, queries, Options{Depth: 100})))
 	}
 }

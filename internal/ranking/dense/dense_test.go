@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // reading reads a matrix.
@@ -23,7 +22,7 @@ func reading(rows []float32) func(to []float32) error {
 
 func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	t.Helper()
-	return errtest.Value(Search(context.Background(), reading(documents.Data), documents.Rows, queries, o))(t)
+	return testkit.Value(Search(context.Background(), reading(documents.Data), documents.Rows, queries, o))(t)
 }
 
 // TestNumpy: rankings are numpy's (tools/golden/dense.py), ties by number.
@@ -42,7 +41,7 @@ func TestNumpy(t *testing.T) {
 					t.Fatalf("query %d, rank %d: %v, want document %d", q, i+1, hits[i], d)
 				}
 			}
-			valuetest.Is(t, len(hits), min(depth, documents.Rows), "hits")
+			testkit.Is(t, len(hits), min(depth, documents.Rows), "hits")
 		}
 	}
 	for q, hits := range find(t, documents, queries, Options{Depth: 301, Cosine: true}) {
@@ -86,6 +85,6 @@ func TestNotFinite(t *testing.T) {
 	one := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, 4}}
 	bad := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, float32(math.NaN())}}
 	for want, of := range map[string][2]npy.Matrix{"document vectors: row 1: column 1": {bad, one}, "query vectors: row 1": {one, bad}} {
-		errtest.Says(t, errtest.Of(Search(context.Background(), reading(of[0].Data), 2, of[1], Options{Depth: 1})), want)
+		testkit.ErrSays(t, testkit.Err(Search(context.Background(), reading(of[0].Data), 2, of[1], Options{Depth: 1})), want)
 	}
 }

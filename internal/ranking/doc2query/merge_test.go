@@ -8,8 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func lines(t *testing.T, queries []dedup.Query) *bytes.Reader {
@@ -23,7 +22,7 @@ func lines(t *testing.T, queries []dedup.Query) *bytes.Reader {
 		}
 		return nil
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return bytes.NewReader(b.Bytes())
 }
 
@@ -68,12 +67,12 @@ func TestMerge(t *testing.T) {
 		{3, 0, "what is a hill"},
 	}
 	m := &Merge{KeepTrain: true, Documents: 4}
-	got := errtest.Value(merged(t, m, own, generated...))(t)
+	got := testkit.Value(merged(t, m, own, generated...))(t)
 	want := append(append([]dedup.Query{}, own...),
 		dedup.Query{ExampleID: 10, Split: nq.Train, Question: "a sea", Doc: 0, Name: "generated-0-1"},
 		dedup.Query{ExampleID: 11, Split: nq.Train, Question: "a sea", Doc: 1, Name: "generated-1-0"},
 		dedup.Query{ExampleID: 12, Split: nq.Train, Question: "who made it", Doc: 1, Name: "generated-1-3"})
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	if r := (Report{Documents: 4, WithQueries: 2, Generated: 9, Kept: 3, Leaks: 2, Repeated: 1, InTraining: 1, Empty: 2, Shared: 1, MeanWords: 7.0 / 3,
 		Train: 1, Evaluation: 3, Examples: []Examples{{0, []string{"a sea"}}, {1, []string{"a sea", "who made it"}}},
 		Leaked: []string{"where is THE sea", "what is a hill"}, words: 7}); !reflect.DeepEqual(m.Report, r) {
@@ -81,7 +80,7 @@ func TestMerge(t *testing.T) {
 	}
 
 	m = &Merge{Documents: 4}
-	alone := errtest.Value(merged(t, m, own, generated...))(t)
+	alone := testkit.Value(merged(t, m, own, generated...))(t)
 	if len(alone) != 7 || alone[3].Question != "who made it?" || alone[3].Doc != 0 || alone[3].ExampleID != 10 || m.LeftOut != 1 || m.Train != 0 {
 		t.Errorf("without own training queries: %+v, %+v", alone, m.Report)
 	}
@@ -103,7 +102,7 @@ func TestMergeErrors(t *testing.T) {
 		{[]dedup.Query{{ExampleID: math.MaxInt64, Split: nq.Train, Question: "a"}}, []Generated{{1, 0, "b"}}, "no number is left"},
 		{[]dedup.Query{{ExampleID: 1, Split: nq.Train, Question: "a", Doc: 9}}, nil, "target 9 of 4"},
 	} {
-		errtest.Says(t, errtest.Of(merged(t, &Merge{Documents: 4}, c.own, c.generated...)), c.want)
+		testkit.ErrSays(t, testkit.Err(merged(t, &Merge{Documents: 4}, c.own, c.generated...)), c.want)
 	}
 }
 
@@ -111,16 +110,16 @@ func TestForm(t *testing.T) {
 	for query, want := range map[string]string{
 		"Who's  the\tBEST?": "who s the best", "東京 とは": "東京 とは", "हिन्दी?": "हिन्दी", " … ": "", "season-8": "season 8",
 	} {
-		valuetest.Is(t, Form(query), want, query)
+		testkit.Is(t, Form(query), want, query)
 	}
 }
 
 func TestSettings(t *testing.T) {
 	s := Settings{MaxInput: 64, MaxQuery: 32, Prefix: "ask:", Lowercase: true}
-	text := errtest.Value(s.Write())(t)
-	valuetest.Of(t, s)(ParseSettings(text))
-	valuetest.Of(t, Settings{MaxInput: 512, MaxQuery: 64})(ParseSettings(nil))
+	text := testkit.Value(s.Write())(t)
+	testkit.Of(t, s)(ParseSettings(text))
+	testkit.Of(t, Settings{MaxInput: 512, MaxQuery: 64})(ParseSettings(nil))
 	for _, bad := range []string{"{", `{"max_input":0,"max_query":1}`, `{"max_input":1}`} {
-		errtest.Says(t, errtest.Of(ParseSettings([]byte(bad))), SettingsFile)
+		testkit.ErrSays(t, testkit.Err(ParseSettings([]byte(bad))), SettingsFile)
 	}
 }

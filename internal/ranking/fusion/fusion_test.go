@@ -7,8 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // read reads a run; scores are by rank, as tools/golden/fusion.py reads the first run, or the file's.
@@ -58,7 +57,7 @@ func TestRanx(t *testing.T) {
 			if !both {
 				continue
 			}
-			valuetest.Is(t, len(r.Hypotheses), len(want), name, r.Query)
+			testkit.Is(t, len(r.Hypotheses), len(want), name, r.Query)
 			for i, h := range r.Hypotheses {
 				compared++
 				if w, ok := want[h.Document]; !ok || math.Abs(h.Score-w) > 1e-12*max(1, math.Abs(w)) {
@@ -83,7 +82,7 @@ func TestFusion(t *testing.T) {
 		"q Q0 !1:x 1 4 t\nq Q0 10 2 3 t\nq Q0 !3=10 3 2 t\nq Q0 9 4 1 t\np Q0 1 1 1 t\n",
 		"q Q0 9 1 3 t\nq Q0 10 2 2 t\nq Q0 2 3 1 t\nq Q0 1 4 0 t\n",
 	} {
-		errtest.None(t, errtest.Of(f.Add(trec.Rankings(strings.NewReader(run)), 1)))
+		testkit.None(t, testkit.Err(f.Add(trec.Rankings(strings.NewReader(run)), 1)))
 	}
 	var got []trec.Ranking
 	for r := range f.Rankings() {
@@ -97,5 +96,5 @@ func TestFusion(t *testing.T) {
 			t.Errorf("%d: %+v, want %+v", i, h, want)
 		}
 	}
-	valuetest.Is(t, len(got[0].Hypotheses), 3, "documents")
+	testkit.Is(t, len(got[0].Hypotheses), 3, "documents")
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // beam builds a ranking of falling scores; "!x" is a hypothesis "x" without
@@ -50,12 +49,12 @@ func TestByHand(t *testing.T) {
 	} {
 		judged := new(trec.Judgments)
 		for _, d := range c.relevant {
-			errtest.None(t, judged.Judge("q", d, 1))
+			testkit.None(t, judged.Judge("q", d, 1))
 		}
 		for name, want := range c.want {
-			m := errtest.Value(Parse(name))(t)
-			r := errtest.Value(Scoring{Metrics: []Metric{m}, Mode: c.mode}.Score(trec.Held([]trec.Ranking{c.beam}), judged))(t)
-			valuetest.Is(t, r.Mean[0], want, c.name, name)
+			m := testkit.Value(Parse(name))(t)
+			r := testkit.Value(Scoring{Metrics: []Metric{m}, Mode: c.mode}.Score(trec.Held([]trec.Ranking{c.beam}), judged))(t)
+			testkit.Is(t, r.Mean[0], want, c.name, name)
 		}
 	}
 }
@@ -64,12 +63,12 @@ func TestByHand(t *testing.T) {
 func TestMeans(t *testing.T) {
 	judged := new(trec.Judgments)
 	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
-		errtest.None(t, judged.Judge(j[0], j[1], 1))
+		testkit.None(t, judged.Judge(j[0], j[1], 1))
 	}
 	score := func(rankings ...trec.Ranking) (*Scores, error) {
 		return Scoring{Metrics: papers(), Mode: PostFiltered}.Score(trec.Held(rankings), judged)
 	}
-	r := errtest.Value(score(beam("q3", "!5", "c"), beam("q1", "a")))(t)
+	r := testkit.Value(score(beam("q3", "!5", "c"), beam("q1", "a")))(t)
 	want := []float64{2. / 3, 2. / 3, 2. / 3, 1. / 40 / 3}
 	if len(r.Rows) != 3 || r.MissingQueries != 1 || !slices.EqualFunc(r.Mean, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 		t.Errorf("%+v, want %v", r, want)
@@ -80,7 +79,7 @@ func TestMeans(t *testing.T) {
 	if mean, n := r.MeanOf(func(string) bool { return false }); mean != nil || n != 0 {
 		t.Errorf("of none %v, %d", mean, n)
 	}
-	errtest.Says(t, errtest.Of(score(beam("q1", "a"), beam("q1", "a"))), `query "q1" has two rankings`)
+	testkit.ErrSays(t, testkit.Err(score(beam("q1", "a"), beam("q1", "a"))), `query "q1" has two rankings`)
 	if judged.Judge("q1", "a", 1) == nil || judged.Judge("", "a", 1) == nil || judged.Judge("q1", "", 1) == nil {
 		t.Error("a wrong judgment was taken")
 	}

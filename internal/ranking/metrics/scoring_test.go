@@ -7,8 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestScoreAgainstTrecEval: every measure of every query is what trec_eval, ir_measures and
@@ -24,18 +23,18 @@ func TestScoreAgainstTrecEval(t *testing.T) {
 	index := map[Metric]int{}
 	for _, values := range g.Rank {
 		for name := range values {
-			m := errtest.Value(Parse(name))(t)
+			m := testkit.Value(Parse(name))(t)
 			if _, ok := index[m]; !ok {
 				index[m] = len(s.Metrics)
 				s.Metrics = append(s.Metrics, m)
 			}
 		}
 	}
-	got := errtest.Value(s.Score(trec.Rankings(strings.NewReader(run)), judged))(t)
+	got := testkit.Value(s.Score(trec.Rankings(strings.NewReader(run)), judged))(t)
 	compared := 0
 	for _, row := range got.Rows {
 		for name, w := range g.Rank[row.Query] {
-			m := errtest.Value(Parse(name))(t)
+			m := testkit.Value(Parse(name))(t)
 			if v := row.Scores[index[m]]; math.Abs(v-w) > digits(m) {
 				t.Errorf("%s of %s is %v, want %v", name, row.Query, v, w)
 			}
@@ -61,16 +60,16 @@ func digits(m Metric) float64 {
 // TestERRKnowsGrades: a grade for which it has no probability is refused, with the measures that know it.
 func TestERRKnowsGrades(t *testing.T) {
 	var judged trec.Judgments
-	errtest.None(t, judged.Judge("a", "d", 5))
-	ms := errtest.Value(ParseAll("nDCG@10", "ERR@10"))(t)
+	testkit.None(t, judged.Judge("a", "d", 5))
+	ms := testkit.Value(ParseAll("nDCG@10", "ERR@10"))(t)
 	_, err := Scoring{Metrics: ms}.Score(trec.Rankings(strings.NewReader("a Q0 d 1 1 t\n")), &judged)
-	errtest.Says(t, err, `query "a" has a judgment of grade 5, and ERR@10 is of grades to 4`)
+	testkit.ErrSays(t, err, `query "a" has a judgment of grade 5, and ERR@10 is of grades to 4`)
 }
 
 func TestMissingQueries(t *testing.T) {
 	var judged trec.Judgments
 	for _, q := range []string{"a", "b", "c"} {
-		errtest.None(t, judged.Judge(q, "d", 1))
+		testkit.None(t, judged.Judge(q, "d", 1))
 	}
 	const run = "a Q0 d 1 1 t\nx Q0 d 1 1 t\n"
 	score := func(missing Missing, run string) (*Scores, error) {
@@ -91,9 +90,9 @@ func TestMissingQueries(t *testing.T) {
 		{MissingZero, "", "the run has no line"},
 		{MissingZero, "a Q0 d 1 1 t\nb Q0 d 1 1 t\na Q0 e 2 0 t\n", `run: line 3: query "a" began on line 1`},
 	} {
-		errtest.Says(t, errtest.Of(score(c.missing, c.run)), c.want)
+		testkit.ErrSays(t, testkit.Err(score(c.missing, c.run)), c.want)
 	}
-	errtest.Says(t, errtest.Of((Scoring{Metrics: papers()[:1]}).Score(trec.Rankings(strings.NewReader(run)), new(trec.Judgments))), "no query is judged")
+	testkit.ErrSays(t, testkit.Err((Scoring{Metrics: papers()[:1]}).Score(trec.Rankings(strings.NewReader(run)), new(trec.Judgments))), "no query is judged")
 }
 
 func TestParseNames(t *testing.T) {
@@ -130,8 +129,8 @@ func TestParseNames(t *testing.T) {
 		"IPrec(judged_only=True)@0.25": {"IPrec(judged_only=True)@0.25", "iprec_judged_0_25"},
 	} {
 		m, err := Parse(name)
-		valuetest.That(t, err == nil && m.String() == want[0] && m.ID() == want[1], "Parse", name, m, m.ID(), err)
-		valuetest.Of(t, m)(Parse(m.String()))
+		testkit.That(t, err == nil && m.String() == want[0] && m.ID() == want[1], "Parse", name, m, m.ID(), err)
+		testkit.Of(t, m)(Parse(m.String()))
 	}
 	for name, want := range map[string]string{
 		"AP(rel=0)":        "rel is the least grade",
@@ -141,9 +140,9 @@ func TestParseNames(t *testing.T) {
 		"Judged(rel=2)@1":  "Judged takes no option",
 		"AP(rel=2@10":      "options stand in parentheses",
 	} {
-		errtest.Says(t, errtest.Of(Parse(name)), want)
+		testkit.ErrSays(t, testkit.Err(Parse(name)), want)
 	}
 	for _, name := range []string{"", "Hits", "Hits@", "Hits@0", "Hits@-1", "Hits@01", "Hits@1.5", "hits@1", "MRR@10@2", "AP@0", "Rprec@3", "P", "success", "map_5", "ndcg_10", "recip_rank_5", "P_0", "ndcg_cut", "XRR@10"} {
-		errtest.Says(t, errtest.Of(Parse(name)), "Hits@k, MRR, MRR@k, nDCG")
+		testkit.ErrSays(t, testkit.Err(Parse(name)), "Hits@k, MRR, MRR@k, nDCG")
 	}
 }

@@ -7,8 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/subword"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func tokenizers(t *testing.T) map[string]*subword.Subword {
@@ -18,7 +17,7 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 		"t5":   filepath.Join("..", "..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
 		"bart": filepath.Join("..", "..", "model", "subword", "testdata", "bart-tokenizer.json"),
 	} {
-		tok := errtest.Value(subword.LoadSubword(path))(t)
+		tok := testkit.Value(subword.LoadSubword(path))(t)
 		t.Cleanup(func() { tok.Close() })
 		all[name] = tok
 	}
@@ -43,12 +42,12 @@ func TestReader(t *testing.T) {
 			}
 		}
 		tok := all[want.Tokenizer]
-		r := errtest.Value(Inputs{32, 64, "index:", "query:", true}.Reader(tok))(t)
+		r := testkit.Value(Inputs{32, 64, "index:", "query:", true}.Reader(tok))(t)
 		query, truncated := r.Query(want.Text)
 		check("document", r.Document(want.Text), want.Document)
 		check("query", query, want.Query)
-		valuetest.Is(t, truncated, want.Long, want.Text)
-		r = errtest.Value(Inputs{MaxInput: 32, MaxQuery: 64, Lowercase: true}.Reader(tok))(t)
+		testkit.Is(t, truncated, want.Long, want.Text)
+		r = testkit.Value(Inputs{MaxInput: 32, MaxQuery: 64, Lowercase: true}.Reader(tok))(t)
 		query, _ = r.Query(want.Text)
 		check("document without a prefix", r.Document(want.Text), want.PlainDocument)
 		check("query without a prefix", query, want.PlainQuery)
@@ -60,7 +59,7 @@ func TestReader(t *testing.T) {
 
 // TestPrefixes are the tokens of the released code's.
 func TestPrefixes(t *testing.T) {
-	r := errtest.Value(Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"]))(t)
+	r := testkit.Value(Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"]))(t)
 	query, truncated := r.Query("the the")
 	if document := r.Document("the the"); !slices.Equal(document, []int32{5538, 10, 8, 1}) || !slices.Equal(query, []int32{11417, 10, 8, 1}) || !truncated {
 		t.Errorf("document %v, query %v", document, query)
@@ -69,5 +68,5 @@ func TestPrefixes(t *testing.T) {
 
 func TestReaderErrors(t *testing.T) {
 	in := Inputs{MaxInput: 32, MaxQuery: 2, QueryPrefix: "query:"}
-	errtest.Says(t, errtest.Of(in.Reader(tokenizers(t)["t5"])), `query_prefix "query:" has 2 tokens, and max_query is 2: at least 3 is needed`)
+	testkit.ErrSays(t, testkit.Err(in.Reader(tokenizers(t)["t5"])), `query_prefix "query:" has 2 tokens, and max_query is 2: at least 3 is needed`)
 }

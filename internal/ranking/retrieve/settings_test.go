@@ -8,9 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var assignment = strings.Repeat("5", 64)
@@ -19,8 +17,8 @@ func TestSettings(t *testing.T) {
 	for _, kind := range docid.Kinds() {
 		for _, in := range []Inputs{{MaxInput: 64, MaxQuery: 1}, {32, 64, "index:", "query:", true}} {
 			want, folder := Settings{kind, 109_739, assignment, in, Search{stopping.Never, ByText}}, t.TempDir()
-			errtest.None(t, want.Write(folder))
-			valuetest.Of(t, want)(ReadSettings(folder))
+			testkit.None(t, want.Write(folder))
+			testkit.Of(t, want)(ReadSettings(folder))
 		}
 	}
 }
@@ -40,8 +38,8 @@ func TestSettingsErrors(t *testing.T) {
 		{Settings{docid.KindNaive, 1, assignment, in, Search{stopping.Full, "sight"}}, `search: validity "sight"; it is "tokens" or "text"`},
 	} {
 		folder := t.TempDir()
-		errtest.Says(t, c.settings.Write(folder), c.want)
-		errtest.Some(t, errtest.Of(os.Stat(filepath.Join(folder, SettingsFile))), c.settings)
+		testkit.ErrSays(t, c.settings.Write(folder), c.want)
+		testkit.Some(t, testkit.Err(os.Stat(filepath.Join(folder, SettingsFile))), c.settings)
 	}
 	for text, want := range map[string]string{
 		"":                        "no redsi.json",
@@ -51,12 +49,12 @@ func TestSettingsErrors(t *testing.T) {
 		`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `"}`: "redsi.json: search: early stopping",
 		`{"identifiers":"naive","documents":"3"}`:                                 "redsi.json: json",
 	} {
-		errtest.Says(t, errtest.Of(ParseSettings([]byte(text))), want)
+		testkit.ErrSays(t, testkit.Err(ParseSettings([]byte(text))), want)
 	}
-	errtest.Says(t, errtest.Of(ReadSettings(t.TempDir())), "train it with a train step")
+	testkit.ErrSays(t, testkit.Err(ReadSettings(t.TempDir())), "train it with a train step")
 	file := filepath.Join(t.TempDir(), "file")
-	filetest.Write(t, file, "")
-	errtest.Some(t, errtest.Of(ReadSettings(file)), "a file was read as a folder")
+	testkit.Write(t, file, "")
+	testkit.Some(t, testkit.Err(ReadSettings(file)), "a file was read as a folder")
 	if err := (Settings{docid.KindNaive, 1, assignment, in, DefaultSearch()}).Write(file); err == nil {
 		t.Error("settings were written into a file")
 	}
@@ -70,7 +68,7 @@ func TestSettingsMatch(t *testing.T) {
 		}
 		return s
 	}
-	settings := errtest.Value(SettingsFor(set(docid.KindNaive, "a", "b"), Inputs{MaxInput: 32, MaxQuery: 64}))(t)
+	settings := testkit.Value(SettingsFor(set(docid.KindNaive, "a", "b"), Inputs{MaxInput: 32, MaxQuery: 64}))(t)
 	for _, c := range []struct {
 		ids  *docid.Set
 		want string
@@ -81,9 +79,9 @@ func TestSettingsMatch(t *testing.T) {
 		{set(docid.KindSemantic, "a", "b"), "ids are semantic identifiers of 2"},
 	} {
 		if err := settings.Match(c.ids); c.want != "" {
-			errtest.Says(t, err, c.want)
+			testkit.ErrSays(t, err, c.want)
 		} else {
-			errtest.None(t, err)
+			testkit.None(t, err)
 		}
 	}
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // texts is a corpus of five documents; the last has no title.
@@ -31,12 +30,12 @@ var texts = []corpus.Document{
 func corpusBytes(t *testing.T, docs []corpus.Document) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := errtest.Value(corpus.NewWriter(&b))(t)
+	w := testkit.Value(corpus.NewWriter(&b))(t)
 	for i, d := range docs {
 		d.Doc = int32(i)
-		errtest.None(t, w.Write(d))
+		testkit.None(t, w.Write(d))
 	}
-	errtest.None(t, w.Close())
+	testkit.None(t, w.Close())
 	return b.Bytes()
 }
 
@@ -44,11 +43,11 @@ func corpusBytes(t *testing.T, docs []corpus.Document) []byte {
 func lines[T any](t *testing.T, values ...T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z := errtest.Value(zstd.NewWriter(&b))(t)
+	z := testkit.Value(zstd.NewWriter(&b))(t)
 	for _, v := range values {
-		errtest.None(t, json.NewEncoder(z).Encode(v))
+		testkit.None(t, json.NewEncoder(z).Encode(v))
 	}
-	errtest.None(t, z.Close())
+	testkit.None(t, z.Close())
 	return b.Bytes()
 }
 
@@ -61,7 +60,7 @@ func documents(titles ...string) []dedup.Document {
 }
 
 func TestReadCards(t *testing.T) {
-	cards := errtest.Value(ReadCards(bytes.NewReader(corpusBytes(t, texts)), nil))(t)
+	cards := testkit.Value(ReadCards(bytes.NewReader(corpusBytes(t, texts)), nil))(t)
 	want := []Card{
 		{"baby love", "is a song by the supremes"},
 		{"Elsa (Disney)", "Elsa is a queen. She sings."},
@@ -69,9 +68,9 @@ func TestReadCards(t *testing.T) {
 		{"Lightning", "Thunder comes later."},
 		{"", "no title at all"},
 	}
-	valuetest.Is(t, fmt.Sprint(cards), fmt.Sprint(want), cards, want)
+	testkit.Is(t, fmt.Sprint(cards), fmt.Sprint(want), cards, want)
 	titles := lines(t, documents("Baby Love", "", "Only", "Lightning", "None")...)
-	cards = errtest.Value(ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles)))(t)
+	cards = testkit.Value(ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles)))(t)
 	if cards[0].Title != "Baby Love" || cards[0].Text != "is a song by the supremes" || cards[1].Title != "Elsa (Disney)" || cards[4].Title != "None" {
 		t.Errorf("titles of the documents: %q", cards)
 	}
@@ -81,7 +80,7 @@ func TestReadCards(t *testing.T) {
 func TestKeptCards(t *testing.T) {
 	want := []Card{{"Baby Love", "Baby Love Baby Love"}, {"", ""}, {"<&>", "first …"}}
 	var b bytes.Buffer
-	errtest.None(t, WriteCards(&b, want))
+	testkit.None(t, WriteCards(&b, want))
 	whole := b.Bytes()
 	if got, err := KeptCards(bytes.NewReader(whole)); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v", got, err)
@@ -98,8 +97,8 @@ func TestKeptCards(t *testing.T) {
 func TestReadCardsOfAnotherCollection(t *testing.T) {
 	whole := corpusBytes(t, texts)
 	var gap bytes.Buffer
-	w := errtest.Value(corpus.NewWriter(&gap))(t)
-	errtest.None(t, errors.Join(w.Write(corpus.Document{Doc: 1}), w.Close()))
+	w := testkit.Value(corpus.NewWriter(&gap))(t)
+	testkit.None(t, errors.Join(w.Write(corpus.Document{Doc: 1}), w.Close()))
 	for _, c := range map[string]struct {
 		texts, documents []byte
 		want             string
@@ -114,7 +113,7 @@ func TestReadCardsOfAnotherCollection(t *testing.T) {
 		if c.documents != nil {
 			titles = bytes.NewReader(c.documents)
 		}
-		errtest.Says(t, errtest.Of(ReadCards(bytes.NewReader(c.texts), titles)), c.want)
+		testkit.ErrSays(t, testkit.Err(ReadCards(bytes.NewReader(c.texts), titles)), c.want)
 	}
 }
 
@@ -132,7 +131,7 @@ func TestFirstWords(t *testing.T) {
 		{"äöü äöü", 7, "äöü äöü"},
 		{"äöüäöü x", 4, "äöüä…"},
 	} {
-		valuetest.Is(t, FirstWords(c.text, c.limit), c.want, c.text, c.limit)
+		testkit.Is(t, FirstWords(c.text, c.limit), c.want, c.text, c.limit)
 	}
 }
 
@@ -159,7 +158,7 @@ func TestHeading(t *testing.T) {
 		"She sings of the cold that never bothered her anyway, and of …": {Text: "She sings of the cold that never bothered her anyway, and of the door that she shuts."},
 		"document 7": {Document: "7"},
 	} {
-		valuetest.Is(t, h.Heading(), want)
+		testkit.Is(t, h.Heading(), want)
 	}
 }
 
@@ -179,12 +178,12 @@ func TestClean(t *testing.T) {
 		if err != nil {
 			got = "error: " + err.Error()
 		}
-		valuetest.Is(t, got, want, "Clean", text)
+		testkit.Is(t, got, want, "Clean", text)
 	}
 }
 
 func TestPercent(t *testing.T) {
 	for p, want := range map[float64]string{1: "100.0 %", 0.6204: "62.0 %", 0.0031: "0.31 %", 0.0000312: "3e-05", 0: "0e+00"} {
-		valuetest.Is(t, Percent(p), want, "Percent", p)
+		testkit.Is(t, Percent(p), want, "Percent", p)
 	}
 }

@@ -3,9 +3,8 @@ package compare
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestDiffFields: documents are compared leaf by leaf, whatever their form.
@@ -22,8 +21,8 @@ func TestDiffFields(t *testing.T) {
 	} {
 		x, isJSON := fromJSON([]byte(c.a))
 		y, too := fromJSON([]byte(c.b))
-		valuetest.Deep(t, diffFields(x, y), c.want)
-		valuetest.That(t, isJSON && too, c.name)
+		testkit.Deep(t, diffFields(x, y), c.want)
+		testkit.That(t, isJSON && too, c.name)
 	}
 	for _, text := range []string{"", "1", `"x"`, "{", `{"a": 1}` + "\n" + `{"a": 2}`, "x,y"} {
 		if _, ok := fromJSON([]byte(text)); ok {
@@ -38,7 +37,7 @@ func TestDiffCells(t *testing.T) {
 	before := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.1}}}, {"id": "old", "titles": ["Old"], "cells": {"m": {"value": 2}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.01}}}]}`
 	after := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.4}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.02}}}, {"id": "new", "titles": ["New"]}]}`
 	ds, err := diffCells("table", []byte(before), []byte(after))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	got := lists.Map(ds, func(d Value) string { return d.At + " | " + d.Name + " | " + d.A + " | " + d.After() })
 	want := []string{
 		"nci.m | MRR@10, row nci | 60.1 | 60.4",
@@ -46,5 +45,5 @@ func TestDiffCells(t *testing.T) {
 		"new.m | MRR@10, row new |  | –",
 		"old.m | MRR@10, row old | 2.0 | none",
 	}
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 }

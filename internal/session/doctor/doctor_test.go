@@ -14,9 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -24,7 +23,7 @@ import (
 func TestFolders(t *testing.T) {
 	folder := t.TempDir()
 	s, err := dir.Open(folder)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if f := Store(t.Context(), folder, artifacts.Alone(s), nil); !strings.Contains(f.Note, "can be read and written") {
 		t.Errorf("%+v", f)
 	}
@@ -35,7 +34,7 @@ func TestFolders(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	file := filepath.Join(folder, "file")
-	filetest.Write(t, file, "")
+	testkit.Write(t, file, "")
 	if f := State(filepath.Join(file, "state")); f.level() != Fail || !strings.Contains(f.Do, "--state") {
 		t.Errorf("%+v", f)
 	}
@@ -134,11 +133,11 @@ func TestPrograms(t *testing.T) {
 	} {
 		file := filepath.Join(root, p.folder, "redsi")
 		folders = append(folders, filepath.Dir(file))
-		errtest.None(t, errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("#!/bin/sh\n"+p.text), p.mode)))
+		testkit.None(t, errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("#!/bin/sh\n"+p.text), p.mode)))
 	}
-	errtest.None(t, os.Symlink(filepath.Join(root, "old", "redsi"), filepath.Join(root, "redsi")))
+	testkit.None(t, os.Symlink(filepath.Join(root, "old", "redsi"), filepath.Join(root, "redsi")))
 	this := t.TempDir()
-	errtest.None(t, os.Symlink(revision.Program(), filepath.Join(this, "redsi")))
+	testkit.None(t, os.Symlink(revision.Program(), filepath.Join(this, "redsi")))
 	found := Programs(t.Context(), strings.Join(append(folders, root, this), string(filepath.ListSeparator)))
 	got := lists.Map(found, func(f Finding) string { return f.level() + " " + strings.ReplaceAll(f.Note, root, "") })
 	want := []string{"warn redsi v1, /old/redsi, another version", "ok redsi " + revision.Of() + ", /same/redsi", "ok redsi unknown, /mute/redsi"}

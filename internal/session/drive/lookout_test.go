@@ -36,10 +36,9 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/session/pilots"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -113,15 +112,15 @@ func TestEndLeftovers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	program, err := devserver.Find()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	server, err := devservertest.Start(ctx, devserver.Options{Program: program})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(server.Stop)
 	opts, err := server.ClientOptions()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	opts.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	c, err := client.DialContext(ctx, opts)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(c.Close)
 	w := sdk.New(c, "q", sdk.Options{})
 	child := func(ctx flow.Context) error { return flow.Await(ctx, func() bool { return false }) }
@@ -133,32 +132,32 @@ func TestEndLeftovers(t *testing.T) {
 		id := flow.GetInfo(ctx).WorkflowExecution.ID + "/child"
 		return flow.ExecuteChildWorkflow(flow.WithChildOptions(ctx, flow.ChildWorkflowOptions{WorkflowID: id}), "child").Get(ctx, nil)
 	}, flow.RegisterOptions{Name: "parent"})
-	errtest.None(t, w.Start())
+	testkit.None(t, w.Start())
 	t.Cleanup(w.Stop)
 	for id, conn := range map[string]*Connection{
 		"own": {Server: &devserver.Server{}}, "listening": {Server: &devserver.Server{Info: devserver.Info{Listen: "127.0.0.2"}}}, "cluster's": {},
 	} {
-		errtest.None(t, errtest.Of(c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: "q", Memo: conn.stays()}, "parent", true)))
+		testkit.None(t, testkit.Err(c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: "q", Memo: conn.stays()}, "parent", true)))
 	}
 	dr := &Driver{Session: &session.Session{Log: slog.New(slog.DiscardHandler)}}
 	for {
 		open, err := listRunning(ctx, c, "WorkflowId != ''")
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if len(open) == 6 {
 			break
 		}
-		errtest.None(t, readers.Pause(ctx, 20*time.Millisecond))
+		testkit.None(t, readers.Pause(ctx, 20*time.Millisecond))
 	}
 	w.Stop() // a parent would fail when its child is ended, before it is ended itself
-	errtest.None(t, dr.endLeftovers(ctx, c, time.Now()))
+	testkit.None(t, dr.endLeftovers(ctx, c, time.Now()))
 	for id, want := range map[string]enums.WorkflowExecutionStatus{
 		"own": enums.WORKFLOW_EXECUTION_STATUS_TERMINATED, "own/child": enums.WORKFLOW_EXECUTION_STATUS_TERMINATED,
 		"listening": enums.WORKFLOW_EXECUTION_STATUS_RUNNING, "listening/child": enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
 		"cluster's": enums.WORKFLOW_EXECUTION_STATUS_RUNNING, "cluster's/child": enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
 	} {
 		d, err := c.DescribeWorkflowExecution(ctx, id, "")
-		errtest.None(t, err, id, d.GetWorkflowExecutionInfo().GetStatus())
-		valuetest.Is(t, d.WorkflowExecutionInfo.Status, want, id, d.GetWorkflowExecutionInfo().GetStatus())
+		testkit.None(t, err, id, d.GetWorkflowExecutionInfo().GetStatus())
+		testkit.Is(t, d.WorkflowExecutionInfo.Status, want, id, d.GetWorkflowExecutionInfo().GetStatus())
 	}
 }
 
@@ -214,12 +213,12 @@ func TestOpen(t *testing.T) {
 	if len(ready) != 2 || !got["queued"] || !got["batched"] || len(begun) != 1 || begun[0].Address != "runs" {
 		t.Errorf("%v, %v", ready, begun)
 	}
-	valuetest.Deep(t, p.slots(), 18)
+	testkit.Deep(t, p.slots(), 18)
 }
 
 func TestSlurmJob(t *testing.T) {
 	for place, want := range map[string]string{"vm, slurm 47_3 on n1": "47_3", "vm, slurm 47 on n1": "47", "vm": "", "vm, pbs 12.head on h": "", "": ""} {
-		valuetest.Is(t, slurmJob(place), want, place)
+		testkit.Is(t, slurmJob(place), want, place)
 	}
 }
 

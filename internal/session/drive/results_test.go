@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -41,11 +40,11 @@ func TestResultsOfARun(t *testing.T) {
 		table = key
 	}
 	v := &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}
-	errtest.Says(t, a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID), "its record is not in")
-	errtest.None(t, runs.Write(t.Context(), store, rec))
+	testkit.ErrSays(t, a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID), "its record is not in")
+	testkit.None(t, runs.Write(t.Context(), store, rec))
 	before := counted.Calls(storetest.RecordsGet)
-	errtest.None(t, a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID))
-	valuetest.Deep(t, counted.Calls(storetest.RecordsGet)-before, 2)
+	testkit.None(t, a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID))
+	testkit.Deep(t, counted.Calls(storetest.RecordsGet)-before, 2)
 	if it := v.Items[steps]; it.Outcome != plan.Hit || it.Key != table || it.Result == nil {
 		t.Errorf("the table's result: %+v", it)
 	}

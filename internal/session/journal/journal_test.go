@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -35,7 +34,7 @@ func TestCheckpoints(t *testing.T) {
 		pl.Steps = append(pl.Steps, plan.Step{Address: "step." + x.kind, Task: step.Task{Kind: x.kind, Config: []byte(x.config)}})
 		keys[i] = artifacts.Digest{byte(i + 1)}
 		for _, n := range x.at {
-			errtest.None(t, store.Records.Put(t.Context(), artifacts.CheckpointName(keys[i], n), []byte("{}")))
+			testkit.None(t, store.Records.Put(t.Context(), artifacts.CheckpointName(keys[i], n), []byte("{}")))
 		}
 	}
 	all := kinds.Registry()
@@ -44,7 +43,7 @@ func TestCheckpoints(t *testing.T) {
 		t.Fatalf("%v, %v", found, err)
 	}
 	for i, want := range []string{"has a checkpoint at step 600 of 1,000", "has a checkpoint at document 2,048", "has a checkpoint"} {
-		valuetest.Is(t, found[i].String(), want, pl.Steps[i].Address)
+		testkit.Is(t, found[i].String(), want, pl.Steps[i].Address)
 	}
 	if strings.Contains(found[2].String(), "of") {
 		t.Error(found[2])
@@ -60,15 +59,15 @@ func TestKeptState(t *testing.T) {
 	of := func(steps int64, schedule string) *plan.Preview {
 		t.Helper()
 		task, err := step.NewTask(all.Lookup("train"), map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in, "steps": steps, "schedule": schedule})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		key, _, err := all.Key(task)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		pl := &plan.Plan{Steps: []plan.Step{{Address: "step.train.x", Task: task}}}
 		return &plan.Preview{Plan: pl, Items: []plan.Item{{Outcome: plan.Run, Key: key, Bound: &task}}}
 	}
 	put := func(key artifacts.Digest, n int64) {
 		t.Helper()
-		errtest.None(t, store.Records.Put(t.Context(), artifacts.CheckpointName(key, n), []byte("{}")))
+		testkit.None(t, store.Records.Put(t.Context(), artifacts.CheckpointName(key, n), []byte("{}")))
 	}
 	key, ok, err := all.Trajectory(of(5000, "constant").Items[0].Task())
 	if err != nil || !ok {
@@ -87,7 +86,7 @@ func TestKeptState(t *testing.T) {
 	} {
 		v := of(c.steps, c.schedule)
 		found, err := Resumable(t.Context(), all, store, v)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if got, ok := found[0]; ok != (c.want != "") || ok && got.String() != c.want {
 			t.Errorf("%d steps, %s: %q, want %q", c.steps, c.schedule, got, c.want)
 		}
@@ -108,7 +107,7 @@ func TestFailedLine(t *testing.T) {
 		"its end:\nTraceback\nKeyError: y": "failed before: its end: KeyError: y",
 		strings.Repeat("ä", 200) + "\nx":   "failed before: " + strings.Repeat("ä", errorShown) + "…",
 	} {
-		valuetest.Is(t, (Failed{runs.Remembered{Failure: runs.Failure{Error: text}, Times: 1}}).String(), want, text)
+		testkit.Is(t, (Failed{runs.Remembered{Failure: runs.Failure{Error: text}, Times: 1}}).String(), want, text)
 	}
 }
 
@@ -116,7 +115,7 @@ func TestFailedLine(t *testing.T) {
 func TestLastOfProject(t *testing.T) {
 	store := mem.New()
 	for i, project := range []string{"ours", "theirs", ""} {
-		errtest.None(t, runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl", Project: project}))
+		testkit.None(t, runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl", Project: project}))
 	}
 	for name, want := range map[string]string{"last": "20260103", "last~1": "20260101"} {
 		if rec, err := Find(t.Context(), store, "ours", name); err != nil || !strings.HasPrefix(rec.RunID, want) {
@@ -124,18 +123,18 @@ func TestLastOfProject(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"last~1zzz", "last~", "last~+1", "last~-1", "last1", "last~1 "} {
-		errtest.Says(t, errtest.Of(Find(t.Context(), store, "", name)), "is not last or last~N")
+		testkit.ErrSays(t, testkit.Err(Find(t.Context(), store, "", name)), "is not last or last~N")
 	}
-	errtest.Says(t, errtest.Of(Find(t.Context(), store, "ours", "last~2")), "records of only 2 runs of this project")
-	errtest.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260109T000000Z", []byte("{")))
-	errtest.Says(t, errtest.Of(Find(t.Context(), store, "ours", "last")), "redsi verify --repair")
+	testkit.ErrSays(t, testkit.Err(Find(t.Context(), store, "ours", "last~2")), "records of only 2 runs of this project")
+	testkit.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260109T000000Z", []byte("{")))
+	testkit.ErrSays(t, testkit.Err(Find(t.Context(), store, "ours", "last")), "redsi verify --repair")
 	n := 0
 	for _, err := range newest(t.Context(), store, "", "ours", "p.hcl") {
 		if n++; err != nil {
 			t.Fatal(err)
 		}
 	}
-	valuetest.Is(t, n, 1, "records are read")
+	testkit.Is(t, n, 1, "records are read")
 	for _, want := range []int{1, 0} {
 		if r, err := artifacts.Check(t.Context(), store, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != want {
 			t.Errorf("%+v, %v, want %d", r.Problems, err, want)
@@ -155,7 +154,7 @@ func TestOthersRuns(t *testing.T) {
 		for i := range steps {
 			rec.Steps = append(rec.Steps, runs.Step{Address: fmt.Sprintf("step.command.fit[%q]", fmt.Sprint(i)), Key: artifacts.Sum(fmt.Append(nil, i)), Outcome: runs.Ran})
 		}
-		errtest.None(t, runs.Write(t.Context(), store, rec))
+		testkit.None(t, runs.Write(t.Context(), store, rec))
 		return &rec
 	}
 	put(1, "ours", 3000)
@@ -166,9 +165,9 @@ func TestOthersRuns(t *testing.T) {
 	const address = `step.command.fit["2999"]`
 	for range 2 {
 		found, err := Before(t.Context(), store, now, map[string]bool{address: true})
-		errtest.None(t, err, "found", found)
-		valuetest.Is(t, found[address].Run, "20260101T000000Z-00000000", "found", found)
-		errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), store, artifacts.GCOptions{KeepRuns: 1, Now: time.Now().Add(100 * time.Hour)})))
+		testkit.None(t, err, "found", found)
+		testkit.Is(t, found[address].Run, "20260101T000000Z-00000000", "found", found)
+		testkit.None(t, testkit.Err(artifacts.Collect(t.Context(), store, artifacts.GCOptions{KeepRuns: 1, Now: time.Now().Add(100 * time.Hour)})))
 	}
 	if rec, err := Find(t.Context(), store, "ours", "last~1"); err != nil || len(rec.Steps) != 3000 {
 		t.Errorf("%+v, %v", rec, err)

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline/graph"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 type fake struct {
@@ -47,7 +47,7 @@ func get(t *testing.T, h http.Handler, path string, change func(*http.Request)) 
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	b, err := io.ReadAll(w.Result().Body)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return w.Code, string(b)
 }
 

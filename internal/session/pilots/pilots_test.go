@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -77,7 +77,7 @@ func TestHolds(t *testing.T) {
 		} else {
 			got = why
 		}
-		valuetest.Is(t, got, c.want, name)
+		testkit.Is(t, got, c.want, name)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestOf(t *testing.T) {
 		"checkpoints": {plan.Step{Pos: pos, Queue: "gpu"}, estimate.Step{}, resumes, Step{At: "p:5", Card: true, Resumes: true}},
 		"parts":       {plan.Step{Pos: pos}, estimate.Step{}, splits, Step{At: "p:5", Asks: capacity.Amount{CPUs: 1}, Resumes: true}},
 	} {
-		valuetest.Is(t, Of(&c.step, c.cost, c.spec), c.want, name)
+		testkit.Is(t, Of(&c.step, c.cost, c.spec), c.want, name)
 	}
 }
 
@@ -176,8 +176,8 @@ func TestNext(t *testing.T) {
 		if got.N > 0 {
 			text += " " + c.site.Pilots[got.Sort].Name
 		}
-		valuetest.Is(t, text, c.want, name)
-		valuetest.Is(t, got.Why, "", name)
+		testkit.Is(t, text, c.want, name)
+		testkit.Is(t, got.Why, "", name)
 	}
 	if _, got := Next(site(), State{}, Look{Now: now, Ready: slices.Concat(many(2, card), many(20, hour))}); got != (Order{Sort: cpuSort, N: 3, Steps: 20}) {
 		t.Errorf("%+v", got)
@@ -286,8 +286,8 @@ func TestUse(t *testing.T) {
 		{Pilot: "big"},
 		{Pilot: "cpu", Steps: 4, Unknown: 1, Hours: 6, Most: 2, Cores: 24},
 	}
-	valuetest.Deep(t, uses, want)
-	valuetest.Deep(t, refused, map[int]string{
+	testkit.Deep(t, uses, want)
+	testkit.Deep(t, refused, map[int]string{
 		6: "step.k.s6 takes 20 h 0 min, and pilot gpu (s:gpu) has 11 h 58 min for a step (p:6)",
 		7: "step.k.s7 asks for 1.0 TB of memory, and pilot big (s:big) has 128 GB (p:99)",
 	})
@@ -301,5 +301,5 @@ func TestSum(t *testing.T) {
 		{ID: "47_3", Name: "a-cpu", Reason: "Priority"}, {ID: "48_1", Name: "a-gpu", Reason: "None"}, {ID: "46_1", Name: "a-none", State: slurm.Ended},
 	})
 	want := []string{"cpu 2 running (ends 15:10), 1 pending (Priority)  47_[1-3]", "gpu 1 pending  48_1"}
-	valuetest.Deep(t, lists.Map(got, Sum.String), want)
+	testkit.Deep(t, lists.Map(got, Sum.String), want)
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,9 +37,9 @@ func preview(configs map[string]string) *plan.Preview {
 func TestStore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	here, err := os.Getwd()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for given, want := range map[string]string{"store": filepath.Join(here, "store"), "/x": "/x", "file:/x": "file:/x", "s3://x": "s3://x"} {
-		errtest.None(t, Save(&session.Session{File: "p.hcl", StoreURL: given}, preview(nil), "p.plan"))
+		testkit.None(t, Save(&session.Session{File: "p.hcl", StoreURL: given}, preview(nil), "p.plan"))
 		if p, err := Read("p.plan"); err != nil || p.Store != want {
 			t.Errorf("%s is %s, %v; want %s", given, p.Store, err, want)
 		}
@@ -51,19 +50,19 @@ func TestStore(t *testing.T) {
 func TestDrifts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.plan")
 	se := &session.Session{File: "p.hcl", Vars: []string{"scale=toy", "token=abc"}, Secrets: map[string]string{"token": "abc"}, StoreURL: "mem://x"}
-	errtest.None(t, Save(se, preview(map[string]string{"step.a": `{"x":1}`, "step.b": `{"x":2}`, "step.c": ""}), path))
+	testkit.None(t, Save(se, preview(map[string]string{"step.a": `{"x":1}`, "step.b": `{"x":2}`, "step.c": ""}), path))
 	p, err := Read(path)
-	errtest.None(t, err)
-	valuetest.That(t, slices.Equal(p.Vars, []string{"scale=toy"}) && p.Name == path && p.Store == "mem://x", p)
+	testkit.None(t, err)
+	testkit.That(t, slices.Equal(p.Vars, []string{"scale=toy"}) && p.Name == path && p.Store == "mem://x", p)
 	err = p.Refuse(preview(map[string]string{"step.b": `{"x":3}`, "step.c": "", "step.d": `{"x":1}`}))
 	drifted, ok := errors.AsType[*Drifted](err)
 	if !ok || !strings.HasPrefix(err.Error(), "3 steps no longer as planned in "+path) {
 		t.Fatal(err)
 	}
 	said := lists.Map(drifted.Drifts, func(d Drift) string { return d.Address + " " + d.What })
-	valuetest.Deep(t, said, []string{"step.a gone", "step.b changed", "step.d new"})
+	testkit.Deep(t, said, []string{"step.a gone", "step.b changed", "step.d new"})
 	if c := drifted.Drifts[1].Changes; len(c) != 1 || c[0].Path != "config.x" {
 		t.Errorf("%v", c)
 	}
-	errtest.Says(t, errtest.Of(Read(filepath.Join("..", "saved", "saved.go"))), "is not a plan saved by")
+	testkit.ErrSays(t, testkit.Err(Read(filepath.Join("..", "saved", "saved.go"))), "is not a plan saved by")
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -58,12 +57,12 @@ func TestFollow(t *testing.T) {
 	says := func(text string) func(*world) {
 		return func(w *world) {
 			b, err := json.Marshal(runs.LiveLog{Said: int64(len(text)), Text: []byte(text)[max(0, len(text)-8):]})
-			errtest.None(t, errors.Join(err, w.store.Leases.Put(t.Context(), runs.LiveName(key), b)))
+			testkit.None(t, errors.Join(err, w.store.Leases.Put(t.Context(), runs.LiveName(key), b)))
 		}
 	}
 	begins := func(w *world) {
 		held, _, err := lease.New(w.store.Leases, slog.New(slog.DiscardHandler)).Take(t.Context(), key, lease.Claim{Run: "run", Step: "step.a.b"})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		w.held = held
 	}
 	log := func(w *world, text string) *artifacts.Log {
@@ -83,7 +82,7 @@ func TestFollow(t *testing.T) {
 	fails := func(text string) func(*world) {
 		return func(w *world) {
 			b, err := json.Marshal(runs.Failure{Format: "redsi-failure/1", RunID: "run", Step: "step.a.b", Key: key, Outcome: "failed", Error: "exit 1", Permanent: true, Log: log(w, text)})
-			errtest.None(t, errors.Join(err, w.store.Records.Put(t.Context(), artifacts.FailedPrefix+"run/"+key.Hex(), b)))
+			testkit.None(t, errors.Join(err, w.store.Records.Put(t.Context(), artifacts.FailedPrefix+"run/"+key.Hex(), b)))
 			w.held.Release()
 		}
 	}
@@ -134,8 +133,8 @@ func TestFollow(t *testing.T) {
 			if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" && (err != nil || l.Outcome != c.outcome) {
 				t.Fatalf("%+v, %v", l, err)
 			}
-			valuetest.Is(t, strings.Join(printed, "|"), c.printed)
-			valuetest.Is(t, strings.Join(said, "|"), c.said, "said")
+			testkit.Is(t, strings.Join(printed, "|"), c.printed)
+			testkit.Is(t, strings.Join(said, "|"), c.said, "said")
 		})
 	}
 }
@@ -145,7 +144,7 @@ func TestRestOf(t *testing.T) {
 	head, tail := bytes.Repeat([]byte("h"), runs.LogHead), []byte("0123456789")
 	cut := bytes.Join([][]byte{head, runs.CutLine(100), tail}, nil)
 	for n, want := range map[int64]string{int64(len(head)): string(runs.CutLine(100)) + "0123456789", int64(len(head)) + 50: "0123456789", int64(len(head)) + 103: "3456789", int64(len(head)) + 110: "", int64(len(head)) + 200: ""} {
-		valuetest.Is(t, string(restOf(cut, 100, n)), want, "after", n)
+		testkit.Is(t, string(restOf(cut, 100, n)), want, "after", n)
 	}
-	valuetest.Deep(t, restOf([]byte("abc"), 0, 1), []byte("bc"))
+	testkit.Deep(t, restOf([]byte("abc"), 0, 1), []byte("bc"))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -27,7 +27,7 @@ func TestRan(t *testing.T) {
 	run := func(id string, steps ...runs.Step) *runs.Record {
 		t.Helper()
 		rec := runs.Record{RunID: id, Pipeline: "p.hcl", Steps: steps}
-		errtest.None(t, runs.Write(t.Context(), store, rec))
+		testkit.None(t, runs.Write(t.Context(), store, rec))
 		return &rec
 	}
 	run("20260101T000000Z-1", runs.Step{Address: "step.a", Key: one, Outcome: runs.Ran}, runs.Step{Address: "step.b", Key: one, Outcome: runs.Ran})

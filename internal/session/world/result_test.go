@@ -6,7 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -24,6 +24,6 @@ func TestOutcomes(t *testing.T) {
 		{nil, fault.Printed(fault.CodeInput), Error, "said before"},
 	} {
 		r := Try(&testfile.File{}, &testfile.Run{}, func() ([]testfile.Failure, error) { return c.failures, c.err }, func() string { return "said before" })
-		valuetest.That(t, r.Outcome == c.outcome && r.Error == c.text, c.failures, c.err, r)
+		testkit.That(t, r.Outcome == c.outcome && r.Error == c.text, c.failures, c.err, r)
 	}
 }

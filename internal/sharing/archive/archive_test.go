@@ -11,10 +11,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // random does not shrink when compressed.
@@ -31,11 +29,11 @@ func publish(t testing.TB, s artifacts.Store, step string, blobs ...[]byte) *art
 	r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{}, Finished: time.Unix(1_700_000_000, 0), Took: time.Second}
 	for i, b := range blobs {
 		d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		r.Outputs[string(rune('a'+i))] = artifacts.Artifact{Type: "file", Digest: d, Size: int64(len(b))}
 	}
 	won, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return won
 }
 
@@ -62,7 +60,7 @@ func pack(t testing.TB, s artifacts.Store, by *signature.Private, change func(m 
 	if change != nil {
 		change(&m)
 	}
-	errtest.None(t, errors.Join(err, w.Close(m, by)))
+	testkit.None(t, errors.Join(err, w.Close(m, by)))
 	return out.Bytes()
 }
 
@@ -103,22 +101,22 @@ func TestThereAndBack(t *testing.T) {
 	one := publish(t, s, "one", []byte("text"), random)
 	publish(t, s, "two", bytes.Repeat([]byte("again and again "), 100_000), nil)
 	by, err := signature.New("alice")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b := pack(t, s, by, nil)
 	if n := len(b); n > len(random)+100_000 {
 		t.Errorf("the archive has %d bytes: what can be compressed was not", n)
 	}
 	a, err := read(b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if a.Signer != by.Public() || a.Manifest.Results != 2 || len(a.Others) > 0 {
 		t.Errorf("%+v signed by %v, others %v", a.Manifest, a.Signer, a.Others)
 	}
 	to, dir, err := taken(t, b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(to), one.Key); err != nil || hit == nil {
 		t.Errorf("%v, %v", hit, err)
 	}
-	valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "assets", "Ä.txt")), "ä")
+	testkit.Is(t, testkit.Text(t, filepath.Join(dir, "assets", "Ä.txt")), "ä")
 }
 
 // TestSameBytes packs the same store twice: List of blobs has no order, so one blob.

@@ -14,8 +14,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestTwoEnds: of two ends that contradict each other the one is measured that package zip reads.
@@ -48,7 +47,7 @@ func TestDamage(t *testing.T) {
 		_, _, err := taken(t, b)
 		return err
 	}
-	errtest.None(t, take(whole))
+	testkit.None(t, take(whole))
 	for _, text := range []string{"some text that", "# a pipeline", `"seal"`, "redsi-archive/1"} {
 		at := bytes.Index(whole, []byte(text))
 		if at < 0 { // it is compressed: any byte of the manifest will do
@@ -56,10 +55,10 @@ func TestDamage(t *testing.T) {
 		}
 		b := bytes.Clone(whole)
 		b[at] ^= 1
-		errtest.Some(t, take(b), text)
+		testkit.Some(t, take(b), text)
 	}
 	for n := 0; n < len(whole); n += 97 {
-		errtest.Some(t, take(whole[:n]), n, len(whole))
+		testkit.Some(t, take(whole[:n]), n, len(whole))
 	}
 }
 
@@ -104,14 +103,14 @@ var hostile = []struct {
 func rewrite(t *testing.T, b []byte, add func(z *zip.Writer)) []byte {
 	t.Helper()
 	from, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, f := range from.File {
-		errtest.None(t, z.Copy(f))
+		testkit.None(t, z.Copy(f))
 	}
 	add(z)
-	errtest.None(t, z.Close())
+	testkit.None(t, z.Close())
 	return out.Bytes()
 }
 
@@ -119,8 +118,8 @@ func rewrite(t *testing.T, b []byte, add func(z *zip.Writer)) []byte {
 func raw(t *testing.T, z *zip.Writer, h *zip.FileHeader, data []byte) {
 	t.Helper()
 	w, err := z.CreateRaw(h)
-	errtest.None(t, err)
-	errtest.None(t, errtest.Of(w.Write(data)))
+	testkit.None(t, err)
+	testkit.None(t, testkit.Err(w.Write(data)))
 }
 
 func TestHostileEntries(t *testing.T) {
@@ -134,17 +133,17 @@ func TestHostileEntries(t *testing.T) {
 			}
 			raw(t, z, h, []byte("x"))
 		})
-		errtest.Says(t, errtest.Of(read(b)), c.want)
+		testkit.ErrSays(t, testkit.Err(read(b)), c.want)
 	}
 }
 
 // TestOtherFiles: what a person added to the archive is named, and nothing else comes of it.
 func TestOtherFiles(t *testing.T) {
 	a, err := read(rewrite(t, packed(t, nil, []byte("text")), func(z *zip.Writer) {
-		errtest.None(t, errtest.Of(z.Create("notes/")))
-		errtest.None(t, errtest.Of(z.Create("notes/mine.txt")))
+		testkit.None(t, testkit.Err(z.Create("notes/")))
+		testkit.None(t, testkit.Err(z.Create("notes/mine.txt")))
 	}))
-	valuetest.That(t, err == nil && len(a.Others) == 1 && a.Others[0] == "notes/mine.txt", a, err)
+	testkit.That(t, err == nil && len(a.Others) == 1 && a.Others[0] == "notes/mine.txt", a, err)
 }
 
 // TestBombs: sizes that cannot be, that are too large, and bytes that are counted twice.
@@ -162,7 +161,7 @@ func TestBombs(t *testing.T) {
 		{"method 12", with(zip.FileHeader{Name: "project/x", Method: 12, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc"))},
 		{"truncated", with(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: uint64(len(whole)), UncompressedSize64: uint64(len(whole))}, nil)},
 	} {
-		errtest.Says(t, errtest.Of(read(c.b)), c.want)
+		testkit.ErrSays(t, testkit.Err(read(c.b)), c.want)
 	}
 	small := Usual(int64(len(whole)))
 	for want, change := range map[string]func(l *Limits){
@@ -179,7 +178,7 @@ func TestBombs(t *testing.T) {
 		} else {
 			change(&l)
 		}
-		errtest.Says(t, errtest.Of(NewReader(bytes.NewReader(b), int64(len(b)), l, "a.zip")), want)
+		testkit.ErrSays(t, testkit.Err(NewReader(bytes.NewReader(b), int64(len(b)), l, "a.zip")), want)
 	}
 }
 
@@ -193,9 +192,9 @@ func TestRepeated(t *testing.T) {
 	}, random)
 	l := Usual(int64(len(whole)))
 	l.Size = 4 * n
-	errtest.Says(t, errtest.Of(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")), "--max-size")
+	testkit.ErrSays(t, testkit.Err(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")), "--max-size")
 	l.Size = 6 * n
-	errtest.None(t, errtest.Of(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")))
+	testkit.None(t, testkit.Err(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")))
 }
 
 // claim adds a zip64 end that claims so many files.
@@ -227,13 +226,13 @@ func TestOverlap(t *testing.T) {
 			if err == nil {
 				_, err = io.WriteString(w, "the same bytes")
 			}
-			errtest.None(t, err)
+			testkit.None(t, err)
 		}
 	})
 	// The table of contents says where y begins: let it say where x does.
 	x, y := bytes.LastIndex(whole, []byte("project/x")), bytes.LastIndex(whole, []byte("project/y"))
 	copy(whole[y-4:y], whole[x-4:x])
-	errtest.Says(t, errtest.Of(read(whole)), "shares its bytes")
+	testkit.ErrSays(t, testkit.Err(read(whole)), "shares its bytes")
 }
 
 // TestManifests: what a manifest says is compared with what there is.
@@ -261,7 +260,7 @@ func TestManifests(t *testing.T) {
 		if err == nil {
 			err = a.Verify(t.Context())
 		}
-		errtest.Says(t, err, want)
+		testkit.ErrSays(t, err, want)
 	}
 }
 
@@ -291,7 +290,7 @@ func FuzzArchive(f *testing.F) {
 		}
 		outer := t.TempDir()
 		inner := filepath.Join(outer, "inner")
-		errtest.None(t, os.Mkdir(inner, 0o755))
+		testkit.None(t, os.Mkdir(inner, 0o755))
 		_ = a.WriteProject(t.Context(), inner, a.Reader().Blobs)
 		if left, err := os.ReadDir(outer); err != nil || len(left) != 1 {
 			t.Fatalf("something was written outside: %v, %v", left, err)

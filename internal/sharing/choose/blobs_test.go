@@ -6,7 +6,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestBlobs: a blob of several steps is one candidate of all of them; what is too large is
@@ -32,5 +32,5 @@ func TestBlobs(t *testing.T) {
 		t.Error("what is taken is wrong")
 	}
 	gone, err := blobs.Away(t.Context(), s, []artifacts.Digest{first.Outputs["a"].Digest, log})
-	valuetest.That(t, err == nil && len(gone) == 1 && gone[0] == log, gone, err)
+	testkit.That(t, err == nil && len(gone) == 1 && gone[0] == log, gone, err)
 }

@@ -3,7 +3,7 @@ package choose
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestChoice: what is necessary is taken, then what is rendered, then the smallest.
@@ -30,6 +30,6 @@ func TestChoice(t *testing.T) {
 		for _, x := range all {
 			got += map[bool]string{true: "1", false: "0"}[x.Taken]
 		}
-		valuetest.Is(t, got, c.want, c.choice)
+		testkit.Is(t, got, c.want, c.choice)
 	}
 }

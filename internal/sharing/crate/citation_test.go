@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 var work = Work{Title: `A "T": & more`, Abstract: "About <T>.\nTwo lines.", License: "CC-BY-4.0", Version: "1.1", DOI: "10.5281/zenodo.2", Paper: "10.1145/1", Keywords: []string{"x: y", "z"},
@@ -36,18 +35,18 @@ func TestCitationForms(t *testing.T) {
 	} {
 		w := work
 		change(&w)
-		valuetest.Says(t, string(Citation(w)), want)
+		testkit.Says(t, string(Citation(w)), want)
 	}
 }
 
 func TestZenodo(t *testing.T) {
 	b, err := Zenodo(work)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	goldens.Same(t, "testdata/zenodo.json", string(b))
 	if _, err := Zenodo(Work{Title: "T"}); err == nil || !strings.HasSuffix(err.Error(), "lacks: abstract, license, authors") {
 		t.Errorf("nothing is made up: %v", err)
 	}
 	w := work
 	w.License = "https://example.org/license"
-	errtest.Some(t, errtest.Of(Zenodo(w)), "Zenodo knows no licences by address")
+	testkit.Some(t, testkit.Err(Zenodo(w)), "Zenodo knows no licences by address")
 }

@@ -10,8 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // small is a crate of three steps: a download that was left out, a table of two runs' work, and a step with the key of
@@ -21,7 +20,7 @@ func small(t *testing.T) []byte {
 	at := func(s int64) time.Time { return time.Unix(1_700_000_000+s, 0) }
 	data, table := artifacts.Sum([]byte("data")), artifacts.Sum([]byte("table"))
 	tree, err := artifacts.Tree("files", []artifacts.File{{Name: "a.csv", Digest: data, Size: 4}})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var out bytes.Buffer
 	c := New(&out, About{
 		Work: Work{Title: `A "T"`, Abstract: "About T.", Released: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", Paper: "10.1145/<1>",
@@ -49,9 +48,9 @@ func small(t *testing.T) []byte {
 			Used: []Used{{Name: "CPU time", ID: "https://example.org/cpu", Value: 1.5, Unit: "https://qudt.org/vocab/unit/SEC"}}},
 		{Address: "module.m.table.t", Rendered: true, Kind: "render_table", Version: 4, Config: map[string]json.RawMessage{"caption": json.RawMessage(`"C"`)}, Result: rendered},
 	} {
-		errtest.None(t, c.Step(s))
+		testkit.None(t, c.Step(s))
 	}
-	errtest.None(t, c.Close())
+	testkit.None(t, c.Close())
 	return out.Bytes()
 }
 
@@ -65,11 +64,11 @@ func TestGraph(t *testing.T) {
 	var doc struct {
 		Graph []map[string]any `json:"@graph"`
 	}
-	errtest.None(t, json.Unmarshal(small(t), &doc))
+	testkit.None(t, json.Unmarshal(small(t), &doc))
 	ids := map[string]bool{}
 	for _, e := range doc.Graph {
 		id, ok := e["@id"].(string)
-		valuetest.That(t, ok && !ids[id], id, "is described twice, or has no id")
+		testkit.That(t, ok && !ids[id], id, "is described twice, or has no id")
 		ids[id] = true
 	}
 	var walk func(v any)
@@ -97,7 +96,7 @@ func TestGraph(t *testing.T) {
 func TestNothingIsMadeUp(t *testing.T) {
 	var out bytes.Buffer
 	c := New(&out, About{Work: Work{Title: "T", Abstract: "D"}, Workflow: "project/p.hcl", Language: "HCL", Store: "store/"})
-	errtest.None(t, c.Close())
+	testkit.None(t, c.Close())
 	for _, word := range []string{"license", "author", "Person", "agent", "citation", "keywords"} {
 		if strings.Contains(out.String(), word) {
 			t.Errorf("%s:\n%s", word, out.String())

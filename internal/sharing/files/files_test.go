@@ -10,9 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSplit: an output is what follows a step's name, or its key; without one, all is an address.
@@ -44,7 +42,7 @@ func TestNameOf(t *testing.T) {
 		{"module.first.table.counts", "csv", "first.counts.csv"},
 		{`step.dedup.nq["url"]`, "counts", "counts"},
 	} {
-		valuetest.Is(t, Names(nil).Of(c.address, c.output), c.want, c.output, c.address)
+		testkit.Is(t, Names(nil).Of(c.address, c.output), c.want, c.output, c.address)
 	}
 }
 
@@ -61,11 +59,11 @@ func TestNamesOf(t *testing.T) {
 		`table.t["Σ"]`: "-68797188", `table.t["ς"]`: "-25d1e525", `table.t["` + long + `1"]`: "-abfdabff", `table.t["` + long + `2"]`: "-5dbf0aaf",
 		`figure.f["x"]`: "-15e3e7c4", `figure.f["x.vl"]`: "-731dec9c", `module.m["k"].table.t`: "-25bdf1c9", "module.m-k.table.t": "-1ecabd67"}
 	got := NamesOf(steps)
-	valuetest.Deep(t, got, want)
+	testkit.Deep(t, got, want)
 	if name := got.Of(`table.t["`+long+`1"]`, "csv"); len(name) > 220 || !utf8.ValidString(name) {
 		t.Errorf("%q has %d bytes", name, len(name))
 	}
-	valuetest.Is(t, got.Of(`table.t["other/key"]`, "csv"), "t-other-key.csv")
+	testkit.Is(t, got.Of(`table.t["other/key"]`, "csv"), "t-other-key.csv")
 }
 
 // TestStale: files of earlier runs are named until they are rewritten or removed, except files that a run was not asked
@@ -87,7 +85,7 @@ func TestStale(t *testing.T) {
 			if i%2 == 1 { // the folder may be given in another way
 				f.Path = name
 			}
-			filetest.Write(t, f.Path, "")
+			testkit.Write(t, f.Path, "")
 			now = append(now, f)
 		}
 		if run.removed != "" {
@@ -99,7 +97,7 @@ func TestStale(t *testing.T) {
 			got = append(got, filepath.Base(f.Path))
 		}
 		slices.Sort(got)
-		errtest.None(t, err, i+1, got)
-		valuetest.Is(t, strings.Join(got, " "), run.want, i+1, got)
+		testkit.None(t, err, i+1, got)
+		testkit.Is(t, strings.Join(got, " "), run.want, i+1, got)
 	}
 }

@@ -9,9 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPublish: what a step makes is written and kept up to date; what a person changed or added stays, and
@@ -29,7 +27,7 @@ func TestPublish(t *testing.T) {
 				continue
 			}
 			d, n, err := store.Blobs.Put(t.Context(), bytes.NewReader([]byte(text)))
-			errtest.None(t, err)
+			testkit.None(t, err)
 			list = append(list, artifacts.File{Name: name, Digest: d, Size: n})
 		}
 		var done Published
@@ -38,7 +36,7 @@ func TestPublish(t *testing.T) {
 	}
 	put := func(name, text string) {
 		t.Helper()
-		filetest.Write(t, at(name), text)
+		testkit.Write(t, at(name), text)
 	}
 	put("results/plots/d.svg", "mine")
 	put("results/plots/README", "mine")
@@ -60,24 +58,24 @@ func TestPublish(t *testing.T) {
 			c.change()
 		}
 		got, err := publish(c.files)
-		valuetest.That(t, err == nil && reflect.DeepEqual(got, c.want), i, got, err, "want", c.want)
+		testkit.That(t, err == nil && reflect.DeepEqual(got, c.want), i, got, err, "want", c.want)
 		for name, want := range c.there {
 			b, err := os.ReadFile(at("results/plots/" + name))
-			valuetest.Is(t, string(b), want, i, name)
-			valuetest.Is(t, os.IsNotExist(err), want == "", i, name)
+			testkit.Is(t, string(b), want, i, name)
+			testkit.Is(t, os.IsNotExist(err), want == "", i, name)
 		}
 	}
 	for _, name := range []string{"../x", ".git/config"} {
-		errtest.Some(t, errtest.Of(publish(map[string]string{"a.svg": "4", name: "x"})), name)
+		testkit.Some(t, testkit.Err(publish(map[string]string{"a.svg": "4", name: "x"})), name)
 	}
 	outside := t.TempDir()
-	errtest.None(t, os.Symlink(outside, at("results/plots/b.svg")))
+	testkit.None(t, os.Symlink(outside, at("results/plots/b.svg")))
 	if got, err := publish(map[string]string{"b.svg": "6"}); err != nil || len(got.Kept) != 1 {
 		t.Errorf("in place of a link: %+v, %v", got, err)
 	}
-	errtest.None(t, os.RemoveAll(at("results")))
-	errtest.None(t, os.Symlink(outside, at("results")))
-	errtest.Says(t, errtest.Of(publish(map[string]string{"a.svg": "5"})), "results/plots/a.svg: ")
+	testkit.None(t, os.RemoveAll(at("results")))
+	testkit.None(t, os.Symlink(outside, at("results")))
+	testkit.ErrSays(t, testkit.Err(publish(map[string]string{"a.svg": "5"})), "results/plots/a.svg: ")
 	if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
 		t.Errorf("outside: %v, %v", list, err)
 	}

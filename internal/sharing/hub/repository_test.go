@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const datasetCard = `---
@@ -54,15 +53,15 @@ func TestCheck(t *testing.T) {
 			if err == nil != (test.want == nil) {
 				t.Fatalf("error %v, want %q", err, test.want)
 			}
-			errtest.Says(t, err, test.want...)
+			testkit.ErrSays(t, err, test.want...)
 		})
 	}
 }
 
 func TestAttributes(t *testing.T) {
 	got := string(Attributes([]artifacts.File{{Name: "a b/large.json", Size: 11 << 20}, {Name: "small.json", Size: 10}, {Name: "x.parquet", Size: 11 << 20}}))
-	valuetest.Says(t, got, "*.parquet filter=lfs diff=lfs merge=lfs -text\n", "/a[[:space:]]b/large.json filter=lfs")
-	valuetest.That(t, !strings.Contains(got, "small") && !strings.Contains(got, "x.parquet"), "too much", got)
+	testkit.Says(t, got, "*.parquet filter=lfs diff=lfs merge=lfs -text\n", "/a[[:space:]]b/large.json filter=lfs")
+	testkit.That(t, !strings.Contains(got, "small") && !strings.Contains(got, "x.parquet"), "too much", got)
 }
 
 func TestKindOf(t *testing.T) {

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/sharing/choose"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestFreeFolder: an archive goes into a folder of its own.
 func TestFreeFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
-	errtest.None(t, os.MkdirAll(filepath.Join("full", "x"), 0o755))
-	errtest.None(t, os.Mkdir("empty", 0o755))
+	testkit.None(t, os.MkdirAll(filepath.Join("full", "x"), 0o755))
+	testkit.None(t, os.Mkdir("empty", 0o755))
 	for folder, want := range map[string]string{"new": "", "empty": "", "full": "full is not empty", ".": "must be a new one"} {
 		at, err := freeFolder(folder)
 		if (err == nil) != (want == "") || err != nil && !(strings.Contains(err.Error(), want) && fault.IsInput(err)) || err == nil && !filepath.IsAbs(at) {

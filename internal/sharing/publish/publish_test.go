@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestChoose: a large file that readers cannot fetch takes its step with it, and what reads
@@ -32,8 +32,8 @@ func TestChoose(t *testing.T) {
 	}
 	for _, incomplete := range []bool{false, true} {
 		pub, err := begin(pl, Options{Folder: t.TempDir(), Over: 10, Limit: "10B", Incomplete: incomplete})
-		errtest.None(t, err)
-		errtest.None(t, pub.choose(t.Context(), artifacts.Alone(s), v))
+		testkit.None(t, err)
+		testkit.None(t, pub.choose(t.Context(), artifacts.Alone(s), v))
 		if len(pub.Left) != 1 || pub.Left[0].Step != "step.command.big" || strings.Join(pub.Must, " ") != "step.command.big table.of_big" || len(pub.keys) != 3 || pub.publishes(0) || !pub.publishes(2) {
 			t.Errorf("%+v", pub)
 		}
@@ -43,7 +43,7 @@ func TestChoose(t *testing.T) {
 	}
 	v.Items = make([]plan.Item, len(pl.Steps))
 	pub, err := begin(pl, Options{Folder: t.TempDir(), Incomplete: true})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if err := errors.Join(pub.choose(t.Context(), artifacts.Alone(s), v), pub.check(v, "redsi run")); err == nil || err.Error() != "nothing to publish has a result: redsi run" {
 		t.Error(err)
 	}

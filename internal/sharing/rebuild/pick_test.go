@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPick: the same seed picks the same, another one others, none twice.
@@ -30,6 +30,6 @@ func TestPick(t *testing.T) {
 		}
 	}
 	for i, n := range times {
-		valuetest.That(t, n >= 60 && n <= 140, i, "was picked", n, "times")
+		testkit.That(t, n >= 60 && n <= 140, i, "was picked", n, "times")
 	}
 }

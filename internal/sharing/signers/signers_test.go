@@ -6,14 +6,13 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func key(t *testing.T, name string) *signature.Private {
 	k, err := signature.New(name)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return k
 }
 
@@ -26,7 +25,7 @@ func TestSign(t *testing.T) {
 		r := storetest.NewResult(t, s, name, map[string]string{"o": name})
 		storetest.Publish(t, s, r)
 		if keys = append(keys, r.Key); name == "lost" {
-			errtest.None(t, s.Blobs.Delete(t.Context(), r.Outputs["o"].Digest))
+			testkit.None(t, s.Blobs.Delete(t.Context(), r.Outputs["o"].Digest))
 		}
 	}
 	alice, bob := key(t, "alice"), key(t, "bob")
@@ -40,7 +39,7 @@ func TestSign(t *testing.T) {
 		{Signing{alice, signature.Public{}, damaged}, keys[:1], Signed{There: 1}},
 		{Signing{bob, alice.Public(), damaged}, keys, Signed{Signed: 1, Passed: 1, Damaged: 1}},
 	} {
-		valuetest.Of(t, c.want)(c.by.Sign(t.Context(), artifacts.Alone(s), c.keys))
+		testkit.Of(t, c.want)(c.by.Sign(t.Context(), artifacts.Alone(s), c.keys))
 	}
 	list, err := List(t.Context(), s, keys, signature.Ring{Trusted: []signature.Public{bob.Public()}}, alice)
 	if err != nil || len(list) != 3 || list[0].Key != "" || list[0].Results != 2 {

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPaced: bytes are as they were, and arrive at the speed that was asked for, by two readers together.
@@ -31,7 +31,7 @@ func TestPaced(t *testing.T) {
 			}()
 		}
 		for range 2 {
-			errtest.None(t, <-done)
+			testkit.None(t, <-done)
 		}
 		if took := time.Since(began); took < 1800*time.Millisecond || took > 2100*time.Millisecond {
 			t.Errorf("2 MB at 1 MB/s took %s", took)

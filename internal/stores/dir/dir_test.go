@@ -16,9 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // childRoot, set in the environment, turns the test binary into a writer that does as childRole says.
@@ -40,7 +38,7 @@ func open(t *testing.T) artifacts.Store {
 func openAt(t *testing.T, root string) artifacts.Store {
 	t.Helper()
 	s, err := dir.Open(root)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return s
 }
 
@@ -57,14 +55,14 @@ func TestPutSame(t *testing.T) {
 			d := storetest.Put(t, s, content)
 			path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
 			info, err := os.Stat(path)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			return info, path
 		}
 		first, path := put(s)
 		old := time.Now().Add(-time.Hour)
-		errtest.None(t, os.Chtimes(path, old, old))
+		testkit.None(t, os.Chtimes(path, old, old))
 		again, _ := put(s)
-		valuetest.Is(t, os.SameFile(first, again), (len(content) <= short), len(content))
+		testkit.Is(t, os.SameFile(first, again), (len(content) <= short), len(content))
 		if age := time.Since(again.ModTime()); age > time.Minute {
 			t.Errorf("%d bytes: its age is %s", len(content), age)
 		}
@@ -84,9 +82,9 @@ func TestPutHeals(t *testing.T) {
 	b := storetest.Bytes(1, 1000)
 	d := storetest.Put(t, s, b)
 	path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
-	errtest.None(t, os.Chmod(path, 0o644))
-	filetest.Write(t, path, make([]byte, 1000))
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, b)))
+	testkit.None(t, os.Chmod(path, 0o644))
+	testkit.Write(t, path, make([]byte, 1000))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, b)))
 	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1000); err != nil || !bytes.Equal(got, b) {
 		t.Errorf("after the second Put: %v", err)
 	}
@@ -104,7 +102,7 @@ func files(t *testing.T, top string) []string {
 		}
 		return err
 	})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return all
 }
 
@@ -112,19 +110,19 @@ func files(t *testing.T, top string) []string {
 func TestNothingLeft(t *testing.T) {
 	root := t.TempDir()
 	s := openAt(t, root)
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("x"))))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, []byte("x"))))
 	for range 2 {
 		s.Records.Create(t.Context(), "runs/1", []byte("{}"))
 		s.Records.Put(t.Context(), "runs/1", []byte("{}"))
 	}
 	s.Blobs.Put(t.Context(), io.MultiReader(strings.NewReader("half"), &failing{}))
-	valuetest.Is(t, len(files(t, filepath.Join(root, "tmp"))), 0)
-	valuetest.Is(t, len(files(t, root)), 2, "files a blob and a record")
+	testkit.Is(t, len(files(t, filepath.Join(root, "tmp"))), 0)
+	testkit.Is(t, len(files(t, root)), 2, "files a blob and a record")
 	// What a killed writer leaves there shows nowhere, and goes when it is old.
 	old, fresh := filepath.Join(root, "tmp", "put-old"), filepath.Join(root, "tmp", "put-fresh")
-	filetest.Write(t, old, "half")
-	filetest.Write(t, fresh, "")
-	errtest.None(t, os.Chtimes(old, time.Now(), time.Now().Add(-25*time.Hour)))
+	testkit.Write(t, old, "half")
+	testkit.Write(t, fresh, "")
+	testkit.None(t, os.Chtimes(old, time.Now(), time.Now().Add(-25*time.Hour)))
 	n := 0
 	for range openAt(t, root).Blobs.List(t.Context()) {
 		n++
@@ -143,7 +141,7 @@ func (*failing) Read([]byte) (int, error) { return 0, errors.New("the cable fell
 func TestGone(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "store")
 	s := openAt(t, root)
-	errtest.None(t, os.RemoveAll(root))
+	testkit.None(t, os.RemoveAll(root))
 	d := artifacts.Sum(nil)
 	_, openErr := s.Blobs.Open(t.Context(), d)
 	_, missingErr := s.Blobs.Missing(t.Context(), []artifacts.Digest{d})
@@ -165,7 +163,7 @@ func TestGone(t *testing.T) {
 func FuzzPut(f *testing.F) {
 	root := f.TempDir()
 	s, err := dir.Open(root)
-	errtest.None(f, err)
+	testkit.None(f, err)
 	f.Add([]byte{}, "runs/1")
 	f.Add([]byte("abc"), "a.json/B")
 	f.Fuzz(func(t *testing.T, b []byte, name string) {
@@ -222,16 +220,16 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 	} else if !ok {
 		t.Fatal("no blob")
 	}
-	errtest.None(t, errors.Join(os.Remove(path), put(path)))
+	testkit.None(t, errors.Join(os.Remove(path), put(path)))
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), result.Key); hit != nil || err != nil {
 		t.Fatalf("Lookup = %v, %v; want a miss", hit, err)
 	}
 	if of == "blob" {
-		errtest.Is(t, errtest.Of(s.Blobs.Open(t.Context(), d)), artifacts.ErrNotExist, "Open")
-		errtest.None(t, s.Blobs.Delete(t.Context(), d), "Delete")
+		testkit.ErrIs(t, testkit.Err(s.Blobs.Open(t.Context(), d)), artifacts.ErrNotExist, "Open")
+		testkit.None(t, s.Blobs.Delete(t.Context(), d), "Delete")
 	}
 	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if !slices.ContainsFunc(r.Problems, func(p artifacts.Problem) bool {
 		return strings.Contains(p.String(), path) && strings.Contains(p.String(), "in the place of "+of) && p.Repaired == repair
 	}) {
@@ -256,21 +254,21 @@ func TestFolderIsAFile(t *testing.T) {
 	s := openAt(t, root)
 	d := artifacts.Sum([]byte("x"))
 	for _, p := range []string{filepath.Join(root, "blobs", d.Hex()[:2]), filepath.Join(root, "records", "runs")} {
-		filetest.Write(t, p, "?")
+		testkit.Write(t, p, "?")
 	}
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
 		t.Errorf("Missing = %v, %v", missing, err)
 	}
-	errtest.Is(t, errtest.Of(s.Records.Get(t.Context(), "runs/1")), artifacts.ErrNotExist, "Get")
+	testkit.ErrIs(t, testkit.Err(s.Records.Get(t.Context(), "runs/1")), artifacts.ErrNotExist, "Get")
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 2 {
 		t.Errorf("problems %v, %v; want both", r.Problems, err)
 	}
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("x"))))
-	errtest.None(t, s.Records.Create(t.Context(), "runs/1", []byte("{}")))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, []byte("x"))))
+	testkit.None(t, s.Records.Create(t.Context(), "runs/1", []byte("{}")))
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 0 {
 		t.Errorf("problems %v, %v; want none", r.Problems, err)
 	}
-	valuetest.Is(t, len(files(t, filepath.Join(root, "aside"))), 2, "aside")
+	testkit.Is(t, len(files(t, filepath.Join(root, "aside"))), 2, "aside")
 }
 
 // TestLinkedFolders: nothing lists a store, or deletes from it, of which a part lies behind a
@@ -281,12 +279,12 @@ func TestLinkedFolders(t *testing.T) {
 		s := openAt(t, root)
 		r := storetest.NewResult(t, s, "k", map[string]string{"o": "some bytes"})
 		storetest.Publish(t, s, r)
-		errtest.None(t, s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)))
+		testkit.None(t, s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)))
 		link, disk := filepath.Join(root, at), filepath.Join(t.TempDir(), "disk")
 		if err := os.Rename(link, disk); err != nil && at != "blobs/mine" {
 			t.Fatal(err)
 		}
-		errtest.None(t, errors.Join(os.MkdirAll(filepath.Join(disk, "back"), 0o755), os.Symlink(disk, link)))
+		testkit.None(t, errors.Join(os.MkdirAll(filepath.Join(disk, "back"), 0o755), os.Symlink(disk, link)))
 		s = openAt(t, root)
 		report, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
 		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
@@ -305,10 +303,10 @@ func TestLinkedFolders(t *testing.T) {
 	for _, at := range []string{"blobs", "records/results", "records/runs"} { // a disk that is not there
 		root := t.TempDir()
 		s := openAt(t, root)
-		errtest.None(t, errors.Join(os.RemoveAll(filepath.Join(root, at)), os.Symlink("/nowhere/at/all", filepath.Join(root, at))))
+		testkit.None(t, errors.Join(os.RemoveAll(filepath.Join(root, at)), os.Symlink("/nowhere/at/all", filepath.Join(root, at))))
 		_, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
 		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
-		valuetest.That(t, verr != nil && gerr != nil, at, "a link nowhere, is taken for an empty folder", verr, gerr)
+		testkit.That(t, verr != nil && gerr != nil, at, "a link nowhere, is taken for an empty folder", verr, gerr)
 	}
 }
 
@@ -317,7 +315,7 @@ func TestLinkedFolders(t *testing.T) {
 func TestRecordTooLong(t *testing.T) {
 	root, key := t.TempDir(), artifacts.Digest{1}
 	s := openAt(t, root)
-	errtest.None(t, s.Records.Put(t.Context(), artifacts.ResultName(key), nil))
+	testkit.None(t, s.Records.Put(t.Context(), artifacts.ResultName(key), nil))
 	path := filepath.Join(root, "records", filepath.FromSlash(artifacts.RecordPath(artifacts.ResultName(key))))
 	if err := errors.Join(os.Chmod(path, 0o644), os.Truncate(path, 64<<20)); err != nil { // all of it a hole
 		t.Fatal(err)
@@ -326,7 +324,7 @@ func TestRecordTooLong(t *testing.T) {
 	if b, err := s.Records.Get(t.Context(), artifacts.ResultName(key)); !errors.As(err, &damage) {
 		t.Fatalf("%d bytes, %v; want a DamageError", len(b), err)
 	}
-	errtest.Says(t, errtest.Of(artifacts.Lookup(t.Context(), artifacts.Alone(s), key)), "verify --repair")
+	testkit.ErrSays(t, testkit.Err(artifacts.Lookup(t.Context(), artifacts.Alone(s), key)), "verify --repair")
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != 1 || !r.Problems[0].Repaired {
 		t.Errorf("Check: %v, %v", r.Problems, err)
 	}
@@ -339,7 +337,7 @@ func TestRecordTooLong(t *testing.T) {
 func TestOpenReader(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "gone")
 	s, err := dir.OpenReader(root)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if _, err := s.Records.Get(t.Context(), "results/x"); err == nil || errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("a store that is not there: %v; that is no miss", err)
 	}
@@ -348,11 +346,11 @@ func TestOpenReader(t *testing.T) {
 	if err != nil || len(found[artifacts.Digest{1}].Passed) != 1 || with.Others()[0].Err == nil {
 		t.Errorf("%+v, %v, %+v", found, err, with.Others())
 	}
-	errtest.Is(t, errtest.Of(os.Stat(root)), fs.ErrNotExist, "it was made")
-	errtest.None(t, os.MkdirAll(filepath.Join(root, "blobs"), 0o555))
-	errtest.None(t, os.MkdirAll(filepath.Join(root, "records"), 0o555))
-	errtest.Is(t, errtest.Of(s.Records.Get(t.Context(), "results/x")), artifacts.ErrNotExist)
+	testkit.ErrIs(t, testkit.Err(os.Stat(root)), fs.ErrNotExist, "it was made")
+	testkit.None(t, os.MkdirAll(filepath.Join(root, "blobs"), 0o555))
+	testkit.None(t, os.MkdirAll(filepath.Join(root, "records"), 0o555))
+	testkit.ErrIs(t, testkit.Err(s.Records.Get(t.Context(), "results/x")), artifacts.ErrNotExist)
 	entries, err := os.ReadDir(root)
-	errtest.None(t, err, "it has", entries)
-	valuetest.Is(t, len(entries), 2, "it has", entries)
+	testkit.None(t, err, "it has", entries)
+	testkit.Is(t, len(entries), 2, "it has", entries)
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestExplain checks that errors of the file system name the path and say what
@@ -35,13 +35,13 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: %q", c.err, err)
 		}
 	}
-	errtest.None(t, explain(nil), "no error explained as")
+	testkit.None(t, explain(nil), "no error explained as")
 }
 
 // TestSourceFails: what goes wrong with what is read into a store is not said of the store.
 func TestSourceFails(t *testing.T) {
 	s, err := Open(t.TempDir())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	denied := &fs.PathError{Op: "read", Path: "/other/file", Err: syscall.EACCES}
 	for _, n := range []int{0, smallBlob + 1} {
 		if _, _, err := s.Blobs.Put(t.Context(), io.MultiReader(strings.NewReader(strings.Repeat("x", n)), iotest.ErrReader(denied))); !errors.Is(err, denied) || strings.Contains(err.Error(), "--store") {
@@ -52,6 +52,6 @@ func TestSourceFails(t *testing.T) {
 
 func TestOpenOnAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
-	errtest.None(t, os.WriteFile(path, nil, 0o666))
-	errtest.Says(t, errtest.Of(Open(path)), path, "is a file")
+	testkit.None(t, os.WriteFile(path, nil, 0o666))
+	testkit.ErrSays(t, testkit.Err(Open(path)), path, "is a file")
 }

@@ -21,8 +21,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const contested = "results/k"
@@ -57,15 +56,15 @@ func TestReplaceStopped(t *testing.T) {
 			t.Fatalf("Replace %s by %s: %v, want %v", old, data, err, want)
 		}
 	}
-	errtest.None(t, s.Records.Create(t.Context(), contested, []byte("old")))
+	testkit.None(t, s.Records.Create(t.Context(), contested, []byte("old")))
 	stopped, goOn := stopAt(t, "stopped")
 	done := make(chan error)
 	go func() { done <- s.Records.Replace(t.Context(), contested, []byte("old"), []byte("stopped")) }()
 	<-stopped
 	replace("other", "x", artifacts.ErrExist)
-	valuetest.Is(t, there(t, s), "old", "helped by one with another old")
+	testkit.Is(t, there(t, s), "old", "helped by one with another old")
 	replace("old", "late", artifacts.ErrExist)
-	valuetest.Is(t, there(t, s), "stopped")
+	testkit.Is(t, there(t, s), "stopped")
 	for range 3 {
 		replace("stopped", "second", nil)
 		replace("second", "old", nil)
@@ -85,32 +84,32 @@ func TestReplaceKilled(t *testing.T) {
 	for how, want := range map[string]string{"helped": "1 killed", "left": "0", "deleted": "new"} {
 		root := t.TempDir()
 		s := openAt(t, root)
-		errtest.None(t, s.Records.Create(t.Context(), contested, []byte("0")))
+		testkit.None(t, s.Records.Create(t.Context(), contested, []byte("0")))
 		child(t, root, "killed").wait()
 		if how == "deleted" {
-			errtest.None(t, errors.Join(s.Records.Delete(t.Context(), contested), s.Records.Create(t.Context(), contested, []byte("new"))))
+			testkit.None(t, errors.Join(s.Records.Delete(t.Context(), contested), s.Records.Create(t.Context(), contested, []byte("new"))))
 		}
 		if how != "left" {
-			errtest.Is(t, s.Records.Replace(t.Context(), contested, []byte("0"), []byte("x")), artifacts.ErrExist, how)
+			testkit.ErrIs(t, s.Records.Replace(t.Context(), contested, []byte("0"), []byte("x")), artifacts.ErrExist, how)
 		}
 		old := time.Now().Add(-25 * time.Hour)
 		for _, f := range files(t, filepath.Join(root, "tmp")) {
-			errtest.None(t, os.Chtimes(f, old, old))
+			testkit.None(t, os.Chtimes(f, old, old))
 		}
 		s = openAt(t, root)
-		valuetest.Is(t, len(files(t, filepath.Join(root, "tmp"))), 0)
+		testkit.Is(t, len(files(t, filepath.Join(root, "tmp"))), 0)
 		got := there(t, s)
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s is there, want %s", how, got, want)
 		}
-		errtest.None(t, s.Records.Replace(t.Context(), contested, []byte(got), []byte("y")))
+		testkit.None(t, s.Records.Replace(t.Context(), contested, []byte(got), []byte("y")))
 	}
 }
 
 func there(t *testing.T, s artifacts.Store) string {
 	t.Helper()
 	b, err := s.Records.Get(t.Context(), contested)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return string(b)
 }
 
@@ -132,7 +131,7 @@ const rounds = 300
 func TestReplaceProcesses(t *testing.T) {
 	root := fast(t)
 	s := openAt(t, root)
-	errtest.None(t, s.Records.Create(t.Context(), contested, []byte("0")))
+	testkit.None(t, s.Records.Create(t.Context(), contested, []byte("0")))
 	stopped := child(t, root, "stopped")
 	first := stopped.line(t) // it has its claim and stands still
 	var writers, killed []*process
@@ -144,7 +143,7 @@ func TestReplaceProcesses(t *testing.T) {
 		}
 		round, _ := parse(there(t, s))
 		if going = round < rounds; round > 2 && first != "" {
-			errtest.None(t, stopped.cmd.Process.Signal(syscall.SIGCONT))
+			testkit.None(t, stopped.cmd.Process.Signal(syscall.SIGCONT))
 			stopped.lines = append(stopped.lines, first)
 			first = ""
 		}
@@ -157,7 +156,7 @@ func TestReplaceProcesses(t *testing.T) {
 		}
 	}
 	for round := 1; round <= rounds; round++ {
-		valuetest.Is(t, len(winners[round]), 1, round, winners[round])
+		testkit.Is(t, len(winners[round]), 1, round, winners[round])
 	}
 	by := map[string]int{}
 	for _, w := range slices.Sorted(maps.Keys(winners)) {
@@ -165,7 +164,7 @@ func TestReplaceProcesses(t *testing.T) {
 		by[role]++
 	}
 	t.Logf("%d rounds, %d processes killed: %v", rounds, len(killed), by)
-	valuetest.That(t, by["writer"] != 0 && by["killed"] != 0 && by["stopped"] != 0, "won", by)
+	testkit.That(t, by["writer"] != 0 && by["killed"] != 0 && by["stopped"] != 0, "won", by)
 }
 
 // TestReplaceSameBytes has many replace a record whose bytes come back again and again: of the
@@ -173,7 +172,7 @@ func TestReplaceProcesses(t *testing.T) {
 func TestReplaceSameBytes(t *testing.T) {
 	s := openAt(t, fast(t))
 	all := []string{"a", "b", "c"}
-	errtest.None(t, s.Records.Create(t.Context(), contested, []byte(all[0])))
+	testkit.None(t, s.Records.Create(t.Context(), contested, []byte(all[0])))
 	var won [3]atomic.Int32 // by what was replaced
 	var wg sync.WaitGroup
 	for range 8 {
@@ -213,8 +212,8 @@ func child(t *testing.T, root, role string) *process {
 	p.cmd.Env = append(os.Environ(), childRoot+"="+root, childRole+"="+role)
 	p.cmd.Stderr = os.Stderr
 	out, err := p.cmd.StdoutPipe()
-	errtest.None(t, err)
-	errtest.None(t, p.cmd.Start())
+	testkit.None(t, err)
+	testkit.None(t, p.cmd.Start())
 	t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
 	p.out = bufio.NewReader(out)
 	return p
@@ -222,7 +221,7 @@ func child(t *testing.T, root, role string) *process {
 
 func (p *process) line(t *testing.T) string {
 	line, err := p.out.ReadString('\n')
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return strings.TrimSpace(line)
 }
 

@@ -9,9 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/atomicfile"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMemory: a file is read once, and what may have changed is read again.
@@ -20,7 +18,7 @@ func TestMemory(t *testing.T) {
 	path, file := filepath.Join(dir, "f"), filepath.Join(dir, "state", "digests.json")
 	must := func(errs ...error) {
 		t.Helper()
-		errtest.None(t, errors.Join(errs...))
+		testkit.None(t, errors.Join(errs...))
 	}
 	t0 := time.Unix(1_700_000_000, 0)
 	write := func(s string) { must(os.WriteFile(path, []byte(s), 0o644), os.Chtimes(path, t0, t0)) }
@@ -82,11 +80,11 @@ func TestMemoryOfOthers(t *testing.T) {
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
-		filetest.Write(t, path, "")
+		testkit.Write(t, path, "")
 		_, _, err = m.Digest(t.Context(), path, nil)
-		errtest.None(t, errors.Join(err, m.Save()))
+		testkit.None(t, errors.Join(err, m.Save()))
 	}
-	valuetest.Is(t, len(read(file)), 2, "files are remembered 2")
+	testkit.Is(t, len(read(file)), 2, "files are remembered 2")
 }
 
 // FuzzMemory: a damaged file is an empty memory, and never the reason of an error.
@@ -98,12 +96,12 @@ func FuzzMemory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
 		file, path := filepath.Join(dir, "digests.json"), filepath.Join(dir, "file")
-		filetest.Write(t, file, b)
-		filetest.Write(t, path, "text")
+		testkit.Write(t, file, b)
+		testkit.Write(t, path, "text")
 		m := Open(file)
 		if d, _, err := m.Digest(t.Context(), path, nil); err != nil || d != artifacts.Sum([]byte("text")) {
 			t.Fatalf("%q: the file has %v, %v", b, d, err)
 		}
-		errtest.None(t, m.Save())
+		testkit.None(t, m.Save())
 	})
 }

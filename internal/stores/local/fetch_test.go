@@ -15,15 +15,13 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
 	t.Helper()
 	path, err := local.Fetch(t.Context(), s.Blobs, d, cache)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return path
 }
 
@@ -31,8 +29,8 @@ func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) 
 // program does.
 func overwrite(t *testing.T, path string, b []byte) {
 	t.Helper()
-	errtest.None(t, os.Chmod(path, 0o644))
-	filetest.Write(t, path, b)
+	testkit.None(t, os.Chmod(path, 0o644))
+	testkit.Write(t, path, b)
 }
 
 func TestFetchRemote(t *testing.T) {
@@ -48,7 +46,7 @@ func TestFetchRemote(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", path, len(got), err)
 		}
 	}
-	valuetest.Is(t, faults.Calls(storetest.BlobsOpen), 1, "read from the store times once")
+	testkit.Is(t, faults.Calls(storetest.BlobsOpen), 1, "read from the store times once")
 	bad := bytes.Clone(want)
 	bad[7] ^= 1
 	overwrite(t, fetched(t, s, d, cache), bad)
@@ -75,8 +73,8 @@ func TestFetchFails(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(filepath.Join(cache, "blobs"))
-	errtest.None(t, err, "left in the cache", left)
-	valuetest.Is(t, len(left), 0, "left in the cache", left)
+	testkit.None(t, err, "left in the cache", left)
+	testkit.Is(t, len(left), 0, "left in the cache", left)
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -85,7 +83,7 @@ func TestFetchFails(t *testing.T) {
 func TestFetchLocal(t *testing.T) {
 	root := t.TempDir()
 	s, err := dir.Open(root)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	cache := t.TempDir()
 	want := storetest.Bytes(3, 10_000)
 	d := storetest.Put(t, s, want)
@@ -96,11 +94,11 @@ func TestFetchLocal(t *testing.T) {
 	// The note spares the second hash; a change of the file's bytes, even with
 	// size and time of change kept, makes it void.
 	info, err := os.Stat(path)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	bad := bytes.Clone(want)
 	bad[5000] ^= 1
 	overwrite(t, path, bad)
-	errtest.None(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	testkit.None(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	var corrupt *artifacts.IntegrityError
 	if _, err := local.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &corrupt) {
 		t.Errorf("a changed blob: %v; want an IntegrityError", err)
@@ -118,7 +116,7 @@ func TestFetchTrimmed(t *testing.T) {
 	want := storetest.Bytes(4, 1000)
 	d := storetest.Put(t, s, want)
 	path := fetched(t, s, d, cache)
-	errtest.None(t, errors.Join(os.Remove(path), os.Symlink("gone", path)))
+	testkit.None(t, errors.Join(os.Remove(path), os.Symlink("gone", path)))
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -128,7 +126,7 @@ func TestFetchTrimmed(t *testing.T) {
 // for long, a few with each new note.
 func TestNotesOfLocal(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
-	errtest.None(t, err)
+	testkit.None(t, err)
 	cache := t.TempDir()
 	d := storetest.Put(t, s, []byte("new"))
 	near, far := d, d // whose notes are looked at with that of d, and are not
@@ -137,13 +135,13 @@ func TestNotesOfLocal(t *testing.T) {
 	young[31], copied[31] = d[31]^2, d[31]^3
 	far[0] ^= 1
 	note := func(d artifacts.Digest) string { return filepath.Join(cache, "verified", d.Hex()+".json") }
-	errtest.None(t, os.MkdirAll(filepath.Join(cache, "blobs"), 0o755))
-	errtest.None(t, os.MkdirAll(filepath.Join(cache, "verified"), 0o755))
+	testkit.None(t, os.MkdirAll(filepath.Join(cache, "blobs"), 0o755))
+	testkit.None(t, os.MkdirAll(filepath.Join(cache, "verified"), 0o755))
 	for d, age := range map[artifacts.Digest]time.Duration{near: 1000, young: 1, copied: 1000, far: 1000} {
 		used := time.Now().Add(-age * time.Hour)
-		errtest.None(t, errors.Join(os.WriteFile(note(d), []byte("{}"), 0o600), os.Chtimes(note(d), used, used)))
+		testkit.None(t, errors.Join(os.WriteFile(note(d), []byte("{}"), 0o600), os.Chtimes(note(d), used, used)))
 	}
-	errtest.None(t, os.WriteFile(filepath.Join(cache, "blobs", copied.Hex()), nil, 0o600))
+	testkit.None(t, os.WriteFile(filepath.Join(cache, "blobs", copied.Hex()), nil, 0o600))
 	fetched(t, s, d, cache)
 	for d, want := range map[artifacts.Digest]bool{near: false, young: true, copied: true, far: true, d: true} {
 		if _, err := os.Stat(note(d)); (err == nil) != want {
@@ -156,7 +154,7 @@ func TestWriteFiles(t *testing.T) {
 	ctx := t.Context()
 	folder := t.TempDir()
 	s, err := dir.Open(filepath.Join(folder, "store"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var files []artifacts.File
 	for _, name := range []string{"a", "sub/b"} {
 		d := storetest.Put(t, s, []byte("of "+name))
@@ -194,8 +192,8 @@ func TestWriteFiles(t *testing.T) {
 	if err := local.WriteFiles(ctx, s.Blobs, files, out, false, nil); !errors.As(err, &full) {
 		t.Errorf("%v", err)
 	}
-	errtest.None(t, os.WriteFile(filepath.Join(out, "other"), nil, 0o600))
-	errtest.None(t, local.WriteFiles(ctx, s.Blobs, files, out, true, nil))
+	testkit.None(t, os.WriteFile(filepath.Join(out, "other"), nil, 0o600))
+	testkit.None(t, local.WriteFiles(ctx, s.Blobs, files, out, true, nil))
 	only(out, "a", "other", "sub/b")
 	if b, err := os.ReadFile(filepath.Join(out, "a")); err != nil || string(b) != "of a" {
 		t.Errorf("%q, %v", b, err)
@@ -203,8 +201,8 @@ func TestWriteFiles(t *testing.T) {
 
 	// A blob that is damaged leaves nothing, and what was there stays.
 	lost, _ := s.Blobs.(artifacts.Local).LocalPath(files[1].Digest)
-	errtest.None(t, os.Chmod(lost, 0o600))
-	errtest.None(t, os.WriteFile(lost, []byte("of c!"), 0o600))
+	testkit.None(t, os.Chmod(lost, 0o600))
+	testkit.None(t, os.WriteFile(lost, []byte("of c!"), 0o600))
 	var bad *artifacts.IntegrityError
 	for _, into := range []bool{false, true} {
 		half := filepath.Join(folder, "half")
@@ -216,9 +214,9 @@ func TestWriteFiles(t *testing.T) {
 		}
 	}
 	only(out, "a", "other", "sub/b")
-	errtest.Is(t, errtest.Of(os.Stat(filepath.Join(folder, "half"))), fs.ErrNotExist)
+	testkit.ErrIs(t, testkit.Err(os.Stat(filepath.Join(folder, "half"))), fs.ErrNotExist)
 	empty := t.TempDir()
-	errtest.None(t, local.WriteFiles(ctx, s.Blobs, files[:1], empty, false, nil))
+	testkit.None(t, local.WriteFiles(ctx, s.Blobs, files[:1], empty, false, nil))
 	only(empty, "a")
 }
 
@@ -228,7 +226,7 @@ func TestWriteModes(t *testing.T) {
 	ctx := t.Context()
 	folder := t.TempDir()
 	s, err := dir.Open(filepath.Join(folder, "store"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	d := storetest.Put(t, s, []byte("text"))
 	if _, err := artifacts.PutBytes(ctx, s.Blobs, nil); err != nil { // as a result with such a tree has it
 		t.Fatal(err)
@@ -237,7 +235,7 @@ func TestWriteModes(t *testing.T) {
 		{Name: "sub/up", Digest: artifacts.Empty, Mode: artifacts.Link, Link: ".."}, {Name: "empty", Digest: artifacts.Empty, Mode: artifacts.Folder}}
 	out := filepath.Join(folder, "out")
 	for _, into := range []bool{false, true, true} {
-		errtest.None(t, local.WriteFiles(ctx, s.Blobs, files, out, into, nil))
+		testkit.None(t, local.WriteFiles(ctx, s.Blobs, files, out, into, nil))
 		run, err1 := os.Stat(filepath.Join(out, "sub/run"))
 		empty, err2 := os.ReadDir(filepath.Join(out, "empty"))
 		to, err3 := os.Readlink(filepath.Join(out, "l"))
@@ -260,7 +258,7 @@ func TestWriteModes(t *testing.T) {
 		}
 	}
 	// A link of the folder that is written into leads nobody out of it.
-	errtest.None(t, os.Symlink(folder, filepath.Join(out, "away")))
+	testkit.None(t, os.Symlink(folder, filepath.Join(out, "away")))
 	if err := local.WriteFiles(ctx, s.Blobs, []artifacts.File{{Name: "away/x", Digest: d, Size: 4}}, out, true, nil); err == nil {
 		t.Error("a file was written through a link")
 	}

@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestHashedOnce: what was hashed when it was stored is not hashed again for a reader, unless it has
@@ -23,7 +22,7 @@ import (
 func TestHashedOnce(t *testing.T) {
 	root := t.TempDir()
 	s, err := dir.Open(filepath.Join(root, "store"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	c := cache{filepath.Join(root, "cache"), cacheLimit}
 	sealed := func(d artifacts.Digest) bool {
 		var proof hashed.Proof
@@ -36,7 +35,7 @@ func TestHashedOnce(t *testing.T) {
 		},
 		"Take": func(b []byte) (artifacts.Digest, int64, error) {
 			path := filepath.Join(root, "out")
-			filetest.Write(t, path, b)
+			testkit.Write(t, path, b)
 			return Take(t.Context(), s.Blobs, path, c.dir)
 		},
 	} {
@@ -55,8 +54,8 @@ func TestHashedOnce(t *testing.T) {
 				f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 			}
 		}
-		errtest.None(t, err)
-		errtest.None(t, errtest.Of(f.Write([]byte{0})))
+		testkit.None(t, err)
+		testkit.None(t, testkit.Err(f.Write([]byte{0})))
 		f.Close()
 		var bad *artifacts.IntegrityError
 		if _, err := Fetch(t.Context(), s.Blobs, d, c.dir); !errors.As(err, &bad) {
@@ -72,7 +71,7 @@ func TestHashedOnce(t *testing.T) {
 func TestTakeElsewhere(t *testing.T) {
 	s := mem.New()
 	path := filepath.Join(t.TempDir(), "out")
-	filetest.Write(t, path, "text")
+	testkit.Write(t, path, "text")
 	d, n, err := Take(t.Context(), s.Blobs, path, t.TempDir())
 	if err != nil || n != 4 {
 		t.Fatal(n, err)
@@ -95,16 +94,16 @@ func TestCacheLimit(t *testing.T) {
 		return err == nil
 	}
 	for i, d := range ds[:3] {
-		errtest.None(t, errtest.Of(c.fetch(t.Context(), s.Blobs, d)))
+		testkit.None(t, testkit.Err(c.fetch(t.Context(), s.Blobs, d)))
 		if !has(ds[0]) {
 			t.Fatalf("fetch %d dropped a copy that was just handed out", i)
 		}
 	}
 	for i, d := range ds[:3] { // the second one was used last
 		used := time.Now().Add(-[]time.Duration{5, 2, 4}[i] * time.Hour)
-		errtest.None(t, os.Chtimes(filepath.Join(c.dir, "verified", d.Hex()+".json"), used, used))
+		testkit.None(t, os.Chtimes(filepath.Join(c.dir, "verified", d.Hex()+".json"), used, used))
 	}
-	errtest.None(t, errtest.Of(c.fetch(t.Context(), s.Blobs, ds[3])))
+	testkit.None(t, testkit.Err(c.fetch(t.Context(), s.Blobs, ds[3])))
 	if has(ds[0]) || !has(ds[1]) || has(ds[2]) || !has(ds[3]) {
 		t.Errorf("kept %v %v %v %v, want the two used last", has(ds[0]), has(ds[1]), has(ds[2]), has(ds[3]))
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestSamePlace checks that each address leads back to what was stored there.
@@ -26,43 +25,43 @@ func TestSamePlace(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	wd, err := os.Getwd()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for _, c := range []struct{ first, second, url string }{
 		{"sub/store", filepath.Join(wd, "sub", "store"), "file://" + wd + "/sub/store"},
 		{"file://" + wd + "/a%20b", "a b", "file://" + wd + "/a%20b"},
 		{server.URL("x"), server.URL("x/"), server.URL("x")},
 	} {
 		one, err := open.Store(t.Context(), c.first)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		d := storetest.Put(t, one, []byte(c.first))
 		for _, url := range []string{c.second, one.URL} {
 			two, err := open.Store(t.Context(), url)
-			errtest.None(t, err)
-			valuetest.Is(t, two.URL, c.url, url)
+			testkit.None(t, err)
+			testkit.Is(t, two.URL, c.url, url)
 			if got, err := artifacts.ReadBlob(t.Context(), two.Blobs, d, 1000); err != nil || string(got) != c.first {
 				t.Errorf("%s, then %s: %q, %v", c.first, url, got, err)
 			}
 		}
 	}
 	m, err := open.Store(t.Context(), "mem:")
-	errtest.None(t, err)
-	valuetest.Is(t, m.URL, "mem:")
+	testkit.None(t, err)
+	testkit.Is(t, m.URL, "mem:")
 }
 
 // TestPlace: a store is at one place, however it is reached.
 func TestPlace(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	errtest.None(t, os.Mkdir("a", 0o755))
-	errtest.None(t, os.Symlink("a", "b"))
+	testkit.None(t, os.Mkdir("a", 0o755))
+	testkit.None(t, os.Symlink("a", "b"))
 	real, err := filepath.EvalSymlinks(filepath.Join(dir, "a"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	const bucket = "s3://results/p?endpoint=minio%3A9000"
 	for address, want := range map[string]string{
 		"b": real, "file://" + dir + "/a": real, filepath.Join(dir, "c", "..", "a"): real, "/none/such": "/none/such",
 		bucket: bucket, bucket + "&region=eu&insecure=true&writers=one": bucket,
 	} {
-		valuetest.Is(t, open.Place(address), want, address)
+		testkit.Is(t, open.Place(address), want, address)
 	}
 	for _, other := range []string{"s3://results/q?endpoint=minio%3A9000", "s3://results/p", "s3://other/p?endpoint=minio%3A9000"} {
 		if open.Place(other) == bucket {
@@ -85,7 +84,7 @@ func TestBeside(t *testing.T) {
 		"mem:":              "mem:",
 		"gs://nobody/reads": "gs://nobody/reads",
 	} {
-		valuetest.Is(t, open.Beside("/at", address), want, address)
+		testkit.Is(t, open.Beside("/at", address), want, address)
 	}
 }
 
@@ -112,9 +111,9 @@ func TestRejects(t *testing.T) {
 func TestOther(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s, err := open.Store(t.Context(), "theirs")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	wd, err := os.Getwd()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
 	storetest.Publish(t, s, r)
 	server := httptest.NewServer(http.FileServer(http.Dir(".")))
@@ -127,7 +126,7 @@ func TestOther(t *testing.T) {
 			continue
 		}
 		own, err := open.Store(t.Context(), filepath.Join(t.TempDir(), "own"))
-		errtest.None(t, err)
+		testkit.None(t, err)
 		with := artifacts.With(own, []artifacts.Other{other}, artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: open.Elsewhere})
 		hit, err := artifacts.Lookup(t.Context(), with, r.Key)
 		if err != nil || hit == nil || hit.From != name {
@@ -145,8 +144,8 @@ func TestOther(t *testing.T) {
 	if other, err := open.Other("s3://bucket/main?anonymous=true&endpoint=localhost:1&insecure=true&region=r"); err != nil || other.Name != "s3://bucket/main" {
 		t.Errorf("a bucket: %q, %v", other.Name, err)
 	}
-	errtest.None(t, errtest.Of(open.Other("nowhere")), "a folder that is not there is one that does not answer")
-	errtest.Is(t, errtest.Of(os.Stat("nowhere")), fs.ErrNotExist, "it was made")
+	testkit.None(t, testkit.Err(open.Other("nowhere")), "a folder that is not there is one that does not answer")
+	testkit.ErrIs(t, testkit.Err(os.Stat("nowhere")), fs.ErrNotExist, "it was made")
 }
 
 func TestOtherErrors(t *testing.T) {
@@ -164,7 +163,7 @@ func TestOtherErrors(t *testing.T) {
 			t.Errorf("%q: %v, want %q", address, err, want)
 		}
 	}
-	errtest.Says(t, errtest.Of(open.Store(t.Context(), "https://a.example/paper")), "--from")
+	testkit.ErrSays(t, testkit.Err(open.Store(t.Context(), "https://a.example/paper")), "--from")
 }
 
 func TestShown(t *testing.T) {
@@ -176,6 +175,6 @@ func TestShown(t *testing.T) {
 		"s3://bucket?endpoint=user%3Ahunter2%40h":  "s3://bucket?…",
 		"s3://bucket/%zz:hunter2@":                 "s3://…",
 	} {
-		valuetest.Is(t, open.Shown(raw), want, raw)
+		testkit.Is(t, open.Shown(raw), want, raw)
 	}
 }

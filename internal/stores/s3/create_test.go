@@ -18,8 +18,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // fakeServer keeps objects in memory and answers like an S3 with the given attitudes to
@@ -41,7 +40,7 @@ func fakeServer(t *testing.T, onCondition, onMatch func(w http.ResponseWriter, h
 				return
 			}
 			data, err := io.ReadAll(r.Body)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			objects[r.URL.Path] = data
 			w.Header().Set("ETag", etag(data))
 		case r.URL.Query().Get("list-type") == "2":
@@ -156,8 +155,8 @@ func TestReplaceAsksForConditions(t *testing.T) {
 	} {
 		deleted = false
 		s, err := fakeServer(t, heeds, c.onMatch)
-		errtest.None(t, err)
-		errtest.None(t, s.Records.Create(t.Context(), "runs/x", []byte("{}")))
+		testkit.None(t, err)
+		testkit.None(t, s.Records.Create(t.Context(), "runs/x", []byte("{}")))
 		deleted = true
 		err = s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new"))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -170,7 +169,7 @@ func TestSpool(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", "/no/such/dir")
 	_, err := spool(strings.NewReader(strings.Repeat("x", smallBlob+1)))
-	errtest.Says(t, err, "/no/such/dir")
+	testkit.ErrSays(t, err, "/no/such/dir")
 	broken := errors.New("broken")
 	t.Setenv("TMPDIR", folder)
 	for _, n := range []int{0, smallBlob + 1} { // no word of TMPDIR, which is as it should be
@@ -246,7 +245,7 @@ func TestRivals(t *testing.T) {
 		if said, err := artifacts.Rivals(t.Context(), s); err != nil || !strings.Contains(said, c.said) {
 			t.Errorf("%s: %q, %v; want %q", name, said, err, c.said)
 		}
-		errtest.None(t, s.Records.Create(t.Context(), "runs/x", []byte("{}")))
+		testkit.None(t, s.Records.Create(t.Context(), "runs/x", []byte("{}")))
 		err = s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new"))
 		if (err == nil) != (c.replied == "") || err != nil && !strings.Contains(err.Error(), c.replied) {
 			t.Errorf("%s: replace: %v; want %q", name, err, c.replied)
@@ -258,7 +257,7 @@ func TestRivals(t *testing.T) {
 // are told of each other.
 func TestOneWriter(t *testing.T) {
 	s, err := fakeServer(t, ignores, ignores, func(c *Config) { c.OneWriter = true })
-	errtest.None(t, err)
+	testkit.None(t, err)
 	won := make(chan bool)
 	for range 8 {
 		go func() { won <- s.Records.Create(t.Context(), "runs/x", []byte("{}")) == nil }()
@@ -269,6 +268,6 @@ func TestOneWriter(t *testing.T) {
 			winners++
 		}
 	}
-	valuetest.Is(t, winners, 1, "writers were the first")
-	errtest.None(t, s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new")))
+	testkit.Is(t, winners, 1, "writers were the first")
+	testkit.None(t, s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new")))
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // served is a bucket of a server.
@@ -26,7 +25,7 @@ func served(t *testing.T, serve http.HandlerFunc) *bucket {
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
 	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", PathStyle: true, Credentials: credentials.NewStaticV4("a", "b", "")}, false)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return b
 }
 
@@ -48,7 +47,7 @@ func TestBodiesHaveMD5(t *testing.T) {
 	s := artifacts.On(b, "s3://bucket")
 	large := bytes.Repeat([]byte("x"), smallBlob+1)
 	for _, data := range [][]byte{[]byte("a blob"), large} {
-		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, data)))
+		testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, data)))
 	}
 	if err := s.Records.Put(t.Context(), "runs/x", []byte("{}")); err != nil || sent != len("a blob")+len(large)+len("{}") {
 		t.Errorf("%v, %d bytes", err, sent)
@@ -113,12 +112,12 @@ func TestSlowBucket(t *testing.T) {
 	defer server.Close()
 	defer server.CloseClientConnections()
 	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", Anonymous: true, PathStyle: true}, true)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b.lookup, b.pace = 50*time.Millisecond, readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1 << 20}
 	s := artifacts.ReadOn(b, "s3://bucket")
 	const late = "no complete answer within 50ms"
-	errtest.Says(t, errtest.Of(s.Records.Get(t.Context(), "runs/x")), late)
-	errtest.Says(t, errtest.Of(s.Blobs.Missing(t.Context(), []artifacts.Digest{{1}})), late)
+	testkit.ErrSays(t, testkit.Err(s.Records.Get(t.Context(), "runs/x")), late)
+	testkit.ErrSays(t, testkit.Err(s.Blobs.Missing(t.Context(), []artifacts.Digest{{1}})), late)
 	var slow *readers.SlowError
 	if _, err := artifacts.ReadBlob(t.Context(), s.Blobs, artifacts.Digest{1}, 1<<20); !errors.As(err, &slow) {
 		t.Errorf("blob: %v", err)
@@ -162,8 +161,8 @@ func TestParseURL(t *testing.T) {
 			t.Errorf("%s: %+v, %v\nwant %+v", c.url, got, err, c.want)
 			continue
 		}
-		valuetest.Is(t, got.URL(), c.back, c.url)
-		valuetest.Of(t, got, got.URL())(ParseURL(got.URL(), env()))
+		testkit.Is(t, got.URL(), c.back, c.url)
+		testkit.Of(t, got, got.URL())(ParseURL(got.URL(), env()))
 	}
 }
 

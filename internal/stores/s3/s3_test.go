@@ -25,8 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/s3"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestMain shortens the pauses of minio-go: what counts is how often it tries.
@@ -51,7 +50,7 @@ func TestStore(t *testing.T) {
 		c := server.Config()
 		c.Prefix = ""
 		s := server.Open(t, c)
-		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("top"))))
+		testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, []byte("top"))))
 		n := 0
 		for _, err := range s.Blobs.List(t.Context()) {
 			if n++; err != nil {
@@ -116,7 +115,7 @@ func putHeals(t *testing.T, server *storetest.Server) {
 	s := server.Open(t, c)
 	d := storetest.Put(t, s, []byte("good"))
 	server.Rewrite(t, c, d, []byte("evil"))
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("good"))))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, []byte("good"))))
 	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 10); err != nil || string(got) != "good" {
 		t.Errorf("read %q, %v", got, err)
 	}
@@ -223,12 +222,12 @@ func lostAnswers(t *testing.T, server *storetest.Server) {
 		return nil
 	})
 	lose.Store(true)
-	errtest.None(t, s.Records.Create(t.Context(), "runs/1", []byte("mine")), "Create whose first answer was lost")
+	testkit.None(t, s.Records.Create(t.Context(), "runs/1", []byte("mine")), "Create whose first answer was lost")
 	lose.Store(true)
-	errtest.Is(t, s.Records.Create(t.Context(), "runs/1", []byte("mine")), artifacts.ErrExist, "Create again: ErrExist")
+	testkit.ErrIs(t, s.Records.Create(t.Context(), "runs/1", []byte("mine")), artifacts.ErrExist, "Create again: ErrExist")
 	lose.Store(true)
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("blob"))), "Put")
-	valuetest.Is(t, puts.Load(), 3, "lost answers 3")
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), s.Blobs, []byte("blob"))), "Put")
+	testkit.Is(t, puts.Load(), 3, "lost answers 3")
 }
 
 // deniedByChance denies the first tries of each put, as MinIO does when somebody
@@ -269,7 +268,7 @@ func others(t *testing.T, server *storetest.Server) {
 	private := server.Config()
 	private.Credentials, private.Anonymous = nil, true
 	closed := server.Reader(t, private)
-	errtest.Is(t, errtest.Of(closed.Records.Get(t.Context(), "results/x")), artifacts.ErrNotExist)
+	testkit.ErrIs(t, testkit.Err(closed.Records.Get(t.Context(), "results/x")), artifacts.ErrNotExist)
 	with := artifacts.With(mem.New(), []artifacts.Other{{Reader: closed, Name: "private"}}, artifacts.Policy{})
 	if hit, err := artifacts.Lookup(t.Context(), with, artifacts.Digest{1}); hit != nil || err != nil || with.Others()[0].Denied != 1 {
 		t.Errorf("looked up in it: %v, %v, %+v", hit, err, with.Others())
@@ -292,7 +291,7 @@ func others(t *testing.T, server *storetest.Server) {
 // openErrors checks what a person is told who mistyped something.
 func openErrors(t *testing.T, server *storetest.Server) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	closed.Close()
 	safe := httptest.NewTLSServer(http.NotFoundHandler())
 	defer safe.Close()
@@ -314,11 +313,11 @@ func openErrors(t *testing.T, server *storetest.Server) {
 		config := server.Config()
 		c.change(&config)
 		_, err := s3.Open(t.Context(), config)
-		errtest.Says(t, err, c.want, config.Endpoint)
+		testkit.ErrSays(t, err, c.want, config.Endpoint)
 		var other *artifacts.AddressError
 		if errors.As(err, &other) {
 			config.Insecure = !config.Insecure
-			valuetest.Is(t, other.URL, config.URL(), name)
+			testkit.Is(t, other.URL, config.URL(), name)
 		} else if name == "http" || name == "https" {
 			t.Errorf("%s: %v names no other address", name, err)
 		}

@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // call makes one call of m and returns its error.
@@ -52,7 +51,7 @@ func store(t *testing.T) (artifacts.Store, *storetest.Faults, artifacts.Digest) 
 	t.Helper()
 	base := mem.New()
 	d := storetest.Put(t, base, []byte("content"))
-	errtest.None(t, base.Records.Put(t.Context(), "runs/1", []byte(`{"a":1}`)))
+	testkit.None(t, base.Records.Put(t.Context(), "runs/1", []byte(`{"a":1}`)))
 	s, faults := storetest.Faulty(base)
 	return s, faults, d
 }
@@ -63,9 +62,9 @@ func TestFaults(t *testing.T) {
 		for _, done := range []bool{false, true} {
 			s, faults, d := store(t)
 			faults.Add(m, storetest.Fault{}, storetest.Fault{Err: broken, Done: done})
-			errtest.None(t, call(t.Context(), s, m, d), m)
-			valuetest.Deep(t, faults.Pending(), []storetest.Method{m}, m)
-			errtest.Is(t, call(t.Context(), s, m, d), broken, m, done)
+			testkit.None(t, call(t.Context(), s, m, d), m)
+			testkit.Deep(t, faults.Pending(), []storetest.Method{m}, m)
+			testkit.ErrIs(t, call(t.Context(), s, m, d), broken, m, done)
 			if len(faults.Pending()) != 0 || faults.Calls(m) != 2 {
 				t.Errorf("%s: pending %v, %d calls", m, faults.Pending(), faults.Calls(m))
 			}
@@ -73,7 +72,7 @@ func TestFaults(t *testing.T) {
 		s, faults, d := store(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		faults.Add(m, storetest.Fault{Before: cancel})
-		errtest.Is(t, call(ctx, s, m, d), context.Canceled, m)
+		testkit.ErrIs(t, call(ctx, s, m, d), context.Canceled, m)
 	}
 }
 
@@ -87,13 +86,13 @@ func TestDataFaults(t *testing.T) {
 		}
 	}
 	faults.Add(storetest.BlobsPut, storetest.Fault{Torn: 2})
-	errtest.Is(t, call(t.Context(), s, storetest.BlobsPut, d), io.ErrUnexpectedEOF, "torn Put")
+	testkit.ErrIs(t, call(t.Context(), s, storetest.BlobsPut, d), io.ErrUnexpectedEOF, "torn Put")
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{artifacts.Sum([]byte("new"))}); err != nil || len(missing) != 1 {
 		t.Errorf("a torn Put left the blob: %v", err)
 	}
 	for _, m := range []storetest.Method{storetest.BlobsOpen, storetest.RecordsGet} {
 		faults.Add(m, storetest.Fault{Lost: true})
-		errtest.Is(t, call(t.Context(), s, m, d), artifacts.ErrNotExist, m)
+		testkit.ErrIs(t, call(t.Context(), s, m, d), artifacts.ErrNotExist, m)
 	}
 	faults.Add(storetest.BlobsMissing, storetest.Fault{Lost: true})
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Bytes returns n bytes that depend on seed only.
@@ -26,7 +26,7 @@ func Bytes(seed uint64, n int) []byte {
 func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[string]string) artifacts.Result {
 	t.Helper()
 	preimage, err := json.Marshal(map[string]string{"name": keyName})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	r := artifacts.Result{
 		Key:      artifacts.KeyOf(preimage),
 		Preimage: preimage,
@@ -47,7 +47,7 @@ func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[stri
 func Put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	t.Helper()
 	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return d
 }
 

@@ -24,8 +24,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/s3"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/loopback"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // serverStart bounds the start of a server, which takes seconds.
@@ -125,9 +125,9 @@ func serve(t *testing.T, p program) *Server {
 func (s *Server) start(t *testing.T, binary string, p program) bool {
 	t.Helper()
 	address, err := loopback.FreeAddress()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	other, err := loopback.FreeAddress()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var log bytes.Buffer
 	cmd := exec.Command(binary, p.args(s, address, other)...)
 	cmd.Stdout, cmd.Stderr = &log, &log
@@ -185,7 +185,7 @@ func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
 	t.Helper()
 	s.judged(t, c)
 	store, err := s3.Open(t.Context(), c)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return store
 }
 
@@ -194,13 +194,13 @@ func (s *Server) judged(t *testing.T, c s3.Config) {
 	t.Helper()
 	s.judge.Do(func() {
 		first := s.Config()
-		errtest.None(t, errtest.Of(s3.Open(t.Context(), first)))
-		errtest.None(t, json.Unmarshal(s.GetObject(t, "s3://"+path.Join(first.Bucket, first.Prefix, "probe/verdict.json")), &s.verdict))
+		testkit.None(t, testkit.Err(s3.Open(t.Context(), first)))
+		testkit.None(t, json.Unmarshal(s.GetObject(t, "s3://"+path.Join(first.Bucket, first.Prefix, "probe/verdict.json")), &s.verdict))
 	})
 	v := maps.Clone(s.verdict)
 	v["endpoint"] = c.Endpoint
 	text, err := json.Marshal(v)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	s.PutObject(t, c.Bucket, path.Join(c.Prefix, "probe/verdict.json"), text)
 }
 
@@ -208,7 +208,7 @@ func (s *Server) judged(t *testing.T, c s3.Config) {
 func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 	t.Helper()
 	store, err := s3.OpenReader(c)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return store
 }
 
@@ -216,7 +216,7 @@ func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 func (s *Server) Public(t *testing.T) {
 	t.Helper()
 	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":["s3:GetObject"],"Resource":["arn:aws:s3:::%s/*"]}]}`, s.Bucket)
-	errtest.None(t, s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy))
+	testkit.None(t, s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy))
 }
 
 // Credentials returns the credentials of the server's root user.
@@ -246,7 +246,7 @@ func (s *Server) Rewrite(t *testing.T, c s3.Config, d artifacts.Digest, data []b
 func (s *Server) PutObject(t *testing.T, bucket, key string, data []byte) {
 	t.Helper()
 	client := s.client(t)
-	errtest.None(t, errtest.Of(client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{})))
+	testkit.None(t, testkit.Err(client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{})))
 }
 
 // GetObject returns the bytes of s3://BUCKET/KEY.
@@ -254,7 +254,7 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 	t.Helper()
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")
 	o, err := s.client(t).GetObject(t.Context(), bucket, key, minio.GetObjectOptions{})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer o.Close()
 	b, err := io.ReadAll(o)
 	if err != nil {
@@ -266,6 +266,6 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 func (s *Server) client(t *testing.T) *minio.Client {
 	t.Helper()
 	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials(), MaxRetries: 1})
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return client
 }

@@ -20,9 +20,8 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // serve is a store in a folder, and a static host with its files.
@@ -30,7 +29,7 @@ func serve(t *testing.T, wrap func(http.Handler) http.Handler) (s artifacts.Stor
 	t.Helper()
 	root = t.TempDir()
 	s, err := dir.Open(root)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	h := http.StripPrefix("/paper", http.FileServer(http.Dir(root)))
 	if wrap != nil {
 		h = wrap(h)
@@ -46,7 +45,7 @@ func open(t *testing.T, address string) artifacts.Reader { return openWith(t, ad
 func openWith(t *testing.T, address string, l limits) artifacts.Reader {
 	t.Helper()
 	u, err := parse(address)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	l.pause = time.Microsecond
 	return artifacts.ReadOn(&host{u, l}, u.String())
 }
@@ -56,17 +55,17 @@ func TestNames(t *testing.T) {
 	s, _, address := serve(t, nil)
 	far := open(t, address)
 	for _, name := range []string{"runs/Paper v1", "runs/a%2fb", "runs/..x", "runs/ä?#", "pins/x.json"} {
-		errtest.None(t, s.Records.Create(t.Context(), name, []byte(`"`+name+`"`)))
+		testkit.None(t, s.Records.Create(t.Context(), name, []byte(`"`+name+`"`)))
 		if got, err := far.Records.Get(t.Context(), name); err != nil || string(got) != `"`+name+`"` {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	errtest.Is(t, errtest.Of(far.Records.Get(t.Context(), "runs/none")), artifacts.ErrNotExist, "none")
+	testkit.ErrIs(t, testkit.Err(far.Records.Get(t.Context(), "runs/none")), artifacts.ErrNotExist, "none")
 	if _, err := far.Records.Get(t.Context(), "runs/../../x"); err == nil || errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("a name that no record has: %v", err)
 	}
 	for _, err := range far.Records.List(t.Context(), "runs/") {
-		errtest.Is(t, err, artifacts.ErrNoList, "list")
+		testkit.ErrIs(t, err, artifacts.ErrNoList, "list")
 	}
 }
 
@@ -169,7 +168,7 @@ func TestDiesHalfWay(t *testing.T) {
 	b.breaks.Store(1 << 40)
 	ownRoot := t.TempDir()
 	own, err := dir.Open(ownRoot)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	with := artifacts.With(own, []artifacts.Other{{Reader: open(t, address), Name: "far.example"}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
 	if hit, err := artifacts.Lookup(t.Context(), with, r.Key); err != nil || hit == nil {
 		t.Fatal(hit, err)
@@ -186,7 +185,7 @@ func TestDiesHalfWay(t *testing.T) {
 			}
 			return err
 		})
-		errtest.None(t, err)
+		testkit.None(t, err)
 	}
 	asked := b.asked.Load()
 	if _, err := with.Open(t.Context(), d); !errors.As(err, &down) || b.asked.Load() != asked {
@@ -196,7 +195,7 @@ func TestDiesHalfWay(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	second := mem.New()
-	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), second.Blobs, storetest.Bytes(4, 1_000_000))))
+	testkit.None(t, testkit.Err(artifacts.PutBytes(t.Context(), second.Blobs, storetest.Bytes(4, 1_000_000))))
 	with = artifacts.With(own, []artifacts.Other{{Reader: open(t, address), Name: "far.example"}, {Reader: second.Reader(), Name: "second"}}, artifacts.Policy{})
 	if got, err := artifacts.ReadBlob(t.Context(), with, d, 1<<20); err != nil || artifacts.Sum(got) != d {
 		t.Errorf("from the second: %d bytes, %v", len(got), err)
@@ -212,7 +211,7 @@ func TestDown(t *testing.T) {
 	}))
 	defer broken.Close()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	closed.Close()
 	https := httptest.NewTLSServer(http.NotFoundHandler())
 	defer https.Close()
@@ -230,7 +229,7 @@ func TestDown(t *testing.T) {
 			t.Errorf("%s: %+v", name, st)
 		}
 	}
-	valuetest.Is(t, asked.Load(), tries, "a broken host was asked times")
+	testkit.Is(t, asked.Load(), tries, "a broken host was asked times")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	cancel(enough)
@@ -246,7 +245,7 @@ func TestOddHosts(t *testing.T) {
 	inspect := func(address string, policy artifacts.Policy, key artifacts.Digest) (artifacts.Entry, artifacts.OtherState) {
 		with := artifacts.With(mem.New(), []artifacts.Other{{Reader: open(t, address), Name: "odd"}}, policy)
 		found, err := artifacts.Inspect(t.Context(), with, []artifacts.Digest{key})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return found[key], with.Others()[0]
 	}
 	handler := func(f http.HandlerFunc) string {
@@ -297,7 +296,7 @@ func TestOddHosts(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	request := func(address string) *http.Request {
 		u, err := url.Parse(address)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return &http.Request{URL: u}
 	}
 	for _, c := range []struct {
@@ -337,7 +336,7 @@ func TestElsewhere(t *testing.T) {
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
 	storetest.Publish(t, s, r)
 	d := r.Outputs["out"].Digest
-	errtest.None(t, s.Blobs.Delete(t.Context(), d))
+	testkit.None(t, s.Blobs.Delete(t.Context(), d))
 	policy := artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: Elsewhere}
 	with := func() (own artifacts.Store, with *artifacts.Resolver) {
 		own = mem.New()
@@ -345,19 +344,19 @@ func TestElsewhere(t *testing.T) {
 	}
 	look := func(s *artifacts.Resolver) artifacts.Entry {
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return found[r.Key]
 	}
 	if _, w := with(); look(w).Hit() {
 		t.Error("a hit without its blob")
 	}
-	errtest.None(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: source.URL + "/data"}))
+	testkit.None(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: source.URL + "/data"}))
 	own, w := with()
 	e := look(w)
 	if !e.Hit() {
 		t.Fatal(e.Miss())
 	}
-	errtest.None(t, artifacts.Bring(t.Context(), w, e.Result, nil))
+	testkit.None(t, artifacts.Bring(t.Context(), w, e.Result, nil))
 	if got, err := artifacts.ReadBlob(t.Context(), own.Blobs, d, 9); string(got) != "one" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
@@ -365,7 +364,7 @@ func TestElsewhere(t *testing.T) {
 	own, w = with()
 	_, err := w.Open(t.Context(), d)
 	var bad *artifacts.IntegrityError
-	valuetest.That(t, errors.As(err, &bad) && strings.Contains(err.Error(), source.URL), "other bytes", err)
+	testkit.That(t, errors.As(err, &bad) && strings.Contains(err.Error(), source.URL), "other bytes", err)
 	if missing, err := own.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
 		t.Error("own has other bytes")
 	}
@@ -377,7 +376,7 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("an address of this machine: %v", err)
 	}
 	for _, u := range []string{"", "file:///etc/passwd", "https://u:p@a.example/x", "x"} {
-		errtest.Some(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: u}), u)
+		testkit.Some(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: u}), u)
 	}
 }
 
@@ -431,7 +430,7 @@ func TestSlowLookups(t *testing.T) {
 			t.Errorf("%s: %q, %+v, %v, in %d requests", name, e.Miss(), e.Passed, err, asked.Load())
 		}
 		if name == "says nothing" {
-			errtest.Says(t, errtest.Of(far.Blobs.Missing(t.Context(), []artifacts.Digest{{1}})), late)
+			testkit.ErrSays(t, testkit.Err(far.Blobs.Missing(t.Context(), []artifacts.Digest{{1}})), late)
 		}
 		server.CloseClientConnections()
 		server.Close()
@@ -452,7 +451,7 @@ func TestSlowBlobs(t *testing.T) {
 	far := openWith(t, server.URL, l)
 	_, err := artifacts.ReadBlob(t.Context(), far.Blobs, artifacts.Digest{1}, 1<<20)
 	var slow *readers.SlowError
-	valuetest.That(t, errors.As(err, &slow) && asked.Load() == 1, err, "in", asked.Load(), "requests")
+	testkit.That(t, errors.As(err, &slow) && asked.Load() == 1, err, "in", asked.Load(), "requests")
 	s, _, address := serve(t, nil)
 	data := storetest.Bytes(5, 1_000_000)
 	d := storetest.Put(t, s, data)

@@ -10,15 +10,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // only fails unless path is all that its folder has, with these bytes and permissions.
 func only(t *testing.T, path, want string, perm os.FileMode) {
 	t.Helper()
 	info, err := os.Stat(path)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	b, err := os.ReadFile(path)
 	if err != nil || string(b) != want || info.Mode() != perm {
 		t.Errorf("%q of mode %v, %v; want %q of %v", b, info.Mode(), err, want, perm)
@@ -30,19 +29,19 @@ func only(t *testing.T, path, want string, perm os.FileMode) {
 
 func TestWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "file")
-	errtest.None(t, WriteFile(path, []byte("one"), 0o600))
+	testkit.None(t, WriteFile(path, []byte("one"), 0o600))
 	only(t, path, "one", 0o600)
-	errtest.None(t, WriteFile(path, []byte("two"), 0o666)) // more than a umask leaves
+	testkit.None(t, WriteFile(path, []byte("two"), 0o666)) // more than a umask leaves
 	only(t, path, "two", 0o666)
 	broken := errors.New("broken")
 	err := Write(path, 0o600, func(w io.Writer) error {
 		io.WriteString(w, "half")
 		return broken
 	})
-	valuetest.That(t, errors.Is(err, broken) && strings.Contains(err.Error(), path), "a writer that fails", err)
+	testkit.That(t, errors.Is(err, broken) && strings.Contains(err.Error(), path), "a writer that fails", err)
 	only(t, path, "two", 0o666)
 	for _, to := range []string{filepath.Join(path, "x"), filepath.Dir(path)} { // a file for a folder, a folder for a file
-		errtest.Says(t, WriteFile(to, nil, 0o600), to)
+		testkit.ErrSays(t, WriteFile(to, nil, 0o600), to)
 	}
 	only(t, path, "two", 0o666)
 }

@@ -8,8 +8,7 @@ import (
 	"testing/iotest"
 	"unicode"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestLine(t *testing.T) {
@@ -30,7 +29,7 @@ func TestLine(t *testing.T) {
 		"\ufffd":                   "\ufffd",
 		"cut \xe2\x82":             `cut \xe2\x82`,
 	} {
-		valuetest.Is(t, Line(in), want, in)
+		testkit.Is(t, Line(in), want, in)
 	}
 	if got, want := Text("a\n\tb\r\x1b"), "a\n\tb"+`\r\x1b`; got != want {
 		t.Errorf("Text: %q, want %q", got, want)
@@ -40,7 +39,7 @@ func TestLine(t *testing.T) {
 func TestJSON(t *testing.T) {
 	in := map[string]string{"a\u009bb": "\u202e \U000e0041 \u007f \u2028 漢字 \x1b\n"}
 	plain, err := json.MarshalIndent(in, "", "\t")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	got := JSON(plain)
 	var back map[string]string
 	if err := json.Unmarshal(got, &back); err != nil || back["a\u009bb"] != in["a\u009bb"] {
@@ -68,13 +67,13 @@ func FuzzEscape(f *testing.F) {
 		if c := Controls(s); strings.ContainsFunc(c, unicode.IsControl) || Controls(c) != c || strings.ToValidUTF8(c, "") != c {
 			t.Errorf("%q: in a file %q", s, c)
 		}
-		valuetest.Is(t, strings.ToValidUTF8(line, ""), line, s)
+		testkit.Is(t, strings.ToValidUTF8(line, ""), line, s)
 		var b bytes.Buffer
 		if err := Copy(&b, iotest.OneByteReader(strings.NewReader(s))); err != nil || b.String() != text {
 			t.Errorf("%q: copied as %q, %v; want %q", s, b.String(), err, text)
 		}
 		doc, err := json.Marshal(s)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		var want, got string
 		if json.Unmarshal(doc, &want) != nil || json.Unmarshal(JSON(doc), &got) != nil || got != want {
 			t.Errorf("%s as JSON: %s", doc, JSON(doc))

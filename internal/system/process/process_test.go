@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/process"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // start runs a program until the test ends, once it has written a line.
@@ -24,9 +23,9 @@ func start(t *testing.T, env []string, argv ...string) *exec.Cmd {
 	if err == nil {
 		err = cmd.Start()
 	}
-	errtest.None(t, err)
+	testkit.None(t, err)
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	errtest.None(t, errtest.Of(bufio.NewReader(out).ReadString('\n')))
+	testkit.None(t, testkit.Err(bufio.NewReader(out).ReadString('\n')))
 	return cmd
 }
 
@@ -35,7 +34,7 @@ func TestIdentity(t *testing.T) {
 	if err != nil || me.PID != os.Getpid() || !me.Running() {
 		t.Fatalf("%+v, %v", me, err)
 	}
-	valuetest.Of(t, me)(process.Of(os.Getpid()))
+	testkit.Of(t, me)(process.Of(os.Getpid()))
 	// The number alone is not the process: one that started at another time, or in another boot.
 	for _, other := range []process.Identity{
 		{PID: me.PID, Start: "1", Host: me.Host},
@@ -58,13 +57,13 @@ func TestEnd(t *testing.T) {
 	if err != nil || !id.Running() {
 		t.Fatal(id, err)
 	}
-	errtest.None(t, id.End())
+	testkit.None(t, id.End())
 	if !id.AwaitEnd(time.Minute) { // it is not collected yet: what is left is not a process
 		t.Error("it runs on")
 	}
 	_ = cmd.Wait()
-	errtest.Is(t, errtest.Of(process.Of(cmd.Process.Pid)), process.ErrGone, "of a process that has ended")
-	errtest.None(t, errors.Join(id.End(), id.EndGroup()), "a second end")
+	testkit.ErrIs(t, testkit.Err(process.Of(cmd.Process.Pid)), process.ErrGone, "of a process that has ended")
+	testkit.None(t, errors.Join(id.End(), id.EndGroup()), "a second end")
 }
 
 // TestGivenWhileItStarts: a process that is just becoming another program is found, though the kernel
@@ -76,7 +75,7 @@ func TestGivenWhileItStarts(t *testing.T) {
 	dir := t.TempDir()
 	cmd := start(t, []string{"HOME=" + dir}, "/bin/sh", "-c", `echo; exec /bin/sh -c "$0" "$0"`, `exec /bin/sh -c "$0" "$0"`)
 	id, err := process.Of(cmd.Process.Pid)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	for range 1000 {
 		if found, err := process.Given(dir, id); err != nil || len(found) != 1 {
 			t.Fatalf("%v, %v", found, err)
@@ -98,14 +97,14 @@ func TestGiven(t *testing.T) {
 	below := start(t, []string{"TMPDIR=" + filepath.Join(dir, "tmp")}, "/bin/sh", "-c", "echo; exec sleep 3600")
 	start(t, []string{"HOME=" + dir + "2", "PWD=" + dir, "X=" + dir}, "/bin/sh", "-c", "echo; exec sleep 3600")
 	first, err := process.Of(in.Process.Pid)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	old := first
 	old.Start = "0" // its numbers may have begun anew since
 	other := first
 	other.Boot = "another"
 	for _, leader := range []process.Identity{{}, first, old, other} {
 		found, err := process.Given(dir, leader)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		got := map[int]bool{}
 		for _, id := range found {
 			got[id.PID] = true
@@ -117,14 +116,14 @@ func TestGiven(t *testing.T) {
 	// One that was given nothing, and works there.
 	cd := start(t, []string{}, "/bin/sh", "-c", "cd '"+dir+"'; echo; exec sleep 3600")
 	found, err := process.Given(dir, first)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if len(found) != 3 || !slices.ContainsFunc(found, func(id process.Identity) bool { return id.PID == cd.Process.Pid }) {
 		t.Errorf("found %v, want %d too", found, cd.Process.Pid)
 	}
 	_ = cd.Process.Kill()
 	_ = cd.Wait()
 	latest, err := process.Of(below.Process.Pid)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if found, err := process.Given(dir, latest); err != nil || len(found) == 0 || len(found) > 2 || !slices.Contains(found, latest) {
 		t.Errorf("since %v: %v, %v", latest, found, err)
 	}

@@ -10,15 +10,14 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestWithContext(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r := WithContext(ctx, iotest.OneByteReader(strings.NewReader("abc")))
-	errtest.None(t, errtest.Of(r.Read(make([]byte, 1))))
+	testkit.None(t, testkit.Err(r.Read(make([]byte, 1))))
 	cancel(enough)
 	if b, err := io.ReadAll(r); len(b) != 0 || err != enough {
 		t.Errorf("%q, %v", b, err)
@@ -28,7 +27,7 @@ func TestWithContext(t *testing.T) {
 func TestCounted(t *testing.T) {
 	var seen []int64
 	b, err := io.ReadAll(Counted(iotest.OneByteReader(strings.NewReader("abc")), func(n int64) { seen = append(seen, n) }))
-	valuetest.That(t, string(b) == "abc" && err == nil && slices.Equal(seen, []int64{1, 2, 3, 3}), b, err, "told", seen)
+	testkit.That(t, string(b) == "abc" && err == nil && slices.Equal(seen, []int64{1, 2, 3, 3}), b, err, "told", seen)
 }
 
 // TestWatch: a line that brings nothing is ended by its request's context, one that brings

@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func newKey(t *testing.T, name string) *Private {
 	t.Helper()
 	k, err := New(name)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return k
 }
 
@@ -22,7 +21,7 @@ func TestDocument(t *testing.T) {
 	k := newKey(t, "alice")
 	doc := []byte(`{"format":"redsi-test/1","key":"sha256:ab","n":1}`)
 	signed, err := k.Sign(doc)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if p, err := Signer(signed); err != nil || !p.Same(k.Public()) || p.Name != "alice" {
 		t.Fatalf("signer %v, %v", p, err)
 	}
@@ -36,21 +35,21 @@ func TestDocument(t *testing.T) {
 			t.Errorf("byte %d of %s may be changed", i, signed)
 		}
 	}
-	errtest.Some(t, errtest.Of(k.Sign(signed)), "a signed document is signed again")
-	errtest.Some(t, errtest.Of(k.Sign([]byte(`{"key":1}`))), "a document without a format is signed")
+	testkit.Some(t, testkit.Err(k.Sign(signed)), "a signed document is signed again")
+	testkit.Some(t, testkit.Err(k.Sign([]byte(`{"key":1}`))), "a document without a format is signed")
 	// Who sees the document without its last two members, or with others after them, is told.
 	for _, bad := range []string{
 		strings.Replace(string(signed), `"signature"`, `"signatory"`, 1),
 		strings.TrimSuffix(string(signed), "}") + `,"n":2}`,
 	} {
-		errtest.Some(t, errtest.Of(Signer([]byte(bad))), bad)
+		testkit.Some(t, testkit.Err(Signer([]byte(bad))), bad)
 	}
 }
 
 func TestKeyFile(t *testing.T) {
 	k := newKey(t, "bob@host.1")
 	path := filepath.Join(t.TempDir(), "keys", "redsi.key")
-	errtest.None(t, k.Write(path))
+	testkit.None(t, k.Write(path))
 	back, err := Read(path)
 	if err != nil || back.Public() != k.Public() {
 		t.Fatalf("%v, %v", back, err)
@@ -58,13 +57,13 @@ func TestKeyFile(t *testing.T) {
 	if err := k.Write(path); !os.IsExist(err) {
 		t.Errorf("a key is written over another: %v", err)
 	}
-	errtest.None(t, os.Chmod(path, 0o640))
-	errtest.Says(t, errtest.Of(Read(path)), "chmod 600")
+	testkit.None(t, os.Chmod(path, 0o640))
+	testkit.ErrSays(t, testkit.Err(Read(path)), "chmod 600")
 	if p, err := ParsePublic(k.Public().String()); err != nil || p != k.Public() || len(p.ID()) != 16 {
 		t.Errorf("%v, %v", p, err)
 	}
 	for _, bad := range []string{"", "x", ":AAAA", "a b:AAAA", "alice:AAAA", "alice:!", k.Public().String() + "A"} {
-		errtest.Some(t, errtest.Of(ParsePublic(bad)), bad)
+		testkit.Some(t, testkit.Err(ParsePublic(bad)), bad)
 	}
 }
 
@@ -74,6 +73,6 @@ func TestRing(t *testing.T) {
 	renamed := a
 	renamed.Name = "other"
 	for p, want := range map[Public]Standing{a: Trusted, renamed: Trusted, b: Revoked, c: Unknown, {}: Unknown} {
-		valuetest.Is(t, r.Of(p), want, p.Name)
+		testkit.Is(t, r.Of(p), want, p.Name)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestList: what was written is read anywhere, of a list with a file and of one without.
@@ -25,7 +25,7 @@ func TestList(t *testing.T) {
 			l.Write(all[at:][:n])
 			at += n
 		}
-		errtest.None(t, l.End())
+		testkit.None(t, l.End())
 		if files, _ := os.ReadDir(dir); l.Size() != int64(size) || size > 2*most && len(files) != 1 || size <= 1 && len(files) > 0 {
 			t.Errorf("%d bytes: %d in %d files", size, l.Size(), len(files))
 		}
@@ -36,7 +36,7 @@ func TestList(t *testing.T) {
 				t.Fatalf("%d bytes: %d from %d differ", size, n, from)
 			}
 		}
-		errtest.None(t, l.Err())
+		testkit.None(t, l.Err())
 		if got := l.Read(int64(size), 3, 100); !bytes.Equal(got, make([]byte, 3)) || l.Err() == nil {
 			t.Errorf("behind the end: %v, %v", got, l.Err())
 		}
@@ -50,7 +50,7 @@ func TestErrorStays(t *testing.T) {
 	for range 100 {
 		l.Write(bytes.Repeat([]byte{1}, 1000))
 	}
-	errtest.Is(t, l.End(), full)
+	testkit.ErrIs(t, l.End(), full)
 	if got := l.Read(1000, 2, 10); !bytes.Equal(got, []byte{0, 0}) || !errors.Is(l.Err(), full) {
 		t.Errorf("%v, %v", got, l.Err())
 	}

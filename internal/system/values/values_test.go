@@ -3,13 +3,13 @@ package values
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestID: a page or revision is a whole number, not what a text begins with.
 func TestID(t *testing.T) {
 	for said, want := range map[string]uint64{"12": 12, " 12 ": 12, "12.0": 12, "1e5": 100000, "18446744073709551615": 1<<64 - 1} {
-		valuetest.Of(t, want, said)(ID(said))
+		testkit.Of(t, want, said)(ID(said))
 	}
 	for _, said := range []string{"12abc", "0x10", "12 34", "12,5", "12.5", "-1", "1e30", "NaN", "Infinity", "18446744073709551616", ""} {
 		if n, err := ID(said); err == nil {

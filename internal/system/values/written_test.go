@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 type part struct {
@@ -33,8 +33,8 @@ func TestWritten(t *testing.T) {
 	for _, v := range []whole{{}, full} {
 		for _, indent := range []string{"", " "} {
 			text, err := json.MarshalIndent(v, "", indent)
-			errtest.None(t, err)
-			errtest.None(t, Written(text, new(whole)), text)
+			testkit.None(t, err)
+			testkit.None(t, Written(text, new(whole)), text)
 		}
 	}
 	const end = ": the text was cut, edited, or written by another program"

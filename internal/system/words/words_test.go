@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestWords(t *testing.T) {
@@ -22,7 +22,7 @@ func TestWords(t *testing.T) {
 		Of(1, "has", "have"): "has", Of(2, "has", "have"): "have",
 		And(nil, 2): "", And(list, 4): "a, b, c, d", And(list, 1): "a and 3 more",
 	} {
-		valuetest.Is(t, got, want)
+		testkit.Is(t, got, want)
 	}
 }
 
@@ -33,7 +33,7 @@ func TestFirst(t *testing.T) {
 		for i, x := range First(list, most, func(left int) { said += fmt.Sprintf("+%d", left) }) {
 			said += fmt.Sprint(i) + x
 		}
-		valuetest.Is(t, said, want, "the first", most)
+		testkit.Is(t, said, want, "the first", most)
 	}
 	for range First(list, 2, func(int) { t.Error("more is told to who has stopped") }) {
 		break

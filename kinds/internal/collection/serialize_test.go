@@ -6,7 +6,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/serialize"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,8 +21,8 @@ func TestSerializeElsewhere(t *testing.T) {
 	}{{"htmlnorm", "remove", t5, true}, {"htmlnorm", "keep", t5, false}, {"ncinorm", "remove", t5, false}, {"htmlnorm", "remove", nil, false}} {
 		o := serialize.Defaults()
 		o.Pronunciation = c.pronunciation
-		task := errtest.Value(SerializeFile.Task(SerializeFileConfig{serializing{Form: c.form, T5: c.t5, Options: o}, t5[0]}))(t)
-		tree := errtest.Value(task.Tree())(t)
+		task := testkit.Value(SerializeFile.Task(SerializeFileConfig{serializing{Form: c.form, T5: c.t5, Options: o}, t5[0]}))(t)
+		tree := testkit.Value(task.Tree())(t)
 		if got, err := SerializeFile.Elsewhere(tree); err != nil || got != c.want {
 			t.Errorf("%s, %s, %d tokenizers: %v, %v", c.form, c.pronunciation, len(c.t5), got, err)
 		}

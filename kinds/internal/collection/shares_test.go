@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/ranking/significance"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestShareVerdicts: what 300 clusters of two records, of which 60 have a thing in both, say of
@@ -49,7 +49,7 @@ func TestShareVerdicts(t *testing.T) {
 		{nil, part, "60", 0, "grows and falls with the records", untold},
 	} {
 		s := estimate(c.strata, c.how, SharesConfig{Confidence: 0.95, Samples: 2000, Seed: 1}, 0)
-		p := errtest.Value(readPrinted(c.paper))(t)
+		p := testkit.Value(readPrinted(c.paper))(t)
 		if s.judge(p, c.excess); s.How != c.said || s.Verdict != c.verdict {
 			t.Errorf("%s of %s: %+v, low %v, high %v, want %s, %s", c.how, c.paper, s, s.Low, s.High, c.said, c.verdict)
 		}

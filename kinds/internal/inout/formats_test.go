@@ -11,8 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/redsi/redsi/internal/host/stepio"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -57,7 +56,7 @@ func TestValuesOfFiles(t *testing.T) {
 		{"m.ndjson", "", []any{}},
 	} {
 		got, err := parseValues(c.name, []byte(c.text))
-		valuetest.That(t, err == nil && cmp.Equal(got, c.want, cmpopts.EquateNaNs()), c.name, c.text, got, err)
+		testkit.That(t, err == nil && cmp.Equal(got, c.want, cmpopts.EquateNaNs()), c.name, c.text, got, err)
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"m.json", `{"a": NaNs}`, "not JSON: invalid character 'N' looking for beginning of value; JSON, JSON lines, YAML, CSV, Parquet and a single number are read"},
@@ -82,11 +81,11 @@ func TestValuesOfFiles(t *testing.T) {
 // TestValuesOfParquet: as pyarrow and DuckDB write them, by logical type.
 func TestValuesOfParquet(t *testing.T) {
 	read := func(name string) (any, error) {
-		b := errtest.Value(os.ReadFile("testdata/" + name))(t)
+		b := testkit.Value(os.ReadFile("testdata/" + name))(t)
 		return parseValues(name, b)
 	}
 	got, err := read("pyarrow.parquet")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	want := []any{
 		map[string]any{
 			"text": "007", "decimal": -2.25, "tenth": 0.3, "unsigned": Typed{1 << 64, "18446744073709551615"}, "float": 0.1, "nan": math.NaN(), "flag": true, "category": "a",
@@ -100,12 +99,12 @@ func TestValuesOfParquet(t *testing.T) {
 	if !cmp.Equal(got, want, cmpopts.EquateNaNs()) {
 		t.Errorf("%#v\nwant %#v", got, want)
 	}
-	got = errtest.Value(read("duckdb.parquet"))(t)
+	got = testkit.Value(read("duckdb.parquet"))(t)
 	if want := []any{map[string]any{"uuid": "9fc30123-4567-89ab-cdef-001122334455", "hashed": Typed{12561829011207016135, "12561829011207016135"}, "n": 1.0, "seven": -12345.67, "wide": -12345678901234567.25, "eighteen": 123456.789}}; !cmp.Equal(got, want, cmpopts.EquateNaNs()) {
 		t.Errorf("%#v", got)
 	}
 	for name, want := range map[string]string{"nine": `column "nine" is of type DECIMAL(9,2), which is not read: write it as a text`, "span": `column "span" is of type `, "time": `column "time" is of type TIME(`, "half": `column "half" is of type FIXED_LEN_BYTE_ARRAY(2)`} {
-		errtest.Says(t, errtest.Of(read(name+".parquet")), want)
+		testkit.ErrSays(t, testkit.Err(read(name+".parquet")), want)
 	}
 }
 

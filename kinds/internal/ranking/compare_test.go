@@ -3,7 +3,7 @@ package ranking
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -26,6 +26,6 @@ func TestTurned(t *testing.T) {
 func TestNamesWithDots(t *testing.T) {
 	c := compareConfig{Systems: map[string]step.Input{"b=0.4": {}, "k.v": {}}, Baselines: []string{"b=0.4"}, Measures: []string{"nDCG@10"}}
 	for _, path := range []string{"systems.'k.v'.percent.ndcg_10", "systems.'k.v'.against.'b=0.4'.ndcg_10.difference"} {
-		errtest.None(t, errtest.Of(c.declares()["report"].At(path)))
+		testkit.None(t, testkit.Err(c.declares()["report"].At(path)))
 	}
 }

@@ -6,20 +6,19 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/ranking/metrics"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestQueryTable(t *testing.T) {
-	list := errtest.Value(metrics.ParseAll("nDCG(dcg='exp-log2')@10", "AP(rel=2)"))(t)
+	list := testkit.Value(metrics.ParseAll("nDCG(dcg='exp-log2')@10", "AP(rel=2)"))(t)
 	want := queryTable{Metrics: list, Rows: []metrics.QueryScore{{Query: "q 1", Scores: []float64{1. / 3, 0}}, {Query: "q2", Scores: []float64{1, 1e-9}}}}
 	var b strings.Builder
-	errtest.None(t, want.write(&b))
+	testkit.None(t, want.write(&b))
 	if text := b.String(); text != "query\tnDCG(dcg='exp-log2')@10\tAP(rel=2)\nq%201\t0.3333333333333333\t0\nq2\t1\t1e-09\n" {
 		t.Errorf("wrote %q", text)
 	}
 	got, err := readQueryTable(strings.NewReader(b.String()))
-	valuetest.That(t, err == nil && reflect.DeepEqual(*got, want), "read", got, err)
+	testkit.That(t, err == nil && reflect.DeepEqual(*got, want), "read", got, err)
 	for text, want := range map[string]string{
 		"":                          "they have no query",
 		"query\tAP\n":               "they have no query",
@@ -31,6 +30,6 @@ func TestQueryTable(t *testing.T) {
 		"query\tAP\nq\t1\t2\n":      "line 2: 3 fields, want 2",
 		"query\tAP\n%zz\t1\n":       `line 2: name "%zz"`,
 	} {
-		errtest.Says(t, errtest.Of(readQueryTable(strings.NewReader(text))), want)
+		testkit.ErrSays(t, testkit.Err(readQueryTable(strings.NewReader(text))), want)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
@@ -20,7 +19,7 @@ func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
 		var first *Result
 		for _, threads := range []int{1, 2, 3, 7} {
 			r, err := Fit(context.Background(), m, Options{Clusters: 10, Seed: 5, Double: double, Threads: threads})
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if first == nil {
 				first = r
 			}
@@ -29,7 +28,7 @@ func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
 			}
 		}
 		// The value itself: the same bits on any processor.
-		valuetest.Is(t, math.Float64bits(first.Inertia), want, double, first.Inertia)
+		testkit.Is(t, math.Float64bits(first.Inertia), want, double, first.Inertia)
 	}
 }
 
@@ -46,9 +45,9 @@ func TestWorkspaceIsReused(t *testing.T) {
 			half.Rows++
 		}
 		got, err := w.FitRows(context.Background(), m, index, Options{Clusters: sets[i].Clusters, Seed: 3})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		want, err := Fit(context.Background(), half, Options{Clusters: sets[i].Clusters, Seed: 3})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: half of the rows in a used workspace differ from the same rows alone", sets[i].Name)
 		}
@@ -60,7 +59,7 @@ func TestSmallCases(t *testing.T) {
 	fit := func(m npy.Matrix, k int) *Result {
 		t.Helper()
 		r, err := Fit(ctx, m, Options{Clusters: k})
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return r
 	}
 	one := fit(npy.Matrix{Data: []float32{3, 4}, Rows: 1, Cols: 2}, 1)
@@ -68,16 +67,16 @@ func TestSmallCases(t *testing.T) {
 		t.Errorf("one row: %+v", one)
 	}
 	same := fit(npy.Matrix{Data: []float32{1, 1, 1, 1, 1}, Rows: 5, Cols: 1}, 3)
-	valuetest.Is(t, same.Distinct(), 1, "equal rows", same)
-	valuetest.Is(t, same.Inertia, 0, "equal rows", same)
+	testkit.Is(t, same.Distinct(), 1, "equal rows", same)
+	testkit.Is(t, same.Inertia, 0, "equal rows", same)
 	two := fit(npy.Matrix{Data: []float32{0, 0.5, 10, 10.5}, Rows: 4, Cols: 1}, 2)
 	if l := two.Labels; l[0] != l[1] || l[2] != l[3] || l[0] == l[2] || two.Inertia != 0.25 {
 		t.Errorf("two pairs: %+v", two)
 	}
 	limited, err := Fit(ctx, npy.Matrix{Data: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Rows: 8, Cols: 1},
 		Options{Clusters: 2, MaxIterations: 1, Init: &npy.Matrix{Data: []float32{0, 1}, Rows: 2, Cols: 1}})
-	errtest.None(t, err, "one iteration", limited)
-	valuetest.Is(t, limited.Iterations, 1, "one iteration", limited)
+	testkit.None(t, err, "one iteration", limited)
+	testkit.Is(t, limited.Iterations, 1, "one iteration", limited)
 }
 
 func TestErrors(t *testing.T) {
@@ -98,11 +97,11 @@ func TestErrors(t *testing.T) {
 		{good, Options{Clusters: 1, Init: &npy.Matrix{Data: []float32{nan, 0}, Rows: 1, Cols: 2}}, "starting centres: row 0, column 0"},
 		{good, Options{Clusters: 1, Init: &npy.Matrix{Data: []float32{0}, Rows: 1, Cols: 2}}, "starting centres: a matrix"},
 	} {
-		errtest.Says(t, errtest.Of(Fit(context.Background(), c.m, c.o)), c.want)
+		testkit.ErrSays(t, testkit.Err(Fit(context.Background(), c.m, c.o)), c.want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, o := range []Options{{Clusters: 2}, {Clusters: 1, Init: &npy.Matrix{Data: []float32{0, 0}, Rows: 1, Cols: 2}}} {
-		errtest.Is(t, errtest.Of(Fit(ctx, good, o)), context.Canceled, "a cancelled fit")
+		testkit.ErrIs(t, testkit.Err(Fit(ctx, good, o)), context.Canceled, "a cancelled fit")
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // sklearnSet is one data set with scikit-learn 1.5.1's results (tools/golden/kmeans.py).
@@ -118,7 +118,7 @@ func TestGivenCentresEqualScikitLearn(t *testing.T) {
 		}
 		o.Init = &start
 		r, err := Fit(context.Background(), m, o)
-		errtest.None(t, err)
+		testkit.None(t, err)
 		if n := differing(labelText(r.Labels), want.Given.Labels); n > 0 {
 			t.Errorf("%s: %d of %d labels differ", name, n, m.Rows)
 		}
@@ -145,7 +145,7 @@ func TestSeedsEqualScikitLearn(t *testing.T) {
 		check := func(want sklearnResult) {
 			t.Helper()
 			r, err := Fit(context.Background(), m, o)
-			errtest.None(t, err)
+			testkit.None(t, err)
 			if n := differing(labelText(r.Labels), want.Labels); n > 0 || !near(r.Inertia, want.Inertia) {
 				t.Errorf("%s, seed %d, %d starts: %d labels differ, inertia %g, want %g", name, o.Seed, o.Starts, n, r.Inertia, want.Inertia)
 			}

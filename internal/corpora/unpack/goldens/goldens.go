@@ -13,8 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Update is the flag -update: goldens are written.
@@ -24,7 +23,7 @@ var Update = flag.Bool("update", false, "write golden files instead of comparing
 func Of(t testing.TB, path, got string) string {
 	t.Helper()
 	if *Update {
-		filetest.Write(t, path, got)
+		testkit.Write(t, path, got)
 	}
 	return string(Text(t, path))
 }
@@ -33,7 +32,7 @@ func Of(t testing.TB, path, got string) string {
 func OfJSON(t testing.TB, path string, got, want any) {
 	t.Helper()
 	b, err := json.MarshalIndent(got, "", "  ")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	if err := json.Unmarshal([]byte(Of(t, path, string(b)+"\n")), want); err != nil {
 		t.Fatal(path, err)
 	}
@@ -43,9 +42,9 @@ func OfJSON(t testing.TB, path string, got, want any) {
 func OfTree(t testing.TB, folder string, got map[string]string) map[string]string {
 	t.Helper()
 	if *Update {
-		errtest.None(t, os.RemoveAll(folder))
+		testkit.None(t, os.RemoveAll(folder))
 		for name, text := range got {
-			filetest.Write(t, filepath.Join(folder, name), text)
+			testkit.Write(t, filepath.Join(folder, name), text)
 		}
 	}
 	return Tree(t, folder)
@@ -55,7 +54,7 @@ func OfTree(t testing.TB, folder string, got map[string]string) map[string]strin
 func Tree(t testing.TB, folder string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	errtest.None(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+	testkit.None(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -78,7 +77,7 @@ func Same(t testing.TB, path, got string) {
 func Text(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return Plain(t, b)
 }
 
@@ -86,10 +85,10 @@ func Text(t testing.TB, path string) []byte {
 func Plain(t testing.TB, packed []byte) []byte {
 	t.Helper()
 	r, err := unpack.Open(bytes.NewReader(packed))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer r.Close()
 	b, err := io.ReadAll(r)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return b
 }
 

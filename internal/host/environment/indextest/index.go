@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // p1980 is the first time that a zip file can have.
@@ -87,7 +87,7 @@ func Variables(t testing.TB, uv bool) map[string]string {
 		links["uv"] = program(t)
 	}
 	for name, to := range links {
-		errtest.None(t, os.Symlink(to, filepath.Join(bin, name)))
+		testkit.None(t, os.Symlink(to, filepath.Join(bin, name)))
 	}
 	return map[string]string{"PATH": bin + ":/usr/bin:/bin", "UV_CACHE_DIR": filepath.Join(bin, "cache"), "PIP_CACHE_DIR": filepath.Join(bin, "pip"),
 		"UV_PYTHON_DOWNLOADS": "never", "UV_NO_CONFIG": "1", "UV_HTTP_RETRIES": "0", "PIP_CONFIG_FILE": os.DevNull, "PIP_RETRIES": "0",
@@ -162,6 +162,6 @@ func (p Package) wheel(t testing.TB) []byte {
 	add(info+"METADATA", meta)
 	add(info+"WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
 	add(info+"RECORD", record+info+"RECORD,,\n")
-	errtest.None(t, z.Close())
+	testkit.None(t, z.Close())
 	return b.Bytes()
 }

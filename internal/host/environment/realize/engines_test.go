@@ -12,9 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/realize"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // standIns puts programs that are shell scripts first in PATH, alone but for the system's. Each
@@ -24,7 +22,7 @@ func standIns(t *testing.T, scripts map[string]string) (called string) {
 	bin := t.TempDir()
 	called = filepath.Join(bin, "called")
 	for name, script := range scripts {
-		filetest.Program(t, filepath.Join(bin, name), "#!/bin/sh\necho "+name+" \"$@\" >> "+called+"\n"+script)
+		testkit.Program(t, filepath.Join(bin, name), "#!/bin/sh\necho "+name+" \"$@\" >> "+called+"\n"+script)
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv(realize.Variable, filepath.Join(t.TempDir(), "environments"))
@@ -56,16 +54,16 @@ func TestImage(t *testing.T) {
 			called := standIns(t, c.scripts)
 			recipe := textOf(t, environment.Recipe{Kind: environment.Image, Lock: reference})
 			h, _, err := use(t, new(realize.Environments), recipe)
-			errtest.None(t, err)
-			valuetest.Is(t, strings.ReplaceAll(filetest.Text(t, called), h.Dir, "DIR"), c.made, "it was fetched by")
+			testkit.None(t, err)
+			testkit.Is(t, strings.ReplaceAll(testkit.Text(t, called), h.Dir, "DIR"), c.made, "it was fetched by")
 			run := command.Run{Argv: []string{"fit", "--k", "8"}, Dir: "/p/step-1", Env: map[string]string{"HOME": "/p/step-1", "PATH": "/x", "SECRET": "planted"}}
 			h.Start(&run)
-			valuetest.Is(t, strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"), c.run, "a run")
+			testkit.Is(t, strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"), c.run, "a run")
 			if run.Env["SECRET"]+run.Env["APPTAINERENV_SECRET"] != "planted" || run.Env["PATH"] == "/x" {
 				t.Errorf("its variables are %v", run.Env)
 			}
-			before := filetest.Text(t, called)
-			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" || filetest.Text(t, called) != before {
+			before := testkit.Text(t, called)
+			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" || testkit.Text(t, called) != before {
 				t.Errorf("it is fetched again: %q, %v", said, err)
 			}
 		})
@@ -74,7 +72,7 @@ func TestImage(t *testing.T) {
 		standIns(t, nil)
 		t.Setenv("PATH", "/nowhere")
 		_, _, err := use(t, new(realize.Environments), textOf(t, environment.Recipe{Kind: environment.Image, Lock: reference}))
-		errtest.Says(t, err, "this machine has no podman, docker, apptainer, which makes an environment of index.example/tools@")
+		testkit.ErrSays(t, err, "this machine has no podman, docker, apptainer, which makes an environment of index.example/tools@")
 	})
 }
 
@@ -82,19 +80,19 @@ func TestImage(t *testing.T) {
 func TestSIF(t *testing.T) {
 	standIns(t, map[string]string{"apptainer": ""})
 	file := filepath.Join(t.TempDir(), "tools.sif")
-	filetest.Write(t, file, "image")
+	testkit.Write(t, file, "image")
 	recipe := textOf(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	run := command.Run{Argv: []string{"fit"}, Dir: "/p/step-1", Env: map[string]string{}}
 	h.Start(&run)
 	if !slices.Contains(run.Argv, file) {
 		t.Errorf("it is not run: %v", run.Argv)
 	}
-	filetest.Write(t, file, "other")
+	testkit.Write(t, file, "other")
 	realize.LookAgain(p)
-	errtest.Says(t, h.Unchanged(t.Context()), "the plan was made with "+artifacts.Sum([]byte("image")).Hex())
+	testkit.ErrSays(t, h.Unchanged(t.Context()), "the plan was made with "+artifacts.Sum([]byte("image")).Hex())
 }
 
 // What conda locks is installed from its URLs and hashes, whatever wrote the lock; what was
@@ -113,20 +111,20 @@ done`
 	text := "version: 1\npackage:\n- {name: tool, version: '1.2', manager: conda, platform: " + folder + ", url: 'https://channel.example/" + folder + "/tool-1.2-h1_0.conda', hash: {sha256: " + hash + "}}\n"
 	recipe := textOf(t, environment.Recipe{Kind: environment.Conda, Lock: "conda-lock.yml", Files: map[string]string{"conda-lock.yml": text}})
 	h, _, err := use(t, new(realize.Environments), recipe)
-	errtest.None(t, err)
-	valuetest.Is(t, fmt.Sprint(h.List), "[tool 1.2 h1_0 (MIT)]", "its packages")
-	if got := strings.ReplaceAll(filetest.Text(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
+	testkit.None(t, err)
+	testkit.Is(t, fmt.Sprint(h.List), "[tool 1.2 h1_0 (MIT)]", "its packages")
+	if got := strings.ReplaceAll(testkit.Text(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
 		t.Errorf("it was made by %s", got)
 	}
-	valuetest.Of(t, filepath.Join(h.Dir, "bin", "tool"))(h.Find("tool"))
+	testkit.Of(t, filepath.Join(h.Dir, "bin", "tool"))(h.Find("tool"))
 	run := command.Run{Env: map[string]string{"PATH": "/usr/bin"}}
 	h.Start(&run)
-	valuetest.Is(t, run.Env["PATH"], filepath.Join(h.Dir, "bin")+":/usr/bin")
-	valuetest.Is(t, run.Env["CONDA_PREFIX"], h.Dir)
+	testkit.Is(t, run.Env["PATH"], filepath.Join(h.Dir, "bin")+":/usr/bin")
+	testkit.Is(t, run.Env["CONDA_PREFIX"], h.Dir)
 	t.Setenv("OTHER", ".9")
 	t.Setenv(realize.Variable, t.TempDir())
 	_, _, err = use(t, new(realize.Environments), recipe)
-	errtest.Says(t, err, "did not install what conda-lock.yml has: tool 1.2 h1_0 -> 1.2.9 h1_0")
+	testkit.ErrSays(t, err, "did not install what conda-lock.yml has: tool 1.2 h1_0 -> 1.2.9 h1_0")
 }
 
 // A flake is built if it has a package, else the PATH of its shell is taken.
@@ -139,11 +137,11 @@ func TestNix(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			called := standIns(t, map[string]string{"nix": c.script})
 			h, _, err := use(t, new(realize.Environments), textOf(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
-			errtest.None(t, err)
-			valuetest.Is(t, strings.ReplaceAll(h.Path(), h.Dir, "DIR"), c.path, "by ", filetest.Text(t, called))
-			errtest.None(t, errtest.Of(h.Find("tool")))
-			if strings.Contains(filetest.Text(t, called), "update") || strings.Count(filetest.Text(t, called), "--no-write-lock-file") != 2 {
-				t.Errorf("it may lock anew: %s", filetest.Text(t, called))
+			testkit.None(t, err)
+			testkit.Is(t, strings.ReplaceAll(h.Path(), h.Dir, "DIR"), c.path, "by ", testkit.Text(t, called))
+			testkit.None(t, testkit.Err(h.Find("tool")))
+			if strings.Contains(testkit.Text(t, called), "update") || strings.Count(testkit.Text(t, called), "--no-write-lock-file") != 2 {
+				t.Errorf("it may lock anew: %s", testkit.Text(t, called))
 			}
 		})
 	}

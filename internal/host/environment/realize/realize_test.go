@@ -17,9 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/indextest"
 	"github.com/redsi/redsi/internal/host/environment/realize"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // making is set in the environment of this program as a process that makes an environment.
@@ -55,7 +53,7 @@ func setup(t *testing.T, uv bool, packages ...indextest.Package) *indextest.Inde
 func use(t *testing.T, p *realize.Environments, recipe string) (h *realize.Env, said string, err error) {
 	t.Helper()
 	w, err := wanted(recipe)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	var mu sync.Mutex
 	h, err = p.Use(t.Context(), w, func(line string) {
 		mu.Lock()
@@ -71,9 +69,9 @@ func use(t *testing.T, p *realize.Environments, recipe string) (h *realize.Env, 
 func python(t *testing.T, h *realize.Env, code string) string {
 	t.Helper()
 	program, err := h.Find("python")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	out, err := exec.Command(program, "-c", code).CombinedOutput()
-	errtest.None(t, err, string(out))
+	testkit.None(t, err, string(out))
 	return strings.TrimSpace(string(out))
 }
 
@@ -95,9 +93,9 @@ func TestPython(t *testing.T) {
 				recipe = requirementsRecipe(t, requirements(x))
 			}
 			h, said, err := use(t, new(realize.Environments), recipe)
-			errtest.None(t, err)
-			valuetest.Is(t, python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"), "1.0 2.0")
-			valuetest.Is(t, fmt.Sprint(h.List), "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]", "its packages")
+			testkit.None(t, err)
+			testkit.Is(t, python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"), "1.0 2.0")
+			testkit.Is(t, fmt.Sprint(h.List), "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]", "its packages")
 			if !strings.Contains(said, "making environment.py") || !strings.HasPrefix(h.Python, indextest.Python(t)+".") {
 				t.Errorf("said %q, Python %s", said, h.Python)
 			}
@@ -124,7 +122,7 @@ func madeOnce(t *testing.T, recipe string, n int) {
 		})
 	}
 	wg.Wait()
-	valuetest.Is(t, strings.Count(strings.Join(made, ""), "making environment.py"), 1, "makings")
+	testkit.Is(t, strings.Count(strings.Join(made, ""), "making environment.py"), 1, "makings")
 }
 
 // edit changes a module of an environment.
@@ -134,7 +132,7 @@ func edit(t *testing.T, dir string) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	filetest.Write(t, found[0], "__version__ = 'edited'\n")
+	testkit.Write(t, found[0], "__version__ = 'edited'\n")
 }
 
 // Processes that need it at once make it once, and once more where all find it edited.
@@ -148,7 +146,7 @@ func TestTogether(t *testing.T) {
 		t.Errorf("the index was asked for wheels %d times", n)
 	}
 	list, err := realize.List()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	edit(t, list[0].Dir)
 	t.Run("edited", func(t *testing.T) { madeOnce(t, recipe, 8) })
 }
@@ -158,11 +156,11 @@ func TestTogether(t *testing.T) {
 func TestMadeMeanwhile(t *testing.T) {
 	recipe := uvRecipe(t, setup(t, true, two...))
 	h, _, err := use(t, new(realize.Environments), recipe)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	record := h.Dir + ".json"
-	errtest.None(t, os.Rename(record, record+".away")) // as if it were being made
+	testkit.None(t, os.Rename(record, record+".away")) // as if it were being made
 	w, err := wanted(recipe)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	also, err := new(realize.Environments).Use(ctx, w, func(line string) {
@@ -170,15 +168,15 @@ func TestMadeMeanwhile(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	})
-	errtest.None(t, err)
-	errtest.None(t, also.Close())
+	testkit.None(t, err)
+	testkit.None(t, also.Close())
 }
 
 // What a killed process left is removed and made again.
 func TestKilled(t *testing.T) {
 	x := setup(t, true, two...)
 	recipe := uvRecipe(t, x)
-	errtest.None(t, os.RemoveAll(os.Getenv("UV_CACHE_DIR")))
+	testkit.None(t, os.RemoveAll(os.Getenv("UV_CACHE_DIR")))
 	reached, goOn := make(chan bool, 10), make(chan bool)
 	x.Asking = func() {
 		select {
@@ -189,28 +187,28 @@ func TestKilled(t *testing.T) {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), making+"="+recipe)
-	errtest.None(t, cmd.Start())
+	testkit.None(t, cmd.Start())
 	<-reached
 	list, err := realize.List()
-	valuetest.That(t, err == nil && len(list) == 1 && !list[0].Complete, "while it is made", list, err)
-	errtest.Is(t, list[0].Remove(), realize.ErrInUse, "removing it while it is made")
-	errtest.None(t, cmd.Process.Kill())
+	testkit.That(t, err == nil && len(list) == 1 && !list[0].Complete, "while it is made", list, err)
+	testkit.ErrIs(t, list[0].Remove(), realize.ErrInUse, "removing it while it is made")
+	testkit.None(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	close(goOn)
-	errtest.None(t, errtest.Of(os.Stat(list[0].Dir+".work")), "the killed process left nothing, so nothing is tried")
+	testkit.None(t, testkit.Err(os.Stat(list[0].Dir+".work")), "the killed process left nothing, so nothing is tried")
 	h, said, err := use(t, new(realize.Environments), recipe)
 	if err != nil || !strings.Contains(said, "making") {
 		t.Fatalf("%q, %v", said, err)
 	}
-	valuetest.Is(t, python(t, h, "import alpha; print(alpha.__version__)"), "1.0")
-	errtest.Is(t, errtest.Of(os.Stat(list[0].Dir+".work")), os.ErrNotExist, "the work folder")
+	testkit.Is(t, python(t, h, "import alpha; print(alpha.__version__)"), "1.0")
+	testkit.ErrIs(t, testkit.Err(os.Stat(list[0].Dir+".work")), os.ErrNotExist, "the work folder")
 }
 
 // failed fails a test whose recipe does not end with such an error, or leaves something.
 func failed(t *testing.T, recipe string, passing bool, says string) {
 	t.Helper()
 	_, _, err := use(t, new(realize.Environments), recipe)
-	errtest.Says(t, err, says)
+	testkit.ErrSays(t, err, says)
 	if wrong, ok := errors.AsType[*realize.Error](err); !ok || wrong.Passing != passing {
 		t.Errorf("passing: %t; got %v", !passing, err)
 	}
@@ -237,7 +235,7 @@ func TestOtherFiles(t *testing.T) {
 	text := requirements(x)
 	i := strings.LastIndex(text, "sha256:") + len("sha256:")
 	_, _, err := use(t, new(realize.Environments), requirementsRecipe(t, text[:i]+strings.Repeat("0", 64)+"\n"))
-	valuetest.That(t, err != nil && strings.Contains(strings.ToLower(err.Error()), "hash"), "got", err)
+	testkit.That(t, err != nil && strings.Contains(strings.ToLower(err.Error()), "hash"), "got", err)
 }
 
 // An edited file is noticed, when a step has ended and by the next process, which makes the
@@ -247,11 +245,11 @@ func TestEdited(t *testing.T) {
 	recipe := uvRecipe(t, x)
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
-	errtest.None(t, err)
+	testkit.None(t, err)
 	edit(t, h.Dir)
 	realize.LookAgain(p)
-	errtest.Says(t, h.Unchanged(t.Context()), "beta/__init__.py not there -> edited after it was installed")
-	errtest.None(t, h.Close())
+	testkit.ErrSays(t, h.Unchanged(t.Context()), "beta/__init__.py not there -> edited after it was installed")
+	testkit.None(t, h.Close())
 	for name, place := range map[string]*realize.Environments{"this process": p, "another one": new(realize.Environments)} {
 		edit(t, h.Dir)
 		realize.LookAgain(p)
@@ -262,8 +260,8 @@ func TestEdited(t *testing.T) {
 		if err != nil || !strings.Contains(said, "environment.py is rebuilt: beta/__init__.py not there -> edited") {
 			t.Fatalf("%s: %q, %v", name, said, err)
 		}
-		valuetest.Is(t, python(t, again, "import beta; print(beta.__version__)"), "2.0", name)
-		errtest.None(t, again.Close())
+		testkit.Is(t, python(t, again, "import beta; print(beta.__version__)"), "2.0", name)
+		testkit.None(t, again.Close())
 	}
 }
 
@@ -272,11 +270,11 @@ func TestFullDisk(t *testing.T) {
 	x := setup(t, true, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
 	recipe := requirementsRecipe(t, requirements(x))
 	root := os.Getenv(realize.Variable)
-	errtest.None(t, os.MkdirAll(root, 0o700))
+	testkit.None(t, os.MkdirAll(root, 0o700))
 	if err := syscall.Mount("none", root, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("this account mounts no disk of its own: %v", err)
 	}
-	t.Cleanup(func() { errtest.None(t, syscall.Unmount(root, syscall.MNT_DETACH)) })
+	t.Cleanup(func() { testkit.None(t, syscall.Unmount(root, syscall.MNT_DETACH)) })
 	failed(t, recipe, false, "there is no space for it")
 }
 
@@ -284,34 +282,34 @@ func TestFullDisk(t *testing.T) {
 func TestRefused(t *testing.T) {
 	x := setup(t, true, two...)
 	r, err := environment.Parse([]byte(uvRecipe(t, x)))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	other := r
 	other.Platform = "macos-arm64"
 	text, err := other.Text()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	_, _, err = use(t, new(realize.Environments), string(text))
-	errtest.Says(t, err, "it is for macos-arm64, and this machine is")
+	testkit.ErrSays(t, err, "it is for macos-arm64, and this machine is")
 	t.Setenv("PATH", "/nowhere")
 	_, _, err = use(t, new(realize.Environments), textOf(t, r))
-	errtest.Says(t, err, "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)")
+	testkit.ErrSays(t, err, "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)")
 }
 
 // What was not used for long is removed; what is in use stays.
 func TestRemove(t *testing.T) {
 	x := setup(t, true, two...)
 	h, _, err := use(t, new(realize.Environments), uvRecipe(t, x))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	list, err := realize.List()
 	if err != nil || len(list) != 1 || !list[0].Complete || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	errtest.Is(t, list[0].Remove(), realize.ErrInUse, "in use")
-	errtest.None(t, errors.Join(h.Close(), list[0].Remove()))
+	testkit.ErrIs(t, list[0].Remove(), realize.ErrInUse, "in use")
+	testkit.None(t, errors.Join(h.Close(), list[0].Remove()))
 	// What is somebody else's, in a folder that is shared, is none.
 	root := os.Getenv(realize.Variable)
 	for _, name := range []string{"data", "uv"} {
-		errtest.None(t, os.Mkdir(filepath.Join(root, name), 0o755))
-		filetest.Write(t, filepath.Join(root, name+".lock"), "")
+		testkit.None(t, os.Mkdir(filepath.Join(root, name), 0o755))
+		testkit.Write(t, filepath.Join(root, name+".lock"), "")
 	}
 	if list, err := realize.List(); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)

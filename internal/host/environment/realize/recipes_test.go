@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/indextest"
 	"github.com/redsi/redsi/internal/host/environment/realize"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func wanted(recipe string) (w realize.Wanted, err error) {
@@ -37,7 +36,7 @@ func textOf(t *testing.T, r environment.Recipe) string {
 	t.Helper()
 	r.Format, r.Platform = environment.Format, environment.Here()
 	text, err := r.Text()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	return string(text)
 }
 
@@ -53,7 +52,7 @@ func uv(t *testing.T, dir string, args ...string) {
 	cmd := exec.Command("uv", args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	errtest.None(t, err, args, string(out))
+	testkit.None(t, err, args, string(out))
 }
 
 // uvRecipe is that of a project that needs alpha.
@@ -62,7 +61,7 @@ func uvRecipe(t *testing.T, x *indextest.Index) string {
 	dir := t.TempDir()
 	lock(t, x, dir, "alpha")
 	return textOf(t, environment.Recipe{Kind: environment.UV, Lock: "uv.lock", Python: indextest.Python(t),
-		Files: map[string]string{"uv.lock": filetest.Text(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": filetest.Text(t, filepath.Join(dir, "pyproject.toml"))}})
+		Files: map[string]string{"uv.lock": testkit.Text(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": testkit.Text(t, filepath.Join(dir, "pyproject.toml"))}})
 }
 
 // pylockRecipe is that of the same project, exported, with beta in a group as pdm writes it.
@@ -73,7 +72,7 @@ func pylockRecipe(t *testing.T, x *indextest.Index) string {
 	uv(t, dir, "export", "--format", "pylock.toml", "--frozen", "--no-emit-project", "-o", "pylock.cpu.toml")
 	text := strings.NewReplacer("[[packages]]\nname = \"alpha\"\n", "[[packages]]\nname = \"alpha\"\nmarker = \"'default' in dependency_groups\"\n",
 		"[[packages]]\nname = \"beta\"\n", "[[packages]]\nname = \"beta\"\nmarker = \"'dev' in dependency_groups\"\n",
-		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(filetest.Text(t, filepath.Join(dir, "pylock.cpu.toml")))
+		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(testkit.Text(t, filepath.Join(dir, "pylock.cpu.toml")))
 	return textOf(t, environment.Recipe{Kind: environment.Pylock, Lock: "pylock.cpu.toml", Python: indextest.Python(t), Groups: []string{"dev"},
 		Files: map[string]string{"pylock.cpu.toml": text}})
 }
@@ -83,11 +82,11 @@ func scriptRecipe(t *testing.T, x *indextest.Index) string {
 	t.Helper()
 	dir := t.TempDir()
 	script := fmt.Sprintf("# /// script\n# requires-python = \">=%s\"\n# dependencies = [\"alpha\"]\n# ///\nimport alpha\n", indextest.Python(t))
-	filetest.Write(t, filepath.Join(dir, "fit.py"), script)
+	testkit.Write(t, filepath.Join(dir, "fit.py"), script)
 	uv(t, dir, "lock", "--script", "fit.py", "--default-index", x.URL)
 	r := environment.Recipe{Kind: environment.UV, Lock: "fit.py.lock", Python: indextest.Python(t), Files: map[string]string{}}
 	r.Add("fit.py", script)
-	r.Add("fit.py.lock", filetest.Text(t, filepath.Join(dir, "fit.py.lock")))
+	r.Add("fit.py.lock", testkit.Text(t, filepath.Join(dir, "fit.py.lock")))
 	return textOf(t, r)
 }
 
@@ -105,6 +104,6 @@ func requirements(x *indextest.Index) string {
 func lock(t *testing.T, x *indextest.Index, dir, needs string) {
 	t.Helper()
 	text := fmt.Sprintf("[project]\nname = \"study\"\nversion = \"0.1\"\nrequires-python = \">=%s\"\ndependencies = [%q]\n", indextest.Python(t), needs)
-	filetest.Write(t, filepath.Join(dir, "pyproject.toml"), text)
+	testkit.Write(t, filepath.Join(dir, "pyproject.toml"), text)
 	uv(t, dir, "lock", "--default-index", x.URL)
 }

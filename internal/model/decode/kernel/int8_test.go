@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // rounded8 are rows' whole numbers and scales.
@@ -51,12 +51,12 @@ func TestInt8(t *testing.T) {
 					want[r*size.vocab+v] = float32(sum) * (ss[r] * ws[v])
 				}
 			}
-			h := errtest.Value(PackInt8(weights, size.vocab, size.depth))(t)
+			h := testkit.Value(PackInt8(weights, size.vocab, size.depth))(t)
 			for kind := h.of; kind <= plain8; kind++ {
 				h.of = kind
 				for threads := range 3 {
 					var l Logits
-					errtest.None(t, h.scores(&l, states, threads, threads == 2))
+					testkit.None(t, h.scores(&l, states, threads, threads == 2))
 					if !slices.Equal(l.Values, want) {
 						t.Fatalf("%+v of scale %v: form %d on %d threads has other scores", size, scale, kind, threads)
 					}
@@ -72,7 +72,7 @@ func TestInt8(t *testing.T) {
 					if err := h.Product(out, &rows, nil, threads); err != nil || !slices.Equal(out, want) {
 						t.Fatalf("%+v of scale %v: form %d on %d threads has other products, %v", size, scale, kind, threads, err)
 					}
-					errtest.None(t, h.Product(out, &rows, weights[:size.vocab], threads))
+					testkit.None(t, h.Product(out, &rows, weights[:size.vocab], threads))
 					for i, v := range want {
 						if b := v + weights[i%size.vocab]; out[i] != b {
 							t.Fatalf("%+v of scale %v: form %d on %d threads: %v with a bias, want %v", size, scale, kind, threads, out[i], b)
@@ -90,11 +90,11 @@ func TestInt8Extremes(t *testing.T) {
 		const depth = deepest
 		weights := slices.Repeat([]float32{127}, depth)
 		states := slices.Repeat([]float32{127 * sign}, depth)
-		h := errtest.Value(PackInt8(weights, 1, depth))(t)
+		h := testkit.Value(PackInt8(weights, 1, depth))(t)
 		for kind := h.of; kind <= plain8; kind++ {
 			h.of = kind
 			var l Logits
-			errtest.None(t, h.Scores(&l, states, 1))
+			testkit.None(t, h.Scores(&l, states, 1))
 			if want := float32(depth*127*127) * sign; l.Values[0] != want {
 				t.Errorf("form %d: %v, want %v", kind, l.Values[0], want)
 			}
@@ -106,9 +106,9 @@ func TestInt8Extremes(t *testing.T) {
 }
 
 func TestInt8Mistakes(t *testing.T) {
-	errtest.Some(t, errtest.Of(PackInt8(make([]float32, 7), 2, 4)), "too few weights were packed")
-	h := errtest.Value(PackInt8(make([]float32, 8), 2, 4))(t)
-	half := errtest.Value(Pack(make([]float32, 8), 2, 4, true))(t)
+	testkit.Some(t, testkit.Err(PackInt8(make([]float32, 7), 2, 4)), "too few weights were packed")
+	h := testkit.Value(PackInt8(make([]float32, 8), 2, 4))(t)
+	half := testkit.Value(Pack(make([]float32, 8), 2, 4, true))(t)
 	var rows Rows
 	rows.Set(make([]float32, 8), 4, 1)
 	if h.Product(make([]float32, 3), &rows, nil, 1) == nil || half.Product(make([]float32, 4), &rows, nil, 1) == nil {

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func random(n int, scale float32) []float32 {
@@ -22,9 +21,9 @@ func random(n int, scale float32) []float32 {
 
 func scores(t testing.TB, weights, states []float32, vocab, depth, threads int, half bool) *Logits {
 	t.Helper()
-	h := errtest.Value(Pack(weights, vocab, depth, half))(t)
+	h := testkit.Value(Pack(weights, vocab, depth, half))(t)
 	var l Logits
-	errtest.None(t, h.Scores(&l, states, threads))
+	testkit.None(t, h.Scores(&l, states, threads))
 	return &l
 }
 
@@ -44,7 +43,7 @@ func TestScores(t *testing.T) {
 // TestRound: to the nearest, the even one of two.
 func TestRound(t *testing.T) {
 	for x, want := range map[float32]float32{1: 1, 1 + 1.0/256: 1, 1 + 3.0/256: 1 + 4.0/256, 1 + 1.01/256: 1 + 2.0/256, -3.5: -3.5, math.MaxFloat32: float32(math.Inf(1)), float32(math.Inf(-1)): float32(math.Inf(-1))} {
-		valuetest.Is(t, rounded([]float32{x})[0], want, x)
+		testkit.Is(t, rounded([]float32{x})[0], want, x)
 	}
 	if got := rounded([]float32{float32(math.NaN())})[0]; got == got {
 		t.Errorf("NaN is rounded to %v", got)
@@ -54,11 +53,11 @@ func TestRound(t *testing.T) {
 // TestWidened: processors with and without the instruction give the same scores but for the order of sums.
 func TestWidened(t *testing.T) {
 	const rows, vocab, depth = 13, 1000, 33
-	h := errtest.Value(Pack(random(vocab*depth, 1), vocab, depth, true))(t)
+	h := testkit.Value(Pack(random(vocab*depth, 1), vocab, depth, true))(t)
 	var l, other Logits
-	errtest.None(t, h.Scores(&l, random(rows*depth, 1), 2))
+	testkit.None(t, h.Scores(&l, random(rows*depth, 1), 2))
 	h.of = widened
-	errtest.None(t, h.Scores(&other, random(rows*depth, 1), 2))
+	testkit.None(t, h.Scores(&other, random(rows*depth, 1), 2))
 	for i, x := range l.Values {
 		if math.Abs(float64(x-other.Values[i])) > 1e-4 {
 			t.Fatalf("score %d is %v, widened %v", i, x, other.Values[i])
@@ -107,7 +106,7 @@ func testScores(t *testing.T, half bool) {
 			if one := scores(t, weights, states, size.vocab, size.depth, 1, half); !slices.Equal(one.Values, l.Values) || !slices.Equal(one.Norms, l.Norms) {
 				t.Errorf("%+v: one thread gives another result", size)
 			}
-			h := errtest.Value(Pack(weights, size.vocab, size.depth, half))(t)
+			h := testkit.Value(Pack(weights, size.vocab, size.depth, half))(t)
 			var other Logits
 			if err := h.scores(&other, states, 2, false); err != nil || !slices.Equal(other.Values, l.Values) || !slices.Equal(other.Norms, l.Norms) {
 				t.Errorf("%+v: goroutines give another result, %v", size, err)
@@ -132,9 +131,9 @@ func TestScoresAreNotFinite(t *testing.T) {
 					if math.IsInf(float64(bad), -1) && name != "int8" {
 						continue // a score of -Inf is one, where numbers have no common factor
 					}
-					h := errtest.Value(pack())(t)
+					h := testkit.Value(pack())(t)
 					var l Logits
-					errtest.None(t, h.Scores(&l, states, 1))
+					testkit.None(t, h.Scores(&l, states, 1))
 					if n := float64(l.Norms[0]); !math.IsNaN(n) && !math.IsInf(n, 0) {
 						t.Errorf("%s, %v at %d: norm %v", name, bad, at, n)
 					}
@@ -155,7 +154,7 @@ func heads(weights []float32, vocab, depth int) map[string]func() (*Head, error)
 }
 
 func TestMistakes(t *testing.T) {
-	errtest.Some(t, errtest.Of(Pack(make([]float32, 7), 2, 4, false)), "too few weights were packed")
+	testkit.Some(t, testkit.Err(Pack(make([]float32, 7), 2, 4, false)), "too few weights were packed")
 	h, err := Pack(make([]float32, 8), 2, 4, false)
 	if err != nil || h.Vocab() != 2 || h.Scores(&Logits{}, make([]float32, 6), 1) == nil || h.Scores(&Logits{}, nil, 1) == nil {
 		t.Errorf("half a state was multiplied; %v", err)
@@ -169,7 +168,7 @@ func BenchmarkScores(b *testing.B) {
 	packs := heads(weights, vocab, depth)
 	packs["int8 by AVX2"] = packs["int8"]
 	for name, pack := range packs {
-		h := errtest.Value(pack())(b)
+		h := testkit.Value(pack())(b)
 		if name == "int8 by AVX2" {
 			h.of = max(h.of, plain8-1)
 		}
@@ -178,7 +177,7 @@ func BenchmarkScores(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", name, rows), func(b *testing.B) {
 				var l Logits
 				for b.Loop() {
-					errtest.None(b, h.Scores(&l, states, 2))
+					testkit.None(b, h.Scores(&l, states, 2))
 				}
 				b.ReportMetric(2e-9*float64(rows*vocab*depth*b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 			})
@@ -190,7 +189,7 @@ func BenchmarkScores(b *testing.B) {
 func BenchmarkProduct(b *testing.B) {
 	for _, size := range [][3]int{{320, 256, 256}, {320, 256, 1024}, {320, 1024, 256}, {32, 256, 256}, {8, 256, 256}, {8, 256, 1024}} {
 		m, k, n := size[0], size[1], size[2]
-		h := errtest.Value(PackInt8(random(n*k, 1), n, k))(b)
+		h := testkit.Value(PackInt8(random(n*k, 1), n, k))(b)
 		x, out := random(m*k, 1), make([]float32, m*n)
 		for kind := h.of; kind <= plain8; kind++ {
 			b.Run(fmt.Sprintf("%dx%dx%d/%d", m, k, n, kind), func(b *testing.B) {
@@ -199,7 +198,7 @@ func BenchmarkProduct(b *testing.B) {
 				var rows Rows
 				for b.Loop() {
 					rows.Set(x, k, 2)
-					errtest.None(b, o.Product(out, &rows, nil, 2))
+					testkit.None(b, o.Product(out, &rows, nil, 2))
 				}
 				b.ReportMetric(2e-9*float64(m*n*k*b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 			})

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
 	"github.com/redsi/redsi/internal/model/tensor/kernels"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestLibrary: the library that `make cuda` compiles is of this source, finds all its functions in libtorch's two halves
@@ -25,7 +24,7 @@ func TestLibrary(t *testing.T) {
 	}
 	library := filepath.Join(folder, cudagraph.File)
 	// libtorch's CUDA half is not there yet.
-	errtest.Says(t, cudagraph.Open(library), "undefined symbol")
+	testkit.ErrSays(t, cudagraph.Open(library), "undefined symbol")
 	if cudagraph.HasLibrary() {
 		t.Error("a library that does not load is known")
 	}
@@ -56,7 +55,7 @@ func TestLibrary(t *testing.T) {
 // TestOpenFails: what is not a library, and one of something else, is an error that names the file.
 func TestOpenFails(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.so")
-	filetest.Write(t, other, "not a library")
+	testkit.Write(t, other, "not a library")
 	for path, want := range map[string]string{
 		other:                                   "file too short",
 		filepath.Join(t.TempDir(), "absent.so"): "cannot open shared object file",

@@ -11,15 +11,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // compile makes a shared library of C.
 func compile(t *testing.T, path, source string, flags ...string) string {
 	t.Helper()
-	errtest.None(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	testkit.None(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	cmd := exec.Command("cc", append([]string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none"}, flags...)...)
 	cmd.Stdin = strings.NewReader(source)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -39,7 +37,7 @@ func runtime(t *testing.T, cards, status int) string {
 int cudaRuntimeGetVersion(int *v) { *v = 13000; return 0; }
 int cudaGetDeviceCount(int *n) { *n = %d; return %d; }
 const char *cudaGetErrorString(int e) { return e == 100 ? "no CUDA-capable device is detected" : "another error"; }`, cards, status))
-	errtest.None(t, open(path))
+	testkit.None(t, open(path))
 	return path
 }
 
@@ -60,24 +58,24 @@ func TestLoad(t *testing.T) {
 	part := filepath.Join(deps, "cuda", "2.11.0-linux-amd64")
 	graphs := filepath.Join(deps, "cuda-graphs", cudagraph.Name("2.11.0"))
 	cpu := compile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "lib", "libtorch_cpu.so"), "", "-Wl,-soname,libtorch_cpu.so")
-	valuetest.Is(t, folder(loaded("libtorch_cpu.so")), "", "without libtorch the folder")
-	errtest.None(t, open(cpu))
+	testkit.Is(t, folder(loaded("libtorch_cpu.so")), "", "without libtorch the folder")
+	testkit.None(t, open(cpu))
 	fresh := func(versions, file string) string { // a folder with libraries of a version
 		dir := t.TempDir()
 		if file != "" {
-			filetest.Write(t, filepath.Join(dir, file), versions)
+			testkit.Write(t, filepath.Join(dir, file), versions)
 		}
 		compile(t, filepath.Join(dir, half), "")
 		return dir
 	}
 	good := fresh("torch 2.11.0\nnvidia-cublas 13.1.0.3\n", "versions")
 	broken := t.TempDir()
-	filetest.Write(t, filepath.Join(broken, half), "no library")
-	filetest.Write(t, filepath.Join(broken, "versions"), "torch 2.11.0\n")
+	testkit.Write(t, filepath.Join(broken, half), "no library")
+	testkit.Write(t, filepath.Join(broken, "versions"), "torch 2.11.0\n")
 	lacking := fresh("torch 2.11.0\n", "versions")
 	gone := compile(t, filepath.Join(t.TempDir(), "libgone.so.1"), "int gone(void) { return 1; }", "-Wl,-soname,libgone.so.1")
 	compile(t, filepath.Join(lacking, half), "int gone(void); int here(void) { return gone(); }", gone)
-	errtest.None(t, os.Remove(gone))
+	testkit.None(t, os.Remove(gone))
 
 	new13, old12, odd := driver(t, 13000, 0), driver(t, 12040, 0), driver(t, 0, 999)
 	absent := filepath.Join(t.TempDir(), "libcuda.so.1")
@@ -121,8 +119,8 @@ func TestLoad(t *testing.T) {
 				t.Errorf("folder %q, want %q", s.Folder, tt.folder)
 			}
 			if tt.want == "" {
-				valuetest.Is(t, s.Graphs, "")
-				valuetest.Says(t, s.GraphsReason, "there is no libredsi_graphs.so in "+graphs+": make cuda")
+				testkit.Is(t, s.Graphs, "")
+				testkit.Says(t, s.GraphsReason, "there is no libredsi_graphs.so in "+graphs+": make cuda")
 				if !s.Loaded || s.Reason != "" || s.Cards != 1 || s.Driver != "13.0" || s.Runtime != "13.0" || s.Versions[0] != "torch 2.11.0" {
 					t.Errorf("%+v", s)
 				}
@@ -143,27 +141,27 @@ func TestLoad(t *testing.T) {
 	}
 
 	// Where the libraries lie of which a process has libtorch: beside libtorch's part, and in an archive.
-	filetest.Write(t, filepath.Join(part, half), "")
-	valuetest.Is(t, folder(cpu), part, "folder")
+	testkit.Write(t, filepath.Join(part, half), "")
+	testkit.Is(t, folder(cpu), part, "folder")
 	archive := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "cuda")
-	filetest.Write(t, filepath.Join(archive, half), "")
-	valuetest.Is(t, folder(cpu), archive, "folder")
+	testkit.Write(t, filepath.Join(archive, half), "")
+	testkit.Is(t, folder(cpu), archive, "folder")
 	python := filepath.Join(good, half) // has it beside libtorch_cpu.so
-	valuetest.Is(t, folder(filepath.Join(filepath.Dir(python), "libtorch_cpu.so")), good, "folder")
+	testkit.Is(t, folder(filepath.Join(filepath.Dir(python), "libtorch_cpu.so")), good, "folder")
 
 	// One that was preloaded is taken as it is.
 	preloaded := t.TempDir()
-	errtest.None(t, open(compile(t, filepath.Join(preloaded, half), "", "-Wl,-soname,libtorch_cuda.so")))
+	testkit.None(t, open(compile(t, filepath.Join(preloaded, half), "", "-Wl,-soname,libtorch_cuda.so")))
 	environment(t, nil)
 	m := machine{new13, one}
 	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1, Graphs: filepath.Join(graphs, cudagraph.File)}
-	filetest.Write(t, want.Graphs, "")
-	valuetest.Deep(t, m.load("2.11.0"), want)
+	testkit.Write(t, want.Graphs, "")
+	testkit.Deep(t, m.load("2.11.0"), want)
 	m.runtime = ""
 	if s := m.load("2.11.0"); s.Loaded || !strings.Contains(s.Reason, "no CUDA runtime") {
 		t.Errorf("%+v", s)
 	}
-	errtest.None(t, open(compile(t, filepath.Join(t.TempDir(), "libcudart.so"), "int cudaRuntimeGetVersion(int *v) { *v = 14010; return 0; }\nint cudaGetDeviceCount(int *n) { *n = 3; return 0; }",
+	testkit.None(t, open(compile(t, filepath.Join(t.TempDir(), "libcudart.so"), "int cudaRuntimeGetVersion(int *v) { *v = 14010; return 0; }\nint cudaGetDeviceCount(int *n) { *n = 3; return 0; }",
 		"-Wl,-soname,libcudart.so.14")))
 	m.driver = driver(t, 14000, 0)
 	if s := m.load("2.11.0"); !s.Loaded || s.Runtime != "14.1" || s.Cards != 3 {
@@ -185,14 +183,14 @@ func BenchmarkLoad(b *testing.B) {
 // TestFolder: the folder that is named where there are no libraries is the one where they would be found.
 func TestFolder(t *testing.T) {
 	site := t.TempDir() // of a Python whose torch is for processors
-	filetest.Write(t, filepath.Join(site, "torch", "version.py"), "__version__ = '2.11.0+cpu'\n")
-	valuetest.Says(t, get(site, "2.11.0"), "pip install --force-reinstall torch==2.11.0")
+	testkit.Write(t, filepath.Join(site, "torch", "version.py"), "__version__ = '2.11.0+cpu'\n")
+	testkit.Says(t, get(site, "2.11.0"), "pip install --force-reinstall torch==2.11.0")
 	for library, want := range map[string]string{
 		"/deps/libtorch/2.11.0-linux-arm64/lib/libtorch_cpu.so": "/deps/cuda/2.11.0-linux-arm64",
 		"/opt/redsi-1.0-linux-amd64/lib/libtorch_cpu.so":        "/opt/redsi-1.0-linux-amd64/cuda",
 		filepath.Join(site, "torch", "lib", "libtorch_cpu.so"):  site,
 	} {
-		valuetest.Is(t, folder(library), want, library)
+		testkit.Is(t, folder(library), want, library)
 	}
 }
 
@@ -221,7 +219,7 @@ func TestGraphs(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, folder := range tt.there {
-				filetest.Write(t, filepath.Join(folder, cudagraph.File), "")
+				testkit.Write(t, filepath.Join(folder, cudagraph.File), "")
 				defer os.Remove(filepath.Join(folder, cudagraph.File))
 			}
 			t.Setenv("REDSI_CUDA_GRAPHS", tt.asked)
@@ -229,8 +227,8 @@ func TestGraphs(t *testing.T) {
 			if want := tt.want; want != "" && path != filepath.Join(want, cudagraph.File) || want == "" && path != "" {
 				t.Errorf("found %q, want it in %q", path, want)
 			}
-			valuetest.Is(t, (reason == ""), tt.reason == "", "reason")
-			valuetest.Says(t, reason, tt.reason)
+			testkit.Is(t, (reason == ""), tt.reason == "", "reason")
+			testkit.Says(t, reason, tt.reason)
 		})
 	}
 }

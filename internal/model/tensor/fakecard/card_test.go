@@ -11,15 +11,14 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
 
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
-	errtest.None(t, tensor.Run(f))
+	testkit.None(t, tensor.Run(f))
 }
 
 // TestMixed: what a card refuses is refused, in libtorch's words where it looks by itself.
@@ -59,7 +58,7 @@ func TestCount(t *testing.T) {
 			t.Errorf("work: %+v", work)
 		}
 		down := fakecard.Count(func() { x.Float32s() })
-		valuetest.That(t, down.Downloads == 1 && down.DownloadBytes == 48 && down.Syncs == 0, "a download", down)
+		testkit.That(t, down.Downloads == 1 && down.DownloadBytes == 48 && down.Syncs == 0, "a download", down)
 	})
 	emptied(t) // else what libtorch's thread gives back of the backward pass while f runs is taken off f's peak
 	run(t, func(s *tensor.Scope) {
@@ -116,7 +115,7 @@ func TestLaunches(t *testing.T) {
 			{"a norm", map[string]int64{"_fused_rms_norm": 1}, func() { s.RMSNorm(x, row, 1e-6) }},
 		} {
 			got := fakecard.Count(c.f).Operators
-			valuetest.Deep(t, got, c.want, c.name)
+			testkit.Deep(t, got, c.want, c.name)
 		}
 	})
 }

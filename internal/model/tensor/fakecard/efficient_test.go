@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/calls"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // efficientCall is one call of the kernel that only a card has: operands as shapes, strides and
@@ -83,7 +83,7 @@ func TestEfficientCalls(t *testing.T) {
 					})
 				})
 				var some []efficientCall
-				errtest.None(t, json.Unmarshal([]byte(text), &some))
+				testkit.None(t, json.Unmarshal([]byte(text), &some))
 				got = append(got, some...)
 			}
 		}
@@ -93,7 +93,7 @@ func TestEfficientCalls(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(path, append(text, '\n'), 0o644)
 		}
-		errtest.None(t, err)
+		testkit.None(t, err)
 		return
 	}
 	if len(got) != len(want) || len(got) != 2*3*7 {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestGraph: nothing happens while a graph is recorded; a replay computes, backward too, with what is in the
@@ -40,7 +39,7 @@ func TestGraph(t *testing.T) {
 		}
 		first := want(1)
 		seed(1)
-		g := errtest.Value(tensor.Record(card, nil, step))(t)
+		g := testkit.Value(tensor.Record(card, nil, step))(t)
 		defer g.Free()
 		if v := got.Float32s(); !slices.Equal(v, []float32{0, 0, 0}) {
 			t.Fatalf("recorded, and it is %v", v)
@@ -60,7 +59,7 @@ func TestGraph(t *testing.T) {
 			}
 		}
 		c := fakecard.Count(g.Replay)
-		valuetest.Is(t, c.Uploads+c.Downloads+c.Syncs, 0, "a replay", c)
+		testkit.Is(t, c.Uploads+c.Downloads+c.Syncs, 0, "a replay", c)
 	})
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // insteadOf is what CUDA calls where a CPU calls an operator that is only a CPU's: all of them must have
@@ -73,13 +72,13 @@ func TestKernels(t *testing.T) {
 	if err := Load(folder); err != nil {
 		t.Fatalf("REDSI_CUDA_KERNELS (%s): %v; `make test` installs it and sets it", folder, err)
 	}
-	errtest.None(t, checkAll(operators))
+	testkit.None(t, checkAll(operators))
 	// What only a card is given: uploads from pinned memory.
 	if err := checkAll([]string{"aten::_pin_memory", "aten::is_pinned", "aten::_to_copy", "aten::copy_", "aten::record_stream"}); err != nil {
 		t.Error(err)
 	}
 	// A process with it computes the same bytes on the CPU, and has no card for it.
-	valuetest.Deep(t, before, compute(t))
+	testkit.Deep(t, before, compute(t))
 
 	fakes()
 	for operator, want := range map[string]string{
@@ -90,11 +89,11 @@ func TestKernels(t *testing.T) {
 		"aten::add.NoSuchOverload":                  "libtorch has no operator",
 		"mkldnn::_linear_pointwise":                 "has no kernel for CUDA",
 	} {
-		errtest.Says(t, checkAll([]string{"aten::mm", operator}), want)
+		testkit.ErrSays(t, checkAll([]string{"aten::mm", operator}), want)
 	}
 	// A CPU's own operator stands for those that CUDA calls in its place.
 	for _, operator := range []string{"aten::_scaled_dot_product_flash_attention_for_cpu", "aten::_scaled_dot_product_flash_attention_for_cpu_backward"} {
-		errtest.None(t, checkAll([]string{operator}), "in place of", operator)
+		testkit.None(t, checkAll([]string{operator}), "in place of", operator)
 	}
 }
 
@@ -114,7 +113,7 @@ func compute(t *testing.T) (out []float32) {
 // TestLog: operators that are called while it logs, on any thread, and no others.
 func TestLog(t *testing.T) {
 	work := func(f func(s *tensor.Scope, x *tensor.Tensor)) {
-		errtest.None(t, tensor.Run(func(s *tensor.Scope) { f(s, s.Full(2, tensor.F32, tensor.CPU, 3)) }))
+		testkit.None(t, tensor.Run(func(s *tensor.Scope) { f(s, s.Full(2, tensor.F32, tensor.CPU, 3)) }))
 	}
 	names := Log(func() {
 		work(func(s *tensor.Scope, x *tensor.Tensor) { s.Sum(x) })
@@ -133,5 +132,5 @@ func TestLog(t *testing.T) {
 
 // TestLoadFails: a folder without the libraries is an error that names them.
 func TestLoadFails(t *testing.T) {
-	errtest.Says(t, Load(t.TempDir()), "torch/lib/libtorch_cuda.so: cannot open")
+	testkit.ErrSays(t, Load(t.TempDir()), "torch/lib/libtorch_cuda.so: cannot open")
 }

@@ -9,15 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // A cut file is an error; one with a changed byte is an error or a file whose
 // tensors can be read.
 func TestDamagedFiles(t *testing.T) {
 	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
-		data := errtest.Value(os.ReadFile("../../t5/testdata/v1_0/" + name))(t)
+		data := testkit.Value(os.ReadFile("../../t5/testdata/v1_0/" + name))(t)
 		try := func(damaged []byte) error {
 			f, err := Open(bytes.NewReader(damaged), int64(len(damaged)))
 			if err != nil {
@@ -54,14 +53,14 @@ func archiveBy(t testing.TB, method uint16, pickle string, storages map[string]s
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	put := func(name, data string) {
-		w := errtest.Value(z.CreateHeader(&zip.FileHeader{Name: name, Method: method}))(t)
-		errtest.None(t, errtest.Of(io.WriteString(w, data)))
+		w := testkit.Value(z.CreateHeader(&zip.FileHeader{Name: name, Method: method}))(t)
+		testkit.None(t, testkit.Err(io.WriteString(w, data)))
 	}
 	put("model/data.pkl", pickle)
 	for key, data := range storages {
 		put("model/data/"+key, data)
 	}
-	errtest.None(t, z.Close())
+	testkit.None(t, z.Close())
 	return b.Bytes()
 }
 
@@ -99,14 +98,14 @@ func TestStrides(t *testing.T) {
 		if err != nil {
 			data = []byte(err.Error())
 		}
-		valuetest.Is(t, string(data), c.want, name)
+		testkit.Is(t, string(data), c.want, name)
 	}
 }
 
 func TestHostileFiles(t *testing.T) {
 	data := map[string]string{"0": "1234567812345678"}
 	good := archive(t, pickleOf("FloatStorage", "0", twoByTwo), data)
-	errtest.None(t, errtest.Of(Open(bytes.NewReader(good), int64(len(good)))))
+	testkit.None(t, testkit.Err(Open(bytes.NewReader(good), int64(len(good)))))
 	for _, c := range map[string]struct {
 		pickle string
 		want   string
@@ -140,17 +139,17 @@ func TestHostileFiles(t *testing.T) {
 		"long name":            {"\x80\x02c" + strings.Repeat("a", 10000), "name without an end"},
 	} {
 		file := archive(t, c.pickle, data)
-		errtest.Says(t, errtest.Of(Open(bytes.NewReader(file), int64(len(file)))), c.want)
+		testkit.ErrSays(t, testkit.Err(Open(bytes.NewReader(file), int64(len(file)))), c.want)
 	}
 	bomb := archiveBy(t, zip.Deflate, "\x80\x02"+strings.Repeat("}", 1<<20), nil)
-	errtest.Says(t, errtest.Of(Open(bytes.NewReader(bomb), int64(len(bomb)))), "is compressed")
+	testkit.ErrSays(t, testkit.Err(Open(bytes.NewReader(bomb), int64(len(bomb)))), "is compressed")
 	for name, file := range map[string][]byte{"empty": nil, "text": []byte("hello, world"), "other zip": archive(t, "", nil)[:40]} {
-		errtest.Some(t, errtest.Of(Open(bytes.NewReader(file), int64(len(file)))), name)
+		testkit.Some(t, testkit.Err(Open(bytes.NewReader(file), int64(len(file)))), name)
 	}
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add(errtest.Value(os.ReadFile("../../t5/testdata/v1_0/pytorch_model_legacy.bin"))(f)[:3000])
+	f.Add(testkit.Value(os.ReadFile("../../t5/testdata/v1_0/pytorch_model_legacy.bin"))(f)[:3000])
 	f.Add(archive(f, pickleOf("FloatStorage", "0", twoByTwo), map[string]string{"0": "1234567812345678"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Open(bytes.NewReader(data), int64(len(data)))

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
@@ -36,13 +36,13 @@ func without(c t5.Config) t5.Config {
 func lossesFrom(t *testing.T, l *Seq2Seq, from, to int64) (all []train.Loss) {
 	t.Helper()
 	data := examples(30, 50)
-	sampler := errtest.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
+	sampler := testkit.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
 	note := func(late bool) {
-		losses := errtest.Value(l.Losses(late))(t)
+		losses := testkit.Value(l.Losses(late))(t)
 		all = append(all, losses...)
 	}
 	for step := from; step < to; step++ {
-		errtest.None(t, l.Step(context.Background(), train.NewBatch(data, sampler.Batch(step)), step, 1e-2))
+		testkit.None(t, l.Step(context.Background(), train.NewBatch(data, sampler.Batch(step)), step, 1e-2))
 		note(false)
 	}
 	note(true)
@@ -70,7 +70,7 @@ func TestCardDiverges(t *testing.T) {
 	if _, err := train.Train(context.Background(), k); !errors.As(err, &diverged) || diverged.Step != 26 || diverged.Kept != 20 {
 		t.Fatalf("%v", err)
 	}
-	errtest.Some(t, finiteModel(l.Model), "the parameter that was spoiled is finite")
+	testkit.Some(t, finiteModel(l.Model), "the parameter that was spoiled is finite")
 }
 
 // breaking spoils a parameter before a step.
@@ -103,14 +103,14 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 	lossesFrom(t, l, 0, 1)
 	var c fakecard.Counts
 	data := examples(30, 50)
-	sampler := errtest.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
+	sampler := testkit.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
 	var told []int
 	tensortest.Run(t, func(*tensor.Scope) {
 		c = fakecard.Count(func() {
 			for step := range int64(100) {
 				err := l.Step(context.Background(), train.NewBatch(data, sampler.Batch(step)), step, 1e-3)
 				losses, err2 := l.Losses(false)
-				errtest.None(t, errors.Join(err, err2))
+				testkit.None(t, errors.Join(err, err2))
 				if len(losses) > 0 {
 					told = append(told, int(step))
 				}
@@ -153,7 +153,7 @@ func TestCheckpointTakesLessMemory(t *testing.T) {
 func TestCardFiles(t *testing.T) {
 	l, folder := learnerAt(t, toy(), tensor.BF16), t.TempDir()
 	lossesFrom(t, l, 0, 2)
-	errtest.None(t, l.Save(folder))
+	testkit.None(t, l.Save(folder))
 	data, err := os.ReadFile(filepath.Join(folder, scalerFile))
 	if want := `{"scale":65536,"good":0,"skipped":0,"in_row":0}`; err != nil || string(data) != want {
 		t.Errorf("%s, %v, want %s", data, err, want)

@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 const stepCounts = "testdata/step_counts.json"
@@ -61,7 +60,7 @@ func TestStepCounts(t *testing.T) {
 			t.Errorf("%s asks for\n%+v\nnot\n%+v\n(go test ./internal/model/train/fit -run TestStepCounts -update)", name, c, want[name])
 		}
 	}
-	valuetest.Is(t, len(want), len(all), stepCounts)
+	testkit.Is(t, len(want), len(all), stepCounts)
 }
 
 // counted is what the second step of a learner asks of a card: the first one makes what stays.
@@ -70,7 +69,7 @@ func counted(t *testing.T, l *Seq2Seq, b *train.Batch) (c fakecard.Counts) {
 	for step := range int64(2) {
 		tensortest.Run(t, func(*tensor.Scope) {
 			c = fakecard.Count(func() {
-				errtest.None(t, l.Step(context.Background(), b, step, 1e-3))
+				testkit.None(t, l.Step(context.Background(), b, step, 1e-3))
 			})
 		})
 	}

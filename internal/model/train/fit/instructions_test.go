@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // losses are those of a model's first updates, and what they were computed with.
@@ -32,20 +32,20 @@ func TestInstructions(t *testing.T) {
 	}
 	here := lossesOf(t)
 	if os.Getenv(instructionsChild) != "" {
-		errtest.None(t, json.NewEncoder(os.NewFile(3, "losses")).Encode(here))
+		testkit.None(t, json.NewEncoder(os.NewFile(3, "losses")).Encode(here))
 		return
 	}
 	r, w, err := os.Pipe()
-	errtest.None(t, err)
+	testkit.None(t, err)
 	defer r.Close()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestInstructions$")
 	cmd.Env = append(os.Environ(), instructionsChild+"=1", "ATEN_CPU_CAPABILITY=avx2")
 	cmd.ExtraFiles = []*os.File{w}
 	out, err := cmd.CombinedOutput()
 	w.Close()
-	errtest.None(t, err, out)
+	testkit.None(t, err, out)
 	var there losses
-	errtest.None(t, json.NewDecoder(r).Decode(&there))
+	testkit.None(t, json.NewDecoder(r).Decode(&there))
 	if there.Capability != "AVX2" && there.Capability != here.Capability {
 		t.Errorf("the child computed with %s", there.Capability)
 	}
@@ -73,7 +73,7 @@ func lossesOf(t *testing.T) losses {
 			b.Inputs = append(b.Inputs, []int32{3 + n*7%490, 5 + n*13%490, 9 + int32(i)})
 			b.Targets = append(b.Targets, []int32{7 + n, 1})
 		}
-		loss := errtest.Value(update(l, b, i, 1e-2))(t)
+		loss := testkit.Value(update(l, b, i, 1e-2))(t)
 		out.Losses = append(out.Losses, loss.Value)
 	}
 	return out

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestCardEndsByScale: training whose loss scale has fallen below 1 ends as diverged, as does one that goes on from a
@@ -21,7 +20,7 @@ import (
 func TestCardEndsByScale(t *testing.T) {
 	l, folder := learnerAt(t, without(toy()), tensor.F16), t.TempDir()
 	l.scaler.Scale = 0x1p-20
-	errtest.None(t, errors.Join(l.Save(folder), l.Load(folder)))
+	testkit.None(t, errors.Join(l.Save(folder), l.Load(folder)))
 	k := t5Task(t, l, &shelf{folder: t.TempDir()})
 	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 10, 10, 10
 	var diverged *train.DivergedError
@@ -48,7 +47,7 @@ func TestCardWideProducts(t *testing.T) {
 			})
 			l := learnerOn(t, m, compute)
 			losses[compute] = lossesFrom(t, l, 0, 1)[0]
-			valuetest.Is(t, l.Skipped(), 0, compute)
+			testkit.Is(t, l.Skipped(), 0, compute)
 		}()
 	}
 	got, want := losses[tensor.F16], losses[tensor.F32]

@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // Toys are slower on several threads.
@@ -46,7 +46,7 @@ func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
 // modelOn is a model drawn by seed 5, until the test ends.
 func modelOn(t *testing.T, c seq2seq.Config, dev tensor.Device) *seq2seq.Model {
 	t.Helper()
-	m := errtest.Value(seq2seq.Init(c, 5, dev))(t)
+	m := testkit.Value(seq2seq.Init(c, 5, dev))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -56,7 +56,7 @@ func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
 	t.Helper()
 	m.Compute = compute
 	m.Changed()
-	l := errtest.Value(NewSeq2Seq(m, errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t), 9))(t)
+	l := testkit.Value(NewSeq2Seq(m, testkit.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t), 9))(t)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -76,7 +76,7 @@ func update(l *Seq2Seq, b *train.Batch, step int64, rate float64) (train.Loss, e
 func weights(t *testing.T, l *Seq2Seq) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	errtest.None(t, errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)))
+	testkit.None(t, errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)))
 	return b.Bytes()
 }
 
@@ -92,8 +92,8 @@ func TestSeq2SeqDiverges(t *testing.T) {
 
 // TestFP16NeedsACard: a CPU does not train in it.
 func TestFP16NeedsACard(t *testing.T) {
-	none := errtest.Value(optimizer.NewAdafactor(nil, optimizer.AdafactorDefaults()))(t)
-	errtest.Says(t, errtest.Of(NewSeq2Seq(&seq2seq.Model{Compute: tensor.F16}, none, 1)), "CUDA")
+	none := testkit.Value(optimizer.NewAdafactor(nil, optimizer.AdafactorDefaults()))(t)
+	testkit.ErrSays(t, testkit.Err(NewSeq2Seq(&seq2seq.Model{Compute: tensor.F16}, none, 1)), "CUDA")
 }
 
 // leavesLossesOut: l leaves the update of one batch out, makes the next one, and gives up where overflow does
@@ -138,7 +138,7 @@ func TestSeq2SeqSoak(t *testing.T) {
 		live, bytes = append(live, tensor.Live()), append(bytes, resident(t))
 		return map[string]float64{"MRR@10": 1}, nil
 	}
-	errtest.None(t, errtest.Of(train.Train(context.Background(), k)))
+	testkit.None(t, testkit.Err(train.Train(context.Background(), k)))
 	if first, last := live[0], live[9]; first != last {
 		t.Errorf("%d tensors after 100 updates, %d after 1,000", first, last)
 	}
@@ -166,10 +166,10 @@ func resident(t *testing.T) int64 {
 func TestSeq2SeqMistakes(t *testing.T) {
 	folder, l := t.TempDir(), learner(t)
 	b := train.NewBatch(examples(30, 50), []train.Ref{{Index: 1}, {Indexing: true}})
-	errtest.None(t, errtest.Of(update(l, b, 0, 1e-2)))
-	errtest.None(t, l.Save(folder))
+	testkit.None(t, testkit.Err(update(l, b, 0, 1e-2)))
+	testkit.None(t, l.Save(folder))
 	other := t.TempDir()
-	errtest.None(t, learnerOf(t, 1).Save(other))
+	testkit.None(t, learnerOf(t, 1).Save(other))
 	into := learner(t)
 	before := weights(t, into)
 	for what, spoil := range map[string]func(file func(string) string) error{
@@ -209,8 +209,8 @@ func TestSeq2SeqMistakes(t *testing.T) {
 		},
 	} {
 		broken := filepath.Join(t.TempDir(), "c")
-		errtest.None(t, os.CopyFS(broken, os.DirFS(folder)))
-		errtest.None(t, spoil(func(name string) string { return filepath.Join(broken, name) }), what)
+		testkit.None(t, os.CopyFS(broken, os.DirFS(folder)))
+		testkit.None(t, spoil(func(name string) string { return filepath.Join(broken, name) }), what)
 		if err := into.Load(broken); !errors.As(err, new(*train.UnfitError)) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -221,7 +221,7 @@ func TestSeq2SeqMistakes(t *testing.T) {
 	if err := into.Load(folder); err != nil || !bytes.Equal(weights(t, into), weights(t, l)) {
 		t.Errorf("the whole checkpoint: %v", err)
 	}
-	errtest.None(t, into.CheckModel(folder))
+	testkit.None(t, into.CheckModel(folder))
 	if err := into.CheckModel(other); !errors.As(err, new(*train.UnfitError)) {
 		t.Errorf("another model is the selected one: %v", err)
 	}

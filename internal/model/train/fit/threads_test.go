@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestThreads trains a model that is large enough for every operation to use several
@@ -67,7 +67,7 @@ func trained(t *testing.T, c seq2seq.Config, compute tensor.DType) string {
 			b.Inputs = append(b.Inputs, in)
 			b.Targets = append(b.Targets, []int32{7 + n, 90 + n*3, 400 + n*7, 1}[n%3:])
 		}
-		errtest.None(t, errtest.Of(update(l, b, i, 1e-2)))
+		testkit.None(t, testkit.Err(update(l, b, i, 1e-2)))
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(weights(t, l)))[:16]
 }

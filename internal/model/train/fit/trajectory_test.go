@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // oracle is what torch and transformers computed (tools/golden/train.py).
@@ -45,11 +44,11 @@ func readOracle(t *testing.T) (o oracle) {
 // learner begins where the oracle does.
 func (o oracle) learner(t *testing.T) *Seq2Seq {
 	t.Helper()
-	m := errtest.Value(models.Load(filepath.Join(trajectory, "start"), tensor.CPU))(t)
+	m := testkit.Value(models.Load(filepath.Join(trajectory, "start"), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
-	a := errtest.Value(optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
-	l := errtest.Value(NewSeq2Seq(m, a, 1))(t)
+	a := testkit.Value(optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
+	l := testkit.Value(NewSeq2Seq(m, a, 1))(t)
 	t.Cleanup(l.Close)
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
 	return l
@@ -75,7 +74,7 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 				if math.Abs(rate-run.Rates[i]) > 1e-12 {
 					t.Fatalf("%s: the rate of step %d is %v, want %v", name, i, rate, run.Rates[i])
 				}
-				loss := errtest.Value(update(l, o.batch(i), i, rate))(t)
+				loss := testkit.Value(update(l, o.batch(i), i, rate))(t)
 				differ(loss.Value, run.Losses[i])
 			}
 			o.compare(t, name, l.Model, differ)
@@ -91,10 +90,10 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func(a, b float64)) {
 	t.Helper()
 	data := goldens.Text(t, filepath.Join(trajectory, name+".safetensors"))
-	f := errtest.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
+	f := testkit.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		for _, p := range m.Params() {
-			want := errtest.Value(f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...))(t)
+			want := testkit.Value(f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...))(t)
 			is := want.Float32s()
 			for i, v := range p.Tensor.Float32s() {
 				differ(float64(v), float64(is[i]))
@@ -124,7 +123,7 @@ func TestClippingIsTorch(t *testing.T) {
 	l := o.learner(t)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		b := o.batch(0)
-		errtest.None(t, l.Prepare(b))
+		testkit.None(t, l.Prepare(b))
 		_, grads := l.gradients(s, b.Prepared.([]part), nil)
 		norm := func() float64 {
 			square := 0.0
@@ -175,7 +174,7 @@ func TestResumes(t *testing.T) {
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
 			l.Optimizer.Close()
-			l.Optimizer = errtest.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
+			l.Optimizer = testkit.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
 			return l
 		}
 		steps, keep := int64(40), &shelf{folder: t.TempDir()}
@@ -187,7 +186,7 @@ func TestResumes(t *testing.T) {
 			return k
 		}
 		finish := func(l *Seq2Seq) (*train.Outcome, []byte) {
-			out := errtest.Value(train.Train(context.Background(), task(l)))(t)
+			out := testkit.Value(train.Train(context.Background(), task(l)))(t)
 			all := append(weights(t, l), history(out.Curve)...)
 			for _, file := range []string{"model.safetensors", "config.json"} {
 				all = append(all, goldens.Text(t, filepath.Join(out.Model, file))...)
@@ -195,14 +194,14 @@ func TestResumes(t *testing.T) {
 			return out, all
 		}
 		out, want := finish(begin())
-		valuetest.Is(t, out.Steps, steps, form, out.Curve.Stopped)
-		valuetest.Is(t, (out.Curve.Stopped == ""), steps == 40, form, out.Curve.Stopped)
+		testkit.Is(t, out.Steps, steps, form, out.Curve.Stopped)
+		testkit.Is(t, (out.Curve.Stopped == ""), steps == 40, form, out.Curve.Stopped)
 		if first, last := out.Curve.Points[0].Loss, out.Curve.Points[len(out.Curve.Points)-1].Loss; form == "" && last > first-0.3 {
 			t.Errorf("the loss went from %.3f to %.3f", first, last)
 		}
 		for _, kill := range []int64{27, 34} {
 			keep = &shelf{folder: t.TempDir()}
-			if err := errtest.Of(train.Train(context.Background(), task(killing{begin(), kill}))); !errors.Is(err, errKilled) {
+			if err := testkit.Err(train.Train(context.Background(), task(killing{begin(), kill}))); !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
 			if out, got := finish(begin()); out.From != 20 || !bytes.Equal(got, want) {

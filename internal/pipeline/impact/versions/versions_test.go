@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/git"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,29 +19,29 @@ func TestFiles(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	t.Chdir(t.TempDir())
-	filetest.Write(t, "pipelines.hcl", "# before\n")
-	filetest.Write(t, "more.hcl", "")
-	filetest.Write(t, "kept.txt", "kept")
-	filetest.Write(t, "data/a.csv", "a")
-	filetest.Write(t, "data/x/.h.csv", "h")
-	filetest.Write(t, "data/x/b.csv", "b")
+	testkit.Write(t, "pipelines.hcl", "# before\n")
+	testkit.Write(t, "more.hcl", "")
+	testkit.Write(t, "kept.txt", "kept")
+	testkit.Write(t, "data/a.csv", "a")
+	testkit.Write(t, "data/x/.h.csv", "h")
+	testkit.Write(t, "data/x/b.csv", "b")
 	for _, line := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b commit -q -m x"} {
 		if out, err := exec.CommandContext(t.Context(), "git", strings.Fields(line)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
 		}
 	}
-	filetest.Write(t, "pipelines.hcl", "# after\n")
-	filetest.Write(t, "new.hcl", "")
-	filetest.Write(t, "data.txt", "here")
-	filetest.Write(t, "redsi.lock", "{}")
-	filetest.Write(t, "data/c.csv", "here")
+	testkit.Write(t, "pipelines.hcl", "# after\n")
+	testkit.Write(t, "new.hcl", "")
+	testkit.Write(t, "data.txt", "here")
+	testkit.Write(t, "redsi.lock", "{}")
+	testkit.Write(t, "data/c.csv", "here")
 	id, err := git.Resolve(t.Context(), ".", "HEAD")
-	errtest.None(t, err)
+	testkit.None(t, err)
 	f, err := Open(t.Context(), ".", id, filepath.Join(".redsi", "modules"))
-	errtest.None(t, err)
+	testkit.None(t, err)
 	files, err := f.Pipeline("pipelines.hcl")
-	valuetest.That(t, err == nil && len(files) == 2 && string(files["pipelines.hcl"]) == "# before\n", files, err)
-	errtest.Says(t, errtest.Of(f.Pipeline("nowhere")), "has no pipeline nowhere")
+	testkit.That(t, err == nil && len(files) == 2 && string(files["pipelines.hcl"]) == "# before\n", files, err)
+	testkit.ErrSays(t, testkit.Err(f.Pipeline("nowhere")), "has no pipeline nowhere")
 	if b, err := f.ReadFile("redsi.lock"); err == nil {
 		t.Errorf("the lock file of today: %q", b)
 	}
@@ -60,5 +58,5 @@ func TestFiles(t *testing.T) {
 	if got, err := f.Listing("data", "**/*.csv"); err != nil || !slices.Equal(got, []string{"a.csv", "x/b.csv"}) {
 		t.Errorf("%q, %v", got, err)
 	}
-	valuetest.Deep(t, f.FromHere(), []string{"data.txt", "other.txt"})
+	testkit.Deep(t, f.FromHere(), []string{"data.txt", "other.txt"})
 }

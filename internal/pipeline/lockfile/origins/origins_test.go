@@ -3,7 +3,7 @@ package origins
 import (
 	"testing"
 
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // TestPublic: addresses with a secret, or that only this machine or network has, are not published.
@@ -12,7 +12,7 @@ func TestPublic(t *testing.T) {
 		"https://example.org/a": true, "http://127.0.0.1:8080/a": true, "http://example.org/a": false, "": false, "data/a": false,
 		"https://user:secret@example.org/a": false, "https://example.org/a?X-Amz-Signature=secret": false,
 	} {
-		valuetest.Is(t, public(address), want, address)
+		testkit.Is(t, public(address), want, address)
 	}
 }
 
@@ -25,6 +25,6 @@ func TestLost(t *testing.T) {
 		{Source{State: OK}, false}, {Source{State: Unpinned}, false}, {Source{State: Changed, InStore: true}, false},
 		{Source{State: Changed}, true}, {Source{State: Unreachable}, true}, {Source{State: Missing}, true},
 	} {
-		valuetest.Is(t, c.s.Lost(), c.want, c.s)
+		testkit.Is(t, c.s.Lost(), c.want, c.s)
 	}
 }

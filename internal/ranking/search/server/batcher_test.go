@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/ranking/search"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // fake answers each query with documents named after it, records the batches, and
@@ -104,7 +104,7 @@ func TestBatches(t *testing.T) {
 		for i, c := range others {
 			c.wants(t, string(rune('b'+i)), i+1)
 		}
-		valuetest.Is(t, fmt.Sprint(f.batches), "[[a] [b c d] [e]]", "batches")
+		testkit.Is(t, fmt.Sprint(f.batches), "[[a] [b c d] [e]]", "batches")
 	})
 }
 
@@ -127,7 +127,7 @@ func TestRoom(t *testing.T) {
 		a.wants(t, "a", 1)
 		c.wants(t, "c", 1)
 		e.wants(t, "e", 1)
-		valuetest.Is(t, fmt.Sprint(f.batches), "[[a] [c e]]", "batches")
+		testkit.Is(t, fmt.Sprint(f.batches), "[[a] [c e]]", "batches")
 	})
 }
 
@@ -142,7 +142,7 @@ func TestCancel(t *testing.T) {
 		c.cancel()
 		<-c.done
 		synctest.Wait()
-		valuetest.Is(t, f.cancelled, 1)
+		testkit.Is(t, f.cancelled, 1)
 		f.turns <- struct{}{}
 		d.wants(t, "d", 1)
 	})
@@ -161,7 +161,7 @@ func TestErrors(t *testing.T) {
 		<-a.done
 		<-c.done
 		<-closed
-		valuetest.That(t, errors.Is(a.err, f.err) && errors.Is(c.err, ErrClosed), "errors", a.err, "and", c.err)
+		testkit.That(t, errors.Is(a.err, f.err) && errors.Is(c.err, ErrClosed), "errors", a.err, "and", c.err)
 		if d := call(b, "d", 1); !errors.Is(d.err, ErrClosed) {
 			t.Errorf("after Close: %v", d.err)
 		}

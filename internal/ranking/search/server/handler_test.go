@@ -17,8 +17,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/ranking/search"
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/valuetest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 func handler(b *Batcher) *Handler {
@@ -48,14 +47,14 @@ func TestSearchJSON(t *testing.T) {
 		Results []search.Hit
 		Invalid *int
 	}
-	errtest.None(t, json.Unmarshal(w.Body.Bytes(), &got), w.Body)
+	testkit.None(t, json.Unmarshal(w.Body.Bytes(), &got), w.Body)
 	if w.Code != 200 || got.Query != "who sings “it”?" || got.TookMS == nil || got.Invalid == nil || len(got.Results) != 3 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	want := search.Hit{Rank: 1, Score: -1, Probability: 1, Title: "who sings “it”? <1>", Identifier: "<doc_1>", Document: "1", Text: "first & last"}
-	valuetest.Is(t, got.Results[0], want)
+	testkit.Is(t, got.Results[0], want)
 	for key, value := range map[string]string{"Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"} {
-		valuetest.Is(t, w.Header().Get(key), value, key)
+		testkit.Is(t, w.Header().Get(key), value, key)
 	}
 	if w := get(h, "/search?q=x"); strings.Count(w.Body.String(), `"rank"`) != 2 {
 		t.Errorf("without k: %s", w.Body)
@@ -140,16 +139,16 @@ func TestPage(t *testing.T) {
 	empty := get(h, "/").Body.String()
 	for _, want := range []string{`<label for="q">`, `autofocus`, `step.train.dsi[&#34;a/&lt;b&gt;&#34;]`, "109,739 documents",
 		`href="/?q=who%20%26%20why"`, "who &amp; why", "only identifiers of the collection"} {
-		valuetest.Says(t, empty, want)
+		testkit.Says(t, empty, want)
 	}
 	w := get(h, "/?q="+url.QueryEscape(`"><script>alert(1)</script>`)+"&k=4")
 	page := w.Body.String()
-	valuetest.That(t, !strings.Contains(page, "<script") && w.Code == 200, w.Code, "a query got into the page", page)
+	testkit.That(t, !strings.Contains(page, "<script") && w.Code == 200, w.Code, "a query got into the page", page)
 	if n := strings.Count(page, "<h3>"); n != 4 || !strings.Contains(page, "<ol>") || !strings.Contains(page, `value="4"`) {
 		t.Errorf("%d documents, want 4 in an ordered list: %s", n, page)
 	}
 	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt; &lt;1&gt;</h3>", "first &amp; last", "100.0 %", "-1.000", "4 documents", " ms"} {
-		valuetest.Says(t, page, want)
+		testkit.Says(t, page, want)
 	}
 	for _, no := range []string{"http://", "https://", "src=", "@import", "url("} {
 		if strings.Contains(page, no) {
@@ -157,11 +156,11 @@ func TestPage(t *testing.T) {
 		}
 	}
 	csp := w.Header().Get("Content-Security-Policy")
-	valuetest.Says(t, csp, "default-src 'none'", "sha256-")
+	testkit.Says(t, csp, "default-src 'none'", "sha256-")
 	if w := get(h, "/?q="); w.Code != 400 || !strings.Contains(w.Body.String(), `role="alert">q: the query is empty`) {
 		t.Errorf("an empty query: %d %s", w.Code, w.Body)
 	}
-	valuetest.Says(t, get(served(t, &none{}), "/?q=x").Body.String(), "names no document")
+	testkit.Says(t, get(served(t, &none{}), "/?q=x").Body.String(), "names no document")
 }
 
 // none finds nothing.
@@ -175,7 +174,7 @@ func (*none) Search(_ context.Context, queries []string, _ int) ([]search.Answer
 func TestServe(t *testing.T) {
 	f := &fake{turns: make(chan struct{})}
 	b := NewBatcher(f, Limits{8, 8, time.Hour})
-	l := errtest.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := testkit.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, l, handler(b)) }()
@@ -200,7 +199,7 @@ func TestServe(t *testing.T) {
 	if g := <-answered; g.err != nil || g.status != 200 || !strings.Contains(g.body, `"query":"a"`) {
 		t.Errorf("the last answer: %+v", g)
 	}
-	errtest.None(t, <-ended, "Serve")
+	testkit.None(t, <-ended, "Serve")
 	b.Close()
-	errtest.Some(t, errtest.Of(http.Get("http://"+l.Addr().String()+"/healthz")), "it still answers")
+	testkit.Some(t, testkit.Err(http.Get("http://"+l.Addr().String()+"/healthz")), "it still answers")
 }

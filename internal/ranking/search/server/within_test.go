@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/ranking/search"
-	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/testkit"
 )
 
 // slow takes a time for each query.
@@ -31,7 +31,7 @@ func (s *slow) Search(_ context.Context, queries []string, _ int) ([]search.Answ
 func TestWithin(t *testing.T) {
 	for _, slower := range []time.Duration{1, 3} {
 		batched(t, &slow{cost: 30 * time.Millisecond}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, s *slow, b *Batcher) {
-			errtest.None(t, errtest.Of(b.Search(t.Context(), "warm", 1)))
+			testkit.None(t, testkit.Err(b.Search(t.Context(), "warm", 1)))
 			s.cost *= slower
 			began := time.Now()
 			var mu sync.Mutex
@@ -109,7 +109,7 @@ func TestTogether(t *testing.T) {
 // it cost what a single query once did.
 func TestSlower(t *testing.T) {
 	batched(t, &slow{cost: 30 * time.Millisecond}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, s *slow, b *Batcher) {
-		errtest.None(t, errtest.Of(b.Search(t.Context(), "warm", 1)))
+		testkit.None(t, testkit.Err(b.Search(t.Context(), "warm", 1)))
 		callers := []*caller{call(b, "at work", 1)}
 		synctest.Wait()
 		s.cost *= 3
@@ -130,7 +130,7 @@ func TestSlower(t *testing.T) {
 func TestSlowModel(t *testing.T) {
 	batched(t, &slow{cost: 5 * time.Second}, Limits{32, 256, 2 * time.Second}, func(t *testing.T, _ *slow, b *Batcher) {
 		for range 2 {
-			errtest.None(t, errtest.Of(b.Search(t.Context(), "q", 1)))
+			testkit.None(t, testkit.Err(b.Search(t.Context(), "q", 1)))
 		}
 		go b.Search(t.Context(), "first", 1)
 		synctest.Wait()

@@ -1,4 +1,4 @@
-package valuetest
+package testkit
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func Deep[T any](t testing.TB, got, want T, about ...any) {
 
 // Of is Is for a call that also returns an error, which must be nil:
 //
-//	valuetest.Of(t, want)(call())
+//	testkit.Of(t, want)(call())
 func Of[T comparable](t testing.TB, want T, about ...any) func(got T, err error) {
 	return func(got T, err error) {
 		t.Helper()

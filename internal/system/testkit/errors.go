@@ -1,4 +1,5 @@
-package errtest
+// Package testkit judges the errors and values that a test meets, and writes and reads its files. It is only for tests.
+package testkit
 
 import (
 	"errors"
@@ -14,10 +15,10 @@ func None(t testing.TB, err error, about ...any) {
 	}
 }
 
-// Of returns the error of a call that also returns a value.
-func Of[T any](_ T, err error) error { return err }
+// Err returns the error of a call that also returns a value.
+func Err[T any](_ T, err error) error { return err }
 
-// Value returns the value of a call whose error ends the test: errtest.Value(os.Open(path))(t).
+// Value returns the value of a call whose error ends the test: testkit.Value(os.Open(path))(t).
 func Value[T any](value T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -26,8 +27,8 @@ func Value[T any](value T, err error) func(t testing.TB) T {
 	}
 }
 
-// Says fails a test whose error lacks one of the texts; no error lacks all of them.
-func Says(t testing.TB, err error, texts ...string) {
+// ErrSays fails a test whose error lacks one of the texts; no error lacks all of them.
+func ErrSays(t testing.TB, err error, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if err == nil || !strings.Contains(err.Error(), text) {
@@ -36,8 +37,8 @@ func Says(t testing.TB, err error, texts ...string) {
 	}
 }
 
-// Is fails a test whose error is not the target, by errors.Is; about names the case.
-func Is(t testing.TB, err, target error, about ...any) {
+// ErrIs fails a test whose error is not the target, by errors.Is; about names the case.
+func ErrIs(t testing.TB, err, target error, about ...any) {
 	t.Helper()
 	if !errors.Is(err, target) {
 		t.Error(append(about, "the error is", err, "and must be", target)...)

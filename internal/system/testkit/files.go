@@ -1,4 +1,4 @@
-package filetest
+package testkit
 
 import (
 	"errors"

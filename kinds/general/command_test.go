@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -160,7 +161,8 @@ func TestUnkeyed(t *testing.T) {
 		{commandConfig{Argv: []string{"Rscript"}, programConfig: programConfig{Environment: &environmentUse{Kind: "image"}}}, nil},
 	} {
 		x.is.ProgramLibraries = true
-		testkit.Deep(t, x.is.unkeyed(), x.want, x.is.Argv, x.is.Script)
+		got := x.is.unkeyed()
+		testkit.That(t, slices.Equal(got, x.want), x.is.Argv, x.is.Script, got, "want", x.want)
 		x.is.ProgramLibraries = false
 		if got := x.is.unkeyed(); got != nil {
 			t.Errorf("%q without packages: %q", x.is.Argv, got)

@@ -2,6 +2,7 @@ package docid
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,8 @@ func TestKeywords(t *testing.T) {
 	}
 	testkit.Deep(t, docs[2], []string{"the", "king", "s", "hill"}, "words")
 	for i, want := range [][]string{{"sea", "deep", "of", "kings", "the"}, {"hill", "the"}, {"king", "s", "hill", "the"}, {}} {
-		testkit.Deep(t, k.Of(docs[i], 5), want, "document", i)
+		got := k.Of(docs[i], 5)
+		testkit.That(t, slices.Equal(got, want), "document", i, got, "want", want)
 	}
 	testkit.Deep(t, k.Of(docs[0], 1), []string{"sea"})
 	// sea twice among 7 words, in 1 of 4 documents of 13/4 words; the twice, in 3

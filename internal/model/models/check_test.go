@@ -125,7 +125,7 @@ func TestEveryTensorIsAccountedFor(t *testing.T) {
 		testkit.That(t, err == nil && failed == nil, name, err, failed)
 		for _, unused := range [][]string{checked.Unused, loaded} {
 			added := slices.DeleteFunc(slices.Clone(unused), func(of string) bool { return slices.Contains(before, of) })
-			testkit.Deep(t, added, c.unused, name, unused)
+			testkit.That(t, slices.Equal(added, c.unused), name, unused, "want", c.unused)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -16,13 +17,16 @@ func Is[T comparable](t testing.TB, got, want T, about ...any) {
 	}
 }
 
-// Deep is Is for lists, maps and structures, with all that they hold.
+// Deep is Is for lists, maps and structures, with all that they hold; as for reflect.DeepEqual, a nil list is not an empty one.
 func Deep[T any](t testing.TB, got, want T, about ...any) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, everyField); d != "" {
 		t.Error(append(about, "(-want +got)\n"+d)...)
 	}
 }
+
+// everyField lets unexported fields be compared, too.
+var everyField = cmp.Exporter(func(reflect.Type) bool { return true })
 
 // Of is Is for a call that also returns an error, which must be nil:
 //

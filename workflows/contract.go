@@ -363,8 +363,7 @@ type StepInput struct {
 	RunID     string           `json:"run_id"`
 	Resources *step.Resources  `json:"resources,omitempty"`
 
-	// Failed are attempts of the step and of its unfinished parts, by their keys: see Outcome. The name is new, as in
-	// "failed" other versions of redsi have a number.
+	// Failed are attempts of the step and of its unfinished parts, by their keys: see Outcome.
 	Failed map[artifacts.Digest]int32 `json:"tries,omitempty"`
 }
 

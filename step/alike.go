@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -34,9 +35,7 @@ type Margin struct {
 }
 
 // Allows returns how far x and y may be apart.
-func (m Margin) Allows(x, y float64) float64 { return max(m.Abs, m.Rel*max(abs(x), abs(y))) }
-
-func abs(x float64) float64 { return max(x, -x) }
+func (m Margin) Allows(x, y float64) float64 { return max(m.Abs, m.Rel*max(math.Abs(x), math.Abs(y))) }
 
 // Numbers is for JSON and JSON lines, plain or compressed: the same shape, equal texts and integers, other
 // numbers within the margin. The output's Fields say which numbers are integers, or else the way in which
@@ -105,9 +104,7 @@ func (m Margin) String() string {
 	return "equal"
 }
 
-func (n Numbers) String() string {
-	return "numbers " + n.Margin.String() + fieldsText(n.Fields)
-}
+func (n Numbers) String() string { return "numbers " + n.Margin.String() + fieldsText(n.Fields) }
 
 // fieldsText lists margins with their fields.
 func fieldsText(fields map[string]Margin) string {
@@ -117,13 +114,10 @@ func fieldsText(fields map[string]Margin) string {
 		by[fields[f]] = append(by[fields[f]], f)
 	}
 	for m, fs := range by {
-		list = append(list, strings.Join(fs, ", ")+" "+m.String())
+		list = append(list, "; "+strings.Join(fs, ", ")+" "+m.String())
 	}
 	slices.Sort(list)
-	if len(list) == 0 {
-		return ""
-	}
-	return "; " + strings.Join(list, "; ")
+	return strings.Join(list, "")
 }
 
 func (t Texts) String() string { return "words, and numbers " + t.Margin.String() }

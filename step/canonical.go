@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Canonical writes a configuration tree in the one form that is hashed: objects with sorted keys, no white
@@ -154,7 +156,7 @@ func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]an
 			continue
 		}
 		if values, ok := e.(map[string]any); ok && forKey && a.Names {
-			e = namesOf(values)
+			e = lists.Map(sortedKeys(values), func(name string) any { return name })
 		}
 		if forKey && a.Was != "" {
 			m[a.Was] = e
@@ -163,14 +165,6 @@ func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]an
 		}
 	}
 	return m
-}
-
-func namesOf(m map[string]any) []any {
-	var names []any
-	for _, k := range sortedKeys(m) {
-		names = append(names, k)
-	}
-	return names
 }
 
 func noElements(v reflect.Value) bool {
@@ -193,12 +187,7 @@ func encodeValue(v, def reflect.Value, t Type, forKey bool) any {
 		}
 		return nil
 	case InputMany:
-		ins := v.Interface().(Inputs)
-		list := make([]any, len(ins))
-		for i, in := range ins {
-			list[i] = in
-		}
-		return list
+		return lists.Map(v.Interface().(Inputs), func(in Input) any { return in })
 	case String:
 		return v.String()
 	case Bool:

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Check is a condition on a result, which must hold before anything reads the result: on a number that
@@ -66,10 +67,6 @@ func Remembered(open Opener) Opener {
 // mostChecked bounds an output that a check reads.
 const mostChecked = 16 << 20
 
-func (c Check) sentence(problem string) string {
-	return fmt.Sprintf("check %q fails: %s (%s)", c.Name, problem, c.At)
-}
-
 // problem returns why the check fails; "" if it holds.
 func (c Check) problem(ctx context.Context, r *artifacts.Result, open Opener) (string, error) {
 	name := cmp.Or(c.Counts, c.Field)
@@ -104,10 +101,7 @@ func quotedList(names []string) string {
 	if len(names) == 0 {
 		return "nothing"
 	}
-	for i, n := range names {
-		names[i] = strconv.Quote(n)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(names, strconv.Quote), ", ")
 }
 
 func readAll(ctx context.Context, open Opener, d artifacts.Digest) ([]byte, error) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Problem is one mistake in a configuration, at an attribute path such as "rows[2].cells".
@@ -28,11 +30,7 @@ func (p Problem) Error() string {
 type Problems []Problem
 
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.Error()
-	}
-	return strings.Join(lines, "; ")
+	return strings.Join(lists.Map(ps, Problem.Error), "; ")
 }
 
 // Err returns the problems as an error; nil if there are none.
@@ -102,7 +100,7 @@ func (a *Attr) checkValue(val any, path string) (ps Problems) {
 		return ps
 	}
 	if s, ok := toString(val); ok && len(a.Enum) > 0 && !slices.Contains(a.Enum, s) {
-		return Problems{{path, fmt.Sprintf("%q is not one of %s", s, quotedList(slices.Clone(a.Enum)))}}
+		return Problems{{path, fmt.Sprintf("%q is not one of %s", s, quotedList(a.Enum))}}
 	}
 	if n, ok := toFloat(val); ok && !a.Range.has(n) {
 		return Problems{{path, fmt.Sprintf("want %s, got %s", a.Range, describe(val))}}

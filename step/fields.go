@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Any is the shape of JSON of which nothing is declared.
@@ -37,8 +39,7 @@ type JSONFields interface{ JSONFields() *Fields }
 // `unit:"percent"`, which holds for all numbers below them that have no tag. Interfaces, and types with a
 // MarshalJSON of their own, are Any.
 func FieldsOf[T any]() *Fields {
-	f := fieldsOf(reflect.TypeFor[T](), "", nil)
-	return &f
+	return new(fieldsOf(reflect.TypeFor[T](), "", nil))
 }
 
 var (
@@ -69,11 +70,9 @@ func fieldsOf(t reflect.Type, unit string, within []reflect.Type) Fields {
 	case k == reflect.Float32, k == reflect.Float64:
 		return Fields{Type: Float, Unit: unit}
 	case k == reflect.Slice, k == reflect.Array:
-		e := fieldsOf(t.Elem(), unit, within)
-		return Fields{Type: List, Elem: &e}
+		return Fields{Type: List, Elem: new(fieldsOf(t.Elem(), unit, within))}
 	case k == reflect.Map:
-		e := fieldsOf(t.Elem(), unit, within)
-		return Fields{Type: Map, Elem: &e}
+		return Fields{Type: Map, Elem: new(fieldsOf(t.Elem(), unit, within))}
 	case k == reflect.Struct:
 		return Fields{Type: Object, Object: members(t, unit, within)}
 	}
@@ -97,8 +96,7 @@ func members(t reflect.Type, unit string, within []reflect.Type) (list []Field) 
 			list = append(list, of.Object...)
 			continue
 		}
-		name = cmp.Or(name, f.Name)
-		list = append(list, Field{name, of})
+		list = append(list, Field{cmp.Or(name, f.Name), of})
 	}
 	return list
 }
@@ -119,10 +117,7 @@ func (e *NoFieldError) Error() string {
 	}
 	switch e.Is {
 	case "", Object:
-		names := "nothing"
-		if len(e.Names) > 0 {
-			names = strings.Join(e.Names, ", ")
-		}
+		names := cmp.Or(strings.Join(e.Names, ", "), "nothing")
 		return fmt.Sprintf("there is no field %q: beside %q there is %s", e.Path, e.Name, names)
 	case List:
 		return fmt.Sprintf("there is no field %q: %s is a list, and %q is not the number of an element", e.Path, where, e.Name)
@@ -149,7 +144,7 @@ func (f *Fields) At(path string) (*Fields, error) {
 		}
 		i := slices.IndexFunc(at.Object, func(m Field) bool { return m.Name == w.Name })
 		if i < 0 {
-			return nil, w.Lost(at.Type, at.names())
+			return nil, w.Lost(at.Type, lists.Map(at.Object, func(m Field) string { return m.Name }))
 		}
 		at = &at.Object[i].Fields
 	}
@@ -164,10 +159,7 @@ func (f *Fields) With(path string, names ...string) *Fields {
 		panic(fmt.Sprintf("step: no map at %q: %v", path, err))
 	}
 	of := *at.Elem
-	*at = Fields{Type: Object}
-	for _, name := range names {
-		at.Object = append(at.Object, Field{name, of.clone()})
-	}
+	*at = Fields{Type: Object, Object: lists.Map(names, func(name string) Field { return Field{name, of.clone()} })}
 	return f
 }
 
@@ -178,18 +170,9 @@ func (f Fields) clone() Fields {
 		f.Object[i].Fields = f.Object[i].clone()
 	}
 	if f.Elem != nil {
-		elem := f.Elem.clone()
-		f.Elem = &elem
+		f.Elem = new(f.Elem.clone())
 	}
 	return f
-}
-
-func (f *Fields) names() []string {
-	var list []string
-	for _, m := range f.Object {
-		list = append(list, m.Name)
-	}
-	return list
 }
 
 // All yields the declarations that are neither object, list nor map, by patterns such as "points[].step" and

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Ref names an output of another step, or a file or folder of it: the only edge between steps.
@@ -89,10 +90,7 @@ func noFile(r Ref, f artifacts.File) error {
 // holds names a few files, for an error.
 func holds(files []artifacts.File) string {
 	const most = 5
-	var names []string
-	for _, f := range files[:min(most, len(files))] {
-		names = append(names, f.Name)
-	}
+	names := lists.Map(files[:min(most, len(files))], func(f artifacts.File) string { return f.Name })
 	switch {
 	case len(files) == 0:
 		return ": it is empty"

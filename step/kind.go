@@ -219,8 +219,7 @@ func DefinePart[C any](k Kind[C]) Part[C] {
 
 // Task returns a part of the work, for Split.
 func (p Part[C]) Task(c C) (Task, error) {
-	v := reflect.ValueOf(c)
-	return encodeTask(p.Name, encodeObject(v, reflect.Value{}, p.Attrs, false))
+	return encodeTask(p.Name, encodeObject(reflect.ValueOf(c), reflect.Value{}, p.Attrs, false))
 }
 
 // OwnFolder is where a staged folder has files that a run would not find there.

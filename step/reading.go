@@ -18,14 +18,12 @@ func (x *IO) Open(in Input) (io.ReadCloser, error) {
 	if in.Artifact.Files != nil {
 		return nil, Permanent(fmt.Errorf("kind %s reads a tree of %d files as one file", x.spec.Name, len(in.Artifact.Files)))
 	}
-	return x.read(in.Artifact.Digest)
+	return x.OpenFile(artifacts.File{Digest: in.Artifact.Digest})
 }
 
 // OpenFile reads one file of a tree.
-func (x *IO) OpenFile(f artifacts.File) (io.ReadCloser, error) { return x.read(f.Digest) }
-
-func (x *IO) read(d artifacts.Digest) (io.ReadCloser, error) {
-	r, err := x.host.Open(x.ctx, d)
+func (x *IO) OpenFile(f artifacts.File) (io.ReadCloser, error) {
+	r, err := x.host.Open(x.ctx, f.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -52,21 +50,14 @@ func (x *IO) Path(d artifacts.Digest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s, err := os.Stat(path); err == nil && x.first(d) {
-		x.moved(s.Size(), 0)
-	}
-	return path, nil
-}
-
-// first reports whether d is asked for by path for the first time: its bytes count once.
-func (x *IO) first(d artifacts.Digest) bool {
+	s, err := os.Stat(path)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.given[d] {
-		return false
+	if err == nil && !x.given[d] { // its bytes count once
+		x.given[d] = true
+		x.used.Read += s.Size()
 	}
-	x.given[d] = true
-	return true
+	return path, nil
 }
 
 // Has reports whether a store has a blob.
@@ -87,29 +78,18 @@ type source struct {
 func (s *source) Read(b []byte) (int, error) {
 	n, err := s.r.Read(b)
 	s.n += int64(n)
-	if err != nil {
-		s.saw(err)
-	}
-	return n, err
-}
-
-// saw keeps a failure of the store, which the step's own error, such as "not valid JSON", must not hide.
-func (s *source) saw(err error) {
-	s.end = true
-	if !errors.Is(err, io.EOF) {
+	s.end = s.end || err != nil
+	if err != nil && !errors.Is(err, io.EOF) { // the step's own error, such as "not valid JSON", must not hide it
 		s.x.mu.Lock()
 		s.x.failed = err
 		s.x.mu.Unlock()
 	}
+	return n, err
 }
 
 func (s *source) Close() error {
 	if !s.end {
-		n, err := io.Copy(io.Discard, s.r)
-		s.n += n
-		if err != nil {
-			s.saw(err)
-		}
+		_, _ = io.Copy(io.Discard, s) // Read keeps the error
 	}
 	s.x.moved(s.n, 0)
 	s.n = 0

@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,11 +48,7 @@ func (t Type) HasInput() bool {
 	case List, Map:
 		return t.Elem.HasInput()
 	case Object:
-		for _, a := range t.Attrs {
-			if a.Type.HasInput() {
-				return true
-			}
-		}
+		return slices.ContainsFunc(t.Attrs, func(a Attr) bool { return a.Type.HasInput() })
 	}
 	return false
 }
@@ -163,12 +160,10 @@ func typeOf(t reflect.Type) Type {
 	case reflect.Pointer:
 		return typeOf(t.Elem())
 	case reflect.Slice:
-		e := typeOf(t.Elem())
-		return Type{Kind: List, Elem: &e}
+		return Type{Kind: List, Elem: new(typeOf(t.Elem()))}
 	case reflect.Map:
 		if t.Key().Kind() == reflect.String {
-			e := typeOf(t.Elem())
-			return Type{Kind: Map, Elem: &e}
+			return Type{Kind: Map, Elem: new(typeOf(t.Elem()))}
 		}
 	case reflect.Struct:
 		return Type{Kind: Object, Attrs: schemaOf(t)}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // ofTree calls a function of a kind with a completed tree; zero where the kind does not have it.
@@ -101,15 +102,8 @@ func (s *Spec) WithCode(tree map[string]any, files CodeFiles) error {
 	if err != nil {
 		return err
 	}
-	var filled []Attr
-	for _, a := range s.Attrs {
-		if tree[a.Name] == nil && !a.Type.HasInput() {
-			filled = append(filled, a)
-		}
-	}
-	for name, value := range encodeObject(reflect.ValueOf(c), s.defaults, filled, false) {
-		tree[name] = value
-	}
+	filled := lists.Filter(s.Attrs, func(a Attr) bool { return tree[a.Name] == nil && !a.Type.HasInput() })
+	maps.Copy(tree, encodeObject(reflect.ValueOf(c), s.defaults, filled, false))
 	return nil
 }
 
@@ -191,14 +185,10 @@ func (s *Spec) Unkeyed(t Task) []string {
 }
 
 // Reads names the fields of JSON inputs that a completed tree's task will read.
-func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
-	return ofTree(s, s.Kind.Reads, tree)
-}
+func (s *Spec) Reads(tree map[string]any) ([]Read, error) { return ofTree(s, s.Kind.Reads, tree) }
 
 // Cells names the numbers and texts that a completed tree's task leaves; nil for kinds without Cells.
-func (s *Spec) Cells(tree map[string]any) ([]string, error) {
-	return ofTree(s, s.Kind.Cells, tree)
-}
+func (s *Spec) Cells(tree map[string]any) ([]string, error) { return ofTree(s, s.Kind.Cells, tree) }
 
 // CellNames lists the cells of other blocks that a completed tree names.
 func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
@@ -251,9 +241,7 @@ func (s *Spec) SecondFor() string {
 }
 
 // DeviceOf returns where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds without Device.
-func (s *Spec) DeviceOf(tree map[string]any) (string, error) {
-	return ofTree(s, s.Kind.Device, tree)
-}
+func (s *Spec) DeviceOf(tree map[string]any) (string, error) { return ofTree(s, s.Kind.Device, tree) }
 
 // Fingerprint returns a text that is equal in two programs with the same version and attributes of a kind.
 func (s *Spec) Fingerprint() string {

@@ -33,14 +33,15 @@ type Task struct {
 func (t Task) Problems(ctx context.Context, r *artifacts.Result, open Opener) (stops, warnings []string, err error) {
 	for _, c := range t.Checks {
 		problem, err := c.problem(ctx, r, open)
+		says := fmt.Sprintf("check %q fails: %s (%s)", c.Name, problem, c.At)
 		switch {
 		case err != nil:
 			return nil, nil, fmt.Errorf("check %q: %w", c.Name, err)
 		case problem == "":
 		case c.Warning:
-			warnings = append(warnings, c.sentence(problem))
+			warnings = append(warnings, says)
 		default:
-			stops = append(stops, c.sentence(problem))
+			stops = append(stops, says)
 		}
 	}
 	return stops, warnings, nil

@@ -126,21 +126,14 @@ func (s *sink) Close() error {
 	return s.err
 }
 
-func (s *sink) abort(err error) {
-	s.w.CloseWithError(err)
-	<-s.done
-	s.x.mu.Lock()
-	delete(s.x.open, s)
-	s.x.mu.Unlock()
-}
-
 // abort stops the outputs that are still open, and returns their names.
 func (x *IO) abort(err error) (left []string) {
 	x.mu.Lock()
 	open := slices.Collect(maps.Keys(x.open))
 	x.mu.Unlock()
 	for _, s := range open {
-		s.abort(err)
+		s.w.CloseWithError(err)
+		<-s.done
 		left = append(left, s.output)
 	}
 	return left

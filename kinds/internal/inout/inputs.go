@@ -186,9 +186,7 @@ func ofDocuments(x *step.IO, in step.Input, text func(*dedup.Document) string) (
 }
 
 // ReadVectors reads all rows of embeddings.
-func ReadVectors(x *step.IO, in step.Input) (npy.Matrix, error) {
-	return Read(x, in, "", npy.Read)
-}
+func ReadVectors(x *step.IO, in step.Input) (npy.Matrix, error) { return Read(x, in, "", npy.Read) }
 
 // ReadIDs reads a collection's identifiers.
 func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) { return Read(x, in, "", docid.Read) }

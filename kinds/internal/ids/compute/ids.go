@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,12 +19,11 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-func runNaiveIDs(_ context.Context, x *step.IO, c ids.NaiveIDsConfig) error {
-	names, tok, err := namesAndTokenizer(x, c.Documents, c.Tokenizer, "tokenizer")
+func runNaiveIDs(_ context.Context, x *step.IO, c ids.NaiveIDsConfig, tok *subword.Subword) error {
+	names, err := inout.DocumentNames(x, c.Documents)
 	if err != nil {
 		return err
 	}
-	defer tok.Close()
 	budget := uint64(c.Budget)
 	if c.Times != 0 {
 		budget = uint64(math.Ceil(c.Times * float64(len(names))))
@@ -35,16 +35,15 @@ func runNaiveIDs(_ context.Context, x *step.IO, c ids.NaiveIDsConfig) error {
 	return inout.WriteIDs(x, set)
 }
 
-func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig) error {
+func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig, tok *subword.Subword) error {
 	vectors, err := inout.ReadVectors(x, c.Embeddings)
 	if err != nil {
 		return err
 	}
-	names, tok, err := namesAndTokenizer(x, c.Documents, c.Tokenizer, "tokenizer")
+	names, err := inout.DocumentNames(x, c.Documents)
 	if err != nil {
 		return err
 	}
-	defer tok.Close()
 	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed), SameSeed: c.NodeSeeds == "same",
 		Single: c.Precision == "float32", Starts: c.Starts, MaxIterations: c.Iterations, Tolerance: c.Tolerance,
 		Progress: func(n, of int) { x.Report(step.Progress{Done: int64(n), Total: int64(of), Unit: "documents"}) }}
@@ -64,31 +63,15 @@ func writeIDs(x *step.IO, set *docid.Set, output string, report any) error {
 	return errors.Join(inout.WriteJSON(x, output, report), inout.WriteIDs(x, set))
 }
 
-// namesAndTokenizer reads the documents' names and opens the model's tokenizer, the caller's to close.
-func namesAndTokenizer(x *step.IO, documents step.Input, tokenizer step.Inputs, attribute string) ([]string, *subword.Subword, error) {
-	names, err := inout.DocumentNames(x, documents)
-	if err != nil {
-		return nil, nil, err
-	}
-	tok, err := openTokenizer(x, tokenizer, attribute)
-	return names, tok, err
-}
-
-// openTokenizer opens the model's tokenizer that an attribute names, the caller's to close.
-func openTokenizer(x *step.IO, tokenizer step.Inputs, attribute string) (*subword.Subword, error) {
-	return inout.OpenTokenizer(x, tokenizer, attribute, subword.LoadSubword)
-}
-
-func runResidualIDs(ctx context.Context, x *step.IO, c ids.ResidualIDsConfig) error {
+func runResidualIDs(ctx context.Context, x *step.IO, c ids.ResidualIDsConfig, tok *subword.Subword) error {
 	vectors, err := inout.ReadVectors(x, c.Embeddings)
 	if err != nil {
 		return err
 	}
-	names, tok, err := namesAndTokenizer(x, c.Documents, c.T5, "t5_tokenizer")
+	names, err := inout.DocumentNames(x, c.Documents)
 	if err != nil {
 		return err
 	}
-	defer tok.Close()
 	o := docid.ResidualOptions{Levels: c.Levels, Codes: c.Codes, FirstToken: int32(c.FirstToken), EOS: tok.End(), Seed: uint32(c.Seed),
 		Progress: func(n int) { x.Report(step.Progress{Done: int64(n), Total: int64(c.Levels), Unit: "levels"}) }}
 	set, quantization, err := docid.Residual(ctx, names, vectors, o)
@@ -99,12 +82,11 @@ func runResidualIDs(ctx context.Context, x *step.IO, c ids.ResidualIDsConfig) er
 	return writeIDs(x, set, "quantization", quantization)
 }
 
-func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) error {
-	names, tok, err := namesAndTokenizer(x, c.Documents, c.Tokenizer, "tokenizer")
+func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig, tok *subword.Subword) error {
+	names, err := inout.DocumentNames(x, c.Documents)
 	if err != nil {
 		return err
 	}
-	defer tok.Close()
 	weights := &docid.Keywords{K1: c.K1, B: c.B}
 	vocabulary := 0
 	if err := eachWords(ctx, x, c.Corpus, len(names), func(_ int, words []string) { vocabulary = weights.Add(words) }); err != nil {
@@ -145,15 +127,10 @@ func eachWords(ctx context.Context, x *step.IO, in step.Input, n int, yield func
 	return err
 }
 
-func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
-	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
-	if err != nil {
-		return err
-	}
-	defer tok.Close()
+func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig, tok *subword.Subword) error {
 	var names, keys, titles []string
 	var report ids.TitlesReport
-	err = inout.EachRow(x, c.Documents, "", func(d *dedup.Document) error {
+	err := inout.EachRow(x, c.Documents, "", func(d *dedup.Document) error {
 		title := d.Title
 		if docid.Spells(tok, title) {
 			report.Titled++
@@ -218,7 +195,7 @@ func untitled(ctx context.Context, x *step.IO, c ids.TitleIDsConfig, tok *subwor
 	return fromText, err
 }
 
-func runImportIDs(ctx context.Context, x *step.IO, c ids.ImportIDsConfig) error {
+func runImportIDs(ctx context.Context, x *step.IO, c ids.ImportIDsConfig, tok *subword.Subword) error {
 	var numbers, names []string
 	err := inout.EachRow(x, c.Documents, "", func(d *dedup.Document) error {
 		number := strconv.Itoa(int(d.Doc))
@@ -232,16 +209,7 @@ func runImportIDs(ctx context.Context, x *step.IO, c ids.ImportIDsConfig) error 
 	if err != nil {
 		return err
 	}
-	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
-	if err != nil {
-		return err
-	}
-	defer tok.Close()
-	vocabulary := c.Vocabulary
-	if vocabulary == 0 {
-		vocabulary = tok.VocabSize()
-	}
-	f, err := docid.NewImported(docid.Kind(c.Type), numbers, names, tok, vocabulary)
+	f, err := docid.NewImported(docid.Kind(c.Type), numbers, names, tok, cmp.Or(c.Vocabulary, tok.VocabSize()))
 	if err != nil {
 		return step.Permanent(err)
 	}
@@ -289,12 +257,7 @@ func foreignID(r inout.Record) (docid.Foreign, error) {
 	return id, nil
 }
 
-func runTokens(_ context.Context, x *step.IO, c ids.TokensConfig) error {
-	tok, err := openTokenizer(x, c.Tokenizer, "tokenizer")
-	if err != nil {
-		return err
-	}
-	defer tok.Close()
+func runTokens(_ context.Context, x *step.IO, c ids.TokensConfig, tok *subword.Subword) error {
 	examples := []ids.TokensExample{}
 	for _, text := range c.Texts {
 		examples = append(examples, ids.TokensExample{Text: text, Pieces: tok.Tokens(text), Tokens: tok.Encode(text)})

@@ -113,21 +113,6 @@ func readAll(ctx context.Context, open Opener, d artifacts.Digest) ([]byte, erro
 	return b, errors.Join(err, rc.Close())
 }
 
-// readChecked reads an output; why says that a check cannot judge it.
-func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (doc any, why string, err error) {
-	if a.Size > mostChecked {
-		return nil, fmt.Sprintf("the output has %d bytes; a check reads at most %d", a.Size, mostChecked), nil
-	}
-	b, err := readAll(ctx, open, a.Digest)
-	if err != nil {
-		return nil, "", err
-	}
-	if doc, err = decodeJSON(b); err != nil {
-		return nil, fmt.Sprintf("the output is not JSON: %v", err), nil
-	}
-	return doc, "", nil
-}
-
 // numberAt follows a path to a number, or says why there is none.
 func numberAt(doc any, path string) (float64, string) {
 	at, err := doc, error(nil)
@@ -189,10 +174,16 @@ func (t Term) number(ctx context.Context, open Opener) (v float64, why string, e
 		return 0, t.None, nil
 	case t.In == nil:
 		return t.Number, "", nil
+	case t.In.Size > mostChecked:
+		return 0, fmt.Sprintf("the output has %d bytes; a check reads at most %d", t.In.Size, mostChecked), nil
 	}
-	doc, why, err := readChecked(ctx, *t.In, open)
-	if why != "" || err != nil {
-		return 0, why, err
+	b, err := readAll(ctx, open, t.In.Digest)
+	if err != nil {
+		return 0, "", err
+	}
+	doc, err := decodeJSON(b)
+	if err != nil {
+		return 0, fmt.Sprintf("the output is not JSON: %v", err), nil
 	}
 	if v, why = numberAt(doc, t.Path); why != "" {
 		why = t.Path + ": " + why

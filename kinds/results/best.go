@@ -198,8 +198,12 @@ sample standard deviation are then over seeds.`,
   ]
 }`,
 	Outputs: []step.Output{{Name: "report", Type: "effects", Help: "mean, std and n of each group and of all together, as JSON", Fields: step.FieldsOf[effectsReport]()}},
-	Reads:   effectsConfig.reads,
-	Run:     runEffects,
+	Reads: func(c effectsConfig) []step.Read {
+		return lists.Map(c.Runs, func(r effectsRun) step.Read {
+			return step.Read{Attr: "field", Input: r.Report, Path: c.Field, Check: numberField}
+		})
+	},
+	Run: runEffects,
 })
 
 type effectsReport struct {

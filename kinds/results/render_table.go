@@ -422,13 +422,6 @@ func (c figureConfig) reads() (list []step.Read) {
 	return list
 }
 
-// reads returns the runs' fields.
-func (c effectsConfig) reads() []step.Read {
-	return lists.Map(c.Runs, func(r effectsRun) step.Read {
-		return step.Read{Attr: "field", Input: r.Report, Path: c.Field, Check: numberField}
-	})
-}
-
 // cellField refuses fields that a cell cannot show; it shows a number, a text, or a mean with its deviation.
 func cellField(f *step.Fields) error {
 	if f.Type == step.Object && !slices.ContainsFunc([]string{"mean", "std", "n"}, func(name string) bool {

@@ -82,10 +82,7 @@ type extractFileConfig struct {
 }
 
 // The tokens that text keys may be of.
-const (
-	textTokens = "text_tokens"
-	allTokens  = "all_tokens"
-)
+const textTokens, allTokens = "text_tokens", "all_tokens"
 
 var extractFile = step.DefinePart(step.Kind[extractFileConfig]{
 	Name:     "extract_file",

@@ -87,10 +87,7 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 })
 
 // The two ways to decode.
-const (
-	unconstrained = "unconstrained"
-	Constrained   = "constrained"
-)
+const unconstrained, Constrained = "unconstrained", "constrained"
 
 // EvaluateShardConfig is some queries of an evaluate step.
 type EvaluateShardConfig struct {

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -49,10 +48,7 @@ type generating struct {
 }
 
 // The two ways to generate.
-const (
-	bySample = "sample"
-	ByBeam   = "beam"
-)
+const bySample, ByBeam = "sample", "beam"
 
 var generateDefaults = generateConfig{generating: generating{PerDocument: 5, Method: bySample, TopK: 10, TopP: 1, Temperature: 1, Seed: 42,
 	LengthPenalty: 1, EarlyStopping: string(stopping.Heuristic), MaxTokens: 64, Precision: "fp32", Device: "auto"}, Names: "key", KeepTrain: true, Shard: 1024}
@@ -177,17 +173,11 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 	if err := inout.Scan(x, c.Queries, "queries", m.Own); err != nil {
 		return err
 	}
-	own, err := x.Open(c.Queries)
+	err = inout.Write(x, "queries", func(w io.Writer) error {
+		return inout.Scan(x, c.Queries, "", func(own io.Reader) error { return m.Write(w, own, each) })
+	})
 	if err != nil {
 		return err
-	}
-	defer own.Close()
-	w, err := x.Create("queries")
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(m.Write(w, own, each), w.Close()); err != nil {
-		return inout.DataError(err)
 	}
 	if m.Kept == 0 {
 		return step.Permanent(fmt.Errorf("none of the %d generated queries can be kept: %d are development or test queries, %d are there already, %d have no letters or digits",
@@ -325,7 +315,7 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 		{Name: "report", Type: "train/queries_report", Help: "parameters, examples, and loss and perplexity of development queries, as JSON", Fields: step.FieldsOf[TrainQueriesReport](),
 			Alike: sameQueriesReport, Why: "another evaluation may be the best where two are nearly equal"},
 	},
-	Defaults: TrainQueriesConfig{Fitting: queriesFitting(), MaxInput: 512, MaxQuery: 64, Lowercase: true, DevQueries: 1000},
+	Defaults: TrainQueriesConfig{Fitting: fitting(100_000), MaxInput: 512, MaxQuery: 64, Lowercase: true, DevQueries: 1000},
 	Queue:    step.GPU,
 	Needs:    step.Libtorch,
 	Device:   func(c TrainQueriesConfig) string { return c.Device },
@@ -338,13 +328,6 @@ var sameQueriesReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map
 	"seconds": {Skip: true}, "device": {Skip: true}, "threads": {Skip: true}, "resumed_at": {Skip: true},
 	"dev_loss": {Rel: 0.02}, "dev_perplexity": {Rel: 0.1}, "best_step": {Rel: 0.5},
 }}
-
-// queriesFitting is defaultFitting with fewer updates, which suffice.
-func queriesFitting() Fitting {
-	f := defaultFitting
-	f.Steps = 100_000
-	return f
-}
 
 // Likelihood is the metric that selects: e to minus the mean loss of a token.
 const Likelihood = "likelihood"

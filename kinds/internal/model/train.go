@@ -121,7 +121,7 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 		}
 		return []string{"steps", "patience"}
 	},
-	Defaults: TrainConfig{Fitting: defaultFitting, Optimizer: Adafactor, Schedule: train.Constant, Accumulate: 1, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+	Defaults: TrainConfig{Fitting: fitting(1_000_000), Optimizer: Adafactor, Schedule: train.Constant, Accumulate: 1, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
 		MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
 		Ratio: train.Natural.String(), Repeats: "uniform", Select: "MRR@10", Beams: 40,
 		EarlyStopping: string(retrieve.DefaultSearch().EarlyStopping), Validity: string(retrieve.DefaultSearch().Validity)},
@@ -132,15 +132,14 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 	Work:   TrainConfig.work,
 })
 
-// defaultFitting has the paper's values for naive and semantic identifiers.
-var defaultFitting = Fitting{Init: "weights", Steps: 1_000_000, Batch: 128, LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32",
-	EvaluateEvery: 5000, Device: "auto"}
+// fitting has the paper's values for naive and semantic identifiers, but for the updates: a million.
+func fitting(steps int) Fitting {
+	return Fitting{Init: "weights", Steps: steps, Batch: 128, LearningRate: 1e-3, ScaleParameter: true, Seed: 42,
+		Precision: "fp32", EvaluateEvery: 5000, Device: "auto"}
+}
 
 // The values of optimizer.
-const (
-	Adafactor = "adafactor"
-	AdamW     = "adamw"
-)
+const Adafactor, AdamW = "adafactor", "adamw"
 
 // Rates returns the schedule of the learning rate.
 func (c TrainConfig) Rates() train.Schedule {
@@ -284,10 +283,7 @@ var (
 )
 
 // Rates are for updates of so many examples, and for searches with so many beams.
-const (
-	ratedBatch = 128
-	ratedBeams = 40
-)
+const ratedBatch, ratedBeams = 128, 40
 
 // searches is the work of searching for a split's queries, several times.
 func searches(unit step.Unit, times float64, beams int, queries step.Input, split string) step.Doing {

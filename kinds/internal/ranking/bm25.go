@@ -99,10 +99,7 @@ not sorted yet are on disk, 3 bytes each.`,
 	Run: runBM25,
 })
 
-const (
-	luceneEnglish  = "lucene_english"
-	wordsTokenizer = "words"
-)
+const luceneEnglish, wordsTokenizer = "lucene_english", "words"
 
 type bm25Report struct {
 	bm25.Statistics
@@ -156,9 +153,6 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	report.Statistics = ix.Statistics
 	questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), inCollection(ix.Statistics.Documents))
 	if err != nil {
-		return err
-	}
-	if _, err := inout.WriteQrels(x, questions); err != nil {
 		return err
 	}
 	report.Queries = len(questions)
@@ -334,9 +328,6 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	if err != nil {
 		return err
 	}
-	if _, err := inout.WriteQrels(x, questions); err != nil {
-		return err
-	}
 	return inout.WriteReport(x, report, map[string]int{"documents": report.Documents, "queries": report.Queries})
 }
 
@@ -350,9 +341,12 @@ type written struct {
 	unfound   int   // queries without a hit
 }
 
-// writeHits writes the run of all questions, without their own documents. find returns the hits of the questions
+// writeHits writes run and qrels of all questions, without their own documents. find returns the hits of the questions
 // from..to, depth or more of each if there are as many, and one more if some questions have documents of their own.
 func writeHits(x *step.IO, questions []inout.Question, depth int, own map[string]string, find func(from, to int) ([][]topk.Hit, error)) (n written, err error) {
+	if _, err := inout.WriteQrels(x, questions); err != nil {
+		return n, err
+	}
 	return n, inout.WriteRuns(x, func(put func([]trec.Ranking) error) error {
 		some := max(1, together/depth)
 		for from := 0; from < len(questions); from += some {

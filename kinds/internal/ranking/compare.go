@@ -335,10 +335,7 @@ const (
 )
 
 // The claims.
-const (
-	claimAbove = "above"
-	claimNear  = "near"
-)
+const claimAbove, claimNear = "above", "near"
 
 func (c compareConfig) checkClaims(ps *step.Problems, list []metrics.Metric) {
 	none := len(c.Claims) == 0

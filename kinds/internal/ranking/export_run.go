@@ -138,9 +138,13 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 		}
 		untied, moved := trec.Untie(rankings)
 		x.Count("scores_untied", int64(moved))
-		header, err := c.header(name)
-		if err != nil {
-			return step.Permanent(err)
+		var header []byte
+		if c.Metadata {
+			all, _ := trec.ParseMetadata(c.PRIMAD) // both are checked
+			own, _ := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
+			if header, err = all.With(own).Header(name); err != nil {
+				return step.Permanent(err)
+			}
 		}
 		err = inout.WriteFile(x, "files", name+".run", func(w io.Writer) error {
 			if _, err := w.Write(header); err != nil {
@@ -159,16 +163,6 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 	}
 	x.Count("names_changed", int64(documents.Renamed+queries.Renamed))
 	return nil
-}
-
-// header returns a run's header; nothing without metadata.
-func (c exportRunConfig) header(name string) ([]byte, error) {
-	if !c.Metadata {
-		return nil, nil
-	}
-	all, _ := trec.ParseMetadata(c.PRIMAD) // both are checked
-	own, _ := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
-	return all.With(own).Header(name)
 }
 
 func exportQrels(x *step.IO, in step.Input, documents, queries *outsideNames) error {

@@ -22,19 +22,29 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 		return err
 	}
 	defer t5.Close()
-	shown := newPrefixExamples(c.Examples)
+	found := make([]*collection.PrefixExample, cmp.Or(len(c.Examples), 2))
+	places := map[string]int{} // by title, lower-cased
+	for i, title := range c.Examples {
+		places[pytext.Lower(title)] = i
+	}
 	p := dedup.PrefixReport{Tokens: c.Tokens}
 	err = eachPrefix(ctx, x, t5, c, func(b corpus.Document, ia, ib []int32) {
 		p.Add(ia, ib, t5.Unk())
-		if at, ok := shown.wants(b.Title, slices.Contains(ia, t5.Unk()), slices.Contains(ib, t5.Unk())); ok {
-			shown.found[at] = &collection.PrefixExample{Title: b.Title, A: tokenize.CleanUp(t5.Decode(ia, false)), B: tokenize.CleanUp(t5.Decode(ib, false))}
+		at, ok := places[pytext.Lower(b.Title)]
+		if len(places) == 0 { // the first two where only a has <unk>
+			at = slices.Index(found, nil)
+			ok = at >= 0 && slices.Contains(ia, t5.Unk()) && !slices.Contains(ib, t5.Unk())
+		}
+		if ok && found[at] == nil {
+			text := func(tokens []int32) string { return tokenize.CleanUp(t5.Decode(tokens, false)) }
+			found[at] = &collection.PrefixExample{Title: b.Title, A: text(ia), B: text(ib)}
 		}
 	})
 	if err != nil {
 		return err
 	}
 	rep := collection.PrefixReport{PrefixReport: p, Examples: []inout.Example[collection.PrefixExample]{}}
-	for at, e := range shown.found {
+	for at, e := range found {
 		switch {
 		case e != nil:
 			rep.Examples = append(rep.Examples, inout.ExampleOf(x, *e, nil))
@@ -68,30 +78,6 @@ func eachPrefix(ctx context.Context, x *step.IO, t5 *subword.T5, c collection.Pr
 		x.Report(step.Progress{Done: n, Unit: "documents"})
 		return ctx.Err()
 	}))
-}
-
-// prefixExamples chooses the documents to show: by the titles asked for, in that order, else the first two where only a
-// has <unk>.
-type prefixExamples struct {
-	at    map[string]int // by title, lower-cased
-	found []*collection.PrefixExample
-}
-
-func newPrefixExamples(titles []string) *prefixExamples {
-	e := &prefixExamples{at: map[string]int{}, found: make([]*collection.PrefixExample, cmp.Or(len(titles), 2))}
-	for i, t := range titles {
-		e.at[pytext.Lower(t)] = i
-	}
-	return e
-}
-
-func (e *prefixExamples) wants(title string, unknownA, unknownB bool) (int, bool) {
-	if len(e.at) > 0 {
-		at, ok := e.at[pytext.Lower(title)]
-		return at, ok && e.found[at] == nil
-	}
-	at := slices.Index(e.found, nil)
-	return at, at >= 0 && unknownA && !unknownB
 }
 
 // runShares looks at the first tokens as first_tokens does by default, document by document.

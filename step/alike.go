@@ -106,7 +106,6 @@ func (m Margin) String() string {
 
 func (n Numbers) String() string { return "numbers " + n.Margin.String() + fieldsText(n.Fields) }
 
-// fieldsText lists margins with their fields.
 func fieldsText(fields map[string]Margin) string {
 	var list []string
 	by := map[Margin][]string{}

@@ -64,7 +64,6 @@ func writeTree(b *bytes.Buffer, v any, leaf func(*bytes.Buffer, any) error) erro
 	return nil
 }
 
-// canonicalLeaf writes a value that is no list and no object.
 func canonicalLeaf(b *bytes.Buffer, v any) error {
 	switch v := v.(type) {
 	case nil:

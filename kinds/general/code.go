@@ -62,7 +62,6 @@ var codeOutputs = []step.Output{
 	{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
 }
 
-// command returns the step's program as a command.
 func (c codeConfig) command(argv []string, sources ...string) commandConfig {
 	return commandConfig{
 		Argv: argv, Program: c.Program, Programs: c.Programs, ProgramDigests: c.ProgramDigests,
@@ -183,7 +182,6 @@ func (c codeConfig) further(files step.CodeFiles) (map[string]string, error) {
 	return texts, nil
 }
 
-// digested hashes what counts in each file.
 func (c codeConfig) digested(texts map[string]string) (map[string]string, error) {
 	digests := map[string]string{}
 	total := 0
@@ -217,7 +215,6 @@ func (c codeConfig) counted(name, text string) string {
 	return normal
 }
 
-// pack is the inverse of unpack.
 func pack(texts map[string]string) (string, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

@@ -155,7 +155,6 @@ func checkCommand(c commandConfig) error {
 	return ps.Err()
 }
 
-// checkVariable adds a problem with a name that no variable of a program can have.
 func checkVariable(ps *step.Problems, path, name string) {
 	inout.Check(ps, path, !slices.Contains(ownVariables, name), "%s is set by the step", name)
 	inout.Check(ps, path, name != "" && !strings.ContainsAny(name, "=\x00"), "%q is not the name of a variable", name)
@@ -335,7 +334,6 @@ type compareMargin struct {
 	Skip bool    `hcl:"skip,optional" help:"it is not compared, such as seconds"`
 }
 
-// rule returns the rule by which the step's results are compared.
 func (c compareRule) rule() step.Alike {
 	margin := step.Margin{Abs: c.Abs, Rel: c.Rel}
 	switch c.As {

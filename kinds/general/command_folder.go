@@ -64,7 +64,6 @@ func stageCommand(in *inputs, c commandConfig, dir string) error {
 	return nil
 }
 
-// folders returns where a program finds its inputs and leaves its outputs.
 func (c commandConfig) folders(dir string) (in, out string) {
 	if c.code != nil {
 		return dir, dir
@@ -80,7 +79,6 @@ func (c commandConfig) called() string {
 	return c.line()[0]
 }
 
-// outAt returns the path of an output in the working folder.
 func (c commandConfig) outAt(name string) string {
 	if c.code != nil {
 		return name
@@ -223,7 +221,6 @@ const mostMounts = 1000
 // leastOfUser is the size from which on, in bytes, an account that is not root mounts inputs: it takes a process.
 const leastOfUser = 32 << 20
 
-// largeInputs names the note on how large inputs came.
 const largeInputs = "large inputs"
 
 // elsewhere finds programs whose inputs are read by others, in another mount namespace or by another account.

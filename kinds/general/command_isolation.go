@@ -20,14 +20,12 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// outside is what a program did outside of its folder.
 type outside struct {
 	mode    isolation.Mode
 	found   isolation.Findings
 	secrets secret.Set // findings are told without them
 }
 
-// outsideOf says what a program did outside.
 var outsideOf = map[isolation.Mode]string{
 	isolation.Warn:    "outside its folder and the system it used",
 	isolation.Enforce: "outside its folder and the system it was refused",
@@ -90,7 +88,6 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 	return nil
 }
 
-// threadVariables tell programs and libraries how many threads to start.
 var threadVariables = []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
 	"NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "JULIA_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "GOMAXPROCS", "REDSI_CPUS"}
 
@@ -114,7 +111,6 @@ func tell(env map[string]string, given step.Granted) {
 	}
 }
 
-// checkSecrets adds what is wrong with the secrets of a command.
 func checkSecrets(ps *step.Problems, c commandConfig) {
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		path := fmt.Sprintf("secret_env[%q]", name)
@@ -169,7 +165,6 @@ func cleaned(err error, s secret.Set) error {
 	return clean
 }
 
-// redacted is an error with a text without secrets.
 type redacted struct {
 	text   string
 	causes []error
@@ -178,7 +173,6 @@ type redacted struct {
 func (r *redacted) Error() string   { return r.text }
 func (r *redacted) Unwrap() []error { return r.causes }
 
-// guarded is a writer that refuses the values of secrets.
 type guarded struct {
 	io.WriteCloser
 	out io.Closer

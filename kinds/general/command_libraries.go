@@ -32,7 +32,6 @@ type librariesFinder interface {
 	Libraries(ctx context.Context, program string) (*libraries.Environment, error)
 }
 
-// reader reads the environment of a program.
 type reader = func(ctx context.Context, program string) (*libraries.Environment, error)
 
 // withLibraries fills in the digests of what is installed for a step's interpreters. Given digests stay where a
@@ -195,7 +194,6 @@ type environmentUse struct {
 // inEnvironment stands for the digest of a program of the environment, whose packages are in the key.
 const inEnvironment = "in the environment"
 
-// environments are the environments of this machine.
 var environments realize.Environments
 
 // shells are looked up in PATH also where there is an environment of packages.
@@ -234,7 +232,6 @@ func (c programConfig) brings(name string) bool {
 // recipes remembers, by digest, what this process has read of environments.
 var recipes sync.Map
 
-// readOnce returns a text of the store by its digest.
 func readOnce(x *step.IO, hex string) ([]byte, error) {
 	if text, ok := recipes.Load(hex); ok {
 		return text.([]byte), nil

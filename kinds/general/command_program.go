@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checkProgram adds what is wrong with what a command starts.
 func checkProgram(ps *step.Problems, c commandConfig) {
 	switch {
 	case c.Script != "":
@@ -58,7 +57,6 @@ func checkProgram(ps *step.Problems, c commandConfig) {
 	}
 }
 
-// checkHex adds a problem unless digest is a SHA-256 in hex.
 func checkHex(ps *step.Problems, path, digest string) {
 	_, err := artifacts.ParseHex(digest)
 	inout.Check(ps, path, err == nil, "is not 64 hex digits")
@@ -85,7 +83,6 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 	return withLibraries(ctx, env, c)
 }
 
-// has reports whether one of files has a name.
 func (c commandConfig) has(name string) bool {
 	_, ok := c.Files[name]
 	return ok

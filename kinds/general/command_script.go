@@ -38,7 +38,6 @@ func (c commandConfig) line() []string {
 // carriageReturns says what is wrong with a script for which script.Returns is true.
 const carriageReturns = `its lines end in carriage returns, as on Windows, and what runs it takes them for parts of words: save it with the line ends of Unix; in git, a line "* text=auto eol=lf" of .gitattributes keeps them`
 
-// checkScript adds what is wrong with a command's script.
 func checkScript(ps *step.Problems, c commandConfig) {
 	interpreter, err := script.Interpreter(c.Script)
 	if err == nil {
@@ -126,7 +125,6 @@ const (
 	onlyLaunchers = "uvx|npx|tox|nox|nix-shell"
 )
 
-// launcher finds the calls of launchers.
 var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(` + launchers + `)` +
 	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(?:(?:tool|compose)[ \t]+)?(run|exec|start|develop|shell|r)|(` + onlyLaunchers + `))(?:\s|$)`)
 

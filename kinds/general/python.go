@@ -59,7 +59,6 @@ func (c pythonConfig) check() error {
 	return checkCode(c.program())
 }
 
-// withCode reads the script and what it imports.
 func (c pythonConfig) withCode(files step.CodeFiles) (pythonConfig, error) {
 	if c.check() != nil {
 		return c, nil // the check will say so

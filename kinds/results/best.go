@@ -26,7 +26,6 @@ type bestRanking struct {
 	Run    step.Input `hcl:"run" accepts:"trec/run" help:"ranking that is passed on"`
 }
 
-// bestReport says what was chosen, and why.
 type bestReport struct {
 	Chosen string             `json:"chosen"` // name of the best candidate, the first by name among equals
 	Field  string             `json:"field"`

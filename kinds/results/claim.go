@@ -63,7 +63,6 @@ judge it by the results that are there.`,
 	Names: claimConfig.names,
 })
 
-// expectation is the expectation as tables and figures judge it.
 func (e claimExpect) expectation() render.Expectation {
 	return render.Expectation{Cell: e.Cell, Value: e.Value, At: e.At, Tolerance: e.Tolerance, Relative: e.Relative, Near: e.Near,
 		Text: e.Text, Sign: e.Sign, Above: e.Above, Below: e.Below, Order: e.Order, Minus: e.Minus, Ratio: e.Ratio,
@@ -86,7 +85,6 @@ func checkClaim(c claimConfig, ps *step.Problems) {
 	}
 }
 
-// names returns the cells that the claim is about.
 func (c claimConfig) names() (list []step.CellName) {
 	for i, e := range c.Expect {
 		add := func(attr string, cells ...string) {

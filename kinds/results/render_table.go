@@ -74,7 +74,6 @@ type tableRow struct {
 	Numbers map[string]float64     `hcl:"numbers,optional" help:"cells that are constants, such as published results, by column id"`
 }
 
-// data reports whether the row has cells.
 func (r tableRow) data() bool { return r.Section == "" && !r.Rule && !r.Space }
 
 // fullScale is the paper's scale for tables and figures that declare none.
@@ -224,7 +223,6 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 	return t, step.Permanent(err)
 }
 
-// inputs returns what a column reads in a row.
 func (r tableRow) inputs(k tableColumn) step.Inputs {
 	if k.From != "" {
 		return r.Values[k.From]
@@ -245,7 +243,6 @@ func (r tableRow) reads(k tableColumn) (path string, ok bool) {
 	return cmp.Or(k.Field, k.ID), true
 }
 
-// cell reads the cell of a row and a column.
 func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if s, ok := r.Texts[k.ID]; ok {
 		return render.Cell{Text: s}, render.CheckMarkup(s)
@@ -334,7 +331,6 @@ func (d cells) read(ins step.Inputs, path string, factor float64, means, texts b
 	return cell, nil
 }
 
-// reads returns the fields that a table's cells come from.
 func (c tableConfig) reads() (list []step.Read) {
 	for i, r := range c.Rows {
 		if !r.data() {

@@ -118,7 +118,6 @@ func (s *significance) compared(systems *step.Fields, c tableConfig) error {
 	return nil
 }
 
-// differs reports whether two systems differ significantly in a measure.
 func (s *significance) differs(docs cells, a, b, measure string) (bool, error) {
 	at, err := docs.Find(s.Report, step.PathOf("systems", a, "against", b, measure, "significant"))
 	if err != nil {
@@ -187,7 +186,6 @@ func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
 	return err
 }
 
-// note says in a sentence what the marks mean.
 func (s *significance) note(docs cells, c tableConfig) (string, error) {
 	method, err := docs.Find(s.Report, "method")
 	alpha, errAlpha := docs.Number(s.Report, "alpha")

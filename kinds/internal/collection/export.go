@@ -313,7 +313,6 @@ func runPackage(ctx context.Context, x *step.IO, c packageConfig) error {
 		"documents_without_text": have.WithoutText, "other_source_ids": have.OtherSources})
 }
 
-// packageFiles finds the four files of one folder.
 func packageFiles(x *step.IO, c packageConfig) (map[string]artifacts.File, error) {
 	folders := map[string]map[string]artifacts.File{}
 	for f := range inout.Files(x, c.Files, inout.Called("file")) {
@@ -392,7 +391,6 @@ func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) er
 		"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
 }
 
-// side returns one of the two collections of a comparison.
 func side(x *step.IO, documents, queries, texts step.Input) nq320k.Collection {
 	return nq320k.Collection{
 		Documents: func() (io.ReadCloser, error) { return x.Open(documents) },

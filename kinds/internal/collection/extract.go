@@ -214,7 +214,6 @@ const (
 	extractedByte = 0.25
 )
 
-// work is the bytes that are read.
 func (c extractConfig) work() step.Work {
 	bytes := func(times float64) step.Amount {
 		return step.Amount{Times: times, Of: c.Files, Count: step.BytesCount}
@@ -239,7 +238,6 @@ func taskOfEach(x *step.IO, ins step.Inputs, typ string, name func(i int) string
 	return tasks, nil
 }
 
-// extracted is what a part left of a file.
 type extracted struct {
 	name             string // of the NQ file
 	records, headers artifacts.File

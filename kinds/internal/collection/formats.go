@@ -62,7 +62,6 @@ type fieldsConfig struct {
 	Lines      int         `hcl:"lines,optional" help:"how many records of each file are read"`
 }
 
-// fieldsReport is what each format has.
 type fieldsReport struct {
 	Full       formatFields `json:"full"`
 	Simplified formatFields `json:"simplified"`
@@ -155,7 +154,6 @@ found; a format whose files do not have it says so.`,
 	},
 })
 
-// formatExampleReport has the example's two texts.
 type formatExampleReport struct {
 	ExampleID  string                `json:"example_id"`
 	Full       inout.Example[string] `json:"full"`

@@ -139,7 +139,6 @@ func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
 	inout.Check(ps, "split_from", c.SplitFrom == "unsplit" || len(c.Split) > 0, "applies only together with split")
 }
 
-// importSource is an attribute that has files.
 type importSource struct {
 	attribute string
 	role      collect.Role
@@ -158,7 +157,6 @@ func (c importing) sources() []importSource {
 	}
 }
 
-// reading says how files of a role are read.
 func (c importing) reading(role collect.Role) collect.Reading {
 	return map[collect.Role]collect.Reading{
 		collect.Documents: {Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns},

@@ -51,7 +51,6 @@ func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) erro
 	return errors.Join(inout.WriteLines(x, "queries", queries), i.qrels(coll), i.reports(coll, questions))
 }
 
-// collectedFile is a file with its role.
 type collectedFile struct {
 	collect.Part
 	file artifacts.File
@@ -172,7 +171,6 @@ func (c importing) meant(ctx context.Context, x *step.IO, s importSource, files 
 	return silent
 }
 
-// corpusImport is one run of an import_corpus step.
 type corpusImport struct {
 	ctx    context.Context
 	x      *step.IO
@@ -202,7 +200,6 @@ func readError(err error) error {
 	return inout.DataError(err)
 }
 
-// questions reads queries and judgments.
 func (i *corpusImport) questions(o collect.Options, files []collectedFile) (*collect.Questions, error) {
 	questions := collect.NewQuestions(o)
 	for _, f := range files {

@@ -94,7 +94,6 @@ func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 	return errors.Join(writePages(x, table), inout.WriteJSON(x, "report", stats))
 }
 
-// partTables reads the tables of all parts.
 func partTables(x *step.IO) (tables []*wikipedia.Table, err error) {
 	for _, p := range x.Parts() {
 		t, err := readPages(x, step.In(p.Outputs["table"]), "part")
@@ -239,7 +238,6 @@ only one has, with examples. Takes a second for all of NQ.`,
 	},
 })
 
-// wikiAPI is a wiki that is asked.
 type wikiAPI struct {
 	API     string `hcl:"api,optional,nokey" help:"address of its api.php"`
 	Wiki    string `hcl:"wiki,optional" help:"its id: answers of another wiki are refused"`
@@ -308,7 +306,6 @@ var pagesAPIFile = step.DefinePart(step.Kind[pagesAPIFileConfig]{
 	Run:      runPagesAPIFile,
 })
 
-// apiReport is what became of revisions.
 type apiReport struct {
 	Wanted    int `json:"wanted"`
 	Found     int `json:"found"`

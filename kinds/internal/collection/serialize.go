@@ -69,7 +69,6 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 	Run: mergeSerialized,
 })
 
-// SerializeFileConfig is one records file of a serialize step.
 type SerializeFileConfig struct {
 	serializing
 	Records step.Input `hcl:"records" help:"records@1 stream"`
@@ -114,7 +113,6 @@ func serializerTools(x *step.IO, hasUnknown Unknown, bert step.Inputs) (serializ
 	return serialize.Tools{HasUnknown: hasUnknown, BertNormalize: normalize}, err
 }
 
-// WriteTexts serializes the records of a file.
 func WriteTexts(ctx context.Context, x *step.IO, c SerializeFileConfig, hasUnknown Unknown) error {
 	docs, err := representatives(x, c.Documents)
 	if err != nil {
@@ -216,7 +214,6 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 	return inout.WriteJSON(x, "report", serializeReport{c.Form, c.Options, total})
 }
 
-// ExcerptsConfig shows pages in several serializations.
 type ExcerptsConfig struct {
 	Headers    step.Inputs       `hcl:"headers" accepts:"nq/headers" help:"headers of the records, to find the pages by title"`
 	Records    step.Inputs       `hcl:"records" accepts:"nq/records" help:"the records themselves, in the order of the headers"`
@@ -256,7 +253,6 @@ type excerptsReport struct {
 	Pages []inout.Example[excerpt] `json:"pages"`
 }
 
-// excerpt is one page.
 type excerpt struct {
 	Title     string            `json:"title"`
 	ExampleID int64             `json:"example_id"`
@@ -268,7 +264,6 @@ type excerpt struct {
 // errFound ends a scan early.
 var errFound = errors.New("found")
 
-// WriteExcerpts shows the pages.
 func WriteExcerpts(_ context.Context, x *step.IO, c ExcerptsConfig, hasUnknown Unknown) error {
 	tools, err := serializerTools(x, hasUnknown, c.BERT)
 	if err != nil {

@@ -99,7 +99,6 @@ var bothSplits = []nq.Split{nq.Train, nq.Dev}
 // countedKeys are the operators whose documents are counted.
 var countedKeys = []string{"text4k", "url", "title", "page_id"}
 
-// counting says how a share is counted.
 type counting struct {
 	name     string
 	how      how
@@ -135,10 +134,8 @@ func shareNames() []string {
 // PrefixShare is what the first tokens of a document's two texts say.
 type PrefixShare struct{ Differ, UnknownA, UnknownB bool }
 
-// sums are the sums of a share by split and cluster.
 type sums map[nq.Split]*struct{ above, below []float64 }
 
-// shareCounter adds up shares by cluster.
 type shareCounter struct {
 	records  *dedup.Records
 	clusters []int32           // of each record, numbered within its split
@@ -358,7 +355,6 @@ const (
 // fewest clusters must have a thing, and as many lack it, for percentiles of their draws to mean something.
 const fewest = 10
 
-// share is what was counted, and what it says.
 type share struct {
 	Value    float64  `json:"value" unit:"percent"`
 	Low      *float64 `json:"low" unit:"percent"` // null: no limit, as where all records were read
@@ -371,7 +367,6 @@ type share struct {
 	rare string // says that too few of the clusters that vary have it, or lack it; "": enough do
 }
 
-// estimate draws a share's interval.
 func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint64) share {
 	s := share{How: string(h)}
 	has, lacks, fixed := 0, 0, 0 // clusters that vary; others

@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// synthConfig describes a generated corpus.
 type synthConfig synth.Config
 
 var Synth = step.Define(step.Kind[synthConfig]{
@@ -54,7 +53,6 @@ truth. The same bytes on every machine.`,
 	},
 })
 
-// synthOutput returns the output to which a generated file belongs.
 func synthOutput(name string) (string, error) {
 	for prefix, output := range map[string]string{"nq-train": "train", "nq-dev": "dev", "simplified-": "simplified"} {
 		if strings.HasPrefix(name, prefix) {
@@ -67,7 +65,6 @@ func synthOutput(name string) (string, error) {
 	return "", step.Permanent(fmt.Errorf("the generator made a file %q that belongs to no output", name))
 }
 
-// work says how large the generated collection will be.
 func (c synthConfig) work() step.Work {
 	exactly := func(n int) step.Amount { return step.Exactly(float64(n)) }
 	return step.Work{Counts: map[string]step.Amount{"documents": exactly(c.Pages), "records.train": exactly(c.TrainQuestions), "records.dev": exactly(c.DevQuestions)}}

@@ -133,7 +133,6 @@ func shown[T any](x *step.IO, first []T, n int, of func(i int) (T, error)) (out 
 	return out
 }
 
-// SubstitutionsConfig counts stored tokens that differ from their HTML.
 type SubstitutionsConfig struct {
 	Records step.Inputs `hcl:"records" accepts:"nq/records" help:"full-format records; the paper counts the development set"`
 	T5      step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json, for the columns about <unk>"`
@@ -155,7 +154,6 @@ records once; memory is per distinct pair.`,
 	Needs:    step.Tokenizers,
 })
 
-// CountSubstitutions writes the report.
 func CountSubstitutions(ctx context.Context, x *step.IO, c SubstitutionsConfig, hasUnknown Unknown) error {
 	var s nq.Substitutions
 	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { s.Add(r); return nil }); err != nil {
@@ -185,7 +183,6 @@ func eachRecord(ctx context.Context, x *step.IO, ins step.Inputs, f func(*nq.Rec
 	return nil
 }
 
-// PrefixesConfig compares two serializations within the model's first tokens.
 type PrefixesConfig struct {
 	A         step.Input  `hcl:"a" accepts:"nq/corpus" help:"one serialization"`
 	B         step.Input  `hcl:"b" accepts:"nq/corpus" help:"another one of the same collection"`
@@ -215,13 +212,11 @@ collection does not have is counted and reported as absent.`,
 	Needs:    step.Tokenizers,
 })
 
-// PrefixReport is the report of first_tokens.
 type PrefixReport struct {
 	dedup.PrefixReport
 	Examples []inout.Example[PrefixExample] `json:"examples"`
 }
 
-// PrefixExample is a document whose first tokens are shown.
 type PrefixExample struct {
 	Title string `json:"title"`
 	A     string `json:"a"` // the first tokens as text, <unk> written out, as transformers' decode shows them

@@ -18,7 +18,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// EmbedConfig embeds texts by an encoder.
 type EmbedConfig struct {
 	inout.Texts
 	Prefix      string      `hcl:"prefix,added" help:"put before every text and its title: \"query: \" and \"passage: \" of E5"`
@@ -212,7 +211,6 @@ func (c importEmbeddingsConfig) owners(x *step.IO) ([]string, error) {
 	return inout.DocumentKeys(x, c.Documents)
 }
 
-// importedVectors puts rows in the order of their owners.
 type importedVectors struct {
 	owners []string
 	given  []bool // of owners
@@ -227,7 +225,6 @@ const maxColumns = 1 << 16
 // nobodys is a row that is left out.
 const nobodys = -1
 
-// readNames reads the owners of the rows.
 func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error {
 	places := make(map[string]int, len(v.owners))
 	for i, name := range v.owners {
@@ -263,7 +260,6 @@ func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error 
 	})
 }
 
-// read reads the rows of a file.
 func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
 	in, err := x.OpenFile(f)
 	if err != nil {
@@ -313,7 +309,6 @@ func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
 	return vectors.End()
 }
 
-// ownerOf returns the owner of a row.
 func (v *importedVectors) ownerOf(row int) (int, error) {
 	switch {
 	case v.rows == nil && row < len(v.owners):
@@ -326,7 +321,6 @@ func (v *importedVectors) ownerOf(row int) (int, error) {
 	return 0, fmt.Errorf("there are only %d names", len(v.rows))
 }
 
-// checkComplete names an owner without a vector.
 func (v *importedVectors) checkComplete() error {
 	if v.rows != nil && v.row < len(v.rows) {
 		return fmt.Errorf("there are %d names and %d rows", len(v.rows), v.row)

@@ -55,7 +55,6 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	},
 })
 
-// NaiveIDsConfig assigns random numbers.
 type NaiveIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
@@ -86,7 +85,6 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
 	Needs: step.Tokenizers,
 })
 
-// SemanticIDsConfig spells paths through recursive clustering.
 type SemanticIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
@@ -122,7 +120,6 @@ float32 8. The result does not depend on the number of processors.`,
 	Needs:    step.Tokenizers,
 })
 
-// ResidualIDsConfig spells the codes of residual quantization.
 type ResidualIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
@@ -155,7 +152,6 @@ number of processors.`,
 	Needs:    step.Tokenizers,
 })
 
-// TitleIDsConfig spells titles.
 type TitleIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection, which has the titles"`
 	Corpus    step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents, whose first words stand in for a missing title; needed if one is missing"`
@@ -193,7 +189,6 @@ titles; the cost is their tokenization, 100,000 in 10 s on one core.`,
 	Needs:    step.Tokenizers,
 })
 
-// KeywordIDsConfig spells the words that tell documents apart.
 type KeywordIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Corpus    step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
@@ -231,7 +226,6 @@ the identifiers.`,
 	Needs:    step.Tokenizers,
 })
 
-// ImportIDsConfig takes identifiers from elsewhere.
 type ImportIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Files      step.Inputs `hcl:"files" accepts:"files,file,hub/dataset" help:"identifiers, plain or compressed: JSON lines with the fields document, text and tokens, or columns with tabs between them: document, text and, optionally, tokens with blanks between them"`
@@ -263,7 +257,6 @@ tokens are in the vocabulary. Kind export writes such files. Memory: the identif
 	Needs: step.Tokenizers,
 })
 
-// TokensConfig shows how identifiers become tokens.
 type TokensConfig struct {
 	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Texts     []string    `hcl:"texts,optional" help:"decimal identifiers to show, such as the paper's"`
@@ -292,7 +285,6 @@ type TokensReport struct {
 	Examples []TokensExample `json:"examples"`
 }
 
-// TokensExample is an identifier.
 type TokensExample struct {
 	Document string   `json:"document,omitempty"`
 	Text     string   `json:"text"`

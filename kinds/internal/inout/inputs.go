@@ -221,7 +221,6 @@ func WriteReport(x *step.IO, v any, counts map[string]int) error {
 	return WriteJSON(x, "report", v)
 }
 
-// Count counts several things.
 func Count(x *step.IO, counts map[string]int) {
 	for name, n := range counts {
 		x.Count(name, int64(n))
@@ -255,7 +254,6 @@ func ReadJSON(x *step.IO, in step.Input, v any) error {
 	})
 }
 
-// ReadFile returns the content of a small file.
 func ReadFile(x *step.IO, f artifacts.File) ([]byte, error) {
 	r, err := x.OpenFile(f)
 	if err != nil {
@@ -351,7 +349,6 @@ func ModelFiles(x *step.IO, in step.Input) []string {
 	return append([]string{"config.json"}, safetensors.Files(Names(x.Files(in, "file")))...)
 }
 
-// Names returns the files' names.
 func Names(files []artifacts.File) []string {
 	return lists.Map(files, func(f artifacts.File) string { return f.Name })
 }

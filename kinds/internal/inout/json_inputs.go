@@ -29,7 +29,6 @@ type document struct {
 	ending string
 }
 
-// NewJSONInputs reads through a step's IO.
 func NewJSONInputs(x *step.IO) *JSONInputs {
 	return &JSONInputs{x: x, read: map[document]any{}, told: map[string]bool{}}
 }

@@ -89,7 +89,6 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 // The two ways to decode.
 const unconstrained, Constrained = "unconstrained", "constrained"
 
-// EvaluateShardConfig is some queries of an evaluate step.
 type EvaluateShardConfig struct {
 	asking
 	EarlyStopping string `hcl:"early_stopping" help:"when a search ends"`
@@ -111,7 +110,6 @@ var EvaluateShard = step.DefinePart(step.Kind[EvaluateShardConfig]{
 	Device:   func(c EvaluateShardConfig) string { return c.Device },
 })
 
-// ShardReport is what a part says of its model.
 type ShardReport struct {
 	Identifiers docid.Kind `json:"identifiers"`
 	Parameters  int64      `json:"parameters"` // trainable numbers, tied ones counted once
@@ -183,7 +181,6 @@ func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []inout.Questio
 	return settings, ids, queries, err
 }
 
-// Evaluation is the report of an evaluate step.
 type Evaluation struct {
 	Percent struct {
 		rulePercent                // of the validity below
@@ -269,7 +266,6 @@ func byText(rankings []trec.Ranking, ids *docid.Set) []trec.Ranking {
 	return out
 }
 
-// writeJoined writes the run, and counts its hypotheses.
 func writeJoined(x *step.IO, all []trec.Ranking) error {
 	for _, r := range all {
 		x.Count("hypotheses", int64(len(r.Hypotheses)))
@@ -288,7 +284,6 @@ const invalidDepth = 40
 // InvalidMetric names the metric, which looks at all beams if they are fewer.
 func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
-// score fills in the percentages.
 func (e *Evaluation) score(rankings map[retrieve.Validity][]trec.Ranking, judged *trec.Judgments, queries []inout.Question) error {
 	measures, _ := metrics.ParseAll("Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)) // names of ours
 	seen := make(map[string]bool, len(queries))

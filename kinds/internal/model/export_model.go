@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// ExportModelConfig completes a model's folder.
 type ExportModelConfig struct {
 	Model     step.Input  `hcl:"model" accepts:"dsi/model" help:"trained model"`
 	IDs       step.Input  `hcl:"ids" accepts:"docid/ids" help:"the identifiers that it was trained on"`

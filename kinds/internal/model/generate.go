@@ -260,7 +260,6 @@ func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []s
 	}, err
 }
 
-// TrainQueriesConfig trains a model to write queries.
 type TrainQueriesConfig struct {
 	Model     step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
@@ -272,7 +271,6 @@ type TrainQueriesConfig struct {
 	DevQueries int    `hcl:"dev_queries,optional" min:"0" help:"development queries of an evaluation, the first ones; 0: all"`
 }
 
-// TrainQueriesReport is the report of a train_queries step.
 type TrainQueriesReport struct {
 	Parameters  int64   `json:"parameters"` // trainable numbers, tied ones counted once
 	Steps       int64   `json:"steps"`

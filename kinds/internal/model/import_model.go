@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// ImportModelConfig imports a model.
 type ImportModelConfig struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,hf/model,hub/model" help:"config.json, the weights in one file or several, tokenizer.json; in one tree or several"`
 	Folder    string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`
@@ -42,7 +41,6 @@ the report's follows says which of them redsi follows. Cost: the files are hashe
 	Work:  ImportModelConfig.work,
 })
 
-// ImportModelReport is the report of import_model.
 type ImportModelReport struct {
 	Type       string   `json:"model_type"` // of config.json
 	Encoder    bool     `json:"encoder"`    // it is for embed; else an encoder-decoder
@@ -61,7 +59,6 @@ func checkFolder(ps *step.Problems, folder string) {
 	inout.Check(ps, "folder", folder == "" || path.Clean(folder) == folder && filepath.IsLocal(folder), "must be a relative path such as model/final")
 }
 
-// ImportTrainedConfig imports a model that redsi trained elsewhere.
 type ImportTrainedConfig struct {
 	Files  step.Inputs `hcl:"files" accepts:"files,hub/model" help:"the files that export_model wrote"`
 	Folder string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`
@@ -87,7 +84,6 @@ same numbers. Cost: the files are hashed once.`,
 	Work:  ImportTrainedConfig.work,
 })
 
-// RandomT5Config sizes a T5 or BART model.
 type RandomT5Config struct {
 	Family        string  `hcl:"family,added" enum:"t5,mt5,umt5,bart" help:"what the model is; sizes are named as T5's for each"`
 	Layers        int     `hcl:"layers" min:"1" max:"1000" help:"encoder layers"`

@@ -15,7 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// TrainConfig trains a model on a collection.
 type TrainConfig struct {
 	Model     step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, to train it further"`
 	IDs       step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`

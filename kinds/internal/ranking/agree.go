@@ -74,7 +74,6 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 	Run:      runAgree,
 })
 
-// declares names the depths of overlap.
 func (c agreeConfig) declares() map[string]*step.Fields {
 	depths := lists.Map(c.Overlap, strconv.Itoa)
 	return map[string]*step.Fields{"report": step.FieldsOf[agreeReport]().With("overlap", depths...)}
@@ -103,7 +102,6 @@ func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
 		"queries_of_one": report.OnlyA + report.OnlyB})
 }
 
-// agreeRuns compares the rankings of two runs.
 func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) error {
 	a, err := inout.Read(x, c.A, "a", trec.ReadRun)
 	b, errB := inout.Read(x, c.B, "b", trec.ReadRun)

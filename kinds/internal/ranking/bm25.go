@@ -182,7 +182,6 @@ func inCollection(documents int) func(*dedup.Query) error {
 	}
 }
 
-// expansions returns the train queries of every document.
 func expansions(x *step.IO, ins step.Inputs) (map[int32][]string, error) {
 	out := map[int32][]string{}
 	for _, in := range ins {
@@ -334,7 +333,6 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 // together bounds the hits in memory, whatever the queries are.
 const together = 1 << 20
 
-// written counts what a run has.
 type written struct {
 	Hits      int64 `json:"hits"`                          // lines of the run
 	Identical int   `json:"identical_documents,omitempty"` // left out, as they have the query's name

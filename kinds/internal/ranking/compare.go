@@ -42,13 +42,11 @@ type compareReport struct {
 	Samples     int                       `json:"samples"`     // 0 where none were drawn
 }
 
-// comparedSystem has a system's means and its comparisons.
 type comparedSystem struct {
 	Percent map[string]float64               `json:"percent" unit:"percent"` // means by the measures' ids
 	Against map[string]map[string]comparison `json:"against"`                // by baseline and measure
 }
 
-// comparison compares a system with a baseline.
 type comparison struct {
 	Difference  float64  `json:"difference" unit:"percent"` // of the means, system less baseline, also where less is better
 	Low         float64  `json:"low" unit:"percent"`        // with confidence 1 - alpha, not corrected
@@ -310,7 +308,6 @@ func sameQueries(first map[string]int, t *queryTable, firstName, name string) er
 	return fmt.Errorf("systems were not scored on the same queries: %s. Score all with the same qrels and missing = \"zero\"", strings.Join(parts, "; "))
 }
 
-// claim is what is claimed of two systems.
 type claim struct {
 	A       string  `hcl:"a" help:"one of the systems"`
 	B       string  `hcl:"b" help:"another one"`
@@ -334,7 +331,6 @@ const (
 	untold   = "cannot be told at this size"
 )
 
-// The claims.
 const claimAbove, claimNear = "above", "near"
 
 func (c compareConfig) checkClaims(ps *step.Problems, list []metrics.Metric) {

@@ -27,7 +27,6 @@ type importSource struct {
 	Unknown   string      `hcl:"unknown,optional" enum:"fail,leave_out" help:"what to do with lines with a name that the collection lacks; of a run, ranks below them close up"`
 }
 
-// importReport counts what was read.
 type importReport struct {
 	Format  string `json:"format"`
 	Rows    int    `json:"rows"` // that were taken
@@ -194,7 +193,6 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 		inout.WriteReport(x, report, map[string]int{"duplicates": report.Duplicates, "tied_rows": report.TiedRows}))
 }
 
-// ranking brings a query's rows in order.
 func (c importRunConfig) ranking(query string, rows []importedRow, report *importRunReport) (trec.Ranking, error) {
 	slices.SortStableFunc(rows, func(a, b importedRow) int {
 		if c.Order == orderRank {
@@ -322,7 +320,6 @@ func eachName(x *step.IO, queries step.Input, split string, visit func(outside, 
 	})
 }
 
-// unknownError is a name that the collection lacks.
 type unknownError struct{ what, name string }
 
 func (e *unknownError) Error() string {

@@ -49,7 +49,6 @@ type scoreReport struct {
 	Identical int    `json:"identical_documents,omitempty"` // left out, as they have the query's name
 }
 
-// groupScore has the means over some queries.
 type groupScore struct {
 	Percent map[string]float64 `json:"percent" unit:"percent"`
 	Queries int                `json:"queries"`
@@ -122,7 +121,6 @@ func idsOf(measures []string) []string {
 	return lists.Map(list, metrics.Metric.ID)
 }
 
-// declares names the measures that the report has.
 func (c scoreConfig) declares() map[string]*step.Fields {
 	ids := idsOf(c.Measures)
 	if ids == nil {

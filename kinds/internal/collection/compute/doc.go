@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Halves are what the kinds' declarations need.
 var Halves = []step.Half{
 	withT5(collection.SerializeFile.Spec, collection.WriteTexts, func(c collection.SerializeFileConfig) step.Inputs { return c.T5 }),
 	withT5(collection.Substitutions, collection.CountSubstitutions, func(c collection.SubstitutionsConfig) step.Inputs { return c.T5 }),

@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Halves are what the kinds' declarations need.
 var Halves = []step.Half{
 	step.Compute(ids.Embed, runEmbed),
 	by(ids.NaiveIDs, runNaiveIDs, "tokenizer", func(c ids.NaiveIDsConfig) step.Inputs { return c.Tokenizer }),

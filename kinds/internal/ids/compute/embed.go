@@ -106,7 +106,6 @@ func normalize(v []float32) {
 	}
 }
 
-// encoder is a model with its tokenizer.
 type encoder struct {
 	model *bert.Model
 	tok   subword.Encoder
@@ -250,7 +249,6 @@ func asPublished(c ids.EmbedConfig, folder string) (differences []string, err er
 	return differences, nil
 }
 
-// readModule reads a file of JSON if it is there.
 func readModule(folder, name string, v any) (bool, error) {
 	if !filepath.IsLocal(name) {
 		return false, fmt.Errorf("modules.json: %q is not below the folder", name)

@@ -58,7 +58,6 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig, to
 	return writeIDs(x, set, "tree", tree)
 }
 
-// writeIDs writes identifiers, and a report on them as JSON.
 func writeIDs(x *step.IO, set *docid.Set, output string, report any) error {
 	return errors.Join(inout.WriteJSON(x, output, report), inout.WriteIDs(x, set))
 }
@@ -233,7 +232,6 @@ func runImportIDs(ctx context.Context, x *step.IO, c ids.ImportIDsConfig, tok *s
 	return inout.WriteIDs(x, set)
 }
 
-// foreignID reads a line's identifier.
 func foreignID(r inout.Record) (docid.Foreign, error) {
 	id := docid.Foreign{Place: r.Place, Document: r.Document}
 	var err error

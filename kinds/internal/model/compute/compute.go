@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Halves are the halves of kinds and of their parts.
 var Halves = []step.Half{
 	step.Compute(model.RandomT5, runRandomT5),
 	step.Compute(model.ImportModel, runImportModel),

@@ -169,7 +169,6 @@ func runGenerateShard(ctx context.Context, x *step.IO, c model.GenerateShardConf
 // onCPU is how many documents a CPU decodes together where batch does not say.
 const onCPU = 8
 
-// generate writes the queries of documents.
 func generate(ctx context.Context, x *step.IO, c model.GenerateShardConfig, m *seq2seq.Model, inputs [][]int32, keys []uint64, report func(int)) ([][]decode.Hypothesis, error) {
 	s, err := decode.NewSearcher(m)
 	if err != nil {

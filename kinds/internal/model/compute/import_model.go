@@ -65,7 +65,6 @@ func logUnused(x *step.IO, tensors []string) {
 	}
 }
 
-// stagedModel is a model's files as a folder.
 type stagedModel struct {
 	x         *step.IO
 	folder    string
@@ -279,7 +278,6 @@ func runRandomT5(ctx context.Context, x *step.IO, c model.RandomT5Config) error 
 	return inout.CopyFolder(ctx, x, "model", folder)
 }
 
-// sized returns the configuration of a model with these sizes.
 func sized(c model.RandomT5Config) seq2seq.Config {
 	if c.Family == "bart" {
 		m := bart.Defaults()

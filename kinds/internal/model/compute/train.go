@@ -115,7 +115,6 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	return inout.WriteJSON(x, "report", r)
 }
 
-// deviceOf chooses where a training computes.
 func deviceOf(ctx context.Context, c model.Fitting) (tensor.Device, error) {
 	device, err := here.Of(ctx, c.Device)
 	if err == nil && c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
@@ -298,7 +297,6 @@ func (c training) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev
 	return nil
 }
 
-// learner returns the model with its optimizer.
 func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, error) {
 	o, err := c.optimizer(m)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Check is a condition on a result, which must hold before anything reads the result: on a number that
@@ -125,7 +126,7 @@ func numberAt(doc any, path string) (float64, string) {
 	switch {
 	case !ok:
 		return 0, fmt.Sprintf("%v is not a number", at)
-	case inexact(at):
+	case values.Inexact(fmt.Sprint(at)):
 		return 0, fmt.Sprintf("%v has more digits than a check compares, 53 bits", at)
 	}
 	return v, ""

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Problem is one mistake in a configuration, at an attribute path such as "rows[2].cells".
@@ -150,7 +150,7 @@ func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
 		}
 	case Float:
 		f, ok := toFloat(val)
-		if ok && inexact(val) {
+		if ok && values.Inexact(fmt.Sprint(val)) {
 			return Problems{{path, describe(val) + " has more digits than are calculated with, 53 bits: compare it as a text"}}
 		}
 		if ok {
@@ -263,17 +263,6 @@ func toFloat(v any) (float64, bool) {
 		return f, err == nil
 	}
 	return 0, false
-}
-
-// inexact reports an integer of more than floatDigits digits, final zeros aside, that no float64 is equal to.
-func inexact(v any) bool {
-	text := fmt.Sprint(v)
-	n, ok := new(big.Int).SetString(text, 10)
-	if !ok || significant(strings.TrimRight(text, "0")) <= floatDigits {
-		return false
-	}
-	_, accuracy := new(big.Float).SetInt(n).Float64()
-	return accuracy != big.Exact
 }
 
 func describe(v any) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -38,11 +39,8 @@ const outsideShown = 20
 func boxed(c commandConfig, run *command.Run, programs []program, within *realize.Env) *outside {
 	o := &outside{mode: isolation.Mode(c.Isolation)}
 	if o.mode != isolation.Off {
-		reads := slices.Clone(c.Reads)
-		for _, p := range programs[1:] {
-			reads = append(reads, p.path)
-		}
-		reads = append(reads, within.Reads()...)
+		started := lists.Map(programs[1:], func(p program) string { return p.path })
+		reads := slices.Concat(c.Reads, started, within.Reads())
 		run.Box = &isolation.Box{Mode: o.mode, Dir: run.Dir, Program: run.Program, Reads: reads}
 		run.Env["HOME"], run.Env["TMPDIR"] = run.Box.Path(""), run.Box.Path("tmp")
 		if paths := c.searched(run.Box.Path("")); paths != "" {

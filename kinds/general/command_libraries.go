@@ -138,8 +138,12 @@ func sameLibraries(ctx context.Context, x *step.IO, c commandConfig, readers ...
 	}
 	var differ []string
 	for i, e := range list {
-		if i < len(c.Libraries) && c.Libraries[i] != now[i] {
-			differ = append(differ, differences(x, c.Libraries[i], e)...)
+		if i >= len(c.Libraries) || c.Libraries[i] == now[i] {
+			continue
+		}
+		text, err := plannedLibraries(x, c.Libraries[i])
+		if old, bad := libraries.Parse(text); err == nil && bad == nil { // the store has the planned one's list
+			differ = append(differ, libraries.Differences(old, e.Manifest)...)
 		}
 	}
 	text := words.And(differ, differencesNamed)
@@ -159,16 +163,6 @@ func sameLibraries(ctx context.Context, x *step.IO, c commandConfig, readers ...
 
 // differencesNamed bounds the packages that an error names.
 const differencesNamed = 20
-
-// differences returns how an environment differs from the planned one, if the store has that one's list.
-func differences(x *step.IO, planned string, e *libraries.Environment) []string {
-	text, err := plannedLibraries(x, planned)
-	old, bad := libraries.Parse(text)
-	if err != nil || bad != nil {
-		return nil
-	}
-	return libraries.Differences(old, e.Manifest)
-}
 
 func plannedLibraries(x *step.IO, hex string) ([]byte, error) {
 	d, err := artifacts.ParseHex(hex)

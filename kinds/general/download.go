@@ -296,15 +296,14 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 	for _, m := range c.Mirrors {
 		urls = append(urls, strings.TrimSuffix(m, "/")+"/"+c.Name)
 	}
-	var sources []fetch.Source
+	req := fetch.Request{Partials: filepath.Join(x.Cache, "partial")}
 	for _, raw := range urls {
 		s, err := fetch.ParseSource(raw)
 		if err != nil {
 			return step.Permanent(err)
 		}
-		sources = append(sources, s)
+		req.Sources = append(req.Sources, s)
 	}
-	req := fetch.Request{Sources: sources, Partials: filepath.Join(x.Cache, "partial")}
 	req.Progress, req.Log = inout.Telling(x, "bytes", c.Name)
 	if !isPlaceholder(c.SHA256) {
 		req.SHA256 = c.SHA256

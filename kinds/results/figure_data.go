@@ -54,9 +54,7 @@ func (a *figureAxis) axis() *render.Axis {
 		return nil
 	}
 	out := &render.Axis{Title: a.Title, Min: a.Min, Max: a.Max, Log2: a.Log2, Log10: a.Log10, Decimals: a.Decimals, Categories: a.Category}
-	for _, t := range a.Ticks {
-		out.Ticks = append(out.Ticks, render.Tick(t))
-	}
+	out.Ticks = lists.Map(a.Ticks, func(t figureTick) render.Tick { return render.Tick(t) })
 	return out
 }
 
@@ -285,9 +283,7 @@ func (d cells) stage(s figureStage, out *render.Stage) error {
 	case nil, inout.NotFinite:
 		d.x.Count("stages without value", 1)
 	case []any:
-		for _, e := range v {
-			out.Items = append(out.Items, plainText(e))
-		}
+		out.Items = append(out.Items, lists.Map(v, plainText)...)
 	default:
 		out.Text = "<tt>" + plainText(at) + "</tt>"
 	}

@@ -217,13 +217,11 @@ func (c figureConfig) expanded() figureConfig {
 }
 
 // curves returns the ids of the series whose points come with the data.
-func (c figureConfig) curves() (ids []string) {
-	for _, s := range c.Series {
-		if s.Curve != nil || s.Draw == histogram || s.Differences != nil {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
+func (c figureConfig) curves() []string {
+	of := lists.Filter(c.Series, func(s figureSeries) bool {
+		return s.Curve != nil || s.Draw == histogram || s.Differences != nil
+	})
+	return lists.Map(of, func(s figureSeries) string { return s.ID })
 }
 
 // checkFigure adds what is wrong with a figure before there are data.

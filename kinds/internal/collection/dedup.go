@@ -114,14 +114,20 @@ func grouped(x *step.IO, train, dev step.Inputs, src dedup.Sources, o dedup.Opti
 		return nil, step.Permanent(err)
 	}
 	n := int64(0)
-	err = eachHeaderInOrder(x, o.RecordOrder, train, dev, func(h *nq.Header) error {
-		if n++; n%10_000 == 0 {
-			x.Report(step.Progress{Done: n, Unit: "records"})
+	of := map[nq.Split]step.Inputs{nq.Train: train, nq.Dev: dev}
+	for _, split := range o.RecordOrder.Splits() {
+		err := eachHeader(x, of[split], func(h *nq.Header) error {
+			if h.Split != split {
+				return step.Permanent(fmt.Errorf("%s: example %d is of %s: give the headers of an extract step with split = %q", split, h.ExampleID, h.Split, split))
+			}
+			if n++; n%10_000 == 0 {
+				x.Report(step.Progress{Done: n, Unit: "records"})
+			}
+			return step.Permanent(g.Add(h))
+		})
+		if err != nil {
+			return nil, err
 		}
-		return step.Permanent(g.Add(h))
-	})
-	if err != nil {
-		return nil, err
 	}
 	groups, err := g.Groupings()
 	return groups, permanentIf(err, dedup.ErrRepeated)
@@ -133,23 +139,6 @@ func permanentIf(err, data error) error {
 		return step.Permanent(err)
 	}
 	return err
-}
-
-// eachHeaderInOrder reads the headers of both splits in an order, and refuses a header of the other split.
-func eachHeaderInOrder(x *step.IO, order dedup.RecordOrder, train, dev step.Inputs, f func(*nq.Header) error) error {
-	of := map[nq.Split]step.Inputs{nq.Train: train, nq.Dev: dev}
-	for _, split := range order.Splits() {
-		err := eachHeader(x, of[split], func(h *nq.Header) error {
-			if h.Split != split {
-				return step.Permanent(fmt.Errorf("%s: example %d is of %s: give the headers of an extract step with split = %q", split, h.ExampleID, h.Split, split))
-			}
-			return f(h)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // bertNormalize returns the normalization of titles by the tokenizer of an attribute; nil without one.

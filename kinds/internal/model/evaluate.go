@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -163,11 +164,8 @@ func File(x *step.IO, model step.Input, name string) ([]byte, error) {
 // splits must have identifiers.
 func (c asking) Read(x *step.IO) (retrieve.Settings, *docid.Set, []inout.Question, error) {
 	settings, err := Settings(x, c.Model)
-	if err != nil {
-		return settings, nil, nil, err
-	}
-	ids, err := inout.ReadIDs(x, c.IDs)
-	if err != nil {
+	ids, errIDs := inout.ReadIDs(x, c.IDs)
+	if err = cmp.Or(err, errIDs); err != nil {
 		return settings, nil, nil, err
 	}
 	if err := settings.Match(ids); err != nil {
@@ -292,12 +290,10 @@ func (e *Evaluation) score(rankings map[retrieve.Validity][]trec.Ranking, judged
 	}
 	p := &e.Percent
 	for validity, of := range map[retrieve.Validity]*rulePercent{retrieve.ByTokens: &p.ByTokens, retrieve.ByText: &p.ByText} {
-		raw, err := metrics.Scoring{Metrics: measures, Mode: metrics.Raw}.Score(trec.Held(rankings[validity]), judged)
-		if err != nil {
-			return err
-		}
-		filtered, err := metrics.Scoring{Metrics: measures, Mode: metrics.PostFiltered}.Score(trec.Held(rankings[validity]), judged)
-		if err != nil {
+		held := trec.Held(rankings[validity])
+		raw, err := metrics.Scoring{Metrics: measures, Mode: metrics.Raw}.Score(held, judged)
+		filtered, errFiltered := metrics.Scoring{Metrics: measures, Mode: metrics.PostFiltered}.Score(held, judged)
+		if err = cmp.Or(err, errFiltered); err != nil {
 			return err
 		}
 		of.Raw, of.PostFiltered = *percent(raw.Mean), *percent(filtered.Mean)

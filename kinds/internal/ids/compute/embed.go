@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/ids"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -187,13 +188,8 @@ func (e *encoder) tokens(x *step.IO, text string) []int32 {
 
 // moduleFiles names what a folder of sentence-transformers has beside the model: its modules, and their configurations.
 func moduleFiles(files []artifacts.File) []string {
-	names := []string{"modules.json"}
-	for _, f := range files {
-		if path.Base(f.Name) == "config.json" && path.Dir(f.Name) != "." {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+	below := lists.Filter(inout.Names(files), func(name string) bool { return strings.HasSuffix(name, "/config.json") })
+	return append([]string{"modules.json"}, below...)
 }
 
 // asPublished says how a configuration, by which the step computes, differs from what a folder computes for

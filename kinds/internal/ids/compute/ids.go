@@ -37,11 +37,8 @@ func runNaiveIDs(_ context.Context, x *step.IO, c ids.NaiveIDsConfig, tok *subwo
 
 func runSemanticIDs(ctx context.Context, x *step.IO, c ids.SemanticIDsConfig, tok *subword.Subword) error {
 	vectors, err := inout.ReadVectors(x, c.Embeddings)
-	if err != nil {
-		return err
-	}
-	names, err := inout.DocumentNames(x, c.Documents)
-	if err != nil {
+	names, errNames := inout.DocumentNames(x, c.Documents)
+	if err = cmp.Or(err, errNames); err != nil {
 		return err
 	}
 	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed), SameSeed: c.NodeSeeds == "same",
@@ -64,11 +61,8 @@ func writeIDs(x *step.IO, set *docid.Set, output string, report any) error {
 
 func runResidualIDs(ctx context.Context, x *step.IO, c ids.ResidualIDsConfig, tok *subword.Subword) error {
 	vectors, err := inout.ReadVectors(x, c.Embeddings)
-	if err != nil {
-		return err
-	}
-	names, err := inout.DocumentNames(x, c.Documents)
-	if err != nil {
+	names, errNames := inout.DocumentNames(x, c.Documents)
+	if err = cmp.Or(err, errNames); err != nil {
 		return err
 	}
 	o := docid.ResidualOptions{Levels: c.Levels, Codes: c.Codes, FirstToken: int32(c.FirstToken), EOS: tok.End(), Seed: uint32(c.Seed),

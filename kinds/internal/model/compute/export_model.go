@@ -48,15 +48,9 @@ func runExportModel(ctx context.Context, x *step.IO, c model.ExportModelConfig) 
 		}
 	}
 	settings, err := model.Settings(x, c.Model)
-	if err != nil {
-		return err
-	}
-	special, ownHead, err := ofConfig(x, c.Model)
-	if err != nil {
-		return err
-	}
-	ids, err := inout.ReadIDs(x, c.IDs)
-	if err != nil {
+	special, ownHead, errConfig := ofConfig(x, c.Model)
+	ids, errIDs := inout.ReadIDs(x, c.IDs)
+	if err = cmp.Or(err, errConfig, errIDs); err != nil {
 		return err
 	}
 	if err := settings.Match(ids); err != nil {

@@ -202,7 +202,21 @@ sample standard deviation are then over seeds.`,
 			return step.Read{Attr: "field", Input: r.Report, Path: c.Field, Check: numberField}
 		})
 	},
-	Run: runEffects,
+	Run: func(_ context.Context, x *step.IO, c effectsConfig) error {
+		docs := inout.NewJSONInputs(x)
+		of := make([]float64, len(c.Runs))
+		for i, r := range c.Runs {
+			var err error
+			if of[i], err = docs.Number(r.Report, c.Field); err != nil {
+				return step.Permanent(fmt.Errorf("%s: %w", r, err))
+			}
+		}
+		report, err := c.effects(of)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		return inout.WriteJSON(x, "report", report)
+	},
 })
 
 type effectsReport struct {
@@ -226,22 +240,6 @@ func summarize(list []float64) summary {
 
 func (r effectsRun) String() string {
 	return fmt.Sprintf("%s, %s, %s, seed %d", r.Group, r.Level, r.Other, r.Seed)
-}
-
-func runEffects(_ context.Context, x *step.IO, c effectsConfig) error {
-	docs := inout.NewJSONInputs(x)
-	of := make([]float64, len(c.Runs))
-	for i, r := range c.Runs {
-		var err error
-		if of[i], err = docs.Number(r.Report, c.Field); err != nil {
-			return step.Permanent(fmt.Errorf("%s: %w", r, err))
-		}
-	}
-	report, err := c.effects(of)
-	if err != nil {
-		return step.Permanent(err)
-	}
-	return inout.WriteJSON(x, "report", report)
 }
 
 // effects subtracts from's values from to's. The design must be complete: every group, other level and seed has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
@@ -62,8 +63,17 @@ and 315,203 records take seconds.`,
 		byText := k.Needs&dedup.NeedsText != 0 || c.Representative == string(dedup.LongestText)
 		inout.Check(ps, "texts", !byText || c.Texts.Set(), "is needed by key corpus_text and by representative longest_text")
 	}),
-	Work: dedupConfig.work,
-	Run:  runDedup,
+	Work: func(c dedupConfig) step.Work { // at most: as the paper's largest, or a document for each record
+		records := func(of step.Inputs) step.Amount { return step.Amount{Times: 1, Of: of, Count: "records"} }
+		all := records(slices.Concat(c.Train, c.Dev))
+		all.AtMost = rates.Documents
+		w := step.Work{Counts: map[string]step.Amount{"documents": all, "records.train": records(c.Train)}}
+		if len(c.Dev) > 0 {
+			w.Counts["records.dev"] = records(c.Dev)
+		}
+		return w
+	},
+	Run: runDedup,
 })
 
 // dedupCounts is the JSON that table cells read.
@@ -183,18 +193,6 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 		x.Count("records_without_heading", int64(n))
 	}
 	return inout.WriteJSON(x, "counts", counts)
-}
-
-// work says how large the collection will be at most: as the paper's largest, or a document for each record.
-func (c dedupConfig) work() step.Work {
-	records := func(of step.Inputs) step.Amount { return step.Amount{Times: 1, Of: of, Count: "records"} }
-	all := records(append(append(step.Inputs{}, c.Train...), c.Dev...))
-	all.AtMost = rates.Documents
-	w := step.Work{Counts: map[string]step.Amount{"documents": all, "records.train": records(c.Train)}}
-	if len(c.Dev) > 0 {
-		w.Counts["records.dev"] = records(c.Dev)
-	}
-	return w
 }
 
 // readTexts reads the digest and the length of each record's text, in any order.

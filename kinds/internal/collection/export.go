@@ -377,19 +377,18 @@ there are URLs. Texts are streamed; of each document and query 150 bytes are hel
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "nq/package_comparison", Help: "what is the same, what differs and where, as JSON", Fields: step.FieldsOf[nq320k.Comparison]()}},
 	Defaults: comparePackageConfig{Examples: 10},
-	Run:      runComparePackage,
+	Run: func(_ context.Context, x *step.IO, c comparePackageConfig) error {
+		theirs := side(x, c.PackageDocuments, c.PackageQueries, c.PackageCorpus)
+		report, err := nq320k.Compare(side(x, c.Documents, c.Queries, c.Corpus), theirs, c.Examples)
+		if err != nil {
+			return inout.DataError(err)
+		}
+		d, q := report.Documents, report.Queries
+		return inout.WriteReport(x, report, map[string]int{"pairs": d.Pairs, "unpaired_ours": d.Ours - d.Pairs,
+			"unpaired_package": d.Package - d.Pairs, "other_texts": d.Pairs - report.Texts.Same,
+			"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
+	},
 })
-
-func runComparePackage(_ context.Context, x *step.IO, c comparePackageConfig) error {
-	report, err := nq320k.Compare(side(x, c.Documents, c.Queries, c.Corpus), side(x, c.PackageDocuments, c.PackageQueries, c.PackageCorpus), c.Examples)
-	if err != nil {
-		return inout.DataError(err)
-	}
-	d, q := report.Documents, report.Queries
-	return inout.WriteReport(x, report, map[string]int{"pairs": d.Pairs, "unpaired_ours": d.Ours - d.Pairs,
-		"unpaired_package": d.Package - d.Pairs, "other_texts": d.Pairs - report.Texts.Same,
-		"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
-}
 
 func side(x *step.IO, documents, queries, texts step.Input) nq320k.Collection {
 	return nq320k.Collection{

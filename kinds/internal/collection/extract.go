@@ -58,8 +58,16 @@ a group of rows, 0.7 GB where groups have 1,000.`,
 		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON", Fields: step.FieldsOf[nq.Counts]()},
 	},
 	Defaults: extractConfig{extracting: extracting{Format: "auto", OnBadInput: "fail", Text4K: textTokens}},
-	Work:     extractConfig.work,
-	Parts:    []step.Spec{extractFile.Spec},
+	Work: func(c extractConfig) step.Work {
+		bytes := func(times float64) step.Amount {
+			return step.Amount{Times: times, Of: c.Files, Count: step.BytesCount}
+		}
+		return step.Work{
+			Does:   []step.Doing{{Unit: step.GzipBytes, Amount: bytes(1)}},
+			Counts: map[string]step.Amount{"records": bytes(1 / bytesOfRecord), step.BytesCount: bytes(extractedByte)},
+		}
+	},
+	Parts: []step.Spec{extractFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
 		names := map[string]bool{}
 		return taskOfEach(x, c.Files, "file", c.named, func(f step.Input, name string) (step.Task, error) {
@@ -213,16 +221,6 @@ const (
 	bytesOfRecord = 42e9 / rates.TrainQueries
 	extractedByte = 0.25
 )
-
-func (c extractConfig) work() step.Work {
-	bytes := func(times float64) step.Amount {
-		return step.Amount{Times: times, Of: c.Files, Count: step.BytesCount}
-	}
-	return step.Work{
-		Does:   []step.Doing{{Unit: step.GzipBytes, Amount: bytes(1)}},
-		Counts: map[string]step.Amount{"records": bytes(1 / bytesOfRecord), step.BytesCount: bytes(extractedByte)},
-	}
-}
 
 // taskOfEach makes a part of each file of some inputs; the part has it as an input of type typ. A file without a name
 // of its own is called name(number of its input).

@@ -35,7 +35,10 @@ truth. The same bytes on every machine.`,
 	},
 	Defaults: synthConfig(synth.Default()),
 	Check:    func(c synthConfig) error { return synth.Config(c).Validate() },
-	Work:     synthConfig.work,
+	Work: func(c synthConfig) step.Work { // how large the collection will be
+		exactly := func(n int) step.Amount { return step.Exactly(float64(n)) }
+		return step.Work{Counts: map[string]step.Amount{"documents": exactly(c.Pages), "records.train": exactly(c.TrainQuestions), "records.dev": exactly(c.DevQuestions)}}
+	},
 	Run: func(_ context.Context, x *step.IO, c synthConfig) error {
 		truth, err := synth.Generate(synth.Config(c),
 			func(name string) (io.WriteCloser, error) {
@@ -63,9 +66,4 @@ func synthOutput(name string) (string, error) {
 		return "stub", nil
 	}
 	return "", step.Permanent(fmt.Errorf("the generator made a file %q that belongs to no output", name))
-}
-
-func (c synthConfig) work() step.Work {
-	exactly := func(n int) step.Amount { return step.Exactly(float64(n)) }
-	return step.Work{Counts: map[string]step.Amount{"documents": exactly(c.Pages), "records.train": exactly(c.TrainQuestions), "records.dev": exactly(c.DevQuestions)}}
 }

@@ -59,8 +59,23 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
 		c.Texts.Check(ps)
 		inout.CheckDevice(ps, c.Device, c.Precision)
 	}),
-	Work: EmbedConfig.work,
+	// The tokens that are read if all documents are long enough, and the bytes of vectors as wide as the paper's.
+	Work: func(c EmbedConfig) step.Work {
+		texts := step.Amount{Times: 1, Of: step.Inputs{c.Corpus}, Count: "documents"}
+		tokens := float64(c.MaxTokens)
+		if !c.Corpus.Set() {
+			texts.Of, texts.Count = step.Inputs{c.Queries}, "records."+c.Split
+			tokens = math.Min(queryTokens, tokens)
+		}
+		bytes := texts
+		bytes.Times = 4 * 512
+		texts.Times = tokens
+		return step.Work{Does: []step.Doing{{Unit: step.Tokens, Amount: texts, Model: c.Model}}, Counts: map[string]step.Amount{step.BytesCount: bytes}}
+	},
 })
+
+// queryTokens is about how many tokens a query of Natural Questions has, of 9.2 words on average, with special tokens.
+const queryTokens = 14
 
 type embedHashingConfig struct {
 	inout.Texts

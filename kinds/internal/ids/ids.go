@@ -2,7 +2,6 @@ package ids
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -37,7 +36,7 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	Check: inout.Checks(func(c atomicIDsConfig, ps *step.Problems) {
 		inout.Check(ps, "eos_token", c.EOSToken < max(1, c.FirstToken), "want a token id below first_token")
 	}),
-	Work: atomicIDsConfig.work,
+	Work: func(atomicIDsConfig) step.Work { return step.Work{Identifiers: "atomic"} },
 	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
 		names, err := inout.DocumentNames(x, c.Documents)
 		if err != nil {
@@ -81,7 +80,7 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
 		inout.Check(ps, "times", c.Times == 0 || c.Times >= 1, "want 1 or more: every document needs a number")
 		inout.Check(ps, "budget", (c.Budget == 0) != (c.Times == 0), "give exactly one of budget and times")
 	}),
-	Work:  NaiveIDsConfig.work,
+	Work:  func(NaiveIDsConfig) step.Work { return step.Work{Identifiers: "naive"} },
 	Needs: step.Tokenizers,
 })
 
@@ -116,7 +115,7 @@ float32 8. The result does not depend on the number of processors.`,
 	Outputs: append(slices.Clone(idOutputs),
 		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
 	Defaults: SemanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42, NodeSeeds: "derived", Precision: "float64", Starts: 1, Iterations: 300, Tolerance: 1e-4},
-	Work:     SemanticIDsConfig.work,
+	Work:     func(SemanticIDsConfig) step.Work { return step.Work{Identifiers: "semantic"} },
 	Needs:    step.Tokenizers,
 })
 
@@ -295,26 +294,4 @@ type TokensExample struct {
 	Prefix        string   `json:"prefix,omitempty"`
 	Index         string   `json:"index,omitempty"` // within the leaf
 	LeafDocuments int      `json:"leaf_documents,omitempty"`
-}
-
-// Each kind of identifiers names their type.
-func (atomicIDsConfig) work() step.Work   { return step.Work{Identifiers: "atomic"} }
-func (NaiveIDsConfig) work() step.Work    { return step.Work{Identifiers: "naive"} }
-func (SemanticIDsConfig) work() step.Work { return step.Work{Identifiers: "semantic"} }
-
-// queryTokens is about how many tokens a query of Natural Questions has, of 9.2 words on average, with special tokens.
-const queryTokens = 14
-
-// work is the tokens that are read if all documents are long enough, and the bytes of vectors as wide as the paper's.
-func (c EmbedConfig) work() step.Work {
-	texts := step.Amount{Times: 1, Of: step.Inputs{c.Corpus}, Count: "documents"}
-	tokens := float64(c.MaxTokens)
-	if !c.Corpus.Set() {
-		texts.Of, texts.Count = step.Inputs{c.Queries}, "records."+c.Split
-		tokens = math.Min(queryTokens, tokens)
-	}
-	bytes := texts
-	bytes.Times = 4 * 512
-	texts.Times = tokens
-	return step.Work{Does: []step.Doing{{Unit: step.Tokens, Amount: texts, Model: c.Model}}, Counts: map[string]step.Amount{step.BytesCount: bytes}}
 }

@@ -83,8 +83,14 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 	Check:    inout.Checks(func(c evaluateConfig, ps *step.Problems) { inout.CheckDevice(ps, c.Device, c.Precision) }),
 	Parts:    []step.Spec{EvaluateShard.Spec},
 	Split:    splitEvaluation,
-	Work:     evaluateConfig.work,
-	Run:      joinEvaluation,
+	Work: func(c evaluateConfig) step.Work { // parts share it
+		unit := step.Searches
+		if c.Decoding == Constrained {
+			unit = step.Constrained
+		}
+		return by(step.Work{Does: []step.Doing{searches(unit, 1, c.Beams, c.Queries, c.Split)}}, c.Model, c.IDs)
+	},
+	Run: joinEvaluation,
 })
 
 // The two ways to decode.

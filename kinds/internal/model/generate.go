@@ -318,7 +318,7 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 	Needs:    step.Libtorch,
 	Device:   func(c TrainQueriesConfig) string { return c.Device },
 	Check:    inout.Checks(func(c TrainQueriesConfig, ps *step.Problems) { c.Fitting.check(ps) }),
-	Work:     TrainQueriesConfig.work,
+	Work:     func(c TrainQueriesConfig) step.Work { return step.Work{Like: c.Model} },
 })
 
 // sameQueriesReport takes two models as the same if they find development queries about as likely.

@@ -1,10 +1,12 @@
 package model
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -38,7 +40,7 @@ the report's follows says which of them redsi follows. Cost: the files are hashe
 	},
 	Needs: step.Libtorch,
 	Check: inout.Checks(func(c ImportModelConfig, ps *step.Problems) { checkFolder(ps, c.Folder) }),
-	Work:  ImportModelConfig.work,
+	Work:  func(c ImportModelConfig) step.Work { return like(c.Files) },
 })
 
 type ImportModelReport struct {
@@ -81,7 +83,7 @@ same numbers. Cost: the files are hashed once.`,
 	},
 	Needs: step.Libtorch,
 	Check: inout.Checks(func(c ImportTrainedConfig, ps *step.Problems) { checkFolder(ps, c.Folder) }),
-	Work:  ImportTrainedConfig.work,
+	Work:  func(c ImportTrainedConfig) step.Work { return like(c.Files) },
 })
 
 type RandomT5Config struct {
@@ -121,5 +123,14 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 		inout.Check(ps, "feed_forward", !bart || c.FeedForward == "relu", "a BART has its own")
 		inout.Check(ps, "feed_forward", !multilingual || strings.HasPrefix(c.FeedForward, "gated-"), "must be a gated one for a multilingual T5: published ones have gated-gelu")
 	}),
-	Work: RandomT5Config.work,
+	Work: func(c RandomT5Config) (w step.Work) { // that of the published model with the same sizes
+		for _, s := range rates.Shapes() {
+			if c.Family == "t5" && !s.Encoder && c.FeedForward == "relu" && c.Vocabulary == s.Vocabulary && c.Layers == s.Layers && cmp.Or(c.DecoderLayers, c.Layers) == s.Layers &&
+				c.DModel == s.Width && c.DKV == 64 && c.DFF == s.FF && c.Heads == s.Heads {
+				w.Shape = s.Name
+				w.Counts = map[string]step.Amount{step.BytesCount: step.Exactly(float64(s.Bytes()))}
+			}
+		}
+		return w
+	},
 })

@@ -70,14 +70,12 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 		inout.Check(ps, "scores_b", c.ScoresA.Set() == c.ScoresB.Set(), "scores_a and scores_b are compared with each other: give both")
 		inout.Check(ps, "a", c.A.Set() || c.ScoresA.Set(), "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
 	}),
-	Declares: agreeConfig.declares,
-	Run:      runAgree,
+	Declares: func(c agreeConfig) map[string]*step.Fields {
+		depths := lists.Map(c.Overlap, strconv.Itoa)
+		return map[string]*step.Fields{"report": step.FieldsOf[agreeReport]().With("overlap", depths...)}
+	},
+	Run: runAgree,
 })
-
-func (c agreeConfig) declares() map[string]*step.Fields {
-	depths := lists.Map(c.Overlap, strconv.Itoa)
-	return map[string]*step.Fields{"report": step.FieldsOf[agreeReport]().With("overlap", depths...)}
-}
 
 func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
 	report := agreeReport{Overlap: map[string]float64{}, RMSE: map[string]float64{}}

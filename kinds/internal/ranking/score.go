@@ -91,8 +91,14 @@ ranking.`,
 		inout.Check(ps, "queries", c.Ignore || len(c.Groups) > 0 || !c.Queries.Set(), "goes with ignore_identical_ids = true or groups: give one of both")
 		c.check(ps)
 	}),
-	Declares: scoreConfig.declares,
-	Run:      runScore,
+	Declares: func(c scoreConfig) map[string]*step.Fields {
+		ids := idsOf(c.Measures)
+		if ids == nil {
+			return nil
+		}
+		return map[string]*step.Fields{"report": step.FieldsOf[scoreReport]().With("percent", ids...).With("measures", ids...)}
+	},
+	Run: runScore,
 })
 
 // parseMeasures parses measures, and adds problems with names that are none, or name one twice.
@@ -119,14 +125,6 @@ func idsOf(measures []string) []string {
 		return nil
 	}
 	return lists.Map(list, metrics.Metric.ID)
-}
-
-func (c scoreConfig) declares() map[string]*step.Fields {
-	ids := idsOf(c.Measures)
-	if ids == nil {
-		return nil
-	}
-	return map[string]*step.Fields{"report": step.FieldsOf[scoreReport]().With("percent", ids...).With("measures", ids...)}
 }
 
 func runScore(_ context.Context, x *step.IO, c scoreConfig) error {

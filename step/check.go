@@ -99,10 +99,7 @@ func (c Check) problem(ctx context.Context, r *artifacts.Result, open Opener) (s
 }
 
 func quotedList(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(lists.Map(names, strconv.Quote), ", ")
+	return cmp.Or(strings.Join(lists.Map(names, strconv.Quote), ", "), "nothing")
 }
 
 func readAll(ctx context.Context, open Opener, d artifacts.Digest) ([]byte, error) {

@@ -315,7 +315,7 @@ func runPackage(ctx context.Context, x *step.IO, c packageConfig) error {
 
 func packageFiles(x *step.IO, c packageConfig) (map[string]artifacts.File, error) {
 	folders := map[string]map[string]artifacts.File{}
-	for f := range inout.Files(x, c.Files, inout.Called("file")) {
+	for _, f := range inout.Files(x, c.Files, inout.Called("file")) {
 		folder, name := path.Split(f.Name)
 		folder = strings.TrimSuffix(folder, "/")
 		if !slices.Contains(nq320k.Files(), name) {

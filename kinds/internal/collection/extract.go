@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -226,7 +225,7 @@ const (
 // of its own is called name(number of its input).
 func taskOfEach(x *step.IO, ins step.Inputs, typ string, name func(i int) string, task func(f step.Input, name string) (step.Task, error)) ([]step.Task, error) {
 	var tasks []step.Task
-	for f := range inout.Files(x, ins, name) {
+	for _, f := range inout.Files(x, ins, name) {
 		t, err := task(step.In(artifacts.Artifact{Type: typ, Digest: f.Digest, Size: f.Size}), f.Name)
 		if err != nil {
 			return nil, step.Permanent(err)
@@ -280,9 +279,7 @@ func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
 func (c extractConfig) named(n int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, n) }
 
 // each returns the files that are extracted, a part each.
-func (c extractConfig) each(x *step.IO) []artifacts.File {
-	return slices.Collect(inout.Files(x, c.Files, c.named))
-}
+func (c extractConfig) each(x *step.IO) []artifacts.File { return inout.Files(x, c.Files, c.named) }
 
 // streamOf returns an output of a file's part as a file of the step's output.
 func streamOf(name, output string, p *artifacts.Result) artifacts.File {

@@ -90,7 +90,7 @@ has it.`,
 			ins  step.Inputs
 			into *formatFields
 		}{"full": {c.Full, &rep.Full}, "simplified": {c.Simplified, &rep.Simplified}} {
-			for f := range inout.Files(x, to.ins, inout.Called(name)) {
+			for _, f := range inout.Files(x, to.ins, inout.Called(name)) {
 				if err := sampleFields(x, f, c.Lines, &to.into.Counts); err != nil {
 					return err
 				}
@@ -180,7 +180,7 @@ func (c formatExampleConfig) show(ctx context.Context, x *step.IO, format string
 // findLine reads files until the example or, with an empty id, the first line, whose id it then sets; nil if no file
 // has the example.
 func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id *string) ([]byte, error) {
-	for f := range inout.Files(x, ins, inout.Called(name)) {
+	for _, f := range inout.Files(x, ins, inout.Called(name)) {
 		var found []byte
 		wanted := func(has string) bool { return *id == "" || has == *id }
 		err := eachLine(x, f, wanted, func(n int, line []byte) (bool, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -67,12 +68,10 @@ func (c importing) files(ctx context.Context, x *step.IO) ([]collectedFile, erro
 
 // unused says which files of trees have no role; "" if there are none.
 func (c importing) unused(x *step.IO, used []collectedFile) string {
-	var names []string
-	for f := range inout.Files(x, c.Files, func(n int) string { return fmt.Sprintf("files-%02d", n) }) {
-		if !slices.ContainsFunc(used, func(u collectedFile) bool { return u.file.Name == f.Name }) {
-			names = append(names, f.Name)
-		}
-	}
+	files := inout.Files(x, c.Files, func(n int) string { return fmt.Sprintf("files-%02d", n) })
+	names := lists.Filter(inout.Names(files), func(name string) bool {
+		return !slices.ContainsFunc(used, func(u collectedFile) bool { return u.file.Name == name })
+	})
 	if names == nil {
 		return ""
 	}

@@ -166,7 +166,7 @@ not have fall back on their titles, as those missing from a dump do.`,
 	Outputs: []step.Output{{Name: "table", Type: "wikipedia/pages", Help: "as the table of a pages step"}},
 	Run: func(_ context.Context, x *step.IO, c pageTableConfig) error {
 		var tables []*wikipedia.Table
-		for f := range inout.Files(x, c.Table, func(i int) string { return fmt.Sprintf("table %d", i+1) }) {
+		for _, f := range inout.Files(x, c.Table, func(i int) string { return fmt.Sprintf("table %d", i+1) }) {
 			t, err := readPages(x, step.In(artifacts.Artifact{Digest: f.Digest, Size: f.Size}), f.Name)
 			if err != nil {
 				return err
@@ -199,7 +199,7 @@ func eachRevision(x *step.IO, headers step.Inputs, visit func(id uint64, url str
 
 // eachHeader reads header streams in the order of their files.
 func eachHeader(x *step.IO, ins step.Inputs, f func(*nq.Header) error) error {
-	for file := range inout.Files(x, ins, inout.Called("headers")) {
+	for _, file := range inout.Files(x, ins, inout.Called("headers")) {
 		if err := eachEntry(x, file, nq.NewHeaderReader, f); err != nil {
 			return err
 		}

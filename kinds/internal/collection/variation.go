@@ -166,7 +166,7 @@ func CountSubstitutions(ctx context.Context, x *step.IO, c SubstitutionsConfig, 
 // eachRecord visits the records of streams in the order of their files. A record is valid during the call.
 func eachRecord(ctx context.Context, x *step.IO, ins step.Inputs, f func(*nq.Record) error) error {
 	n := int64(0)
-	for file := range inout.Files(x, ins, inout.Called("records")) {
+	for _, file := range inout.Files(x, ins, inout.Called("records")) {
 		err := eachEntry(x, file, nq.NewRecordReader, func(r *nq.Record) error {
 			if n++; n%100 == 0 {
 				x.Report(step.Progress{Done: n, Unit: "records", Note: file.Name})

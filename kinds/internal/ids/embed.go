@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -340,10 +341,8 @@ func (v *importedVectors) checkComplete() error {
 	if v.rows != nil && v.row < len(v.rows) {
 		return fmt.Errorf("there are %d names and %d rows", len(v.rows), v.row)
 	}
-	for i, given := range v.given {
-		if !given {
-			return fmt.Errorf("%q, number %d of %d, has no vector: the files have %d rows", v.owners[i], i, len(v.owners), v.row)
-		}
+	if i := slices.Index(v.given, false); i >= 0 {
+		return fmt.Errorf("%q, number %d of %d, has no vector: the files have %d rows", v.owners[i], i, len(v.owners), v.row)
 	}
 	return nil
 }

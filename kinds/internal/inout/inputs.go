@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"maps"
 	"os"
 	"path"
@@ -60,17 +59,12 @@ func EachQuery(x *step.IO, in step.Input, name string, visit func(*dedup.Query) 
 	return Scan(x, in, name, func(r io.Reader) error { return dedup.ReadQueries(r, -1, visit) })
 }
 
-// Files yields the files of several inputs, in order. The file of an input that is no tree is called name(i).
-func Files(x *step.IO, ins step.Inputs, name func(i int) string) iter.Seq[artifacts.File] {
-	return func(yield func(artifacts.File) bool) {
-		for i, in := range ins {
-			for _, f := range x.Files(in, name(i)) {
-				if !yield(f) {
-					return
-				}
-			}
-		}
+// Files lists the files of several inputs, in order. The file of an input that is no tree is called name(i).
+func Files(x *step.IO, ins step.Inputs, name func(i int) string) (all []artifacts.File) {
+	for i, in := range ins {
+		all = append(all, x.Files(in, name(i))...)
 	}
+	return all
 }
 
 // Called gives all inputs of Files one name.
@@ -119,7 +113,7 @@ func WriteFile(x *step.IO, output, name string, write func(io.Writer) error) err
 
 // OpenTokenizer loads the one file of an attribute by load, which is a tokenizer's.
 func OpenTokenizer[T any](x *step.IO, in step.Inputs, attribute string, load func(path string) (T, error)) (tok T, err error) {
-	files := slices.Collect(Files(x, in, Called(attribute)))
+	files := Files(x, in, Called(attribute))
 	if len(files) != 1 {
 		return tok, step.Permanent(fmt.Errorf("%s must be one file, got %d", attribute, len(files)))
 	}

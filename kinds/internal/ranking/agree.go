@@ -165,7 +165,7 @@ func agreeScores(x *step.IO, c agreeConfig, report *agreeReport) error {
 	rows := lists.By(b.Rows, func(row metrics.QueryScore) string { return row.Query })
 	both := 0
 	for i, m := range a.Metrics {
-		k := b.column(m)
+		k := slices.Index(b.Metrics, m)
 		if k < 0 {
 			continue
 		}

@@ -270,7 +270,7 @@ func readSystems(x *step.IO, systems map[string]step.Input, names []string, list
 			return nil, step.Permanent(err)
 		}
 		for m, measure := range list {
-			column := t.column(measure)
+			column := slices.Index(t.Metrics, measure)
 			if column < 0 {
 				return nil, step.Permanent(fmt.Errorf("system %s was not scored by %s, but by %v: name it in measures of its score step", name, measure, t.Metrics))
 			}

@@ -305,6 +305,3 @@ func (t *queryTable) row(fields [][]byte, seen map[string]int, n int) error {
 	t.Rows = append(t.Rows, row)
 	return nil
 }
-
-// column returns the index of a metric in the table; -1 if it is not there.
-func (t *queryTable) column(m metrics.Metric) int { return slices.Index(t.Metrics, m) }

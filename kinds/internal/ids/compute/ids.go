@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,12 +159,8 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig, tok *sub
 
 // untitled gives documents without a title the corpus's title or, counted, the first words of their text.
 func untitled(ctx context.Context, x *step.IO, c ids.TitleIDsConfig, tok *subword.Subword, keys, titles []string) (fromText int, err error) {
-	if !c.Corpus.Set() {
-		for i, title := range titles {
-			if title == "" {
-				return 0, step.Permanent(fmt.Errorf("document %d, %q, has no title that the tokenizer can spell: give corpus, of which such documents take their first words", i, keys[i]))
-			}
-		}
+	if i := slices.Index(titles, ""); i >= 0 && !c.Corpus.Set() {
+		return 0, step.Permanent(fmt.Errorf("document %d, %q, has no title that the tokenizer can spell: give corpus, of which such documents take their first words", i, keys[i]))
 	}
 	err = inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
 		if int(d.Doc) >= len(titles) {

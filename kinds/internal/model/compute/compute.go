@@ -1,3 +1,4 @@
+// Package compute has the halves of kinds of package model that the second program computes.
 package compute
 
 import (

@@ -49,7 +49,16 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 	}
 	rankings := make([]trec.Ranking, len(queries))
 	for i, q := range queries {
-		rankings[i] = ranking(q.Name, found[i], ids, tok)
+		rankings[i] = ranking(q.Name, found[i], ids)
+		for k, h := range found[i].Ranking {
+			switch {
+			case h.Document >= 0:
+			case ids.Kind.GrowsVocabulary(): // by tokens without a text
+				rankings[i].Hypotheses[k].Text = fmt.Sprint(h.Tokens)
+			default:
+				rankings[i].Hypotheses[k].Text = tok.Decode(h.Tokens, true)
+			}
+		}
 	}
 	err = inout.Write(x, "run", func(w io.Writer) error { return trec.WriteRun(w, inout.RunTag, rankings, trec.EncodeName) })
 	if err != nil {
@@ -101,17 +110,11 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, t
 	return found, inout.DataError(err)
 }
 
-// ranking names the documents of a result, and spells hypotheses that are no identifiers.
-func ranking(query string, found decode.Result, ids *docid.Set, tok *subword.Subword) trec.Ranking {
+// ranking names the documents of a result.
+func ranking(query string, found decode.Result, ids *docid.Set) trec.Ranking {
 	r := trec.Ranking{Query: query, Hypotheses: make([]trec.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {
-		r.Hypotheses[i].Score = h.Score
-		if h.Document < 0 {
-			r.Hypotheses[i].Text = tok.Decode(h.Tokens, true)
-			if ids.Kind.GrowsVocabulary() { // by tokens without a text
-				r.Hypotheses[i].Text = fmt.Sprint(h.Tokens)
-			}
-		} else {
+		if r.Hypotheses[i].Score = h.Score; h.Document >= 0 {
 			r.Hypotheses[i].Document = ids.Identifiers[h.Document].Document
 		}
 	}

@@ -84,7 +84,7 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 		folder += "/"
 	}
 	others := 0
-	for f := range inout.Files(x, trees, inout.Called("file")) {
+	for _, f := range inout.Files(x, trees, inout.Called("file")) {
 		name, ok := strings.CutPrefix(f.Name, folder)
 		if !ok {
 			others++
@@ -118,7 +118,7 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 
 // findTokenizer takes the tokenizer that is given, or the one among the files.
 func (m *stagedModel) findTokenizer(given step.Inputs) error {
-	found := slices.Collect(inout.Files(m.x, given, inout.Called(tokenizerFiles[0])))
+	found := inout.Files(m.x, given, inout.Called(tokenizerFiles[0]))
 	if len(given) == 0 {
 		found = lists.Filter(m.files, func(f artifacts.File) bool { return slices.Contains(tokenizerFiles, f.Name) })
 	}
@@ -247,10 +247,8 @@ func exportedIDs(r io.Reader, kind docid.Kind, vocabulary int64) (*docid.Set, er
 		if err := values.Written(line, &id); err != nil {
 			return err
 		}
-		for _, token := range id.Tokens {
-			if token < 0 || int64(token) >= vocabulary {
-				return fmt.Errorf("token %d is outside of the model's vocabulary of %d", token, vocabulary)
-			}
+		if i := slices.IndexFunc(id.Tokens, func(t int32) bool { return t < 0 || int64(t) >= vocabulary }); i >= 0 {
+			return fmt.Errorf("token %d is outside of the model's vocabulary of %d", id.Tokens[i], vocabulary)
 		}
 		set.Identifiers = append(set.Identifiers, docid.Identifier{Document: id.Document, Text: id.Text, Tokens: id.Tokens})
 		return nil

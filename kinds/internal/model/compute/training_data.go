@@ -146,14 +146,7 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 		if len(r.Ranking) == 0 {
 			without++
 		}
-		rankings[i].Query = strconv.Itoa(i)
-		for _, h := range r.Ranking {
-			hypothesis := trec.Hypothesis{Score: h.Score}
-			if h.Document >= 0 {
-				hypothesis.Document = j.ids.Identifiers[h.Document].Document
-			}
-			rankings[i].Hypotheses = append(rankings[i].Hypotheses, hypothesis)
-		}
+		rankings[i] = ranking(strconv.Itoa(i), r, j.ids)
 	}
 	switch {
 	case without == len(found):

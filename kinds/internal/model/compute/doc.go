@@ -1,2 +1,0 @@
-// Package compute has the halves of kinds of package model that the second program computes.
-package compute

@@ -37,17 +37,15 @@ type Margin struct {
 // Allows returns how far x and y may be apart.
 func (m Margin) Allows(x, y float64) float64 { return max(m.Abs, m.Rel*max(math.Abs(x), math.Abs(y))) }
 
-// Numbers is for JSON and JSON lines, plain or compressed: the same shape, equal texts and integers, other
-// numbers within the margin. The output's Fields say which numbers are integers, or else the way in which
-// both are written. Fields has margins of single fields, also of integers, by patterns such as
-// "points[].loss" and "metrics.*".
+// Numbers is for JSON and JSON lines, plain or compressed: the same shape, equal texts and integers, other numbers
+// within the margin. The output's Fields say which numbers are integers, or else the way in which both are written.
+// Fields has margins of single fields, also of integers, by patterns such as "points[].loss" and "metrics.*".
 type Numbers struct {
 	Margin
 	Fields map[string]Margin
 }
 
-// Texts is for text with numbers in it: equal words, numbers within the margin, any white space as one
-// blank.
+// Texts is for text with numbers in it: equal words, numbers within the margin, any white space as one blank.
 type Texts struct{ Margin }
 
 // Runs is for rankings in TREC's format: the same queries, and of the first Depth documents a share of
@@ -68,10 +66,9 @@ type Vectors struct {
 // last digit, everything else equal.
 type Cells struct{ Units int }
 
-// Evaluated is for a model: the steps of kind By that read it are run on both models, and in their Output,
-// a JSON document, the numbers that Fields names, percentages of queries, differ by no more than their
-// margin, or than Chance * 100/√n, n being the number at the path Of, whichever is more. Other numbers are
-// not compared.
+// Evaluated is for a model: the steps of kind By that read it are run on both models, and in their Output, a JSON
+// document, the numbers that Fields names, percentages of queries, differ by no more than their margin, or than
+// Chance * 100/√n, n being the number at the path Of, whichever is more. Other numbers are not compared.
 type Evaluated struct {
 	By, Output string
 	Fields     map[string]Margin
@@ -79,8 +76,7 @@ type Evaluated struct {
 	Chance     float64
 }
 
-// Follows is for an output that is computed from another output of the step, which is compared in its
-// place.
+// Follows is for an output that is computed from another output of the step, which is compared in its place.
 type Follows struct{ Output string }
 
 // Files is for trees: the rules of files, by patterns of path.Match, of which the longest that matches

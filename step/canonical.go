@@ -13,10 +13,9 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Canonical writes a configuration tree in the one form that is hashed: objects with sorted keys, no white
-// space, strings in UTF-8 with only the escapes that JSON requires, numbers in shortest form (integers
-// without exponent or point), inputs as {"$input": digest}. Equal trees give equal bytes on any machine and
-// Go version.
+// Canonical writes a configuration tree in the one form that is hashed: objects with sorted keys, no white space,
+// strings in UTF-8 with only the escapes that JSON requires, numbers in shortest form (integers without exponent or
+// point), inputs as {"$input": digest}. Equal trees give equal bytes on any machine and Go version.
 //
 // The tree consists of map[string]any, []any, string, bool, nil, Input and the number types json.Number,
 // int64 and float64. Anything else, a non-finite number or invalid UTF-8 is an error: a key must cover the
@@ -133,9 +132,8 @@ func canonicalNumber(b *bytes.Buffer, v any) error {
 // that decodeObject over def gives the same struct. def is the struct of defaults; without it (the zero
 // Value), no attribute is left out that could have a default.
 //
-// With forKey, the tree lacks attributes marked "nokey", and attributes marked "added" while they have
-// their default; of maps marked "names" it has the names only, and renamed attributes have their former
-// names.
+// With forKey, the tree lacks attributes marked "nokey", and attributes marked "added" while they have their default;
+// of maps marked "names" it has the names only, and renamed attributes have their former names.
 func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]any {
 	m := map[string]any{} // few attributes are set
 	for i := range attrs {
@@ -170,8 +168,7 @@ func noElements(v reflect.Value) bool {
 	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
-// encodeValue returns nil for an unset pointer or input, and only for these: an empty list within a list
-// is a list.
+// encodeValue returns nil for an unset pointer or input, and only for these: an empty list within a list is a list.
 func encodeValue(v, def reflect.Value, t Type, forKey bool) any {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -40,9 +40,8 @@ type Check struct {
 // Opener reads the blob of a digest.
 type Opener = func(context.Context, artifacts.Digest) (io.ReadCloser, error)
 
-// Remembered returns an Opener that reads a blob once and then has it in memory, since the checks of
-// many steps read the same small outputs. It keeps at most mostChecked bytes, and may be used by
-// several goroutines.
+// Remembered returns an Opener that reads a blob once and then has it in memory, since the checks of many steps read
+// the same small outputs. It keeps at most mostChecked bytes, and may be used by several goroutines.
 func Remembered(open Opener) Opener {
 	var mu sync.Mutex
 	kept, left := map[artifacts.Digest][]byte{}, mostChecked

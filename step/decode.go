@@ -41,8 +41,7 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// decodeObject fills a struct from a tree. Absent optional attributes keep the struct's values, the
-// defaults.
+// decodeObject fills a struct from a tree. Absent optional attributes keep the struct's values, the defaults.
 func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path string) (ps Problems) {
 	found := 0
 	for i := range attrs {

@@ -20,7 +20,6 @@
 //
 // It must not know HCL, Temporal, stores or any domain package.
 //
-// Promised from version 0.1.0 on: what a kind of another module needs to be defined. Before version 1 a
-// minor version may change identifiers, which CHANGELOG.md then says, but never the key of a task whose kind
-// kept its version.
+// Promised from version 0.1.0 on: what a kind of another module needs to be defined. Before version 1 a minor version
+// may change identifiers, which CHANGELOG.md then says, but never the key of a task whose kind kept its version.
 package step

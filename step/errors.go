@@ -37,9 +37,8 @@ func Permanent(err error) error { return permanent.on(err) }
 // IsPermanent reports whether err, or an error it wraps, was marked.
 func IsPermanent(err error) bool { return errors.Is(err, permanent) }
 
-// Poisoned marks an error after which its process cannot compute any more, though another process may do
-// the same work: a card has failed, or an operation on it was illegal. It is stronger than Permanent. nil
-// stays nil.
+// Poisoned marks an error after which its process cannot compute any more, though another process may do the same work:
+// a card has failed, or an operation on it was illegal. It is stronger than Permanent. nil stays nil.
 func Poisoned(err error) error { return poisoned.on(err) }
 
 // IsPoisoned reports whether err, or an error it wraps, was marked.

@@ -35,9 +35,8 @@ type Field struct {
 // JSONFields is for types that write their JSON themselves, to declare it.
 type JSONFields interface{ JSONFields() *Fields }
 
-// FieldsOf declares the JSON that encoding/json writes of a T. Struct fields may have a tag
-// `unit:"percent"`, which holds for all numbers below them that have no tag. Interfaces, and types with a
-// MarshalJSON of their own, are Any.
+// FieldsOf declares the JSON that encoding/json writes of a T. Struct fields may have a tag `unit:"percent"`, which
+// holds for all numbers below them that have no tag. Interfaces, and types with a MarshalJSON of their own, are Any.
 func FieldsOf[T any]() *Fields {
 	return new(fieldsOf(reflect.TypeFor[T](), "", nil))
 }
@@ -198,9 +197,8 @@ func (f *Fields) each(at string, yield func(string, *Fields) bool) bool {
 	return yield(at, f)
 }
 
-// PathWalk follows a path in JSON, or in its declaration, part by part. Parts are names and numbers of
-// elements, with dots between them; a part that begins with ' ends at the next ' before a dot or the end of
-// the path: 'map@0.5'.mean.
+// PathWalk follows a path in JSON, or in its declaration, part by part. Parts are names and numbers of elements, with
+// dots between them; a part that begins with ' ends at the next ' before a dot or the end of the path: 'map@0.5'.mean.
 type PathWalk struct {
 	Name string // the present part
 

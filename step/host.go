@@ -116,8 +116,7 @@ func (r *Resources) Granted() Granted {
 	return Granted{CPUs: of.CPUs, Memory: of.Memory}
 }
 
-// Granted is what a step was given of its machine, for the programs that it starts; zero where it asked
-// for nothing.
+// Granted is what a step was given of its machine, for the programs that it starts; zero where it asked for nothing.
 type Granted struct {
 	CPUs   int
 	Memory int64  // bytes

@@ -100,8 +100,7 @@ func holds(files []artifacts.File) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// Input is an artifact that a kind's configuration takes: a Ref in a plan, an Artifact in a task that can
-// run.
+// Input is an artifact that a kind's configuration takes: a Ref in a plan, an Artifact in a task that can run.
 type Input struct {
 	Ref      *Ref
 	Artifact *artifacts.Artifact
@@ -135,9 +134,8 @@ func (in Input) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. An artifact that no step can have left, such as a tree with
-// names that lead out of a folder, is an error: whoever can put a task into a queue does not choose what a
-// worker opens or writes.
+// UnmarshalJSON reads what MarshalJSON writes. An artifact that no step can have left, such as a tree with names that
+// lead out of a folder, is an error: whoever can put a task into a queue does not choose what a worker opens or writes.
 func (in *Input) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Ref      *Ref                `json:"$ref"`

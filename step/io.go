@@ -145,8 +145,7 @@ func (x *IO) Kept() []artifacts.File {
 	return x.kept
 }
 
-// Program notes what a program of the step has used; memory 0 is unknown. The times of several programs
-// add up.
+// Program notes what a program of the step has used; memory 0 is unknown. The times of several programs add up.
 func (x *IO) Program(cpu time.Duration, memory int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

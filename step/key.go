@@ -69,9 +69,8 @@ var nothing []string // shared by most tasks
 //
 //	{"config": …, "format": "redsi-key/1", "kind": …, "parts": […], "version": …}
 //
-// with every input replaced by its content digest. Names of steps, paths, hosts, times, queues and run
-// ids are not in it. The key is the SHA-256 of the frame "redsi-key/1 <length of preimage>\n" and the
-// preimage.
+// with every input replaced by its content digest. Names of steps, paths, hosts, times, queues and run ids are not in
+// it. The key is the SHA-256 of the frame "redsi-key/1 <length of preimage>\n" and the preimage.
 func (r *Registry) Key(t Task) (artifacts.Digest, []byte, error) {
 	tree, err := t.Tree()
 	if err != nil {

@@ -18,8 +18,7 @@ const (
 	GPU Queue = "gpu"
 )
 
-// Kind defines a step kind. C is its configuration, a struct whose fields have the tags that Attr
-// documents.
+// Kind defines a step kind. C is its configuration, a struct whose fields have the tags that Attr documents.
 //
 // Version is part of every key: raise it when Run writes other bytes for the same configuration and inputs.
 type Kind[C any] struct {
@@ -85,9 +84,8 @@ type Kind[C any] struct {
 
 	OneByOne bool // parts run one after the other, to spare the server that they ask
 
-	// Run does the work. It reads and writes through io only, is deterministic in its configuration and
-	// inputs, and returns Permanent errors for what a retry cannot fix. For a kind with Needs, Compute sets
-	// it.
+	// Run does the work. It reads and writes through io only, is deterministic in its configuration and inputs, and
+	// returns Permanent errors for what a retry cannot fix. For a kind with Needs, Compute sets it.
 	Run func(ctx context.Context, io *IO, c C) error
 
 	// Stage, if set, fills a folder as Run does for its program, for people who want to look at it there.
@@ -102,9 +100,8 @@ type Kind[C any] struct {
 	// their number, if there is one.
 	Counts, CountsTo string
 
-	// Trajectory, if set, names the attributes that decide only how far a run goes, such as a number of
-	// updates. Steps that differ only in these share what they keep by IO.Trajectory. None: a step shares
-	// with no other.
+	// Trajectory, if set, names the attributes that decide only how far a run goes, such as a number of updates. Steps
+	// that differ only in these share what they keep by IO.Trajectory. None: a step shares with no other.
 	Trajectory func(C) []string
 
 	// Work, if set, returns what a configuration does, in units that are measured, for prices of plans.

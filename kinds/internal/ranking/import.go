@@ -36,8 +36,7 @@ type importReport struct {
 	UnknownQueries   int `json:"unknown_queries"`   // or their query
 }
 
-// each visits the rows of all files, with the names of the collection. Errors name file
-// and line.
+// each visits the rows of all files, with the names of the collection. Errors name file and line.
 func (s importSource) each(x *step.IO, read func(io.Reader, trec.Format, func(trec.Row) error) (trec.Format, error), format string, r *importReport, visit func(row trec.Row, outside string) error) error {
 	n, err := collectionNames(x, s.Documents, s.Queries, s.Split)
 	if err != nil {

@@ -79,9 +79,7 @@ func (x *IO) Scratch() (string, error) {
 // Runs notes that the process pid leads the group of a program that works in a folder of Scratch; Ended,
 // that the program has ended, and ends what it left running.
 func (x *IO) Runs(dir string, pid int) error { return x.host.Scratch().Runs(dir, pid) }
-
-// Ended: see Runs.
-func (x *IO) Ended(dir string) error { return x.host.Scratch().Ended(dir) }
+func (x *IO) Ended(dir string) error         { return x.host.Scratch().Ended(dir) }
 
 // Finish ends a run: it stops outputs that are still open, removes scratch folders and, if err is nil,
 // returns the outputs and counts. A declared output that was never written, or was left open, is an error.

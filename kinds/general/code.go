@@ -311,8 +311,7 @@ var (
 // mostStrays bounds the files that an error names.
 const mostStrays = 5
 
-// missed adds to a program's failure which files beside the pipeline it lacked: modules that it did not find, and
-// paths in its last words.
+// missed adds to a program's failure which files beside the pipeline it lacked: modules, and paths in its last words.
 func (c commandConfig) missed(err error, dir string) error {
 	exit, ok := errors.AsType[*command.ExitError](err)
 	if !ok {
@@ -366,8 +365,7 @@ func (c commandConfig) moduleBeside(module string) string {
 	return ""
 }
 
-// opened returns the files of the pipeline's folder that a program read by a path outside of its own folder, and that
-// the key does not have.
+// opened returns the files that a program read in the pipeline's folder itself, and that the key does not have.
 func (c commandConfig) opened(found isolation.Findings) (names []string) {
 	if c.code == nil || c.code.CodeFolder == "" {
 		return nil

@@ -34,8 +34,7 @@ type librariesFinder interface {
 
 type reader = func(ctx context.Context, program string) (*libraries.Environment, error)
 
-// withLibraries fills in the digests of what is installed for a step's interpreters. Given digests stay where a
-// program is not installed.
+// withLibraries fills in digests of what is installed for interpreters; given ones stay where a program is missing.
 func withLibraries(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
 	if !c.ProgramLibraries {
 		return c, nil
@@ -206,8 +205,7 @@ func checkEnvironment(ps *step.Problems, c commandConfig) {
 	}
 }
 
-// within reports whether a program is the environment's: all programs with an image, else names without a path that
-// are no shells.
+// within reports whether a program is the environment's: with an image all are, else names without a path but shells.
 func (c programConfig) within(name string) bool {
 	if e := c.Environment; e == nil || strings.HasPrefix(name, "./") {
 		return false

@@ -62,8 +62,7 @@ func checkHex(ps *step.Problems, path, digest string) {
 	inout.Check(ps, path, err == nil, "is not 64 hex digits")
 }
 
-// resolveCommand fills in the digests of the programs. A given digest stays where the program is not installed: the
-// result may be in the store.
+// resolveCommand fills in programs' digests; a given one stays where its program is not: a store may have the result.
 func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
 	var err error
 	if name := c.line()[0]; strings.HasPrefix(name, "./") {
@@ -147,8 +146,7 @@ type program struct {
 	proof  hashed.Proof
 }
 
-// programs finds the program that is started and, after it, the programs that it starts, and makes sure that the key
-// has them.
+// programs finds the program that is started, then those that it starts, and makes sure that the key has them.
 func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Env) ([]program, error) {
 	names, digests := append([]string{c.line()[0]}, c.Programs...), []string{c.Program}
 	for _, name := range c.Programs {

@@ -22,8 +22,7 @@ import (
 // scriptFile is the file of script in the working folder: interpreters such as Python look for modules beside it.
 const scriptFile = "script"
 
-// line returns the command line that a step runs: argv, or the interpreter of its script with the file; nil where
-// both are wrong.
+// line returns the command line: argv, or the interpreter of the script with its file; nil where both are wrong.
 func (c commandConfig) line() []string {
 	if c.Script == "" {
 		return c.Argv

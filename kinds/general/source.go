@@ -57,8 +57,7 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 	Run:     runSource,
 })
 
-// resolveSourceFolder fills in the digest of the tree or, where it is not here, DVC's record of it; the path becomes
-// absolute.
+// resolveSourceFolder fills in the tree's digest or, where it is not here, DVC's record; the path becomes absolute.
 func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
 	f, err := env.LocalTree(ctx, c.Path, c.Ignore)
 	gone := errors.Is(err, fs.ErrNotExist)
@@ -121,8 +120,7 @@ func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 	return x.Link("files", tree)
 }
 
-// sourceFiles lists a source's files, and returns the function that stores each: from where it lies, or from where
-// DVC keeps it.
+// sourceFiles lists a source's files, and returns what stores each: from where it lies, or from where DVC keeps it.
 func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.Listing, func(ctx context.Context, path string) (artifacts.File, error), error) {
 	l, err := listing.Of(c.Path, c.Ignore)
 	if err == nil && !isRecorded(c.SHA256) {

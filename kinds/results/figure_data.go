@@ -210,8 +210,7 @@ func allDigits(v any, factor float64) string {
 // list returns the path of a curve's points.
 func (c figureCurve) list() string { return cmp.Or(c.List, "points") }
 
-// pointsOf reads x and y of each point; nil where a point lacks one. It is an error if all points lack it, rather
-// than an empty figure.
+// pointsOf reads x and y of each point; nil where one lacks it. If all lack it, it is an error, not an empty figure.
 func (d cells) pointsOf(c figureCurve) ([][2]any, error) {
 	at, err := d.Find(c.Value, c.list())
 	if err != nil {
@@ -328,8 +327,7 @@ func (s figureSeries) check(ps *step.Problems, at string, x *figureAxis) {
 		"has a box for each point and no curve, or bars for differences over numbers")
 }
 
-// check adds what is wrong with a number or, with several, with the numbers of artifacts, on an axis that may have
-// categories.
+// check adds what is wrong with a number or, with several, with numbers of artifacts; on may have categories.
 func (n figureNumber) check(ps *step.Problems, at string, several bool, on *figureAxis, mayLack bool) {
 	if n.Category != "" || on != nil && on.Category != nil && !several {
 		if inout.Check(ps, at, on != nil && n.Number == nil && n.Value == nil, "has a category instead of number and value, and its axis categories"); on != nil {

@@ -130,8 +130,7 @@ func (s *significance) differs(docs cells, a, b, measure string) (bool, error) {
 	return is, nil
 }
 
-// judge sets a cell's superscripts, and makes it bold unless its system differs significantly from the best one, or
-// best is "".
+// judge sets a cell's superscripts, and bold unless best is "" or its system differs significantly from the best one.
 func (s *significance) judge(docs cells, cell *render.Cell, system, best, measure string) error {
 	for _, b := range s.baselines() {
 		if b == system {

@@ -34,7 +34,7 @@ type exportConfig struct {
 	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, including documents that are not relevant, as import_corpus writes them; default: the queries' own"`
 	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
 	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
-	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
+	Formats     []export.Format       `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
 	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents and queries are named: by number, or by the names that they have outside redsi, with white space changed"`
 	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
@@ -70,12 +70,12 @@ memory is bounded by the names of the documents, and for redsi by their examples
   form        = "htmlnorm"
 }`,
 	Outputs:  []step.Output{{Name: "files", Type: "hub/dataset", Tree: true, Help: "one folder per format, identifiers, and README.md"}},
-	Defaults: exportConfig{Formats: []string{"jsonl", "parquet", "trec", "beir"}, IDs: "number", Origin: string(export.NaturalQuestions)},
+	Defaults: exportConfig{Formats: []export.Format{"jsonl", "parquet", "trec", "beir"}, IDs: "number", Origin: string(export.NaturalQuestions)},
 	Check:    inout.Checks(checkExport),
 	Run:      runExport,
 })
 
-func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Formats, string(f)) }
+func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Formats, f) }
 
 func checkExport(c exportConfig, ps *step.Problems) {
 	inout.Check(ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
@@ -149,8 +149,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	if err != nil {
 		return err
 	}
-	formats := lists.Map(c.Formats, func(f string) export.Format { return export.Format(f) })
-	formats = slices.DeleteFunc(formats, func(f export.Format) bool { return f == export.Croissant })
+	formats := lists.Filter(c.Formats, func(f export.Format) bool { return f != export.Croissant })
 	create := func(name string) (io.WriteCloser, error) { return x.CreateFile("files", name) }
 	sum, err := export.Write(export.FromGrouping(g), formats, create)
 	if err != nil {

@@ -221,8 +221,8 @@ const (
 	extractedByte = 0.25
 )
 
-// taskOfEach makes a part of each file of some inputs; the part has it as an input of type typ. A file without a name
-// of its own is called name(number of its input).
+// taskOfEach makes a part of each file, which is its input of type typ. The file of the i-th input that is no tree is
+// called name(i).
 func taskOfEach(x *step.IO, ins step.Inputs, typ string, name func(i int) string, task func(f step.Input, name string) (step.Task, error)) ([]step.Task, error) {
 	var tasks []step.Task
 	for _, f := range inout.Files(x, ins, name) {

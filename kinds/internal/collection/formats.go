@@ -177,8 +177,7 @@ func (c formatExampleConfig) show(ctx context.Context, x *step.IO, format string
 	return nil
 }
 
-// findLine reads files until the example or, with an empty id, the first line, whose id it then sets; nil if no file
-// has the example.
+// findLine reads files until the example or, with an empty id, the first, whose id it sets; nil if no file has it.
 func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id *string) ([]byte, error) {
 	for _, f := range inout.Files(x, ins, inout.Called(name)) {
 		var found []byte

@@ -42,16 +42,16 @@ type importing struct {
 	QueryColumns []string          `hcl:"query_columns,optional" enum:",id,text,split,document,grade" help:"the same for queries; default: id and text"`
 	QrelsColumns []string          `hcl:"qrels_columns,optional" enum:",query,document,grade" help:"the same for judgments; default: query and document; with grade; query, \"\", document and grade"`
 
-	Form       string             `hcl:"form,optional" enum:"content,title_content" help:"text of a document: as it is, or title and text with a blank between them"`
-	Relevant   int                `hcl:"relevant,optional" min:"1" help:"the least grade of a relevant document; others are in the qrels only"`
-	Split      map[string]float64 `hcl:"split,optional" min:"0" max:"1" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
-	SplitFrom  string             `hcl:"split_from,optional" enum:"unsplit,train" help:"which queries they are drawn from: those whose split nothing says, or train's"`
-	Limit      map[string]int     `hcl:"limit,added" min:"1" help:"how many queries of train, dev and test with a relevant document are taken at most, and how many documents beside the judged ones, such as { train = 95000, documents = 100000 }; drawn by seed"`
-	Seed       int                `hcl:"seed,optional" min:"0" help:"for what is drawn"`
-	Keep       string             `hcl:"keep,optional" enum:"all,judged,relevant" help:"which documents are taken: all, judged documents, relevant or not, or documents that are relevant to a query that is taken"`
-	Empty      string             `hcl:"empty,optional" enum:"keep,drop,drop_body" help:"what becomes of a document whose text has no words; drop_body leaves out those too of which only the title has some"`
-	OnBadInput string             `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read, a second one of a document or query, and a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
-	OnMissing  string             `hcl:"on_missing,optional" enum:"skip,fail" help:"what to do with a judgment whose query or document is in none of the files: leave it out, counted, or fail and name it"`
+	Form       string               `hcl:"form,optional" enum:"content,title_content" help:"text of a document: as it is, or title and text with a blank between them"`
+	Relevant   int                  `hcl:"relevant,optional" min:"1" help:"the least grade of a relevant document; others are in the qrels only"`
+	Split      map[nq.Split]float64 `hcl:"split,optional" min:"0" max:"1" help:"shares of dev and test that are drawn by seed, such as { dev = 0.1, test = 0.2 }; the rest is train. Queries with the same words are drawn together"`
+	SplitFrom  string               `hcl:"split_from,optional" enum:"unsplit,train" help:"which queries they are drawn from: those whose split nothing says, or train's"`
+	Limit      map[nq.Split]int     `hcl:"limit,added" min:"1" help:"how many queries of train, dev and test with a relevant document are taken at most, and how many documents beside the judged ones, such as { train = 95000, documents = 100000 }; drawn by seed"`
+	Seed       int                  `hcl:"seed,optional" min:"0" help:"for what is drawn"`
+	Keep       string               `hcl:"keep,optional" enum:"all,judged,relevant" help:"which documents are taken: all, judged documents, relevant or not, or documents that are relevant to a query that is taken"`
+	Empty      string               `hcl:"empty,optional" enum:"keep,drop,drop_body" help:"what becomes of a document whose text has no words; drop_body leaves out those too of which only the title has some"`
+	OnBadInput string               `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read, a second one of a document or query, and a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
+	OnMissing  string               `hcl:"on_missing,optional" enum:"skip,fail" help:"what to do with a judgment whose query or document is in none of the files: leave it out, counted, or fail and name it"`
 }
 
 var ImportCorpus = step.Define(step.Kind[importCorpusConfig]{
@@ -124,7 +124,7 @@ func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
 	inout.Check(ps, "tokenizer", c.Key != collect.NormalizedTitle || len(c.Tokenizer) > 0, "is needed by key normalized_title")
 	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
 		switch {
-		case name != limitDocuments && !slices.Contains(collect.Splits(), nq.Split(name)):
+		case name != limitDocuments && !slices.Contains(collect.Splits(), name):
 			inout.Add(ps, "limit", "%q is not one of train, dev, test and documents", name)
 		case name == limitDocuments && c.Keep != string(collect.KeepAll):
 			inout.Add(ps, "limit", `documents applies only to keep = "all"; judged documents are always all taken`)
@@ -132,7 +132,7 @@ func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
 	}
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(c.Split)) {
-		inout.Check(ps, "split", name == string(nq.Dev) || name == string(nq.Test), "%q is neither dev nor test; what is not drawn is train", name)
+		inout.Check(ps, "split", name == nq.Dev || name == nq.Test, "%q is neither dev nor test; what is not drawn is train", name)
 		sum += c.Split[name]
 	}
 	inout.Check(ps, "split", sum <= 1, "the shares add up to more than 1")
@@ -170,16 +170,7 @@ const limitDocuments = "documents"
 
 func (c importing) options() collect.Options {
 	o := collect.Options{Policy: collect.Policy{Skip: c.OnBadInput == "skip"}, AllKnown: c.OnMissing == "fail", Relevant: int32(c.Relevant),
-		Seed: uint64(c.Seed), Keep: collect.Keep(c.Keep), Others: c.Limit[limitDocuments], Limit: map[nq.Split]int{}, Drop: c.Empty != "keep", Bodies: c.Empty == "drop_body", Form: collect.Form(c.Form)}
-	for name, n := range c.Limit {
-		o.Limit[nq.Split(name)] = n
-	}
-	if len(c.Split) > 0 {
-		o.Draw = map[nq.Split]float64{}
-		for split, share := range c.Split {
-			o.Draw[nq.Split(split)] = share
-		}
-	}
+		Seed: uint64(c.Seed), Keep: collect.Keep(c.Keep), Others: c.Limit[limitDocuments], Limit: c.Limit, Draw: c.Split, Drop: c.Empty != "keep", Bodies: c.Empty == "drop_body", Form: collect.Form(c.Form)}
 	if c.SplitFrom == string(nq.Train) {
 		o.DrawFrom = nq.Train
 	}

@@ -337,8 +337,7 @@ func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 	return folder, nil
 }
 
-// ModelFiles names the files that opening the model of a Hugging Face folder reads: config.json first, and its
-// weights in one file or several.
+// ModelFiles names what opening the model of a Hugging Face folder reads: config.json first, then files of weights.
 func ModelFiles(x *step.IO, in step.Input) []string {
 	return append([]string{"config.json"}, safetensors.Files(Names(x.Files(in, "file")))...)
 }

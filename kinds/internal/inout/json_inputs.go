@@ -52,8 +52,7 @@ func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
 	return f, field, nil
 }
 
-// Summary returns an object of mean, std and n as a cell, which has no value if the mean is not finite; false for
-// everything else.
+// Summary returns an object of mean, std and n as a cell, without a value if the mean is not finite; false for others.
 func Summary(at any) (render.Cell, bool) {
 	m, _ := at.(map[string]any)
 	mean, isMean := Float(m["mean"])

@@ -269,8 +269,7 @@ the judgments, 100 bytes each.`,
 	},
 })
 
-// names maps the names of documents and queries outside of redsi to their numbers inside. Without a collection names
-// stay as they are.
+// names maps names of documents and queries outside of redsi to numbers inside; without a collection names stay.
 type names struct {
 	documents, queries map[string]string // nil: names stay
 	ambiguous          map[string]bool   // queries of several splits
@@ -361,8 +360,7 @@ func (c identicalOf) check(ps *step.Problems) {
 	inout.Check(ps, "documents", c.Ignore == c.Documents.Set(), "goes with ignore_identical_ids = true: give both")
 }
 
-// own returns the documents with the name of a query, by the query's number; nil if none is left out. split "" stands
-// for all.
+// own returns the documents with the name of a query, by its number; nil if none is left out. split "" is for all.
 func (c identicalOf) own(x *step.IO, queries step.Input, split string) (map[string]string, error) {
 	if !c.Ignore {
 		return nil, nil

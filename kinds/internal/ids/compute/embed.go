@@ -192,8 +192,7 @@ func moduleFiles(files []artifacts.File) []string {
 	return append([]string{"modules.json"}, below...)
 }
 
-// asPublished says how a configuration, by which the step computes, differs from what a folder computes for
-// sentence-transformers, if it is one of theirs.
+// asPublished says how a configuration differs from what a folder of sentence-transformers computes, if it is one.
 func asPublished(c ids.EmbedConfig, folder string) (differences []string, err error) {
 	var modules []struct{ Path, Type string }
 	if ok, err := readModule(folder, "modules.json", &modules); err != nil || !ok {
@@ -262,8 +261,7 @@ func readModule(folder, name string, v any) (bool, error) {
 	return true, nil
 }
 
-// embedPiece is how many vectors a checkpoint adds, in a file of its own: the loss of a worker costs at most that
-// many forward passes.
+// embedPiece is how many vectors a checkpoint adds: the loss of a worker costs at most that many forward passes.
 const embedPiece = 2048
 
 // vectorPieces are the vectors of an unfinished embed step, a .npy for each piece: a checkpoint writes only what is new.
@@ -293,8 +291,7 @@ func resumeVectors(ctx context.Context, x *step.IO, m *npy.Matrix, unit string) 
 	return p, nil
 }
 
-// read joins the pieces. The error is step.Unfit where their bytes are intact, but are not that many vectors of this
-// step's.
+// read joins the pieces; the error is step.Unfit where intact bytes are not that many vectors of this step's.
 func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File, rows int64, cols int) (npy.Matrix, error) {
 	m := npy.Matrix{Cols: cols}
 	unfit := func(format string, args ...any) (npy.Matrix, error) {

@@ -232,8 +232,7 @@ type tokenizerConfig struct {
 	Unknown       string `json:"unk_token,omitempty"`
 }
 
-// exportTokenizer writes tokenizer.json uncompressed, and tokenizer_config.json with its names of the model's special
-// tokens.
+// exportTokenizer writes tokenizer.json uncompressed, and its names of the special tokens as tokenizer_config.json.
 func exportTokenizer(x *step.IO, in step.Inputs, special specialTokens) error {
 	var plain []byte
 	tokenizer, err := inout.OpenTokenizer(x, in, "tokenizer", func(path string) (*tokenize.File, error) {

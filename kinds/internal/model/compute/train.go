@@ -241,8 +241,7 @@ func (c training) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error
 	return m, nil
 }
 
-// extend adds rows to the vocabulary for the identifiers' own tokens, and checks that it has all tokens of texts and
-// identifiers.
+// extend adds rows for the identifiers' own tokens, and checks that the vocabulary has those of texts and identifiers.
 func (c training) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query, tok *subword.Subword) error {
 	size := m.Vocabulary().Size
 	inputs := func(yield func([]int32) bool) {

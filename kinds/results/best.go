@@ -63,9 +63,9 @@ the configuration that is best on other queries. Its run and report are passed o
 	},
 	Defaults: bestConfig{Order: "max"},
 	Check:    inout.Checks(func(c bestConfig, ps *step.Problems) { checkBest(ps, len(c.Candidates), c.Field) }),
-	Reads:    func(c bestConfig) []step.Read { return readsOfBest(devOf(c.Candidates), c.Field) },
+	Reads:    func(c bestConfig) []step.Read { return readsOfBest(c.Candidates, c.Field) },
 	Run: func(_ context.Context, x *step.IO, c bestConfig) error {
-		r, err := choose(x, devOf(c.Candidates), c.Field, c.Order)
+		r, err := choose(x, c.Candidates, c.Field, c.Order)
 		if err != nil {
 			return err
 		}
@@ -108,9 +108,9 @@ model's files are named, not copied.
 	},
 	Defaults: bestModelConfig{Field: "metrics.MRR@10", Order: "max"},
 	Check:    inout.Checks(func(c bestModelConfig, ps *step.Problems) { checkBest(ps, len(c.Candidates), c.Field) }),
-	Reads:    func(c bestModelConfig) []step.Read { return readsOfBest(devOf(c.Candidates), c.Field) },
+	Reads:    func(c bestModelConfig) []step.Read { return readsOfBest(c.Candidates, c.Field) },
 	Run: func(_ context.Context, x *step.IO, c bestModelConfig) error {
-		r, err := choose(x, devOf(c.Candidates), c.Field, c.Order)
+		r, err := choose(x, c.Candidates, c.Field, c.Order)
 		if err != nil {
 			return err
 		}
@@ -119,14 +119,8 @@ model's files are named, not copied.
 	},
 })
 
-// devOf returns the JSON artifact that chooses, by candidate.
-func devOf[C interface{ choosesBy() step.Input }](candidates map[string]C) map[string]step.Input {
-	dev := make(map[string]step.Input, len(candidates))
-	for name, c := range candidates {
-		dev[name] = c.choosesBy()
-	}
-	return dev
-}
+// candidate has a JSON artifact that chooses.
+type candidate interface{ choosesBy() step.Input }
 
 func (c bestRanking) choosesBy() step.Input { return c.Dev }
 func (c bestModel) choosesBy() step.Input   { return c.Dev }
@@ -137,18 +131,18 @@ func checkBest(ps *step.Problems, candidates int, field string) {
 }
 
 // readsOfBest returns the fields that choose.
-func readsOfBest(dev map[string]step.Input, field string) []step.Read {
-	return lists.Map(slices.Sorted(maps.Keys(dev)), func(name string) step.Read {
-		return step.Read{Attr: "field", Input: dev[name], Path: field, Check: numberField}
+func readsOfBest[C candidate](candidates map[string]C, field string) []step.Read {
+	return lists.Map(slices.Sorted(maps.Keys(candidates)), func(name string) step.Read {
+		return step.Read{Attr: "field", Input: candidates[name].choosesBy(), Path: field, Check: numberField}
 	})
 }
 
 // choose compares the candidates by their values, and reads nothing else of them.
-func choose(x *step.IO, dev map[string]step.Input, field, order string) (r bestReport, err error) {
+func choose[C candidate](x *step.IO, candidates map[string]C, field, order string) (r bestReport, err error) {
 	docs := inout.NewJSONInputs(x)
 	r = bestReport{Field: field, Order: order, Values: map[string]float64{}, Equals: []string{}}
-	for _, name := range slices.Sorted(maps.Keys(dev)) {
-		v, err := docs.Number(dev[name], field)
+	for _, name := range slices.Sorted(maps.Keys(candidates)) {
+		v, err := docs.Number(candidates[name].choosesBy(), field)
 		if err != nil {
 			return r, step.Permanent(fmt.Errorf("candidate %s: %w", name, err))
 		}
@@ -160,7 +154,7 @@ func choose(x *step.IO, dev map[string]step.Input, field, order string) (r bestR
 		}
 		r.Values[name] = v
 	}
-	inout.Count(x, map[string]int{"candidates": len(dev), "equals of the best": len(r.Equals)})
+	inout.Count(x, map[string]int{"candidates": len(candidates), "equals of the best": len(r.Equals)})
 	return r, nil
 }
 

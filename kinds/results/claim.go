@@ -59,7 +59,21 @@ judge it by the results that are there.`,
     tolerance = 0.05
   }
 }`,
-	Check: inout.Checks(checkClaim),
+	Check: inout.Checks(func(c claimConfig, ps *step.Problems) {
+		inout.Check(ps, "expect", len(c.Expect) > 0, "is needed: what holds where the sentence is true")
+		for i, e := range c.Expect {
+			at := fmt.Sprintf("expect[%d]", i)
+			form, err := e.expectation().Form()
+			switch {
+			case err != nil:
+				inout.Add(ps, at, "%v", err)
+			case form.OfCell() && e.Cell == "":
+				inout.Add(ps, at, "needs the cell that %s is about: cell = table.NAME[\"ROW.COLUMN\"]", form.Word())
+			case !form.OfCell() && e.Cell != "":
+				inout.Add(ps, at+".cell", "is for value, text, sign, above and below; %s has a list of cells", form)
+			}
+		}
+	}),
 	Names: claimConfig.names,
 })
 
@@ -67,22 +81,6 @@ func (e claimExpect) expectation() render.Expectation {
 	return render.Expectation{Cell: e.Cell, Value: e.Value, At: e.At, Tolerance: e.Tolerance, Relative: e.Relative, Near: e.Near,
 		Text: e.Text, Sign: e.Sign, Above: e.Above, Below: e.Below, Order: e.Order, Minus: e.Minus, Ratio: e.Ratio,
 		Min: e.Min, Max: e.Max, Mean: e.Mean, Sum: e.Sum, Margin: e.Margin, Scale: e.Scale}
-}
-
-func checkClaim(c claimConfig, ps *step.Problems) {
-	inout.Check(ps, "expect", len(c.Expect) > 0, "is needed: what holds where the sentence is true")
-	for i, e := range c.Expect {
-		at := fmt.Sprintf("expect[%d]", i)
-		form, err := e.expectation().Form()
-		switch {
-		case err != nil:
-			inout.Add(ps, at, "%v", err)
-		case form.OfCell() && e.Cell == "":
-			inout.Add(ps, at, "needs the cell that %s is about: cell = table.NAME[\"ROW.COLUMN\"]", form.Word())
-		case !form.OfCell() && e.Cell != "":
-			inout.Add(ps, at+".cell", "is for value, text, sign, above and below; %s has a list of cells", form)
-		}
-	}
 }
 
 func (c claimConfig) names() (list []step.CellName) {

@@ -69,7 +69,7 @@ func (a *figureAxis) factor() float64 {
 // buildFigure fills the layout with the numbers and texts of the inputs.
 func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 	f := c.layout()
-	docs := newCells(x)
+	docs := cells{inout.NewJSONInputs(x), x}
 	for i, s := range c.Series {
 		y := c.Y
 		if s.Axis == "y2" {
@@ -120,8 +120,6 @@ type cells struct {
 	*inout.JSONInputs
 	x *step.IO
 }
-
-func newCells(x *step.IO) cells { return cells{inout.NewJSONInputs(x), x} }
 
 func (d cells) points(s figureSeries, out []render.Point, x, y *figureAxis) (err error) {
 	for i, p := range s.Points {

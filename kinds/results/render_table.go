@@ -180,7 +180,7 @@ func checkTable(c tableConfig, ps *step.Problems) {
 
 func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 	t := c.layout()
-	docs := newCells(x)
+	docs := cells{inout.NewJSONInputs(x), x}
 	for i, r := range c.Rows {
 		if !r.data() {
 			continue
@@ -254,13 +254,7 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if !ok {
 		return render.Cell{}, nil
 	}
-	if r.At != "" {
-		between := "."
-		if strings.HasSuffix(r.At, ":") {
-			between = "" // a file of a tree, not an object in it
-		}
-		path = r.At + between + path
-	}
+	path = step.Read{Under: r.At, Path: path}.Field()
 	return d.read(r.inputs(k), path, 1, true, cmp.Or(r.Format, k.Format) == "text")
 }
 

@@ -71,29 +71,27 @@ memory is bounded by the names of the documents, and for redsi by their examples
 }`,
 	Outputs:  []step.Output{{Name: "files", Type: "hub/dataset", Tree: true, Help: "one folder per format, identifiers, and README.md"}},
 	Defaults: exportConfig{Formats: []export.Format{"jsonl", "parquet", "trec", "beir"}, IDs: "number", Origin: string(export.NaturalQuestions)},
-	Check:    inout.Checks(checkExport),
-	Run:      runExport,
+	Check: inout.Checks(func(c exportConfig, ps *step.Problems) {
+		inout.Check(ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
+		inout.Check(ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
+		_, err := exportedKey(c.Key)
+		inout.CheckError(ps, "key", err)
+		for _, name := range slices.Sorted(maps.Keys(c.Identifiers)) {
+			inout.CheckError(ps, "identifiers", export.CheckIdentifiers(name))
+		}
+		records := c.has(export.Parquet) || c.has(export.JSONL)
+		inout.Check(ps, "formats", !c.has(export.Croissant) || records, "croissant describes the records of parquet or jsonl: add one of them")
+		if c.has(export.Redsi) {
+			_, err := nq320k.VariantOf(c.Form, c.Key)
+			inout.Check(ps, "formats", err == nil, "redsi: %v", err)
+			inout.Check(ps, "corpus", c.Corpus.Set(), "is needed by format redsi")
+			inout.Check(ps, "ids", c.IDs == string(export.ByNumber), "format redsi names documents by number")
+		}
+	}),
+	Run: runExport,
 })
 
 func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Formats, f) }
-
-func checkExport(c exportConfig, ps *step.Problems) {
-	inout.Check(ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
-	inout.Check(ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
-	_, err := exportedKey(c.Key)
-	inout.CheckError(ps, "key", err)
-	for _, name := range slices.Sorted(maps.Keys(c.Identifiers)) {
-		inout.CheckError(ps, "identifiers", export.CheckIdentifiers(name))
-	}
-	records := c.has(export.Parquet) || c.has(export.JSONL)
-	inout.Check(ps, "formats", !c.has(export.Croissant) || records, "croissant describes the records of parquet or jsonl: add one of them")
-	if c.has(export.Redsi) {
-		_, err := nq320k.VariantOf(c.Form, c.Key)
-		inout.Check(ps, "formats", err == nil, "redsi: %v", err)
-		inout.Check(ps, "corpus", c.Corpus.Set(), "is needed by format redsi")
-		inout.Check(ps, "ids", c.IDs == string(export.ByNumber), "format redsi names documents by number")
-	}
-}
 
 // exportedKey looks up a key of kind dedup or import_corpus.
 func exportedKey(name string) (collect.Key, error) {

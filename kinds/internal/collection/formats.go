@@ -32,29 +32,27 @@ compares. Cost: reading both once; memory is 50 bytes a record.`,
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "nq/comparison", Help: "how many examples both have, are the same or differ, and where, as JSON", Fields: step.FieldsOf[nq.FormatReport]()}},
 	Defaults: compareConfig{Examples: 20},
-	Run:      runCompare,
-})
-
-func runCompare(ctx context.Context, x *step.IO, c compareConfig) error {
-	f := nq.NewFormats(c.Examples)
-	each := func(ins step.Inputs, visit func(*nq.Record) error) error {
-		return eachRecord(ctx, x, ins, func(r *nq.Record) error { return step.Permanent(visit(r)) })
-	}
-	if err := each(c.Full, f.AddFull); err != nil {
-		return err
-	}
-	if err := each(c.Simplified, f.AddSimplified); err != nil {
-		return err
-	}
-	if f.Differ() {
-		if err := each(c.Full, f.Show); err != nil {
+	Run: func(ctx context.Context, x *step.IO, c compareConfig) error {
+		f := nq.NewFormats(c.Examples)
+		each := func(ins step.Inputs, visit func(*nq.Record) error) error {
+			return eachRecord(ctx, x, ins, func(r *nq.Record) error { return step.Permanent(visit(r)) })
+		}
+		if err := each(c.Full, f.AddFull); err != nil {
 			return err
 		}
-	}
-	rep := f.Report()
-	return inout.WriteReport(x, rep, map[string]int{"both": rep.Both, "same": rep.Same, "differ": rep.Both - rep.Same,
-		"only_full": rep.Full - rep.Both, "only_simplified": rep.OnlySimplified})
-}
+		if err := each(c.Simplified, f.AddSimplified); err != nil {
+			return err
+		}
+		if f.Differ() {
+			if err := each(c.Full, f.Show); err != nil {
+				return err
+			}
+		}
+		rep := f.Report()
+		return inout.WriteReport(x, rep, map[string]int{"both": rep.Both, "same": rep.Same, "differ": rep.Both - rep.Same,
+			"only_full": rep.Full - rep.Both, "only_simplified": rep.OnlySimplified})
+	},
+})
 
 type fieldsConfig struct {
 	Full       step.Inputs `hcl:"full" accepts:"files" help:"files in the full format"`

@@ -70,29 +70,27 @@ var pagesFile = step.DefinePart(step.Kind[pagesFileConfig]{
 		{Name: "table", Type: "wikipedia/pages", Help: "wanted revisions in this file"},
 		{Name: "report", Type: "report", Help: "wikipedia.Stats as JSON"},
 	},
-	Run: runPagesFile,
+	Run: func(ctx context.Context, x *step.IO, c pagesFileConfig) error {
+		wanted := wikipedia.Wanted{}
+		err := eachRevision(x, c.Headers, func(id uint64, _ string) { wanted[id] = true })
+		if err != nil {
+			return err
+		}
+		in, err := x.Open(c.Dump)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		x.Count("revisions_wanted", int64(len(wanted)))
+		table, stats, err := wikipedia.ScanStub(ctx, in, c.Name, wanted, func(n int64) {
+			x.Report(step.Progress{Done: n, Total: c.Dump.Artifact.Size, Unit: "bytes", Note: c.Name})
+		})
+		if err != nil {
+			return inout.DataError(err)
+		}
+		return errors.Join(writePages(x, table), inout.WriteJSON(x, "report", stats))
+	},
 })
-
-func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
-	wanted := wikipedia.Wanted{}
-	err := eachRevision(x, c.Headers, func(id uint64, _ string) { wanted[id] = true })
-	if err != nil {
-		return err
-	}
-	in, err := x.Open(c.Dump)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	x.Count("revisions_wanted", int64(len(wanted)))
-	table, stats, err := wikipedia.ScanStub(ctx, in, c.Name, wanted, func(n int64) {
-		x.Report(step.Progress{Done: n, Total: c.Dump.Artifact.Size, Unit: "bytes", Note: c.Name})
-	})
-	if err != nil {
-		return inout.DataError(err)
-	}
-	return errors.Join(writePages(x, table), inout.WriteJSON(x, "report", stats))
-}
 
 func partTables(x *step.IO) (tables []*wikipedia.Table, err error) {
 	for _, p := range x.Parts() {

@@ -156,9 +156,13 @@ func (c Change) String() string {
 	case c.New == "":
 		return fmt.Sprintf("%s is gone (was %s)", c.Path, excerpt(c.Old, 0))
 	}
+	same := 0 // bytes
+	for same < min(len(c.Old), len(c.New)) && c.Old[same] == c.New[same] {
+		same++
+	}
 	from := 0
 	if max(len(c.Old), len(c.New)) > widest {
-		from = max(0, commonPrefix(c.Old, c.New)-around)
+		from = max(0, same-around)
 	}
 	return fmt.Sprintf("%s: %s -> %s", c.Path, excerpt(c.Old, from), excerpt(c.New, from))
 }
@@ -181,15 +185,6 @@ func excerpt(s string, from int) string {
 		s, tail = s[:widest-3], "…"
 	}
 	return head + strings.ToValidUTF8(s, "") + tail
-}
-
-// commonPrefix returns the length of the longest common beginning.
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // Attribute returns the top-level attribute that the change is in; "" outside of the configuration.

@@ -237,7 +237,6 @@ func (c *commandConfig) unpack() error {
 	return nil
 }
 
-// checkCode reports what is wrong with a program that runs as it is.
 func checkCode(c commandConfig) error {
 	var ps step.Problems
 	inout.CheckError(&ps, "script", command.CheckName(c.code.Script))

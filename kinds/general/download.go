@@ -140,7 +140,6 @@ func checkPattern(c downloadConfig, url string) error {
 	return fetch.CheckPattern(url)
 }
 
-// expandPatterns replaces patterns by the files that match them.
 func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (downloadConfig, error) {
 	if !slices.ContainsFunc(c.URLs, fetch.IsPattern) {
 		return c, nil

@@ -83,7 +83,6 @@ const (
 	executedFolder = step.OwnFolder + "/executed"
 )
 
-// line returns the command line of the script or of a notebook's driver.
 func (c pythonConfig) line() []string {
 	if python.IsNotebook(c.Script) {
 		return []string{c.Python, driverFile, c.Script, path.Join(executedFolder, path.Base(c.Script))}
@@ -164,7 +163,6 @@ func (c scriptConfig) withCode(files step.CodeFiles) (scriptConfig, error) {
 // usual are programs that run scripts, by the ending of the script's name.
 var usual = map[string]string{".R": "Rscript", ".r": "Rscript", ".jl": "julia", ".sh": "bash", ".bash": "bash", ".py": "python3", ".pl": "perl", ".rb": "ruby", ".js": "node", ".lua": "lua"}
 
-// named returns the interpreter that the first line of a script names.
 func named(name, text string) ([]string, error) {
 	if strings.HasPrefix(text, "#!") {
 		line, err := script.Interpreter(text)

@@ -130,7 +130,6 @@ func checkBest(ps *step.Problems, candidates int, field string) {
 	inout.Check(ps, "field", field != "", "names no number to choose by")
 }
 
-// readsOfBest returns the fields that choose.
 func readsOfBest[C candidate](candidates map[string]C, field string) []step.Read {
 	return lists.Map(slices.Sorted(maps.Keys(candidates)), func(name string) step.Read {
 		return step.Read{Attr: "field", Input: candidates[name].choosesBy(), Path: field, Check: numberField}

@@ -224,7 +224,6 @@ func (c figureConfig) curves() []string {
 	return lists.Map(of, func(s figureSeries) string { return s.ID })
 }
 
-// checkFigure adds what is wrong with a figure before there are data.
 func checkFigure(c figureConfig, ps *step.Problems) {
 	c = c.expanded()
 	problem := func(path string, err error) { inout.CheckError(ps, path, err) }

@@ -239,7 +239,31 @@ have is counted and reported as absent; the numbers do not depend on it.`,
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "dedup/diagnostics", Help: "dedup.Diagnostics, with the chosen examples, as JSON", Fields: step.FieldsOf[diagnosis]()}},
 	Defaults: diagnoseConfig{RecordOrder: string(dedup.DevFirst), Key: "title", Examples: 20},
-	Run:      runDiagnose,
+	Run: func(_ context.Context, x *step.IO, c diagnoseConfig) error {
+		src, err := dedupSources(x, c.Tokenizer, c.Pages)
+		if err != nil {
+			return err
+		}
+		groups, err := grouped(x, c.Train, c.Dev, src, dedup.Options{RecordOrder: dedup.RecordOrder(c.RecordOrder)}, c.Key, "page_id")
+		if err != nil {
+			return err
+		}
+		title, page := groups[0], groups[1]
+		var d diagnosis
+		if d.Diagnostics, err = dedup.Diagnose(title, page, c.Examples); err != nil {
+			return step.Permanent(err)
+		}
+		d.SharedTitles = dedup.SharedTitles(title)
+		d.SharedTitles = d.SharedTitles[:min(c.Examples, len(d.SharedTitles))]
+		t, err := dedup.DiagnoseTitles(title)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		d.Fragment = chosen(x, c.Fragment, d.Fragments, t.Fragment)
+		d.Collision = chosen(x, c.Collision, d.Collisions, t.Collision)
+		return inout.WriteReport(x, d, map[string]int{"fragmented_pages": d.FragmentedPages,
+			"colliding_pages": d.CollidingPages})
+	},
 })
 
 // diagnosis is the report: the numbers, and the examples that tables print.
@@ -248,32 +272,6 @@ type diagnosis struct {
 	Fragment     *inout.Example[dedup.Fragment]  `json:"fragment"` // null: no page is fragmented
 	Collision    *inout.Example[dedup.Collision] `json:"collision"`
 	SharedTitles []dedup.SharedTitle             `json:"shared_titles"`
-}
-
-func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
-	src, err := dedupSources(x, c.Tokenizer, c.Pages)
-	if err != nil {
-		return err
-	}
-	groups, err := grouped(x, c.Train, c.Dev, src, dedup.Options{RecordOrder: dedup.RecordOrder(c.RecordOrder)}, c.Key, "page_id")
-	if err != nil {
-		return err
-	}
-	title, page := groups[0], groups[1]
-	var d diagnosis
-	if d.Diagnostics, err = dedup.Diagnose(title, page, c.Examples); err != nil {
-		return step.Permanent(err)
-	}
-	d.SharedTitles = dedup.SharedTitles(title)
-	d.SharedTitles = d.SharedTitles[:min(c.Examples, len(d.SharedTitles))]
-	t, err := dedup.DiagnoseTitles(title)
-	if err != nil {
-		return step.Permanent(err)
-	}
-	d.Fragment = chosen(x, c.Fragment, d.Fragments, t.Fragment)
-	d.Collision = chosen(x, c.Collision, d.Collisions, t.Collision)
-	return inout.WriteReport(x, d, map[string]int{"fragmented_pages": d.FragmentedPages,
-		"colliding_pages": d.CollidingPages})
 }
 
 // chosen returns the example that a title names or, without a title, the first; nil if there is none.

@@ -77,8 +77,18 @@ a group of rows, 0.7 GB where groups have 1,000.`,
 			return extractFile.Task(extractFileConfig{c.extracting, f, name})
 		})
 	},
-	Known: knownExtracted,
-	Run:   mergeExtracted,
+	Known: func(x *step.IO, c extractConfig, parts []*artifacts.Result) map[string][]artifacts.File {
+		streams := map[string][]artifacts.File{}
+		for i, f := range c.each(x) {
+			for _, output := range []string{"records", "headers"} {
+				if parts[i] != nil {
+					streams[output] = append(streams[output], streamOf(f.Name, output, parts[i]))
+				}
+			}
+		}
+		return streams
+	},
+	Run: mergeExtracted,
 })
 
 // extractFileConfig is one file of an extract. Its name is in errors and in the report, and so in the key.
@@ -88,7 +98,6 @@ type extractFileConfig struct {
 	Name string     `hcl:"name" help:"file name, for errors"`
 }
 
-// The tokens that text keys may be of.
 const textTokens, allTokens = "text_tokens", "all_tokens"
 
 var extractFile = step.DefinePart(step.Kind[extractFileConfig]{
@@ -285,19 +294,6 @@ func (c extractConfig) each(x *step.IO) []artifacts.File { return inout.Files(x,
 func streamOf(name, output string, p *artifacts.Result) artifacts.File {
 	a := p.Outputs[output]
 	return artifacts.File{Name: strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl"), ".parquet") + "." + output, Digest: a.Digest, Size: a.Size}
-}
-
-// knownExtracted lists the streams of the files that have been read.
-func knownExtracted(x *step.IO, c extractConfig, parts []*artifacts.Result) map[string][]artifacts.File {
-	streams := map[string][]artifacts.File{}
-	for i, f := range c.each(x) {
-		for _, output := range []string{"records", "headers"} {
-			if parts[i] != nil {
-				streams[output] = append(streams[output], streamOf(f.Name, output, parts[i]))
-			}
-		}
-	}
-	return streams
 }
 
 // findRepeated finds the examples that an earlier file has, by the headers.

@@ -195,7 +195,6 @@ func eachRevision(x *step.IO, headers step.Inputs, visit func(id uint64, url str
 	})
 }
 
-// eachHeader reads header streams in the order of their files.
 func eachHeader(x *step.IO, ins step.Inputs, f func(*nq.Header) error) error {
 	for _, file := range inout.Files(x, ins, inout.Called("headers")) {
 		if err := eachEntry(x, file, nq.NewHeaderReader, f); err != nil {

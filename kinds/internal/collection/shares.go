@@ -131,7 +131,6 @@ func shareNames() []string {
 	return append(lists.Map(countings(), func(c counting) string { return c.name }), textsShare)
 }
 
-// PrefixShare is what the first tokens of a document's two texts say.
 type PrefixShare struct{ Differ, UnknownA, UnknownB bool }
 
 type sums map[nq.Split]*struct{ above, below []float64 }
@@ -191,7 +190,6 @@ func WriteShares(ctx context.Context, x *step.IO, c SharesConfig, texts []Prefix
 	return inout.WriteReport(x, counter.report(c, variation), map[string]int{"records": counter.records.Len()})
 }
 
-// groupForShares groups the records by all keys in one pass.
 func groupForShares(x *step.IO, c SharesConfig) (*shareCounter, error) {
 	src, err := dedupSources(x, c.Tokenizer, c.Pages)
 	if err != nil {
@@ -218,7 +216,6 @@ func groupForShares(x *step.IO, c SharesConfig) (*shareCounter, error) {
 	return counter, nil
 }
 
-// count adds up what headers and texts say.
 func (c *shareCounter) count(texts []PrefixShare) error {
 	titles, err := dedup.DiagnoseTitles(c.title)
 	if err != nil {
@@ -254,7 +251,6 @@ func (c *shareCounter) count(texts []PrefixShare) error {
 	return c.records.Err()
 }
 
-// countTokens adds up the tokens of records that differ from their HTML.
 func (c *shareCounter) countTokens(ctx context.Context, x *step.IO, records step.Inputs) error {
 	var s nq.Substitutions
 	n := 0
@@ -275,7 +271,6 @@ func (c *shareCounter) countTokens(ctx context.Context, x *step.IO, records step
 	return err
 }
 
-// report draws every share and judges it.
 func (c *shareCounter) report(config SharesConfig, variation variationReport) sharesReport {
 	rep := sharesReport{Shares: map[string]share{}, Records: map[string]int{}, Confidence: config.Confidence, Samples: config.Samples}
 	complete, all := true, 0.0
@@ -344,7 +339,6 @@ const (
 	neither   how = "grows and falls with the records"
 )
 
-// What a share says of the paper's.
 const (
 	inside     = "inside"
 	outside    = "outside"
@@ -451,7 +445,6 @@ func (s *share) judge(p printed, excess float64) {
 // printed is a number of the paper in percent, with half a unit of its last digit.
 type printed struct{ value, half float64 }
 
-// readPrinted reads a decimal number, or a ratio of two counts.
 func readPrinted(text string) (printed, error) {
 	wrong := fmt.Errorf("%q is neither a number, such as 3.47, nor a ratio of counts, such as 109739/315203", text)
 	if a, b, ratio := strings.Cut(text, "/"); ratio {

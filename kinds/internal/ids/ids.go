@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// idOutputs are what every kind of identifiers leaves.
 var idOutputs = []step.Output{
 	{Name: "ids", Type: "docid/ids", Help: "identifier and decoder tokens of every document, by document number"},
 	{Name: "report", Type: "docid/report", Help: "lengths, shared prefixes and distinct tokens, as JSON", Fields: step.FieldsOf[docid.Statistics]()},
@@ -160,7 +159,6 @@ type TitleIDsConfig struct {
 	Lowercase bool        `hcl:"lowercase,optional" help:"lower-case titles first"`
 }
 
-// TitlesReport says where identifiers came from.
 type TitlesReport struct {
 	Documents int `json:"documents"`
 	Titled    int `json:"titled_documents"`    // of whose titles the tokenizer can spell something
@@ -198,7 +196,6 @@ type KeywordIDsConfig struct {
 	MaxTokens int         `hcl:"max_tokens,optional" min:"1" help:"first tokens of the words that are used, special ones not counted"`
 }
 
-// KeywordsReport says how words became identifiers.
 type KeywordsReport struct {
 	Documents  int `json:"documents"`
 	Vocabulary int `json:"words"` // different words of all texts

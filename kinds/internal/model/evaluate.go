@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -93,7 +94,6 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 	Run: joinEvaluation,
 })
 
-// The two ways to decode.
 const unconstrained, Constrained = "unconstrained", "constrained"
 
 type EvaluateShardConfig struct {
@@ -219,7 +219,6 @@ type effectiveness struct {
 	MRR10  float64 `json:"mrr_10"`
 }
 
-// joinEvaluation puts the parts' runs together and scores them.
 func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	settings, ids, queries, err := c.Read(x)
 	if err != nil {
@@ -235,7 +234,14 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 		byTokens = append(byTokens, part...)
 	}
 	rankings := map[retrieve.Validity][]trec.Ranking{retrieve.ByTokens: byTokens, retrieve.ByText: byText(byTokens, ids)}
-	if err := writeJoined(x, rankings[search.Validity]); err != nil {
+	run := rankings[search.Validity]
+	for _, r := range run {
+		x.Count("hypotheses", int64(len(r.Hypotheses)))
+		if invalid := lists.Count(r.Hypotheses, func(h trec.Hypothesis) bool { return h.Document == "" }); invalid > 0 {
+			x.Count("invalid", int64(invalid))
+		}
+	}
+	if err := inout.WriteRun(x, run); err != nil {
 		return err
 	}
 	inout.Count(x, map[string]int{"queries": len(queries), "queries_without_hypothesis": len(queries) - len(byTokens)})
@@ -268,18 +274,6 @@ func byText(rankings []trec.Ranking, ids *docid.Set) []trec.Ranking {
 		}
 	}
 	return out
-}
-
-func writeJoined(x *step.IO, all []trec.Ranking) error {
-	for _, r := range all {
-		x.Count("hypotheses", int64(len(r.Hypotheses)))
-		for _, h := range r.Hypotheses {
-			if h.Document == "" {
-				x.Count("invalid", 1)
-			}
-		}
-	}
-	return inout.WriteRun(x, all)
 }
 
 // invalidDepth is how many hypotheses the paper's Invalid@40 looks at.

@@ -47,7 +47,6 @@ type generating struct {
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
-// The two ways to generate.
 const bySample, ByBeam = "sample", "beam"
 
 var generateDefaults = generateConfig{generating: generating{PerDocument: 5, Method: bySample, TopK: 10, TopP: 1, Temperature: 1, Seed: 42,
@@ -157,7 +156,6 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	return inout.Tasks(GenerateShard, parts)
 }
 
-// joinGenerated adds generated queries to the collection's own.
 func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 	keys, err := inout.DocumentKeys(x, c.Documents)
 	if err != nil {

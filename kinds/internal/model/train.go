@@ -111,7 +111,14 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[TrainReport](),
 			Alike: sameReport, Why: "another evaluation may be the best where two are nearly equal"},
 	},
-	Declares: TrainConfig.declares,
+	Declares: func(c TrainConfig) map[string]*step.Fields {
+		list, err := c.Metrics(true) // with Invalid@k, though some identifiers, unknown yet, cannot be invalid
+		if err != nil {
+			return nil
+		}
+		names := lists.Map(list, metrics.Metric.String)
+		return map[string]*step.Fields{"curve": curveFields(names...), "report": step.FieldsOf[TrainReport]().With("metrics", names...)}
+	},
 	Trajectory: func(c TrainConfig) []string {
 		if c.Rates().DependsOnSteps() {
 			return nil
@@ -141,7 +148,6 @@ func fitting(steps int) Fitting {
 		Precision: "fp32", EvaluateEvery: 5000, Device: "auto"}
 }
 
-// The values of optimizer.
 const Adafactor, AdamW = "adafactor", "adamw"
 
 // Rates returns the schedule of the learning rate.
@@ -202,17 +208,6 @@ func (c TrainConfig) Selected() (string, error) {
 		return "", fmt.Errorf("lower values of %s are better; choose another, such as MRR@10 or Hits@1", c.Select)
 	}
 	return m.String(), nil
-}
-
-// declares names the metrics of a training's curve and report, so that a figure or table that asks for another is a
-// mistake before anything runs. Invalid@k is among them, though some identifiers, unknown yet, cannot be invalid.
-func (c TrainConfig) declares() map[string]*step.Fields {
-	list, err := c.Metrics(true)
-	if err != nil {
-		return nil
-	}
-	names := lists.Map(list, metrics.Metric.String)
-	return map[string]*step.Fields{"curve": curveFields(names...), "report": step.FieldsOf[TrainReport]().With("metrics", names...)}
 }
 
 // curveFields returns the fields of a curve whose points have these metrics.

@@ -155,7 +155,6 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 	return nil
 }
 
-// agreeScores compares scores by the queries and measures that both have.
 func agreeScores(x *step.IO, c agreeConfig, report *agreeReport) error {
 	a, err := readScores(x, c.ScoresA, "a")
 	b, errB := readScores(x, c.ScoresB, "b")

@@ -324,7 +324,6 @@ type judgedClaim struct {
 	Verdict string `json:"verdict"`
 }
 
-// The verdicts on a claim.
 const (
 	holds    = "holds"
 	reversed = "reversed"

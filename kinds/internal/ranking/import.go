@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importSource says which files import_run and import_qrels read.
 type importSource struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"what is imported, plain or compressed; of several files one after another"`
 	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the file to read; default: all"`
@@ -126,7 +125,6 @@ each, so 1 GB for 6,980 queries x 1,000 documents.`,
 	Run:      runImportRun,
 })
 
-// The orders of a query's documents.
 const (
 	orderTrecEval   = "trec_eval"
 	orderTrecEval10 = "trec_eval_10"

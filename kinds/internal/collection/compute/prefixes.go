@@ -55,7 +55,6 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 	return inout.WriteReport(x, rep, map[string]int{"documents": p.Docs})
 }
 
-// eachPrefix visits the first tokens of a document's two texts.
 func eachPrefix(ctx context.Context, x *step.IO, t5 *subword.T5, c collection.PrefixesConfig, visit func(b corpus.Document, ia, ib []int32)) error {
 	ra, closeA, err := inout.OpenCorpus(x, c.A)
 	if err != nil {

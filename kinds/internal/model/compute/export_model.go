@@ -185,7 +185,6 @@ func modelCard(x *step.IO, c model.ExportModelConfig, s retrieve.Settings, query
 	return card, nil
 }
 
-// resultOf returns an evaluation's scores as a card shows them.
 func resultOf(e model.Evaluation, label string) export.Result {
 	m := e.Percent.PostFiltered
 	r := export.Result{Name: label, Scores: []export.Score{{Metric: "Hits@1", Value: m.Hits1}, {Metric: "Hits@10", Value: m.Hits10}, {Metric: "MRR@10", Value: m.MRR10}}}

@@ -346,7 +346,6 @@ func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
 // folderCheckpoints keeps the folders that train writes as a step's checkpoints, for any worker that runs the same key.
 type folderCheckpoints struct{ kept step.Checkpoints }
 
-// Save stores the files below folder as one checkpoint.
 func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) error {
 	files := map[string]artifacts.File{}
 	err := inout.EachFile(folder, func(name string, in io.Reader) (err error) {

@@ -27,7 +27,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// query is a labeled question.
 type query struct {
 	id     int64
 	tokens []int32
@@ -92,7 +91,6 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 	return d, nil
 }
 
-// judge evaluates a model in training on the development queries.
 type judge struct {
 	x       *step.IO
 	model   *seq2seq.Model

@@ -147,7 +147,6 @@ func (f Files) String() string {
 	return strings.Join(append(list, "other files by bytes"), "; ")
 }
 
-// number returns the shortest text of a float.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // Rule returns how a file of the tree is compared.
@@ -241,7 +240,6 @@ func (f Files) check() error {
 // and so round the last bit of a sum differently.
 const rounding = 1e-9
 
-// Output is an output of a kind.
 type Output struct {
 	Name string
 	Type string // artifact type, such as "nq/records"; inputs with accepts ask for it

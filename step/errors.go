@@ -14,7 +14,6 @@ const (
 
 func (m mark) Error() string { return string(m) }
 
-// on marks an error; nil stays nil.
 func (m mark) on(err error) error {
 	if err == nil {
 		return nil

@@ -202,7 +202,6 @@ const (
 // Unit is what work is measured in.
 type Unit string
 
-// The units.
 const (
 	Updates     Unit = "updates"       // of a model, of 128 examples
 	Searches    Unit = "searches"      // of a query, by 40 beams over the whole vocabulary
@@ -215,7 +214,6 @@ const (
 // InTraining returns the unit of evaluations during a training if they have another precision there, as on a card.
 func (u Unit) InTraining() Unit { return "training " + u }
 
-// Doing is a piece of work.
 type Doing struct {
 	Unit        Unit
 	Amount      Amount

@@ -87,7 +87,6 @@ func noFile(r Ref, f artifacts.File) error {
 	return fmt.Errorf("%s: the link %q leads to %q, which is a folder or nothing: take %s, or name the folder", r, f.Name, f.Link, r.WithoutPath())
 }
 
-// holds names a few files, for an error.
 func holds(files []artifacts.File) string {
 	const most = 5
 	names := lists.Map(files[:min(most, len(files))], func(f artifacts.File) string { return f.Name })

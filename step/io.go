@@ -62,7 +62,6 @@ func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints(x.Count) }
 // nil: the step shares its states with none, or must compute everything itself.
 func (x *IO) Trajectory(most int64) Checkpoints { return x.host.Trajectory(most, x.Count) }
 
-// Report says how far the step is.
 func (x *IO) Report(p Progress) { x.host.Report(p) }
 
 // Scratch returns a new empty folder that is removed when the step ends.

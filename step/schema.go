@@ -177,7 +177,6 @@ type Range struct {
 	Above, Below bool     `json:",omitempty"` // Min and Max themselves are out of it
 }
 
-// rangeOf reads the tags min or above, and max or below.
 func rangeOf(f reflect.StructTag) (r Range, err error) {
 	for _, tag := range []struct {
 		name  string

@@ -38,7 +38,6 @@ func ofTask[T any](s *Spec, ask func(config any) T, t Task) (said T, err error) 
 	return ofTree(s, ask, tree)
 }
 
-// config returns the configuration of a task, checked.
 func (s *Spec) config(t Task) (any, error) {
 	tree, err := t.Tree()
 	if err != nil {
@@ -73,7 +72,6 @@ func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
 	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
 }
 
-// NewTask returns the task of a tree.
 func NewTask(spec *Spec, tree map[string]any) (Task, error) {
 	tree, err := spec.Complete(tree)
 	if err != nil {

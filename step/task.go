@@ -68,7 +68,6 @@ func plainLeaf(b *bytes.Buffer, v any) (err error) {
 	return err
 }
 
-// Tree parses the task's configuration.
 func (t Task) Tree() (map[string]any, error) { return ParseTree(t.Config) }
 
 // Refs lists the outputs of other steps to which the task refers.
@@ -83,7 +82,6 @@ func (t Task) Refs() ([]Ref, error) {
 	return RefsIn(tree), err
 }
 
-// RefsIn lists the outputs of other steps in a tree.
 func RefsIn(tree any) (refs []Ref) {
 	_, _ = MapInputs(tree, func(_ string, in Input) (Input, error) {
 		if in.Ref != nil {
@@ -197,7 +195,6 @@ func decodeJSON(b []byte) (v any, err error) {
 	return v, nil
 }
 
-// readTree reads a value of the text that d decodes.
 func readTree(d *jsontext.Decoder, text []byte) (any, error) {
 	t, err := d.ReadToken()
 	if err != nil {

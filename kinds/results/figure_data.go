@@ -115,7 +115,6 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 	return f, step.Permanent(f.Expect(c.curves(), expectations(c.Expect)...))
 }
 
-// cells reads the values of tables and figures from JSON inputs.
 type cells struct {
 	*inout.JSONInputs
 	x *step.IO
@@ -205,7 +204,6 @@ func allDigits(v any, factor float64) string {
 	return ""
 }
 
-// list returns the path of a curve's points.
 func (c figureCurve) list() string { return cmp.Or(c.List, "points") }
 
 // pointsOf reads x and y of each point; nil where one lacks it. If all lack it, it is an error, not an empty figure.
@@ -304,7 +302,6 @@ func plainText(v any) string {
 // histogram is a value of figureSeries.Draw for which bars are drawn.
 const histogram = "histogram"
 
-// mark returns what is drawn for Draw.
 func (s figureSeries) mark() string {
 	if s.Draw == histogram || s.Differences != nil {
 		return "bars"
@@ -312,7 +309,6 @@ func (s figureSeries) mark() string {
 	return s.Draw
 }
 
-// check adds the attributes of a series that do not go together.
 func (s figureSeries) check(ps *step.Problems, at string, x *figureAxis) {
 	hist, categories := s.Draw == histogram, x != nil && x.Category != nil
 	ascending := slices.Compact(slices.Sorted(slices.Values(s.Edges)))
@@ -342,7 +338,6 @@ func (n figureNumber) check(ps *step.Problems, at string, several bool, on *figu
 	inout.Check(ps, at, n.Value == nil || n.Field != "" || n.List != "", "needs the field of the value")
 }
 
-// place returns a category's number on the axis.
 func (a *figureAxis) place(category string) (render.Cell, error) {
 	i := slices.Index(a.Category, category)
 	if i < 0 {
@@ -351,7 +346,6 @@ func (a *figureAxis) place(category string) (render.Cell, error) {
 	return render.Cell{Value: new(float64(i)), N: 1, Typed: category}, nil
 }
 
-// interval reads the ends of a value's interval.
 func (d cells) interval(n figureNumber, factor float64, out *render.Point) error {
 	low, err := d.Number(n.Value[0], n.Low)
 	high, other := d.Number(n.Value[0], n.High)

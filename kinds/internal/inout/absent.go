@@ -34,7 +34,6 @@ func Map[T, U any](e Example[T], f func(T) U) Example[U] {
 	return Example[U]{Found: f(e.Found)}
 }
 
-// MarshalJSON writes the example, or Absent.
 func (e Example[T]) MarshalJSON() ([]byte, error) {
 	var v any = e.Found
 	if e.Absent != nil {

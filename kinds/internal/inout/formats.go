@@ -142,7 +142,6 @@ func tooMany(rows int) error {
 	return nil
 }
 
-// parseParquet reads rows into a list of objects.
 func parseParquet(b []byte) (any, error) {
 	f, err := columns.Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {

@@ -170,7 +170,6 @@ func DocumentKeys(x *step.IO, in step.Input) ([]string, error) {
 	return ofDocuments(x, in, func(d *dedup.Document) string { return d.Key })
 }
 
-// ofDocuments collects a text of each document, in order.
 func ofDocuments(x *step.IO, in step.Input, text func(*dedup.Document) string) (all []string, err error) {
 	err = EachRow(x, in, "", func(d *dedup.Document) error {
 		all = append(all, text(d))
@@ -182,7 +181,6 @@ func ofDocuments(x *step.IO, in step.Input, text func(*dedup.Document) string) (
 // ReadVectors reads all rows of embeddings.
 func ReadVectors(x *step.IO, in step.Input) (npy.Matrix, error) { return Read(x, in, "", npy.Read) }
 
-// ReadIDs reads a collection's identifiers.
 func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) { return Read(x, in, "", docid.Read) }
 
 // WriteVectors writes the rows as embeddings; unit is what a row stands for, in the plural.

@@ -132,7 +132,22 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 	Queue:  step.GPU,
 	Needs:  step.Libtorch,
 	Device: func(c TrainConfig) string { return c.Device },
-	Check:  inout.Checks(checkTrain),
+	Check: inout.Checks(func(c TrainConfig, ps *step.Problems) {
+		c.Fitting.check(ps)
+		_, err := train.ParseRatio(c.Ratio)
+		inout.CheckError(ps, "ratio", err)
+		inout.Check(ps, "repeats", c.Repeats != ByQueries || c.Ratio == "1:1", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
+		inout.Check(ps, "accumulate", c.Accumulate <= c.Batch, "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
+		for _, a := range []struct {
+			path string
+			set  bool // another value than the default
+		}{{"weight_decay", c.WeightDecay != 0}, {"epsilon", c.Epsilon != 1e-8}, {"beta1", c.Beta1 != 0.9}, {"beta2", c.Beta2 != 0.999}} {
+			inout.Check(ps, a.path, !a.set || c.Optimizer == AdamW, "applies only to optimizer = %q; here optimizer is %q", AdamW, c.Optimizer)
+		}
+		inout.Check(ps, "scale_parameter", c.ScaleParameter || c.Optimizer != AdamW, "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
+		_, err = c.Metrics(true)
+		inout.CheckError(ps, "select", err)
+	}),
 	Work: func(c TrainConfig) step.Work { // patience may end it earlier
 		evaluations := searches(step.Searches, math.Ceil(float64(c.Steps)/float64(max(1, c.EvaluateEvery))), c.Beams, c.Queries, "dev")
 		evaluations.Evaluates = true
@@ -157,23 +172,6 @@ func (c TrainConfig) Rates() train.Schedule {
 
 // ByQueries is the value of repeats that asks for train.Data.Repeats.
 const ByQueries = "by_queries"
-
-func checkTrain(c TrainConfig, ps *step.Problems) {
-	c.Fitting.check(ps)
-	_, err := train.ParseRatio(c.Ratio)
-	inout.CheckError(ps, "ratio", err)
-	inout.Check(ps, "repeats", c.Repeats != ByQueries || c.Ratio == "1:1", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
-	inout.Check(ps, "accumulate", c.Accumulate <= c.Batch, "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
-	for _, a := range []struct {
-		path string
-		set  bool // another value than the default
-	}{{"weight_decay", c.WeightDecay != 0}, {"epsilon", c.Epsilon != 1e-8}, {"beta1", c.Beta1 != 0.9}, {"beta2", c.Beta2 != 0.999}} {
-		inout.Check(ps, a.path, !a.set || c.Optimizer == AdamW, "applies only to optimizer = %q; here optimizer is %q", AdamW, c.Optimizer)
-	}
-	inout.Check(ps, "scale_parameter", c.ScaleParameter || c.Optimizer != AdamW, "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
-	_, err = c.Metrics(true)
-	inout.CheckError(ps, "select", err)
-}
 
 // check adds problems that ranges do not express.
 func (c Fitting) check(ps *step.Problems) {

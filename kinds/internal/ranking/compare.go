@@ -324,11 +324,7 @@ type judgedClaim struct {
 	Verdict string `json:"verdict"`
 }
 
-const (
-	holds    = "holds"
-	reversed = "reversed"
-	untold   = "cannot be told at this size"
-)
+const holds, reversed, untold = "holds", "reversed", "cannot be told at this size"
 
 const claimAbove, claimNear = "above", "near"
 

@@ -49,8 +49,8 @@ compares. Cost: reading both once; memory is 50 bytes a record.`,
 			}
 		}
 		rep := f.Report()
-		return inout.WriteReport(x, rep, map[string]int{"both": rep.Both, "same": rep.Same, "differ": rep.Both - rep.Same,
-			"only_full": rep.Full - rep.Both, "only_simplified": rep.OnlySimplified})
+		return inout.WriteReport(x, rep, map[string]int{"both": rep.Both, "same": rep.Same,
+			"differ": rep.Both - rep.Same, "only_full": rep.Full - rep.Both, "only_simplified": rep.OnlySimplified})
 	},
 })
 

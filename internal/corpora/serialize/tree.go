@@ -1,6 +1,12 @@
 package serialize
 
-import "golang.org/x/net/html/atom"
+import (
+	"slices"
+
+	"golang.org/x/net/html/atom"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // nodeKind is what a node contributes to the lines.
 type nodeKind uint8
@@ -219,7 +225,7 @@ func (s *scanner) push(a atom.Atom, el element, at *attributes, why dropRule) {
 
 // startHeading makes the first h1 the title, dropping all before; section headings end the introduction's infoboxes.
 func (s *scanner) startHeading(a atom.Atom, n *node) {
-	n.headerLevel = int32(level(a))
+	n.headerLevel = 1 + int32(slices.Index([]atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a))
 	if a != atom.H1 {
 		if s.titleSeen && !s.enclosed() {
 			s.sawSection = true
@@ -238,10 +244,7 @@ func (s *scanner) startHeading(a atom.Atom, n *node) {
 
 // restartTree keeps only the open elements.
 func (s *scanner) restartTree() {
-	kept := make([]node, 0, len(s.stack))
-	for _, o := range s.stack {
-		kept = append(kept, s.nodes[o.node])
-	}
+	kept := lists.Map(s.stack, func(o open) node { return s.nodes[o.node] })
 	s.arena, s.placed = s.arena[:0], 0
 	s.nodes = append(s.nodes[:0], rootNode)
 	parent := root
@@ -256,13 +259,8 @@ func (s *scanner) restartTree() {
 
 // enclosed reports whether a table cell, caption or list item is open, in which headings neither end nor begin a section.
 func (s *scanner) enclosed() bool {
-	for _, o := range s.stack {
-		switch o.el {
-		case cell, caption, item, term, definition:
-			return true
-		}
-	}
-	return false
+	closed := []element{cell, caption, item, term, definition}
+	return slices.ContainsFunc(s.stack, func(o open) bool { return slices.Contains(closed, o.el) })
 }
 
 // boundary marks the edge of a block without a node.

@@ -66,7 +66,7 @@ func (g *Grouper) Add(h *nq.Header) error {
 		return err
 	}
 	r.row = r.row[:0]
-	for _, s := range [...]string{h.Question, h.URL, g.title(h)} {
+	for _, s := range [...]string{h.Question, h.URL, cmp.Or(g.d.named(), h.H1)} {
 		r.row = append(binary.AppendUvarint(r.row, uint64(len(s))), s...)
 	}
 	for i := range g.keys {
@@ -98,9 +98,6 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	}
 	return nil
 }
-
-// title returns the shown title of a record's page: document_title, or the title in the URL, or the heading.
-func (g *Grouper) title(h *nq.Header) string { return cmp.Or(g.d.named(), h.H1) }
 
 // rank returns a number that is greatest for the record that Options.Representative prefers, equal for ties.
 func (g *Grouper) rank(h *nq.Header, oldid uint64) (uint64, error) {

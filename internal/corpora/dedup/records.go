@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/spool"
 )
 
@@ -162,10 +163,4 @@ func distinct(all []uint64) int {
 }
 
 // oldIDs returns the revisions of all records.
-func (r *Records) oldIDs() []uint64 {
-	out := make([]uint64, r.n)
-	for i := range out {
-		out[i] = r.OldID(i)
-	}
-	return out
-}
+func (r *Records) oldIDs() []uint64 { return lists.Map(lists.Places(r.n), r.OldID) }

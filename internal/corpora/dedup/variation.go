@@ -7,7 +7,7 @@ import (
 
 // Variation counts texts of one revision and of one title (the two appendices on variation), in one pass.
 type Variation struct {
-	revisions *Revisions
+	Revisions *Revisions
 	titles    *Grouper
 }
 
@@ -29,14 +29,11 @@ func (v *Variation) Add(r *nq.Record) error {
 	oldid, _ := wikipedia.OldID(r.URL) // 0: none
 	title, _ := wikipedia.URLTitle(r.URL)
 	text := FlatText(r, 0)
-	v.revisions.Add(title, Snapshot{ExampleID: r.ExampleID, Split: r.Split, OldID: oldid}, TextDigest(text, 0, false))
+	v.Revisions.Add(title, Snapshot{ExampleID: r.ExampleID, Split: r.Split, OldID: oldid}, TextDigest(text, 0, false))
 	h := nq.HeaderOf(r)
 	h.Text4KCased, h.Text4K = TextDigest(text, TextLimit, false), TextDigest(text, TextLimit, true)
 	return v.titles.Add(&h)
 }
-
-// Revisions summarises the records added, by revision.
-func (v *Variation) Revisions() RevisionTexts { return v.revisions.Summary() }
 
 // Titles groups the records by title, for SharedTitles, once all are added.
 func (v *Variation) Titles() (*Grouping, error) { return v.titles.Grouping(0) }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // truth derives the Truth from the plan, without the sizes of files and the counts of the dump.
@@ -78,11 +80,7 @@ func (p *plan) columns(fill func(*page, look, bool, []symbol), n int) [][]symbol
 }
 
 func (p *plan) distinct(column []symbol) Counts {
-	count := func(s []symbol) int {
-		s = slices.Clone(s)
-		slices.Sort(s)
-		return len(slices.Compact(s))
-	}
+	count := func(s []symbol) int { return len(slices.Compact(slices.Sorted(slices.Values(s)))) }
 	n := len(p.train)
 	return Counts{count(column[:n]), count(column[n:]), count(column)}
 }
@@ -121,11 +119,8 @@ func (p *plan) conflicts(titles, pages []symbol) Titles {
 			pagesOf[title]++
 		}
 	}
-	several := func(counts map[symbol]int) (n int) {
-		for _, k := range counts {
-			n += min(k-1, 1)
-		}
-		return n
+	several := func(counts map[symbol]int) int {
+		return lists.Count(slices.Collect(maps.Values(counts)), func(k int) bool { return k > 1 })
 	}
 	colliding := map[symbol]bool{}
 	for of := range seen {
@@ -161,7 +156,7 @@ func shared(of, by []symbol) int {
 
 // countTexts computes the counts that follow from the articles and titles of the records.
 func (p *plan) countTexts(t *Truth) {
-	pairs := map[pair]*Substitution{}
+	pairs := map[pair]Substitution{}
 	for i, rec := range p.all() {
 		pg, dev, revision := p.page(int(rec.page)), p.isDev(i), int(rec.look.revision)
 		if pg.pronounced(revision) {
@@ -183,18 +178,11 @@ func (p *plan) countTexts(t *Truth) {
 			t.Substitutions.Compared += int64(word.compare(mismatches))
 		}
 		for of, n := range mismatches {
-			if pairs[of] == nil {
-				pairs[of] = &Substitution{HTML: of.html, Stored: of.stored}
-			}
-			pairs[of].Count += n
-			pairs[of].Records++
+			pairs[of] = Substitution{HTML: of.html, Stored: of.stored, Count: pairs[of].Count + n, Records: pairs[of].Records + 1}
 			t.Substitutions.Mismatches += n
 		}
 	}
-	t.Substitutions.Pairs = []Substitution{}
-	for _, s := range pairs {
-		t.Substitutions.Pairs = append(t.Substitutions.Pairs, *s)
-	}
+	t.Substitutions.Pairs = slices.AppendSeq([]Substitution{}, maps.Values(pairs))
 	slices.SortFunc(t.Substitutions.Pairs, func(a, b Substitution) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.HTML, b.HTML), cmp.Compare(a.Stored, b.Stored))
 	})

@@ -174,7 +174,7 @@ func (p *plan) page(index int) *page {
 
 // variant is the number of a revision's title.
 func (p *page) variant(revision uint8) uint64 {
-	if revision > 0 && p.design.shown() > 1 {
+	if revision > 0 && (p.design == renamed || p.design == titleGiver) {
 		return 1
 	}
 	return 0

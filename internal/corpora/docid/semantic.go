@@ -59,10 +59,7 @@ func Semantic(ctx context.Context, documents []string, vectors npy.Matrix, o Sem
 	}
 	slices.SortFunc(g.tree.Leaves, func(a, b Leaf) int { return strings.Compare(a.Prefix, b.Prefix) })
 	s, err := newSet(KindSemantic, documents, g.texts, encode)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, &g.tree, nil
+	return s, &g.tree, err
 }
 
 func (o SemanticOptions) withDefaults() SemanticOptions {

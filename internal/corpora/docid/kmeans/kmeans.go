@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 
@@ -148,9 +147,7 @@ func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rn
 
 func (o Options) withDefaults(rows, cols int) (Options, error) {
 	o.MaxIterations = cmp.Or(o.MaxIterations, 300)
-	if o.Tolerance == 0 {
-		o.Tolerance = 1e-4
-	}
+	o.Tolerance = cmp.Or(o.Tolerance, 1e-4)
 	if o.Starts == 0 || o.Init != nil {
 		o.Starts = 1
 	}
@@ -199,10 +196,8 @@ func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // CheckFinite names the first NaN or infinity.
 func CheckFinite(m npy.Matrix) error {
-	for i, v := range m.Data {
-		if d := float64(v); math.IsNaN(d) || math.IsInf(d, 0) {
-			return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, d)
-		}
+	if i := slices.IndexFunc(m.Data, func(v float32) bool { return v-v != 0 }); i >= 0 {
+		return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, m.Data[i])
 	}
 	return nil
 }

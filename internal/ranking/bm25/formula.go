@@ -3,6 +3,7 @@ package bm25
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Formula is how a query's terms score a document.
@@ -141,10 +142,7 @@ func fourBits(n uint32) byte {
 	if n < 8 {
 		return byte(n)
 	}
-	shift := 0
-	for n>>shift >= 16 {
-		shift++
-	}
+	shift := bits.Len32(n) - 4
 	return byte(n>>shift&7) | byte(shift+1)<<3
 }
 

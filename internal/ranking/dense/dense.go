@@ -194,10 +194,8 @@ func (s *search) hopeless(query int) float64 {
 
 // divisor is the length of a vector of finite numbers if scores are cosines and it has one, else 1.
 func (s *search) divisor(row []float32) (float64, error) {
-	for i, v := range row {
-		if v-v != 0 {
-			return 0, fmt.Errorf("column %d is %v; vectors have finite numbers", i, v)
-		}
+	if i := slices.IndexFunc(row, func(v float32) bool { return v-v != 0 }); i >= 0 {
+		return 0, fmt.Errorf("column %d is %v; vectors have finite numbers", i, row[i])
 	}
 	sum := 0.0
 	if s.cosine {

@@ -5,5 +5,5 @@
 //
 // It must not know identifiers or steps. A document is its number.
 //
-// Reading order: settings.go, form.go, merge.go, report.go.
+// Reading order: settings.go, merge.go, report.go.
 package doc2query

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // Generated is a query that was generated for a document.
@@ -47,7 +49,7 @@ const generatedName = "generated"
 func (m *Merge) Own(r io.Reader) error {
 	m.heldOut, m.trained, m.round = map[string]bool{}, map[int32][]string{}, 1
 	m.seen, m.of, m.shared, m.doc = map[string]bool{}, map[uint64]int32{}, map[uint64]bool{}, -1
-	m.Report.Documents = m.Documents
+	m.Report = Report{Documents: m.Documents, Examples: []Examples{}, Leaked: []string{}}
 	return dedup.ReadQueries(r, m.Documents, func(q *dedup.Query) error {
 		m.last = max(m.last, q.ExampleID)
 		if rest, ok := strings.CutPrefix(q.Name, generatedName); ok {
@@ -88,7 +90,9 @@ func (m *Merge) Write(w io.Writer, own io.Reader, each func(yield func(Generated
 			return err
 		}
 		m.next(-1)
-		m.finish(len(m.shared))
+		if m.Shared = len(m.shared); m.Kept > 0 {
+			m.MeanWords = float64(m.words) / float64(m.Kept)
+		}
 		return nil
 	})
 }
@@ -120,7 +124,9 @@ func (m *Merge) add(g Generated, put func(any) error) error {
 		m.Empty++
 		return nil
 	case m.heldOut[form]:
-		m.leaked(text)
+		if m.Leaks++; m.Leaks <= exampleLeaks {
+			m.Leaked = append(m.Leaked, text)
+		}
 		return nil
 	case m.seen[form]:
 		m.Repeated++
@@ -156,4 +162,13 @@ func (m *Merge) meet(doc int32, form string) {
 	} else if first != doc {
 		m.shared[sum] = true
 	}
+}
+
+// Form is what two queries have in common that count as the same: their letters, marks and
+// digits in lower case, one blank between words. It is "" of what has none.
+func Form(query string) string {
+	words := strings.FieldsFunc(pytext.Lower(query), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	})
+	return strings.Join(words, " ")
 }

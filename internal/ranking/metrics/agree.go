@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
@@ -137,4 +138,16 @@ func RMSE(a, b []float64) float64 {
 		sum += float64(d * d)
 	}
 	return math.Sqrt(sum / float64(len(a)))
+}
+
+// Documents are the documents of a ranking, each once, best first.
+func Documents(r *trec.Ranking) (list []string) {
+	seen := make(map[string]bool, len(r.Hypotheses))
+	for _, h := range r.Hypotheses {
+		if h.Document != "" && !seen[h.Document] {
+			seen[h.Document] = true
+			list = append(list, h.Document)
+		}
+	}
+	return list
 }

@@ -6,5 +6,5 @@
 // Values are fractions; a renderer makes percent of them. The package must not know
 // models, identifiers, steps or files.
 //
-// Reading order: mode.go, metric.go, measures.go, parse.go; scoring.go; agree.go.
+// Reading order: metric.go, measures.go, parse.go; scoring.go; agree.go.
 package metrics

@@ -38,7 +38,7 @@ func (v *view) relevant(rel int) int {
 }
 
 // top are the grades of the ranks that are looked at.
-func (v *view) top(m Metric) []int { return v.grades[:m.depth(len(v.grades))] }
+func (v *view) top(m Metric) []int { return v.grades[:min(cmp.Or(m.k, len(v.grades)), len(v.grades))] }
 
 // share is n of all; 0 of none.
 func share(n, all int) float64 {

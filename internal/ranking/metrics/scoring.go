@@ -10,6 +10,17 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
+// Mode is what becomes of hypotheses that are not a document's identifier.
+type Mode string
+
+const (
+	// Raw keeps them: they displace documents from the first k positions.
+	Raw Mode = "raw"
+	// PostFiltered removes them and keeps the order of the rest. It is the paper's
+	// default. A trie-constrained ranking has none, so both modes agree.
+	PostFiltered Mode = "post_filtered"
+)
+
 // Missing says what judged queries without a ranking count.
 type Missing string
 

@@ -6,5 +6,5 @@
 // of a collection. Package server puts one behind HTTP. Neither knows steps, stores
 // or pipelines.
 //
-// Reading order: answer.go, cards.go, queries.go, files.go, remote.go.
+// Reading order: answer.go, cards.go, queries.go, remote.go.
 package search

@@ -2,6 +2,7 @@ package significance
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -75,7 +76,9 @@ func (m Method) Compare(t Table, pairs []Pair, stream uint64) []Outcome {
 			o.P = tukey(p.A, p.B)
 		case m.Test == T:
 			statistic, v := o.PairedT()
-			o.P, o.Statistic = v, finite(statistic)
+			if o.P = v; !math.IsInf(statistic, 0) {
+				o.Statistic = &statistic
+			}
 		case m.Test == Wilcoxon:
 			statistic, v := o.Wilcoxon()
 			o.P, o.Statistic = v, &statistic
@@ -87,13 +90,6 @@ func (m Method) Compare(t Table, pairs []Pair, stream uint64) []Outcome {
 		out[i] = o
 	}
 	return out
-}
-
-func finite(v float64) *float64 {
-	if v > 1e300 || v < -1e300 {
-		return nil
-	}
-	return &v
 }
 
 // Correct is the p of a family of comparisons.

@@ -2,6 +2,7 @@ package significance
 
 import (
 	"math"
+	"slices"
 
 	"github.com/redsi/redsi/internal/system/lists"
 )
@@ -73,11 +74,7 @@ func (t Table) RandomizedTukeyHSD(samples int, seed uint64) func(a, b int) float
 				sums[s] += v
 			}
 		}
-		low, high := sums[0], sums[0]
-		for _, v := range sums {
-			low, high = min(low, v), max(high, v)
-		}
-		ranges[i] = (high - low) / float64(n)
+		ranges[i] = (slices.Max(sums) - slices.Min(sums)) / float64(n)
 	}
 	means := t.means()
 	return func(a, b int) float64 {

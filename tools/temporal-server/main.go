@@ -91,7 +91,7 @@ func run(o options) error {
 	}
 	defer f.leave()
 	last := f.last()
-	if err := f.unannounce(); err != nil {
+	if err := os.RemoveAll(f.infoFile()); err != nil {
 		return err
 	}
 	keys, err := loadKeys(filepath.Join(o.dir, "tls"))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/common/v1"
@@ -159,7 +160,7 @@ func hostPort(host string, port int) string { return net.JoinHostPort(host, strc
 
 // portOf returns the port of HOST:PORT or of a URL without a path; 0 without one.
 func portOf(address string) int {
-	_, port, err := net.SplitHostPort(trimScheme(address))
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(address, "http://"))
 	if err != nil {
 		return 0
 	}

@@ -129,12 +129,9 @@ func configuration(o options, database string, last info) (*config.Config, error
 	for _, name := range temporal.DefaultServices {
 		port, host := 0, loopback
 		if name == string(primitives.FrontendService) {
-			host = o.frontend()
-			if port = o.port; port == 0 {
-				port = portOf(last.Address)
-			}
-			if port != 0 && o.port == 0 && !free(host, port) {
-				port = 0
+			host, port = o.frontend(), o.port
+			if earlier := portOf(last.Address); port == 0 && earlier != 0 && free(host, earlier) {
+				port = earlier
 			}
 		}
 		if port == 0 {

@@ -113,11 +113,9 @@ func (v *Revisions) Add(title string, s Snapshot, digest [16]byte) {
 	v.texts[digest] = struct{}{}
 	rev := revision{title, s.OldID}
 	list := v.byRev[rev]
-	for i := range list {
-		if list[i].digest == digest {
-			list[i].records++
-			return
-		}
+	if i := slices.IndexFunc(list, func(v variant) bool { return v.digest == digest }); i >= 0 {
+		list[i].records++
+		return
 	}
 	v.byRev[rev] = append(list, variant{digest: digest, first: s, records: 1})
 }

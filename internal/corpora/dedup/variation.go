@@ -13,15 +13,9 @@ type Variation struct {
 
 // NewVariation returns an empty count. scratch creates a folder for larger data.
 func NewVariation(scratch func() (string, error)) (*Variation, error) {
-	key, err := Lookup("url_title_cased")
-	if err != nil {
-		return nil, err
-	}
+	key, _ := Lookup("url_title_cased") // one of keys
 	titles, err := NewGrouper(scratch, []Key{key}, Options{RecordOrder: TrainFirst}, Sources{})
-	if err != nil {
-		return nil, err
-	}
-	return &Variation{NewRevisions(), titles}, nil
+	return &Variation{NewRevisions(), titles}, err
 }
 
 // Add counts one record, train before dev; without a revision in its URL it counts only by title.

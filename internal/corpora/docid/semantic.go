@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // SemanticOptions are the choices of recursive clustering. Zero values mean the paper's.
@@ -152,7 +153,7 @@ func (g *grower) split(ctx context.Context, n node, w *kmeans.Workspace, threads
 	if err != nil {
 		return nil, fmt.Errorf("node %q of %d documents: %w", n.prefix, len(n.rows), err)
 	}
-	dealt := fit.Distinct() < 2
+	dealt := len(lists.Set(fit.Labels)) < 2
 	g.mu.Lock()
 	g.tree.Fits++
 	if dealt {

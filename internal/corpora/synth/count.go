@@ -19,7 +19,7 @@ func (p *plan) truth() *Truth {
 		for i, k := range Keys() {
 			row[i] = pg.symbol(k, l, dev)
 		}
-		row[len(Keys())] = pg.textSymbol(l)
+		row[len(Keys())] = sym(pg.index, uint64(l.revision), uint64(l.render), uint64(l.noise)) // each revision has its own edit
 	}, len(Keys())+1)
 	pages := symbols[len(Keys())-1]
 	for i, k := range Keys() {

@@ -141,13 +141,7 @@ func RMSE(a, b []float64) float64 {
 }
 
 // Documents are the documents of a ranking, each once, best first.
-func Documents(r *trec.Ranking) (list []string) {
-	seen := make(map[string]bool, len(r.Hypotheses))
-	for _, h := range r.Hypotheses {
-		if h.Document != "" && !seen[h.Document] {
-			seen[h.Document] = true
-			list = append(list, h.Document)
-		}
-	}
-	return list
+func Documents(r *trec.Ranking) []string {
+	names := lists.Map(r.Hypotheses, func(h trec.Hypothesis) string { return h.Document })
+	return lists.Unique(lists.Filter(names, func(name string) bool { return name != "" }))
 }

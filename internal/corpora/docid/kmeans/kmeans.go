@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
-	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except that Clusters must be given.
@@ -25,14 +24,11 @@ type Options struct {
 
 // Result is a fit. Rows count from zero in the order in which they were given.
 type Result struct {
-	Labels     []int32 // cluster of each row
+	Labels     []int32 // cluster of each row; a cluster lacks rows only if fewer than Options.Clusters are distinct
 	Centres    npy.Matrix
 	Inertia    float64 // sum of squared distances to the rows' centres
 	Iterations int
 }
-
-// Distinct counts clusters with rows: fewer than Options.Clusters only if the data has fewer distinct rows.
-func (r *Result) Distinct() int { return len(lists.Set(r.Labels)) }
 
 // Fit clusters all rows of m.
 func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {
@@ -47,8 +43,8 @@ func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {
 
 // Workspace keeps the memory of a fit for the next one. It serves one fit at a time.
 type Workspace struct {
-	single *fitter[float32]
-	double *fitter[float64]
+	single fitter[float32]
+	double fitter[float64]
 }
 
 // FitRows clusters the rows of m that index names, or all with a nil index. m must have passed Check and CheckFinite.
@@ -62,14 +58,10 @@ func (w *Workspace) FitRows(ctx context.Context, m npy.Matrix, index []int32, o 
 		return nil, fmt.Errorf("k-means: %w", err)
 	}
 	if o.Double {
-		if w.double == nil {
-			w.double = &fitter[float64]{kernels: doubleKernels()}
-		}
+		w.double.kernels = doubleKernels()
 		return w.double.fit(ctx, m, index, n, o)
 	}
-	if w.single == nil {
-		w.single = &fitter[float32]{kernels: singleKernels()}
-	}
+	w.single.kernels = singleKernels()
 	return w.single.fit(ctx, m, index, n, o)
 }
 

@@ -13,8 +13,7 @@ type Formula string
 // all documents, len and avg a document's length and the mean, L = 1 - b + b len / avg and
 // K = k1 L. A score is the sum over the query's words of idf x weight.
 const (
-	// Lucene is Lucene's since version 8: idf ln(1 + (N - df + 0.5) / (df + 0.5)),
-	// weight tf / (tf + K).
+	// Lucene is Lucene's since version 8: idf ln(1 + (N - df + 0.5) / (df + 0.5)), weight tf / (tf + K).
 	Lucene Formula = "lucene"
 	// Robertson is from Robertson et al., "Okapi at TREC-3" (1994), with no idf below 0: idf ln((N - df + 0.5) / (df +
 	// 0.5)), weight as Lucene's.

@@ -1,6 +1,5 @@
-// Package dense finds the documents whose vectors have the greatest inner products, or
-// cosines, with queries' vectors, by computing all of them. It must not know where vectors
-// come from.
+// Package dense finds the documents whose vectors have the greatest inner products, or cosines, with queries' vectors,
+// by computing all of them. It must not know where vectors come from.
 package dense
 
 import (

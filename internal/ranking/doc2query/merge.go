@@ -22,10 +22,9 @@ type Generated struct {
 	Query  string `json:"query"`
 }
 
-// Merge makes a collection's queries of its own and the generated ones, which become
-// training queries. A generated query is left out if it is one of the development or
-// test queries, by Form, since it would leak; if its document has it already; and if it
-// has no letters or digits.
+// Merge makes a collection's queries of its own and the generated ones, which become training queries. A generated
+// query is left out if it is one of the development or test queries, by Form, since it would leak; if its document has
+// it already; and if it has no letters or digits.
 type Merge struct {
 	KeepTrain bool // own training queries are kept
 	Documents int  // of the collection

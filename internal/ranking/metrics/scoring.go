@@ -60,8 +60,7 @@ type Scores struct {
 	Own    int // lines left out, as Own of Scoring says
 }
 
-// Score scores the rankings of a run, one by one: memory grows with the judgments and with the
-// queries.
+// Score scores the rankings of a run, one by one: memory grows with the judgments and with the queries.
 func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error) {
 	out := &Scores{}
 	scored := make(map[string][]float64, len(judged.Judged()))

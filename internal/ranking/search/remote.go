@@ -21,8 +21,7 @@ type Options struct {
 	Device        string // "auto": a card if there is one; "cpu", "cuda", "cuda:1"
 }
 
-// The calls that an Engine answers, and what they are given. Documents have the numbers from
-// 0 on.
+// The calls that an Engine answers, and what they are given. Documents have the numbers from 0 on.
 const (
 	OpenCall = "search.open" // Opening; answers About
 	AskCall  = "search.ask"  // Asking; answers []Answer without titles and texts
@@ -41,8 +40,7 @@ type Asking struct {
 	K       int
 }
 
-// Fill adds to answers what people are shown of documents. A document that cards do not have
-// is an error.
+// Fill adds to answers what people are shown of documents. A document that cards do not have is an error.
 func Fill(answers []Answer, cards []Card) error {
 	for _, a := range answers {
 		for i := range a.Hits {

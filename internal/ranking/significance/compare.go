@@ -52,9 +52,8 @@ type Outcome struct {
 	Exact     bool     // Permutation tried all signs
 }
 
-// Compare tests pairs of systems of one measure. What Outcome.P is corrected by is up to
-// Correct, as a family of comparisons may be of several measures. stream tells measures
-// apart: each has random numbers of its own.
+// Compare tests pairs of systems of one measure. What Outcome.P is corrected by is up to Correct, as a family of
+// comparisons may be of several measures. stream tells measures apart: each has random numbers of its own.
 func (m Method) Compare(t Table, pairs []Pair, stream uint64) []Outcome {
 	out := make([]Outcome, len(pairs))
 	seed := func(i int) uint64 {

@@ -15,10 +15,9 @@ func (t Table) means() []float64 {
 	return lists.Map(t, func(values []float64) float64 { return sum(values) / float64(len(values)) })
 }
 
-// TukeyHSD gives p of every pair of systems by Tukey's honestly significant difference,
-// with queries as blocks: the error is what system and query do not explain (two-way
-// analysis of variance), and the range of the means over it is compared with the
-// studentized range. For two systems it is the paired t-test.
+// TukeyHSD gives p of every pair of systems by Tukey's honestly significant difference, with queries as blocks: the
+// error is what system and query do not explain (two-way analysis of variance), and the range of the means over it is
+// compared with the studentized range. For two systems it is the paired t-test.
 func (t Table) TukeyHSD() func(a, b int) float64 {
 	k, n := len(t), len(t[0])
 	means := t.means()
@@ -52,9 +51,8 @@ func (t Table) TukeyHSD() func(a, b int) float64 {
 	}
 }
 
-// RandomizedTukeyHSD gives p of every pair without the assumption of normal values
-// (Carterette, 2012): how often, when each query's values are dealt to the systems at
-// random, the range of all means is as wide as the pair's difference.
+// RandomizedTukeyHSD gives p of every pair without the assumption of normal values (Carterette, 2012): how often, when
+// each query's values are dealt to the systems at random, the range of all means is as wide as the pair's difference.
 func (t Table) RandomizedTukeyHSD(samples int, seed uint64) func(a, b int) float64 {
 	k, n := len(t), len(t[0])
 	rows := lists.Map(lists.Places(n), func(q int) []float64 {

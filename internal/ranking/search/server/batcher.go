@@ -36,10 +36,9 @@ type Limits struct {
 	Within time.Duration // an answer is due; who would wait longer is sent away
 }
 
-// Batcher lets many callers share one Searcher. An idle Searcher is asked at once;
-// the queries that come while it is busy make the next batch. It measures what a
-// query costs in batches of about each size: batches are kept short beside Limits.Within, and a query for which
-// there is no time is refused when it comes, not when its time is over.
+// Batcher lets many callers share one Searcher. An idle Searcher is asked at once; the queries that come while it is
+// busy make the next batch. It measures what a query costs in batches of about each size: batches are kept short beside
+// Limits.Within, and a query for which there is no time is refused when it comes, not when its time is over.
 type Batcher struct {
 	searcher Searcher
 	limits   Limits

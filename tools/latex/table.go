@@ -81,7 +81,6 @@ func Argument(s string) (inner, rest string) {
 	return inner, rest
 }
 
-// columns counts the columns of a column specification.
 func columns(spec string) (n int) {
 	for len(spec) > 0 {
 		c := spec[0]

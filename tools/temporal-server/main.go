@@ -35,7 +35,6 @@ type options struct {
 	create       string // only create a database there
 }
 
-// frontend returns the address of the front end.
 func (o options) frontend() string { return cmp.Or(o.listen, loopback) }
 
 func main() {

@@ -46,7 +46,6 @@ const lightSize = 6*8 + 16
 // ahead is how many bytes are read at once: the next records are often wanted soon.
 const ahead = 1 << 13
 
-// add keeps a record and its strings.
 func (r *Records) add(l light, first bool) {
 	l.texts, l.size = uint64(r.texts.Size()), uint64(len(r.row))
 	r.texts.Write(r.row)
@@ -62,7 +61,6 @@ func (r *Records) add(l light, first bool) {
 	}
 }
 
-// light reads record i without its strings.
 func (r *Records) light(i int) (l light) {
 	b := r.lights.Read(int64(i)*lightSize, lightSize, ahead)
 	at := func(n int) uint64 { return binary.LittleEndian.Uint64(b[8*n:]) }
@@ -162,5 +160,4 @@ func distinct(all []uint64) int {
 	return len(slices.Compact(all))
 }
 
-// oldIDs returns the revisions of all records.
 func (r *Records) oldIDs() []uint64 { return lists.Map(lists.Places(r.n), r.OldID) }

@@ -73,7 +73,6 @@ func (f *Imported) Add(id Foreign) error {
 	return nil
 }
 
-// spelling returns the text and tokens of an identifier.
 func (f *Imported) spelling(id Foreign) (string, []int32, error) {
 	if id.Tokens == nil {
 		if f.kind.GrowsVocabulary() {

@@ -136,7 +136,6 @@ func (g *grower) grow(ctx context.Context) error {
 	return group.Wait()
 }
 
-// childSeed returns the seed of a cluster of a node.
 func childSeed(seed uint32, cluster int) uint32 { return seed*1_000_003 + uint32(cluster) + 97 }
 
 // split returns the node's children, or makes it a leaf and returns none.

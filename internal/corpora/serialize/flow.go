@@ -87,7 +87,6 @@ func (w *writer) emit(level int, marker string, text []byte) bool {
 	return true
 }
 
-// emitLine calls emit on a new line.
 func (w *writer) emitLine(level int, text []byte) {
 	w.need(1)
 	w.emit(level, "", text)
@@ -161,7 +160,6 @@ func (w *writer) element(id int32, n *node) {
 	w.need(1)
 }
 
-// heading writes the heading of a section or subsection.
 func (w *writer) heading(id int32) {
 	section := w.s.nodes[id].headerLevel <= deepestSection
 	if section {

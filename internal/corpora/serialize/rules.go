@@ -39,7 +39,6 @@ type attributes struct {
 	start            int32 // of ol
 }
 
-// hasClass reports whether f accepts a class of an element.
 func (a *attributes) hasClass(f func(class []byte) bool) bool {
 	for class := range bytes.FieldsFuncSeq(a.class, isBlank) {
 		if f(class) {

@@ -124,7 +124,6 @@ func (s *scanner) finish(why dropRule) {
 	s.consume(len(s.html), why)
 }
 
-// attributes reads the attributes that rules ask for.
 func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attributes {
 	at := attributes{rowspan: 1, colspan: 1, start: 1}
 	if s.drop != keep || !s.readsAny(z.Raw(), el) {

@@ -46,7 +46,6 @@ func (w *writer) table(id int32, depth int) {
 	}
 }
 
-// joined joins the cells of a row.
 func (w *writer) joined(r *gridRow) {
 	w.cells(r, func(s slot, text []byte) { w.separate(cellSeparator, text) })
 }

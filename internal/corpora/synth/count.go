@@ -62,7 +62,6 @@ func (p *plan) all() []record { return append(slices.Clip(p.train), p.dev...) }
 
 func (p *plan) isDev(index int) bool { return index >= len(p.train) }
 
-// columns computes n symbols for every record.
 func (p *plan) columns(fill func(*page, look, bool, []symbol), n int) [][]symbol {
 	total := len(p.train) + len(p.dev)
 	columns := make([][]symbol, n)

@@ -127,7 +127,6 @@ const (
 	nowhere
 )
 
-// page is a page of the corpus.
 type page struct {
 	place
 	cfg       Config

@@ -20,7 +20,6 @@ func (r *rng) n(k int) int {
 	return int(hi)
 }
 
-// chance is true in percent of the draws.
 func (r *rng) chance(percent int) bool { return r.n(100) < percent }
 
 // mix hashes numbers that name one decision, for instance seed, purpose, page.

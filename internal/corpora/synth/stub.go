@@ -40,7 +40,6 @@ func (c Config) Revisions(each func(revision, page int, title string)) {
 	}
 }
 
-// stubPage is one page of the dump.
 type stubPage struct {
 	lane      int
 	title     string

@@ -145,7 +145,6 @@ func fourBits(n uint32) byte {
 	return byte(n>>shift&7) | byte(shift+1)<<3
 }
 
-// lengthOf is the length that a byte stands for.
 func lengthOf(b byte) uint32 {
 	if b < freeLengths {
 		return uint32(b)

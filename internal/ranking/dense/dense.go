@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
-// Options of a search.
 type Options struct {
 	Depth    int
 	Cosine   bool                // products are divided by both lengths; with a vector of zeros a cosine is 0

@@ -39,7 +39,6 @@ func (d Differences) EffectSize() (v float64, ok bool) {
 	return d.Mean / d.Std, true
 }
 
-// WinsTiesLosses counts queries.
 func (d Differences) WinsTiesLosses() (wins, ties, losses int) {
 	for _, v := range d.Values {
 		switch {

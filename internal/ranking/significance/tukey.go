@@ -10,7 +10,6 @@ import (
 // Table is the values of systems: a list for each, query by query.
 type Table [][]float64
 
-// means of the systems.
 func (t Table) means() []float64 {
 	return lists.Map(t, func(values []float64) float64 { return sum(values) / float64(len(values)) })
 }

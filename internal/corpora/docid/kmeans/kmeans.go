@@ -110,7 +110,6 @@ func sameClustering(a, b []int32) bool {
 	return true
 }
 
-// once fits the loaded data once.
 func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rng *mersenne) (*Result, error) {
 	r := &Result{Labels: slices.Repeat([]int32{-1}, n)}
 	centres := make([]T, o.Clusters*w.width())

@@ -33,11 +33,8 @@ func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources
 	}
 	o = o.withDefaults()
 	on := spool.New(sync.OnceValues(scratch))
-	g := &Grouper{
-		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil, lights: on, texts: on},
-		keys:    keys, ids: on,
-	}
-	g.d = derived{s: &s, o: &o}
+	g := &Grouper{d: derived{s: &s, o: &o}, keys: keys, ids: on,
+		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil, lights: on, texts: on}}
 	for i, k := range keys {
 		if err := s.check(k, o); err != nil {
 			return nil, err

@@ -145,10 +145,8 @@ func (g *grower) split(ctx context.Context, n node, w *kmeans.Workspace, threads
 		return nil, nil
 	}
 	k := min(g.o.Clusters, len(n.rows))
-	fit, err := w.FitRows(ctx, g.vectors, n.rows, kmeans.Options{
-		Clusters: k, Seed: n.seed, Starts: g.o.Starts, MaxIterations: g.o.MaxIterations, Tolerance: g.o.Tolerance,
-		Double: !g.o.Single, Threads: threads,
-	})
+	fit, err := w.FitRows(ctx, g.vectors, n.rows, kmeans.Options{Clusters: k, Seed: n.seed, Starts: g.o.Starts,
+		MaxIterations: g.o.MaxIterations, Tolerance: g.o.Tolerance, Double: !g.o.Single, Threads: threads})
 	if err != nil {
 		return nil, fmt.Errorf("node %q of %d documents: %w", n.prefix, len(n.rows), err)
 	}

@@ -34,9 +34,7 @@ func (s *Set) Statistics() (Statistics, error) {
 		st.Lengths[len(id.Tokens)]++
 		total += len(id.Tokens)
 	}
-	if len(s.Identifiers) > 0 {
-		st.MinTokens = slices.IndexFunc(st.Lengths, func(n int) bool { return n > 0 })
-		st.MeanTokens = float64(total) / float64(len(s.Identifiers))
-	}
+	st.MinTokens = max(0, slices.IndexFunc(st.Lengths, func(n int) bool { return n > 0 }))
+	st.MeanTokens = float64(total) / float64(max(1, len(s.Identifiers)))
 	return st, nil
 }

@@ -164,9 +164,7 @@ func (b *Builder) Finish(o Options) (*Index, error) {
 	if o.LuceneLengths {
 		counted -= ix.Statistics.Empty
 	}
-	if counted > 0 {
-		ix.Statistics.MeanLength = float64(ix.Statistics.Tokens) / float64(counted)
-	}
+	ix.Statistics.MeanLength = float64(ix.Statistics.Tokens) / float64(max(1, counted))
 	ix.weigh(o, b.lengths, b.df, counted)
 	return ix, nil
 }

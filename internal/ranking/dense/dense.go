@@ -45,9 +45,9 @@ func Search(ctx context.Context, read func(to []float32) error, n int, queries n
 			return nil, fmt.Errorf("query vectors: row %d: %w", i, err)
 		}
 	}
-	width := s.products.Width()
+	width := s.products.Width
 	raw := make([]float32, block*queries.Cols)
-	s.bounds = newBounds(queries, width, s.products.Groups())
+	s.bounds = newBounds(queries, width, s.products.Groups)
 	s.rows, s.rowLengths = make([]float32, (block+1)*width), make([]float64, block)
 	s.shortest, s.longest = make([]float64, block/strip), make([]float64, block/strip)
 	for from := 0; from < n; from += block {
@@ -115,7 +115,7 @@ type search struct {
 
 // block scores so many documents, each thread for some of the queries.
 func (s *search) block(first int32, n int) {
-	width := s.products.Width()
+	width := s.products.Width
 	_ = share((n+strip-1)/strip, func(i, end int) error {
 		for ; i < end; i++ {
 			from, to := i*strip, min(n, (i+1)*strip)
@@ -127,7 +127,7 @@ func (s *search) block(first int32, n int) {
 		}
 		return nil
 	})
-	_ = share(s.products.Groups(), func(low, high int) error {
+	_ = share(s.products.Groups, func(low, high int) error {
 		products := make([]kmeans.Pair, strip/2)
 		for from := 0; from < n; from += span {
 			to := min(n, from+span)

@@ -89,9 +89,7 @@ func (m *Merge) Write(w io.Writer, own io.Reader, each func(yield func(Generated
 			return err
 		}
 		m.next(-1)
-		if m.Shared = len(m.shared); m.Kept > 0 {
-			m.MeanWords = float64(m.words) / float64(m.Kept)
-		}
+		m.Shared, m.MeanWords = len(m.shared), float64(m.words)/float64(max(1, m.Kept))
 		return nil
 	})
 }

@@ -34,12 +34,7 @@ func (v *view) relevant(rel int) int {
 func (v *view) top(m Metric) []int { return v.grades[:min(cmp.Or(m.k, len(v.grades)), len(v.grades))] }
 
 // share is n of all; 0 of none.
-func share(n, all int) float64 {
-	if all == 0 {
-		return 0
-	}
-	return float64(n) / float64(all)
-}
+func share(n, all int) float64 { return float64(n) / float64(max(1, all)) }
 
 func hits(v *view, m Metric) float64 {
 	if first(v, m) < 0 {

@@ -87,7 +87,7 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	switch {
 	case h.Split != nq.Train && h.Split != nq.Dev:
 		return fmt.Errorf("example %d is of split %q; grouping knows train and dev", h.ExampleID, h.Split)
-	case h.Split == g.records.splits[0] && g.records.count(g.records.splits[1]) > 0:
+	case h.Split == g.records.splits[0] && g.records.Count(g.records.splits[1]) > 0:
 		return fmt.Errorf("%s example %d comes after %s records; documents are numbered %s",
 			h.Split, h.ExampleID, g.records.splits[1], g.d.o.RecordOrder)
 	case g.records.Len() == math.MaxInt32:

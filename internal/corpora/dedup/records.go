@@ -85,12 +85,10 @@ func (r *Records) strings(l light, n int) []string {
 // Err is the first error of writing records to disk or reading them back; records read after it are empty.
 func (r *Records) Err() error { return cmp.Or(r.lights.Err(), r.texts.Err()) }
 
-// Len, Train and Dev count records.
-func (r *Records) Len() int   { return r.n }
-func (r *Records) Train() int { return r.count(nq.Train) }
-func (r *Records) Dev() int   { return r.count(nq.Dev) }
+// Len and Count count records: all, or a split's.
+func (r *Records) Len() int { return r.n }
 
-func (r *Records) count(s nq.Split) int {
+func (r *Records) Count(s nq.Split) int {
 	if s == r.splits[0] {
 		return r.first
 	}

@@ -72,10 +72,8 @@ func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 // shared returns the row for a document with two of its records.
 func (g *Grouping) shared(members []int32, oldids []uint64, a, b int) SharedTitle {
 	revisions := lists.Filter(lists.Map(members, func(m int32) uint64 { return oldids[m] }), func(id uint64) bool { return id != 0 })
-	return SharedTitle{
-		Title: g.Records.At(a).Title, Key: g.KeyOf(g.docOf[a]), Revisions: distinct(revisions), Records: len(members),
-		A: g.Records.snapshot(a), B: g.Records.snapshot(b),
-	}
+	return SharedTitle{Title: g.Records.At(a).Title, Key: g.KeyOf(g.docOf[a]), Revisions: distinct(revisions),
+		Records: len(members), A: g.Records.snapshot(a), B: g.Records.snapshot(b)}
 }
 
 func (r *Records) snapshot(i int) Snapshot {

@@ -193,14 +193,11 @@ func (g *grower) leaf(n node) {
 
 // checkVectors checks that there is one finite embedding per document.
 func checkVectors(kind Kind, documents []string, vectors npy.Matrix) error {
-	if err := vectors.Check(); err != nil {
+	if err := kmeans.Check(vectors); err != nil {
 		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
 	}
 	if vectors.Rows != len(documents) {
 		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; compute both from the same collection", kind, vectors.Rows, len(documents))
-	}
-	if err := kmeans.CheckFinite(vectors); err != nil {
-		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
 	}
 	return nil
 }

@@ -36,8 +36,7 @@ func Default() Config {
 func Bench() Config {
 	return Config{
 		Seed: 1, Pages: 1200, TrainQuestions: 1900, DevQuestions: 100, TrainShards: 4, DevShards: 1,
-		Whole:     true,
-		StubParts: 1, StubMembers: 8, StubRevisionsPerPage: 44, StubFillerPages: 20_000,
+		Whole: true, StubParts: 1, StubMembers: 8, StubRevisionsPerPage: 44, StubFillerPages: 20_000,
 	}
 }
 

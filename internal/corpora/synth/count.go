@@ -10,16 +10,13 @@ import (
 
 // truth derives the Truth from the plan, without the sizes of files and the counts of the dump.
 func (p *plan) truth() *Truth {
-	t := &Truth{
-		Config:    p.cfg,
-		Records:   Counts{len(p.train), len(p.dev), len(p.train) + len(p.dev)},
-		Documents: map[Key]Counts{}, Coverage: map[Key]Coverage{}, Titles: map[Key]Titles{},
-	}
+	t := &Truth{Config: p.cfg, Records: Counts{len(p.train), len(p.dev), len(p.train) + len(p.dev)},
+		Documents: map[Key]Counts{}, Coverage: map[Key]Coverage{}, Titles: map[Key]Titles{}}
 	symbols := p.columns(func(pg *page, l look, dev bool, row []symbol) {
 		for i, k := range Keys() {
 			row[i] = pg.symbol(k, l, dev)
 		}
-		row[len(Keys())] = sym(pg.index, uint64(l.revision), uint64(l.render), uint64(l.noise)) // each revision has its own edit
+		row[len(Keys())] = sym(pg.index, uint64(l.revision), uint64(l.render), uint64(l.noise)) // of texts
 	}, len(Keys())+1)
 	pages := symbols[len(Keys())-1]
 	for i, k := range Keys() {
@@ -177,7 +174,8 @@ func (p *plan) countTexts(t *Truth) {
 			t.Substitutions.Compared += int64(word.compare(mismatches))
 		}
 		for of, n := range mismatches {
-			pairs[of] = Substitution{HTML: of.html, Stored: of.stored, Count: pairs[of].Count + n, Records: pairs[of].Records + 1}
+			before := pairs[of]
+			pairs[of] = Substitution{of.html, of.stored, before.Count + n, before.Records + 1}
 			t.Substitutions.Mismatches += n
 		}
 	}

@@ -30,7 +30,7 @@ func (p *page) titleAt(revision int) string {
 	case quoted:
 		return `"` + p.key + `" (song)`
 	}
-	return fmt.Sprintf(pick(&rng{mix(uint64(p.cfg.Seed), forNames, uint64(p.index))}, plainTitles), p.key)
+	return fmt.Sprintf(pick(newRNG(uint64(p.cfg.Seed), forNames, uint64(p.index)), plainTitles), p.key)
 }
 
 var plainTitles = []string{
@@ -45,7 +45,8 @@ func titlePieces(title string) (list []piece) {
 		gap := " "
 		for field != "" {
 			r, n := utf8.DecodeRuneInString(field)
-			switch end := strings.IndexFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }); {
+			end := strings.IndexFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			switch {
 			case strings.HasPrefix(field, "U.S."):
 				n = 4
 			case strings.HasPrefix(field, "'s"):

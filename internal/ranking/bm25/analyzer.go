@@ -35,15 +35,11 @@ func (Whitespace) Term(segment string) string { return segment }
 // Words is the tokenizer of bm25s: of the lower-cased text whatever its default expression
 // (?u)\b\w\w+\b finds, without the stop words, each cut by a stemmer if there is one.
 func Words(stop bool, stemmer string) (Analyzer, error) {
-	w := words{stop: stop}
-	if stemmer != "" {
-		stem, ok := stemmers[stemmer]
-		if !ok {
-			return nil, fmt.Errorf("stemmer %q is unknown; there are %s", stemmer, strings.Join(Stemmers(), ", "))
-		}
-		w.stem = stem
+	stem, ok := stemmers[stemmer]
+	if stemmer != "" && !ok {
+		return nil, fmt.Errorf("stemmer %q is unknown; there are %s", stemmer, strings.Join(Stemmers(), ", "))
 	}
-	return w, nil
+	return words{stop, stem}, nil
 }
 
 type words struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -57,8 +58,8 @@ type Outcome struct {
 func (m Method) Compare(t Table, pairs []Pair, stream uint64) []Outcome {
 	out := make([]Outcome, len(pairs))
 	seed := func(i int) uint64 {
-		r := random(m.Seed<<32 ^ stream<<16 ^ uint64(i))
-		return r.next()
+		r := splitmix.Source(m.Seed<<32 ^ stream<<16 ^ uint64(i))
+		return r.Next()
 	}
 	var tukey func(a, b int) float64
 	if m.Correction == TukeyRange {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
@@ -58,13 +59,13 @@ func (t Table) RandomizedTukeyHSD(samples int, seed uint64) func(a, b int) float
 		return lists.Map(t, func(system []float64) float64 { return system[q] })
 	})
 	ranges := make([]float64, samples)
-	r := random(seed)
+	r := splitmix.Source(seed)
 	sums := make([]float64, k)
 	for i := range ranges {
 		clear(sums)
 		for _, row := range rows {
 			for s := k - 1; s > 0; s-- {
-				o := r.below(s + 1)
+				o := r.Below(s + 1)
 				row[s], row[o] = row[o], row[s]
 			}
 			for s, v := range row {

@@ -32,10 +32,7 @@ type Result struct {
 
 // Fit clusters all rows of m.
 func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {
-	if err := m.Check(); err != nil {
-		return nil, fmt.Errorf("k-means: %w", err)
-	}
-	if err := CheckFinite(m); err != nil {
+	if err := Check(m); err != nil {
 		return nil, fmt.Errorf("k-means: %w", err)
 	}
 	return new(Workspace).FitRows(ctx, m, nil, o)
@@ -47,7 +44,7 @@ type Workspace struct {
 	double fitter[float64]
 }
 
-// FitRows clusters the rows of m that index names, or all with a nil index. m must have passed Check and CheckFinite.
+// FitRows clusters the rows of m that index names, or all with a nil index. m must have passed Check.
 func (w *Workspace) FitRows(ctx context.Context, m npy.Matrix, index []int32, o Options) (*Result, error) {
 	n := m.Rows
 	if index != nil {
@@ -155,14 +152,11 @@ func (o Options) withDefaults(rows, cols int) (Options, error) {
 	case o.Init == nil:
 		return o, nil
 	}
-	if err := o.Init.Check(); err != nil {
+	if err := Check(*o.Init); err != nil {
 		return o, fmt.Errorf("starting centres: %w", err)
 	}
 	if o.Init.Rows != o.Clusters || o.Init.Cols != cols {
 		return o, fmt.Errorf("the starting centres are %d by %d, want %d by %d", o.Init.Rows, o.Init.Cols, o.Clusters, cols)
-	}
-	if err := CheckFinite(*o.Init); err != nil {
-		return o, fmt.Errorf("starting centres: %w", err)
 	}
 	return o, nil
 }
@@ -185,8 +179,11 @@ func convert[T float](row []T, from []float32) {
 // resized returns a slice of n numbers, in s's memory if that is enough.
 func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// CheckFinite names the first NaN or infinity.
-func CheckFinite(m npy.Matrix) error {
+// Check checks a matrix, and names its first NaN or infinity.
+func Check(m npy.Matrix) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
 	if i := slices.IndexFunc(m.Data, func(v float32) bool { return v-v != 0 }); i >= 0 {
 		return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, m.Data[i])
 	}

@@ -173,5 +173,5 @@ func byWords(p *placed, w *workload) error {
 func byLucene(p *placed, w *workload) error {
 	o := anserini
 	o.LuceneLengths = true
-	return passagesWork(p, w, bm25.LuceneEnglish(), o)
+	return passagesWork(p, w, bm25.LuceneEnglish{}, o)
 }

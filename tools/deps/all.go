@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -102,7 +103,9 @@ func announce(b *board, o options, missing []string) {
 		caches = fmt.Sprintf("; the caches of Go and cargo take %s more", megabytes(cost.caches))
 	}
 	b.line("  into %s, for all clones: %s%s", filepath.Dir(filepath.Dir(o.dirs[missing[0]])), megabytes(cost.disk), caches)
-	b.line("  %s of downloads; %s on these %d cores, when they do nothing else", megabytes(cost.download), about(cost.on(cores())), cores())
+	cores := runtime.GOMAXPROCS(0)
+	took := cost.cpu / time.Duration(min(cores, 4)) // it keeps at most four busy
+	b.line("  %s of downloads; %s on these %d cores, when they do nothing else", megabytes(cost.download), about(took), cores)
 	if cost.download >= 1e9 {
 		b.line("  at 10 MB a second the downloads take %s; their files lie beside the parts until they are unpacked",
 			about(time.Duration(float64(cost.download)/slowLine*float64(time.Second))))

@@ -27,8 +27,10 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 	if os.Getenv("GOGC") == "" { // Go's compiler takes about a sixth less of the processor so, and twice the memory
 		cmd.Env = append(cmd.Environ(), "GOGC=off", "GOMEMLIMIT=1GiB")
 	}
-	if show.board.holds() {
-		giveWay(cmd)
+	if show.board.holds() { // the processors are left to the program that has the terminal
+		if nice, err := exec.LookPath("nice"); err == nil {
+			cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19"}, cmd.Args...)
+		}
 	}
 	start, expected := time.Now(), costs[show.name]
 	defer show.end()
@@ -105,11 +107,4 @@ func runFirst(command string) error {
 		return fmt.Errorf("%s: %w", command, err)
 	}
 	return nil
-}
-
-// giveWay has a command, before it starts, leave the processors to all others.
-func giveWay(cmd *exec.Cmd) {
-	if nice, err := exec.LookPath("nice"); err == nil {
-		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19"}, cmd.Args...)
-	}
 }

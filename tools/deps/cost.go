@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -59,13 +58,8 @@ func costOf(parts []string, linked bool) cost {
 	return sum
 }
 
-// on returns how long the work takes on that many cores; it keeps at most four busy.
-func (c cost) on(cores int) time.Duration { return c.cpu / time.Duration(min(max(cores, 1), 4)) }
-
 // slowLine is the download rate, in bytes a second, for which a time is announced where there is much to download.
 const slowLine = 10e6
-
-func cores() int { return runtime.GOMAXPROCS(0) }
 
 // left says how long a part that has printed that many lines will go on; "" if it is unknown.
 func (c cost) left(elapsed time.Duration, lines int) string {

@@ -54,12 +54,8 @@ func install(ctx context.Context, name, dir string, show *progress, build builde
 		return nil
 	}
 
-	place := partPlace{
-		new:       filepath.Join(parent, "."+base+".new"),
-		dir:       dir,
-		downloads: filepath.Join(filepath.Dir(filepath.Clean(parent)), "downloads"),
-		locks:     []*os.File{held},
-	}
+	place := partPlace{new: filepath.Join(parent, "."+base+".new"), dir: dir,
+		downloads: filepath.Join(filepath.Dir(filepath.Clean(parent)), "downloads"), locks: []*os.File{held}}
 	// Both are remains of an interrupted run: this process holds the part's lock.
 	if err := errors.Join(os.RemoveAll(place.new), os.RemoveAll(dir)); err != nil {
 		return err

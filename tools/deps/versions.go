@@ -14,8 +14,7 @@ func readVersions(path string) (map[string]string, error) {
 		return nil, err
 	}
 	values := make(map[string]string)
-	joined := strings.ReplaceAll(string(text), "\\\n", " ")
-	for _, line := range strings.Split(joined, "\n") {
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -86,13 +85,8 @@ func parseWheel(entry string) (wheel, error) {
 	if !isWheel || len(fields) != 5 || strings.ContainsAny(file, `/\`) {
 		return wheel{}, fmt.Errorf("%q is not a wheel's file name", file)
 	}
-	return wheel{
-		sha256:       strings.ToLower(sum),
-		file:         file,
-		distribution: strings.ReplaceAll(fields[0], "_", "-"),
-		version:      fields[1],
-		platforms:    strings.Split(fields[4], "."),
-	}, nil
+	return wheel{sha256: strings.ToLower(sum), file: file, distribution: strings.ReplaceAll(fields[0], "_", "-"),
+		version: fields[1], platforms: strings.Split(fields[4], ".")}, nil
 }
 
 // pipOptions returns options of `pip download` that select this wheel whatever the local Python and machine are.

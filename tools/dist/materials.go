@@ -146,7 +146,6 @@ func (r *release) addModules(program, folder string) error {
 	return nil
 }
 
-// moduleFolders returns the folders of the modules in a go.mod.
 func moduleFolders(dir string) (map[string]string, error) {
 	out, err := output(dir, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}{{with .Replace}}\n{{.Path}} {{.Dir}}{{end}}", "all")
 	if err != nil {

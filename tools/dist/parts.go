@@ -73,7 +73,8 @@ func (r *release) parts() []part {
 		{built: r.models, to: in{archive: "lib/redsi-models"}, runpath: "$ORIGIN", of: r.addModels},
 		{built: r.models, to: in{modelsWheel: "redsi_models/bin/redsi-models"}, runpath: "$ORIGIN/../../torch/lib", of: r.addModels},
 		{built: r.later, to: in{modelsWheel: "redsi_models/bin/"}, runpath: "$ORIGIN/../../torch/lib", of: r.addLater},
-		{several: r.libraries, to: in{archive: "lib/"}, of: r.addLibraries},
+		{several: func() (in, error) { return needed(r.models, filepath.Join(r.libtorch, "lib")) },
+			to: in{archive: "lib/"}, of: r.addLibraries},
 		// redsi-models looks for it beside libtorch; the launcher in redsi_models says where it is.
 		{built: r.graphs, to: in{archive: "lib/libredsi_graphs.so", modelsWheel: "redsi_models/bin/libredsi_graphs.so"}},
 		{tree: "python/redsi/", to: in{redsiWheel: "redsi/"}},
@@ -153,9 +154,4 @@ func (p part) find() (map[string]string, error) {
 		return nil, fmt.Errorf("git knows no %s here, a part of what is made", p.tree)
 	}
 	return found, nil
-}
-
-// libraries returns the libraries that redsi-models loads.
-func (r *release) libraries() (map[string]string, error) {
-	return needed(r.models, filepath.Join(r.libtorch, "lib"))
 }

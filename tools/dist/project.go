@@ -26,7 +26,6 @@ type project struct {
 	script                   string // an entry point for the console
 }
 
-// home is the address of the repository.
 const home = "https://github.com/redsi/redsi"
 
 // torchTried is what the programs of the wheel redsi-models run on: the launcher has the same table.

@@ -81,7 +81,6 @@ func Argument(s string) (inner, rest string) {
 	return inner, rest
 }
 
-// columns counts the columns of a column specification.
 func columns(spec string) (n int) {
 	for len(spec) > 0 {
 		c := spec[0]
@@ -111,21 +110,20 @@ var (
 	lineMarks = regexp.MustCompile(`\\(toprule|bottomrule|addlinespace(\[[^]]*\])?|cmidrule(\([^)]*\))?\{[^}]*\})`)
 	bold      = regexp.MustCompile(`\\(textbf|mathbf|bfseries|boldsymbol)\b`)
 	spans     = regexp.MustCompile(`^\s*\\multicolumn\s*\{(\d+)\}`)
+	rowEnd    = regexp.MustCompile(`\\\\\*?(\[[^]]*\])?`) // with a space behind it
 	multirow  = regexp.MustCompile(`\\multirow\s*(\[[^]]*\])?\{[^}]*\}\s*(\[[^]]*\])?\{[^}]*\}`)
 )
 
 // read reads the rows of a tabular; rows above the first \midrule are its header.
 func (t *Table) read(body string) error {
 	header := strings.Contains(body, `\midrule`)
-	for _, line := range lines(lineMarks.ReplaceAllString(body, "")) {
-		for strings.Contains(line, `\midrule`) {
-			line = strings.Replace(line, `\midrule`, "", 1)
-			header = false
-		}
-		if strings.TrimSpace(line) == "" {
+	for _, line := range rowEnd.Split(lineMarks.ReplaceAllString(body, ""), -1) {
+		data := strings.ReplaceAll(line, `\midrule`, "")
+		header = header && data == line
+		if strings.TrimSpace(data) == "" {
 			continue
 		}
-		if err := t.add(line, header); err != nil {
+		if err := t.add(data, header); err != nil {
 			return err
 		}
 	}
@@ -168,21 +166,6 @@ func (t *Table) add(line string, header bool) error {
 		t.Rows = append(t.Rows, row)
 	}
 	return nil
-}
-
-// lines splits a tabular at \\, which may have a space in brackets behind it.
-func lines(s string) (out []string) {
-	for {
-		i := strings.Index(s, `\\`)
-		if i < 0 {
-			return append(out, s)
-		}
-		out = append(out, s[:i])
-		s = strings.TrimPrefix(s[i+2:], "*")
-		if strings.HasPrefix(s, "[") {
-			s = s[strings.IndexByte(s, ']')+1:]
-		}
-	}
 }
 
 // cells splits a row at its & outside of braces.

@@ -38,7 +38,7 @@ func TestInner(t *testing.T) {
 	must(t, err)
 	k, err := loadKeys(dir)
 	must(t, err)
-	if !k.ca.Equal(before.ca) || !k.client.Leaf.Equal(before.client.Leaf) {
+	if !k.pool.Equal(before.pool) || !k.client.Leaf.Equal(before.client.Leaf) {
 		t.Error("the folder's certificates were made anew")
 	}
 	worker, err := readPair(dir, workerName)

@@ -41,7 +41,6 @@ const (
 
 // keys are the folder's certificate authority and its certificates. The server's and its UI's live as long as the process.
 type keys struct {
-	ca     *x509.Certificate
 	caPEM  []byte
 	pool   *x509.CertPool
 	server tls.Certificate
@@ -64,7 +63,7 @@ func loadKeys(dir string) (*keys, error) {
 			return nil, err
 		}
 	}
-	k := &keys{ca: ca.Leaf, caPEM: pemOf("CERTIFICATE", ca.Leaf.Raw), pool: x509.NewCertPool()}
+	k := &keys{caPEM: pemOf("CERTIFICATE", ca.Leaf.Raw), pool: x509.NewCertPool()}
 	k.pool.AddCert(ca.Leaf)
 	if k.client, err = readPair(dir, clientName); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func own(dir string, silent int) (*folder, error) {
 
 // leave removes what tells others that this process is the folder's server.
 func (f *folder) leave() {
-	_ = f.unannounce()
+	_ = os.Remove(f.infoFile())
 	f.claim.release()
 }
 
@@ -68,14 +68,6 @@ func (f *folder) last() info {
 		_ = json.Unmarshal(b, &i) // a damaged file says nothing
 	}
 	return i
-}
-
-func (f *folder) unannounce() error {
-	err := os.Remove(f.infoFile())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // announce says that this process answers.

@@ -1,12 +1,10 @@
 // Command temporal-server is redsi's embedded Temporal server: Temporal's own
 // server and web UI, run from their libraries for one state folder.
 //
-// It belongs to nobody who can leave. Whoever needs it first starts it; it holds
-// owner.lock, says in server.json where it answers, and ends when no process has
-// held clients.lock for a while. Nobody stops it, and nothing is lost when
-// somebody kills it: what it has answered is in its database. It listens on
-// 127.0.0.1 only, but for a front end that --listen puts on another address of
-// this machine, and only a holder of one of the folder's certificates may call it:
+// It belongs to nobody who can leave. Whoever needs it first starts it; it holds owner.lock, says in server.json where
+// it answers, and ends when no process has held clients.lock for a while. Nobody stops it, and nothing is lost when
+// somebody kills it: what it has answered is in its database. It listens on 127.0.0.1 only, but for a front end that
+// --listen puts on another address of this machine, and only a holder of one of the folder's certificates may call it:
 // a worker's may do no more than workers do, and the web UI reads.
 package main
 
@@ -37,7 +35,6 @@ type options struct {
 	create       string // only create a database there
 }
 
-// frontend returns the address of the front end.
 func (o options) frontend() string { return cmp.Or(o.listen, loopback) }
 
 func main() {
@@ -91,7 +88,7 @@ func run(o options) error {
 	}
 	defer f.leave()
 	last := f.last()
-	if err := f.unannounce(); err != nil {
+	if err := os.RemoveAll(f.infoFile()); err != nil {
 		return err
 	}
 	keys, err := loadKeys(filepath.Join(o.dir, "tls"))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/common/v1"
@@ -128,12 +129,9 @@ func configuration(o options, database string, last info) (*config.Config, error
 	for _, name := range temporal.DefaultServices {
 		port, host := 0, loopback
 		if name == string(primitives.FrontendService) {
-			host = o.frontend()
-			if port = o.port; port == 0 {
-				port = portOf(last.Address)
-			}
-			if port != 0 && o.port == 0 && !free(host, port) {
-				port = 0
+			host, port = o.frontend(), o.port
+			if earlier := portOf(last.Address); port == 0 && earlier != 0 && free(host, earlier) {
+				port = earlier
 			}
 		}
 		if port == 0 {
@@ -159,7 +157,7 @@ func hostPort(host string, port int) string { return net.JoinHostPort(host, strc
 
 // portOf returns the port of HOST:PORT or of a URL without a path; 0 without one.
 func portOf(address string) int {
-	_, port, err := net.SplitHostPort(trimScheme(address))
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(address, "http://"))
 	if err != nil {
 		return 0
 	}

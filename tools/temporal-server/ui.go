@@ -117,6 +117,3 @@ func sameOrigin(r *http.Request) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host == r.Host
 }
-
-// trimScheme removes http://.
-func trimScheme(address string) string { return strings.TrimPrefix(address, "http://") }

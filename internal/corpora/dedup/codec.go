@@ -79,7 +79,6 @@ func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 // representatives. It holds the representatives in memory, except records numbered as their document, as in imported
 // collections.
 func ReadDocuments(r io.Reader, yield func(*Document) error) error {
-	next := int32(0)
 	represents := map[nq.Key]int32{} // document of each representative, except own ones
 	var own []bool                   // by document: the representative has its number
 	return ReadLines(r, func(line []byte) error {
@@ -87,8 +86,8 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 		if err := decode(line, &d); err != nil {
 			return err
 		}
-		if d.Doc != next {
-			return fmt.Errorf("document %d where %d was expected", d.Doc, next)
+		if int(d.Doc) != len(own) {
+			return fmt.Errorf("document %d where %d was expected", d.Doc, len(own))
 		}
 		if d.Train < 0 || d.Dev < 0 || d.Test < 0 {
 			return fmt.Errorf("document %d has %d train, %d dev and %d test records", d.Doc, d.Train, d.Dev, d.Test)
@@ -105,7 +104,6 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 		if !own[d.Doc] {
 			represents[record] = d.Doc
 		}
-		next++
 		return yield(&d)
 	})
 }
@@ -143,4 +141,31 @@ func ReadLines(r io.Reader, each func([]byte) error) error {
 	}
 	defer zr.Close()
 	return unpack.WholeLines(zr).Each(each)
+}
+
+// WriteRecords writes next's records up to io.EOF, and their headers with the text keys of TextKeys.
+func WriteRecords(next func(*nq.Record) error, recOut, headOut io.Writer, tags bool) (err error) {
+	records, err := nq.NewRecordWriter(recOut)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, records.Close()) }()
+	headers, err := nq.NewHeaderWriter(headOut)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, headers.Close()) }()
+	var r nq.Record
+	for {
+		if err := next(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		h := nq.HeaderOf(&r)
+		h.Text4KCased, h.Text4K = TextKeys(&r, tags)
+		if err := errors.Join(records.Write(&r), headers.Write(&h)); err != nil {
+			return err
+		}
+	}
 }

@@ -32,10 +32,5 @@ func CoverageOf(queries iter.Seq2[int32, int32]) Coverage {
 	return c
 }
 
-// percent is 100 n/of, 0 for of = 0.
-func percent(n, of int) float64 {
-	if of == 0 {
-		return 0
-	}
-	return 100 * float64(n) / float64(of)
-}
+// percent is 100 n/of, 0 of none.
+func percent(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }

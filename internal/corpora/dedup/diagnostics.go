@@ -34,13 +34,10 @@ func Diagnose(title, page *Grouping, limit int) (Diagnostics, error) {
 	if err != nil {
 		return Diagnostics{}, err
 	}
-	d := Diagnostics{
-		Operator: title.Key.Name, Reference: page.Key.Name,
-		FragmentedPages: len(t.Fragmented), CollidingKeys: len(t.Colliding), CollidingPages: t.CollidingPages(),
+	d := Diagnostics{Operator: title.Key.Name, Reference: page.Key.Name, FragmentedPages: len(t.Fragmented),
+		CollidingKeys: len(t.Colliding), CollidingPages: t.CollidingPages(), Affected: t.Affected(),
 		Coverage: title.Coverage(), ReferenceCoverage: page.Coverage(),
-		Fragments: t.Fragmented[:min(limit, len(t.Fragmented))], Collisions: t.Colliding[:min(limit, len(t.Colliding))],
-	}
-	d.Affected = t.Affected()
+		Fragments: t.Fragmented[:min(limit, len(t.Fragmented))], Collisions: t.Colliding[:min(limit, len(t.Colliding))]}
 	d.AdditionalQueries = d.ReferenceCoverage.TrainQueries - d.Coverage.TrainQueries
 	return d, nil
 }

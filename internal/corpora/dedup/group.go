@@ -33,11 +33,8 @@ func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources
 	}
 	o = o.withDefaults()
 	on := spool.New(sync.OnceValues(scratch))
-	g := &Grouper{
-		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil, lights: on, texts: on},
-		keys:    keys, ids: on,
-	}
-	g.d = derived{s: &s, o: &o}
+	g := &Grouper{d: derived{s: &s, o: &o}, keys: keys, ids: on,
+		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil, lights: on, texts: on}}
 	for i, k := range keys {
 		if err := s.check(k, o); err != nil {
 			return nil, err
@@ -66,7 +63,7 @@ func (g *Grouper) Add(h *nq.Header) error {
 		return err
 	}
 	r.row = r.row[:0]
-	for _, s := range [...]string{h.Question, h.URL, g.title(h)} {
+	for _, s := range [...]string{h.Question, h.URL, cmp.Or(g.d.named(), h.H1)} {
 		r.row = append(binary.AppendUvarint(r.row, uint64(len(s))), s...)
 	}
 	for i := range g.keys {
@@ -90,7 +87,7 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	switch {
 	case h.Split != nq.Train && h.Split != nq.Dev:
 		return fmt.Errorf("example %d is of split %q; grouping knows train and dev", h.ExampleID, h.Split)
-	case h.Split == g.records.splits[0] && g.records.count(g.records.splits[1]) > 0:
+	case h.Split == g.records.splits[0] && g.records.Count(g.records.splits[1]) > 0:
 		return fmt.Errorf("%s example %d comes after %s records; documents are numbered %s",
 			h.Split, h.ExampleID, g.records.splits[1], g.d.o.RecordOrder)
 	case g.records.Len() == math.MaxInt32:
@@ -98,9 +95,6 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	}
 	return nil
 }
-
-// title returns the shown title of a record's page: document_title, or the title in the URL, or the heading.
-func (g *Grouper) title(h *nq.Header) string { return cmp.Or(g.d.named(), h.H1) }
 
 // rank returns a number that is greatest for the record that Options.Representative prefers, equal for ties.
 func (g *Grouper) rank(h *nq.Header, oldid uint64) (uint64, error) {

@@ -46,10 +46,8 @@ func (g *Grouping) Document(doc int32) Document {
 	m := g.docs[doc]
 	l := g.Records.light(int(m.record))
 	r := g.Records.record(int(m.record), l, g.Records.strings(l, 3))
-	return Document{
-		Doc: doc, Key: g.keyOf(l), ExampleID: r.ExampleID, Split: r.Split, URL: r.URL, Title: r.Title,
-		OldID: r.OldID, PageID: r.PageID, Train: m.train, Dev: m.dev,
-	}
+	return Document{Doc: doc, Key: g.keyOf(l), ExampleID: r.ExampleID, Split: r.Split, URL: r.URL, Title: r.Title,
+		OldID: r.OldID, PageID: r.PageID, Train: m.train, Dev: m.dev}
 }
 
 // Query is a question and its target. A question with several relevant documents has successive Queries, one for each.

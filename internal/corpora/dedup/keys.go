@@ -144,7 +144,6 @@ type Options struct {
 	Fallback       Fallback
 }
 
-// withDefaults replaces zero values by defaults.
 func (o Options) withDefaults() Options {
 	return Options{cmp.Or(o.RecordOrder, DevFirst), cmp.Or(o.Representative, First), cmp.Or(o.Fallback, FallbackURLTitleCased)}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/spool"
 )
 
@@ -45,7 +46,6 @@ const lightSize = 6*8 + 16
 // ahead is how many bytes are read at once: the next records are often wanted soon.
 const ahead = 1 << 13
 
-// add keeps a record and its strings.
 func (r *Records) add(l light, first bool) {
 	l.texts, l.size = uint64(r.texts.Size()), uint64(len(r.row))
 	r.texts.Write(r.row)
@@ -61,7 +61,6 @@ func (r *Records) add(l light, first bool) {
 	}
 }
 
-// light reads record i without its strings.
 func (r *Records) light(i int) (l light) {
 	b := r.lights.Read(int64(i)*lightSize, lightSize, ahead)
 	at := func(n int) uint64 { return binary.LittleEndian.Uint64(b[8*n:]) }
@@ -86,12 +85,10 @@ func (r *Records) strings(l light, n int) []string {
 // Err is the first error of writing records to disk or reading them back; records read after it are empty.
 func (r *Records) Err() error { return cmp.Or(r.lights.Err(), r.texts.Err()) }
 
-// Len, Train and Dev count records.
-func (r *Records) Len() int   { return r.n }
-func (r *Records) Train() int { return r.count(nq.Train) }
-func (r *Records) Dev() int   { return r.count(nq.Dev) }
+// Len and Count count records: all, or a split's.
+func (r *Records) Len() int { return r.n }
 
-func (r *Records) count(s nq.Split) int {
+func (r *Records) Count(s nq.Split) int {
 	if s == r.splits[0] {
 		return r.first
 	}
@@ -161,11 +158,4 @@ func distinct(all []uint64) int {
 	return len(slices.Compact(all))
 }
 
-// oldIDs returns the revisions of all records.
-func (r *Records) oldIDs() []uint64 {
-	out := make([]uint64, r.n)
-	for i := range out {
-		out[i] = r.OldID(i)
-	}
-	return out
-}
+func (r *Records) oldIDs() []uint64 { return lists.Map(lists.Places(r.n), r.OldID) }

@@ -72,10 +72,8 @@ func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 // shared returns the row for a document with two of its records.
 func (g *Grouping) shared(members []int32, oldids []uint64, a, b int) SharedTitle {
 	revisions := lists.Filter(lists.Map(members, func(m int32) uint64 { return oldids[m] }), func(id uint64) bool { return id != 0 })
-	return SharedTitle{
-		Title: g.Records.At(a).Title, Key: g.KeyOf(g.docOf[a]), Revisions: distinct(revisions), Records: len(members),
-		A: g.Records.snapshot(a), B: g.Records.snapshot(b),
-	}
+	return SharedTitle{Title: g.Records.At(a).Title, Key: g.KeyOf(g.docOf[a]), Revisions: distinct(revisions),
+		Records: len(members), A: g.Records.snapshot(a), B: g.Records.snapshot(b)}
 }
 
 func (r *Records) snapshot(i int) Snapshot {
@@ -113,11 +111,9 @@ func (v *Revisions) Add(title string, s Snapshot, digest [16]byte) {
 	v.texts[digest] = struct{}{}
 	rev := revision{title, s.OldID}
 	list := v.byRev[rev]
-	for i := range list {
-		if list[i].digest == digest {
-			list[i].records++
-			return
-		}
+	if i := slices.IndexFunc(list, func(v variant) bool { return v.digest == digest }); i >= 0 {
+		list[i].records++
+		return
 	}
 	v.byRev[rev] = append(list, variant{digest: digest, first: s, records: 1})
 }

@@ -21,31 +21,12 @@ func TextKeys(r *nq.Record, tags bool) (cased, lower [16]byte) {
 		_, size := utf8.DecodeLastRune(text)
 		text = text[:len(text)-size]
 	}
-	cased = digest(text)
-	if lowerASCII(text) {
-		return cased, digest(text)
-	}
-	return cased, digest([]byte(pytext.Lower(string(text))))
+	return digest(text), digest([]byte(pytext.Lower(string(text))))
 }
 
 func digest(text []byte) [16]byte {
 	sum := sha256.Sum256(text)
 	return [16]byte(sum[:16])
-}
-
-// lowerASCII lower-cases text in place if it is ASCII, and reports whether it is.
-func lowerASCII(text []byte) bool {
-	for _, c := range text {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	for i, c := range text {
-		if 'A' <= c && c <= 'Z' {
-			text[i] = c | 0x20
-		}
-	}
-	return true
 }
 
 // TextDigest is the first half of SHA-256 of s's first limit code points (0: all), lower-cased after the cut if lower.

@@ -59,8 +59,9 @@ func DiagnoseTitles(g *Grouping) (*Titles, error) {
 		page uint64
 		doc  int32
 	}
-	first := map[pair]int32{} // first record
-	var order []pair          // by first occurrence
+	seen := map[pair]bool{}
+	byPage := map[uint64][]Named{}
+	byDoc := make([][]Named, len(g.docs))
 	pageRecords := map[uint64]int{}
 	docRecords := make([]int, len(g.docs))
 	for i, doc := range g.docOf {
@@ -70,19 +71,13 @@ func DiagnoseTitles(g *Grouping) (*Titles, error) {
 		}
 		pageRecords[page]++
 		docRecords[doc]++
-		p := pair{page, doc}
-		if _, ok := first[p]; !ok {
-			first[p] = int32(i)
-			order = append(order, p)
+		if p := (pair{page, doc}); !seen[p] {
+			seen[p] = true
+			r := g.Records.At(i)
+			n := Named{Title: r.Title, Key: g.KeyOf(doc), PageID: page, OldID: r.OldID, Record: int32(i)}
+			byPage[page] = append(byPage[page], n)
+			byDoc[doc] = append(byDoc[doc], n)
 		}
-	}
-	byPage := map[uint64][]Named{}
-	byDoc := make([][]Named, len(g.docs))
-	for _, p := range order {
-		r := g.Records.At(int(first[p]))
-		n := Named{Title: r.Title, Key: g.KeyOf(p.doc), PageID: p.page, OldID: r.OldID, Record: first[p]}
-		byPage[p.page] = append(byPage[p.page], n)
-		byDoc[p.doc] = append(byDoc[p.doc], n)
 	}
 	t := &Titles{Grouping: g}
 	for page, names := range byPage {
@@ -131,7 +126,7 @@ func (t *Titles) Affected() map[nq.Split]Affected {
 		}
 	}
 	for _, split := range r.splits {
-		n, of := queries[split], r.count(split)
+		n, of := queries[split], r.Count(split)
 		all[split] = Affected{n, of, percent(n, of)}
 	}
 	return all

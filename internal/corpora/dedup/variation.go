@@ -7,21 +7,15 @@ import (
 
 // Variation counts texts of one revision and of one title (the two appendices on variation), in one pass.
 type Variation struct {
-	revisions *Revisions
+	Revisions *Revisions
 	titles    *Grouper
 }
 
 // NewVariation returns an empty count. scratch creates a folder for larger data.
 func NewVariation(scratch func() (string, error)) (*Variation, error) {
-	key, err := Lookup("url_title_cased")
-	if err != nil {
-		return nil, err
-	}
+	key, _ := Lookup("url_title_cased") // one of keys
 	titles, err := NewGrouper(scratch, []Key{key}, Options{RecordOrder: TrainFirst}, Sources{})
-	if err != nil {
-		return nil, err
-	}
-	return &Variation{NewRevisions(), titles}, nil
+	return &Variation{NewRevisions(), titles}, err
 }
 
 // Add counts one record, train before dev; without a revision in its URL it counts only by title.
@@ -29,14 +23,11 @@ func (v *Variation) Add(r *nq.Record) error {
 	oldid, _ := wikipedia.OldID(r.URL) // 0: none
 	title, _ := wikipedia.URLTitle(r.URL)
 	text := FlatText(r, 0)
-	v.revisions.Add(title, Snapshot{ExampleID: r.ExampleID, Split: r.Split, OldID: oldid}, TextDigest(text, 0, false))
+	v.Revisions.Add(title, Snapshot{ExampleID: r.ExampleID, Split: r.Split, OldID: oldid}, TextDigest(text, 0, false))
 	h := nq.HeaderOf(r)
 	h.Text4KCased, h.Text4K = TextDigest(text, TextLimit, false), TextDigest(text, TextLimit, true)
 	return v.titles.Add(&h)
 }
-
-// Revisions summarises the records added, by revision.
-func (v *Variation) Revisions() RevisionTexts { return v.revisions.Summary() }
 
 // Titles groups the records by title, for SharedTitles, once all are added.
 func (v *Variation) Titles() (*Grouping, error) { return v.titles.Grouping(0) }

@@ -21,8 +21,5 @@ func Atomic(documents []string, first int32, eos ...int32) (*Set, error) {
 		tokens := append([]int32{first + int32(i)}, eos...)
 		s.Identifiers[i] = Identifier{Document: d, Text: fmt.Sprintf("<doc_%0*d>", digits, i), Tokens: tokens}
 	}
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, s.Check()
 }

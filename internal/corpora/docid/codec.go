@@ -41,12 +41,10 @@ func (s *Set) Write(w io.Writer) error {
 	for _, id := range s.Identifiers {
 		line = append(line[:0], escape.Replace(id.Document)...)
 		line = append(append(line, '\t'), escape.Replace(id.Text)...)
-		for i, t := range id.Tokens {
-			sep := byte(' ')
-			if i == 0 {
-				sep = '\t'
-			}
-			line = strconv.AppendInt(append(line, sep), int64(t), 10)
+		separator := byte('\t')
+		for _, t := range id.Tokens {
+			line = strconv.AppendInt(append(line, separator), int64(t), 10)
+			separator = ' '
 		}
 		if len(line) > maxLine {
 			return fmt.Errorf("document %.80q: its line is longer than %d bytes", id.Document, maxLine)

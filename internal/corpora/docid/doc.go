@@ -7,6 +7,6 @@
 // Documents are names in a fixed order; embeddings come in as a matrix and the model's tokenizer as a function. It must not
 // know datasets, models or steps.
 //
-// Reading order: kind.go, identifier.go, atomic.go, naive.go, permutation.go, semantic.go, residual.go, spelling.go,
+// Reading order: kind.go, identifier.go, atomic.go, naive.go, semantic.go, residual.go, spelling.go,
 // title.go, keywords.go, foreign.go; codec.go; pairing.go; trie.go; statistics.go. The clustering is in kmeans/.
 package docid

@@ -3,8 +3,11 @@ package docid
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Foreign is an identifier from a file of another program.
@@ -70,7 +73,6 @@ func (f *Imported) Add(id Foreign) error {
 	return nil
 }
 
-// spelling returns the text and tokens of an identifier.
 func (f *Imported) spelling(id Foreign) (string, []int32, error) {
 	if id.Tokens == nil {
 		if f.kind.GrowsVocabulary() {
@@ -123,12 +125,9 @@ func (f *Imported) spelling(id Foreign) (string, []int32, error) {
 
 // Set returns the identifiers, after checks that every document has one and that all differ.
 func (f *Imported) Set() (*Set, error) {
-	var missing []string
-	for name, i := range f.place {
-		if f.set.Identifiers[i].Tokens == nil {
-			missing = append(missing, name)
-		}
-	}
+	missing := lists.Filter(slices.Collect(maps.Keys(f.place)), func(name string) bool {
+		return f.set.Identifiers[f.place[name]].Tokens == nil
+	})
 	if len(missing) > 0 {
 		slices.SortFunc(missing, func(a, b string) int { return f.place[a] - f.place[b] })
 		return nil, fmt.Errorf("%d of %d documents have no identifier, the first is %q", len(missing), len(f.place), missing[0])

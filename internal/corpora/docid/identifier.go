@@ -35,10 +35,7 @@ func newSet(kind Kind, documents, texts []string, encode Encoder) (*Set, error) 
 	for i, d := range documents {
 		s.Identifiers[i] = Identifier{Document: d, Text: texts[i], Tokens: tokens[i]}
 	}
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, s.Check()
 }
 
 // Check proves documents, texts and token sequences unique and no sequence empty; its error names both documents.

@@ -30,15 +30,11 @@ func (k *Keywords) Add(words []string) (vocabulary int) {
 	}
 	k.n++
 	k.words += len(words)
-	seen := make(map[string]bool, len(words))
-	for _, w := range words {
-		if !seen[w] {
-			seen[w] = true
-			if _, ok := k.documents[w]; !ok {
-				w = strings.Clone(w) // without the text around it
-			}
-			k.documents[w]++
+	for _, w := range lists.Unique(words) {
+		if _, ok := k.documents[w]; !ok {
+			w = strings.Clone(w) // without the text around it
 		}
+		k.documents[w]++
 	}
 	return len(k.documents)
 }
@@ -50,17 +46,14 @@ func (k *Keywords) Of(words []string, n int) []string {
 		weight float64
 	}
 	count := map[string]int{}
-	var all []word
 	for _, w := range words {
-		if count[w]++; count[w] == 1 {
-			all = append(all, word{text: w})
-		}
+		count[w]++
 	}
 	norm := k.K1 * (1 - k.B + k.B*float64(len(words))/(float64(k.words)/float64(k.n)))
-	for i, w := range all {
-		df, tf := float64(k.documents[w.text]), float64(count[w.text])
-		all[i].weight = math.Log1p((float64(k.n)-df+0.5)/(df+0.5)) * tf / (tf + norm)
-	}
+	all := lists.Map(lists.Unique(words), func(w string) word {
+		df, tf := float64(k.documents[w]), float64(count[w])
+		return word{w, math.Log1p((float64(k.n)-df+0.5)/(df+0.5)) * tf / (tf + norm)}
+	})
 	slices.SortStableFunc(all, func(a, b word) int { return cmp.Compare(b.weight, a.weight) })
 	return lists.Map(all[:min(n, len(all))], func(w word) string { return w.text })
 }

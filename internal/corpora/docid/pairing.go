@@ -2,6 +2,7 @@ package docid
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -35,10 +36,8 @@ func (p *Pairing) Find(document int) (int, error) {
 
 // Complete checks that the input had every document; the error names the first missing document.
 func (p *Pairing) Complete() error {
-	for i, met := range p.met {
-		if !met {
-			return fmt.Errorf("document %s of ids is not in %s: take both from the same collection", p.set.Identifiers[i].Document, p.input)
-		}
+	if i := slices.Index(p.met, false); i >= 0 {
+		return fmt.Errorf("document %s of ids is not in %s: take both from the same collection", p.set.Identifiers[i].Document, p.input)
 	}
 	return nil
 }

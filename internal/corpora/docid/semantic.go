@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // SemanticOptions are the choices of recursive clustering. Zero values mean the paper's.
@@ -59,10 +60,7 @@ func Semantic(ctx context.Context, documents []string, vectors npy.Matrix, o Sem
 	}
 	slices.SortFunc(g.tree.Leaves, func(a, b Leaf) int { return strings.Compare(a.Prefix, b.Prefix) })
 	s, err := newSet(KindSemantic, documents, g.texts, encode)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, &g.tree, nil
+	return s, &g.tree, err
 }
 
 func (o SemanticOptions) withDefaults() SemanticOptions {
@@ -138,7 +136,6 @@ func (g *grower) grow(ctx context.Context) error {
 	return group.Wait()
 }
 
-// childSeed returns the seed of a cluster of a node.
 func childSeed(seed uint32, cluster int) uint32 { return seed*1_000_003 + uint32(cluster) + 97 }
 
 // split returns the node's children, or makes it a leaf and returns none.
@@ -148,14 +145,12 @@ func (g *grower) split(ctx context.Context, n node, w *kmeans.Workspace, threads
 		return nil, nil
 	}
 	k := min(g.o.Clusters, len(n.rows))
-	fit, err := w.FitRows(ctx, g.vectors, n.rows, kmeans.Options{
-		Clusters: k, Seed: n.seed, Starts: g.o.Starts, MaxIterations: g.o.MaxIterations, Tolerance: g.o.Tolerance,
-		Double: !g.o.Single, Threads: threads,
-	})
+	fit, err := w.FitRows(ctx, g.vectors, n.rows, kmeans.Options{Clusters: k, Seed: n.seed, Starts: g.o.Starts,
+		MaxIterations: g.o.MaxIterations, Tolerance: g.o.Tolerance, Double: !g.o.Single, Threads: threads})
 	if err != nil {
 		return nil, fmt.Errorf("node %q of %d documents: %w", n.prefix, len(n.rows), err)
 	}
-	dealt := fit.Distinct() < 2
+	dealt := len(lists.Set(fit.Labels)) < 2
 	g.mu.Lock()
 	g.tree.Fits++
 	if dealt {
@@ -198,14 +193,11 @@ func (g *grower) leaf(n node) {
 
 // checkVectors checks that there is one finite embedding per document.
 func checkVectors(kind Kind, documents []string, vectors npy.Matrix) error {
-	if err := vectors.Check(); err != nil {
+	if err := kmeans.Check(vectors); err != nil {
 		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
 	}
 	if vectors.Rows != len(documents) {
 		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; compute both from the same collection", kind, vectors.Rows, len(documents))
-	}
-	if err := kmeans.CheckFinite(vectors); err != nil {
-		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
 	}
 	return nil
 }

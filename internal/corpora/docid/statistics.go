@@ -1,5 +1,11 @@
 package docid
 
+import (
+	"slices"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
+
 // Statistics describe how identifiers are spelt in tokens (figures on semantic and naive identifier tokenization).
 type Statistics struct {
 	Kind        Kind    `json:"kind"`
@@ -20,26 +26,15 @@ func (s *Set) Statistics() (Statistics, error) {
 	if err != nil {
 		return st, err
 	}
-	st.Prefixes = trie.Nodes() - 1
-	st.Lengths = make([]int, trie.Depth()+1)
-	first, all := map[int32]struct{}{}, map[int32]struct{}{}
+	st.MaxTokens, st.Lengths, st.Prefixes = trie.Depth, make([]int, trie.Depth+1), trie.Nodes()-1
+	st.FirstTokens, _ = trie.Widest()
+	st.Vocabulary = len(lists.Set(trie.Tokens()))
 	total := 0
-	for i, id := range s.Identifiers {
-		n := len(id.Tokens)
-		st.Lengths[n]++
-		total += n
-		if i == 0 || n < st.MinTokens {
-			st.MinTokens = n
-		}
-		st.MaxTokens = max(st.MaxTokens, n)
-		first[id.Tokens[0]] = struct{}{}
-		for _, t := range id.Tokens {
-			all[t] = struct{}{}
-		}
+	for _, id := range s.Identifiers {
+		st.Lengths[len(id.Tokens)]++
+		total += len(id.Tokens)
 	}
-	st.FirstTokens, st.Vocabulary = len(first), len(all)
-	if len(s.Identifiers) > 0 {
-		st.MeanTokens = float64(total) / float64(len(s.Identifiers))
-	}
+	st.MinTokens = max(0, slices.IndexFunc(st.Lengths, func(n int) bool { return n > 0 }))
+	st.MeanTokens = float64(total) / float64(max(1, len(s.Identifiers)))
 	return st, nil
 }

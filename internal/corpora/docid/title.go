@@ -45,10 +45,7 @@ func Title(kind Kind, documents, titles []string, maxTokens int, with Speller) (
 	for _, n := range t.texts {
 		t.counts.LargestGroup = max(t.counts.LargestGroup, n)
 	}
-	if err := set.Check(); err != nil {
-		return nil, nil, err
-	}
-	return set, &t.counts, nil
+	return set, &t.counts, set.Check()
 }
 
 // titling is the state of Title after some documents.

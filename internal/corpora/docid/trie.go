@@ -13,12 +13,13 @@ import (
 // Nodes are numbered breadth first, so the edge to node n is edge n-1 and a node's children are consecutive: 12 bytes per
 // node and nothing else.
 type Trie struct {
+	Depth int   // the length of the longest sequence
+	End   int32 // the last token of all sequences, or -1 if they end differently or there are none
+
 	firstEdge  []int32 // [nodes+1]: node n has edges firstEdge[n] to firstEdge[n+1]-1
 	tokens     []int32 // [nodes-1]: by edge, increasing within a node
 	identifier []int32 // [nodes]: index of the complete sequence, or -1
-	depth      int
-	root, most int // edges of the root, and at most of another node
-	end        int32
+	root, most int     // edges of the root, and at most of another node
 }
 
 // Node is a prefix.
@@ -31,7 +32,7 @@ const Root Node = 0
 // negative tokens are errors that name the indexes.
 func NewTrie(sequences [][]int32) (*Trie, error) {
 	order := make([]int32, len(sequences))
-	t := &Trie{end: -1}
+	t := &Trie{End: -1}
 	for i, s := range sequences {
 		if len(s) == 0 {
 			return nil, fmt.Errorf("trie: sequence %d is empty", i)
@@ -41,9 +42,9 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 		}
 		order[i] = int32(i)
 		if end := s[len(s)-1]; i == 0 {
-			t.end = end
-		} else if end != t.end {
-			t.end = -1
+			t.End = end
+		} else if end != t.End {
+			t.End = -1
 		}
 	}
 	slices.SortFunc(order, func(a, b int32) int {
@@ -67,26 +68,26 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 func (t *Trie) fill(sequences [][]int32, order []int32) {
 	type span struct{ from, to int32 } // sequences below a node, in order
 	level := []span{{0, int32(len(order))}}
-	for ; len(level) > 0; t.depth++ {
+	for ; len(level) > 0; t.Depth++ {
 		var next []span
 		for _, n := range level {
 			t.firstEdge = append(t.firstEdge, int32(len(t.tokens)))
-			if n.to-n.from == 1 && len(sequences[order[n.from]]) == t.depth {
+			if n.to-n.from == 1 && len(sequences[order[n.from]]) == t.Depth {
 				t.identifier = append(t.identifier, order[n.from])
 				continue
 			}
 			t.identifier = append(t.identifier, -1)
 			for from := n.from; from < n.to; {
-				token := sequences[order[from]][t.depth]
+				token := sequences[order[from]][t.Depth]
 				to := from + 1
-				for to < n.to && sequences[order[to]][t.depth] == token {
+				for to < n.to && sequences[order[to]][t.Depth] == token {
 					to++
 				}
 				t.tokens = append(t.tokens, token)
 				next = append(next, span{from, to})
 				from = to
 			}
-			if edges := len(t.tokens) - int(t.firstEdge[len(t.firstEdge)-1]); t.depth == 0 {
+			if edges := len(t.tokens) - int(t.firstEdge[len(t.firstEdge)-1]); t.Depth == 0 {
 				t.root = edges
 			} else {
 				t.most = max(t.most, edges)
@@ -94,7 +95,7 @@ func (t *Trie) fill(sequences [][]int32, order []int32) {
 		}
 		level = next
 	}
-	t.depth--
+	t.Depth--
 	t.firstEdge = append(t.firstEdge, int32(len(t.tokens)))
 }
 
@@ -140,11 +141,5 @@ func (t *Trie) Find(sequence []int32) (int, bool) {
 	return t.Identifier(n)
 }
 
-// End is the last token of all sequences, or -1 if they end differently or there are none.
-func (t *Trie) End() int32 { return t.end }
-
 // Nodes is the number of prefixes, with the empty prefix.
 func (t *Trie) Nodes() int { return len(t.identifier) }
-
-// Depth is the length of the longest sequence.
-func (t *Trie) Depth() int { return t.depth }

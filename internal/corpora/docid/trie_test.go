@@ -32,7 +32,7 @@ func TestTrieOfT5(t *testing.T) {
 		}
 	}
 	testkit.Is(t, trie.Nodes(), 15)
-	testkit.Is(t, trie.Depth(), 4)
+	testkit.Is(t, trie.Depth, 4)
 }
 
 func key(s []int32) string { return string(s) }
@@ -51,7 +51,7 @@ func TestTrieErrors(t *testing.T) {
 	}
 	empty, err := NewTrie(nil)
 	testkit.None(t, err)
-	if tokens, complete := empty.Next(Root); len(tokens) != 0 || complete || empty.Depth() != 0 || empty.Nodes() != 1 {
+	if tokens, complete := empty.Next(Root); len(tokens) != 0 || complete || empty.Depth != 0 || empty.Nodes() != 1 {
 		t.Errorf("an empty trie allows %v", tokens)
 	}
 }

@@ -1,5 +1,7 @@
 package serialize
 
+import "slices"
+
 // arranger applies the section rules to a finished tree: it orders the lead (Options.Lead) and removes footer sections
 // (Options.Footer). A section ends at the next heading up to h3; frames such as div neither hold nor end a section.
 type arranger struct {
@@ -28,29 +30,21 @@ func (s *scanner) arrange() {
 		a.at = inBody
 	}
 	a.walk(root)
-	for i := len(a.others) - 1; i >= 0; i-- {
-		s.prepend(a.others[i])
-	}
-	for i := len(a.paragraphs) - 1; i >= 0; i-- {
-		s.prepend(a.paragraphs[i])
+	for _, id := range slices.Backward(append(a.paragraphs, a.others...)) { // the last first, each in front of all
+		s.link(id, root, s.nodes[root].first)
 	}
 }
 
-// walk visits the children of a frame in order. It reports false once no rule applies to the rest.
-func (a *arranger) walk(id int32) bool {
+// walk visits the children of a frame in order, until no rule applies to the rest.
+func (a *arranger) walk(id int32) {
 	s := a.s
-	for c := s.nodes[id].first; c != none; {
-		if a.at == inBody && s.rules.Footer == "stop" {
-			return false
-		}
+	for c := s.nodes[id].first; c != none && !(a.at == inBody && s.rules.Footer == "stop"); {
 		n := &s.nodes[c]
 		next := n.next
 		switch {
 		case n.kind == titleNode || n.kind == breakNode:
 		case n.kind == elementNode && (n.el == block || c < s.title):
-			if !a.walk(c) {
-				return false
-			}
+			a.walk(c)
 		case n.kind == elementNode && n.el == heading && n.headerLevel <= deepestSection:
 			a.heading(c)
 		case a.at == inFooter:
@@ -67,7 +61,6 @@ func (a *arranger) walk(id int32) bool {
 		}
 		c = next
 	}
-	return true
 }
 
 // heading begins a section.
@@ -103,6 +96,3 @@ func (s *scanner) cut(id int32) int {
 	}
 	return s.tokensIn(id)
 }
-
-// prepend puts a node that was cut in front of all others.
-func (s *scanner) prepend(id int32) { s.link(id, root, s.nodes[root].first) }

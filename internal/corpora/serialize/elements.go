@@ -1,10 +1,6 @@
 package serialize
 
-import (
-	"slices"
-
-	"golang.org/x/net/html/atom"
-)
+import "golang.org/x/net/html/atom"
 
 // element is what an HTML element means to the tree and to the lines written from it.
 type element uint8
@@ -32,57 +28,25 @@ const (
 	cell
 )
 
-// elementOf classifies a tag name (HTML Living Standard, 13.1 and 15.3).
-func elementOf(a atom.Atom) element {
-	switch a {
-	case atom.Img, atom.Input, atom.Meta, atom.Link, atom.Wbr, atom.Area, atom.Base, atom.Embed, atom.Param, atom.Source, atom.Track:
-		return void
-	case atom.Html, atom.Head, atom.Body, atom.Col, atom.Colgroup, atom.Frame, atom.Frameset:
-		return ignored
-	case atom.Br:
-		return lineBreak
-	case atom.Hr:
-		return rule
-	case atom.Script, atom.Style, atom.Title, atom.Iframe, atom.Noembed, atom.Noframes:
-		return raw
-	case atom.Template:
-		return hidden
-	case atom.P:
-		return paragraph
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		return heading
-	case atom.Ul, atom.Ol, atom.Menu, atom.Dir:
-		return list
-	case atom.Li:
-		return item
-	case atom.Dl:
-		return definitions
-	case atom.Dt:
-		return term
-	case atom.Dd:
-		return definition
-	case atom.Table:
-		return table
-	case atom.Caption:
-		return caption
-	case atom.Tbody, atom.Thead, atom.Tfoot:
-		return rowGroup
-	case atom.Tr:
-		return row
-	case atom.Td, atom.Th:
-		return cell
-	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Center, atom.Details, atom.Dialog, atom.Div,
-		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Header, atom.Hgroup, atom.Main,
-		atom.Nav, atom.Pre, atom.Listing, atom.Section, atom.Summary, atom.Legend, atom.Optgroup, atom.Option, atom.Search:
-		return block
-	}
-	return inline
+// elementOf classifies tag names (HTML Living Standard, 13.1 and 15.3); all others are inline.
+var elementOf = map[atom.Atom]element{
+	atom.Img: void, atom.Input: void, atom.Meta: void, atom.Link: void, atom.Wbr: void, atom.Area: void,
+	atom.Base: void, atom.Embed: void, atom.Param: void, atom.Source: void, atom.Track: void,
+	atom.Html: ignored, atom.Head: ignored, atom.Body: ignored, atom.Col: ignored, atom.Colgroup: ignored,
+	atom.Frame: ignored, atom.Frameset: ignored,
+	atom.Br: lineBreak, atom.Hr: rule, atom.Template: hidden, atom.P: paragraph,
+	atom.Script: raw, atom.Style: raw, atom.Title: raw, atom.Iframe: raw, atom.Noembed: raw, atom.Noframes: raw,
+	atom.H1: heading, atom.H2: heading, atom.H3: heading, atom.H4: heading, atom.H5: heading, atom.H6: heading,
+	atom.Ul: list, atom.Ol: list, atom.Menu: list, atom.Dir: list, atom.Li: item,
+	atom.Dl: definitions, atom.Dt: term, atom.Dd: definition,
+	atom.Table: table, atom.Caption: caption, atom.Tbody: rowGroup, atom.Thead: rowGroup, atom.Tfoot: rowGroup,
+	atom.Tr: row, atom.Td: cell, atom.Th: cell,
+	atom.Address: block, atom.Article: block, atom.Aside: block, atom.Blockquote: block, atom.Center: block,
+	atom.Details: block, atom.Dialog: block, atom.Div: block, atom.Fieldset: block, atom.Figcaption: block,
+	atom.Figure: block, atom.Footer: block, atom.Form: block, atom.Header: block, atom.Hgroup: block, atom.Main: block,
+	atom.Nav: block, atom.Pre: block, atom.Listing: block, atom.Section: block, atom.Summary: block,
+	atom.Legend: block, atom.Optgroup: block, atom.Option: block, atom.Search: block,
 }
 
 // inTable reports whether an element may hold only table structure; other content goes before the table ("foster parenting").
 func (e element) inTable() bool { return e == table || e == rowGroup || e == row }
-
-// level is 1 to 6 for h1 to h6.
-func level(a atom.Atom) int {
-	return 1 + slices.Index([]atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a)
-}

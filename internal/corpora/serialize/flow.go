@@ -65,12 +65,9 @@ func (w *writer) reset() {
 
 // title returns the text of the first h1, or stored in its absence.
 func (w *writer) title(stored string) string {
-	for id := range w.s.nodes {
-		if w.s.nodes[id].kind == titleNode {
-			if text := w.own(int32(id), nil); len(text) > 0 {
-				return string(text)
-			}
-			break
+	if w.s.title > 0 {
+		if text := w.own(w.s.title, nil); len(text) > 0 {
+			return string(text)
 		}
 	}
 	w.s.removed.NoTitle = true
@@ -90,7 +87,6 @@ func (w *writer) emit(level int, marker string, text []byte) bool {
 	return true
 }
 
-// emitLine calls emit on a new line.
 func (w *writer) emitLine(level int, text []byte) {
 	w.need(1)
 	w.emit(level, "", text)
@@ -115,8 +111,7 @@ func (w *writer) write(level int, marker string, text []byte) {
 
 // flush ends the running line.
 func (w *writer) flush() {
-	text := w.clean(w.line.text)
-	w.emit(0, "", text)
+	w.emit(0, "", w.clean(w.line.text))
 	w.line.reset()
 }
 
@@ -147,12 +142,17 @@ func (w *writer) element(id int32, n *node) {
 			break
 		}
 		w.heading(id)
-	case list, definitions:
-		w.apart(func() { w.list(id, 0) })
+	case list, definitions, table: // between blank lines
+		size, gap := len(w.buf), w.gap
+		w.need(2)
+		w.structure(id, 0)
+		if len(w.buf) > size {
+			w.need(2)
+		} else {
+			w.gap = gap
+		}
 	case item:
 		w.item(id, bullet, 0)
-	case table:
-		w.apart(func() { w.table(id, 0) })
 	default:
 		w.flow(id)
 		w.flush()
@@ -160,7 +160,6 @@ func (w *writer) element(id int32, n *node) {
 	w.need(1)
 }
 
-// heading writes the heading of a section or subsection.
 func (w *writer) heading(id int32) {
 	section := w.s.nodes[id].headerLevel <= deepestSection
 	if section {
@@ -185,45 +184,41 @@ func (w *writer) endSection() {
 	}
 }
 
-// apart writes a list or a table between blank lines.
-func (w *writer) apart(write func()) {
-	size, gap := len(w.buf), w.gap
-	w.need(2)
-	write()
-	if len(w.buf) > size {
-		w.need(2)
-	} else {
-		w.gap = gap
-	}
-}
-
 // own returns the text below a node on one line, without the elements that apart accepts (collect), until the next call.
 func (w *writer) own(id int32, apart func(element) bool) []byte {
 	w.one.reset()
-	w.collect(&w.one, id, apart)
+	w.collect(id, apart)
 	return w.clean(w.one.text)
 }
 
-// structured reports whether an item of a list writes the element below its own line.
+// structured reports whether an element is written by structure, in an item of a list below its own line.
 func structured(el element) bool { return el == list || el == definitions || el == table }
 
-// collect adds the text below a node to l, and to w.nest the elements that apart, if given, accepts.
-func (w *writer) collect(l *line, id int32, apart func(element) bool) {
+func (w *writer) structure(id int32, depth int) {
+	if w.s.nodes[id].el == table {
+		w.table(id, depth)
+	} else {
+		w.list(id, depth)
+	}
+}
+
+// collect adds the text below a node to w.one, and to w.nest the elements that apart, if given, accepts.
+func (w *writer) collect(id int32, apart func(element) bool) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		switch n := &w.s.nodes[c]; n.kind {
 		case textNode:
-			l.add(n, w.s.arena)
+			w.one.add(n, w.s.arena)
 		case breakNode:
-			l.space = true
+			w.one.space = true
 		case titleNode:
 		default:
-			l.space = true
+			w.one.space = true
 			if apart != nil && apart(n.el) {
 				w.nest = append(w.nest, c)
 			} else {
-				w.collect(l, c, apart)
+				w.collect(c, apart)
 			}
-			l.space = true
+			w.one.space = true
 		}
 	}
 }

@@ -32,10 +32,8 @@ func (w *writer) list(id int32, depth int) {
 			if w.item(c, marker, depth) || w.s.rules.EmptyItems != "skipped" {
 				number++
 			}
-		case list, definitions:
-			w.list(c, depth+1)
-		case table:
-			w.table(c, depth+1)
+		case list, definitions, table:
+			w.structure(c, depth+1)
 		default:
 			w.item(c, "", depth)
 		}
@@ -72,13 +70,8 @@ func (w *writer) item(id int32, marker string, depth int) bool {
 
 // nested writes the lists and tables noted since from, and forgets them.
 func (w *writer) nested(from, depth int) {
-	for i := from; i < len(w.nest); i++ {
-		c := w.nest[i]
-		if w.s.nodes[c].el == table {
-			w.table(c, depth+1)
-		} else {
-			w.list(c, depth+1)
-		}
+	for _, id := range w.nest[from:] {
+		w.structure(id, depth+1)
 	}
 	w.nest = w.nest[:from]
 }

@@ -18,11 +18,7 @@ func simplified(r *nq.Record) Text {
 		t.Removed.Tags = lists.Count(r.Tokens, func(t nq.Token) bool { return t.HTML })
 		return t
 	}
-	for token := range strings.SplitSeq(r.Text, " ") {
-		if dedup.IsTag(token) {
-			t.Removed.Tags++
-		}
-	}
+	t.Removed.Tags = lists.Count(strings.Split(r.Text, " "), dedup.IsTag)
 	return t
 }
 

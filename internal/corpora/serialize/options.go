@@ -64,13 +64,9 @@ func Defaults() Options {
 	return Options{
 		NCITitle: "split",
 
-		TextSource: "spans",
-		Gap:        "any",
-		Normalize:  "nfkc",
-		Control:    "drop",
+		TextSource: "spans", Gap: "any", Normalize: "nfkc", Control: "drop",
 
-		Lead:          "paragraphs_first",
-		EmptySections: "drop",
+		Lead: "paragraphs_first", EmptySections: "drop",
 
 		EmptyItems: "numbered", // as a browser numbers them
 
@@ -100,10 +96,7 @@ func Defaults() Options {
 		},
 		FooterLevel: 6,
 
-		Pronunciation:       "remove",
-		PronunciationSpans:  "first",
-		PronunciationWindow: 256,
-		PronunciationScope:  "document",
+		Pronunciation: "remove", PronunciationSpans: "first", PronunciationWindow: 256, PronunciationScope: "document",
 
 		MaxBytes: 16 << 20,
 	}

@@ -39,7 +39,6 @@ type attributes struct {
 	start            int32 // of ol
 }
 
-// hasClass reports whether f accepts a class of an element.
 func (a *attributes) hasClass(f func(class []byte) bool) bool {
 	for class := range bytes.FieldsFuncSeq(a.class, isBlank) {
 		if f(class) {
@@ -54,10 +53,7 @@ func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\
 
 // drops reports whether an element is removed by its id or class.
 func (r *rules) drops(a *attributes) bool {
-	if len(a.id) > 0 && r.ids[string(a.id)] {
-		return true
-	}
-	return len(a.class) > 0 && a.hasClass(func(c []byte) bool { return r.classes[string(c)] })
+	return len(a.id) > 0 && r.ids[string(a.id)] || a.hasClass(func(c []byte) bool { return r.classes[string(c)] })
 }
 
 func (r *rules) isInfobox(a *attributes) bool {

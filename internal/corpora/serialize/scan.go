@@ -91,8 +91,7 @@ func (s *scanner) once(r *nq.Record, titleSeen bool) {
 			if a == atom.Noscript {
 				z.NextIsNotRawText() // its content is markup, and NQ's tokens may be in it
 			}
-			el := elementOf(a)
-			switch el {
+			switch el := elementOf[a]; el {
 			case ignored, void:
 			case raw:
 				s.rawText = true // until its end tag, also after "<script/>"
@@ -103,7 +102,7 @@ func (s *scanner) once(r *nq.Record, titleSeen bool) {
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			a := atom.Lookup(name)
-			switch el := elementOf(a); el {
+			switch el := elementOf[a]; el {
 			case raw:
 				s.rawText = false
 			case ignored, void, rule:
@@ -123,18 +122,8 @@ func (s *scanner) finish(why dropRule) {
 	s.pop(0)
 	s.stopped = stopped
 	s.consume(len(s.html), why)
-	for ; s.ti < len(s.toks); s.ti++ {
-		if !s.toks[s.ti].HTML {
-			if why == dropFooter {
-				s.removed.AfterFooter++
-			} else {
-				s.removed.SpansOutside++
-			}
-		}
-	}
 }
 
-// attributes reads the attributes that rules ask for.
 func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attributes {
 	at := attributes{rowspan: 1, colspan: 1, start: 1}
 	if s.drop != keep || !s.readsAny(z.Raw(), el) {
@@ -181,11 +170,7 @@ func (s *scanner) readsAny(tag []byte, el element) bool {
 
 // endsIn reports whether b ends in the lower-case word, in any case.
 func endsIn(b []byte, word string) bool {
-	at := len(b) - len(word)
-	if at < 0 || b[at]|0x20 != word[0] {
-		return false
-	}
-	return bytes.EqualFold(b[at:], []byte(word))
+	return bytes.EqualFold(b[max(0, len(b)-len(word)):], []byte(word))
 }
 
 // number reads an integer as HTML does (leading blanks, sign, trailing rubbish). Without one, or below low, it is fallback.

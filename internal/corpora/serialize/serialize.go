@@ -91,25 +91,19 @@ func (s *Serializer) htmlNorm(r *nq.Record) Text {
 	w.flow(root)
 	w.flush()
 	w.endSection()
-	t := Text{Removed: sc.removed}
-	var b strings.Builder
-	b.Grow(len(title) + 1 + len(w.buf))
-	b.WriteString(title)
+	separator := ""
 	if title != "" && len(w.buf) > 0 {
-		b.WriteByte('\n')
+		separator = "\n"
 	}
-	b.Write(w.buf)
-	t.text = b.String()
-	titled := title != ""
+	t := Text{Removed: sc.removed, text: title + separator + string(w.buf)}
+	titleGone := false
 	if s.o.Pronunciation == "remove" {
-		var gone bool
-		t.text, t.Removed.Pronunciation, gone = s.dropPronunciations(t.text, title)
-		titled = titled && !gone
+		t.text, t.Removed.Pronunciation, titleGone = s.dropPronunciations(t.text, title)
 	}
-	if titled {
-		t.Title, t.Body, _ = strings.Cut(t.text, "\n")
-	} else {
+	if title == "" || titleGone {
 		t.Body = t.text
+	} else {
+		t.Title, t.Body, _ = strings.Cut(t.text, "\n")
 	}
 	return t
 }

@@ -181,7 +181,6 @@ func (s *scanner) allText(from, to int) {
 	}
 }
 
-// tokensIn counts the tokens in a subtree.
 func (s *scanner) tokensIn(id int32) int {
 	n := int(s.nodes[id].tokens)
 	for c := s.nodes[id].first; c != none; c = s.nodes[c].next {

@@ -46,7 +46,6 @@ func (w *writer) table(id int32, depth int) {
 	}
 }
 
-// joined joins the cells of a row.
 func (w *writer) joined(r *gridRow) {
 	w.cells(r, func(s slot, text []byte) { w.separate(cellSeparator, text) })
 }
@@ -63,9 +62,7 @@ func (w *writer) pairs(r *gridRow, headed bool) {
 			w.separate(separator, text)
 			return
 		}
-		if len(w.one.text) > 0 {
-			w.one.text = append(w.one.text, cellSeparator...)
-		}
+		w.separate(cellSeparator, nil)
 		if int(s.col) < len(w.grid.headerOf) && len(w.grid.headerOf[s.col]) > 0 {
 			for i, h := range w.grid.headerOf[s.col] {
 				if i > 0 {

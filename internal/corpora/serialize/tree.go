@@ -1,6 +1,12 @@
 package serialize
 
-import "golang.org/x/net/html/atom"
+import (
+	"slices"
+
+	"golang.org/x/net/html/atom"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // nodeKind is what a node contributes to the lines.
 type nodeKind uint8
@@ -173,20 +179,15 @@ func (s *scanner) whyDrop(el element, at *attributes) dropRule {
 	if el != table || !s.titleSeen {
 		return keep
 	}
-	first := !s.sawTable
-	s.sawTable = true
-	drop := false
-	switch s.rules.Infobox {
-	case "introductory":
-		drop = !s.sawSection && s.rules.isInfobox(at)
-	case "first":
-		drop = s.removed.Infoboxes == 0 && !s.sawSection && s.rules.isInfobox(at)
-	case "all":
-		drop = s.rules.isInfobox(at)
-	case "first_table":
-		drop = first && !s.sawParagraph
+	infobox := s.rules.isInfobox(at)
+	drop := map[string]bool{
+		"introductory": infobox && !s.sawSection,
+		"first":        infobox && !s.sawSection && s.removed.Infoboxes == 0,
+		"all":          infobox,
+		"first_table":  !s.sawTable && !s.sawParagraph,
 	}
-	if drop {
+	s.sawTable = true
+	if drop[s.rules.Infobox] {
 		s.removed.Infoboxes++
 		return dropInfobox
 	}
@@ -219,7 +220,7 @@ func (s *scanner) push(a atom.Atom, el element, at *attributes, why dropRule) {
 
 // startHeading makes the first h1 the title, dropping all before; section headings end the introduction's infoboxes.
 func (s *scanner) startHeading(a atom.Atom, n *node) {
-	n.headerLevel = int32(level(a))
+	n.headerLevel = 1 + int32(slices.Index([]atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a))
 	if a != atom.H1 {
 		if s.titleSeen && !s.enclosed() {
 			s.sawSection = true
@@ -238,10 +239,7 @@ func (s *scanner) startHeading(a atom.Atom, n *node) {
 
 // restartTree keeps only the open elements.
 func (s *scanner) restartTree() {
-	kept := make([]node, 0, len(s.stack))
-	for _, o := range s.stack {
-		kept = append(kept, s.nodes[o.node])
-	}
+	kept := lists.Map(s.stack, func(o open) node { return s.nodes[o.node] })
 	s.arena, s.placed = s.arena[:0], 0
 	s.nodes = append(s.nodes[:0], rootNode)
 	parent := root
@@ -256,13 +254,8 @@ func (s *scanner) restartTree() {
 
 // enclosed reports whether a table cell, caption or list item is open, in which headings neither end nor begin a section.
 func (s *scanner) enclosed() bool {
-	for _, o := range s.stack {
-		switch o.el {
-		case cell, caption, item, term, definition:
-			return true
-		}
-	}
-	return false
+	closed := []element{cell, caption, item, term, definition}
+	return slices.ContainsFunc(s.stack, func(o open) bool { return slices.Contains(closed, o.el) })
 }
 
 // boundary marks the edge of a block without a node.

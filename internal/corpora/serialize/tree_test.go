@@ -43,7 +43,7 @@ func parserOutline(n *html.Node, b *strings.Builder) {
 		case html.TextNode:
 			b.WriteString(strings.Join(strings.Fields(c.Data), ""))
 		case html.ElementNode:
-			switch el := elementOf(c.DataAtom); el {
+			switch el := elementOf[c.DataAtom]; el {
 			case raw, void, lineBreak, rule, hidden:
 			case inline, ignored, rowGroup:
 				parserOutline(c, b)

@@ -36,8 +36,7 @@ func Default() Config {
 func Bench() Config {
 	return Config{
 		Seed: 1, Pages: 1200, TrainQuestions: 1900, DevQuestions: 100, TrainShards: 4, DevShards: 1,
-		Whole:     true,
-		StubParts: 1, StubMembers: 8, StubRevisionsPerPage: 44, StubFillerPages: 20_000,
+		Whole: true, StubParts: 1, StubMembers: 8, StubRevisionsPerPage: 44, StubFillerPages: 20_000,
 	}
 }
 
@@ -48,27 +47,23 @@ const (
 	maxOldIDs  = 400_000_000 // revision ids to hand out
 )
 
-// problems lists unusable values.
-type problems []error
-
-func (p *problems) within(name string, v, lo, hi int) {
-	if v < lo || v > hi {
-		*p = append(*p, fmt.Errorf("synth: %s is %d; it must be between %d and %d", name, v, lo, hi))
-	}
-}
-
 // Validate reports every unusable value.
 func (c Config) Validate() error {
-	var errs problems
-	errs.within("pages", c.Pages, 1, maxPages)
-	errs.within("train_questions", c.TrainQuestions, 1, maxRecords)
-	errs.within("dev_questions", c.DevQuestions, 0, maxRecords)
-	errs.within("train_shards", c.TrainShards, 1, 1000)
-	errs.within("dev_shards", c.DevShards, 1, 1000)
-	errs.within("stub_parts", c.StubParts, 1, 1000)
-	errs.within("stub_members", c.StubMembers, 1, 1000)
-	errs.within("stub_revisions_per_page", c.StubRevisionsPerPage, 0, 20_000)
-	errs.within("stub_filler_pages", c.StubFillerPages, 0, 5_000_000)
+	var errs []error
+	within := func(name string, v, lo, hi int) {
+		if v < lo || v > hi {
+			errs = append(errs, fmt.Errorf("synth: %s is %d; it must be between %d and %d", name, v, lo, hi))
+		}
+	}
+	within("pages", c.Pages, 1, maxPages)
+	within("train_questions", c.TrainQuestions, 1, maxRecords)
+	within("dev_questions", c.DevQuestions, 0, maxRecords)
+	within("train_shards", c.TrainShards, 1, 1000)
+	within("dev_shards", c.DevShards, 1, 1000)
+	within("stub_parts", c.StubParts, 1, 1000)
+	within("stub_members", c.StubMembers, 1, 1000)
+	within("stub_revisions_per_page", c.StubRevisionsPerPage, 0, 20_000)
+	within("stub_filler_pages", c.StubFillerPages, 0, 5_000_000)
 	if len(errs) == 0 && c.lanes()*c.slots() > maxOldIDs {
 		errs = append(errs, fmt.Errorf("synth: %d pages with up to %d revisions each need more than %d revision ids; lower pages, stub_filler_pages or stub_revisions_per_page",
 			c.lanes(), c.slots(), maxOldIDs))

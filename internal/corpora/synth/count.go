@@ -4,20 +4,19 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // truth derives the Truth from the plan, without the sizes of files and the counts of the dump.
 func (p *plan) truth() *Truth {
-	t := &Truth{
-		Config:    p.cfg,
-		Records:   Counts{len(p.train), len(p.dev), len(p.train) + len(p.dev)},
-		Documents: map[Key]Counts{}, Coverage: map[Key]Coverage{}, Titles: map[Key]Titles{},
-	}
+	t := &Truth{Config: p.cfg, Records: Counts{len(p.train), len(p.dev), len(p.train) + len(p.dev)},
+		Documents: map[Key]Counts{}, Coverage: map[Key]Coverage{}, Titles: map[Key]Titles{}}
 	symbols := p.columns(func(pg *page, l look, dev bool, row []symbol) {
 		for i, k := range Keys() {
 			row[i] = pg.symbol(k, l, dev)
 		}
-		row[len(Keys())] = pg.textSymbol(l)
+		row[len(Keys())] = sym(pg.index, uint64(l.revision), uint64(l.render), uint64(l.noise)) // of texts
 	}, len(Keys())+1)
 	pages := symbols[len(Keys())-1]
 	for i, k := range Keys() {
@@ -60,7 +59,6 @@ func (p *plan) all() []record { return append(slices.Clip(p.train), p.dev...) }
 
 func (p *plan) isDev(index int) bool { return index >= len(p.train) }
 
-// columns computes n symbols for every record.
 func (p *plan) columns(fill func(*page, look, bool, []symbol), n int) [][]symbol {
 	total := len(p.train) + len(p.dev)
 	columns := make([][]symbol, n)
@@ -78,11 +76,7 @@ func (p *plan) columns(fill func(*page, look, bool, []symbol), n int) [][]symbol
 }
 
 func (p *plan) distinct(column []symbol) Counts {
-	count := func(s []symbol) int {
-		s = slices.Clone(s)
-		slices.Sort(s)
-		return len(slices.Compact(s))
-	}
+	count := func(s []symbol) int { return len(slices.Compact(slices.Sorted(slices.Values(s)))) }
 	n := len(p.train)
 	return Counts{count(column[:n]), count(column[n:]), count(column)}
 }
@@ -121,11 +115,8 @@ func (p *plan) conflicts(titles, pages []symbol) Titles {
 			pagesOf[title]++
 		}
 	}
-	several := func(counts map[symbol]int) (n int) {
-		for _, k := range counts {
-			n += min(k-1, 1)
-		}
-		return n
+	several := func(counts map[symbol]int) int {
+		return lists.Count(slices.Collect(maps.Values(counts)), func(k int) bool { return k > 1 })
 	}
 	colliding := map[symbol]bool{}
 	for of := range seen {
@@ -161,7 +152,7 @@ func shared(of, by []symbol) int {
 
 // countTexts computes the counts that follow from the articles and titles of the records.
 func (p *plan) countTexts(t *Truth) {
-	pairs := map[pair]*Substitution{}
+	pairs := map[pair]Substitution{}
 	for i, rec := range p.all() {
 		pg, dev, revision := p.page(int(rec.page)), p.isDev(i), int(rec.look.revision)
 		if pg.pronounced(revision) {
@@ -183,18 +174,12 @@ func (p *plan) countTexts(t *Truth) {
 			t.Substitutions.Compared += int64(word.compare(mismatches))
 		}
 		for of, n := range mismatches {
-			if pairs[of] == nil {
-				pairs[of] = &Substitution{HTML: of.html, Stored: of.stored}
-			}
-			pairs[of].Count += n
-			pairs[of].Records++
+			before := pairs[of]
+			pairs[of] = Substitution{of.html, of.stored, before.Count + n, before.Records + 1}
 			t.Substitutions.Mismatches += n
 		}
 	}
-	t.Substitutions.Pairs = []Substitution{}
-	for _, s := range pairs {
-		t.Substitutions.Pairs = append(t.Substitutions.Pairs, *s)
-	}
+	t.Substitutions.Pairs = slices.AppendSeq([]Substitution{}, maps.Values(pairs))
 	slices.SortFunc(t.Substitutions.Pairs, func(a, b Substitution) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.HTML, b.HTML), cmp.Compare(a.Stored, b.Stored))
 	})

@@ -84,11 +84,3 @@ func (c Config) place(index int) place {
 	}
 	return single
 }
-
-// shown is the number of titles of the page over time.
-func (d design) shown() int {
-	if d == renamed || d == titleGiver {
-		return 2
-	}
-	return 1
-}

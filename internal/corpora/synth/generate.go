@@ -160,7 +160,6 @@ func (g *generation) stub(j *job, f *file) {
 	values.Add(&g.truth.Stub, t)
 }
 
-// add counts a record or lane.
 func (g *generation) add() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -39,7 +39,7 @@ type plan struct {
 // pages than for others.
 func newPlan(cfg Config) *plan {
 	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages)}
-	r := &rng{mix(uint64(cfg.Seed), forPlan)}
+	r := newRNG(uint64(cfg.Seed), forPlan)
 	order := make([]int32, cfg.Pages)
 	for i := range order {
 		order[i] = int32(i)
@@ -66,7 +66,7 @@ func newPlan(cfg Config) *plan {
 	train = append(train, others...)
 	asked := append(designed, others...)
 	shuffle(r, asked)
-	popular := func() int32 { return asked[min(r.n(len(asked)), r.n(len(asked)))] }
+	popular := func() int32 { return asked[min(r.Below(len(asked)), r.Below(len(asked)))] }
 	for len(train) < cfg.TrainQuestions {
 		train = append(train, popular())
 	}
@@ -100,13 +100,13 @@ func (p *plan) records(pages, seen []int32, first int) []record {
 // look decides the snapshot of a record. The first records of a page take its revisions in turn, so that a design shows as
 // soon as it has the records it needs.
 func (p *plan) look(pg *page, rec record) look {
-	r := &rng{mix(uint64(p.cfg.Seed), forRecord, uint64(rec.index))}
+	r := newRNG(uint64(p.cfg.Seed), forRecord, uint64(rec.index))
 	l := look{revision: uint8(int(rec.ordinal) % pg.revisions)}
 	if int(rec.ordinal) >= pg.revisions {
-		l.revision = uint8(r.n(pg.revisions))
+		l.revision = uint8(r.Below(pg.revisions))
 	}
 	if pg.volatile != nowhere {
-		l.render = uint8(r.n(2))
+		l.render = uint8(r.Below(2))
 	}
 	if r.chance(10) {
 		l.noise |= lowerSite
@@ -127,7 +127,6 @@ const (
 	nowhere
 )
 
-// page is a page of the corpus.
 type page struct {
 	place
 	cfg       Config
@@ -143,7 +142,7 @@ type page struct {
 func (p *plan) page(index int) *page {
 	pg := &page{place: p.cfg.place(index), cfg: p.cfg, index: index, seed: mix(uint64(p.cfg.Seed), forBody, uint64(index))}
 	pg.key = keyword(uint64(p.cfg.Seed), pg.first)
-	r := &rng{mix(uint64(p.cfg.Seed), forPage, uint64(index))}
+	r := newRNG(uint64(p.cfg.Seed), forPage, uint64(index))
 	all := articles().short
 	if p.cfg.Whole {
 		all = articles().full
@@ -153,7 +152,7 @@ func (p *plan) page(index int) *page {
 	}
 	pg.article = pick(r, all)
 	long := len(pg.article.Edited) > 2
-	pg.revisions = min(maxRevisions, max(needs[pg.design].revisions, 1+r.n(max(1, int(p.questions[index])))))
+	pg.revisions = min(maxRevisions, max(needs[pg.design].revisions, 1+r.Below(max(1, int(p.questions[index])))))
 	for i := 1; i < pg.revisions; i++ {
 		at := early
 		if long && r.chance(50) {
@@ -174,7 +173,7 @@ func (p *plan) page(index int) *page {
 
 // variant is the number of a revision's title.
 func (p *page) variant(revision uint8) uint64 {
-	if revision > 0 && p.design.shown() > 1 {
+	if revision > 0 && (p.design == renamed || p.design == titleGiver) {
 		return 1
 	}
 	return 0

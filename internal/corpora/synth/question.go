@@ -19,7 +19,7 @@ var (
 
 // question asks about a page with its own words, in lower case and without punctuation, as people type them.
 func (p *page) question(rec record, dev bool) string {
-	r := &rng{mix(uint64(p.cfg.Seed), forQuestion, uint64(rec.index))}
+	r := newRNG(uint64(p.cfg.Seed), forQuestion, uint64(rec.index))
 	list := trainAsks
 	if dev {
 		list = devAsks

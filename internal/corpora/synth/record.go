@@ -114,24 +114,24 @@ func exampleID(cfg Config, rec record) int64 {
 
 // annotate draws the answers: one annotator in train, five in dev, half of whom find nothing.
 func (r *renderer) annotate(rec record, candidates []longAnswer, dev, bytes bool) []annotation {
-	rnd := &rng{mix(uint64(r.plan.cfg.Seed), forAnnotation, uint64(rec.index))}
+	rnd := newRNG(uint64(r.plan.cfg.Seed), forAnnotation, uint64(rec.index))
 	list := make([]annotation, 1)
 	if dev {
 		list = make([]annotation, 5)
 	}
 	for i := range list {
 		a := &list[i]
-		a.ID, a.YesNo = rnd.next(), "NONE"
+		a.ID, a.YesNo = rnd.Next(), "NONE"
 		a.Long.Candidate, a.Long.span = -1, r.span(-1, -1, bytes)
 		if !rnd.chance(50) {
 			continue
 		}
-		a.Long.Candidate = rnd.n(len(candidates))
+		a.Long.Candidate = rnd.Below(len(candidates))
 		c := candidates[a.Long.Candidate]
 		a.Long.span = c.span
-		switch k := rnd.n(10); {
+		switch k := rnd.Below(10); {
 		case k < 6:
-			for start := c.StartToken + rnd.n(c.EndToken-c.StartToken); start < c.EndToken && a.Short == nil; start++ {
+			for start := c.StartToken + rnd.Below(c.EndToken-c.StartToken); start < c.EndToken && a.Short == nil; start++ {
 				if !r.tokens[start].Tag {
 					a.Short = []span{r.span(start, start+1, bytes)}
 				}

@@ -6,22 +6,12 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// rng is splitmix64, fixed by definition, for any seed. Integers only, so that no machine rounds differently.
-type rng struct{ state uint64 }
+type rng struct{ splitmix.Source }
 
-func (r *rng) next() uint64 {
-	r.state += splitmix.Gamma
-	return splitmix.Finish(r.state)
-}
+// newRNG returns the random numbers of one decision, see mix.
+func newRNG(words ...uint64) *rng { return &rng{splitmix.Source(mix(words...))} }
 
-// n draws from 0..k-1; k is small, so the bias is below 2^-40.
-func (r *rng) n(k int) int {
-	hi, _ := bits.Mul64(r.next(), uint64(k))
-	return int(hi)
-}
-
-// chance is true in percent of the draws.
-func (r *rng) chance(percent int) bool { return r.n(100) < percent }
+func (r *rng) chance(percent int) bool { return r.Below(100) < percent }
 
 // mix hashes numbers that name one decision, for instance seed, purpose, page.
 func mix(words ...uint64) uint64 {
@@ -45,12 +35,12 @@ const (
 	forAnnotation
 )
 
-func pick[T any](r *rng, list []T) T { return list[r.n(len(list))] }
+func pick[T any](r *rng, list []T) T { return list[r.Below(len(list))] }
 
 // shuffle permutes list in place (Fisher and Yates).
 func shuffle[T any](r *rng, list []T) {
 	for i := len(list) - 1; i > 0; i-- {
-		j := r.n(i + 1)
+		j := r.Below(i + 1)
 		list[i], list[j] = list[j], list[i]
 	}
 }

@@ -22,11 +22,9 @@ type file struct {
 }
 
 func newFile(name string, w io.WriteCloser) *file {
-	z, err := gzip.NewWriterLevel(w, deflateLevel)
-	if err == nil {
-		z.ModTime = noTime
-	}
-	return &file{name: name, w: w, z: z, err: err}
+	z, _ := gzip.NewWriterLevel(w, deflateLevel) // it has that level
+	z.ModTime = noTime
+	return &file{name: name, w: w, z: z}
 }
 
 var noTime = time.Unix(0, 0) // in a header of gzip: none

@@ -40,7 +40,6 @@ func (c Config) Revisions(each func(revision, page int, title string)) {
 	}
 }
 
-// stubPage is one page of the dump.
 type stubPage struct {
 	lane      int
 	title     string
@@ -53,7 +52,7 @@ type stubPage struct {
 // stubPage returns the page at a lane, false if there is none.
 func (p *plan) stubPage(lane int) (stubPage, bool) {
 	cfg := p.cfg
-	r := &rng{mix(uint64(cfg.Seed), forStub, uint64(lane), 1)}
+	r := newRNG(uint64(cfg.Seed), forStub, uint64(lane), 1)
 	s := stubPage{lane: lane, revisions: 1 + cfg.StubRevisionsPerPage, skip: -1}
 	if filler := lane - 3*cfg.Pages; filler >= 0 {
 		key := keyword(uint64(cfg.Seed), (cfg.Pages+filler)%maxPages)
@@ -139,12 +138,12 @@ func (s stubPage) append(b []byte, cfg Config, t *Stub) []byte {
 		t.Redirects++
 		b = fmt.Appendf(b, "    <redirect title=\"%s\" />\n", escapedXML.Replace(s.redirect))
 	}
-	r := &rng{mix(uint64(cfg.Seed), forStub, uint64(s.lane), 2)}
-	when := time.Date(2004, 1, 1, 0, 0, r.n(86400), 0, time.UTC)
+	r := newRNG(uint64(cfg.Seed), forStub, uint64(s.lane), 2)
+	when := time.Date(2004, 1, 1, 0, 0, r.Below(86400), 0, time.UTC)
 	step := int(14 * 365 * 24 * time.Hour / time.Second / time.Duration(s.revisions+1))
 	parent := 0
 	for slot := range s.revisions {
-		when = when.Add(time.Duration(1+r.n(step)) * time.Second)
+		when = when.Add(time.Duration(1+r.Below(step)) * time.Second)
 		if slot == s.skip {
 			continue
 		}
@@ -162,33 +161,33 @@ func appendRevision(b []byte, r *rng, id, parent int, when time.Time) []byte {
 		b = fmt.Appendf(b, "      <parentid>%d</parentid>\n", parent)
 	}
 	b = fmt.Appendf(b, "      <timestamp>%s</timestamp>\n", when.Format(time.RFC3339))
-	switch k := r.n(50); {
+	switch k := r.Below(50); {
 	case k == 0:
 		b = append(b, "      <contributor deleted=\"deleted\" />\n"...)
 	case k < 15:
-		octet := func() int { return 1 + r.n(250) }
+		octet := func() int { return 1 + r.Below(250) }
 		b = fmt.Appendf(b, "      <contributor>\n        <ip>%d.%d.%d.%d</ip>\n      </contributor>\n", octet(), octet(), octet(), octet())
 	default:
 		user := pick(r, []string{"Alice", "Bob &amp; Co", "Ünï", "CitationBot", "Example editor"})
-		b = fmt.Appendf(b, "      <contributor>\n        <username>%s</username>\n        <id>%d</id>\n      </contributor>\n", user, 1000+r.n(33_000_000))
+		b = fmt.Appendf(b, "      <contributor>\n        <username>%s</username>\n        <id>%d</id>\n      </contributor>\n", user, 1000+r.Below(33_000_000))
 	}
 	if r.chance(25) {
 		b = append(b, "      <minor/>\n"...)
 	}
-	switch k := r.n(100); {
+	switch k := r.Below(100); {
 	case k == 0:
 		b = append(b, "      <comment deleted=\"deleted\" />\n"...)
 	case k < 85:
 		b = fmt.Appendf(b, "      <comment>%s</comment>\n", pick(r, comments))
 	}
 	b = append(b, "      <model>wikitext</model>\n      <format>text/x-wiki</format>\n"...)
-	if r.n(200) == 0 {
+	if r.Below(200) == 0 {
 		return append(b, "      <text deleted=\"deleted\" />\n      <sha1/>\n    </revision>\n"...)
 	}
-	id, bytes := 1+r.n(870_000_000), r.n(150_000)
+	id, bytes := 1+r.Below(870_000_000), r.Below(150_000)
 	b = fmt.Appendf(b, "      <text id=\"%d\" bytes=\"%d\" />\n      <sha1>", id, bytes)
 	for range 31 {
-		b = append(b, "0123456789abcdefghijklmnopqrstuvwxyz"[r.n(36)])
+		b = append(b, "0123456789abcdefghijklmnopqrstuvwxyz"[r.Below(36)])
 	}
 	return append(b, "</sha1>\n    </revision>\n"...)
 }

@@ -100,8 +100,3 @@ func (p *page) rendered(l look, at where) uint64 {
 	}
 	return 0
 }
-
-// textSymbol tells uncut flattened texts apart; each revision has its own edit.
-func (p *page) textSymbol(l look) symbol {
-	return sym(p.index, uint64(l.revision), uint64(l.render), uint64(l.noise))
-}

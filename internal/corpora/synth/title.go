@@ -10,13 +10,10 @@ import (
 // titleAt returns a revision's title, which holds the keyword of its page or of its group's first page: under every key,
 // titles of different pages differ unless their design says otherwise.
 func (p *page) titleAt(revision int) string {
-	second := p.variant(uint8(revision)) > 0
+	variant := p.variant(uint8(revision))
 	switch p.design {
 	case renamed:
-		if second {
-			return p.key + " (novel)"
-		}
-		return p.key + " (book)"
+		return p.key + []string{" (book)", " (novel)"}[variant]
 	case caseTwin:
 		return []string{"It Takes a " + p.key + " Village", "It takes a " + p.key + " village", "It Takes A " + p.key + " Village"}[p.part]
 	case accentTwin:
@@ -24,10 +21,7 @@ func (p *page) titleAt(revision int) string {
 	case unknownTwin:
 		return []string{p.key + " 😀", p.key + " 🤖"}[p.part]
 	case titleGiver:
-		if second {
-			return "The " + p.key + " (film)"
-		}
-		return "The " + p.key
+		return "The " + p.key + []string{"", " (film)"}[variant]
 	case titleTaker:
 		return "The " + p.key
 	case dashed:
@@ -36,7 +30,7 @@ func (p *page) titleAt(revision int) string {
 	case quoted:
 		return `"` + p.key + `" (song)`
 	}
-	return fmt.Sprintf(pick(&rng{mix(uint64(p.cfg.Seed), forNames, uint64(p.index))}, plainTitles), p.key)
+	return fmt.Sprintf(pick(newRNG(uint64(p.cfg.Seed), forNames, uint64(p.index)), plainTitles), p.key)
 }
 
 var plainTitles = []string{
@@ -51,7 +45,8 @@ func titlePieces(title string) (list []piece) {
 		gap := " "
 		for field != "" {
 			r, n := utf8.DecodeRuneInString(field)
-			switch end := strings.IndexFunc(field, func(r rune) bool { return !isWord(r) }); {
+			end := strings.IndexFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			switch {
 			case strings.HasPrefix(field, "U.S."):
 				n = 4
 			case strings.HasPrefix(field, "'s"):
@@ -75,8 +70,6 @@ func titlePieces(title string) (list []piece) {
 	}
 	return list
 }
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // escaped writes text as the HTML of Natural Questions has it.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")

@@ -29,10 +29,10 @@ func keyword(seed uint64, i int) string {
 // name returns an invented word that ends in a consonant, so it is never a keyword.
 func name(r *rng) string {
 	w := make([]byte, 0, 8)
-	for range 2 + r.n(2) {
-		w = append(w, consonants[r.n(len(consonants))], vowels[r.n(len(vowels))])
+	for range 2 + r.Below(2) {
+		w = append(w, consonants[r.Below(len(consonants))], vowels[r.Below(len(vowels))])
 	}
-	w = append(w, "nrlst"[r.n(5)])
+	w = append(w, "nrlst"[r.Below(5)])
 	w[0] -= 'a' - 'A'
 	return string(w)
 }

@@ -28,11 +28,8 @@ func newWordPiece(c *File) (wordPiece, []string, error) {
 	if prefix == "" || c.Model.MaxInputCharsPerWord <= 0 {
 		return wordPiece{}, nil, errors.New("continuing_subword_prefix or max_input_chars_per_word is missing")
 	}
-	w := wordPiece{
-		initial:   make(map[string]int32, len(vocab)),
-		continued: make(map[string]int32, len(vocab)/4),
-		maxChars:  c.Model.MaxInputCharsPerWord,
-	}
+	w := wordPiece{initial: make(map[string]int32, len(vocab)), continued: make(map[string]int32, len(vocab)/4),
+		maxChars: c.Model.MaxInputCharsPerWord}
 	pieces := make([]string, len(vocab))
 	for piece, id := range vocab {
 		if id < 0 || int(id) >= len(vocab) || pieces[id] != "" {

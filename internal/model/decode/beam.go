@@ -50,11 +50,11 @@ func (b *Beam) Check() error {
 		return fmt.Errorf("beam search: length penalty %v", b.LengthPenalty)
 	case b.Trie != nil && b.Trie.Nodes() < 2:
 		return errors.New("beam search: the trie has no identifier")
-	case b.Trie != nil && b.Trie.Depth() > b.MaxTokens:
-		return fmt.Errorf("beam search: the longest identifier has %d tokens and at most %d are generated; raise the number of new tokens", b.Trie.Depth(), b.MaxTokens)
-	case b.Trie != nil && b.Trie.End() != b.EOS:
-		ends := fmt.Sprintf("token %d", b.Trie.End())
-		if b.Trie.End() < 0 {
+	case b.Trie != nil && b.Trie.Depth > b.MaxTokens:
+		return fmt.Errorf("beam search: the longest identifier has %d tokens and at most %d are generated; raise the number of new tokens", b.Trie.Depth, b.MaxTokens)
+	case b.Trie != nil && b.Trie.End != b.EOS:
+		ends := fmt.Sprintf("token %d", b.Trie.End)
+		if b.Trie.End < 0 {
 			ends = "several tokens"
 		}
 		return fmt.Errorf("beam search: identifiers end with %s, and the model ends what it writes with token %d: make them with the model's own tokenizer", ends, b.EOS)

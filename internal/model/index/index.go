@@ -116,7 +116,7 @@ func (x *Index) Search(ctx context.Context, queries [][]int32, o retrieve.Option
 	if x.catalog.trie == nil {
 		return x.searcher.Rank(ctx, queries, o.Width, o.Batch, report)
 	}
-	b := decode.NewBeam(x.catalog.trie.Depth(), nil)
+	b := decode.NewBeam(x.catalog.trie.Depth, nil)
 	b.Width, b.Return, b.LengthPenalty, b.EarlyStopping = o.Width, o.Width, o.LengthPenalty, o.EarlyStopping
 	if o.Constrained {
 		b.Trie = x.catalog.trie

@@ -22,30 +22,24 @@ var stopWords = lists.Set(strings.Fields("a an and are as at be but by for if in
 
 // Whitespace is the tokenizer of rank_bm25's examples: words between blanks, as they are. Blanks are the blanks of
 // Python's str.split.
-func Whitespace() Analyzer { return whitespace{} }
+type Whitespace struct{}
 
-type whitespace struct{}
-
-func (whitespace) Split(text string, yield func(string)) {
+func (Whitespace) Split(text string, yield func(string)) {
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }) {
 		yield(w)
 	}
 }
 
-func (whitespace) Term(segment string) string { return segment }
+func (Whitespace) Term(segment string) string { return segment }
 
 // Words is the tokenizer of bm25s: of the lower-cased text whatever its default expression
 // (?u)\b\w\w+\b finds, without the stop words, each cut by a stemmer if there is one.
 func Words(stop bool, stemmer string) (Analyzer, error) {
-	w := words{stop: stop}
-	if stemmer != "" {
-		stem, ok := stemmers[stemmer]
-		if !ok {
-			return nil, fmt.Errorf("stemmer %q is unknown; there are %s", stemmer, strings.Join(Stemmers(), ", "))
-		}
-		w.stem = stem
+	stem, ok := stemmers[stemmer]
+	if stemmer != "" && !ok {
+		return nil, fmt.Errorf("stemmer %q is unknown; there are %s", stemmer, strings.Join(Stemmers(), ", "))
 	}
-	return w, nil
+	return words{stop, stem}, nil
 }
 
 type words struct {

@@ -73,7 +73,6 @@ func (c *cutting) holds(stem, when string) bool {
 	return true
 }
 
-// vowel is whether a word ends with one.
 func (c *cutting) vowel(word string) bool {
 	last, n := utf8.DecodeLastRuneInString(word)
 	return n > 0 && strings.ContainsRune(c.vowels, last) || c.pair != "" && strings.HasSuffix(word, c.pair)

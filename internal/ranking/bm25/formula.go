@@ -3,6 +3,7 @@ package bm25
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Formula is how a query's terms score a document.
@@ -12,8 +13,7 @@ type Formula string
 // all documents, len and avg a document's length and the mean, L = 1 - b + b len / avg and
 // K = k1 L. A score is the sum over the query's words of idf x weight.
 const (
-	// Lucene is Lucene's since version 8: idf ln(1 + (N - df + 0.5) / (df + 0.5)),
-	// weight tf / (tf + K).
+	// Lucene is Lucene's since version 8: idf ln(1 + (N - df + 0.5) / (df + 0.5)), weight tf / (tf + K).
 	Lucene Formula = "lucene"
 	// Robertson is from Robertson et al., "Okapi at TREC-3" (1994), with no idf below 0: idf ln((N - df + 0.5) / (df +
 	// 0.5)), weight as Lucene's.
@@ -141,14 +141,10 @@ func fourBits(n uint32) byte {
 	if n < 8 {
 		return byte(n)
 	}
-	shift := 0
-	for n>>shift >= 16 {
-		shift++
-	}
+	shift := bits.Len32(n) - 4
 	return byte(n>>shift&7) | byte(shift+1)<<3
 }
 
-// lengthOf is the length that a byte stands for.
 func lengthOf(b byte) uint32 {
 	if b < freeLengths {
 		return uint32(b)

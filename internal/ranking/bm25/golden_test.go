@@ -36,9 +36,9 @@ func analyzerOf(t *testing.T, name string) Analyzer {
 	t.Helper()
 	switch name {
 	case "lucene_english":
-		return LuceneEnglish()
+		return LuceneEnglish{}
 	case "whitespace":
-		return Whitespace()
+		return Whitespace{}
 	}
 	parts := append(strings.Split(name, "/"), "", "")
 	return testkit.Value(Words(parts[1] != "none", parts[2]))(t)

@@ -164,9 +164,7 @@ func (b *Builder) Finish(o Options) (*Index, error) {
 	if o.LuceneLengths {
 		counted -= ix.Statistics.Empty
 	}
-	if counted > 0 {
-		ix.Statistics.MeanLength = float64(ix.Statistics.Tokens) / float64(counted)
-	}
+	ix.Statistics.MeanLength = float64(ix.Statistics.Tokens) / float64(max(1, counted))
 	ix.weigh(o, b.lengths, b.df, counted)
 	return ix, nil
 }
@@ -215,20 +213,15 @@ func (b *Builder) Err() error { return b.taken.Err() }
 // weigh computes what a search needs of every document and term.
 func (ix *Index) weigh(o Options, lengths []uint32, df []int32, counted int) {
 	ix.frequent = map[int32]*frequent{}
-	ix.idfs, ix.best = make([]float64, len(df)), make([]float64, len(df))
-	for t, n := range df {
-		ix.idfs[t] = o.idf(float64(counted), float64(n))
-	}
+	ix.idfs = lists.Map(df, func(n int32) float64 { return o.idf(float64(counted), float64(n)) })
+	ix.best = make([]float64, len(df))
 	if o.Formula == Okapi {
 		floorIDFs(ix.idfs)
 	}
 	if o.LuceneLengths {
 		ix.small = newSmallFloats(o, lengths, ix.Statistics.MeanLength)
 	} else {
-		ix.norms = make([]float64, len(lengths))
-		for d, l := range lengths {
-			ix.norms[d] = o.norm(float64(l), ix.Statistics.MeanLength)
-		}
+		ix.norms = lists.Map(lengths, func(l uint32) float64 { return o.norm(float64(l), ix.Statistics.MeanLength) })
 	}
 	for t := range df {
 		best := 0.0

@@ -13,16 +13,14 @@ import (
 // LuceneEnglish is Lucene's EnglishAnalyzer, which is Anserini's and Pyserini's default: words by Unicode's UAX #29,
 // lower-cased without a possessive 's, without 33 stop words, cut by Porter's stemmer. It follows Lucene 9, except that
 // it keeps scripts and emoji that Unicode has had since version 12.1, which Lucene's tokenizer drops.
-func LuceneEnglish() Analyzer { return luceneEnglish{} }
-
-type luceneEnglish struct{}
+type LuceneEnglish struct{}
 
 // longest token of Lucene's StandardTokenizer, in UTF-16: what is longer is cut into parts.
 const longest = 255
 
 // Split yields the segments that may be tokens. Words of scripts that do not space them are
 // one segment up to the next other character, as Lucene leaves them.
-func (luceneEnglish) Split(text string, yield func(string)) {
+func (LuceneEnglish) Split(text string, yield func(string)) {
 	start, end := 0, 0 // of a segment of such a script
 	for it := uax29.FromString(text); it.Next(); {
 		segment := it.Value()
@@ -76,7 +74,7 @@ func pieces(segment string, yield func(string)) {
 	}
 }
 
-func (luceneEnglish) Term(segment string) string {
+func (LuceneEnglish) Term(segment string) string {
 	if !isSequence(segment) {
 		segment = strings.TrimLeftFunc(segment, func(r rune) bool { return r < utf8.RuneSelf && !isWord(r) }) // before a lone mark
 		if strings.IndexFunc(segment, inToken) < 0 {

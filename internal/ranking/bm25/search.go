@@ -46,7 +46,6 @@ type asked struct {
 	*frequent            // or nil
 }
 
-// NewSearcher makes one.
 func (ix *Index) NewSearcher() *Searcher { return &Searcher{ix: ix} }
 
 // Search returns the depth best documents that have a word of the query and a score other than 0, by score and then by

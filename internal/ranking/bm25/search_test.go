@@ -37,7 +37,7 @@ func TestFew(t *testing.T) {
 		{Formula: Long, K1: 1.5, B: 0.75, Delta: 0.5}, {Formula: Long, K1: 1.5, B: 1, Delta: 0.5, Absent: true},
 		{Formula: Okapi, K1: 1.5, B: 0.75}, {Formula: Lucene, K1: 0, B: 0}, {Formula: Lucene, K1: 0, B: 0, LuceneLengths: true},
 	} {
-		ix := indexOf(t, Whitespace(), documents, o)
+		ix := indexOf(t, Whitespace{}, documents, o)
 		all := testkit.Value(ix.SearchAll(context.Background(), queries, len(documents)))(t)
 		for _, depth := range []int{1, 10, 100} {
 			few := testkit.Value(ix.SearchAll(context.Background(), queries, depth))(t)
@@ -52,7 +52,7 @@ func TestFew(t *testing.T) {
 
 // TestNegative: rank_bm25's floor may be below 0, and so may scores.
 func TestNegative(t *testing.T) {
-	ix := indexOf(t, Whitespace(), []string{"a b c", "a b", "a a b c", ""}, Options{Formula: Okapi, K1: 1.5, B: 0.75})
+	ix := indexOf(t, Whitespace{}, []string{"a b c", "a b", "a a b c", ""}, Options{Formula: Okapi, K1: 1.5, B: 0.75})
 	got := ix.NewSearcher().Search("a", 2)
 	testkit.That(t, len(got) == 2 && got[0].Score < 0 && got[0].Score >= got[1].Score, got)
 	all := ix.NewSearcher().Search("a", 9)
@@ -72,14 +72,14 @@ func TestOptions(t *testing.T) {
 	} {
 		testkit.ErrSays(t, o.Check(), want)
 	}
-	testkit.Some(t, testkit.Err(NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene})), "an index of nothing")
+	testkit.Some(t, testkit.Err(NewBuilder(nil, Whitespace{}).Finish(Options{Formula: Lucene})), "an index of nothing")
 	testkit.ErrSays(t, testkit.Err(Words(true, "klingon")), "english")
 }
 
 // TestDiskFails: an index whose postings found no room on disk is none.
 func TestDiskFails(t *testing.T) {
 	full := errors.New("the disk is full")
-	b := NewBuilder(func() (string, error) { return "", full }, Whitespace())
+	b := NewBuilder(func() (string, error) { return "", full }, Whitespace{})
 	for i := range 20_000 {
 		testkit.None(t, b.Add(fmt.Sprintf("a b %d", i)))
 	}

@@ -21,10 +21,9 @@ import (
 	"github.com/blevesearch/snowballstem/swedish"
 )
 
-// stemmers by PyStemmer's names are Snowball's before version 2, which its versions 2 and
-// PyStemmer 2 equal but in Finnish, French and Russian, and with digits in Danish.
-// Those whose names end with 3 are Snowball's of version 3, where it stems otherwise;
-// dutch_porter is its name for what dutch was before.
+// stemmers by PyStemmer's names are Snowball's before version 2, which its versions 2 and PyStemmer 2 equal but in
+// Finnish, French and Russian, and with digits in Danish. Those whose names end with 3 are Snowball's of version 3,
+// where it stems otherwise; dutch_porter is its name for what dutch was before.
 var stemmers = map[string]func(string) string{
 	"danish": snowball(danish.Stem), "dutch": snowball(dutch.Stem), "english": snowball(english.Stem),
 	"finnish": snowball(finnish.Stem), "french": snowball(french.Stem), "german": snowball(german.Stem),

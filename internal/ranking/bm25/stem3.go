@@ -12,17 +12,15 @@ import (
 	"github.com/blevesearch/snowballstem/spanish"
 )
 
-// The stemmers of this file follow the descriptions of Snowball 3.1
-// (<https://snowballstem.org/algorithms/>), for the tokens of Words: in lower case, without
-// apostrophes. A capital is a letter that counts as no vowel there.
+// The stemmers of this file follow the descriptions of Snowball 3.1 (<https://snowballstem.org/algorithms/>), for the
+// tokens of Words: in lower case, without apostrophes. A capital is a letter that counts as no vowel there.
 
 // pattern compiles an expression with names of sets of letters in it.
 func pattern(expr string, sets ...string) *regexp.Regexp {
 	return regexp.MustCompile(strings.NewReplacer(sets...).Replace(expr))
 }
 
-// germanic has the regions of German, Norwegian and Swedish: the first begins behind three
-// letters or more.
+// germanic has the regions of German, Norwegian and Swedish: the first begins behind three letters or more.
 func germanic(word, vowels string) cutting {
 	c := cutting{word: word, vowels: vowels}
 	c.regions()

@@ -1,6 +1,5 @@
-// Package dense finds the documents whose vectors have the greatest inner products, or
-// cosines, with queries' vectors, by computing all of them. It must not know where vectors
-// come from.
+// Package dense finds the documents whose vectors have the greatest inner products, or cosines, with queries' vectors,
+// by computing all of them. It must not know where vectors come from.
 package dense
 
 import (
@@ -17,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
-// Options of a search.
 type Options struct {
 	Depth    int
 	Cosine   bool                // products are divided by both lengths; with a vector of zeros a cosine is 0
@@ -47,9 +45,9 @@ func Search(ctx context.Context, read func(to []float32) error, n int, queries n
 			return nil, fmt.Errorf("query vectors: row %d: %w", i, err)
 		}
 	}
-	width := s.products.Width()
+	width := s.products.Width
 	raw := make([]float32, block*queries.Cols)
-	s.bounds = newBounds(queries, width, s.products.Groups())
+	s.bounds = newBounds(queries, width, s.products.Groups)
 	s.rows, s.rowLengths = make([]float32, (block+1)*width), make([]float64, block)
 	s.shortest, s.longest = make([]float64, block/strip), make([]float64, block/strip)
 	for from := 0; from < n; from += block {
@@ -117,7 +115,7 @@ type search struct {
 
 // block scores so many documents, each thread for some of the queries.
 func (s *search) block(first int32, n int) {
-	width := s.products.Width()
+	width := s.products.Width
 	_ = share((n+strip-1)/strip, func(i, end int) error {
 		for ; i < end; i++ {
 			from, to := i*strip, min(n, (i+1)*strip)
@@ -129,7 +127,7 @@ func (s *search) block(first int32, n int) {
 		}
 		return nil
 	})
-	_ = share(s.products.Groups(), func(low, high int) error {
+	_ = share(s.products.Groups, func(low, high int) error {
 		products := make([]kmeans.Pair, strip/2)
 		for from := 0; from < n; from += span {
 			to := min(n, from+span)
@@ -194,10 +192,8 @@ func (s *search) hopeless(query int) float64 {
 
 // divisor is the length of a vector of finite numbers if scores are cosines and it has one, else 1.
 func (s *search) divisor(row []float32) (float64, error) {
-	for i, v := range row {
-		if v-v != 0 {
-			return 0, fmt.Errorf("column %d is %v; vectors have finite numbers", i, v)
-		}
+	if i := slices.IndexFunc(row, func(v float32) bool { return v-v != 0 }); i >= 0 {
+		return 0, fmt.Errorf("column %d is %v; vectors have finite numbers", i, row[i])
 	}
 	sum := 0.0
 	if s.cosine {

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
 // Generated is a query that was generated for a document.
@@ -20,10 +22,9 @@ type Generated struct {
 	Query  string `json:"query"`
 }
 
-// Merge makes a collection's queries of its own and the generated ones, which become
-// training queries. A generated query is left out if it is one of the development or
-// test queries, by Form, since it would leak; if its document has it already; and if it
-// has no letters or digits.
+// Merge makes a collection's queries of its own and the generated ones, which become training queries. A generated
+// query is left out if it is one of the development or test queries, by Form, since it would leak; if its document has
+// it already; and if it has no letters or digits.
 type Merge struct {
 	KeepTrain bool // own training queries are kept
 	Documents int  // of the collection
@@ -47,7 +48,7 @@ const generatedName = "generated"
 func (m *Merge) Own(r io.Reader) error {
 	m.heldOut, m.trained, m.round = map[string]bool{}, map[int32][]string{}, 1
 	m.seen, m.of, m.shared, m.doc = map[string]bool{}, map[uint64]int32{}, map[uint64]bool{}, -1
-	m.Report.Documents = m.Documents
+	m.Report = Report{Documents: m.Documents, Examples: []Examples{}, Leaked: []string{}}
 	return dedup.ReadQueries(r, m.Documents, func(q *dedup.Query) error {
 		m.last = max(m.last, q.ExampleID)
 		if rest, ok := strings.CutPrefix(q.Name, generatedName); ok {
@@ -88,7 +89,7 @@ func (m *Merge) Write(w io.Writer, own io.Reader, each func(yield func(Generated
 			return err
 		}
 		m.next(-1)
-		m.finish(len(m.shared))
+		m.Shared, m.MeanWords = len(m.shared), float64(m.words)/float64(max(1, m.Kept))
 		return nil
 	})
 }
@@ -120,7 +121,9 @@ func (m *Merge) add(g Generated, put func(any) error) error {
 		m.Empty++
 		return nil
 	case m.heldOut[form]:
-		m.leaked(text)
+		if m.Leaks++; m.Leaks <= exampleLeaks {
+			m.Leaked = append(m.Leaked, text)
+		}
 		return nil
 	case m.seen[form]:
 		m.Repeated++
@@ -156,4 +159,13 @@ func (m *Merge) meet(doc int32, form string) {
 	} else if first != doc {
 		m.shared[sum] = true
 	}
+}
+
+// Form is what two queries have in common that count as the same: their letters, marks and
+// digits in lower case, one blank between words. It is "" of what has none.
+func Form(query string) string {
+	words := strings.FieldsFunc(pytext.Lower(query), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	})
+	return strings.Join(words, " ")
 }

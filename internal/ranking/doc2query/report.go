@@ -35,31 +35,11 @@ const (
 	exampleLeaks     = 10
 )
 
-func (r *Report) leaked(text string) {
-	r.Leaks++
-	if len(r.Leaked) < exampleLeaks {
-		r.Leaked = append(r.Leaked, text)
-	}
-}
-
 func (r *Report) example(doc int32, text string) {
 	n := len(r.Examples)
 	if n > 0 && r.Examples[n-1].Doc == doc {
 		r.Examples[n-1].Queries = append(r.Examples[n-1].Queries, text)
 	} else if n < exampleDocuments {
 		r.Examples = append(r.Examples, Examples{Doc: doc, Queries: []string{text}})
-	}
-}
-
-func (r *Report) finish(shared int) {
-	r.Shared = shared
-	if r.Kept > 0 {
-		r.MeanWords = float64(r.words) / float64(r.Kept)
-	}
-	if r.Examples == nil {
-		r.Examples = []Examples{}
-	}
-	if r.Leaked == nil {
-		r.Leaked = []string{}
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// SettingsFile is beside config.json in the folder of a model that was trained here to
-// write queries.
+// SettingsFile is beside config.json in the folder of a model that was trained here to write queries.
 const SettingsFile = "doc2query.json"
 
 // Settings are what such a model was trained with.
@@ -43,8 +42,7 @@ func ParseSettings(text []byte) (Settings, error) {
 	return s, nil
 }
 
-// Reader reads documents as training does and generation after it, and the queries that the
-// model learns to write.
+// Reader reads documents as training does and generation after it, and the queries that the model learns to write.
 func (s Settings) Reader(t retrieve.Tokenizer) (retrieve.Reader, error) {
 	return retrieve.Inputs{MaxInput: s.MaxInput, MaxQuery: s.MaxQuery, IndexPrefix: s.Prefix, Lowercase: s.Lowercase}.Reader(t)
 }

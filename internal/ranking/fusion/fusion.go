@@ -61,7 +61,6 @@ type part struct {
 	document uint32
 }
 
-// New fuses by a method.
 func New(how Method) *Fusion {
 	return &Fusion{how: how, numbers: map[string]uint32{}, of: map[string]*query{}, seen: map[uint32]struct{}{}}
 }

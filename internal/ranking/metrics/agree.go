@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
@@ -137,4 +138,10 @@ func RMSE(a, b []float64) float64 {
 		sum += float64(d * d)
 	}
 	return math.Sqrt(sum / float64(len(a)))
+}
+
+// Documents are the documents of a ranking, each once, best first.
+func Documents(r *trec.Ranking) []string {
+	names := lists.Map(r.Hypotheses, func(h trec.Hypothesis) string { return h.Document })
+	return lists.Unique(lists.Filter(names, func(name string) bool { return name != "" }))
 }

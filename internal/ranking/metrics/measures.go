@@ -17,19 +17,12 @@ type view struct {
 	beam   []bool // of the unfiltered ranking: whether there is a document
 	ideal  []int  // grades of all the query's judgments, best first
 
-	seen   map[string]struct{} // documents, while a ranking is looked at
-	judged []int               // memory of onlyJudged
+	seen map[string]struct{} // documents, while a ranking is looked at
 }
 
 // onlyJudged is the view without the ranks whose document nobody judged, or judged below 0, as trec_eval -J.
 func (v *view) onlyJudged() *view {
-	v.judged = v.judged[:0]
-	for _, g := range v.grades {
-		if g >= 0 {
-			v.judged = append(v.judged, g)
-		}
-	}
-	return &view{grades: v.judged, ideal: v.ideal}
+	return &view{grades: lists.Filter(v.grades, func(g int) bool { return g >= 0 }), ideal: v.ideal}
 }
 
 // relevant is how many documents of the query have a grade of at least rel.
@@ -38,15 +31,10 @@ func (v *view) relevant(rel int) int {
 }
 
 // top are the grades of the ranks that are looked at.
-func (v *view) top(m Metric) []int { return v.grades[:m.depth(len(v.grades))] }
+func (v *view) top(m Metric) []int { return v.grades[:min(cmp.Or(m.k, len(v.grades)), len(v.grades))] }
 
 // share is n of all; 0 of none.
-func share(n, all int) float64 {
-	if all == 0 {
-		return 0
-	}
-	return float64(n) / float64(all)
-}
+func share(n, all int) float64 { return float64(n) / float64(max(1, all)) }
 
 func hits(v *view, m Metric) float64 {
 	if first(v, m) < 0 {

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,16 +82,11 @@ func familyOf(name string) *family {
 
 // formNames lists the forms of names, for errors.
 func formNames() string {
+	ends := map[cut][]string{never: {""}, may: {"", "@k"}, must: {"@k"}, atRecall: {"@recall"}}
 	var list []string
 	for _, f := range families {
-		if f.cut == never || f.cut == may {
-			list = append(list, f.name)
-		}
-		switch f.cut {
-		case may, must:
-			list = append(list, f.name+"@k")
-		case atRecall:
-			list = append(list, f.name+"@recall")
+		for _, end := range ends[f.cut] {
+			list = append(list, f.name+end)
 		}
 	}
 	return strings.Join(list, ", ")
@@ -153,9 +147,6 @@ func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // LowerIsBetter reports whether a good system has a low value.
 func (m Metric) LowerIsBetter() bool { return m.family.lower }
-
-// depth is the number of ranks that are looked at.
-func (m Metric) depth(ranked int) int { return min(cmp.Or(m.k, ranked), ranked) }
 
 // relevant is the least grade that counts.
 func (m Metric) relevant() int { return max(1, m.rel) }

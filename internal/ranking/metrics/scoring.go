@@ -10,6 +10,17 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
+// Mode is what becomes of hypotheses that are not a document's identifier.
+type Mode string
+
+const (
+	// Raw keeps them: they displace documents from the first k positions.
+	Raw Mode = "raw"
+	// PostFiltered removes them and keeps the order of the rest. It is the paper's
+	// default. A trie-constrained ranking has none, so both modes agree.
+	PostFiltered Mode = "post_filtered"
+)
+
 // Missing says what judged queries without a ranking count.
 type Missing string
 
@@ -49,8 +60,7 @@ type Scores struct {
 	Own    int // lines left out, as Own of Scoring says
 }
 
-// Score scores the rankings of a run, one by one: memory grows with the judgments and with the
-// queries.
+// Score scores the rankings of a run, one by one: memory grows with the judgments and with the queries.
 func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error) {
 	out := &Scores{}
 	scored := make(map[string][]float64, len(judged.Judged()))

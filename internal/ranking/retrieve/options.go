@@ -15,20 +15,17 @@ type Options struct {
 	Search
 }
 
-// Search is what a model is searched by, from its training on: a model keeps it among
-// its Settings, and who asks it takes it from there. It has no effect on atomic
-// identifiers.
+// Search is what a model is searched by, from its training on: a model keeps it among its Settings, and who asks it
+// takes it from there. It has no effect on atomic identifiers.
 type Search struct {
 	EarlyStopping stopping.Rule `json:"early_stopping"`
 	Validity      Validity      `json:"validity"` // no effect along the trie, where all is valid
 }
 
-// DefaultSearch is the paper's validity; when a search ends is its released code's
-// choice, the paper being silent.
+// DefaultSearch is the paper's validity; when a search ends is its released code's choice, the paper being silent.
 func DefaultSearch() Search { return Search{EarlyStopping: stopping.Full, Validity: ByTokens} }
 
-// Default is the paper's search ("Experimental Setup"): 40 beams over the whole
-// vocabulary.
+// Default is the paper's search ("Experimental Setup"): 40 beams over the whole vocabulary.
 func Default() Options {
 	return Options{Width: 40, LengthPenalty: 1, Search: DefaultSearch()}
 }

@@ -35,8 +35,7 @@ type Tokenizer interface {
 	WithSpecialTokens(ids []int32) []int32
 }
 
-// Reader turns documents and queries into what a model reads: the same in training,
-// evaluation and search.
+// Reader turns documents and queries into what a model reads: the same in training, evaluation and search.
 type Reader struct {
 	Inputs
 	Tokenizer    Tokenizer

@@ -24,8 +24,7 @@ type Settings struct {
 	Search Search `json:"search"` // by which its checkpoint was chosen
 }
 
-// SettingsFor are the settings of a model that is trained on identifiers, with the
-// default search.
+// SettingsFor are the settings of a model that is trained on identifiers, with the default search.
 func SettingsFor(ids *docid.Set, in Inputs) (Settings, error) {
 	digest, err := ids.Digest()
 	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, Inputs: in, Search: DefaultSearch()}, err
@@ -84,8 +83,7 @@ func ReadSettings(folder string) (Settings, error) {
 	return ParseSettings(text)
 }
 
-// ParseSettings reads the text of a settings file; of an empty one it says that
-// the model has none.
+// ParseSettings reads the text of a settings file; of an empty one it says that the model has none.
 func ParseSettings(text []byte) (s Settings, err error) {
 	if len(text) == 0 {
 		return s, fmt.Errorf("the model has no %s, so it was not trained here: train it with a train step first", SettingsFile)

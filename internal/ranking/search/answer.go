@@ -22,8 +22,7 @@ type Hit struct {
 // headingText bounds what replaces a title, in characters.
 const headingText = 60
 
-// Heading is what a document is called for people: its title, or else its first words, or
-// else its name.
+// Heading is what a document is called for people: its title, or else its first words, or else its name.
 func (h Hit) Heading() string {
 	switch {
 	case h.Title != "":
@@ -87,8 +86,7 @@ func (a About) Explain() string {
 // MaxQuery bounds a query, in characters. A model reads far less of it.
 const MaxQuery = 1000
 
-// Clean checks a query, makes control characters blanks, which no terminal obeys, and
-// takes the blanks around it off.
+// Clean checks a query, makes control characters blanks, which no terminal obeys, and takes the blanks around it off.
 func Clean(query string) (string, error) {
 	if !utf8.ValidString(query) {
 		return "", errors.New("the query is not UTF-8")
@@ -108,8 +106,7 @@ func Clean(query string) (string, error) {
 	return query, nil
 }
 
-// Percent prints a probability for people: 62.0 %, 0.31 %, and smaller ones as
-// powers of ten.
+// Percent prints a probability for people: 62.0 %, 0.31 %, and smaller ones as powers of ten.
 func Percent(p float64) string {
 	switch {
 	case p >= 0.01:

@@ -23,9 +23,8 @@ type Card struct {
 // cardText bounds Card.Text, in characters.
 const cardText = 240
 
-// ReadCards reads the texts of a collection and keeps little of each: 100,000
-// documents take about 40 MB, and minutes to read. documents, which may be nil,
-// gives the titles as readers know them; the titles of a corpus may be normalized
+// ReadCards reads the texts of a collection and keeps little of each: 100,000 documents take about 40 MB, and minutes
+// to read. documents, which may be nil, gives the titles as readers know them; the titles of a corpus may be normalized
 // for a model, or missing.
 func ReadCards(texts, documents io.Reader) ([]Card, error) {
 	cards, err := eachDocument(texts, newCard)
@@ -93,9 +92,8 @@ func newCard(d corpus.Document) Card {
 	return Card{Title: FirstWords(d.Title, cardText), Text: FirstWords(text, cardText)}
 }
 
-// FirstWords is the beginning of a text on one line, cut between words if it is
-// longer than limit characters. Control characters separate words, so that no
-// terminal obeys a document. The result shares no memory with text.
+// FirstWords is the beginning of a text on one line, cut between words if it is longer than limit characters. Control
+// characters separate words, so that no terminal obeys a document. The result shares no memory with text.
 func FirstWords(text string, limit int) string {
 	var b strings.Builder
 	n := 0
@@ -122,8 +120,7 @@ func FirstWords(text string, limit int) string {
 // errEnough ends a reading early.
 var errEnough = errors.New("enough")
 
-// Examples are the first n questions of the development split, or of test where that has
-// none, in order, no text twice.
+// Examples are the first n questions of the development split, or of test where that has none, in order, no text twice.
 func Examples(queries io.Reader, n int) ([]string, error) {
 	found := map[nq.Split][]string{}
 	seen := map[dedup.Query]bool{}

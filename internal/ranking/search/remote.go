@@ -5,8 +5,23 @@ import (
 	"strconv"
 )
 
-// The calls that an Engine answers, and what they are given. Documents have the numbers from
-// 0 on.
+// Files are where a trained model and its collection's identifiers lie. All of them are read while an Engine
+// is opened and none afterwards.
+type Files struct {
+	Model     string // folder: config.json, weights, retrieve.SettingsFile
+	Tokenizer string // tokenizer.json, plain or gzip
+	IDs       string // docid.Set
+}
+
+// Options are how an Engine searches.
+type Options struct {
+	Beams         int    // of a search, and the most documents of an answer; the paper's 40
+	Unconstrained bool   // beams may leave the identifiers of the collection
+	Precision     string // of matrix products: "fp32" or "bf16"
+	Device        string // "auto": a card if there is one; "cpu", "cuda", "cuda:1"
+}
+
+// The calls that an Engine answers, and what they are given. Documents have the numbers from 0 on.
 const (
 	OpenCall = "search.open" // Opening; answers About
 	AskCall  = "search.ask"  // Asking; answers []Answer without titles and texts
@@ -25,8 +40,7 @@ type Asking struct {
 	K       int
 }
 
-// Fill adds to answers what people are shown of documents. A document that cards do not have
-// is an error.
+// Fill adds to answers what people are shown of documents. A document that cards do not have is an error.
 func Fill(answers []Answer, cards []Card) error {
 	for _, a := range answers {
 		for i := range a.Hits {

@@ -2,7 +2,9 @@ package significance
 
 import (
 	"fmt"
+	"math"
 
+	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -51,14 +53,13 @@ type Outcome struct {
 	Exact     bool     // Permutation tried all signs
 }
 
-// Compare tests pairs of systems of one measure. What Outcome.P is corrected by is up to
-// Correct, as a family of comparisons may be of several measures. stream tells measures
-// apart: each has random numbers of its own.
+// Compare tests pairs of systems of one measure. What Outcome.P is corrected by is up to Correct, as a family of
+// comparisons may be of several measures. stream tells measures apart: each has random numbers of its own.
 func (m Method) Compare(t Table, pairs []Pair, stream uint64) []Outcome {
 	out := make([]Outcome, len(pairs))
 	seed := func(i int) uint64 {
-		r := random(m.Seed<<32 ^ stream<<16 ^ uint64(i))
-		return r.next()
+		r := splitmix.Source(m.Seed<<32 ^ stream<<16 ^ uint64(i))
+		return r.Next()
 	}
 	var tukey func(a, b int) float64
 	if m.Correction == TukeyRange {
@@ -75,7 +76,9 @@ func (m Method) Compare(t Table, pairs []Pair, stream uint64) []Outcome {
 			o.P = tukey(p.A, p.B)
 		case m.Test == T:
 			statistic, v := o.PairedT()
-			o.P, o.Statistic = v, finite(statistic)
+			if o.P = v; !math.IsInf(statistic, 0) {
+				o.Statistic = &statistic
+			}
 		case m.Test == Wilcoxon:
 			statistic, v := o.Wilcoxon()
 			o.P, o.Statistic = v, &statistic
@@ -87,13 +90,6 @@ func (m Method) Compare(t Table, pairs []Pair, stream uint64) []Outcome {
 		out[i] = o
 	}
 	return out
-}
-
-func finite(v float64) *float64 {
-	if v > 1e300 || v < -1e300 {
-		return nil
-	}
-	return &v
 }
 
 // Correct is the p of a family of comparisons.

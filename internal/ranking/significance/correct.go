@@ -26,8 +26,7 @@ func BenjaminiHochberg(ps []float64) []float64 {
 	return out
 }
 
-// Holm steps down: the smallest p counts for all of them, the next for one less, and none
-// is below one before it.
+// Holm steps down: the smallest p counts for all of them, the next for one less, and none is below one before it.
 func Holm(ps []float64) []float64 {
 	order := lists.Places(len(ps))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })

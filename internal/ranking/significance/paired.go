@@ -39,7 +39,6 @@ func (d Differences) EffectSize() (v float64, ok bool) {
 	return d.Mean / d.Std, true
 }
 
-// WinsTiesLosses counts queries.
 func (d Differences) WinsTiesLosses() (wins, ties, losses int) {
 	for _, v := range d.Values {
 		switch {
@@ -79,10 +78,9 @@ func (d Differences) PairedT() (t, p float64) {
 	return t, mathext.RegIncBeta((n-1)/2, 0.5, (n-1)/(n-1+t*t)) // to many digits also where it is small
 }
 
-// Beyond tests the mean against a margin, as claims do. For a margin of 0 or more, within is
-// the p of two one-sided t-tests (Schuirmann) that it is nearer to 0 than the margin, and
-// beyond the p, two-sided, that it is further. Differences that are all one number have p 0
-// or 1.
+// Beyond tests the mean against a margin, as claims do. For a margin of 0 or more, within is the p of two one-sided
+// t-tests (Schuirmann) that it is nearer to 0 than the margin, and beyond the p, two-sided, that it is further.
+// Differences that are all one number have p 0 or 1.
 func (d Differences) Beyond(margin float64) (within, beyond float64) {
 	n, far := float64(len(d.Values)), math.Abs(d.Mean)
 	switch {

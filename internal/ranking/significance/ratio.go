@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -23,7 +24,7 @@ type Stratum struct {
 func Ratio(strata []Stratum, samples int, seed uint64, confidence float64) (value, low, high float64) {
 	above, below := make([]float64, samples), make([]float64, samples)
 	var sumAbove, sumBelow float64
-	r := random(seed)
+	r := splitmix.Source(seed)
 	for _, s := range strata {
 		weight := cmp.Or(s.Weight, 1)
 		a, b := weight*sum(s.Above), weight*sum(s.Below)
@@ -36,7 +37,7 @@ func Ratio(strata []Stratum, samples int, seed uint64, confidence float64) (valu
 			if moved > 0 && n > 1 {
 				drawnA, drawnB = 0, 0
 				for range n - 1 {
-					k := r.below(n)
+					k := r.Below(n)
 					drawnA += s.Above[k]
 					drawnB += s.Below[k]
 				}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
@@ -32,13 +33,13 @@ func TestRatio(t *testing.T) {
 // TestRatioCovers: of samples of a population whose clusters are alike within, nearly 95 % of
 // the intervals have its ratio; intervals that take records for independent would not.
 func TestRatioCovers(t *testing.T) {
-	r := random(1)
+	r := splitmix.Source(1)
 	const clusters, drawn, trials = 2000, 200, 300
 	population := Stratum{}
 	for range clusters {
-		n := 1 + r.below(8)
+		n := 1 + r.Below(8)
 		above := 0
-		if r.below(10) < 3 {
+		if r.Below(10) < 3 {
 			above = n
 		}
 		population.Above, population.Below = append(population.Above, float64(above)), append(population.Below, float64(n))
@@ -49,7 +50,7 @@ func TestRatioCovers(t *testing.T) {
 		s := Stratum{Fraction: float64(drawn) / clusters}
 		order := lists.Places(clusters)
 		for i := range drawn {
-			k := i + r.below(clusters-i)
+			k := i + r.Below(clusters-i)
 			order[i], order[k] = order[k], order[i]
 			s.Above, s.Below = append(s.Above, population.Above[order[i]]), append(s.Below, population.Below[order[i]])
 		}

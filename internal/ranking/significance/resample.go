@@ -2,7 +2,6 @@ package significance
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
@@ -14,21 +13,6 @@ const exactQueries = 20
 
 // slack takes sums that differ by rounding only for equal.
 const slack = 1e-12
-
-// random is a stream of splitmix64.
-type random uint64
-
-func (r *random) next() uint64 {
-	*r += splitmix.Gamma
-	return splitmix.Finish(uint64(*r))
-}
-
-// below is a number from 0 to n-1, by Lemire's multiplication without rejection: for n below
-// 2^32 the bias is below 2^-32.
-func (r *random) below(n int) int {
-	high, _ := bits.Mul64(r.next(), uint64(n))
-	return int(high)
-}
 
 // Permutation is Fisher's randomization test of the mean difference, two-sided: the share
 // of assignments of signs to the differences whose mean is as far from 0. All of them are
@@ -50,14 +34,14 @@ func (d Differences) Permutation(samples int, seed uint64) (p float64, exact boo
 	if len(values) <= exactQueries {
 		return exactSigns(values, bound), true
 	}
-	r := random(seed)
+	r := splitmix.Source(seed)
 	hits := 0
 	for range samples {
 		total := 0.0
 		var word uint64
 		for i, v := range values {
 			if i%64 == 0 {
-				word = r.next()
+				word = r.Next()
 			}
 			total += math.Float64frombits(math.Float64bits(v) ^ word<<63)
 			word >>= 1
@@ -99,13 +83,13 @@ func (d Differences) Bootstrap(samples int, seed uint64, confidence float64) (p,
 		scale = max(scale, math.Abs(v))
 	}
 	bound := math.Abs(d.Mean) - slack*scale
-	r := random(seed)
+	r := splitmix.Source(seed)
 	hits := 0
 	means := make([]float64, samples)
 	for i := range means {
 		total := 0.0
 		for range n {
-			total += d.Values[r.below(n)]
+			total += d.Values[r.Below(n)]
 		}
 		means[i] = total / float64(n)
 		if math.Abs(means[i]-d.Mean) >= bound {

@@ -34,9 +34,8 @@ func rangeBeyond(w float64, k int) float64 {
 	return max(0, 1-within*float64(k)/math.Sqrt(2*math.Pi))
 }
 
-// StudentizedRange is the probability that the range of k normal values over an
-// independent estimate of their deviation with df degrees of freedom exceeds q, as
-// scipy.stats.studentized_range.sf.
+// StudentizedRange is the probability that the range of k normal values over an independent estimate of their deviation
+// with df degrees of freedom exceeds q, as scipy.stats.studentized_range.sf.
 func StudentizedRange(q float64, k int, df float64) float64 {
 	switch {
 	case q <= 0:

@@ -8,9 +8,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Wilcoxon is the signed-rank test, two-sided: the smaller sum of ranks, and p by the
-// normal approximation with a correction for ties, as scipy.stats.wilcoxon with
-// method="approx". Queries without a difference are left out.
+// Wilcoxon is the signed-rank test, two-sided: the smaller sum of ranks, and p by the normal approximation with a
+// correction for ties, as scipy.stats.wilcoxon with method="approx". Queries without a difference are left out.
 func (d Differences) Wilcoxon() (statistic, p float64) {
 	values := lists.Filter(d.Values, func(v float64) bool { return v != 0 })
 	n := float64(len(values))

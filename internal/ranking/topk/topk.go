@@ -1,5 +1,4 @@
-// Package topk keeps the best of documents, in whatever order they are scored.
-// It knows nothing of how they are scored.
+// Package topk keeps the best of documents, in whatever order they are scored. It knows nothing of how they are scored.
 package topk
 
 import "slices"

@@ -179,7 +179,7 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 		return err
 	}
 	rec := g.Records
-	counts := dedupCounts{Records: dedup.Counts{Train: rec.Train(), Dev: rec.Dev(), Union: rec.Len()},
+	counts := dedupCounts{Records: dedup.Counts{Train: rec.Count(nq.Train), Dev: rec.Count(nq.Dev), Union: rec.Len()},
 		Documents: g.Counts(), Coverage: g.Coverage()}
 	if resolved {
 		r := rec.Resolution()

@@ -265,8 +265,8 @@ func (c *shareCounter) countTokens(ctx context.Context, x *step.IO, records step
 		c.add("substituted", i, float64(s.Mismatches-mismatches), float64(s.Compared-compared))
 		return nil
 	})
-	if err == nil && n != c.records.Dev() {
-		err = step.Permanent(fmt.Errorf("records: there are %d, and %d headers in dev: give the records of the extract step whose headers dev are", n, c.records.Dev()))
+	if err == nil && n != c.records.Count(nq.Dev) {
+		err = step.Permanent(fmt.Errorf("records: there are %d, and %d headers in dev: give the records of the extract step whose headers dev are", n, c.records.Count(nq.Dev)))
 	}
 	return err
 }
@@ -275,9 +275,9 @@ func (c *shareCounter) report(config SharesConfig, variation variationReport) sh
 	rep := sharesReport{Shares: map[string]share{}, Records: map[string]int{}, Confidence: config.Confidence, Samples: config.Samples}
 	complete, all := true, 0.0
 	for _, s := range bothSplits {
-		n, f := c.records.Dev(), config.Fractions[string(s)]
+		n, f := c.records.Count(nq.Dev), config.Fractions[string(s)]
 		if s == nq.Train {
-			n = c.records.Train()
+			n = c.records.Count(nq.Train)
 		}
 		rep.Records[string(s)] = n
 		complete = complete && f == 1

@@ -82,7 +82,7 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 	if err != nil {
 		return permanentIf(err, dedup.ErrRepeated)
 	}
-	sum, titles := v.Revisions(), dedup.SharedTitles(grouped)
+	sum, titles := v.Revisions.Summary(), dedup.SharedTitles(grouped)
 	chosen := shown(x, sum.Varying[:min(c.Examples, len(sum.Varying))], len(c.OldIDs), func(i int) (dedup.FixedRevision, error) {
 		return sum.Of(uint64(c.OldIDs[i]))
 	})

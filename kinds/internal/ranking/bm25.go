@@ -116,7 +116,7 @@ type bm25Report struct {
 func (c *bm25Config) analyzer() (bm25.Analyzer, error) {
 	switch c.Tokenizer {
 	case luceneEnglish:
-		return bm25.LuceneEnglish(), nil
+		return bm25.LuceneEnglish{}, nil
 	case wordsTokenizer:
 		stemmer := inout.Or(c.Stemmer, "none")
 		if stemmer == "none" {
@@ -124,7 +124,7 @@ func (c *bm25Config) analyzer() (bm25.Analyzer, error) {
 		}
 		return bm25.Words(inout.Or(c.Stopwords, "english") == "english", stemmer)
 	}
-	return bm25.Whitespace(), nil
+	return bm25.Whitespace{}, nil
 }
 
 func (c *bm25Config) options() bm25.Options {

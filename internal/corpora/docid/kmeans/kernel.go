@@ -15,7 +15,6 @@ const (
 // lanesOf is the number of lanes of a chunk.
 func lanesOf[T float]() int { return 32 / int(unsafe.Sizeof(T(0))) }
 
-// kernels are the inner loops.
 type kernels[T float] struct {
 	dots      func(x0, x1, packed []T, out *pairDots[T])                         // two rows with the centres of a packed group
 	four      func(rows []T, numbers *[4]int, packed []T, chunks int, out *[4]T) // four rows with the vector of a group that begins there

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
-	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except that Clusters must be given.
@@ -26,21 +24,15 @@ type Options struct {
 
 // Result is a fit. Rows count from zero in the order in which they were given.
 type Result struct {
-	Labels     []int32 // cluster of each row
+	Labels     []int32 // cluster of each row; a cluster lacks rows only if fewer than Options.Clusters are distinct
 	Centres    npy.Matrix
 	Inertia    float64 // sum of squared distances to the rows' centres
 	Iterations int
 }
 
-// Distinct counts clusters with rows: fewer than Options.Clusters only if the data has fewer distinct rows.
-func (r *Result) Distinct() int { return len(lists.Set(r.Labels)) }
-
 // Fit clusters all rows of m.
 func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {
-	if err := m.Check(); err != nil {
-		return nil, fmt.Errorf("k-means: %w", err)
-	}
-	if err := CheckFinite(m); err != nil {
+	if err := Check(m); err != nil {
 		return nil, fmt.Errorf("k-means: %w", err)
 	}
 	return new(Workspace).FitRows(ctx, m, nil, o)
@@ -48,11 +40,11 @@ func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {
 
 // Workspace keeps the memory of a fit for the next one. It serves one fit at a time.
 type Workspace struct {
-	single *fitter[float32]
-	double *fitter[float64]
+	single fitter[float32]
+	double fitter[float64]
 }
 
-// FitRows clusters the rows of m that index names, or all with a nil index. m must have passed Check and CheckFinite.
+// FitRows clusters the rows of m that index names, or all with a nil index. m must have passed Check.
 func (w *Workspace) FitRows(ctx context.Context, m npy.Matrix, index []int32, o Options) (*Result, error) {
 	n := m.Rows
 	if index != nil {
@@ -63,14 +55,10 @@ func (w *Workspace) FitRows(ctx context.Context, m npy.Matrix, index []int32, o 
 		return nil, fmt.Errorf("k-means: %w", err)
 	}
 	if o.Double {
-		if w.double == nil {
-			w.double = &fitter[float64]{kernels: doubleKernels()}
-		}
+		w.double.kernels = doubleKernels()
 		return w.double.fit(ctx, m, index, n, o)
 	}
-	if w.single == nil {
-		w.single = &fitter[float32]{kernels: singleKernels()}
-	}
+	w.single.kernels = singleKernels()
 	return w.single.fit(ctx, m, index, n, o)
 }
 
@@ -119,7 +107,6 @@ func sameClustering(a, b []int32) bool {
 	return true
 }
 
-// once fits the loaded data once.
 func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rng *mersenne) (*Result, error) {
 	r := &Result{Labels: slices.Repeat([]int32{-1}, n)}
 	centres := make([]T, o.Clusters*w.width())
@@ -148,9 +135,7 @@ func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rn
 
 func (o Options) withDefaults(rows, cols int) (Options, error) {
 	o.MaxIterations = cmp.Or(o.MaxIterations, 300)
-	if o.Tolerance == 0 {
-		o.Tolerance = 1e-4
-	}
+	o.Tolerance = cmp.Or(o.Tolerance, 1e-4)
 	if o.Starts == 0 || o.Init != nil {
 		o.Starts = 1
 	}
@@ -167,14 +152,11 @@ func (o Options) withDefaults(rows, cols int) (Options, error) {
 	case o.Init == nil:
 		return o, nil
 	}
-	if err := o.Init.Check(); err != nil {
+	if err := Check(*o.Init); err != nil {
 		return o, fmt.Errorf("starting centres: %w", err)
 	}
 	if o.Init.Rows != o.Clusters || o.Init.Cols != cols {
 		return o, fmt.Errorf("the starting centres are %d by %d, want %d by %d", o.Init.Rows, o.Init.Cols, o.Clusters, cols)
-	}
-	if err := CheckFinite(*o.Init); err != nil {
-		return o, fmt.Errorf("starting centres: %w", err)
 	}
 	return o, nil
 }
@@ -197,12 +179,13 @@ func convert[T float](row []T, from []float32) {
 // resized returns a slice of n numbers, in s's memory if that is enough.
 func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// CheckFinite names the first NaN or infinity.
-func CheckFinite(m npy.Matrix) error {
-	for i, v := range m.Data {
-		if d := float64(v); math.IsNaN(d) || math.IsInf(d, 0) {
-			return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, d)
-		}
+// Check checks a matrix, and names its first NaN or infinity.
+func Check(m npy.Matrix) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(m.Data, func(v float32) bool { return v-v != 0 }); i >= 0 {
+		return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, m.Data[i])
 	}
 	return nil
 }

@@ -159,7 +159,6 @@ func (w *fitter[T]) fillEmpty(sums, centres []T, counts []int, labels []int32) {
 	}
 }
 
-// inertia is the sum of squared distances of the rows to their centres.
 func (w *fitter[T]) inertia(centres []T, labels []int32) float64 {
 	width := w.width()
 	partial := make([]float64, stripesOf(w.rows))

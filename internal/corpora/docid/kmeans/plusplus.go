@@ -4,13 +4,12 @@ import (
 	"context"
 	"math"
 	"sort"
+
+	"gonum.org/v1/gonum/mathext/prng"
 )
 
 // maxTrials bounds how many candidates one kernel call compares.
 const maxTrials = group
-
-// trialsFor is the number of candidates per centre, 2+int(log k).
-func trialsFor(k int) int { return 2 + int(math.Log(float64(k))) }
 
 // plusPlus fills centres [k][width] by greedy k-means++ (scikit-learn: _kmeans_plusplus): each centre is the best of
 // several rows drawn with probability proportional to their squared distance to the nearest centre.
@@ -20,7 +19,7 @@ func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *m
 		copy(centres[len(seeds)*w.width():], w.row(row))
 		seeds = append(seeds, row)
 	}
-	trials := trialsFor(o.Clusters)
+	trials := 2 + int(math.Log(float64(o.Clusters))) // candidates per centre
 	w.nearest = resized(w.nearest, (1+trials)*w.rows)
 	w.upTo = resized(w.upTo, w.rows)
 	nearest, byTrial := w.nearest[:w.rows], w.nearest[w.rows:]
@@ -97,4 +96,19 @@ func (w *fitter[T]) nearestWith(candidates []int, nearest, out []T) []float64 {
 		total[at%k] += v
 	}
 	return total
+}
+
+// mersenne is MT19937, seeded and read as numpy's RandomState does.
+type mersenne struct{ prng.MT19937 }
+
+func newMersenne(seed uint32) *mersenne {
+	var m mersenne
+	m.Seed(uint64(seed))
+	return &m
+}
+
+// float64 is uniform in [0, 1) with 53 bits (numpy: random_sample).
+func (m *mersenne) float64() float64 {
+	a, b := m.Uint32()>>5, m.Uint32()>>6
+	return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
 }

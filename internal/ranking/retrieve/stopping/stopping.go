@@ -4,8 +4,7 @@ package stopping
 
 import "fmt"
 
-// Rule says when a query's search ends before its longest hypotheses do (option
-// early_stopping of transformers 4.44.1).
+// Rule says when a query's search ends before its longest hypotheses do (option early_stopping of transformers 4.44.1).
 type Rule string
 
 const (

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/bits"
@@ -35,10 +36,9 @@ type Limits struct {
 	Within time.Duration // an answer is due; who would wait longer is sent away
 }
 
-// Batcher lets many callers share one Searcher. An idle Searcher is asked at once;
-// the queries that come while it is busy make the next batch. It measures what a
-// query costs in batches of about each size: batches are kept short beside Limits.Within, and a query for which
-// there is no time is refused when it comes, not when its time is over.
+// Batcher lets many callers share one Searcher. An idle Searcher is asked at once; the queries that come while it is
+// busy make the next batch. It measures what a query costs in batches of about each size: batches are kept short beside
+// Limits.Within, and a query for which there is no time is refused when it comes, not when its time is over.
 type Batcher struct {
 	searcher Searcher
 	limits   Limits
@@ -118,17 +118,9 @@ func (b *Batcher) due() time.Duration {
 // cost in the next smaller batches measured, or in larger ones; 0 before the first.
 func (b *Batcher) each(n int) time.Duration {
 	size := bits.Len(uint(n))
-	for s := size; s > 0; s-- {
-		if b.cost[s] > 0 {
-			return b.cost[s]
-		}
-	}
-	for _, cost := range b.cost[size:] {
-		if cost > 0 {
-			return cost
-		}
-	}
-	return 0
+	smaller := slices.Clone(b.cost[:size+1])
+	slices.Reverse(smaller)
+	return cmp.Or(append(smaller, b.cost[size:]...)...)
 }
 
 // most is how many queries a batch has at most, so that it takes no more than its share of the time.

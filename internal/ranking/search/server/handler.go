@@ -103,16 +103,14 @@ func (h *Handler) ask(r *http.Request) (*response, *problem) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.o.Timeout)
 	defer cancel()
 	a, err := h.batcher.Search(ctx, query, k)
-	var busy *BusyError
+	busy := &BusyError{} // with the time to wait, if the error is one
 	switch {
 	case r.Context().Err() != nil:
 		return nil, nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, &problem{Status: http.StatusServiceUnavailable, Message: fmt.Sprintf("no answer within %s; try again", h.o.Timeout)}
-	case errors.As(err, &busy):
+	case errors.As(err, &busy), errors.Is(err, ErrClosed):
 		return nil, &problem{Status: http.StatusServiceUnavailable, Message: err.Error() + "; try again", after: busy.After}
-	case errors.Is(err, ErrClosed):
-		return nil, &problem{Status: http.StatusServiceUnavailable, Message: err.Error() + "; try again"}
 	case err != nil:
 		h.o.Log.Error("search", "query", query, "err", err)
 		return nil, &problem{Status: http.StatusInternalServerError, Message: "the search failed; the server's log says why"}

@@ -21,13 +21,9 @@ const (
 // Serve answers connections of l until ctx ends, then completes what is under way.
 func Serve(ctx context.Context, l net.Listener, h *Handler) error {
 	s := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      h.o.Timeout + readTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(h.o.Log.Handler(), slog.LevelDebug),
+		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: h.o.Timeout + readTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(h.o.Log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()

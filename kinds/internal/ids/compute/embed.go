@@ -63,7 +63,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 			if c.Normalize {
 				normalize(v)
 			}
-			if one := (npy.Matrix{Rows: 1, Cols: len(v), Data: v}); kmeans.CheckFinite(one) != nil {
+			if one := (npy.Matrix{Rows: 1, Cols: len(v), Data: v}); kmeans.Check(one) != nil {
 				return step.Permanent(fmt.Errorf("model: vector %d of the %s is not finite: do the weights belong to config.json?", m.Rows+i, of.Unit()))
 			}
 			m.Data = append(m.Data, v...)
@@ -316,7 +316,7 @@ func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File
 		if part.Cols != cols {
 			return unfit("%s has vectors of %d numbers, the model makes %d", name, part.Cols, cols)
 		}
-		if err := kmeans.CheckFinite(part); err != nil {
+		if err := kmeans.Check(part); err != nil {
 			return unfit("%s: %w", name, err)
 		}
 		m.Rows += part.Rows

@@ -95,7 +95,7 @@ func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, 
 		v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
 		p, _ := v.Peek(headBytes) // an error recurs
 		q, _ := w.Peek(headBytes)
-		if isBinary(p) || isBinary(q) {
+		if bytes.IndexByte(p, 0) >= 0 || bytes.IndexByte(q, 0) >= 0 { // no text
 			a.other = true
 			return d.bytes(v, w, size, other)
 		}
@@ -111,16 +111,14 @@ func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, 
 		as = "texts"
 		return d.lines(v, w, a)
 	}
-	err := c.both(d.Stands, d.Made, compare)
-	if as == "" && !a.other && (err != nil || len(d.Places) == 0) { // no JSON, or written otherwise
+	unread, err := c.both(d.Stands, d.Made, compare)
+	if as == "" && !a.other && (err != nil || unread != nil || len(d.Places) == 0) { // no JSON, or written otherwise
 		d.Places, d.More, *a, as, isTexts = nil, 0, allowance{}, "texts", true
-		err = c.both(d.Stands, d.Made, compare)
+		unread, err = c.both(d.Stands, d.Made, compare)
 	}
 	d.Allow = a.rule(as, rule)
-	return true, err
+	return true, cmp.Or(err, unread)
 }
-
-func isBinary(head []byte) bool { return bytes.IndexByte(head, 0) >= 0 }
 
 func isJSON(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
@@ -203,9 +201,7 @@ func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err erro
 	h.SetSeed(seed)
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(part) > 0 {
-			_, _ = h.Write(part)
-		}
+		_, _ = h.Write(part)
 		if text == nil && len(part) > 0 {
 			text = bytes.Clone(part)
 		}

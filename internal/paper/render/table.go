@@ -24,7 +24,6 @@ type Table struct {
 	Long    bool     `json:"long,omitempty"`  // in LaTeX, over several pages
 	Lacks   int      `json:"lacks,omitempty"` // failed steps that it would gather
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
-	Checks  []Check  `json:"-"`               // see Expect
 
 	// PaperScale is the scale of the paper's numbers: runs at another scale are not compared with them, runs without one are.
 	PaperScale string `json:"-"`

@@ -105,7 +105,7 @@ func (pub *Publication) writePages(ctx context.Context, to artifacts.Store, r *r
 	if err != nil {
 		return err
 	}
-	pub.All, pub.Rebuilt = len(keys), r.Rebuilt.Words()
+	pub.All, pub.Rebuilt = len(keys), r.Rebuilt.String()
 	if err := atomicfile.Write(filepath.Join(pub.Folder, "index.html"), 0o644, pub.indexPage(p, r)); err != nil {
 		return err
 	}

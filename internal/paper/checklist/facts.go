@@ -30,16 +30,13 @@ type facts struct {
 	commands []Command
 }
 
-// about returns the answers about a topic. A missing one becomes a blank answer.
+// about returns the answers about a topic.
 func (f *facts) about(t questions.Topic) []Answer {
-	if answer := map[questions.Topic]func() []Answer{
+	return map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
 		questions.Machines: f.machines, questions.Settings: f.settings, questions.Runs: f.runs, questions.Commands: f.commandsAnswer,
 		questions.Expected: f.expected, questions.Available: f.available, questions.Parameters: f.parameters,
-	}[t]; answer != nil {
-		return answer()
-	}
-	return nil
+	}[t]()
 }
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -224,11 +225,7 @@ func withoutCredentials(v any) any {
 	case string:
 		return fetch.Redact(v)
 	case []any:
-		shown := make([]any, len(v))
-		for i, e := range v {
-			shown[i] = withoutCredentials(e)
-		}
-		return shown
+		return append([]any{}, lists.Map(v, withoutCredentials)...)
 	}
 	return v
 }
@@ -293,3 +290,31 @@ func upstream(nodes []Node, from []int) (out []int) {
 
 // Upstream lists the nodes that a table or figure comes from, including itself.
 func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
+
+// Attested fills in the attestations of results.
+func Attested(ctx context.Context, book *attest.Book, nodes []Node) error {
+	stands := map[int]artifacts.Digest{}
+	for i, n := range nodes {
+		if n.result != nil && book.Has(n.key) {
+			stands[i] = n.result.OutputsDigest()
+		}
+	}
+	_, err := attested(ctx, book, nodes, stands)
+	return err
+}
+
+// attested counts the attestations of results, by nodes and the digests of their outputs, and fills them into detailed
+// nodes.
+func attested(ctx context.Context, book *attest.Book, nodes []Node, stands map[int]artifacts.Digest) (total attest.Total, err error) {
+	for i, outputs := range stands {
+		told, err := book.Of(ctx, nodes[i].key, outputs)
+		if err != nil {
+			return total, err
+		}
+		total.Add(told)
+		if nodes[i].Detailed {
+			nodes[i].Rebuilt = told
+		}
+	}
+	return total, nil
+}

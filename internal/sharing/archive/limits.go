@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,13 +55,8 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	at := -1
-	for i := len(tail) - endLength; i >= 0; i-- {
-		if binary.LittleEndian.Uint32(tail[i:]) == 0x06054b50 {
-			at = i
-			break
-		}
-	}
+	signature := []byte("PK\x05\x06")
+	at := bytes.LastIndex(tail[:max(0, len(tail)-endLength+len(signature))], signature)
 	if at < 0 {
 		return bad("", "it is not a ZIP file, or its end is missing: it was truncated")
 	}

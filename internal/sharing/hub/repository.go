@@ -161,13 +161,11 @@ func Attributes(files []artifacts.File) []byte {
 	}
 	for _, f := range files {
 		if f.Size > mostPlain && !slices.Contains(binary, path.Ext(f.Name)) {
-			line(quoted(f.Name))
+			line(inPattern.Replace("/" + f.Name))
 		}
 	}
 	return b.Bytes()
 }
 
-// quoted returns a name as a pattern in .gitattributes.
-func quoted(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]").Replace("/" + name)
-}
+// inPattern quotes a name in a pattern of .gitattributes.
+var inPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]")

@@ -12,7 +12,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/revision"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/crate"
@@ -104,7 +103,9 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 		if err := json.Unmarshal(r.Preimage, &preimage); err != nil {
 			return fmt.Errorf("%s: its preimage: %w", s.Address, err)
 		}
-		st := crate.Step{Address: s.Address, Rendered: s.IsRendered(), Kind: preimage.Kind, Version: preimage.Version, Config: preimage.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
+		var sources struct{ License string }
+		_ = json.Unmarshal(s.Task.Config, &sources) // of a kind without a licence it stays empty
+		st := crate.Step{Address: s.Address, Rendered: s.IsRendered(), Kind: preimage.Kind, Version: preimage.Version, Config: preimage.Config, Result: r, License: sources.License, Used: usedOf(r.Used)}
 		for _, m := range readArtifact.FindAllSubmatch(r.Preimage, -1) {
 			d, err := artifacts.ParseDigest(string(m[1]))
 			if err != nil {
@@ -122,15 +123,6 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 		}
 	}
 	return nil
-}
-
-// licenseOf returns the licence that the pipeline gives for a step's sources.
-func licenseOf(s *plan.Step) string {
-	var c struct {
-		License string `json:"license"`
-	}
-	_ = json.Unmarshal(s.Task.Config, &c) // of a kind without one it stays empty
-	return c.License
 }
 
 // signers returns the keys with a valid signature of a result.

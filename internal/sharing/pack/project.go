@@ -217,12 +217,10 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 			}
 			continue
 		}
-		switch s.Task.Kind {
-		case "download":
-		case "command":
+		if s.Task.Kind == "command" {
 			pr.program(s)
-			continue
-		default:
+		}
+		if s.Task.Kind != "download" {
 			continue
 		}
 		var c struct {

@@ -39,9 +39,8 @@ const (
 	shownLine   = 80       // characters
 )
 
-// Details finds the differing files of outputs that were found to differ, and where they differ: fields of JSON, lines of
-// text, the first byte of others. Files stream; more counts the files beyond the first. Models and outputs that follow
-// another output have no details.
+// Details finds the differing files of outputs that were found to differ, and where: fields of JSON, lines of text, the
+// first byte of others. Files stream; more counts further ones. Models, and outputs that follow another, have none.
 func Details(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
 	stands, rebuilt map[string]artifacts.Artifact, found []Found) (list []Detail, more int, err error) {
 	c := &comparer{ctx: ctx, blobs: blobs, outputs: outputs, rules: rules, stands: stands, rebuilt: rebuilt}
@@ -194,8 +193,7 @@ func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 	}
 }
 
-// line reads a line with a newline at its end, of a very long line only the beginning; nil at the end of the file. sum is
-// of the complete line.
+// line reads a line with a newline, or the beginning of a very long one, and the sum of all of it; nil at the end.
 func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err error) {
 	var h maphash.Hash
 	h.SetSeed(seed)

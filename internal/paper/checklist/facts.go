@@ -276,6 +276,4 @@ func (f *facts) placeOf(address string) string {
 	return f.Report.Pipeline
 }
 
-func place(p pipeline.Pos) string {
-	return report.FileOf(p.File) + ":" + strconv.Itoa(p.Line)
-}
+func place(p pipeline.Pos) string { return report.FileOf(p.File) + ":" + strconv.Itoa(p.Line) }

@@ -102,8 +102,7 @@ type Judged struct {
 	left  map[string]bool // addresses of tables and figures that the plan leaves out
 }
 
-// Judge compares the results of a preview with the expectations; it holds the tables and figures that claims name until
-// the end.
+// Judge compares a preview's results with expectations; it holds the tables and figures that claims name to the end.
 func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader) (*Judged, error) {
 	named := map[string]bool{}
 	for _, c := range claims {

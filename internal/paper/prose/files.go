@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/git"
 )
 
-// ReadFiles reads LaTeX files and the files that they read, all in the first file's folder or below it. Names are shown
-// as given.
+// ReadFiles reads LaTeX files and what they read, all below the first file's folder. Names are shown as given.
 func ReadFiles(files []string) (*Paper, error) {
 	dir := filepath.Dir(files[0])
 	var names []string

@@ -159,8 +159,7 @@ func grid(n Number) float64 {
 	return 9 * math.Pow(10, float64(digits-1))
 }
 
-// chance returns the part of the numbers of n's form that match a cell of a set: the probability that an unrelated one
-// does.
+// chance returns the part of the numbers of n's form that match a cell of a set: the probability of a coincidence.
 func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	seen := map[int64]bool{}
 	shift := math.Pow(10, float64(n.Decimals))

@@ -141,9 +141,7 @@ func afterDigits(s string, i int) int { return len(s) - len(strings.TrimLeft(s[i
 func threeDigits(s string) bool { return afterDigits(s, 0) == 3 }
 
 // multiple returns the number that a unit stands for.
-func multiple(unit rune) float64 {
-	return map[rune]float64{'K': 1e3, 'M': 1e6, 'B': 1e9}[unit]
-}
+func multiple(unit rune) float64 { return map[rune]float64{'K': 1e3, 'M': 1e6, 'B': 1e9}[unit] }
 
 // same compares numbers of equal decimals.
 func same(a, b float64, decimals int) bool {

@@ -65,8 +65,7 @@ func (r *reader) picture(name string, at spot) error {
 	return nil
 }
 
-// pictures compares the pictures that a paper includes from a folder figures with the figures; other pictures are the
-// authors' own.
+// pictures compares the pictures that a paper includes from a folder figures with the figures; others are the authors'.
 func (r *Result) pictures(p *Paper, now *Numbers) {
 	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 	for _, in := range p.pictures {

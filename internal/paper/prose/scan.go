@@ -154,8 +154,7 @@ func (s *scan) group(i, end int) (from, to int, ok bool) {
 	return i, i, false
 }
 
-// until returns where a brace or bracket that was opened before k ends, -1 if nowhere. A bracket ends in its paragraph and
-// group.
+// until returns where a brace or bracket opened before k ends, or -1; a bracket ends in its paragraph and group.
 func (s *scan) until(closing byte, k, end int) int {
 	depth := 0
 	for ; k < end; k++ {

@@ -10,9 +10,8 @@ import (
 )
 
 // Expectation is what is expected of cells, in exactly one form: a number, a text, a sign, a place above or below others,
-// an order, or a number that follows from several. Numbers are as the paper prints them: after scale and rounding. The
-// expectation of a table or figure is about one of its cells; the expectation of a claim, about cells of any, whose names
-// begin with their addresses.
+// an order, or a number that follows from several. Numbers are as the paper prints them: after scale and rounding. A
+// table's or figure's is about one of its cells; a claim's, about cells of any, whose names begin with their addresses.
 type Expectation struct {
 	Cell      string   // ROW.COLUMN by their ids; for an order or a derived number, its name or ""
 	Value     *float64 // the number
@@ -109,9 +108,7 @@ const (
 )
 
 // Claim reports whether the form says something about cells, and not what one of them is.
-func (f Form) Claim() bool {
-	return !slices.Contains([]Form{IsNumber, IsStd, IsText, IsShown}, f)
-}
+func (f Form) Claim() bool { return !slices.Contains([]Form{IsNumber, IsStd, IsText, IsShown}, f) }
 
 // OfCell reports whether the form is about the one cell that an expectation names.
 func (f Form) OfCell() bool {

@@ -7,8 +7,7 @@ import (
 )
 
 // Expected returns what an Expectation of this cell says: its number as it is printed, or its text, of which at most that
-// many characters and … for the rest. Both are "" where no expectation can say that, such as for a text that looks like
-// markup.
+// many characters and … for the rest. Both are "" where none can say that, such as for a text that looks like markup.
 func (c Cell) Expected(column Format, most int) (value, text string) {
 	f := c.format(column)
 	if c.Value != nil && c.scaled(f).exact == nil {

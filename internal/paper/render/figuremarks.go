@@ -127,8 +127,7 @@ type spot struct {
 	x, wide float64
 }
 
-// spots returns each series' drawn points. Bars and boxes share the room around a place; points over a series stand on
-// it.
+// spots returns the drawn points by series. Bars and boxes share a place's room; points over a series stand on it.
 func (f *Figure) spots() [][]spot {
 	all := make([][]spot, len(f.Series))
 	var sharing []string
@@ -167,8 +166,7 @@ func (f *Figure) spots() [][]spot {
 	return all
 }
 
-// bars returns bars as one area, so that there is no seam between neighbours. Several histograms shine through each
-// other.
+// bars returns bars as one area, without seams between neighbours. Several histograms shine through each other.
 func (f *Figure) bars(spots []spot, place func(float64) float64, c color.RGBA) *plotter.Polygon {
 	paint := color.NRGBA{c.R, c.G, c.B, 255}
 	if spots[0].Width > 0 && len(f.Series) > 1 {

@@ -126,8 +126,7 @@ func (m mark) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	c.Stroke(p)
 }
 
-// roundRectangle returns a rectangle with quarters of circles as corners, in cubic curves: the PDF library's arcs break a
-// path.
+// roundRectangle returns a rectangle with round corners, in cubic curves: the PDF library's arcs break a path.
 func roundRectangle(r vg.Rectangle, radius vg.Length) (p vg.Path) {
 	const kappa = 0.5522847498 // control points of a quarter circle
 	k := radius * (1 - kappa)

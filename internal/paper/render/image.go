@@ -67,8 +67,7 @@ func ImageFormat(file string) (format string, head []byte, err error) {
 
 var xmlEntity = regexp.MustCompile(`<!ENTITY\s+(\S+)\s+"([^"]*)"`)
 
-// readSVG reads XML to its end and reports whether it is a picture: well-formed and in its namespace, as browsers
-// require.
+// readSVG reads XML to its end, and reports whether it is a picture: well-formed and in its namespace, as browsers ask.
 func readSVG(r io.Reader) (is bool, err error) {
 	d := xml.NewDecoder(r)
 	d.CharsetReader = charset.NewReaderLabel

@@ -68,8 +68,7 @@ func plainTitles(titles []string) string {
 	return strings.Join(lists.Filter(lists.Map(titles, Plain), func(t string) bool { return t != "" }), ", ")
 }
 
-// format returns how numbers of an axis are printed in a sentence: with the digits that the paper gives, if it gives
-// them.
+// format returns how numbers of an axis are printed in a sentence: with as many digits as the paper gives, if it does.
 func (a *Axis) format() Format {
 	if a == nil || a.Decimals == 0 {
 		return Format{Style: "text"}

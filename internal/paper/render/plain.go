@@ -94,8 +94,7 @@ type csvWriter struct {
 	quote bool
 }
 
-// text returns a cell's text, with an apostrophe before what a spreadsheet would take for a formula. Numbers are not
-// texts.
+// text returns a cell's text, not a number, with an apostrophe before what a spreadsheet would take for a formula.
 func (c csvWriter) text(s string) string {
 	if c.quote && s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
 		return "'" + s

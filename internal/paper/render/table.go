@@ -215,8 +215,7 @@ func (t *Table) levelGroups() {
 	}
 }
 
-// Best returns the row of a column's best number, or of the best that is not bold, by the rows' Compare; the first of
-// equals.
+// Best returns the first row of a column's best number, or of the best that is not bold, by the rows' Compare.
 func (t *Table) Best(c Column, second bool) map[string]int {
 	best := map[string]int{}
 	for i, r := range t.Rows {

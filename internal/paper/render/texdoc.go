@@ -12,8 +12,7 @@ func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 
 const widestColumn = 10 // the width, in cm, of the widest figure in one of two columns
 
-// LaTeX writes the figure as a float that includes a PDF or PNG file, or with "" a box that says there is none. It needs
-// graphicx.
+// LaTeX writes the figure as a float, by graphicx, with a PDF or PNG file, or with "" a box that says there is none.
 func (f *Figure) LaTeX(w io.Writer, file string) error {
 	env, width := "figure", `\columnwidth`
 	if f.Width > widestColumn {

@@ -18,8 +18,7 @@ const (
 
 // showImage fills in the picture of a step, or why the page does not show it. SVG and PNG are shown as images, where they
 // can neither run nor load anything. An HTML page that needs no script, such as a notebook's, is shown in a frame under
-// the same policy. Other HTML and Vega-Lite need scripts, which the policy does not allow; they and PDF are files to
-// download.
+// the same policy. Other HTML and Vega-Lite need scripts, which the policy forbids; they and PDF are files to download.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 	it.Unshown = "The picture is a file that this page does not show: SVG, PNG and HTML without scripts are shown."
 	for _, d := range downloads {

@@ -16,8 +16,7 @@ import (
 
 const mostPasses = 5 // bounds the passes of LaTeX: references and long tables settle in two to four
 
-// WriteBundle writes the report's LaTeX document, compiled if pdf is set, and returns its main files; nothing without
-// dir.
+// WriteBundle writes the report's LaTeX document, compiled if pdf is set, and returns its main files; none without dir.
 func (r *Report) WriteBundle(ctx context.Context, read Reader, dir string, pdf bool) ([]string, error) {
 	if dir == "" {
 		return nil, nil

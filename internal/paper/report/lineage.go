@@ -79,9 +79,7 @@ type Output struct {
 }
 
 // Nodes describes every step of a preview, in the plan's order. Nothing else of a report reads a preview's steps.
-func Nodes(v *plan.Preview) ([]Node, error) {
-	return nodesOf(v, func(int) bool { return true })
-}
+func Nodes(v *plan.Preview) ([]Node, error) { return nodesOf(v, func(int) bool { return true }) }
 
 func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	index := map[string]int{}
@@ -303,8 +301,7 @@ func Attested(ctx context.Context, book *attest.Book, nodes []Node) error {
 	return err
 }
 
-// attested counts the attestations of results, by nodes and the digests of their outputs, and fills them into detailed
-// nodes.
+// attested counts results' attestations, by nodes and the digests of their outputs, and fills them into detailed nodes.
 func attested(ctx context.Context, book *attest.Book, nodes []Node, stands map[int]artifacts.Digest) (total attest.Total, err error) {
 	for i, outputs := range stands {
 		told, err := book.Of(ctx, nodes[i].key, outputs)

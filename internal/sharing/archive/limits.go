@@ -48,8 +48,7 @@ const (
 	locator64   = 20
 )
 
-// directory bounds the central directory before any of it is kept: package zip reads on as long as the bytes look like a
-// directory.
+// directory bounds the central directory before any of it is kept: package zip reads on while the bytes look like one.
 func directory(r io.ReaderAt, size int64, l Limits) error {
 	tail := make([]byte, min(size, endLength+endComment+locator64))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -89,8 +88,7 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 
 const deflateMost = 1032 // how many bytes one byte of deflate can stand for
 
-// check refuses suspicious entries that no archive needs: links, devices, encryption, impossible sizes, data shared by
-// two entries.
+// check refuses what no archive needs: links, devices, encryption, impossible sizes, data shared by two entries.
 func check(files []*zip.File, size int64, l Limits) error {
 	if len(files) > l.Entries {
 		return bad("", "it has %d files, more than %d", len(files), l.Entries)

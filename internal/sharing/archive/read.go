@@ -268,8 +268,7 @@ func (a *Reader) WriteProject(ctx context.Context, folder string, store artifact
 	return nil
 }
 
-// verified opens the entry of a file that the manifest lists; a read that reaches io.EOF has delivered what the manifest
-// says.
+// verified opens the entry of a file that the manifest lists; a reader at io.EOF has read what the manifest says.
 func (a *Reader) verified(f artifacts.File, z *zip.File) (io.ReadCloser, error) {
 	r, err := open(z)
 	if err != nil {

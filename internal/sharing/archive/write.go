@@ -132,8 +132,7 @@ func (w *Writer) Blob(ctx context.Context, from artifacts.BlobReader, d artifact
 	return err
 }
 
-// shrinks reports whether compression makes the beginning of a blob a third shorter: less is not worth the time for
-// models' weights.
+// shrinks reports whether compression makes a blob's beginning a third shorter: less is not worth the time for weights.
 func shrinks(head []byte) bool {
 	if len(head) < 256 {
 		return false

@@ -52,9 +52,8 @@ type Published struct {
 // unpublished are names of files that nobody expects below a folder of results.
 var unpublished = regexp.MustCompile(`(?i)(^|/)\.(git|redsi)(/|$)`)
 
-// Publish writes files by their names below base/to, and removes files that it wrote before and that are no longer
-// wanted. A file that somebody changed or added stays, and nothing is written outside base. memory is the file that
-// records what it wrote.
+// Publish writes files by their names below base/to, and removes files that it wrote before, as the file memory says,
+// and that are no longer wanted. A file that somebody changed or added stays, and nothing is written outside base.
 func (p *Published) Publish(ctx context.Context, store *artifacts.Resolver, memory, base, to string, files []artifacts.File) (err error) {
 	ours := map[string]artifacts.Digest{} // as they were written, by names below base
 	if err := recall(memory, &ours); err != nil {

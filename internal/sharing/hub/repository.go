@@ -149,13 +149,10 @@ func dataFiles(n *yaml.Node) ([]string, error) {
 // binary are the extensions of files that go to Git LFS whatever their size.
 var binary = []string{".bin", ".gz", ".npy", ".parquet", ".safetensors", ".zst"}
 
-// Attributes returns the repository's .gitattributes: binary files, and files too large for the hub otherwise, go to Git
-// LFS.
+// Attributes returns .gitattributes: binary files, and files too large for the hub otherwise, go to Git LFS.
 func Attributes(files []artifacts.File) []byte {
 	var b bytes.Buffer
-	line := func(pattern string) {
-		fmt.Fprintf(&b, "%s filter=lfs diff=lfs merge=lfs -text\n", pattern)
-	}
+	line := func(pattern string) { fmt.Fprintf(&b, "%s filter=lfs diff=lfs merge=lfs -text\n", pattern) }
 	for _, ending := range binary {
 		line("*" + ending)
 	}

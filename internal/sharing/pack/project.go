@@ -182,8 +182,7 @@ func beside(texts map[string][]byte, base string) {
 	}
 }
 
-// local adds the local files that steps download, and the files of source blocks. Files outside the folder whose checksum
-// is pinned are not needed.
+// local adds the local files that steps download, and those of source blocks; it needs none outside that is pinned.
 func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache string, texts map[string][]byte) error {
 	take := func(by, where, root string, files ...artifacts.File) {
 		if inside, err := filepath.Rel(cache, root); err == nil && filepath.IsLocal(inside) { // of a checkout
@@ -251,8 +250,7 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 	return nil
 }
 
-// found adds the files that fileset() listed and filesha256() hashed: without them, the pipeline would be a different
-// one.
+// found adds the files that fileset() listed and filesha256() hashed: without them, the pipeline would be another.
 func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[string][]byte) error {
 	downloaded := map[string]bool{}
 	for _, s := range pr.sources {

@@ -96,8 +96,7 @@ func foreignPages(folder string) error {
 	return nil
 }
 
-// writePages writes the report, the page about the folder, and the file that keeps some hosts from running a site
-// generator on it.
+// writePages writes the report, the folder's page, and the file that keeps some hosts from running a site generator.
 func (pub *Publication) writePages(ctx context.Context, to artifacts.Store, r *report.Report, p *pipeline.Pipeline) error {
 	if err := atomicfile.Write(filepath.Join(pub.Folder, "report.html"), 0o644, marked(r.HTML)); err != nil {
 		return err

@@ -329,8 +329,7 @@ func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]art
 	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
 }
 
-// copy writes blobs, results and their signatures into the folder's store, with the blobs of another store; sent is told
-// of bytes as they are written.
+// copy writes blobs, results and their signatures into the folder's store; sent is told of bytes as they are written.
 func (pub *Publication) copy(ctx context.Context, from artifacts.Reader, to artifacts.Store, sent func(n int64)) error {
 	for _, l := range pub.Left {
 		if l.URL == "" || pub.DryRun {

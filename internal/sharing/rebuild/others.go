@@ -20,8 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Compared is how the result of a step that ran here compares, by the rules of its kind, with a result from another store
-// that no trusted key signed.
+// Compared is how a result from here compares, by its kind's rules, with another store's that no trusted key signed.
 type Compared struct {
 	Address     string            `json:"address"`
 	From        string            `json:"from"`

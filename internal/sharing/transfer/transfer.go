@@ -169,8 +169,7 @@ func (s *Selection) add(ctx context.Context, from artifacts.Store, prefix string
 	return err
 }
 
-// Copy copies a selection. Garbage collection spares what has arrived until the copy ends, under a name that is the same
-// for the same copy.
+// Copy copies a selection. Until it ends, garbage collection spares what has arrived, by a name that equal copies have.
 func Copy(ctx context.Context, t *artifacts.Transfer, name string, s Selection) error {
 	release, err := t.Hold(ctx, name)
 	if err != nil {

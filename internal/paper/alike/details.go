@@ -216,7 +216,6 @@ func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err erro
 	}
 }
 
-// bytes finds the first byte that differs.
 func (d *Detail) bytes(v, w *bufio.Reader, size, other int64) error {
 	for at := int64(0); ; at++ {
 		p, err := v.ReadByte()

@@ -67,7 +67,6 @@ func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address s
 	return f, nil
 }
 
-// leaves visits every value that is neither object nor list.
 func leaves(p place, v any, each func(place, any)) {
 	switch v := v.(type) {
 	case map[string]any:

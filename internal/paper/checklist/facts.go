@@ -30,7 +30,6 @@ type facts struct {
 	commands []Command
 }
 
-// about returns the answers about a topic.
 func (f *facts) about(t questions.Topic) []Answer {
 	return map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,

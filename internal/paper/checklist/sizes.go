@@ -72,7 +72,6 @@ func (s *Sizes) add(block string, n int64) {
 	s.found[block][n] = true
 }
 
-// packages returns the packages of all environments that steps ran in, by name and version.
 func (s *Sizes) packages(ctx context.Context, blobs artifacts.BlobReader) ([]environment.Package, error) {
 	all := map[environment.Package]bool{}
 	for _, f := range s.lists {

@@ -21,7 +21,6 @@ func counted(n int, what string) string {
 	return humanize.Comma(int64(n)) + " " + what
 }
 
-// hours returns a number of seconds as text, in hours from one hour on.
 func hours(seconds float64) string {
 	switch {
 	case seconds >= 3600:

@@ -77,7 +77,6 @@ type asked struct {
 	}
 }
 
-// curves returns the series whose points come with the data.
 func (a asked) curves() (ids []string) {
 	for _, s := range a.Series {
 		if len(s.Curve) > 0 {
@@ -183,7 +182,6 @@ func Result(ctx context.Context, address string, config []byte, r *artifacts.Res
 	return checks, nil
 }
 
-// load reads an item's expectations and, if there is one, its result.
 func (it *Item) load(ctx context.Context, config []byte, r *artifacts.Result, read Reader) error {
 	if err := json.Unmarshal(config, &it.asked); err != nil {
 		return err

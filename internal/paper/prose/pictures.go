@@ -30,7 +30,6 @@ type Included struct {
 
 var graphicsPath = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
 
-// graphicsIn notes the folders of pictures that a file declares.
 func (r *reader) graphicsIn(text string) {
 	for _, m := range graphicsPath.FindAllStringSubmatch(text, -1) {
 		for _, p := range strings.Split(m[1], "{")[1:] {

@@ -23,14 +23,13 @@ func (s *scan) mark(kind markKind, text string, at int) {
 	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text})
 }
 
-func (s *scan) run(i, end int) error {
+func (s *scan) run(i, end int) (err error) {
 	for i < end && !s.ended {
 		c := s.src[i]
 		switch {
 		case c == '%':
 			i = s.afterLine(i, end)
 		case c == '\\':
-			var err error
 			if i, err = s.command(i, end); err != nil {
 				return err
 			}
@@ -49,7 +48,6 @@ func (s *scan) run(i, end int) error {
 			s.emit(string(cellEnd), i)
 			i++
 		case c == '^' || c == '_':
-			var err error
 			if i, err = s.script(i, end); err != nil {
 				return err
 			}

@@ -358,7 +358,6 @@ func (f *Figure) CSV(w io.Writer) error {
 	return c.Error()
 }
 
-// number prints a value in full; nil as "".
 func number(v *float64) string {
 	if v == nil {
 		return ""

@@ -180,7 +180,6 @@ func (f *Figure) bars(spots []spot, place func(float64) float64, c color.RGBA) *
 	return &plotter.Polygon{XYs: []plotter.XYs{area}, Color: paint, LineStyle: draw.LineStyle{Color: paint}}
 }
 
-// box returns a box of a width on the canvas.
 func (q spot) box(place func(float64) float64, c color.RGBA, width vg.Length) *plotter.BoxPlot {
 	line := draw.LineStyle{Color: ink, Width: vg.Points(0.7)}
 	b := &plotter.BoxPlot{Width: width, CapWidth: width / 2, BoxStyle: line, WhiskerStyle: line,

@@ -77,7 +77,6 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	return nil
 }
 
-// extent is the range of the numbers on an axis.
 type extent struct {
 	min, max float64
 	isOfBars bool // or of boxes; such axes end near the data

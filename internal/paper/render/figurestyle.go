@@ -48,7 +48,6 @@ var (
 	fill  = color.RGBA{246, 246, 246, 255}
 )
 
-// style returns a text style of the embedded Liberation fonts.
 func style(variant string, size float64, bold bool) text.Style {
 	s := text.Style{Color: ink, Handler: plot.DefaultTextHandler,
 		Font: plotfont.Font{Typeface: "Liberation", Variant: plotfont.Variant(variant), Size: vg.Length(size)}}
@@ -90,7 +89,6 @@ type mark struct {
 	hollow bool
 }
 
-// DrawGlyph draws the marker at pt.
 func (m mark) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	r := sty.Radius
 	var p vg.Path

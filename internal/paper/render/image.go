@@ -91,7 +91,6 @@ func readSVG(r io.Reader) (is bool, err error) {
 	}
 }
 
-// endsIn checks that the last bytes have the mark of a complete file.
 func endsIn(in io.ReadSeeker, mark string) error {
 	_, _ = in.Seek(-1024, io.SeekEnd) // if it has as many
 	last, err := io.ReadAll(in)

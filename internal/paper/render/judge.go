@@ -293,7 +293,6 @@ func (j judge) claim(e Expectation, c *Check) error {
 	return nil
 }
 
-// ordered reports whether numbers stand to each other as the form says.
 func (e Expectation) ordered(form Form, vs []scaled) bool {
 	apart := func(high, low scaled) bool { d := high.minus(low); return d > 0 && d >= e.Margin*(1-1e-9) }
 	switch form {

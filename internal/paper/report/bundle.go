@@ -85,7 +85,6 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	return append([]BundleFile{{"main.tex", main}}, files...), err
 }
 
-// fileName returns a unique file name for a block's name.
 func fileName(name string, taken map[string]bool) string {
 	name = prose.FileName(name)
 	unique := name
@@ -194,7 +193,6 @@ func foreign(files []BundleFile) []codePoint {
 	return lists.Map(slices.Sorted(maps.Keys(seen)), func(c rune) codePoint { return codePoint{fmt.Sprintf("%04X", c), string(c)} })
 }
 
-// allowBreaks allows line breaks between the parts of names in LaTeX.
 func allowBreaks(tex string) string {
 	return strings.NewReplacer(`/`, `/\allowbreak{}`, `\_`, `\_\allowbreak{}`, `.`, `.\allowbreak{}`, `-`, `-\allowbreak{}`).Replace(tex)
 }

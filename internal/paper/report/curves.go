@@ -169,11 +169,9 @@ func (r *Report) chart(curves []*Curve) Chart {
 		}
 		return low + max(v, 0)/most*(high-low)
 	}
-	scale := func(values []float64, low, high float64) (out []ChartTick) {
-		for _, v := range values {
-			out = append(out, ChartTick{place(v, values[len(values)-1], low, high), tickLabel(v)})
-		}
-		return out
+	scale := func(values []float64, low, high float64) []ChartTick {
+		most := values[len(values)-1]
+		return lists.Map(values, func(v float64) ChartTick { return ChartTick{place(v, most, low, high), tickLabel(v)} })
 	}
 	xMost, yMost, lMost := xs[len(xs)-1], ys[len(ys)-1], ls[len(ls)-1]
 	c.X, c.Y, c.Loss = scale(xs, chartLeft, chartRight), scale(ys, chartBottom, chartTop), scale(ls, chartBottom, chartTop)

@@ -139,7 +139,6 @@ func (r *Report) cell(it *Item, checks map[string]*render.Check, row render.Row,
 	return cell
 }
 
-// figureNumber is a number of a figure on the page.
 type figureNumber struct {
 	Name, X, Y, Panel string
 	Check             *pageCheck

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -59,11 +60,7 @@ func (it *Item) forLaTeX() string {
 }
 
 // WithoutLaTeX returns the figures whose pictures LaTeX cannot include.
-func (r *Report) WithoutLaTeX() (addresses []string) {
-	for _, it := range r.Items {
-		if it.State == Done && it.Figure != nil && it.forLaTeX() == "" {
-			addresses = append(addresses, it.Address)
-		}
-	}
-	return addresses
+func (r *Report) WithoutLaTeX() []string {
+	without := lists.Filter(r.Items, func(it *Item) bool { return it.State == Done && it.Figure != nil && it.forLaTeX() == "" })
+	return lists.Map(without, func(it *Item) string { return it.Address })
 }

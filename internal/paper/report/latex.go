@@ -65,7 +65,6 @@ func (r *Report) compile(ctx context.Context, dir string) error {
 	return nil
 }
 
-// latexError returns LaTeX's first error, with the lines after it.
 func latexError(out []byte) error {
 	lines := strings.Split(string(out), "\n")
 	for i, l := range lines {

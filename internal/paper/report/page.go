@@ -68,10 +68,7 @@ func (r *Report) HTML(w io.Writer) error {
 		return err
 	}
 	panels := r.panels()
-	r.shown = make(map[string]bool, len(panels))
-	for i := range panels {
-		r.shown[panels[i].ID] = true
-	}
+	r.shown = lists.Set(lists.Map(panels, func(p Panel) string { return p.ID }))
 	digest := sha256.Sum256([]byte(script))
 	return t.Execute(w, struct {
 		*Report

@@ -75,7 +75,6 @@ func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, erro
 	return a, nil
 }
 
-// sort puts every entry where it belongs.
 func (a *Reader) sort(files []*zip.File, l Limits) error {
 	seen := make(map[string]string, len(files))
 	for _, f := range files {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Candidate is a blob that may be taken.
@@ -123,11 +124,7 @@ func (b Blobs) Has(d artifacts.Digest) bool { return b[d] != nil && b[d].Taken }
 
 // LeftOut returns the blobs that are not taken, by steps and names, except logs: without its log a result is complete.
 func (b Blobs) LeftOut() (left []*Candidate) {
-	for _, c := range b {
-		if !c.Taken && c.Use != Said {
-			left = append(left, c)
-		}
-	}
+	left = lists.Filter(slices.Collect(maps.Values(b)), func(c *Candidate) bool { return !c.Taken && c.Use != Said })
 	slices.SortFunc(left, func(x, y *Candidate) int {
 		return cmp.Or(x.Steps[0]-y.Steps[0], strings.Compare(x.Name, y.Name), x.Digest.Compare(y.Digest))
 	})

@@ -77,7 +77,6 @@ type field struct {
 
 type entity []field
 
-// ref points to another entity.
 func ref(id string) entity { return entity{{"@id", id}} }
 
 func refs(ids []string) []entity { return append([]entity{}, lists.Map(ids, ref)...) }

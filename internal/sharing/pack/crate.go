@@ -51,12 +51,7 @@ func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []desc
 	}
 	return w.Stream(archive.CrateName, func(out io.Writer) error {
 		c := crate.New(out, about)
-		var steps []int
-		for i, key := range x.keys {
-			if !key.IsZero() {
-				steps = append(steps, i)
-			}
-		}
+		steps := lists.Filter(lists.Places(len(x.keys)), func(i int) bool { return !x.keys[i].IsZero() })
 		for some := range slices.Chunk(steps, crateSteps) {
 			if err := x.crateSteps(ctx, c, some); err != nil {
 				return err
@@ -125,18 +120,13 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 	return nil
 }
 
-// signers returns the keys with a valid signature of a result.
-func (x *export) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
+func (x *export) signers(ctx context.Context, key artifacts.Digest) ([]string, error) {
 	if !x.signed[key.Hex()] {
 		return nil, nil
 	}
 	all, err := artifacts.Signatures(ctx, x.of.Store.Own.Records, key)
-	for _, s := range all {
-		if s.Err == nil {
-			signers = append(signers, s.By.String())
-		}
-	}
-	return signers, err
+	valid := lists.Filter(all, func(s artifacts.Signed) bool { return s.Err == nil })
+	return lists.Map(valid, func(s artifacts.Signed) string { return s.By.String() }), err
 }
 
 // usedOf lists the measured resources that a step used.

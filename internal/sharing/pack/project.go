@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -252,10 +253,7 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 
 // found adds the files that fileset() listed and filesha256() hashed: without them, the pipeline would be another.
 func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[string][]byte) error {
-	downloaded := map[string]bool{}
-	for _, s := range pr.sources {
-		downloaded[s.Name] = true
-	}
+	downloaded := lists.Set(lists.Map(pr.sources, func(f artifacts.File) string { return f.Name }))
 	for _, name := range f.Files() {
 		at, err := filepath.Abs(filepath.FromSlash(name))
 		if err != nil {

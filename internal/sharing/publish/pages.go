@@ -52,15 +52,10 @@ func marked(write func(io.Writer) error) func(io.Writer) error {
 
 type indexData struct {
 	*Publication
-	Title    string
-	Paper    pipeline.Paper
-	Pipeline string
+	Report   *report.Report
 	Revision string
 	Vars     []string
 	URL      string
-	Steps    int // that were rebuilt
-	Scales   string
-	Apart    string
 	Must     []string
 	MustMore int
 	Mark     template.HTML
@@ -70,9 +65,8 @@ type indexData struct {
 const MustShown = 20
 
 func (pub *Publication) indexPage(p *pipeline.Pipeline, r *report.Report) func(io.Writer) error {
-	judged := r.Judged.Summary()
-	d := indexData{Publication: pub, Title: cmp.Or(p.Paper.Title, r.Pipeline), Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"),
-		Steps: r.Rebuilt.Steps, Scales: strings.Join(judged.Scales, ", "), Apart: judged.Apart, Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
+	d := indexData{Publication: pub, Report: r, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"),
+		Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
 	for name, value := range p.Inputs() {
 		d.Vars = append(d.Vars, name+"="+value)
 	}

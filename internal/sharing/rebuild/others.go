@@ -50,19 +50,14 @@ func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resol
 			ran[s.Address] = true
 		}
 	}
-	var steps []int
-	for i, s := range pl.Steps {
-		if ran[s.Address] {
-			steps = append(steps, i)
-		}
-	}
-	v, err := se.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return ran[pl.Steps[i].Address] })
+	isRan := func(i int) bool { return ran[pl.Steps[i].Address] }
+	v, err := se.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return isRan(i) })
 	if err != nil {
 		return nil, err
 	}
 	r := &runner{Session: se, store: store, acts: acts(store), key: p.Signer}
 	theirs := artifacts.With(mem.New(), se.Others.Opened, p)
-	for some := range slices.Chunk(steps, session.IncomingMost) {
+	for some := range slices.Chunk(lists.Filter(lists.Places(len(pl.Steps)), isRan), session.IncomingMost) {
 		keys := lists.Map(some, func(i int) artifacts.Digest { return v.Items[i].Key })
 		found, err := artifacts.Inspect(ctx, theirs, keys)
 		if err != nil {

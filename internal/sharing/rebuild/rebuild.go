@@ -148,7 +148,6 @@ func pick(list []int, n int, seed uint64) []int {
 	return lists.Map(order, func(at int) int { return list[at] })
 }
 
-// all rebuilds steps until all are done or ctx ends.
 func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *All) error {
 	began := time.Now()
 	for _, i := range steps {

@@ -103,12 +103,7 @@ type Judged struct {
 
 // Judge compares a preview's results with expectations; it holds the tables and figures that claims name to the end.
 func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader) (*Judged, error) {
-	named := map[string]bool{}
-	for _, c := range claims {
-		for _, address := range c.Items() {
-			named[address] = true
-		}
-	}
+	named := lists.Set(slices.Concat(lists.Map(claims, pipeline.Claim.Items)...))
 	j := &Judged{Items: []Item{}, Claims: []Claim{}, index: map[int]int{}, left: map[string]bool{}}
 	items := map[string]*Item{}
 	for i, s := range v.Plan.Steps {

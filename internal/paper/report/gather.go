@@ -118,12 +118,10 @@ func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 func (g *Gatherer) block(i int) *Block {
 	s := &g.plan.Steps[i]
 	name := s.Block()
-	b := g.blocks[name]
-	if b == nil {
-		b = &Block{Address: name, Kind: s.Task.Kind}
-		g.blocks[name] = b
+	if g.blocks[name] == nil {
+		g.blocks[name] = &Block{Address: name, Kind: s.Task.Kind, Counts: map[string]int64{}}
 	}
-	return b
+	return g.blocks[name]
 }
 
 // Keep records the result of step i, and reports whether the report needs all of it. It is a plan.Keep.
@@ -139,9 +137,6 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	b.Used.Add(r.Took, r.Used)
 	g.used[i] = spent{true, r.Took, r.Used}
 	for what, n := range r.Counts {
-		if b.Counts == nil {
-			b.Counts = map[string]int64{}
-		}
 		b.Counts[what] += n
 	}
 	if len(r.Counts) > 0 {
@@ -207,9 +202,10 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		return nil, err
 	}
 	for _, it := range r.Items {
-		up := upstream(nodes, []int{it.Index})
-		it.Used = g.cost(up)
-		for _, i := range up {
+		for _, i := range upstream(nodes, []int{it.Index}) {
+			if x := g.used[i]; x.done {
+				it.Used.Add(x.took, x.used)
+			}
 			if why, failed := o.Failed[i]; failed {
 				it.Failed = append(it.Failed, nodes[i].Address+": "+why)
 			}
@@ -257,15 +253,6 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	r.Files = r.Files[:min(len(r.Files), mostRows)]
 	r.Items = withLeftOut(r.Items, v.Plan)
 	return r, nil
-}
-
-func (g *Gatherer) cost(steps []int) (s usage.Sum) {
-	for _, i := range steps {
-		if x := g.used[i]; x.done {
-			s.Add(x.took, x.used)
-		}
-	}
-	return s
 }
 
 const downloadKind = "download" // the kind of the steps that download files

@@ -83,23 +83,13 @@ func TraceStep(v *plan.Preview, target string) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	var from []int
-	var waits []string
-	for i, n := range nodes {
-		if !plan.Matches(target, n.Address) {
-			continue
-		}
-		if v.Items[i].Result == nil {
-			waits = append(waits, n.Address)
-			continue
-		}
-		from = append(from, i)
-	}
-	if len(from) == 0 && len(waits) > 0 {
-		return nil, &NotRunError{Address: target}
-	}
-	if len(from) == 0 {
+	named := lists.Filter(lists.Places(len(nodes)), func(i int) bool { return plan.Matches(target, nodes[i].Address) })
+	from := lists.Filter(named, func(i int) bool { return v.Items[i].Result != nil })
+	switch {
+	case len(named) == 0:
 		return nil, &UnknownCell{target, "there is no such step, table or figure"}
+	case len(from) == 0:
+		return nil, &NotRunError{Address: target}
 	}
 	return &Trace{Address: target, Sources: []Source{}, Steps: behind(nodes, from)}, nil
 }

@@ -183,7 +183,7 @@ func (f *facts) compute() (out []Answer) {
 		out = append(out, blank("hours on cards: no result has a record of one"))
 	}
 	for _, r := range s.Results.Rows()[1:] {
-		out = append(out, Answer{Text: upper(r.What) + ": " + r.Value + ".", From: ofResults})
+		out = append(out, Answer{Text: strings.ToUpper(r.What[:1]) + r.What[1:] + ": " + r.Value + ".", From: ofResults})
 	}
 	if s.Results.EnergyOf == 0 {
 		out = append(out, blank("energy: no machine measured it"))

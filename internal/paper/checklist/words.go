@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
@@ -47,9 +45,4 @@ func counts(of map[string]int, what string) string {
 		list = append(list, fmt.Sprintf("%s (%s)", name, counted(of[name], what)))
 	}
 	return strings.Join(list, ", ")
-}
-
-func upper(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
 }

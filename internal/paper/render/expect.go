@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Expectation is what is expected of cells, in exactly one form: a number, a text, a sign, a place above or below others,
@@ -144,21 +147,11 @@ func (e Expectation) Lists() map[Form][]string {
 
 // Form returns the form of the expectation, and what is wrong with it.
 func (e Expectation) Form() (Form, error) {
-	var forms []Form
+	given := map[Form]bool{IsText: e.Text != "", HasSign: e.Sign != "", IsShown: e.Shown}
 	for form, cells := range e.Lists() {
-		if len(cells) > 0 {
-			forms = append(forms, form)
-		}
+		given[form] = len(cells) > 0
 	}
-	if e.Text != "" {
-		forms = append(forms, IsText)
-	}
-	if e.Sign != "" {
-		forms = append(forms, HasSign)
-	}
-	if e.Shown {
-		forms = append(forms, IsShown)
-	}
+	forms := lists.Filter(slices.Collect(maps.Keys(given)), func(form Form) bool { return given[form] })
 	if len(forms) == 0 && (e.Value != nil || len(e.At) > 0) {
 		forms = append(forms, IsNumber)
 	}

@@ -283,8 +283,7 @@ func (x *export) leftOut() {
 
 // hint returns a command line that works where the archive was imported.
 func (x *export) hint(verb string, args ...string) string {
-	words := append([]string{"redsi"}, strings.Fields(verb)...)
-	words = append(words, args...)
+	words := slices.Concat([]string{"redsi"}, strings.Fields(verb), args)
 	if f := x.project.pipeline; f != syntax.DefaultFile {
 		words = append(words, "-f", f)
 	}

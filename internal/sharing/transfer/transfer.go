@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -153,11 +154,8 @@ func All(ctx context.Context, from artifacts.Store) (s Selection, err error) {
 
 // Run selects the results of a run, its record, and the failures of its steps.
 func Run(ctx context.Context, from artifacts.Store, rec *runs.Record) (s Selection, err error) {
-	for _, step := range rec.Steps {
-		if step.Finished() {
-			s.Keys = append(s.Keys, step.Key)
-		}
-	}
+	finished := lists.Filter(rec.Steps, runs.Step.Finished)
+	s.Keys = lists.Map(finished, func(s runs.Step) artifacts.Digest { return s.Key })
 	err = s.add(ctx, from, artifacts.FailedPrefix+rec.RunID+"/")
 	s.Records = append(s.Records, artifacts.RunsPrefix+rec.RunID)
 	return s, err

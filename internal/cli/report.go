@@ -90,7 +90,7 @@ answer says where it comes from; questions that cannot be answered are marked fo
 			if err != nil {
 				return err
 			}
-			said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims, "expectations": r.Judged.Summary()}
+			said := map[string]any{"path": out, "latex": written, "scales": r.Judged.Summary().Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims, "expectations": r.Judged.Summary()}
 			if r.Rebuilt.Steps > 0 {
 				said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
 			}

@@ -128,14 +128,14 @@ func expectations(expect []tableExpect) []render.Expectation {
 }
 
 // expectProblems adds the expectations that have no form, or name cells that do not exist.
-func expectProblems(ps *step.Problems, expect []tableExpect, paperScale string, compare func(render.Expectation) error) {
+func expectProblems(ps *step.Problems, expect []tableExpect, paperScale string, compare func(...render.Expectation) ([]render.Check, error)) {
 	for i, e := range expectations(expect) {
 		_, err := e.Form()
 		if _, twice := e.At[paperScale]; err == nil && twice && e.Value != nil {
 			err = fmt.Errorf("value is the paper's, and so is at.%s: give one of them", paperScale)
 		}
 		if e.Scale = ""; err == nil { // it must be right at other scales too
-			err = compare(e)
+			_, err = compare(e)
 		}
 		inout.CheckError(ps, fmt.Sprintf("expect[%d]", i), err)
 	}

@@ -21,7 +21,7 @@ import (
 // layout is the figure without its data, which can be checked before a run.
 func (c figureConfig) layout() *render.Figure {
 	f := &render.Figure{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
-		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis(), Heat: (*render.Heat)(c.Heat)}
+		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis(), Heat: (*render.Heat)(c.Heat), Curves: c.curves()}
 	if c.Image != nil {
 		f.Image = map[string]render.ImageFile{}
 	}
@@ -112,7 +112,8 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 		x.Count("notes on points", 1)
 		x.Log.Warn(note)
 	}
-	return f, step.Permanent(f.Expect(c.curves(), expectations(c.Expect)...))
+	_, err = f.Expect(expectations(c.Expect)...)
+	return f, step.Permanent(err)
 }
 
 type cells struct {

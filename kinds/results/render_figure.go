@@ -250,7 +250,7 @@ func checkFigure(c figureConfig, ps *step.Problems) {
 	inout.Check(ps, "curves.of", c.Curves == nil || len(c.Curves.Of) > 0, "has no curve")
 	f := c.layout()
 	problem("", f.Finish())
-	expectProblems(ps, c.Expect, c.AtScale, func(e render.Expectation) error { return f.Expect(c.curves(), e) })
+	expectProblems(ps, c.Expect, c.AtScale, f.Expect)
 }
 
 const whatIsDrawn = "PNG, SVG, PDF, HTML and Vega-Lite JSON are taken"

@@ -170,7 +170,7 @@ func checkTable(c tableConfig, ps *step.Problems) {
 	t := c.layout()
 	inout.CheckError(ps, "rows", t.Finish())
 	c.Marks.check(ps, c)
-	expectProblems(ps, c.Expect, c.AtScale, func(e render.Expectation) error { return t.Expect(e) })
+	expectProblems(ps, c.Expect, c.AtScale, t.Expect)
 	inout.CheckError(ps, "caption", render.CheckMarkup(c.Caption))
 	for i, note := range c.Notes {
 		inout.CheckError(ps, fmt.Sprintf("notes[%d]", i), render.CheckMarkup(note))

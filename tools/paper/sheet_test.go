@@ -223,8 +223,7 @@ func (sh *sheet) layTable(c rendered) (places []cellAt) {
 				t.Rows[i].Cells[k.ID] = cell
 			}
 		}
-		err := t.Expect(sh.expect...)
-		return t.Checks, err
+		return t.Expect(sh.expect...)
 	}
 	return places
 }
@@ -285,8 +284,7 @@ func (sh *sheet) layFigure(c rendered) (places []cellAt) {
 		for i := range g.Flow {
 			g.Flow[i].Text = cells[fmt.Sprintf("flow.%d", i)].Text
 		}
-		err := g.Expect(nil, sh.expect...)
-		return g.Checks, err
+		return g.Expect(sh.expect...)
 	}
 	return places
 }

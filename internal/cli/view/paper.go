@@ -108,7 +108,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 
 func Reported(w io.Writer, r *report.Report, file string, written []string) {
 	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
-	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())
+	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.String())
 	for _, path := range written {
 		Println(w, path)
 	}

@@ -1,6 +1,7 @@
 package alike
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/lists"
@@ -45,6 +47,21 @@ type Difference struct {
 
 	of float64 // difference over allowed
 	at place   // of a field
+}
+
+// String returns the place, both values and how far they are apart, in one line.
+func (d *Difference) String() string {
+	place, values := d.Path, ""
+	if d.File != "" {
+		place = strings.TrimSuffix("file "+d.File+", "+d.Path, ", ")
+	}
+	if d.Stands != "" || d.Made != "" {
+		values = fmt.Sprintf("%s → %s", cmp.Or(d.Stands, "nothing"), cmp.Or(d.Made, "nothing"))
+	}
+	if d.By != nil && d.Allowed != nil {
+		values += fmt.Sprintf(", %.3g apart, %.3g allowed", *d.By, *d.Allowed)
+	}
+	return strings.Join(lists.Filter([]string{place, values, d.What}, func(s string) bool { return s != "" }), ": ")
 }
 
 // Found is how an output whose bytes differ compares.
@@ -225,11 +242,7 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 		return nil
 	}
 	m.notes, m.ofTheRun = 0, false
-	var unread error
-	err := c.both(x, y, func(a, b io.Reader) error {
-		unread = compare(a, b)
-		return nil
-	})
+	unread, err := c.both(x, y, compare)
 	if err != nil {
 		return err
 	}
@@ -242,26 +255,21 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 	return nil
 }
 
-// both opens two blobs. An error of the store comes before an error of compare.
-func (c *comparer) both(x, y artifacts.Digest, compare func(a, b io.Reader) error) error {
+// both opens two blobs: unread is an error of compare, err one of the store.
+func (c *comparer) both(x, y artifacts.Digest, compare func(a, b io.Reader) error) (unread, err error) {
 	a, err := openBlob(c.ctx, c.blobs, x)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer a.Close()
 	b, err := openBlob(c.ctx, c.blobs, y)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer b.Close()
-	err = compare(a, b)
+	unread = compare(a, b)
 	// A comparison that ended early may not have read the end, where the bytes are verified.
-	for _, r := range []*blobReader{a, b} {
-		if failed := r.verify(); failed != nil {
-			return failed
-		}
-	}
-	return err
+	return unread, cmp.Or(a.verify(), b.verify())
 }
 
 func (c *comparer) fieldsOf(output string) *step.Fields {

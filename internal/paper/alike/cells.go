@@ -53,7 +53,6 @@ type cell struct {
 	unit              float64 // of the last digit that is printed
 }
 
-// readCells reads the cells, and the document around them.
 func readCells(r io.Reader) (list []cell, frame any, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, mostRendered+1))
 	if err != nil {

@@ -39,9 +39,8 @@ const (
 	shownLine   = 80       // characters
 )
 
-// Details finds the differing files of outputs that were found to differ, and where they differ: fields of JSON, lines of
-// text, the first byte of others. Files stream; more counts the files beyond the first. Models and outputs that follow
-// another output have no details.
+// Details finds the differing files of outputs that were found to differ, and where: fields of JSON, lines of text, the
+// first byte of others. Files stream; more counts further ones. Models, and outputs that follow another, have none.
 func Details(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
 	stands, rebuilt map[string]artifacts.Artifact, found []Found) (list []Detail, more int, err error) {
 	c := &comparer{ctx: ctx, blobs: blobs, outputs: outputs, rules: rules, stands: stands, rebuilt: rebuilt}
@@ -95,7 +94,7 @@ func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, 
 		v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
 		p, _ := v.Peek(headBytes) // an error recurs
 		q, _ := w.Peek(headBytes)
-		if isBinary(p) || isBinary(q) {
+		if bytes.IndexByte(p, 0) >= 0 || bytes.IndexByte(q, 0) >= 0 { // no text
 			a.other = true
 			return d.bytes(v, w, size, other)
 		}
@@ -111,16 +110,14 @@ func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, 
 		as = "texts"
 		return d.lines(v, w, a)
 	}
-	err := c.both(d.Stands, d.Made, compare)
-	if as == "" && !a.other && (err != nil || len(d.Places) == 0) { // no JSON, or written otherwise
+	unread, err := c.both(d.Stands, d.Made, compare)
+	if as == "" && !a.other && (err != nil || unread != nil || len(d.Places) == 0) { // no JSON, or written otherwise
 		d.Places, d.More, *a, as, isTexts = nil, 0, allowance{}, "texts", true
-		err = c.both(d.Stands, d.Made, compare)
+		unread, err = c.both(d.Stands, d.Made, compare)
 	}
 	d.Allow = a.rule(as, rule)
-	return true, err
+	return true, cmp.Or(err, unread)
 }
-
-func isBinary(head []byte) bool { return bytes.IndexByte(head, 0) >= 0 }
 
 func isJSON(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
@@ -196,16 +193,13 @@ func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 	}
 }
 
-// line reads a line with a newline at its end, of a very long line only the beginning; nil at the end of the file. sum is
-// of the complete line.
+// line reads a line with a newline, or the beginning of a very long one, and the sum of all of it; nil at the end.
 func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err error) {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(part) > 0 {
-			_, _ = h.Write(part)
-		}
+		_, _ = h.Write(part)
 		if text == nil && len(part) > 0 {
 			text = bytes.Clone(part)
 		}
@@ -222,7 +216,6 @@ func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err erro
 	}
 }
 
-// bytes finds the first byte that differs.
 func (d *Detail) bytes(v, w *bufio.Reader, size, other int64) error {
 	for at := int64(0); ; at++ {
 		p, err := v.ReadByte()

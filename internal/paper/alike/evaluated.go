@@ -18,21 +18,19 @@ const mostReport = 64 << 20
 func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address string, rule step.Evaluated, stands, rebuilt artifacts.Artifact) (f Found, err error) {
 	f.Verdict = Within // the models' bytes differ
 	m := &meter{}
-	var docs [2]any
+	var all [2]map[string]float64       // numbers by their places
+	margins := map[string]step.Margin{} // of the compared numbers
 	for i, x := range []artifacts.Artifact{stands, rebuilt} {
 		b, err := artifacts.ReadBlob(ctx, blobs, x.Digest, mostReport)
 		if err != nil {
 			return f, err
 		}
-		if err := json.Unmarshal(b, &docs[i]); err != nil {
+		var doc any
+		if err := json.Unmarshal(b, &doc); err != nil {
 			m.unlike(address, "", "", rule.Output+" is not JSON: "+err.Error())
 		}
-	}
-	var all [2]map[string]float64       // numbers by their places
-	margins := map[string]step.Margin{} // of the compared numbers
-	for i := range docs {
 		all[i] = map[string]float64{}
-		leaves(place{}, docs[i], func(p place, v any) {
+		leaves(place{}, doc, func(p place, v any) {
 			if x, ok := v.(float64); ok {
 				all[i][p.String()] = x
 				if by, named := margin(rule.Fields, p); named && !by.Skip {
@@ -69,7 +67,6 @@ func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address s
 	return f, nil
 }
 
-// leaves visits every value that is neither object nor list.
 func leaves(p place, v any, each func(place, any)) {
 	switch v := v.(type) {
 	case map[string]any:

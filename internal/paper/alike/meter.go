@@ -21,7 +21,6 @@ type meter struct {
 	ofTheRun bool // something that tells of the run differs
 }
 
-// verdict returns the verdict on all differences so far; Same if there are none.
 func (m *meter) verdict() Verdict {
 	switch {
 	case m.worst == nil:

@@ -39,7 +39,6 @@ func unpacked(a, b io.Reader, compare func(a, b io.Reader) error) error {
 	return compare(x, y)
 }
 
-// documents compares JSON documents, one after another.
 func (n numbers) documents(a, b io.Reader) error {
 	x, y := json.NewDecoder(a), json.NewDecoder(b)
 	x.UseNumber()
@@ -175,7 +174,6 @@ func (n numbers) value(p place, v, w any, f *step.Fields) {
 	n.unlike(p.String(), text(v), text(w), "")
 }
 
-// areIntegers reports whether numbers are integers as declared, or else as they are written.
 func areIntegers(f *step.Fields, v, w json.Number) bool {
 	if f != nil && f.Type != step.Any {
 		return f.Type == step.Int
@@ -241,7 +239,6 @@ func (n numbers) list(p place, v, w []any, f *step.Fields) {
 	}
 }
 
-// text returns JSON for people; "" for an absent value.
 func text(v any) string {
 	if v == nil {
 		return ""

@@ -57,7 +57,6 @@ func (r runs) names(of trec.Ranking) []string {
 	return names
 }
 
-// overlap returns the part of two rankings that both have.
 func overlap(a, b []string) float64 {
 	most := max(len(a), len(b))
 	if most == 0 {

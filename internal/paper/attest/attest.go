@@ -90,6 +90,7 @@ func name(key artifacts.Digest, id string) string {
 func idOf(doc []byte) string { return artifacts.Sum(bytes.TrimSpace(doc)).Hex()[:idLength] }
 
 func (a *Attestation) check() error {
+	m := a.Machine
 	switch {
 	case a.Format != Format:
 		return fmt.Errorf("its format is %q, not %q", a.Format, Format)
@@ -97,12 +98,8 @@ func (a *Attestation) check() error {
 		return errors.New("it lacks the key of its step, or the digest of outputs")
 	case a.Verdict != alike.Same && a.Verdict != alike.Within && a.Verdict != alike.Differs:
 		return fmt.Errorf("%.100q is not a verdict", a.Verdict)
-	}
-	m := a.Machine
-	for _, s := range []string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card} {
-		if len(s) > 300 {
-			return errors.New("its description of the machine is longer than 300 bytes")
-		}
+	case slices.ContainsFunc([]string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card}, func(s string) bool { return len(s) > 300 }):
+		return errors.New("its description of the machine is longer than 300 bytes")
 	}
 	if a.By != "" {
 		return CheckBy(a.By)

@@ -138,7 +138,7 @@ func TestPlanted(t *testing.T) {
 	total.Add(told)
 	total.Add(nil)
 	testkit.Is(t, total.Steps, 1, total)
-	testkit.Is(t, total.Words(), "rebuilt by 1 person on 1 platform: 1 differs", total)
+	testkit.Is(t, total.String(), "rebuilt by 1 person on 1 platform: 1 differs", total)
 }
 
 func TestRefused(t *testing.T) {

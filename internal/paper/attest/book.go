@@ -94,10 +94,8 @@ func (t *Told) String() string {
 
 // Total counts the attestations of many results.
 type Total struct {
-	Steps            int // rebuilt
-	Signed, Unsigned Verdicts
-
-	people, platforms map[string]bool
+	Steps int // rebuilt
+	Summary
 }
 
 // Add adds the attestations of one result, if it has any.
@@ -112,9 +110,5 @@ func (t *Total) Add(of *Told) {
 	t.Signed, t.Unsigned = t.Signed.Sum(of.Signed), t.Unsigned.Sum(of.Unsigned)
 	maps.Copy(t.people, of.people)
 	maps.Copy(t.platforms, of.platforms)
-}
-
-// Words returns "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was rebuilt.
-func (t *Total) Words() string {
-	return Summary{People: len(t.people), Platforms: len(t.platforms), Signed: t.Signed, Unsigned: t.Unsigned}.String()
+	t.People, t.Platforms = len(t.people), len(t.platforms)
 }

@@ -65,9 +65,9 @@ type Answer struct {
 
 // Fill answers a checklist as far as possible.
 func Fill(in Input) *Checklist {
-	r := in.Report
+	r, judged := in.Report, in.Report.Judged.Summary()
 	c := &Checklist{Format: Format, Name: in.List.Name, Title: in.List.Title, Source: in.List.Source, Paper: r.Paper.Title, Pipeline: r.Pipeline,
-		Scales: append([]string{}, r.Scales...), Other: r.Other, Apart: r.Apart(), Steps: len(r.Nodes), Done: r.Summary.Hit, Spent: in.Spent, Commands: commands(in)}
+		Scales: append([]string{}, judged.Scales...), Other: r.Other, Apart: judged.Apart, Steps: len(r.Nodes), Done: r.Summary.Hit, Spent: in.Spent, Commands: commands(in)}
 	f := facts{Input: in, commands: c.Commands}
 	topics := map[questions.Topic][]Answer{}
 	for _, q := range in.List.Questions {

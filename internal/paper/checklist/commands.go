@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // Command rebuilds one table or figure.
@@ -68,11 +67,4 @@ func (f *facts) commandsAnswer() []Answer {
 	}
 	return []Answer{{Text: fmt.Sprintf("One command for each of the tables and figures, %d, with what it costs: see the list at the end.%s All: %s.",
 		len(f.commands), left, f.Command("run")), From: f.Report.Pipeline}}
-}
-
-func (c *Command) title() string {
-	if c.Paper != "" {
-		return c.Paper
-	}
-	return address.Of(c.Address).Local()
 }

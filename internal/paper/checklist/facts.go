@@ -30,16 +30,12 @@ type facts struct {
 	commands []Command
 }
 
-// about returns the answers about a topic. A missing one becomes a blank answer.
 func (f *facts) about(t questions.Topic) []Answer {
-	if answer := map[questions.Topic]func() []Answer{
+	return map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
 		questions.Machines: f.machines, questions.Settings: f.settings, questions.Runs: f.runs, questions.Commands: f.commandsAnswer,
 		questions.Expected: f.expected, questions.Available: f.available, questions.Parameters: f.parameters,
-	}[t]; answer != nil {
-		return answer()
-	}
-	return nil
+	}[t]()
 }
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }
@@ -187,7 +183,7 @@ func (f *facts) compute() (out []Answer) {
 		out = append(out, blank("hours on cards: no result has a record of one"))
 	}
 	for _, r := range s.Results.Rows()[1:] {
-		out = append(out, Answer{Text: upper(r.What) + ": " + r.Value + ".", From: ofResults})
+		out = append(out, Answer{Text: strings.ToUpper(r.What[:1]) + r.What[1:] + ": " + r.Value + ".", From: ofResults})
 	}
 	if s.Results.EnergyOf == 0 {
 		out = append(out, blank("energy: no machine measured it"))
@@ -279,6 +275,4 @@ func (f *facts) placeOf(address string) string {
 	return f.Report.Pipeline
 }
 
-func place(p pipeline.Pos) string {
-	return report.FileOf(p.File) + ":" + strconv.Itoa(p.Line)
-}
+func place(p pipeline.Pos) string { return report.FileOf(p.File) + ":" + strconv.Itoa(p.Line) }

@@ -1,11 +1,13 @@
 package checklist
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"github.com/redsi/redsi/internal/paper/markdown"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -55,8 +57,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	p("\n## One command for each table and figure\n\nTimes are for steps run one after another on the machines of these runs, sizes are of their results; steps that several need count in each. " +
 		"“of” says for how many of the steps they are recorded.\n\n")
 	p("| result | command | steps | time | on cards | disk | download | expected | allowed |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
-	for i := range c.Commands {
-		k := &c.Commands[i]
+	for _, k := range c.Commands {
 		steps := fmt.Sprint(k.Steps)
 		if k.WithResults < k.Steps {
 			steps = fmt.Sprintf("%d of %d", k.WithResults, k.Steps)
@@ -72,7 +73,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 		if k.Unknown > 0 {
 			download = fmt.Sprintf("%s and %s of unknown size", download, counted(k.Unknown, "file"))
 		}
-		p("| %s | %s | %s | %s | %s | %s | %s | %d | %.4g |\n", plain(k.title()), markdown.CodeCell(k.Command), steps, took, cards, disk, download, k.Expected, k.Allowed)
+		p("| %s | %s | %s | %s | %s | %s | %s | %d | %.4g |\n", plain(cmp.Or(k.Paper, address.Of(k.Address).Local())), markdown.CodeCell(k.Command), steps, took, cards, disk, download, k.Expected, k.Allowed)
 	}
 }
 

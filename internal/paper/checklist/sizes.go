@@ -24,8 +24,7 @@ const (
 	mostReport  = 64 << 10 // bytes
 )
 
-// Sizes finds out how large models are, from counts of results and from reports that declare a field for it, and which
-// packages steps ran with.
+// Sizes finds how large models are, by counts of results and fields of reports, and which packages steps ran with.
 type Sizes struct {
 	reg     *step.Registry
 	plan    *plan.Plan
@@ -73,7 +72,6 @@ func (s *Sizes) add(block string, n int64) {
 	s.found[block][n] = true
 }
 
-// packages returns the packages of all environments that steps ran in, by name and version.
 func (s *Sizes) packages(ctx context.Context, blobs artifacts.BlobReader) ([]environment.Package, error) {
 	all := map[environment.Package]bool{}
 	for _, f := range s.lists {

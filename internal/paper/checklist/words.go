@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
@@ -21,7 +19,6 @@ func counted(n int, what string) string {
 	return humanize.Comma(int64(n)) + " " + what
 }
 
-// hours returns a number of seconds as text, in hours from one hour on.
 func hours(seconds float64) string {
 	switch {
 	case seconds >= 3600:
@@ -48,9 +45,4 @@ func counts(of map[string]int, what string) string {
 		list = append(list, fmt.Sprintf("%s (%s)", name, counted(of[name], what)))
 	}
 	return strings.Join(list, ", ")
-}
-
-func upper(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
 }

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -57,9 +58,37 @@ type Item struct {
 	Done    bool    `json:"done"`
 	Checks  []Check `json:"checks"`
 
-	asked  asked
-	table  *render.Table // until claims about it are judged
-	figure *render.Figure
+	asked asked
+	cells interface { // a *render.Table or *render.Figure, until claims about it are judged; nil: not run
+		Expect(...render.Expectation) ([]render.Check, error)
+		CellAt(name string) (render.Cell, render.Format, error)
+		Named() []render.Named
+	}
+}
+
+// asked is what a plan's table or figure expects of its cells; keys and preimages do not have it.
+type asked struct {
+	Paper, Scale string
+	PaperScale   string `json:"paper_scale"`
+	Expect       []render.Expectation
+	Series       []struct {
+		ID    string
+		Curve json.RawMessage
+	}
+}
+
+func (a asked) curves() (ids []string) {
+	for _, s := range a.Series {
+		if len(s.Curve) > 0 {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// placeOf returns where expectation i is written: its block, or the attribute that lists all.
+func placeOf(at map[string]pipeline.Pos, block pipeline.Pos, i int) pipeline.Pos {
+	return cmp.Or(at[fmt.Sprintf("expect[%d]", i)], at["expect"], block)
 }
 
 // Judged has the verdicts on all expectations of a plan's tables, figures and claims.
@@ -72,15 +101,9 @@ type Judged struct {
 	left  map[string]bool // addresses of tables and figures that the plan leaves out
 }
 
-// Judge compares the results of a preview with the expectations; it holds the tables and figures that claims name until
-// the end.
+// Judge compares a preview's results with expectations; it holds the tables and figures that claims name to the end.
 func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader) (*Judged, error) {
-	named := map[string]bool{}
-	for _, c := range claims {
-		for _, address := range c.Items() {
-			named[address] = true
-		}
-	}
+	named := lists.Set(slices.Concat(lists.Map(claims, pipeline.Claim.Items)...))
 	j := &Judged{Items: []Item{}, Claims: []Claim{}, index: map[int]int{}, left: map[string]bool{}}
 	items := map[string]*Item{}
 	for i, s := range v.Plan.Steps {
@@ -96,8 +119,7 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 		}
 		j.index[i] = len(j.Items)
 		j.Items = append(j.Items, *it)
-		last := &j.Items[len(j.Items)-1]
-		last.table, last.figure = nil, nil
+		j.Items[len(j.Items)-1].cells = nil
 	}
 	for _, s := range v.Plan.Skipped {
 		j.left[s.Address] = true
@@ -155,7 +177,6 @@ func Result(ctx context.Context, address string, config []byte, r *artifacts.Res
 	return checks, nil
 }
 
-// load reads an item's expectations and, if there is one, its result.
 func (it *Item) load(ctx context.Context, config []byte, r *artifacts.Result, read Reader) error {
 	if err := json.Unmarshal(config, &it.asked); err != nil {
 		return err
@@ -172,38 +193,27 @@ func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) erro
 	if err != nil {
 		return err
 	}
+	it.cells = &render.Figure{PaperScale: it.asked.PaperScale, Curves: it.asked.curves()}
 	if address.Of(it.Address).Type() == "table" {
-		it.table = &render.Table{PaperScale: it.asked.PaperScale}
-		return json.Unmarshal(b, it.table)
+		it.cells = &render.Table{PaperScale: it.asked.PaperScale}
 	}
-	it.figure = &render.Figure{PaperScale: it.asked.PaperScale}
-	return json.Unmarshal(b, it.figure)
+	return json.Unmarshal(b, it.cells)
 }
 
 // judge compares an item with an expectation; for an item that has not run, it says what will be compared.
-func (it *Item) judge(e render.Expectation) (checks []render.Check, err error) {
-	switch {
-	case it.table != nil:
-		it.table.Checks = nil
-		err = it.table.Expect(e)
-		return it.table.Checks, err
-	case it.figure != nil:
-		it.figure.Checks = nil
-		err = it.figure.Expect(it.asked.curves(), e)
-		return it.figure.Checks, err
+func (it *Item) judge(e render.Expectation) ([]render.Check, error) {
+	if it.cells == nil {
+		return e.Planned(it.asked.Paper, it.asked.Scale, it.asked.PaperScale), nil
 	}
-	return e.Planned(it.asked.Paper, it.asked.Scale, it.asked.PaperScale), nil
+	return it.cells.Expect(e)
 }
 
 // cell finds a cell of the item; a cell of an item that has not run has no value.
 func (it *Item) cell(name string) (render.Cell, render.Format, error) {
-	switch {
-	case it.table != nil:
-		return it.table.CellAt(name)
-	case it.figure != nil:
-		return it.figure.CellAt(it.asked.curves(), name)
+	if it.cells == nil {
+		return render.Waiting(name)
 	}
-	return render.Waiting(name)
+	return it.cells.CellAt(name)
 }
 
 // Touched returns the claims about cells of any of the tables and figures.

@@ -64,7 +64,7 @@ func (j *Judged) JUnit(w io.Writer) error {
 	for _, it := range j.Items {
 		s := junitSuite{Name: it.Address}
 		for _, c := range it.Checks {
-			s.Cases = append(s.Cases, junitOf(it.Address, nameOf(c), c.Verdict, c.Fails(), c.Said(), details(c)))
+			s.Cases = append(s.Cases, junitOf(it.Address, strings.TrimSuffix(c.Cell+" at "+c.Scale, " at "), c.Verdict, c.Fails(), c.Said(), details(c)))
 		}
 		add(s)
 	}
@@ -96,13 +96,6 @@ func (j *Judged) JUnit(w io.Writer) error {
 	return err
 }
 
-func nameOf(c Check) string {
-	if c.Scale != "" {
-		return c.Cell + " at " + c.Scale
-	}
-	return c.Cell
-}
-
 func junitOf(class, name string, v render.Verdict, fails bool, message, text string) junitCase {
 	c := junitCase{Name: name, ClassName: class}
 	switch {
@@ -117,7 +110,6 @@ func junitOf(class, name string, v render.Verdict, fails bool, message, text str
 	return c
 }
 
-// details returns the findings of a check, a line each.
 func details(c Check) string {
 	lines := []string{c.Whose() + ": " + c.PaperSays(), "rebuilt: " + c.RebuiltSays()}
 	if !c.Worded() {

@@ -46,9 +46,7 @@ func (s Summary) Sentence() string {
 }
 
 // Any reports whether anything is expected.
-func (s Summary) Any() bool {
-	return s.Judged+s.NotRun+s.NotHere+s.NotComparable+s.Shown > 0
-}
+func (s Summary) Any() bool { return s.Judged+s.NotRun+s.NotHere+s.NotComparable+s.Shown > 0 }
 
 func (s *Summary) add(v render.Verdict, fails bool) {
 	switch v {

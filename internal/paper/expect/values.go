@@ -43,16 +43,14 @@ func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) erro
 }
 
 func (it *Item) named() []string {
-	name := func(n render.Named) string { return n.Name }
-	if it.table != nil {
-		return lists.Map(it.table.Named(), name)
-	}
-	names := lists.Map(it.figure.Named(), name)
-	for i := range it.figure.Panels {
-		names = append(names, fmt.Sprintf("panels.%d", i))
-	}
-	for i := range it.figure.Flow {
-		names = append(names, fmt.Sprintf("flow.%d", i))
+	names := lists.Map(it.cells.Named(), func(n render.Named) string { return n.Name })
+	if f, ok := it.cells.(*render.Figure); ok {
+		for i := range f.Panels {
+			names = append(names, fmt.Sprintf("panels.%d", i))
+		}
+		for i := range f.Flow {
+			names = append(names, fmt.Sprintf("flow.%d", i))
+		}
 	}
 	return names
 }

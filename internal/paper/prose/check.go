@@ -152,7 +152,6 @@ func (r *Result) inTable(p *Paper, x *index, t typed, m match) {
 	}
 }
 
-// now returns what an earlier cell prints now.
 func (x *index) now(old *entry) string {
 	if id, ok := x.names[old.table.Address+":"+old.cell.Name]; ok {
 		return Plain(x.entries[id].cell.TeX)

@@ -67,7 +67,6 @@ func (p *Paper) numbers() []typed {
 	return out
 }
 
-// layout finds floats, tables and references in the marks.
 func (p *Paper) layout() (floats []float, tables []span, refs []mark) {
 	var open, begun []int
 	for _, m := range p.marks {

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// ReadFiles reads LaTeX files and the files that they read, all in the first file's folder or below it. Names are shown
-// as given.
+// ReadFiles reads LaTeX files and what they read, all below the first file's folder. Names are shown as given.
 func ReadFiles(files []string) (*Paper, error) {
 	dir := filepath.Dir(files[0])
 	var names []string
@@ -82,12 +82,7 @@ func numbersAt(ctx context.Context, folder, commit, file string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	var found []string
-	for name := range strings.SplitSeq(list, "\x00") {
-		if path.Base(name) == NumbersFile {
-			found = append(found, name)
-		}
-	}
+	found := lists.Filter(strings.Split(list, "\x00"), func(name string) bool { return path.Base(name) == NumbersFile })
 	switch len(found) {
 	case 0:
 		return "", errors.New("that revision has no " + NumbersFile + ", which redsi report --latex writes; commit it with the paper, or compare with a run: --against")
@@ -97,7 +92,6 @@ func numbersAt(ctx context.Context, folder, commit, file string) (string, error)
 	return "", fmt.Errorf("that revision has %s: say which with --numbers", strings.Join(found, " and "))
 }
 
-// gitIn runs git in a folder and returns its output, without trailing line breaks.
 func gitIn(ctx context.Context, folder string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := git.To(ctx, &out, []string{"GIT_OPTIONAL_LOCKS=0"}, append([]string{"-C", folder}, args...)...)

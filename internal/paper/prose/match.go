@@ -40,9 +40,7 @@ func newIndex(n *Numbers) *index {
 			x.add(t, &t.Cells[k], about)
 		}
 	}
-	for w := range x.with {
-		x.weight = append(x.weight, math.Log(1+float64(len(x.entries))/float64(len(x.with[w]))))
-	}
+	x.weight = lists.Map(x.with, func(with []int32) float64 { return math.Log(1 + float64(len(x.entries))/float64(len(with))) })
 	return x
 }
 
@@ -159,8 +157,7 @@ func grid(n Number) float64 {
 	return 9 * math.Pow(10, float64(digits-1))
 }
 
-// chance returns the part of the numbers of n's form that match a cell of a set: the probability that an unrelated one
-// does.
+// chance returns the part of the numbers of n's form that match a cell of a set: the probability of a coincidence.
 func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	seen := map[int64]bool{}
 	shift := math.Pow(10, float64(n.Decimals))
@@ -268,7 +265,6 @@ func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 	return match{}, any
 }
 
-// scope returns the cells in which a number is searched.
 func (x *index) scope(s Scope, t typed) (out []int32) {
 	labels := t.label
 	switch s {

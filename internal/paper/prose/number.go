@@ -50,7 +50,7 @@ func numberAt(s string, i int) (n Number, end int, ok bool) {
 		} else if strings.HasPrefix(s[i:], string(thin)) {
 			w = utf8.RuneLen(thin)
 		}
-		if w == 0 || !threeDigits(s[i+w:]) {
+		if w == 0 || afterDigits(s[i+w:], 0) != 3 {
 			break
 		}
 		n.digits += s[i+w : i+w+3]
@@ -138,12 +138,7 @@ func isDigit[C byte | rune](c C) bool { return c >= '0' && c <= '9' }
 
 func afterDigits(s string, i int) int { return len(s) - len(strings.TrimLeft(s[i:], "0123456789")) }
 
-func threeDigits(s string) bool { return afterDigits(s, 0) == 3 }
-
-// multiple returns the number that a unit stands for.
-func multiple(unit rune) float64 {
-	return map[rune]float64{'K': 1e3, 'M': 1e6, 'B': 1e9}[unit]
-}
+func multiple(unit rune) float64 { return map[rune]float64{'K': 1e3, 'M': 1e6, 'B': 1e9}[unit] }
 
 // same compares numbers of equal decimals.
 func same(a, b float64, decimals int) bool {

@@ -141,7 +141,6 @@ func (n *Numbers) line(line string) error {
 	return nil
 }
 
-// arguments splits off the groups in braces that a text begins with.
 func arguments(s string) (args []string, rest string, ok bool) {
 	for strings.HasPrefix(s, "{") {
 		inner, after, ok := Group(s)

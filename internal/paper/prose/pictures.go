@@ -30,7 +30,6 @@ type Included struct {
 
 var graphicsPath = regexp.MustCompile(`\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}`)
 
-// graphicsIn notes the folders of pictures that a file declares.
 func (r *reader) graphicsIn(text string) {
 	for _, m := range graphicsPath.FindAllStringSubmatch(text, -1) {
 		for _, p := range strings.Split(m[1], "{")[1:] {
@@ -65,8 +64,7 @@ func (r *reader) picture(name string, at spot) error {
 	return nil
 }
 
-// pictures compares the pictures that a paper includes from a folder figures with the figures; other pictures are the
-// authors' own.
+// pictures compares the pictures that a paper includes from a folder figures with the figures; others are the authors'.
 func (r *Result) pictures(p *Paper, now *Numbers) {
 	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 	for _, in := range p.pictures {

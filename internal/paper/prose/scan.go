@@ -23,14 +23,13 @@ func (s *scan) mark(kind markKind, text string, at int) {
 	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text})
 }
 
-func (s *scan) run(i, end int) error {
+func (s *scan) run(i, end int) (err error) {
 	for i < end && !s.ended {
 		c := s.src[i]
 		switch {
 		case c == '%':
 			i = s.afterLine(i, end)
 		case c == '\\':
-			var err error
 			if i, err = s.command(i, end); err != nil {
 				return err
 			}
@@ -49,7 +48,6 @@ func (s *scan) run(i, end int) error {
 			s.emit(string(cellEnd), i)
 			i++
 		case c == '^' || c == '_':
-			var err error
 			if i, err = s.script(i, end); err != nil {
 				return err
 			}
@@ -154,8 +152,7 @@ func (s *scan) group(i, end int) (from, to int, ok bool) {
 	return i, i, false
 }
 
-// until returns where a brace or bracket that was opened before k ends, -1 if nowhere. A bracket ends in its paragraph and
-// group.
+// until returns where a brace or bracket opened before k ends, or -1; a bracket ends in its paragraph and group.
 func (s *scan) until(closing byte, k, end int) int {
 	depth := 0
 	for ; k < end; k++ {

@@ -177,7 +177,6 @@ func (r *reader) found(name string) (full string, ok bool) {
 	return name, false
 }
 
-// input follows a file that LaTeX reads.
 func (r *reader) input(name string, at spot) error {
 	full, ok := r.found(name)
 	if !ok {
@@ -215,7 +214,6 @@ func (r *reader) beginsNumbers(name string) bool {
 	return IsNumbers(string(head[:n]))
 }
 
-// place returns the position of a byte, for people.
 func (p *Paper) place(at spot) Place {
 	s := &p.sources[at.file]
 	if s.lines == nil {

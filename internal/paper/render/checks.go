@@ -56,8 +56,7 @@ func (t Tally) Sentence(what string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Comparable reports whether anything was or could be compared; at another scale, whether something is expected of that
-// scale.
+// Comparable reports whether anything was or could be compared; at another scale, whether something is expected there.
 func (t Tally) Comparable() bool {
 	return t.Cells[NotComparable]+t.Claims[NotComparable] < total(t.Cells)+total(t.Claims) || total(t.Cells)+total(t.Claims) == 0
 }

@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Expectation is what is expected of cells, in exactly one form: a number, a text, a sign, a place above or below others,
-// an order, or a number that follows from several. Numbers are as the paper prints them: after scale and rounding. The
-// expectation of a table or figure is about one of its cells; the expectation of a claim, about cells of any, whose names
-// begin with their addresses.
+// an order, or a number that follows from several. Numbers are as the paper prints them: after scale and rounding. A
+// table's or figure's is about one of its cells; a claim's, about cells of any, whose names begin with their addresses.
 type Expectation struct {
 	Cell      string   // ROW.COLUMN by their ids; for an order or a derived number, its name or ""
 	Value     *float64 // the number
@@ -109,9 +111,7 @@ const (
 )
 
 // Claim reports whether the form says something about cells, and not what one of them is.
-func (f Form) Claim() bool {
-	return !slices.Contains([]Form{IsNumber, IsStd, IsText, IsShown}, f)
-}
+func (f Form) Claim() bool { return !slices.Contains([]Form{IsNumber, IsStd, IsText, IsShown}, f) }
 
 // OfCell reports whether the form is about the one cell that an expectation names.
 func (f Form) OfCell() bool {
@@ -147,21 +147,11 @@ func (e Expectation) Lists() map[Form][]string {
 
 // Form returns the form of the expectation, and what is wrong with it.
 func (e Expectation) Form() (Form, error) {
-	var forms []Form
+	given := map[Form]bool{IsText: e.Text != "", HasSign: e.Sign != "", IsShown: e.Shown}
 	for form, cells := range e.Lists() {
-		if len(cells) > 0 {
-			forms = append(forms, form)
-		}
+		given[form] = len(cells) > 0
 	}
-	if e.Text != "" {
-		forms = append(forms, IsText)
-	}
-	if e.Sign != "" {
-		forms = append(forms, HasSign)
-	}
-	if e.Shown {
-		forms = append(forms, IsShown)
-	}
+	forms := lists.Filter(slices.Collect(maps.Keys(given)), func(form Form) bool { return given[form] })
 	if len(forms) == 0 && (e.Value != nil || len(e.At) > 0) {
 		forms = append(forms, IsNumber)
 	}

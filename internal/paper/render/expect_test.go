@@ -81,12 +81,12 @@ func TestForms(t *testing.T) {
 		if c.e.Cell == "" {
 			c.e.Cell = "r.a"
 		}
-		if err := tab.Expect(c.e); err != nil || len(tab.Checks) != 1 || tab.Checks[0].Verdict != c.want {
-			t.Errorf("%+v: %+v, %v; want %s", c.e, tab.Checks, err, c.want)
+		if checks, err := tab.Expect(c.e); err != nil || len(checks) != 1 || checks[0].Verdict != c.want {
+			t.Errorf("%+v: %+v, %v; want %s", c.e, checks, err, c.want)
 		}
-		tab.Checks, tab.Scale, tab.PaperScale = nil, "toy", "full"
-		if err := tab.Expect(c.e); err != nil || c.want != NotRun && c.want != NotHere && tab.Checks[0].Verdict != NotComparable {
-			t.Errorf("%+v at another scale: %+v, %v", c.e, tab.Checks, err)
+		tab.Scale, tab.PaperScale = "toy", "full"
+		if checks, err := tab.Expect(c.e); err != nil || c.want != NotRun && c.want != NotHere && checks[0].Verdict != NotComparable {
+			t.Errorf("%+v at another scale: %+v, %v", c.e, checks, err)
 		}
 		if planned := c.e.Planned("", "", "full"); len(planned) != 1 || planned[0].Verdict != NotRun {
 			t.Errorf("%+v before a run: %+v", c.e, planned)
@@ -119,16 +119,16 @@ func TestScales(t *testing.T) {
 			if e.Cell == "" {
 				e.Cell = "r.a"
 			}
-			err := tab.Expect(e)
+			checks, err := tab.Expect(e)
 			switch {
 			case err != nil:
 				t.Errorf("%+v: %v", e, err)
-			case want == "" && len(tab.Checks) > 0 || want != "" && (len(tab.Checks) != 1 || tab.Checks[0].Verdict != want):
-				t.Errorf("%+v at %s: %+v, want %q", e, scale, tab.Checks, want)
-			case scale == "toy" && want != "" && tab.Checks[0].Whose() != c.whose:
-				t.Errorf("%+v: of %s, want %s", e, tab.Checks[0].Whose(), c.whose)
+			case want == "" && len(checks) > 0 || want != "" && (len(checks) != 1 || checks[0].Verdict != want):
+				t.Errorf("%+v at %s: %+v, want %q", e, scale, checks, want)
+			case scale == "toy" && want != "" && checks[0].Whose() != c.whose:
+				t.Errorf("%+v: of %s, want %s", e, checks[0].Whose(), c.whose)
 			}
-			testkit.Is(t, len(e.Planned("", scale, "full")), len(tab.Checks), e, scale)
+			testkit.Is(t, len(e.Planned("", scale, "full")), len(checks), e, scale)
 		}
 	}
 }
@@ -150,9 +150,9 @@ func TestDeviations(t *testing.T) {
 		for i := range tab.Columns {
 			tab.Columns[i].Format.Decimals = 2
 		}
-		err := tab.Expect(Expectation{Cell: c.cell, Value: new(50.0), Tolerance: 10, Relative: 1, Stds: 10, Std: &c.std, StdFactor: c.factor})
-		if err != nil || len(tab.Checks) != 2 || tab.Checks[0].Verdict != Matches || tab.Checks[1].Verdict != c.want {
-			t.Errorf("%+v: %+v, %v", c, tab.Checks, err)
+		checks, err := tab.Expect(Expectation{Cell: c.cell, Value: new(50.0), Tolerance: 10, Relative: 1, Stds: 10, Std: &c.std, StdFactor: c.factor})
+		if err != nil || len(checks) != 2 || checks[0].Verdict != Matches || checks[1].Verdict != c.want {
+			t.Errorf("%+v: %+v, %v", c, checks, err)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestNoForm(t *testing.T) {
 		`"there": a cell is ROW.COLUMN`:  {Cell: "there", Sign: "positive"},
 		`expect "r.x": "r.x": the table`: {Cell: "r.x", Text: "x"},
 	} {
-		if err := judged(t, 1, 2, 3).Expect(e); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := judged(t, 1, 2, 3).Expect(e); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", e, err, want)
 		}
 	}
@@ -196,10 +196,9 @@ func TestFigureTexts(t *testing.T) {
 		{flow, "flow.0", "141913", Matches}, {flow, "flow.1", "968 1", Matches}, {flow, "flow.1", "968", Differs}, {flow, "flow.2", "x", NotHere},
 		{panels, "panels.0", "one two…", Matches}, {flow, "flow.3", "x", ""}, {panels, "flow.0", "x", ""}, {panels, "panels.x", "x", ""},
 	} {
-		c.f.Checks = nil
-		err := c.f.Expect(nil, Expectation{Cell: c.cell, Text: c.text})
-		if (err != nil) != (c.want == "") || err == nil && c.f.Checks[0].Verdict != c.want {
-			t.Errorf("%s, %q: %+v, %v", c.cell, c.text, c.f.Checks, err)
+		checks, err := c.f.Expect(Expectation{Cell: c.cell, Text: c.text})
+		if (err != nil) != (c.want == "") || err == nil && checks[0].Verdict != c.want {
+			t.Errorf("%s, %q: %+v, %v", c.cell, c.text, checks, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ type Figure struct {
 	Panels  []Panel  `json:"panels,omitempty"`
 	Flow    []Stage  `json:"flow,omitempty"`
 	Heat    *Heat    `json:"heat,omitempty"` // series are rows of a heat map: categories over colors, which y measures
-	Checks  []Check  `json:"-"`              // see Expect
+	Curves  []string `json:"-"`              // ids of series whose points come with the data
 
 	Image map[string]ImageFile `json:"image,omitempty"` // files that a step drew, by format, which is the output's name
 
@@ -240,17 +240,13 @@ func (f *Figure) Notes() (notes []string) {
 const mostNamed = 6 // bounds the points that a note names
 
 // Expect compares the figure with the paper: a cell is SERIES.POINT.x or SERIES.POINT.y, or the text of panels.N or
-// flow.N, counted from 0. An unknown name is an error, except for points of the series in curves: they come with the
-// data.
-func (f *Figure) Expect(curves []string, es ...Expectation) error {
-	j := judge{paper: f.Paper, scale: f.Scale, paperScale: f.PaperScale, find: func(name string) (Cell, Format, error) {
-		return f.CellAt(curves, name)
-	}}
-	return j.expect(es, &f.Checks)
+// flow.N, counted from 0. An unknown name is an error, except for points of Curves.
+func (f *Figure) Expect(es ...Expectation) ([]Check, error) {
+	return judge{paper: f.Paper, scale: f.Scale, paperScale: f.PaperScale, find: f.CellAt}.expect(es)
 }
 
 // CellAt finds a number or text by its name, and how a number is printed; see Expect.
-func (f *Figure) CellAt(curves []string, name string) (Cell, Format, error) {
+func (f *Figure) CellAt(name string) (Cell, Format, error) {
 	format := Format{Style: "fixed"}
 	if text, ok := f.text(name); ok {
 		return text, format, nil
@@ -259,7 +255,7 @@ func (f *Figure) CellAt(curves []string, name string) (Cell, Format, error) {
 	if axis != nil {
 		format.Decimals = axis.Decimals
 	}
-	if series, _, _ := strings.Cut(name, "."); err != nil && slices.Contains(curves, series) {
+	if series, _, _ := strings.Cut(name, "."); slices.Contains(f.Curves, series) {
 		err = nil
 	}
 	return cell, format, err
@@ -362,7 +358,6 @@ func (f *Figure) CSV(w io.Writer) error {
 	return c.Error()
 }
 
-// number prints a value in full; nil as "".
 func number(v *float64) string {
 	if v == nil {
 		return ""

@@ -209,17 +209,18 @@ func TestFigureExpect(t *testing.T) {
 	} {
 		f := figures()["scaling"]
 		f.Scale, f.PaperScale = c.scale, "full"
-		err := f.Expect(nil, Expectation{Cell: c.cell, Value: &c.value})
+		checks, err := f.Expect(Expectation{Cell: c.cell, Value: &c.value})
 		switch {
 		case c.err != "":
 			testkit.That(t, err != nil && strings.Contains(err.Error(), c.err), c.cell, "error", err, "want", c.err)
-		case err != nil || f.Checks[0].Verdict != c.verdict:
-			t.Errorf("%s = %v: %+v, %v; want %s", c.cell, c.value, f.Checks, err, c.verdict)
+		case err != nil || checks[0].Verdict != c.verdict:
+			t.Errorf("%s = %v: %+v, %v; want %s", c.cell, c.value, checks, err, c.verdict)
 		}
 	}
 	f := figures()["training"]
-	if err := f.Expect([]string{"atomic"}, Expectation{Cell: "atomic.later.y", Value: new(1.0)}); err != nil || f.Checks[0].Verdict != Differs {
-		t.Errorf("a point that a curve does not have: %+v, %v", f.Checks, err)
+	f.Curves = []string{"atomic"}
+	if checks, err := f.Expect(Expectation{Cell: "atomic.later.y", Value: new(1.0)}); err != nil || checks[0].Verdict != Differs {
+		t.Errorf("a point that a curve does not have: %+v, %v", checks, err)
 	}
 }
 

@@ -71,7 +71,6 @@ func (f *Figure) SVG(w io.Writer) error {
 	})
 }
 
-// rewritten writes a file with the matches of find in another form.
 func rewritten(w io.Writer, file io.WriterTo, find *regexp.Regexp, as func([]byte) []byte) error {
 	var b bytes.Buffer
 	if _, err := file.WriteTo(&b); err != nil {
@@ -84,7 +83,6 @@ func rewritten(w io.Writer, file io.WriterTo, find *regexp.Regexp, as func([]byt
 // svgCanvas writes control characters, which XML does not have, as escapes.
 type svgCanvas struct{ *vgsvg.Canvas }
 
-// FillString draws a text at pt.
 func (c *svgCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	c.Canvas.FillString(f, pt, escape.Controls(s))
 }
@@ -103,7 +101,6 @@ func (f *Figure) PNG(w io.Writer) error {
 // pngCanvas draws boxes for characters that the font lacks, which would leave no trace.
 type pngCanvas struct{ *vgimg.Canvas }
 
-// FillString draws a text at pt.
 func (c *pngCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	var buf sfnt.Buffer
 	c.Canvas.FillString(f, pt, strings.Map(func(r rune) rune {
@@ -138,7 +135,6 @@ type pdfCanvas struct {
 	first font.Variant // the font that is written as text
 }
 
-// FillString draws a text at pt.
 func (c *pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	c.first = cmp.Or(c.first, f.Font.Variant)
 	plain := f.Font.Weight == 0 && f.Font.Variant == c.first
@@ -167,7 +163,6 @@ func (c *pdfCanvas) SetColor(to color.Color) {
 	c.Canvas.SetColor(color.RGBA(color.NRGBAModel.Convert(to).(color.NRGBA)))
 }
 
-// outline returns the path of a glyph whose origin is at pt.
 func outline(buf *sfnt.Buffer, f font.Face, glyph sfnt.GlyphIndex, pt vg.Point) vg.Path {
 	const em = 1000 // pixels that outlines are asked for at
 	segments, err := f.Face.LoadGlyph(buf, glyph, fixedpoint.I(em), nil)

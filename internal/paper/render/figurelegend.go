@@ -3,6 +3,8 @@ package render
 import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const (
@@ -13,14 +15,9 @@ const (
 
 // legend breaks the entries of the legend into rows that fit a width.
 func (f *Figure) legend(width vg.Length) (rows [][]Key) {
-	var entries []Key
-	for _, s := range f.Series {
-		if s.Title != "" && f.Heat == nil {
-			entries = append(entries, s.key())
-		}
-	}
+	titled := lists.Filter(f.Series, func(s Series) bool { return s.Title != "" && f.Heat == nil })
 	left := vg.Length(-1)
-	for _, k := range append(entries, f.Keys...) {
+	for _, k := range append(lists.Map(titled, Series.key), f.Keys...) {
 		if w := k.width(); w > left {
 			rows = append(rows, nil)
 			left = width

@@ -127,8 +127,7 @@ type spot struct {
 	x, wide float64
 }
 
-// spots returns each series' drawn points. Bars and boxes share the room around a place; points over a series stand on
-// it.
+// spots returns the drawn points by series. Bars and boxes share a place's room; points over a series stand on it.
 func (f *Figure) spots() [][]spot {
 	all := make([][]spot, len(f.Series))
 	var sharing []string
@@ -167,8 +166,7 @@ func (f *Figure) spots() [][]spot {
 	return all
 }
 
-// bars returns bars as one area, so that there is no seam between neighbours. Several histograms shine through each
-// other.
+// bars returns bars as one area, without seams between neighbours. Several histograms shine through each other.
 func (f *Figure) bars(spots []spot, place func(float64) float64, c color.RGBA) *plotter.Polygon {
 	paint := color.NRGBA{c.R, c.G, c.B, 255}
 	if spots[0].Width > 0 && len(f.Series) > 1 {
@@ -182,7 +180,6 @@ func (f *Figure) bars(spots []spot, place func(float64) float64, c color.RGBA) *
 	return &plotter.Polygon{XYs: []plotter.XYs{area}, Color: paint, LineStyle: draw.LineStyle{Color: paint}}
 }
 
-// box returns a box of a width on the canvas.
 func (q spot) box(place func(float64) float64, c color.RGBA, width vg.Length) *plotter.BoxPlot {
 	line := draw.LineStyle{Color: ink, Width: vg.Points(0.7)}
 	b := &plotter.BoxPlot{Width: width, CapWidth: width / 2, BoxStyle: line, WhiskerStyle: line,

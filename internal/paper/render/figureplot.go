@@ -30,7 +30,8 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	rows := f.legend(c.Size().X)
 	low := vg.Length(len(rows)) * legendRow
 	body := draw.Crop(c, 3, -8, low+3, -5)
-	lines := &plotter.Grid{Vertical: grid(), Horizontal: grid()}
+	line := draw.LineStyle{Color: faint, Width: vg.Points(0.5)}
+	lines := &plotter.Grid{Vertical: line, Horizontal: line}
 	left, right := f.Y, f.Y2
 	if f.Heat != nil {
 		colors := *f.Y // from the least number to the greatest
@@ -76,9 +77,6 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	return nil
 }
 
-func grid() draw.LineStyle { return draw.LineStyle{Color: faint, Width: vg.Points(0.5)} }
-
-// extent is the range of the numbers on an axis.
 type extent struct {
 	min, max float64
 	isOfBars bool // or of boxes; such axes end near the data

@@ -48,7 +48,6 @@ var (
 	fill  = color.RGBA{246, 246, 246, 255}
 )
 
-// style returns a text style of the embedded Liberation fonts.
 func style(variant string, size float64, bold bool) text.Style {
 	s := text.Style{Color: ink, Handler: plot.DefaultTextHandler,
 		Font: plotfont.Font{Typeface: "Liberation", Variant: plotfont.Variant(variant), Size: vg.Length(size)}}
@@ -90,7 +89,6 @@ type mark struct {
 	hollow bool
 }
 
-// DrawGlyph draws the marker at pt.
 func (m mark) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	r := sty.Radius
 	var p vg.Path
@@ -126,8 +124,7 @@ func (m mark) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	c.Stroke(p)
 }
 
-// roundRectangle returns a rectangle with quarters of circles as corners, in cubic curves: the PDF library's arcs break a
-// path.
+// roundRectangle returns a rectangle with round corners, in cubic curves: the PDF library's arcs break a path.
 func roundRectangle(r vg.Rectangle, radius vg.Length) (p vg.Path) {
 	const kappa = 0.5522847498 // control points of a quarter circle
 	k := radius * (1 - kappa)

@@ -32,8 +32,7 @@ func (c Cell) Off(f Format, d float64) string {
 	return f.sign(d, digits)
 }
 
-// HeadRows returns the header rows above the titles, outermost first; a header spans the neighbouring columns that share
-// it.
+// HeadRows returns the header rows above the titles, outermost first; a header spans the neighbours that share it.
 func (t *Table) HeadRows() (rows [][]Span) {
 	if len(t.Columns) == 0 {
 		return nil

@@ -67,8 +67,7 @@ func ImageFormat(file string) (format string, head []byte, err error) {
 
 var xmlEntity = regexp.MustCompile(`<!ENTITY\s+(\S+)\s+"([^"]*)"`)
 
-// readSVG reads XML to its end and reports whether it is a picture: well-formed and in its namespace, as browsers
-// require.
+// readSVG reads XML to its end, and reports whether it is a picture: well-formed and in its namespace, as browsers ask.
 func readSVG(r io.Reader) (is bool, err error) {
 	d := xml.NewDecoder(r)
 	d.CharsetReader = charset.NewReaderLabel
@@ -92,7 +91,6 @@ func readSVG(r io.Reader) (is bool, err error) {
 	}
 }
 
-// endsIn checks that the last bytes have the mark of a complete file.
 func endsIn(in io.ReadSeeker, mark string) error {
 	_, _ = in.Seek(-1024, io.SeekEnd) // if it has as many
 	last, err := io.ReadAll(in)

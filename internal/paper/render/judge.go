@@ -64,8 +64,8 @@ type judge struct {
 }
 
 // Expect compares the table with the paper; CELL.std is a cell's deviation. An unknown cell or form is an error.
-func (t *Table) Expect(es ...Expectation) error {
-	return judge{paper: t.Paper, scale: t.Scale, paperScale: t.PaperScale, find: t.CellAt}.expect(es, &t.Checks)
+func (t *Table) Expect(es ...Expectation) ([]Check, error) {
+	return judge{paper: t.Paper, scale: t.Scale, paperScale: t.PaperScale, find: t.CellAt}.expect(es)
 }
 
 // CellAt finds a cell by its name, and how its number is printed.
@@ -81,23 +81,22 @@ func (t *Table) CellAt(name string) (Cell, Format, error) {
 }
 
 // Across compares cells of several tables and figures, which find finds by ADDRESS:CELL, at the scale of a run.
-func Across(find func(name string) (Cell, Format, error), scale, paperScale string, es ...Expectation) (checks []Check, err error) {
-	err = judge{scale: scale, paperScale: paperScale, find: find}.expect(es, &checks)
-	return checks, err
+func Across(find func(name string) (Cell, Format, error), scale, paperScale string, es ...Expectation) ([]Check, error) {
+	return judge{scale: scale, paperScale: paperScale, find: find}.expect(es)
 }
 
-func (j judge) expect(es []Expectation, to *[]Check) error {
+func (j judge) expect(es []Expectation) (all []Check, err error) {
 	for _, e := range es {
 		if !e.about(j.scale, j.paperScale) {
 			continue
 		}
 		checks, err := j.compare(e)
 		if err != nil {
-			return fmt.Errorf("expect %q: %w", e.Cell, err)
+			return nil, fmt.Errorf("expect %q: %w", e.Cell, err)
 		}
-		*to = append(*to, checks...)
+		all = append(all, checks...)
 	}
-	return nil
+	return all, nil
 }
 
 // StdSuffix names the standard deviation of a cell in checks.
@@ -108,13 +107,7 @@ func AtPaperScale(scale, paper string) bool { return scale == "" || scale == pap
 
 // Planned returns an expectation's checks before a run at a scale; label is where the paper says so by default.
 func (e Expectation) Planned(label, scale, paper string) []Check {
-	if !e.about(scale, paper) {
-		return nil
-	}
-	checks, err := judge{paper: label, scale: scale, paperScale: paper, find: Waiting}.compare(e)
-	if err != nil {
-		return nil // loading the pipeline reports it
-	}
+	checks, _ := judge{paper: label, scale: scale, paperScale: paper, find: Waiting}.expect([]Expectation{e}) // loading the pipeline reports an error
 	return checks
 }
 
@@ -300,7 +293,6 @@ func (j judge) claim(e Expectation, c *Check) error {
 	return nil
 }
 
-// ordered reports whether numbers stand to each other as the form says.
 func (e Expectation) ordered(form Form, vs []scaled) bool {
 	apart := func(high, low scaled) bool { d := high.minus(low); return d > 0 && d >= e.Margin*(1-1e-9) }
 	switch form {

@@ -88,6 +88,23 @@ func (t *Table) pipes(b *strings.Builder, rows [][]string) {
 	}
 }
 
+// csvWriter writes lines of CSV, on request with quoted formulas.
+type csvWriter struct {
+	*csv.Writer
+	quote bool
+}
+
+// text returns a cell's text, not a number, with an apostrophe before what a spreadsheet would take for a formula.
+func (c csvWriter) text(s string) string {
+	if c.quote && s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// texts writes a line that has no numbers.
+func (c csvWriter) texts(line []string) error { return c.Write(lists.Map(line, c.text)) }
+
 // CSV writes a line per row, with values that are not rounded; deviations and counts have columns of their own.
 func (t *Table) CSV(w io.Writer) error {
 	c := csvWriter{csv.NewWriter(w), t.QuoteFormulas}

@@ -24,7 +24,6 @@ type Table struct {
 	Long    bool     `json:"long,omitempty"`  // in LaTeX, over several pages
 	Lacks   int      `json:"lacks,omitempty"` // failed steps that it would gather
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
-	Checks  []Check  `json:"-"`               // see Expect
 
 	// PaperScale is the scale of the paper's numbers: runs at another scale are not compared with them, runs without one are.
 	PaperScale string `json:"-"`
@@ -216,8 +215,7 @@ func (t *Table) levelGroups() {
 	}
 }
 
-// Best returns the row of a column's best number, or of the best that is not bold, by the rows' Compare; the first of
-// equals.
+// Best returns the first row of a column's best number, or of the best that is not bold, by the rows' Compare.
 func (t *Table) Best(c Column, second bool) map[string]int {
 	best := map[string]int{}
 	for i, r := range t.Rows {

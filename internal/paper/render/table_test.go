@@ -182,7 +182,8 @@ func TestMistakes(t *testing.T) {
 		testkit.ErrSays(t, tab.Finish(), want)
 	}
 	for _, cell := range []string{"a", "zz.h1", "a.zz"} {
-		testkit.Some(t, sample().Expect(Expectation{Cell: cell, Value: new(1.0)}), cell)
+		_, err := sample().Expect(Expectation{Cell: cell, Value: new(1.0)})
+		testkit.Some(t, err, cell)
 	}
 	for _, m := range []string{"<b>", "</b>", "<b><i></b></i>"} {
 		if CheckMarkup(m) == nil {

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -11,8 +12,7 @@ func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 
 const widestColumn = 10 // the width, in cm, of the widest figure in one of two columns
 
-// LaTeX writes the figure as a float that includes a PDF or PNG file, or with "" a box that says there is none. It needs
-// graphicx.
+// LaTeX writes the figure as a float, by graphicx, with a PDF or PNG file, or with "" a box that says there is none.
 func (f *Figure) LaTeX(w io.Writer, file string) error {
 	env, width := "figure", `\columnwidth`
 	if f.Width > widestColumn {
@@ -38,4 +38,23 @@ func endFloat(b *strings.Builder, env, caption, label string) {
 		fmt.Fprintf(b, "\\label{%s}\n", label)
 	}
 	fmt.Fprintf(b, "\\end{%s}\n", env)
+}
+
+// label matches what \label and \ref do not read as LaTeX.
+var label = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/+-]*$`)
+
+// CheckLabel reports a label of the paper that LaTeX would not take; "" is none.
+func CheckLabel(s string) error {
+	if s != "" && !label.MatchString(s) {
+		return fmt.Errorf("%q is not a label: it may have only letters, digits and : . _ / + -, such as tab:dedup-counts", s)
+	}
+	return nil
+}
+
+// Labelled returns a label of the given type, such as tab, that LaTeX can refer to; "" for any other.
+func Labelled(s, typ string) string {
+	if CheckLabel(s) != nil || len(s) <= len(typ)+1 || s[:len(typ)+1] != typ+":" {
+		return ""
+	}
+	return s
 }

@@ -85,7 +85,6 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	return append([]BundleFile{{"main.tex", main}}, files...), err
 }
 
-// fileName returns a unique file name for a block's name.
 func fileName(name string, taken map[string]bool) string {
 	name = prose.FileName(name)
 	unique := name
@@ -151,7 +150,7 @@ func (it *Item) verdicts() string {
 func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 	t, err := template.New("main").Funcs(template.FuncMap{
 		"tex":       render.TeX,
-		"breakable": breakable,
+		"breakable": func(s string) string { return `\texttt{` + allowBreaks(render.TeXData(s)) + `}` },
 		"verdict":   func(v render.Verdict) string { return render.TeXData(string(v)) },
 		"hex":       func(s string) string { return breakHex(strings.TrimPrefix(s, "sha256:")) },
 		"size":      words.Size,
@@ -194,10 +193,6 @@ func foreign(files []BundleFile) []codePoint {
 	return lists.Map(slices.Sorted(maps.Keys(seen)), func(c rune) codePoint { return codePoint{fmt.Sprintf("%04X", c), string(c)} })
 }
 
-// breakable sets a name or an address in typewriter, with line breaks allowed between its parts.
-func breakable(s string) string { return `\texttt{` + allowBreaks(render.TeXData(s)) + `}` }
-
-// allowBreaks allows line breaks between the parts of names in LaTeX.
 func allowBreaks(tex string) string {
 	return strings.NewReplacer(`/`, `/\allowbreak{}`, `\_`, `\_\allowbreak{}`, `.`, `.\allowbreak{}`, `-`, `-\allowbreak{}`).Replace(tex)
 }

@@ -136,22 +136,28 @@ func familyOf(of string) (family, own string) {
 	return block, key
 }
 
-// unit returns the factor for a metric's values, and its name with the unit: fractions are shown in percent.
-func (r *Report) unit(metric string) (float64, string) {
-	if top := r.topOfCurves(metric); top > 0 && top <= 1 {
-		return 100, metric + " (%)"
+// unit returns the factor for a metric's values, its name with the unit, and the highest value of all its curves, for a
+// common scale: fractions are shown in percent.
+func (r *Report) unit(metric string) (factor float64, name string, top float64) {
+	for _, c := range r.Curves {
+		if c.Metric == metric {
+			top = max(top, c.Best)
+		}
 	}
-	return 1, metric
+	if top > 0 && top <= 1 {
+		return 100, metric + " (%)", top * 100
+	}
+	return 1, metric, top
 }
 
 func (r *Report) chart(curves []*Curve) Chart {
 	family, _ := familyOf(curves[0].Address)
-	factor, metric := r.unit(curves[0].Metric)
+	factor, metric, top := r.unit(curves[0].Metric)
 	c := Chart{Title: family, Metric: metric}
 	if len(curves) == 1 {
 		c.Title = curves[0].Address
 	}
-	last, loss, top := 1.0, 0.0, r.topOfCurves(curves[0].Metric)*factor
+	last, loss := 1.0, 0.0
 	for _, k := range curves {
 		last = max(last, float64(k.Last))
 		loss = max(loss, slices.Max(k.loss))
@@ -163,11 +169,9 @@ func (r *Report) chart(curves []*Curve) Chart {
 		}
 		return low + max(v, 0)/most*(high-low)
 	}
-	scale := func(values []float64, low, high float64) (out []ChartTick) {
-		for _, v := range values {
-			out = append(out, ChartTick{place(v, values[len(values)-1], low, high), tickLabel(v)})
-		}
-		return out
+	scale := func(values []float64, low, high float64) []ChartTick {
+		most := values[len(values)-1]
+		return lists.Map(values, func(v float64) ChartTick { return ChartTick{place(v, most, low, high), tickLabel(v)} })
 	}
 	xMost, yMost, lMost := xs[len(xs)-1], ys[len(ys)-1], ls[len(ls)-1]
 	c.X, c.Y, c.Loss = scale(xs, chartLeft, chartRight), scale(ys, chartBottom, chartTop), scale(ls, chartBottom, chartTop)
@@ -218,16 +222,6 @@ func tickLabel(v float64) string {
 }
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
-
-// topOfCurves returns the highest value of all curves with the same metric, for a common scale.
-func (r *Report) topOfCurves(metric string) (top float64) {
-	for _, c := range r.Curves {
-		if c.Metric == metric {
-			top = max(top, c.Best)
-		}
-	}
-	return top
-}
 
 // Alt describes the chart in words.
 func (c Chart) Alt() string {

@@ -118,12 +118,10 @@ func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 func (g *Gatherer) block(i int) *Block {
 	s := &g.plan.Steps[i]
 	name := s.Block()
-	b := g.blocks[name]
-	if b == nil {
-		b = &Block{Address: name, Kind: s.Task.Kind}
-		g.blocks[name] = b
+	if g.blocks[name] == nil {
+		g.blocks[name] = &Block{Address: name, Kind: s.Task.Kind, Counts: map[string]int64{}}
 	}
-	return b
+	return g.blocks[name]
 }
 
 // Keep records the result of step i, and reports whether the report needs all of it. It is a plan.Keep.
@@ -139,9 +137,6 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	b.Used.Add(r.Took, r.Used)
 	g.used[i] = spent{true, r.Took, r.Used}
 	for what, n := range r.Counts {
-		if b.Counts == nil {
-			b.Counts = map[string]int64{}
-		}
 		b.Counts[what] += n
 	}
 	if len(r.Counts) > 0 {
@@ -207,9 +202,10 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		return nil, err
 	}
 	for _, it := range r.Items {
-		up := upstream(nodes, []int{it.Index})
-		it.Used = g.cost(up)
-		for _, i := range up {
+		for _, i := range upstream(nodes, []int{it.Index}) {
+			if x := g.used[i]; x.done {
+				it.Used.Add(x.took, x.used)
+			}
 			if why, failed := o.Failed[i]; failed {
 				it.Failed = append(it.Failed, nodes[i].Address+": "+why)
 			}
@@ -249,7 +245,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	r.Left.Counts = g.counted - lists.Count(nodes, func(n Node) bool { return len(n.Counts) > 0 })
 	r.Judged.Part = o.Paper.Part
 	r.Other = slices.ContainsFunc(r.Judged.Items, func(it expect.Item) bool { return it.Other })
-	r.Tally, r.Scales = r.Judged.Tally(), r.Judged.Summary().Scales // also of items that are not shown
+	r.Tally = r.Judged.Tally() // also of items that are not shown
 	if err := r.addFiles(); err != nil {
 		return nil, err
 	}
@@ -259,52 +255,39 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	return r, nil
 }
 
-func (g *Gatherer) cost(steps []int) (s usage.Sum) {
-	for _, i := range steps {
-		if x := g.used[i]; x.done {
-			s.Add(x.took, x.used)
-		}
-	}
-	return s
-}
-
 const downloadKind = "download" // the kind of the steps that download files
 
-// folderOf returns the tree of a source block, in one row.
-func folderOf(i int, n Node) SourceFile {
-	var c struct{ Path, License string }
-	_ = json.Unmarshal(n.config, &c) // of a plan that was checked
-	f := SourceFile{Step: n.Address, URL: Unplaced(c.Path), License: c.License, Index: i, Size: -1}
-	if n.result != nil {
-		tree := n.result.Outputs["files"]
-		f.SHA256, f.Size = tree.Digest.Hex(), tree.Size
-	}
-	return f
-}
-
+// addFiles lists the files of downloads, and the tree of each source block in one row.
 func (r *Report) addFiles() error {
 	for i, n := range r.Nodes {
-		if n.Kind == declare.SourceKind {
-			r.Files = append(r.Files, folderOf(i, n))
-		}
-		if n.Kind != downloadKind {
+		if n.Kind != downloadKind && n.Kind != declare.SourceKind {
 			continue
 		}
 		var c struct {
-			URLs, Names, SHA256 []string
-			License             string
+			URLs, Names   []string
+			Path, License string
 		}
 		if err := json.Unmarshal(n.config, &c); err != nil {
 			return fmt.Errorf("%s: %w", n.Address, err)
 		}
-		for k, u := range c.URLs {
-			f := SourceFile{Step: n.Address, URL: Unplaced(fetch.Redact(u)), License: c.License, Index: i, Size: -1}
-			if n.result != nil && k < len(c.Names) {
-				if file, ok := n.result.Outputs["files"].File(c.Names[k]); ok {
-					f.SHA256, f.Size = file.Digest.Hex(), file.Size
-				}
+		add := func(url string, of artifacts.File, has bool) {
+			f := SourceFile{Step: n.Address, URL: Unplaced(url), License: c.License, Index: i, Size: -1}
+			if has {
+				f.SHA256, f.Size = of.Digest.Hex(), of.Size
 			}
 			r.Files = append(r.Files, f)
+		}
+		files := outputsOf(n.result)["files"]
+		if n.Kind == declare.SourceKind {
+			add(c.Path, artifacts.File{Digest: files.Digest, Size: files.Size}, n.result != nil)
+		}
+		for k, u := range c.URLs {
+			var file artifacts.File
+			var has bool
+			if k < len(c.Names) {
+				file, has = files.File(c.Names[k])
+			}
+			add(fetch.Redact(u), file, has)
 		}
 	}
 	return nil

@@ -54,11 +54,6 @@ func (it *Item) ofCells() map[string]*render.Check {
 	return checks
 }
 
-// ofPaper returns the checks against the paper's own numbers, by cell.
-func (it *Item) ofPaper() map[string]render.Check {
-	return lists.By(lists.Filter(it.Checks, func(c render.Check) bool { return c.Scale == "" }), func(c render.Check) string { return c.Cell })
-}
-
 // Unmet returns the checks that differ.
 func (it *Item) Unmet() []render.Check {
 	return lists.Filter(it.Checks, func(c render.Check) bool { return c.Verdict == render.Differs || c.Verdict == render.Broken })
@@ -123,14 +118,11 @@ func titlesOf(titles, above []string) (out []gridTitle) {
 
 func (r *Report) cell(it *Item, checks map[string]*render.Check, row render.Row, col render.Column) gridCell {
 	c := row.Cells[col.ID]
-	cell := gridCell{HTML: template.HTML(c.HTML(col.Format)), Align: "r", Name: row.ID + "." + col.ID}
+	cell := gridCell{HTML: template.HTML(c.HTML(col.Format)), Align: "r", Name: row.ID + "." + col.ID, Panel: r.panelOf(it, c.Inputs)}
 	if col.Align != "" {
 		cell.Align = col.Align
 	} else if c.Value == nil && c.Data || col.Format.Style == "text" {
 		cell.Align = "l"
-	}
-	if len(c.Inputs) > 0 {
-		cell.Panel = r.panelOf(it, c.Inputs)
 	}
 	if k := checks[cell.Name]; k != nil {
 		cell.Check = &pageCheck{Check: k, Printed: k.Text}
@@ -147,7 +139,6 @@ func (r *Report) cell(it *Item, checks map[string]*render.Check, row render.Row,
 	return cell
 }
 
-// figureNumber is a number of a figure on the page.
 type figureNumber struct {
 	Name, X, Y, Panel string
 	Check             *pageCheck
@@ -159,15 +150,12 @@ func (r *Report) numbers(it *Item) []figureNumber {
 	checks := it.ofCells()
 	for _, s := range it.Figure.Series {
 		for _, p := range s.Points {
-			n := figureNumber{Name: s.ID + "." + p.ID, X: cmp.Or(p.X.Typed, number(p.X.Value)), Y: number(p.Y.Value)}
+			n := figureNumber{Name: s.ID + "." + p.ID, X: cmp.Or(p.X.Typed, number(p.X.Value)), Y: number(p.Y.Value), Panel: r.panelOf(it, p.Y.Inputs)}
 			if k := checks[n.Name+".y"]; k != nil {
 				n.Check = &pageCheck{Check: k, Printed: number(k.Paper)}
 				if k.Difference != nil && k.Verdict != render.NotComparable {
 					n.Check.Off = signed(k.Difference)
 				}
-			}
-			if len(p.Y.Inputs) > 0 {
-				n.Panel = r.panelOf(it, p.Y.Inputs)
 			}
 			out = append(out, n)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -18,8 +19,7 @@ const (
 
 // showImage fills in the picture of a step, or why the page does not show it. SVG and PNG are shown as images, where they
 // can neither run nor load anything. An HTML page that needs no script, such as a notebook's, is shown in a frame under
-// the same policy. Other HTML and Vega-Lite need scripts, which the policy does not allow; they and PDF are files to
-// download.
+// the same policy. Other HTML and Vega-Lite need scripts, which the policy forbids; they and PDF are files to download.
 func (r *Report) showImage(ctx context.Context, it *Item, read Reader) error {
 	it.Unshown = "The picture is a file that this page does not show: SVG, PNG and HTML without scripts are shown."
 	for _, d := range downloads {
@@ -60,11 +60,7 @@ func (it *Item) forLaTeX() string {
 }
 
 // WithoutLaTeX returns the figures whose pictures LaTeX cannot include.
-func (r *Report) WithoutLaTeX() (addresses []string) {
-	for _, it := range r.Items {
-		if it.State == Done && it.Figure != nil && it.forLaTeX() == "" {
-			addresses = append(addresses, it.Address)
-		}
-	}
-	return addresses
+func (r *Report) WithoutLaTeX() []string {
+	without := lists.Filter(r.Items, func(it *Item) bool { return it.State == Done && it.Figure != nil && it.forLaTeX() == "" })
+	return lists.Map(without, func(it *Item) string { return it.Address })
 }

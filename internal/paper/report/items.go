@@ -103,20 +103,25 @@ func newItem(i int, item string) *Item {
 	return &Item{Index: i, Address: item, Block: a.Type(), Name: named.String()}
 }
 
-// loadItem reads a table or figure, or its configuration if it has not run.
+// loadItem reads a table or figure, or only its configuration if it has not run.
 func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 	it := newItem(n.Index, n.Address)
 	it.State, it.Waits, it.Lacks = NotRun, n.waits, n.lacks
-	if err := it.planned(n.config); err != nil {
-		return nil, err
+	var c struct {
+		Paper, Caption, Scale string
+		PaperScale            string `json:"paper_scale"`
+		CSVFormulas           string `json:"csv_formulas"`
 	}
+	if err := json.Unmarshal(n.config, &c); err != nil {
+		return nil, fmt.Errorf("%s: %w", it.Address, err)
+	}
+	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
+	it.quote = c.CSVFormulas == "quote"
+	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
 	if n.result == nil {
 		return it, nil
 	}
-	if err := it.fill(ctx, n.result, read); err != nil {
-		return nil, err
-	}
-	return it, nil
+	return it, it.fill(ctx, n.result, read)
 }
 
 // withLeftOut inserts the tables and figures that a plan leaves out, which have no nodes, at their places in their files.
@@ -169,21 +174,5 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
-	return nil
-}
-
-// planned fills in the data of the configuration, also before a run.
-func (it *Item) planned(config []byte) error {
-	var c struct {
-		Paper, Caption, Scale string
-		PaperScale            string `json:"paper_scale"`
-		CSVFormulas           string `json:"csv_formulas"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return fmt.Errorf("%s: %w", it.Address, err)
-	}
-	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
-	it.quote = c.CSVFormulas == "quote"
-	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
 	return nil
 }

@@ -16,8 +16,7 @@ import (
 
 const mostPasses = 5 // bounds the passes of LaTeX: references and long tables settle in two to four
 
-// WriteBundle writes the report's LaTeX document, compiled if pdf is set, and returns its main files; nothing without
-// dir.
+// WriteBundle writes the report's LaTeX document, compiled if pdf is set, and returns its main files; none without dir.
 func (r *Report) WriteBundle(ctx context.Context, read Reader, dir string, pdf bool) ([]string, error) {
 	if dir == "" {
 		return nil, nil
@@ -66,7 +65,6 @@ func (r *Report) compile(ctx context.Context, dir string) error {
 	return nil
 }
 
-// latexError returns LaTeX's first error, with the lines after it.
 func latexError(out []byte) error {
 	lines := strings.Split(string(out), "\n")
 	for i, l := range lines {

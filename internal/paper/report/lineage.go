@@ -1,18 +1,22 @@
 package report
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -78,9 +82,7 @@ type Output struct {
 }
 
 // Nodes describes every step of a preview, in the plan's order. Nothing else of a report reads a preview's steps.
-func Nodes(v *plan.Preview) ([]Node, error) {
-	return nodesOf(v, func(int) bool { return true })
-}
+func Nodes(v *plan.Preview) ([]Node, error) { return nodesOf(v, func(int) bool { return true }) }
 
 func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	index := map[string]int{}
@@ -224,11 +226,7 @@ func withoutCredentials(v any) any {
 	case string:
 		return fetch.Redact(v)
 	case []any:
-		shown := make([]any, len(v))
-		for i, e := range v {
-			shown[i] = withoutCredentials(e)
-		}
-		return shown
+		return append([]any{}, lists.Map(v, withoutCredentials)...)
 	}
 	return v
 }
@@ -293,3 +291,64 @@ func upstream(nodes []Node, from []int) (out []int) {
 
 // Upstream lists the nodes that a table or figure comes from, including itself.
 func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
+
+// Attested fills in the attestations of results.
+func Attested(ctx context.Context, book *attest.Book, nodes []Node) error {
+	stands := map[int]artifacts.Digest{}
+	for i, n := range nodes {
+		if n.result != nil && book.Has(n.key) {
+			stands[i] = n.result.OutputsDigest()
+		}
+	}
+	_, err := attested(ctx, book, nodes, stands)
+	return err
+}
+
+// attested counts results' attestations, by nodes and the digests of their outputs, and fills them into detailed nodes.
+func attested(ctx context.Context, book *attest.Book, nodes []Node, stands map[int]artifacts.Digest) (total attest.Total, err error) {
+	for i, outputs := range stands {
+		told, err := book.Of(ctx, nodes[i].key, outputs)
+		if err != nil {
+			return total, err
+		}
+		total.Add(told)
+		if nodes[i].Detailed {
+			nodes[i].Rebuilt = told
+		}
+	}
+	return total, nil
+}
+
+func outputsOf(r *artifacts.Result) map[string]artifacts.Artifact {
+	if r == nil {
+		return nil
+	}
+	return r.Outputs
+}
+
+// Bounds of the data that the page shows.
+const (
+	previewed    = 256 << 10 // bytes of an artifact that is opened
+	previewChars = 800
+)
+
+// preview fills in the beginnings of small outputs that are text.
+func preview(ctx context.Context, n *Node, read Reader) error {
+	if n.result != nil && n.result.Released {
+		return nil
+	}
+	for k := range n.Outputs {
+		o := &n.Outputs[k]
+		if n.result.Outputs[o.Name].Files != nil || o.Size > previewed || strings.HasPrefix(o.Type, "figure/") || strings.HasPrefix(o.Type, "table/") || o.Type == curveType {
+			continue
+		}
+		b, err := expect.ReadOutput(ctx, n.result, o.Name, read)
+		if err != nil {
+			return err
+		}
+		if utf8.Valid(b) && !slices.ContainsFunc([]rune(string(b[:min(len(b), 4096)])), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }) {
+			o.Preview = words.Clip(string(b), previewChars)
+		}
+	}
+	return nil
+}

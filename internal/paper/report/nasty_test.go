@@ -31,7 +31,7 @@ var nasty = []string{
 // nastyReport has each of the texts in every place that a pipeline, a result or a worker can put one.
 func nastyReport(t *testing.T) *report.Report {
 	t.Helper()
-	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Judged: &expect.Judged{Items: []expect.Item{{Scale: strings.Join(nasty[:8], " "), Other: true}}, Part: strings.Join(nasty[:8], " ")}}
+	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Other: true, Judged: &expect.Judged{Items: []expect.Item{{Scale: strings.Join(nasty[:8], " "), Other: true}}, Part: strings.Join(nasty[:8], " ")}}
 	for i, text := range nasty {
 		cell := render.Cell{Text: text, Data: true}
 		table := &render.Table{Paper: fmt.Sprintf("tab:n%d", i), Caption: text, Stubs: []string{text, "s"}, Scale: text, Wide: i%2 == 0, Long: i%4 > 1, Notes: []string{text},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,8 +59,8 @@ func (r *Report) HTML(w io.Writer) error {
 		"dec":      decimal,
 		"at":       r.at,
 		"command":  r.command,
-		"pair":     func(r *Report, it *Item) itemOf { return itemOf{r, it} },
-		"both":     func(r *Report, n *Node) nodeOf { return nodeOf{r, n} },
+		"pair":     func(r *Report, it *Item) part { return part{Report: r, Item: it} },
+		"both":     func(r *Report, n *Node) part { return part{Report: r, Node: n} },
 		"most":     func() int { return mostSources },
 		"less":     func(a, b int) int { return a - b },
 		"add":      func(a, b float64) float64 { return a + b },
@@ -68,10 +69,7 @@ func (r *Report) HTML(w io.Writer) error {
 		return err
 	}
 	panels := r.panels()
-	r.shown = make(map[string]bool, len(panels))
-	for i := range panels {
-		r.shown[panels[i].ID] = true
-	}
+	r.shown = lists.Set(lists.Map(panels, func(p Panel) string { return p.ID }))
 	digest := sha256.Sum256([]byte(script))
 	return t.Execute(w, struct {
 		*Report
@@ -83,17 +81,12 @@ func (r *Report) HTML(w io.Writer) error {
 	}{r, style, script, "sha256-" + base64.StdEncoding.EncodeToString(digest[:]), panels, len(panels) == mostPanels})
 }
 
-// nodeOf and itemOf are the data of the templates for a step and for a table or figure.
-type (
-	nodeOf struct {
-		Report *Report
-		Node   *Node
-	}
-	itemOf struct {
-		Report *Report
-		Item   *Item
-	}
-)
+// part is the data of the templates for a table or figure, or for a step.
+type part struct {
+	Report *Report
+	Item   *Item
+	Node   *Node
+}
 
 // Title is the page's heading.
 func (r *Report) Title() string { return cmp.Or(r.Paper.Title, r.Pipeline) }
@@ -163,3 +156,25 @@ func (r *Report) Slowest() []*Node {
 
 // Slower returns how many steps are not among the Slowest.
 func (r *Report) Slower() int { return max(0, len(r.Nodes)-mostRows) }
+
+func number(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return strings.Replace(humanize.Commaf(math.Round(*v*1e4)/1e4+0), "-", "−", 1) // + 0: no -0
+}
+
+func signed(v *float64) string {
+	if v == nil || *v <= 0 {
+		return number(v)
+	}
+	return "+" + number(v)
+}
+
+func short(digest string) string {
+	_, hex, ok := strings.Cut(digest, ":")
+	if !ok || len(hex) < 12 {
+		return digest
+	}
+	return hex[:12]
+}

@@ -48,11 +48,8 @@ func (r *Report) panels() []Panel {
 func (p *Panel) follow(nodes []Node) {
 	all := upstream(nodes, lists.Map(p.Sources, func(s Source) int { return s.Index }))
 	p.All = len(all)
-	for _, i := range all {
-		if n := &nodes[i]; len(n.Inputs)+len(n.deps) == 0 {
-			p.Roots = append(p.Roots, n)
-		}
-	}
+	roots := lists.Filter(all, func(i int) bool { return len(nodes[i].Inputs)+len(nodes[i].deps) == 0 })
+	p.Roots = lists.Map(roots, func(i int) *Node { return &nodes[i] })
 	p.More = max(0, len(p.Sources)-mostSources)
 	p.Sources = p.Sources[:min(len(p.Sources), mostSources)]
 }

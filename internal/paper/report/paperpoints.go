@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // drawPaper draws the paper's points of a figure: among the rebuilt ones if numbers are compared; at another scale, with
 // different axes, or for a heat map, in a picture of their own.
 func (it *Item) drawPaper() error {
-	checks := it.ofPaper()
+	ofPaper := lists.Filter(it.Checks, func(c render.Check) bool { return c.Scale == "" })
+	checks := lists.By(ofPaper, func(c render.Check) string { return c.Cell })
 	among := !it.Other && it.Figure.Heat == nil
 	f := *it.Figure
 	if !among {

@@ -43,8 +43,7 @@ type Report struct {
 	Targets  []string
 	Runs     []string // of the results, newest first
 	Newest   time.Time
-	Scales   []string // declared by tables and figures
-	Other    bool     // one of these differs from the paper's
+	Other    bool // the scale of a table or figure differs from the paper's
 	Summary  plan.Summary
 	Judged   *expect.Judged
 	Tally    render.Tally
@@ -138,17 +137,8 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// Apart says in a sentence what keeps this from being a reproduction; "": nothing.
-func (r *Report) Apart() string { return r.Judged.Summary().Apart }
-
 // Compared reports whether any number was compared with the paper's.
-func (r *Report) Compared() bool { return !r.Other && r.Checked() }
-
-// Checked reports whether anything was compared with an expectation.
-func (r *Report) Checked() bool { return r.Judged.Summary().Judged > 0 }
-
-// Said sums up the verdicts on all expectations, in a sentence.
-func (r *Report) Said() string { return r.Judged.Summary().Sentence() }
+func (r *Report) Compared() bool { return !r.Other && r.Judged.Summary().Judged > 0 }
 
 // Sentences returns the claims, as many as the page shows.
 func (r *Report) Sentences() []expect.Claim {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/step"
 )
 
 // Trace is where a number comes from or, with only address and steps, a step.
@@ -81,23 +83,13 @@ func TraceStep(v *plan.Preview, target string) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	var from []int
-	var waits []string
-	for i, n := range nodes {
-		if !plan.Matches(target, n.Address) {
-			continue
-		}
-		if v.Items[i].Result == nil {
-			waits = append(waits, n.Address)
-			continue
-		}
-		from = append(from, i)
-	}
-	if len(from) == 0 && len(waits) > 0 {
-		return nil, &NotRunError{Address: target}
-	}
-	if len(from) == 0 {
+	named := lists.Filter(lists.Places(len(nodes)), func(i int) bool { return plan.Matches(target, nodes[i].Address) })
+	from := lists.Filter(named, func(i int) bool { return v.Items[i].Result != nil })
+	switch {
+	case len(named) == 0:
 		return nil, &UnknownCell{target, "there is no such step, table or figure"}
+	case len(from) == 0:
+		return nil, &NotRunError{Address: target}
 	}
 	return &Trace{Address: target, Sources: []Source{}, Steps: behind(nodes, from)}, nil
 }
@@ -118,6 +110,46 @@ func (t *Trace) ReadPackages(ctx context.Context, open func(context.Context, art
 			packages[f.Digest] = list
 		}
 		t.Steps[i].Packages = list
+	}
+	return nil
+}
+
+// ReadFields adds to a cell's sources the fields that the configuration reads for it, and sorts sources with the same
+// bytes so that the read one comes first.
+func (t *Trace) ReadFields(v *plan.Preview, kinds *step.Registry) error {
+	for _, s := range v.Plan.Steps {
+		if s.Address != t.Address {
+			continue
+		}
+		tree, err := s.Task.Tree()
+		if err != nil {
+			return err
+		}
+		reads, err := kinds.Lookup(s.Task.Kind).Reads(tree)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Address, err)
+		}
+		for _, r := range reads {
+			if !slices.Contains(r.Of, t.Cell) || r.Input.Ref == nil {
+				continue
+			}
+			for i, from := range t.Sources {
+				if from.Step == r.Input.Ref.Step && from.Output == r.Input.Ref.OutputName() && !slices.Contains(from.Fields, r.Field()) {
+					t.Sources[i].Fields = append(from.Fields, r.Field())
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(t.Sources, func(x, y Source) int {
+		if x.Digest != y.Digest {
+			return 0
+		}
+		return cmp.Compare(min(len(y.Fields), 1), min(len(x.Fields), 1))
+	})
+	seen := map[string]bool{}
+	for i, s := range t.Sources {
+		t.Sources[i].Same = seen[s.Digest]
+		seen[s.Digest] = true
 	}
 	return nil
 }

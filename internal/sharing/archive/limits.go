@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -47,20 +48,14 @@ const (
 	locator64   = 20
 )
 
-// directory bounds the central directory before any of it is kept: package zip reads on as long as the bytes look like a
-// directory.
+// directory bounds the central directory before any of it is kept: package zip reads on while the bytes look like one.
 func directory(r io.ReaderAt, size int64, l Limits) error {
 	tail := make([]byte, min(size, endLength+endComment+locator64))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	at := -1
-	for i := len(tail) - endLength; i >= 0; i-- {
-		if binary.LittleEndian.Uint32(tail[i:]) == 0x06054b50 {
-			at = i
-			break
-		}
-	}
+	signature := []byte("PK\x05\x06")
+	at := bytes.LastIndex(tail[:max(0, len(tail)-endLength+len(signature))], signature)
 	if at < 0 {
 		return bad("", "it is not a ZIP file, or its end is missing: it was truncated")
 	}
@@ -93,8 +88,7 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 
 const deflateMost = 1032 // how many bytes one byte of deflate can stand for
 
-// check refuses suspicious entries that no archive needs: links, devices, encryption, impossible sizes, data shared by
-// two entries.
+// check refuses what no archive needs: links, devices, encryption, impossible sizes, data shared by two entries.
 func check(files []*zip.File, size int64, l Limits) error {
 	if len(files) > l.Entries {
 		return bad("", "it has %d files, more than %d", len(files), l.Entries)

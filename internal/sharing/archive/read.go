@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -74,7 +77,6 @@ func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, erro
 	return a, nil
 }
 
-// sort puts every entry where it belongs.
 func (a *Reader) sort(files []*zip.File, l Limits) error {
 	seen := make(map[string]string, len(files))
 	for _, f := range files {
@@ -241,8 +243,33 @@ func (a *Reader) Verify(ctx context.Context) error {
 	return nil
 }
 
-// verified opens the entry of a file that the manifest lists; a read that reaches io.EOF has delivered what the manifest
-// says.
+// WriteProject writes the verified files of the project into an empty folder, taking files that the archive has only in
+// its store from store. Names were checked on opening, and no link leads out of the folder.
+func (a *Reader) WriteProject(ctx context.Context, folder string, store artifacts.BlobReader) error {
+	for _, f := range a.Manifest.Files {
+		r, err := a.verified(f, a.entries[ProjectDir+f.Name])
+		if err != nil {
+			return err
+		}
+		err = local.Create(folder, f.Name, 0o644, readers.WithContext(ctx, r))
+		if err = errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("%s: %w", a.where, err)
+		}
+	}
+	for _, f := range a.Manifest.Sources {
+		r, err := store.Open(ctx, f.Digest)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		err = local.Entry(folder, f.Name, f, 0o644, readers.WithContext(ctx, r))
+		if err = errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// verified opens the entry of a file that the manifest lists; a reader at io.EOF has read what the manifest says.
 func (a *Reader) verified(f artifacts.File, z *zip.File) (io.ReadCloser, error) {
 	r, err := open(z)
 	if err != nil {
@@ -284,4 +311,35 @@ func readAll(f *zip.File, most int64) ([]byte, error) {
 	}
 	defer r.Close()
 	return io.ReadAll(r)
+}
+
+// Reader returns the archive as a read-only store.
+func (a *Reader) Reader() artifacts.Reader { return artifacts.ReadOn(driver{a}, a.where) }
+
+// driver reads the files of an archive's store.
+type driver struct{ a *Reader }
+
+func (d driver) Where(string) string { return d.a.where }
+
+func (d driver) Open(_ context.Context, path string) (io.ReadCloser, error) {
+	f := d.a.entries[storeDir+path]
+	if f == nil {
+		return nil, artifacts.ErrNotExist
+	}
+	return open(f)
+}
+
+func (d driver) Has(_ context.Context, paths []string) ([]bool, error) {
+	return lists.Map(paths, func(p string) bool { return d.a.entries[storeDir+p] != nil }), nil
+}
+
+func (d driver) List(_ context.Context, prefix string) iter.Seq2[artifacts.FileInfo, error] {
+	return func(yield func(artifacts.FileInfo, error) bool) {
+		for name, f := range d.a.entries {
+			path, ok := strings.CutPrefix(name, storeDir)
+			if ok && strings.HasPrefix(path, prefix) && !yield(artifacts.FileInfo{Path: path, Size: int64(f.UncompressedSize64)}, nil) {
+				return
+			}
+		}
+	}
 }

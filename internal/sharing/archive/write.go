@@ -128,19 +128,11 @@ func (w *Writer) Blob(ctx context.Context, from artifacts.BlobReader, d artifact
 	if _, err := out.Write(head); err != nil {
 		return err
 	}
-	if n < sample {
-		_, err = r.Read(make([]byte, 1)) // the verdict on its bytes
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return err
-	}
-	_, err = io.Copy(out, readers.WithContext(ctx, r))
+	_, err = io.Copy(out, readers.WithContext(ctx, r)) // also at its end: the verdict on its bytes
 	return err
 }
 
-// shrinks reports whether compression makes the beginning of a blob a third shorter: less is not worth the time for
-// models' weights.
+// shrinks reports whether compression makes a blob's beginning a third shorter: less is not worth the time for weights.
 func shrinks(head []byte) bool {
 	if len(head) < 256 {
 		return false
@@ -195,7 +187,6 @@ func (w *Writer) Close(m Manifest, by *signature.Private) error {
 	}
 	b = append(b, '\n')
 	if by != nil {
-		var err error
 		if b, err = by.Sign(b); err != nil {
 			return err
 		}
@@ -210,4 +201,31 @@ func (w *Writer) Close(m Manifest, by *signature.Private) error {
 // byName returns files in the order of their names, never nil.
 func byName(files []artifacts.File) []artifacts.File {
 	return append([]artifacts.File{}, slices.SortedFunc(slices.Values(files), func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })...)
+}
+
+// Summed passes bytes on to a writer, counts them and hashes them.
+type Summed struct {
+	Size int64
+
+	out  io.Writer
+	sum  hash.Hash
+	each func(n int64)
+}
+
+// NewSummed returns a writer to out that calls each, unless it is nil, for each write.
+func NewSummed(out io.Writer, each func(n int64)) *Summed {
+	return &Summed{out: out, sum: sha256.New(), each: each}
+}
+
+// Digest returns the digest of the bytes written so far.
+func (s *Summed) Digest() artifacts.Digest { return artifacts.Digest(s.sum.Sum(nil)) }
+
+func (s *Summed) Write(p []byte) (int, error) {
+	n, err := s.out.Write(p)
+	s.sum.Write(p[:n])
+	s.Size += int64(n)
+	if s.each != nil {
+		s.each(int64(n))
+	}
+	return n, err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Candidate is a blob that may be taken.
@@ -109,8 +110,7 @@ func (b Blobs) Addressed(urls map[artifacts.Digest]string) {
 	}
 }
 
-// Away notes the blobs that the store lacks but has an address for, and returns in gone the blobs that it lacks
-// altogether.
+// Away notes the blobs that the store lacks but has an address for; gone are those that it lacks altogether.
 func (b Blobs) Away(ctx context.Context, store artifacts.Store, some []artifacts.Digest) (gone []artifacts.Digest, err error) {
 	away, gone, err := store.Away(ctx, some)
 	for _, e := range away {
@@ -122,14 +122,9 @@ func (b Blobs) Away(ctx context.Context, store artifacts.Store, some []artifacts
 // Has reports whether a blob is taken.
 func (b Blobs) Has(d artifacts.Digest) bool { return b[d] != nil && b[d].Taken }
 
-// LeftOut returns the blobs that are not taken, in the order of steps and names. Logs are not among them: without its log
-// a result is complete.
+// LeftOut returns the blobs that are not taken, by steps and names, except logs: without its log a result is complete.
 func (b Blobs) LeftOut() (left []*Candidate) {
-	for _, c := range b {
-		if !c.Taken && c.Use != Said {
-			left = append(left, c)
-		}
-	}
+	left = lists.Filter(slices.Collect(maps.Values(b)), func(c *Candidate) bool { return !c.Taken && c.Use != Said })
 	slices.SortFunc(left, func(x, y *Candidate) int {
 		return cmp.Or(x.Steps[0]-y.Steps[0], strings.Compare(x.Name, y.Name), x.Digest.Compare(y.Digest))
 	})

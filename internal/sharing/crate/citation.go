@@ -26,8 +26,7 @@ type Work struct {
 	Released time.Time
 }
 
-// Author is an author of a work. A name with a comma is "family, given"; any other is not split, since its parts cannot
-// be told apart.
+// Author is an author of a work. A name with a comma is "family, given"; the parts of others cannot be told apart.
 type Author struct {
 	Name        string `json:"name"`
 	Affiliation string `json:"affiliation,omitempty"`

@@ -62,7 +62,6 @@ func (c *Writer) Close() error {
 	return cmp.Or(c.err, c.out.Flush())
 }
 
-// variables describes the variables as parameters of the workflow, and their values.
 func (c *Writer) variables() (parameters, values []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.about.Variables)) {
 		v := c.about.Variables[name]
@@ -100,7 +99,6 @@ func (c *Writer) runActions(workflow string, values []string) {
 	}
 }
 
-// files describes the pipeline's file and all others outside of the store.
 func (c *Writer) files(workflow string, inputs []string) (ids []string) {
 	main := File{Path: c.about.Workflow, Name: c.about.Title}
 	for _, f := range c.about.Files {

@@ -1,13 +1,15 @@
 package crate
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -75,16 +77,9 @@ type field struct {
 
 type entity []field
 
-// ref points to another entity.
 func ref(id string) entity { return entity{{"@id", id}} }
 
-func refs(ids []string) []entity {
-	list := make([]entity, len(ids))
-	for i, id := range ids {
-		list[i] = ref(id)
-	}
-	return list
-}
+func refs(ids []string) []entity { return append([]entity{}, lists.Map(ids, ref)...) }
 
 // with adds a member unless it is empty: a text, an entity or a list.
 func (e entity) with(name string, value any) entity {
@@ -96,29 +91,19 @@ func (e entity) with(name string, value any) entity {
 
 // MarshalJSON writes the members in their order.
 func (e entity) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	members := make([]string, len(e))
 	for i, f := range e {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := values.JSON(f.name, "")
-		if err != nil {
-			return nil, err
-		}
 		if list, ok := f.value.([]entity); ok && len(list) == 1 { // as the specification has it
 			f.value = list[0]
 		}
-		value, err := values.JSON(f.value, "")
-		if err != nil {
+		name, err := values.JSON(f.name, "")
+		value, err2 := values.JSON(f.value, "")
+		if err := cmp.Or(err, err2); err != nil {
 			return nil, err
 		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
+		members[i] = string(name) + ":" + string(value)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return []byte("{" + strings.Join(members, ",") + "}"), nil
 }
 
 // fragment returns the id of something that is described only in the crate.

@@ -119,7 +119,6 @@ func (c *Writer) runOf(res *artifacts.Result) *run {
 	return r
 }
 
-// action describes the work that left a result.
 func (c *Writer) action(s Step, id, tool string, results []string) {
 	objects := lists.Map(s.Inputs, c.input)
 	for _, name := range slices.Sorted(maps.Keys(s.Config)) {
@@ -127,10 +126,7 @@ func (c *Writer) action(s Step, id, tool string, results []string) {
 			objects = append(objects, c.value(name, value))
 		}
 	}
-	var agents, used []string
-	for _, key := range s.Signers {
-		agents = append(agents, c.signer(key))
-	}
+	agents, used := lists.Map(s.Signers, c.signer), []string(nil)
 	for i, u := range s.Used {
 		of := id + "-used-" + strconv.Itoa(i+1)
 		used = append(used, of)

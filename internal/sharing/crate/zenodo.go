@@ -55,8 +55,7 @@ func Zenodo(w Work) ([]byte, error) {
 }
 
 // Commands returns the commands that upload an archive to Zenodo with its metadata file, as a draft for a person to
-// publish there. The token comes from the shell's environment. file and metadata are quoted for a shell; name is the
-// archive's own.
+// publish there, with a token from the environment. All three are quoted for a shell; name is the archive's own.
 func Commands(file, metadata, name string) []string {
 	const token = `-H "Authorization: Bearer $ZENODO_TOKEN"`
 	return []string{

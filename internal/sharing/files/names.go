@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -38,8 +39,10 @@ func (n Names) Of(step, output string) string {
 	if !address.Of(step).IsRendered() {
 		return output
 	}
-	return nameOf(step) + n[step] + "." + extension(output)
+	return nameOf(step) + n[step] + "." + cmp.Or(extensions[output], output)
 }
+
+var extensions = map[string]string{"markdown": "md", "latex": "tex", "vega": "vl.json"} // of outputs with another name
 
 // nameOf returns a file name for a table or figure: dedup_counts, or first.dedup_counts in a module.
 func nameOf(item string) string {
@@ -58,15 +61,3 @@ func nameOf(item string) string {
 }
 
 const longestName = 200 // leaves room for a digest and an extension, in bytes: file systems take 255
-
-func extension(output string) string {
-	switch output {
-	case "markdown":
-		return "md"
-	case "latex":
-		return "tex"
-	case "vega":
-		return "vl.json"
-	}
-	return output
-}

@@ -1,9 +1,12 @@
+// Package files finds outputs of results by the names that people give, and writes them as files for people. It must not
+// know flags.
 package files
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,6 +19,24 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
+
+// Write writes a blob of that size to path, unless the file has its bytes already.
+func Write(ctx context.Context, store *artifacts.Resolver, d artifacts.Digest, size int64, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() == size {
+		if have, _, err := hashed.Digest(ctx, path, nil); err == nil && have == d {
+			return nil
+		}
+	}
+	r, err := store.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return atomicfile.Write(path, 0o644, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	})
+}
 
 // Published is the outcome of a publish block.
 type Published struct {
@@ -31,9 +52,8 @@ type Published struct {
 // unpublished are names of files that nobody expects below a folder of results.
 var unpublished = regexp.MustCompile(`(?i)(^|/)\.(git|redsi)(/|$)`)
 
-// Publish writes files by their names below base/to, and removes files that it wrote before and that are no longer
-// wanted. A file that somebody changed or added stays, and nothing is written outside base. memory is the file that
-// records what it wrote.
+// Publish writes files by their names below base/to, and removes files that it wrote before, as the file memory says,
+// and that are no longer wanted. A file that somebody changed or added stays, and nothing is written outside base.
 func (p *Published) Publish(ctx context.Context, store *artifacts.Resolver, memory, base, to string, files []artifacts.File) (err error) {
 	ours := map[string]artifacts.Digest{} // as they were written, by names below base
 	if err := recall(memory, &ours); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Rendered is one file of a table or figure.
@@ -27,10 +28,8 @@ func Stale(memory string, now []Rendered, asked func(address string) bool) (stal
 	if err := recall(memory, &before); err != nil || len(before)+len(now) == 0 {
 		return nil, err
 	}
-	all, current := slices.Clone(now), map[string]bool{}
-	for _, f := range now {
-		current[absolute(f.Path)] = true
-	}
+	all := slices.Clone(now)
+	current := lists.Set(lists.Map(now, func(f Rendered) string { return absolute(f.Path) }))
 	for _, f := range before {
 		if _, err := os.Lstat(f.Path); err != nil || current[absolute(f.Path)] {
 			continue

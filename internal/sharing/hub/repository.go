@@ -149,25 +149,20 @@ func dataFiles(n *yaml.Node) ([]string, error) {
 // binary are the extensions of files that go to Git LFS whatever their size.
 var binary = []string{".bin", ".gz", ".npy", ".parquet", ".safetensors", ".zst"}
 
-// Attributes returns the repository's .gitattributes: binary files, and files too large for the hub otherwise, go to Git
-// LFS.
+// Attributes returns .gitattributes: binary files, and files too large for the hub otherwise, go to Git LFS.
 func Attributes(files []artifacts.File) []byte {
 	var b bytes.Buffer
-	line := func(pattern string) {
-		fmt.Fprintf(&b, "%s filter=lfs diff=lfs merge=lfs -text\n", pattern)
-	}
+	line := func(pattern string) { fmt.Fprintf(&b, "%s filter=lfs diff=lfs merge=lfs -text\n", pattern) }
 	for _, ending := range binary {
 		line("*" + ending)
 	}
 	for _, f := range files {
 		if f.Size > mostPlain && !slices.Contains(binary, path.Ext(f.Name)) {
-			line(quoted(f.Name))
+			line(inPattern.Replace("/" + f.Name))
 		}
 	}
 	return b.Bytes()
 }
 
-// quoted returns a name as a pattern in .gitattributes.
-func quoted(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]").Replace("/" + name)
-}
+// inPattern quotes a name in a pattern of .gitattributes.
+var inPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]")

@@ -12,7 +12,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/revision"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/crate"
@@ -52,12 +51,7 @@ func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []desc
 	}
 	return w.Stream(archive.CrateName, func(out io.Writer) error {
 		c := crate.New(out, about)
-		var steps []int
-		for i, key := range x.keys {
-			if !key.IsZero() {
-				steps = append(steps, i)
-			}
-		}
+		steps := lists.Filter(lists.Places(len(x.keys)), func(i int) bool { return !x.keys[i].IsZero() })
 		for some := range slices.Chunk(steps, crateSteps) {
 			if err := x.crateSteps(ctx, c, some); err != nil {
 				return err
@@ -104,7 +98,9 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 		if err := json.Unmarshal(r.Preimage, &preimage); err != nil {
 			return fmt.Errorf("%s: its preimage: %w", s.Address, err)
 		}
-		st := crate.Step{Address: s.Address, Rendered: s.IsRendered(), Kind: preimage.Kind, Version: preimage.Version, Config: preimage.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
+		var sources struct{ License string }
+		_ = json.Unmarshal(s.Task.Config, &sources) // of a kind without a licence it stays empty
+		st := crate.Step{Address: s.Address, Rendered: s.IsRendered(), Kind: preimage.Kind, Version: preimage.Version, Config: preimage.Config, Result: r, License: sources.License, Used: usedOf(r.Used)}
 		for _, m := range readArtifact.FindAllSubmatch(r.Preimage, -1) {
 			d, err := artifacts.ParseDigest(string(m[1]))
 			if err != nil {
@@ -124,27 +120,13 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 	return nil
 }
 
-// licenseOf returns the licence that the pipeline gives for a step's sources.
-func licenseOf(s *plan.Step) string {
-	var c struct {
-		License string `json:"license"`
-	}
-	_ = json.Unmarshal(s.Task.Config, &c) // of a kind without one it stays empty
-	return c.License
-}
-
-// signers returns the keys with a valid signature of a result.
-func (x *export) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
+func (x *export) signers(ctx context.Context, key artifacts.Digest) ([]string, error) {
 	if !x.signed[key.Hex()] {
 		return nil, nil
 	}
 	all, err := artifacts.Signatures(ctx, x.of.Store.Own.Records, key)
-	for _, s := range all {
-		if s.Err == nil {
-			signers = append(signers, s.By.String())
-		}
-	}
-	return signers, err
+	valid := lists.Filter(all, func(s artifacts.Signed) bool { return s.Err == nil })
+	return lists.Map(valid, func(s artifacts.Signed) string { return s.By.String() }), err
 }
 
 // usedOf lists the measured resources that a step used.

@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
@@ -168,7 +169,6 @@ func (x *export) work() crate.Work {
 	return w
 }
 
-// note records a hit, with its result.
 func (x *export) note(i int, it *plan.Item) {
 	r, name := it.Result, x.of.Plan.Steps[i].Address
 	if it.Released && it.From != "" {
@@ -194,7 +194,6 @@ func (x *export) note(i int, it *plan.Item) {
 	}
 }
 
-// noteRendered lists the files that people read.
 func (x *export) noteRendered(item string, r *artifacts.Result) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
 		name := archive.ResultsDir + address.Of(item).Type() + "s/" + x.names.Of(item, output)
@@ -248,11 +247,8 @@ func (x *export) necessary(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lost := map[artifacts.Digest]bool{}
-	for _, d := range gone { // a hit may lack only its log
-		delete(x.blobs, d)
-		lost[d] = true
-	}
+	lost := lists.Set(gone)
+	maps.DeleteFunc(x.blobs, func(d artifacts.Digest, _ *choose.Candidate) bool { return lost[d] }) // a hit may lack only its log
 	x.project.sources = slices.DeleteFunc(x.project.sources, func(f artifacts.File) bool { return lost[f.Digest] })
 	return nil
 }
@@ -287,8 +283,7 @@ func (x *export) leftOut() {
 
 // hint returns a command line that works where the archive was imported.
 func (x *export) hint(verb string, args ...string) string {
-	words := append([]string{"redsi"}, strings.Fields(verb)...)
-	words = append(words, args...)
+	words := slices.Concat([]string{"redsi"}, strings.Fields(verb), args)
 	if f := x.project.pipeline; f != syntax.DefaultFile {
 		words = append(words, "-f", f)
 	}

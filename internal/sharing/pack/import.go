@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,10 +194,7 @@ func (x *Imported) writeVariables(folder string, m archive.Manifest) error {
 	if err != nil {
 		return fmt.Errorf("the archive's variables: %w", err)
 	}
-	for name := range m.Variables {
-		x.Variables = append(x.Variables, name)
-	}
-	slices.Sort(x.Variables)
+	x.Variables = slices.Sorted(maps.Keys(m.Variables))
 	beside := filepath.FromSlash(m.Pipeline)
 	if strings.HasSuffix(m.Pipeline, ".hcl") {
 		beside = filepath.Dir(beside)

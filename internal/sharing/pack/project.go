@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -182,8 +183,7 @@ func beside(texts map[string][]byte, base string) {
 	}
 }
 
-// local adds the local files that steps download, and the files of source blocks. Files outside the folder whose checksum
-// is pinned are not needed.
+// local adds the local files that steps download, and those of source blocks; it needs none outside that is pinned.
 func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache string, texts map[string][]byte) error {
 	take := func(by, where, root string, files ...artifacts.File) {
 		if inside, err := filepath.Rel(cache, root); err == nil && filepath.IsLocal(inside) { // of a checkout
@@ -217,12 +217,10 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 			}
 			continue
 		}
-		switch s.Task.Kind {
-		case "download":
-		case "command":
+		if s.Task.Kind == "command" {
 			pr.program(s)
-			continue
-		default:
+		}
+		if s.Task.Kind != "download" {
 			continue
 		}
 		var c struct {
@@ -253,13 +251,9 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 	return nil
 }
 
-// found adds the files that fileset() listed and filesha256() hashed: without them, the pipeline would be a different
-// one.
+// found adds the files that fileset() listed and filesha256() hashed: without them, the pipeline would be another.
 func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[string][]byte) error {
-	downloaded := map[string]bool{}
-	for _, s := range pr.sources {
-		downloaded[s.Name] = true
-	}
+	downloaded := lists.Set(lists.Map(pr.sources, func(f artifacts.File) string { return f.Name }))
 	for _, name := range f.Files() {
 		at, err := filepath.Abs(filepath.FromSlash(name))
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -73,9 +74,7 @@ func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store art
 	}
 	done := t.Done()
 	x.Results, x.There, x.Blobs, x.Bytes = done.Results, done.There, done.Blobs, done.Bytes
-	for _, d := range done.Differs {
-		x.Differs = append(x.Differs, d.String())
-	}
+	x.Differs = append(x.Differs, lists.Map(done.Differs, artifacts.Digest.String)...)
 	if len(r.Manifest.LeftOut) == 0 {
 		for d, why := range done.Lost {
 			x.Damaged = append(x.Damaged, d.String()+": "+why)

@@ -79,8 +79,7 @@ type describedFile struct {
 	data       []byte
 }
 
-// writeRecords adds results, their signatures and attestations, and the addresses of blobs that were left out, in the
-// order of the records' names.
+// writeRecords adds, by the records' names, results, their signatures and attestations, and addresses of missing blobs.
 func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
 	r := w.Records()
 	keys := x.distinct()

@@ -29,8 +29,7 @@ type publishedStep struct {
 	Key     artifacts.Digest `json:"key"`
 }
 
-// readPublication reads the index of an earlier publication in a folder, if there is one. A file that publish did not
-// write is refused.
+// readPublication reads the index of an earlier publication in a folder, if any; it refuses a file of somebody else.
 func readPublication(folder string) (publicationIndex, error) {
 	x := publicationIndex{before: map[string]artifacts.Digest{}}
 	path := filepath.Join(folder, publicationName)

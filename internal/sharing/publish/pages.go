@@ -52,15 +52,10 @@ func marked(write func(io.Writer) error) func(io.Writer) error {
 
 type indexData struct {
 	*Publication
-	Title    string
-	Paper    pipeline.Paper
-	Pipeline string
+	Report   *report.Report
 	Revision string
 	Vars     []string
 	URL      string
-	Steps    int // that were rebuilt
-	Scales   string
-	Apart    string
 	Must     []string
 	MustMore int
 	Mark     template.HTML
@@ -70,8 +65,8 @@ type indexData struct {
 const MustShown = 20
 
 func (pub *Publication) indexPage(p *pipeline.Pipeline, r *report.Report) func(io.Writer) error {
-	d := indexData{Publication: pub, Title: cmp.Or(p.Paper.Title, r.Pipeline), Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"),
-		Steps: r.Rebuilt.Steps, Scales: strings.Join(r.Scales, ", "), Apart: r.Apart(), Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
+	d := indexData{Publication: pub, Report: r, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"),
+		Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
 	for name, value := range p.Inputs() {
 		d.Vars = append(d.Vars, name+"="+value)
 	}
@@ -95,8 +90,7 @@ func foreignPages(folder string) error {
 	return nil
 }
 
-// writePages writes the report, the page about the folder, and the file that keeps some hosts from running a site
-// generator on it.
+// writePages writes the report, the folder's page, and the file that keeps some hosts from running a site generator.
 func (pub *Publication) writePages(ctx context.Context, to artifacts.Store, r *report.Report, p *pipeline.Pipeline) error {
 	if err := atomicfile.Write(filepath.Join(pub.Folder, "report.html"), 0o644, marked(r.HTML)); err != nil {
 		return err
@@ -105,7 +99,7 @@ func (pub *Publication) writePages(ctx context.Context, to artifacts.Store, r *r
 	if err != nil {
 		return err
 	}
-	pub.All, pub.Rebuilt = len(keys), r.Rebuilt.Words()
+	pub.All, pub.Rebuilt = len(keys), r.Rebuilt.String()
 	if err := atomicfile.Write(filepath.Join(pub.Folder, "index.html"), 0o644, pub.indexPage(p, r)); err != nil {
 		return err
 	}

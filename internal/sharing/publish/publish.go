@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/choose"
 	"github.com/redsi/redsi/internal/sharing/transfer"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -230,11 +231,7 @@ func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v
 	if err := pub.leaveOut(ctx, store, v, blobs, own); err != nil {
 		return err
 	}
-	for _, i := range hits {
-		if !pub.skipped[i] {
-			pub.keys = append(pub.keys, v.Items[i].Key)
-		}
-	}
+	pub.keys = lists.Map(lists.Filter(hits, pub.publishes), func(i int) artifacts.Digest { return v.Items[i].Key })
 	pub.must = make([]bool, len(v.Items)) // only its run determines the keys of the steps after it
 	for i, s := range v.Plan.Steps {
 		if pub.must[i] = pub.skipped[i] || slices.ContainsFunc(s.Deps, func(d int) bool { return pub.must[d] }); pub.must[i] {
@@ -280,40 +277,20 @@ func (pub *Publication) check(v *plan.Preview, run string) error {
 		}
 		return nil
 	}
-	missing, of, first := 0, 0, ""
-	for i, it := range v.Items {
-		if pub.needed[i] {
-			of++
-		}
-		if !pub.needed[i] || it.Outcome == plan.Hit {
-			continue
-		}
-		if missing++; first == "" {
-			first = v.Plan.Steps[i].Address
-		}
+	needed := lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return pub.needed[i] })
+	missing := lists.Filter(needed, func(i int) bool { return v.Items[i].Outcome != plan.Hit })
+	if len(missing) > 0 {
+		return fault.Input(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish without them with --incomplete", len(missing), len(needed), v.Plan.Steps[missing[0]].Address))
 	}
-	if missing > 0 {
-		return fault.Input(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish without them with --incomplete", missing, of, first))
-	}
-	var names []string
-	for _, l := range pub.Left {
-		if l.URL == "" {
-			names = append(names, fmt.Sprintf("  %s of %s, %s", l.Name, l.Step, words.Size(l.Size)))
-		}
-	}
-	if len(names) > 0 {
-		toRun := 0
-		for i, must := range pub.must {
-			if must && pub.needed[i] {
-				toRun++
-			}
-		}
+	lost := lists.Filter(pub.Left, func(l Unpublished) bool { return l.URL == "" })
+	if len(lost) > 0 {
+		toRun := lists.Count(needed, func(i int) bool { return pub.must[i] })
 		list := ""
-		for _, name := range words.First(names, 10, func(n int) { list += fmt.Sprintf("\n  and %d more", n) }) {
-			list += "\n" + name
+		for _, l := range words.First(lost, 10, func(n int) { list += fmt.Sprintf("\n  and %d more", n) }) {
+			list += fmt.Sprintf("\n  %s of %s, %s", l.Name, l.Step, words.Size(l.Size))
 		}
 		return fault.Input(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
-			words.Count(len(names), "file"), pub.o.Limit, list, words.Count(toRun, "step")))
+			words.Count(len(lost), "file"), pub.o.Limit, list, words.Count(toRun, "step")))
 	}
 	return nil
 }
@@ -329,8 +306,7 @@ func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]art
 	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
 }
 
-// copy writes blobs, results and their signatures into the folder's store, with the blobs of another store; sent is told
-// of bytes as they are written.
+// copy writes blobs, results and their signatures into the folder's store; sent is told of bytes as they are written.
 func (pub *Publication) copy(ctx context.Context, from artifacts.Reader, to artifacts.Store, sent func(n int64)) error {
 	for _, l := range pub.Left {
 		if l.URL == "" || pub.DryRun {

@@ -20,8 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Compared is how the result of a step that ran here compares, by the rules of its kind, with a result from another store
-// that no trusted key signed.
+// Compared is how a result from here compares, by its kind's rules, with another store's that no trusted key signed.
 type Compared struct {
 	Address     string            `json:"address"`
 	From        string            `json:"from"`
@@ -51,19 +50,14 @@ func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resol
 			ran[s.Address] = true
 		}
 	}
-	var steps []int
-	for i, s := range pl.Steps {
-		if ran[s.Address] {
-			steps = append(steps, i)
-		}
-	}
-	v, err := se.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return ran[pl.Steps[i].Address] })
+	isRan := func(i int) bool { return ran[pl.Steps[i].Address] }
+	v, err := se.PreviewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return isRan(i) })
 	if err != nil {
 		return nil, err
 	}
 	r := &runner{Session: se, store: store, acts: acts(store), key: p.Signer}
 	theirs := artifacts.With(mem.New(), se.Others.Opened, p)
-	for some := range slices.Chunk(steps, session.IncomingMost) {
+	for some := range slices.Chunk(lists.Filter(lists.Places(len(pl.Steps)), isRan), session.IncomingMost) {
 		keys := lists.Map(some, func(i int) artifacts.Digest { return v.Items[i].Key })
 		found, err := artifacts.Inspect(ctx, theirs, keys)
 		if err != nil {

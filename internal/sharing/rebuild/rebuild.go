@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -144,13 +145,9 @@ func (a *All) Failure() (err error) {
 func pick(list []int, n int, seed uint64) []int {
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(list))[:n]
 	slices.Sort(order)
-	for i, at := range order {
-		order[i] = list[at]
-	}
-	return order
+	return lists.Map(order, func(at int) int { return list[at] })
 }
 
-// all rebuilds steps until all are done or ctx ends.
 func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *All) error {
 	began := time.Now()
 	for _, i := range steps {

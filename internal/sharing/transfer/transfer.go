@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -153,11 +154,8 @@ func All(ctx context.Context, from artifacts.Store) (s Selection, err error) {
 
 // Run selects the results of a run, its record, and the failures of its steps.
 func Run(ctx context.Context, from artifacts.Store, rec *runs.Record) (s Selection, err error) {
-	for _, step := range rec.Steps {
-		if step.Finished() {
-			s.Keys = append(s.Keys, step.Key)
-		}
-	}
+	finished := lists.Filter(rec.Steps, runs.Step.Finished)
+	s.Keys = lists.Map(finished, func(s runs.Step) artifacts.Digest { return s.Key })
 	err = s.add(ctx, from, artifacts.FailedPrefix+rec.RunID+"/")
 	s.Records = append(s.Records, artifacts.RunsPrefix+rec.RunID)
 	return s, err
@@ -169,8 +167,7 @@ func (s *Selection) add(ctx context.Context, from artifacts.Store, prefix string
 	return err
 }
 
-// Copy copies a selection. Garbage collection spares what has arrived until the copy ends, under a name that is the same
-// for the same copy.
+// Copy copies a selection. Until it ends, garbage collection spares what has arrived, by a name that equal copies have.
 func Copy(ctx context.Context, t *artifacts.Transfer, name string, s Selection) error {
 	release, err := t.Hold(ctx, name)
 	if err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -125,7 +126,7 @@ func (r Run) do(ctx context.Context) error {
 	if unrecorded != nil {
 		return fmt.Errorf("%s: %w", r.Argv[0], unrecorded)
 	}
-	return r.outcome(ctx, limited, status, err, said.tail(), killed)
+	return r.outcome(ctx, limited, status, err, strings.Join(said.kept, "\n"), killed)
 }
 
 // killed returns a function that reports whether the system has ended processes for want of memory since the call.
@@ -212,19 +213,12 @@ type lines struct {
 func (l *lines) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		i := slices.Index(b, '\n')
-		piece := b
-		if i >= 0 {
-			piece = b[:i]
+		piece, rest, whole := bytes.Cut(b, []byte("\n"))
+		l.part = append(l.part, piece[:min(lineBytes-len(l.part), len(piece))]...)
+		if whole {
+			l.end()
 		}
-		if room := lineBytes - len(l.part); room > 0 {
-			l.part = append(l.part, piece[:min(room, len(piece))]...)
-		}
-		if i < 0 {
-			break
-		}
-		l.end()
-		b = b[i+1:]
+		b = rest
 	}
 	return n, nil
 }
@@ -243,5 +237,3 @@ func (l *lines) end() {
 		l.each(s)
 	}
 }
-
-func (l *lines) tail() string { return strings.Join(l.kept, "\n") }

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -126,8 +127,8 @@ func (p *Pool) Run(ctx context.Context, t Task, store string, card int, log *slo
 	if p == nil {
 		return o, errNoProgram
 	}
-	if err := shared(store); err != nil {
-		return o, err
+	if store == "" || strings.HasPrefix(store, "mem:") {
+		return o, step.Permanent(errors.New("a store in memory cannot be read by the program that computes this: use a folder or s3://"))
 	}
 	asked := false // the step is not to blame for a process that was lost before
 	err = p.With(ctx, card, store, func(c *Client) error {
@@ -157,14 +158,6 @@ func (p *Pool) Deaths(key artifacts.Digest) int {
 	return p.deaths[key]
 }
 
-// shared returns an error if another process cannot open the store at an address.
-func shared(store string) error {
-	if store == "" || strings.HasPrefix(store, "mem:") {
-		return step.Permanent(errors.New("a store in memory cannot be read by the program that computes this: use a folder or s3://"))
-	}
-	return nil
-}
-
 // Client asks a process.
 type Client struct {
 	p        *process
@@ -186,23 +179,6 @@ func (p *Pool) With(ctx context.Context, card int, store string, f func(*Client)
 
 // Hold returns a process, free before or new, to be given back by Release.
 func (p *Pool) Hold(ctx context.Context, card int, store string) (*Client, error) {
-	c, err := p.take(ctx, card, store)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{p: c}, nil
-}
-
-// Release keeps a process for others, unless it was lost or its last error says that it cannot be trusted any more.
-func (p *Pool) Release(c *Client, last error) {
-	if !step.IsPoisoned(last) && !c.p.unusable() {
-		p.put(c.p)
-		return
-	}
-	p.end(c.p)
-}
-
-func (p *Pool) take(ctx context.Context, card int, store string) (*process, error) {
 	if p == nil || p.o.Program == "" {
 		return nil, errNoProgram
 	}
@@ -215,7 +191,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 		p.free = slices.Delete(p.free, i, i+1)
 		if c.idle.Stop() && !c.unusable() && p.setup(c, store) == nil {
 			p.mu.Unlock()
-			return c, nil
+			return &Client{p: c}, nil
 		}
 		go p.end(c) // it was lost while it was free
 	}
@@ -248,7 +224,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	case err != nil:
 		err = c.lost()
 	default:
-		return c, nil
+		return &Client{p: c}, nil
 	}
 	p.end(c)
 	return nil, err
@@ -281,8 +257,14 @@ func (p *Pool) end(c *process) {
 	}
 }
 
-// put keeps a process for the next step, and ends it if none takes it for a while.
-func (p *Pool) put(c *process) {
+// Release keeps a process for others, until none has taken it for a while. It ends a process that was lost, or whose
+// last error says that it cannot be trusted any more.
+func (p *Pool) Release(of *Client, last error) {
+	c := of.p
+	if step.IsPoisoned(last) || c.unusable() {
+		p.end(c)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -341,10 +323,7 @@ func (c *Client) take(ctx context.Context, m message) {
 	case m.Said != nil && c.said != nil:
 		_, _ = c.said.Write(m.Said) // a step log takes all
 	case m.Log != nil && c.log != nil:
-		attrs := make([]slog.Attr, len(m.Log.Attrs))
-		for i, a := range m.Log.Attrs {
-			attrs[i] = slog.String(a[0], a[1])
-		}
+		attrs := lists.Map(m.Log.Attrs, func(a [2]string) slog.Attr { return slog.String(a[0], a[1]) })
 		c.log.LogAttrs(ctx, m.Log.Level, m.Log.Text, attrs...)
 	}
 }

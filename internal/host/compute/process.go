@@ -139,19 +139,18 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 // check refuses a process of another build.
 func (c *process) check(h *hello) error {
 	unknown := h.Build == revision.Unknown || c.o.Build == revision.Unknown // then the kinds decide
-	other := h.Protocol != protocol || h.Build != c.o.Build && !unknown
+	if h.Protocol != protocol || h.Build != c.o.Build && !unknown {
+		return &ProgramError{fmt.Errorf("%s is build %s, but this redsi is build %s: %w", c.o.Program, h.Build, c.o.Build, errBuild)}
+	}
 	var kinds []string
-	if c.o.Registry != nil && !other {
+	if c.o.Registry != nil {
 		for _, k := range c.o.Registry.Kinds() {
 			if have, ok := h.Kinds[k.Name]; ok && have != k.Fingerprint() {
 				kinds = append(kinds, k.Name)
 			}
 		}
 	}
-	switch {
-	case other:
-		return &ProgramError{fmt.Errorf("%s is build %s, but this redsi is build %s: %w", c.o.Program, h.Build, c.o.Build, errBuild)}
-	case len(kinds) > 0:
+	if len(kinds) > 0 {
 		return &ProgramError{fmt.Errorf("%s knows other versions of %s than this redsi, both of build %s: %w", c.o.Program, strings.Join(kinds, ", "), c.o.Build, errBuild)}
 	}
 	return nil

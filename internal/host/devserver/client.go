@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -47,11 +48,8 @@ func optionsOf(dir, name, address string, first time.Duration, find func(context
 func clientTLS(dir, name string) (*tls.Config, error) {
 	dir = filepath.Join(dir, "tls")
 	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key"))
-	if err != nil {
-		return nil, fmt.Errorf("the key of the Temporal server: %w", err)
-	}
-	ca, err := os.ReadFile(filepath.Join(dir, "ca.pem"))
-	if err != nil {
+	ca, unread := os.ReadFile(filepath.Join(dir, "ca.pem"))
+	if err = cmp.Or(err, unread); err != nil {
 		return nil, fmt.Errorf("the key of the Temporal server: %w", err)
 	}
 	pool := x509.NewCertPool()

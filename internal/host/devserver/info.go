@@ -1,7 +1,6 @@
 package devserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/redsi/redsi/internal/system/process"
@@ -82,11 +80,6 @@ func running(dir string) (i Info, answers bool, err error) {
 	return i, answers, err
 }
 
-// AwaitEnd waits until the server of a folder has ended, as it does when nobody uses it.
-func AwaitEnd(ctx context.Context, dir string) error {
-	return awaitEnd(ctx, dir, 0, 0, &patience{})
-}
-
 // awaitEnd waits until there is no server or, if pid is not 0, until it is not that process.
 func awaitEnd(ctx context.Context, dir string, pid, silent int, p *patience) error {
 	for {
@@ -114,7 +107,7 @@ func End(ctx context.Context, dir string) error {
 			_ = i.signal(syscall.SIGTERM) // it may have ended by itself
 		}
 	}
-	return AwaitEnd(ctx, dir)
+	return awaitEnd(ctx, dir, 0, 0, &patience{})
 }
 
 // alive reports whether the process that wrote the file is running.
@@ -135,13 +128,6 @@ func (i Info) signal(s os.Signal) error {
 	return p.Signal(s)
 }
 
-// stateOf returns the letter of a process's state; "" if the system does not say.
-func stateOf(pid int) string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	state, _, _ := strings.Cut(strings.TrimSpace(string(b[bytes.LastIndexByte(b, ')')+1:])), " ")
-	return state
-}
-
 // Condition describes the state of the server of a folder, and what visibly keeps it from working.
 func Condition(dir string) string {
 	if full := shortage(dir, roomFull); full != "" {
@@ -160,7 +146,7 @@ func condition(dir string) string {
 	case !answers:
 		return "it is starting or ending"
 	}
-	switch state := stateOf(i.PID); state {
+	switch state := process.State(i.PID); state {
 	case "T", "t":
 		return fmt.Sprintf("process %d is stopped (state %s); `kill -CONT %d` resumes it", i.PID, state, i.PID)
 	case "D":

@@ -43,7 +43,7 @@ func kindOf(lock string) string {
 	if pylockName.MatchString(lock) {
 		return Pylock
 	}
-	if scriptOf(lock) != "" {
+	if ScriptOf(lock) != "" {
 		return UV
 	}
 	return map[string]string{"uv.lock": UV, "conda-lock.yml": Conda, "pixi.lock": Conda, "flake.lock": Nix}[lock]
@@ -55,7 +55,7 @@ func Beside(kind, lock string) ([]string, error) {
 	if is := kindOf(lock); is != "" && is != kind {
 		return nil, fmt.Errorf("%s is no lock of %s: give it by %s = %q", lock, kind, is, lock)
 	}
-	if script := scriptOf(lock); script != "" {
+	if script := ScriptOf(lock); script != "" {
 		return []string{script}, nil
 	}
 	return map[string][]string{UV: {project}, Nix: {"flake.nix"}}[kind], nil

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// token is a name, number, string or operator as it is written, or the end of a logical
-// line, whose text is "\n".
+// token is a name, number, string or operator as it is written, or the end of a logical line, whose text is "\n".
 type token struct {
 	text   string
 	line   int

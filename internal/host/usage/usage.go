@@ -204,7 +204,7 @@ func (s *Span) End() *artifacts.Used {
 	u := &artifacts.Used{Beside: s.beside}
 	if s.cpuRead {
 		if now, ok := m.m.CPU(); ok {
-			u.CPU, u.CPUOf = Seconds(now-s.cpu), artifacts.CPUOfStep
+			u.CPU, u.CPUOf = max(0, now-s.cpu).Round(time.Microsecond).Seconds(), artifacts.CPUOfStep
 			if s.beside > 0 {
 				u.CPUOf = artifacts.CPUOfProcess
 			}
@@ -232,6 +232,3 @@ func (s *Span) End() *artifacts.Used {
 	u.Energy = math.Round(u.Energy*1000) / 1000
 	return u
 }
-
-// Seconds returns a time in seconds, to the microsecond, as records have it.
-func Seconds(d time.Duration) float64 { return max(0, d).Round(time.Microsecond).Seconds() }

@@ -64,15 +64,6 @@ func escape(s string, unsafe func(rune) bool) string {
 	return b.String()
 }
 
-// visible returns the escape of a character: \n, \x1b, \u202e.
-func visible(r rune) string {
-	quoted := strconv.QuoteRuneToASCII(r)
-	return quoted[1 : len(quoted)-1]
-}
-
-// octet returns the escape of a byte that is not text.
-func octet(b byte) string { return fmt.Sprintf(`\x%02x`, b) }
-
 // Copy writes a text of several lines as Text does, without holding it.
 func Copy(w io.Writer, r io.Reader) error { return write(w, r, unsafeInText) }
 
@@ -93,9 +84,10 @@ func write(w io.Writer, r io.Reader, unsafe func(rune) bool) error {
 			if err != nil {
 				return err
 			}
-			out.WriteString(octet(b)) // an error stays until Flush
+			fmt.Fprintf(out, `\x%02x`, b) // an error stays until Flush
 		case unsafe(c):
-			out.WriteString(visible(c))
+			quoted := strconv.QuoteRuneToASCII(c)
+			out.WriteString(quoted[1 : len(quoted)-1]) // \n, \x1b, \u202e
 		default:
 			out.WriteRune(c)
 		}
@@ -110,19 +102,14 @@ func JSON(doc []byte) []byte {
 	out := make([]byte, 0, len(doc)+16)
 	for len(doc) > 0 {
 		r, n := utf8.DecodeRune(doc)
-		switch {
-		case r == utf8.RuneError && n == 1 || !unsafeInText(r):
+		if r == utf8.RuneError && n == 1 || !unsafeInText(r) {
 			out = append(out, doc[:n]...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = append(append(out, unit(high)...), unit(low)...)
-		default:
-			out = append(out, unit(r)...)
+		} else {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
 		}
 		doc = doc[n:]
 	}
 	return out
 }
-
-// unit returns the escape of a UTF-16 unit in JSON.
-func unit(r rune) string { return fmt.Sprintf(`\u%04x`, r) }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -71,7 +72,7 @@ func (i Identity) Running() bool {
 }
 
 // Stopped reports whether this very process is stopped, by a signal, on this machine.
-func (i Identity) Stopped() bool { return i.Running() && isStopped(i.PID) }
+func (i Identity) Stopped() bool { return i.Running() && strings.EqualFold(State(i.PID), "T") }
 
 // EndGroup kills the process group that i leads; it is no error if i has ended.
 func (i Identity) EndGroup() error {

@@ -26,9 +26,12 @@ func startOf(pid int) (string, error) {
 	return fmt.Sprintf("%d.%06d", k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec), nil
 }
 
-func isStopped(pid int) bool {
-	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	return err == nil && k.Proc.P_stat == stopped
+// State returns T for a process that is stopped, else "".
+func State(pid int) string {
+	if k, err := unix.SysctlKinfoProc("kern.proc.pid", pid); err == nil && k.Proc.P_stat == stopped {
+		return "T"
+	}
+	return ""
 }
 
 func bootID() (boot, numbers string, err error) {

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -56,6 +58,18 @@ func (p Public) Same(q Public) bool { return p.key == q.key }
 
 // IsZero reports whether p is the zero value.
 func (p Public) IsZero() bool { return p == Public{} }
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9._@+-]+`)
+
+// UserName returns the user's name in the characters that a key's name may have.
+func UserName() string {
+	u, err := user.Current()
+	if err != nil {
+		return "me"
+	}
+	_, name := filepath.Split(filepath.ToSlash(u.Username))
+	return cmp.Or(strings.TrimLeft(notInName.ReplaceAllString(name, ""), "._@+-"), "me")
+}
 
 // Private is a signing key.
 type Private struct {

@@ -1,5 +1,4 @@
-// Package spdx knows the licences of the SPDX License List, version 3.27.0. It must not know
-// what is licensed.
+// Package spdx knows the licences of the SPDX License List, version 3.27.0. It must not know what is licensed.
 package spdx
 
 import (

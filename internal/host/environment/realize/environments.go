@@ -117,11 +117,12 @@ func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*En
 	if w.Recipe.Platform != environment.Here() {
 		return nil, fail(w, false, "it is for %s, and this machine is %s: plan with platform = %q, or run it on another worker", w.Recipe.Platform, environment.Here(), environment.Here())
 	}
-	base, err := base(w.Packages.Digest)
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
+	base := filepath.Join(root, w.Packages.Digest.Hex()[:32])
+	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, failed(w, err)
 	}
 	seen, _ := p.seen.LoadOrStore(base, &watched{})
@@ -193,11 +194,6 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 func (h *Env) recorded(was os.FileInfo) bool {
 	is, err := os.Stat(h.Dir + recordSuffix)
 	return err == nil && !(os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()))
-}
-
-func base(d artifacts.Digest) (string, error) {
-	root, err := Root()
-	return filepath.Join(root, d.Hex()[:32]), err
 }
 
 // intact returns nil if the environment is as it was built, else fs.ErrNotExist or what is wrong.

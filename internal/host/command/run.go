@@ -49,9 +49,8 @@ const stragglers = 5 * time.Second
 
 // Do runs the program to its end. The program leads a session, so a process group, without a terminal; when ctx ends or
 // the timeout passes, the group is killed, with whatever the program left running in it. Where the system can (Linux),
-// the program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError, ErrLeftRunning, *StartError, or what
-// broke a stream; *isolation.SetupError with a Box, and *isolation.BindError with Binds, after which the program has not
-// begun.
+// the program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError, ErrLeftRunning, *StartError, or
+// what broke a stream; before the program begins *isolation.SetupError with a Box, and *isolation.BindError with Binds.
 func (r Run) Do(ctx context.Context) error {
 	if len(r.Binds) == 0 {
 		return r.do(ctx)

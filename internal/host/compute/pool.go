@@ -110,8 +110,7 @@ func (p *Pool) Check(ctx context.Context) error {
 	return p.With(ctx, device.Processors, "", func(*Client) error { return nil })
 }
 
-// Cards returns how many cards steps may compute on, or why there are none. The program is started only on a machine
-// with signs of a card.
+// Cards returns how many cards steps may compute on, or why none. Without signs of a card no program is started.
 func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 	if !nvidia.Signs() {
 		return device.CUDA{Why: "no NVIDIA driver"}, nil

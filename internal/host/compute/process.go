@@ -193,8 +193,7 @@ func (c *process) listen(out io.ReadCloser, first chan<- message) {
 	c.calls = nil
 }
 
-// ear notes when something comes. While this program handles it, which a slow disk may make long, the process does not
-// count as silent.
+// ear notes when something comes. While this program handles it, perhaps on a slow disk, the process is not silent.
 type ear struct {
 	c *process
 	r io.Reader

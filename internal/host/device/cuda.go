@@ -20,8 +20,7 @@ type CUDA struct {
 	WhyNoGraphs string // why there is none, where there are cards
 }
 
-// builtFor is the CUDA of the libtorch that tools/versions.mk pins, and leastDriver the oldest driver for it in NVIDIA's
-// tables.
+// builtFor is the CUDA of libtorch in tools/versions.mk, and leastDriver the oldest driver for it in NVIDIA's tables.
 var (
 	builtFor    = nvidia.Version{Major: 13, Minor: 0}
 	leastDriver = 580

@@ -26,8 +26,7 @@ type Info struct {
 // InfoFile is the file of a server that answers; the server removes it when it ends.
 const InfoFile = "server.json"
 
-// ProfileFile is the configuration file for Temporal's tools that a server writes into its folder, with the profile
-// ProfileName.
+// ProfileFile is a server's configuration file for Temporal's tools in its folder, with the profile ProfileName.
 const (
 	ProfileFile = "temporal.toml"
 	ProfileName = "redsi"
@@ -69,8 +68,7 @@ func Running(dir string) (Info, bool) {
 	return i, answers
 }
 
-// running is Running with the reason why the answer is not known: the folder is another machine's, cannot be read, or
-// has no locks.
+// running is Running with the reason for not knowing: the folder is another machine's, cannot be read, or has no locks.
 func running(dir string) (i Info, answers bool, err error) {
 	if _, err = os.Stat(filepath.Join(dir, ownerLock)); err == nil { // asking creates nothing
 		i, answers, _, err = look(dir, 0)

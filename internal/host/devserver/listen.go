@@ -19,8 +19,7 @@ import (
 // ErrListen says that the server cannot listen on the wanted address.
 var ErrListen = errors.New("cannot listen there")
 
-// addressOf returns the address of this machine that a name or an address means: of a name's addresses the first that
-// other machines may reach, IPv4 before IPv6.
+// addressOf returns this machine's address for a name or address: the first that others may reach, IPv4 before IPv6.
 func addressOf(ctx context.Context, host string) (string, error) {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {

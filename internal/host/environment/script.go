@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// ScriptOf returns the Python script of a lock that uv lock --script has written: the lock's name without ".lock". It is
-// "" for other locks.
+// ScriptOf returns the Python script whose lock uv lock --script wrote: its name without ".lock"; "" for other locks.
 func ScriptOf(lock string) string {
 	if script, ok := strings.CutSuffix(lock, ".lock"); ok && strings.HasSuffix(script, ".py") {
 		return script

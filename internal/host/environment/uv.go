@@ -240,8 +240,7 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 	return d, err
 }
 
-// chosen returns the digest of the files from which a package is installed: the wheels that a Python on the platform
-// takes, else the source.
+// chosen returns the digest of the files that a package is installed from: the platform's wheels, else the source.
 func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile) (string, error) {
 	var hashes []string
 	files := slices.DeleteFunc(slices.Clone(wheels), func(f lockFile) bool { return !on.takes(f.name(), full) })

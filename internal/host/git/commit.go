@@ -84,8 +84,7 @@ func Open(ctx context.Context, folder, id string) (*Commit, error) {
 	return c, nil
 }
 
-// inside returns a path's name in the commit, which need not have that file; ok is false for a path outside the
-// repository.
+// inside returns a path's name in the commit, which may lack that file; ok is false for a path outside the repository.
 func (c *Commit) inside(name string) (string, bool) {
 	if abs, err := filepath.Abs(filepath.FromSlash(name)); err == nil {
 		for _, top := range c.tops {

@@ -167,8 +167,7 @@ func (h *helper) restrict() (int, error) {
 	return listener, nil
 }
 
-// leaveMounting takes from this thread the right to mount, which the helper of an account other than root has in its
-// namespace.
+// leaveMounting takes from this thread the right to mount, which a helper that is not root's has in its namespace.
 func (h *helper) leaveMounting() error {
 	if len(h.order.Binds) == 0 || os.Getuid() == 0 {
 		return nil

@@ -141,8 +141,7 @@ func (r *Running) begin() error {
 	return err
 }
 
-// hear reads what the helper says: that the program began, or why it does not, and how it ended. A helper that becomes
-// the program says no more.
+// hear reads that the program began, or why not, and how it ended. A helper that becomes the program says no more.
 func (r *Running) hear(mode Mode, began chan<- error) {
 	defer close(r.heard)
 	for d := json.NewDecoder(r.conn); ; {
@@ -181,8 +180,7 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 	}
 }
 
-// End returns the findings, and how the program ended if it was not cmd.Process itself. It is called once cmd has been
-// waited for.
+// End returns, after cmd was waited for, the findings, and how the program ended if it was not cmd.Process itself.
 func (r *Running) End() (Findings, *syscall.WaitStatus) {
 	<-r.heard
 	r.conn.Close()

@@ -198,8 +198,7 @@ func (h *Held) renew() {
 	}
 }
 
-// Release gives the key back, also after the end of the work's context. Until the store has answered, nobody renews the
-// lease.
+// Release gives the key back, also after the work's context ends. Until the store answers, nobody renews the lease.
 func (h *Held) Release() {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
@@ -225,8 +224,7 @@ func (k *Keeper) drop(taking string) {
 	delete(k.held, taking)
 }
 
-// remove deletes a lease. Unless it is sure to be there, remove first looks whether it is gone, or was taken for stale
-// and followed by another's.
+// remove deletes a lease; if it is not sure to be there, only after a look whether it is gone, or another's by now.
 func (k *Keeper) remove(l Lease, sure bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -27,8 +27,7 @@ type Claim struct {
 	Run  string `json:"run"`
 	Step string `json:"step"`
 
-	// Attempt names the work whose attempts follow each other: an attempt that finds this name in a lease knows that the
-	// attempt before it was lost.
+	// Attempt names work whose attempts follow each other: one that finds it in a lease knows that the last was lost.
 	Attempt string `json:"attempt,omitempty"`
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// Memory remembers environments by their interpreters until a file of an environment has another size or time. The zero
-// value remembers only in this process.
+// Memory remembers environments by their interpreters until one of their files has another size or time.
 type Memory struct {
 	File string // where it is kept; "": nowhere
 

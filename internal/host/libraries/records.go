@@ -76,8 +76,7 @@ type CondaPackage struct {
 	} `json:"paths_data"`
 }
 
-// CondaPackageAt reads a record of conda-meta; the result is empty for other files, and for records that lack the text
-// with.
+// CondaPackageAt reads a record of conda-meta; the result is empty for other files, and if the text lacks with.
 func CondaPackageAt(meta, name, with string) (pkg CondaPackage, err error) {
 	if filepath.Ext(name) != ".json" {
 		return pkg, nil

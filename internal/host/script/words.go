@@ -12,8 +12,7 @@ continue declare dirs disown echo enable eval exec exit export false fc fg getop
 history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return
 set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait`)
 
-// everywhere has the utilities that POSIX or the GNU coreutils define: every system has them, and scripts hardly depend
-// on their versions.
+// everywhere has the utilities of POSIX and the GNU coreutils: each system has them, and their versions hardly matter.
 var everywhere = set(`arch awk b2sum base32 base64 basename basenc bc cat chgrp chmod chown cksum
 cmp comm cp csplit cut date dd df diff dircolors dirname du ed env expand expr factor file find
 fmt fold getconf grep groups head hostid iconv id install join link ln locale logname ls md5sum

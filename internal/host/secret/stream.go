@@ -26,8 +26,7 @@ func (s Set) Redact(text string) string {
 	return b.String()
 }
 
-// Redactor writes a stream to w with values replaced with [secret NAME]. Until Close it holds back what may be the start
-// of a value.
+// Redactor writes a stream to w with values as [secret NAME]. Until Close it holds back what may be a value's start.
 func (s Set) Redactor(w io.Writer) io.WriteCloser {
 	return newStream(s, w, func(name string) error {
 		_, err := fmt.Fprintf(w, "[secret %s]", name)

@@ -187,8 +187,7 @@ func (m *Meter) readEnergy(unless time.Duration) {
 	}
 }
 
-// End says that the step has ended, and returns what it used. What its program used replaces what is known of the
-// process.
+// End says that the step has ended, and returns what it used. What its program used replaces the process's figures.
 func (s *Span) End() *artifacts.Used {
 	if s == nil {
 		return nil

@@ -24,8 +24,7 @@ func Line(s string) string { return escape(s, Unsafe) }
 // Text escapes a text of several lines: line feeds and tabs stay.
 func Text(s string) string { return escape(s, unsafeInText) }
 
-// Controls writes a text on one line of a file: control characters become escapes, or a blank if they separate words;
-// nothing else is changed.
+// Controls writes a text on one line of a file: only control characters change, to escapes, or blanks between words.
 func Controls(s string) string {
 	s = escape(s, func(r rune) bool { return unicode.IsControl(r) && !blank(r) })
 	return strings.Map(func(r rune) rune {

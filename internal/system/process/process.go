@@ -64,8 +64,7 @@ func Here() (Host, error) {
 // here caches what stays the same as long as this process lives.
 var here atomic.Pointer[Host]
 
-// Running reports whether this very process runs, on this machine. A process that has ended and waits to be collected
-// does not run.
+// Running reports whether this very process runs, on this machine. An ended one that waits to be collected does not.
 func (i Identity) Running() bool {
 	now, err := Of(i.PID)
 	return err == nil && now.Start == i.Start && now.Boot == i.Boot && now.Numbers == i.Numbers

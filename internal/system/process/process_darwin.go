@@ -39,6 +39,5 @@ func bootID() (boot, numbers string, err error) {
 	return boot, "", err
 }
 
-// Given finds nothing: this system tells the environment of another process only with privileges that redsi does not ask
-// for.
+// Given finds nothing: only with privileges does this system tell the environment of another process.
 func Given(string, Identity) ([]Identity, error) { return nil, nil }

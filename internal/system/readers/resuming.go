@@ -32,8 +32,7 @@ func Unreachable(err error) bool {
 	return ok && (dial.Op == "dial" || dial.Op == "proxyconnect") && !errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// Resuming reads a body from start to end. When the connection breaks, which is ordinary hours into a download of many
-// gigabytes, it asks for the rest.
+// Resuming reads a body from start to end. It asks for the rest when the connection breaks, as is ordinary for many GB.
 type Resuming struct {
 	Ctx  context.Context
 	Body io.ReadCloser

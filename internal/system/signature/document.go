@@ -46,8 +46,7 @@ func (k *Private) Sign(object []byte) ([]byte, error) {
 	return fmt.Appendf(body, "%s%s%s", sigOpen, base64.StdEncoding.EncodeToString(sig), sigClose), nil
 }
 
-// Signer returns the key that signed a document; the zero Public if it is not signed. A signature that does not match
-// the document's bytes is an error.
+// Signer returns the key that signed a document; zero if it is not signed. A signature of other bytes is an error.
 func Signer(doc []byte) (p Public, err error) {
 	var head head
 	doc = bytes.TrimSpace(doc)

@@ -17,8 +17,7 @@ import (
 	"strings"
 )
 
-// Public is a key that verifies signatures, with the name that its owner gave it. The name is for people: keys are
-// distinguished by their bytes.
+// Public is a key that verifies signatures, with its owner's name for it, for people: bytes distinguish keys.
 type Public struct {
 	Name string
 	key  [ed25519.PublicKeySize]byte

@@ -1,5 +1,4 @@
-// Package indextest serves wheels that a test makes, as a package index on the loopback
-// interface, and finds the uv that tests run.
+// Package indextest serves wheels that a test makes, as a package index on loopback, and finds the uv that tests run.
 package indextest
 
 import (

@@ -110,8 +110,7 @@ type Env struct {
 // lockPoll is the time between tries to get a lock that another process holds.
 const lockPoll = 100 * time.Millisecond
 
-// Use builds the environment if it is missing, or changed since it was built. Errors that may not recur are *Error with
-// Passing.
+// Use builds the environment if it is missing, or changed since. Errors that may not recur are *Error with Passing.
 func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*Env, error) {
 	w.say = say
 	if w.Recipe.Platform != environment.Here() {
@@ -134,8 +133,7 @@ func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*En
 	return h, os.Chtimes(base+recordSuffix, now, now)
 }
 
-// take shares the lock once the environment is complete. A process that gets the lock exclusively before that builds the
-// environment.
+// take shares the lock once the environment is complete. Whoever gets it exclusively before builds the environment.
 func (h *Env) take(ctx context.Context, w Wanted) error {
 	built, said := false, map[string]bool{}
 	var bad os.FileInfo // the record of an environment found changed, which is looked at once

@@ -37,7 +37,6 @@ type Want struct {
 	Of   []int // the cards to choose from
 }
 
-// waiter is a step that waits until it fits.
 type waiter struct {
 	Want
 	lacked Amount        // the parts of which there has been too little

@@ -334,7 +334,6 @@ func (r *reporter) send() {
 	}
 }
 
-// end sends what is unsent.
 func (r *reporter) end() {
 	r.at.Stop()
 	r.send()

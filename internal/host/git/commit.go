@@ -208,7 +208,6 @@ func (c *Commit) Digest(ctx context.Context, name string) (sum [sha256.Size]byte
 	return [sha256.Size]byte(h.Sum(nil)), f.size, nil
 }
 
-// pointerMost bounds a Git LFS pointer.
 const pointerMost = 1024
 
 // Pointer reads a Git LFS pointer.

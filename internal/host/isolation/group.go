@@ -100,8 +100,7 @@ func (g *group) String() string {
 	if g.rank == ofLibrary {
 		return s
 	}
-	names := lists.Map(g.of, func(x Finding) string { return filepath.Base(x.Where) })
-	return s + ": " + words.And(names, toldNames)
+	return s + ": " + words.And(lists.Map(g.of, func(x Finding) string { return filepath.Base(x.Where) }), toldNames)
 }
 
 // Text tells the findings by folder, of at most so many folders, libraries last. complete says that it names each.

@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,11 +112,8 @@ func (h *helper) run() error {
 
 // exec reports why the program does not start, and ends the helper.
 func (h *helper) exec(err error) {
-	var e syscall.Errno
-	if !errors.As(err, &e) {
-		e = syscall.EINVAL
-	}
-	h.say(answer{Exec: e})
+	errno, _ := errors.AsType[syscall.Errno](err)
+	h.say(answer{Exec: cmp.Or(errno, syscall.EINVAL)})
 	os.Exit(2)
 }
 
@@ -135,8 +133,7 @@ func (h *helper) reap(program int) {
 			os.Exit(2)
 		}
 		if pid == program && (ws.Exited() || ws.Signaled()) {
-			status := uint32(ws)
-			h.say(answer{Status: &status})
+			h.say(answer{Status: new(uint32(ws))})
 			os.Exit(0)
 		}
 	}

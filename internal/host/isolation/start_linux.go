@@ -161,8 +161,7 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 			began <- nil
 			continue
 		case err == nil && a.Status != nil:
-			s := syscall.WaitStatus(*a.Status)
-			r.status = &s
+			r.status = new(syscall.WaitStatus(*a.Status))
 			return
 		}
 		switch {

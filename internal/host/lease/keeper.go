@@ -217,7 +217,6 @@ func (h *Held) Release() {
 	h.k.drop(h.lease.Taking)
 }
 
-// drop forgets a lease of this process.
 func (k *Keeper) drop(taking string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

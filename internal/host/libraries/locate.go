@@ -134,8 +134,7 @@ func locate(program string, look Lookup) (p installation, ok bool, err error) {
 	}
 	p.Prefix = filepath.Dir(filepath.Dir(real))
 	p.Sites = sitesOf(p.Python, filepath.Join(p.Prefix, "local"), p.Prefix)
-	stands := !strings.HasPrefix(filepath.Base(real), "py") // a stand-in for a Python elsewhere, as of mise
-	return p, pythonName.MatchString(name) && !stands, nil
+	return p, pythonName.MatchString(name) && strings.HasPrefix(filepath.Base(real), "py"), nil // else a stand-in, as of mise
 }
 
 // minorOf returns the version in the name of a Python's file.

@@ -84,7 +84,6 @@ func Parse(text []byte) (m Manifest, err error) {
 	return m, err
 }
 
-// filesNamed bounds the files of a state that String names.
 const filesNamed = 3
 
 // String is the counts, on a line: "42 distributions of /…/venv".

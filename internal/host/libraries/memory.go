@@ -33,7 +33,6 @@ type remembered struct {
 	Text  string // of its manifest
 }
 
-// maxRemembered bounds the environments of a memory.
 const maxRemembered = 100
 
 // Of returns the environment of a program, as it is now; nil if no interpreter that this package can read runs it.

@@ -202,8 +202,7 @@ var own = []string{"RECORD", "RECORD.jws", "RECORD.p7s", "INSTALLER", "REQUESTED
 
 // distribution reads a dist-info or egg-info, and adds its files to records.
 func (r *reading) distribution(at, info string, byName map[string]entry, records map[string]recorded) error {
-	stem := strings.TrimSuffix(info, path.Ext(info))
-	name, version, _ := strings.Cut(stem, "-")
+	name, version, _ := strings.Cut(strings.TrimSuffix(info, path.Ext(info)), "-")
 	if path.Ext(info) == ".egg-info" {
 		version, _, _ = strings.Cut(version, "-py")
 	}
@@ -275,7 +274,6 @@ func (r *reading) unlisted(at root, e entry, is string) {
 	r.loose = append(r.loose, loose{path: file, rel: rest, to: File{Name: group, Is: is}})
 }
 
-// maxNamed bounds the files that a manifest names.
 const maxNamed = 1000
 
 // hash hashes the loose files, and adds those that are not as they were installed to the manifest.

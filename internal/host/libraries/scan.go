@@ -24,7 +24,6 @@ type entry struct {
 	Link  bool // to a folder
 }
 
-// maxFiles bounds an environment.
 const maxFiles = 500_000
 
 // codeFiles are the endings of files that Python imports.

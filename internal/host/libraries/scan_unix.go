@@ -101,7 +101,6 @@ func (r root) add(ctx context.Context, to *[]entry, dir int, within string, d fs
 	return nil
 }
 
-// below adds what is in the folder name.
 func (r root) below(ctx context.Context, to *[]entry, dir int, name string) error {
 	fd, err := unix.Openat(dir, path.Base(name), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

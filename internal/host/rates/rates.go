@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// format is the version of the file.
 const format = "redsi-rates/1"
 
 // Rates is how fast a device is.

@@ -62,7 +62,6 @@ type Shell struct {
 	safe bool // failures of commands within a pipe are seen
 }
 
-// languages are the languages of shells, by name.
 var languages = map[string][]syntax.LangVariant{
 	"bash": {syntax.LangBash},
 	"sh":   {syntax.LangPOSIX, syntax.LangBash}, // it differs from system to system

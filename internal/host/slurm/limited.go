@@ -94,7 +94,6 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	return id, l.submit.after(ctx, err, submitPause)
 }
 
-// pause is the pause between calls of a sort.
 type pause struct {
 	until   time.Time
 	length  time.Duration // of the last

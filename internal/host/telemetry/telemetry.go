@@ -64,7 +64,6 @@ func (t *Telemetry) Address() string {
 	return t.metrics.address
 }
 
-// closeWithin bounds the wait for a collector to take the remaining traces.
 const closeWithin = 3 * time.Second
 
 // Close sends the remaining traces, for at most three seconds, and ends.

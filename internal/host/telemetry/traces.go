@@ -161,7 +161,6 @@ type endings struct {
 	told map[trace.SpanID]bool
 }
 
-// endingsKept bounds what is remembered.
 const endingsKept = 10_000
 
 func (e *endings) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {

@@ -132,7 +132,6 @@ func interpreter(t testing.TB) (path, version string) {
 	return f[0], f[1]
 }
 
-// wheel is the file of a package.
 func (p Package) wheel(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -263,13 +263,11 @@ func (h *Env) look(ctx context.Context) (err error) {
 	return errors.New(words.And(libraries.Differences(old, now.Manifest), differencesNamed))
 }
 
-// differencesNamed bounds what an error names.
 const differencesNamed = 10
 
 // manifestFile is a file in an environment, with what was found there when it was built.
 const manifestFile = "redsi-installed.json"
 
-// installed reads what is in an environment.
 func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libraries.Environment, error) {
 	program := filepath.Join(dir, "bin", "python")
 	if _, err := os.Stat(program); err != nil {

@@ -143,7 +143,6 @@ func sizeOf(dir string) (n int64, err error) {
 	return n, err
 }
 
-// maker runs installers.
 type maker struct {
 	Wanted
 	dir    string    // of the environment

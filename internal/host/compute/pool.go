@@ -120,8 +120,7 @@ func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 }
 
 // Run has a step computed with the store at an address, on a card of this machine or on the processors. log takes what
-// the step logs, said what it writes on standard error. If its process did not survive the step, the error is Poisoned,
-// and Deaths counts it.
+// the step logs, said its standard error. If the step's process is lost, the error is Poisoned, and Deaths counts it.
 func (p *Pool) Run(ctx context.Context, t Task, store string, card int, log *slog.Logger, said io.Writer) (o stepio.Outcome, err error) {
 	if p == nil {
 		return o, errNoProgram

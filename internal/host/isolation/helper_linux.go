@@ -50,8 +50,7 @@ func (h *helper) say(a answer) {
 	}
 }
 
-// run does all of a helper's work. Restrictions are laid only on the thread that becomes or starts the program; the
-// other threads arrange them.
+// run does all of a helper's work. What becomes or starts the program is one thread, which alone is restricted.
 func (h *helper) run() error {
 	if err := json.NewDecoder(h.conn).Decode(&h.order); err != nil {
 		return err
@@ -139,8 +138,7 @@ func (h *helper) reap(program int) {
 	}
 }
 
-// restrict takes from this thread the rights that the program shall not have, and returns the descriptor by which the
-// thread is watched.
+// restrict takes from this thread the rights that the program shall not have, and returns a descriptor to watch it by.
 func (h *helper) restrict() (int, error) {
 	if h.order.Mode == Enforce {
 		if err := dropRights(); err != nil {

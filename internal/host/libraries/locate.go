@@ -134,7 +134,8 @@ func locate(program string, look Lookup) (p installation, ok bool, err error) {
 	}
 	p.Prefix = filepath.Dir(filepath.Dir(real))
 	p.Sites = sitesOf(p.Python, filepath.Join(p.Prefix, "local"), p.Prefix)
-	return p, pythonName.MatchString(name) && strings.HasPrefix(filepath.Base(real), "py"), nil // else a stand-in, as of mise
+	stands := !strings.HasPrefix(filepath.Base(real), "py") // a stand-in for a Python elsewhere, as of mise
+	return p, pythonName.MatchString(name) && !stands, nil
 }
 
 // minorOf returns the version in the name of a Python's file.

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// normal is the normal form of a distribution's name: the case of letters, and which of "-", "_" and "." stands between
-// words, make no difference.
+// normal is the normal form of a distribution's name, in which case and the choice of "-", "_" or "." do not matter.
 func normal(name string) string { return strings.ToLower(separators.ReplaceAllString(name, "-")) }
 
 var separators = regexp.MustCompile(`[-_.]+`)

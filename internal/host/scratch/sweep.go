@@ -131,8 +131,7 @@ func folders(place string) (list []string, err error) {
 	return list, err
 }
 
-// endProgram ends the group of leader, if that very process runs, and what else was started with HOME or TMPDIR in the
-// folder. It counts processes.
+// endProgram ends the group of leader, if it runs, and what else has HOME or TMPDIR in the folder, and counts them.
 func endProgram(dir string, leader process.Identity) (int, error) {
 	ended := map[process.Identity]bool{}
 	if leader.Running() {

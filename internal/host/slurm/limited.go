@@ -21,8 +21,7 @@ const (
 	mostPause   = 15 * time.Minute
 )
 
-// Limited makes a run's calls of Slurm with pauses, which each refusal doubles. It is for one goroutine, which may
-// ask as often as it likes.
+// Limited makes a run's calls of Slurm with pauses, which each refusal doubles. One goroutine may ask, at any time.
 type Limited struct {
 	Names []string // of its jobs
 	Queue []Queued // as it was last seen
@@ -82,8 +81,8 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	}
 	of := j
 	// As newer versions of Slurm do, so that no worker has to ask when its job ends.
-	end := fmt.Sprintf(`export SLURM_JOB_END_TIME="${SLURM_JOB_END_TIME:-$(($(date +%%s) + %d))}"`, j.Pilot.Time/time.Second)
-	of.Setup = append([]string{end}, j.Setup...)
+	const end = `export SLURM_JOB_END_TIME="${SLURM_JOB_END_TIME:-$(($(date +%%s) + %d))}"`
+	of.Setup = append([]string{fmt.Sprintf(end, j.Pilot.Time/time.Second)}, j.Setup...)
 	if id, err = of.Submit(ctx, n); err == nil {
 		l.Queue = append(slices.Clip(l.Queue), lists.Map(lists.Places(n), func(i int) Queued {
 			return Queued{ID: fmt.Sprintf("%s_%d", id, i+1), Name: j.Name, Said: "PENDING"}

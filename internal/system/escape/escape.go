@@ -1,9 +1,8 @@
 // Package escape makes text from outside safe to show: characters that a terminal would obey, or that would change the
 // order of what it shows, are written as visible escapes. It must not know what the text is or where it goes.
 //
-// Line is for text where a line break would forge a line, and Text where several lines are wanted. A text without such
-// characters stays as it is, so that escaping twice is escaping once. A backslash stays, too: a text with an escape's
-// letters looks like the escape.
+// Line is for text where a line break would forge a line, Text where several lines are wanted. A text without such
+// characters stays, so that escaping twice is escaping once, and so do backslashes: a text may look like an escape.
 package escape
 
 import (
@@ -37,9 +36,8 @@ func Controls(s string) string {
 
 func blank(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 
-// Unsafe reports whether a character may not reach a terminal as it is: control characters, and format characters such
-// as those that turn the direction of writing, except for joiners and the signs before Arabic numbers, with which scripts
-// and emoji are written.
+// Unsafe reports whether a character may not reach a terminal: control characters, and format characters such as those
+// that turn the direction of writing, but for joiners and the signs before Arabic numbers, as in scripts and emoji.
 func Unsafe(r rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f:

@@ -121,10 +121,11 @@ func (h *Env) check(ctx context.Context, w Wanted) error {
 
 // differences names the packages in which an environment differs from its lock.
 func differences(lock, is libraries.Manifest) []string {
+	bare := func(d libraries.Distribution) libraries.Distribution {
+		return libraries.Distribution{Name: pypi.CanonPackageName(d.Name), Version: pypi.CanonVersion(d.Version)}
+	}
 	versions := func(m libraries.Manifest) libraries.Manifest {
-		return libraries.Manifest{Distributions: lists.Map(m.Distributions, func(d libraries.Distribution) libraries.Distribution {
-			return libraries.Distribution{Name: pypi.CanonPackageName(d.Name), Version: pypi.CanonVersion(d.Version)}
-		})}
+		return libraries.Manifest{Distributions: lists.Map(m.Distributions, bare)}
 	}
 	return libraries.Differences(versions(lock), versions(is))
 }

@@ -88,7 +88,11 @@ func (r Run) do(ctx context.Context) error {
 	cmd.SysProcAttr = system.Tied(system.Session()) // with no terminal that it could stop at to ask
 	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
-	own, killed := usage.Own(), r.killed()
+	kills := r.Kills
+	if kills == nil {
+		kills = capacity.Kills
+	}
+	own, before := usage.Own(), kills()
 	boxed, err := r.start(cmd)
 	if err != nil {
 		return cmp.Or(ctx.Err(), err)
@@ -125,17 +129,7 @@ func (r Run) do(ctx context.Context) error {
 	if unrecorded != nil {
 		return fmt.Errorf("%s: %w", r.Argv[0], unrecorded)
 	}
-	return r.outcome(ctx, limited, status, err, strings.Join(said.kept, "\n"), killed)
-}
-
-// killed returns a function that reports whether the system has ended processes for want of memory since the call.
-func (r Run) killed() (since func() bool) {
-	count := r.Kills
-	if count == nil {
-		count = capacity.Kills
-	}
-	before := count()
-	return func() bool { return count() > before }
+	return r.outcome(ctx, limited, status, err, strings.Join(said.kept, "\n"), func() bool { return kills() > before })
 }
 
 // start starts the program, in its box if it has one; else the result is nil.

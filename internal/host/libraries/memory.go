@@ -90,17 +90,14 @@ func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
 func (m *Memory) remembered(at installation) (remembered, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.loaded.Do(m.load)
+	m.loaded.Do(func() {
+		b, err := os.ReadFile(m.File)
+		if err != nil || json.Unmarshal(b, &m.environments) != nil || m.environments == nil { // damaged text counts as none
+			m.environments = map[string]remembered{}
+		}
+	})
 	was, ok := m.environments[at.Interpreter]
 	return was, ok && reflect.DeepEqual(was.At, at)
-}
-
-// load reads File; damaged text counts as none.
-func (m *Memory) load() {
-	b, err := os.ReadFile(m.File)
-	if err != nil || json.Unmarshal(b, &m.environments) != nil || m.environments == nil {
-		m.environments = map[string]remembered{}
-	}
 }
 
 // Save keeps what was added. Losing it costs reading.

@@ -60,7 +60,13 @@ const (
 // the newest change of those files.
 func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp string, newest int64, err error) {
 	r := &reading{at: p, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
-	roots = p.roots()
+	roots = []root{{Path: p.Interpreter}} // which are known before anything is read
+	if p.Conda != "" {
+		roots = append(roots, root{Path: p.Conda})
+	}
+	for _, s := range p.Sites {
+		roots = append(roots, root{Path: s})
+	}
 	all, err := scan(ctx, roots)
 	if err != nil {
 		return m, nil, "", 0, err
@@ -104,18 +110,6 @@ func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp 
 	}
 	stamp, newest = stampOf(roots, all)
 	return r.out, roots, stamp, newest, err
-}
-
-// roots returns the roots that are known before anything is read.
-func (p installation) roots() []root {
-	roots := []root{{Path: p.Interpreter}}
-	if p.Conda != "" {
-		roots = append(roots, root{Path: p.Conda})
-	}
-	for _, s := range p.Sites {
-		roots = append(roots, root{Path: s})
-	}
-	return roots
 }
 
 // site reads a folder of installed distributions.

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
@@ -128,7 +129,12 @@ func (t *Telemetry) Hits(kind string, n int) {
 
 // Moved counts bytes that steps have read from the store or written to it.
 func (t *Telemetry) Moved(read, written int64) {
-	if t != nil {
-		t.metrics.moved(read, written)
+	if t == nil || t.metrics == nil {
+		return
+	}
+	for direction, n := range map[string]int64{"read": read, "written": written} {
+		if n > 0 {
+			t.metrics.bytes.Add(context.Background(), n, metric.WithAttributes(attribute.String("direction", direction)))
+		}
 	}
 }

@@ -33,7 +33,7 @@ type Options struct {
 	Registry *step.Registry
 	CacheDir string
 	Log      *slog.Logger
-	Idle     time.Duration // after which a free process is ended; 0: DefaultIdle
+	Idle     time.Duration // after which a free process is ended; 0: three minutes
 }
 
 // Name is the second program's name, and Variable the environment variable that may name another program.
@@ -62,9 +62,6 @@ func Find() string {
 	return beside
 }
 
-// DefaultIdle is how long a free process is kept.
-const DefaultIdle = 3 * time.Minute
-
 // Pool keeps processes of the second program: one for each running step, reused by later steps. A process that computes
 // on a card sees only that card. Nothing is started before it is needed. A nil Pool has no program.
 type Pool struct {
@@ -82,7 +79,7 @@ type Pool struct {
 
 // New makes a pool.
 func New(o Options) *Pool {
-	o.Idle = cmp.Or(o.Idle, DefaultIdle)
+	o.Idle = cmp.Or(o.Idle, 3*time.Minute)
 	return &Pool{o: o, all: map[*process]bool{}, deaths: map[artifacts.Digest]int{}}
 }
 

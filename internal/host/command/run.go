@@ -44,9 +44,6 @@ type Run struct {
 	ExitCodes []int                          // which mean success
 }
 
-// stragglers is how long processes that a program left behind may go on holding its output open.
-const stragglers = 5 * time.Second
-
 // Do runs the program to its end. The program leads a session, so a process group, without a terminal; when ctx ends or
 // the timeout passes, the group is killed, with whatever the program left running in it. Where the system can (Linux),
 // the program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError, ErrLeftRunning, *StartError, or
@@ -87,7 +84,7 @@ func (r Run) do(ctx context.Context) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, stderr
 	cmd.SysProcAttr = system.Tied(system.Session()) // with no terminal that it could stop at to ask
 	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
-	cmd.WaitDelay = stragglers
+	cmd.WaitDelay = 5 * time.Second // in which processes that the program left behind may hold its output open
 	kills := r.Kills
 	if kills == nil {
 		kills = capacity.Kills

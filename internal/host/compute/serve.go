@@ -170,10 +170,7 @@ func (p *server) threads(n int) {
 	}
 }
 
-// endTime is how long interrupted work may go on after the parent has ended.
-const endTime = 5 * time.Second
-
-// end interrupts the running call and removes its folders.
+// end interrupts the running call, which may go on for five seconds, and removes its folders.
 func (p *server) end() {
 	p.mu.Lock()
 	for _, cancel := range p.calls {
@@ -185,7 +182,7 @@ func (p *server) end() {
 	go func() { p.all.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(endTime):
+	case <-time.After(5 * time.Second):
 		p.area.EndPrograms()
 	}
 	if err := p.area.Close(); err != nil {

@@ -102,13 +102,10 @@ func (c *Commit) Covers(name string) bool {
 	return ok
 }
 
-// links bounds the links on the way to a file.
-const links = 8
-
 // find returns a file, by links of files and folders within the commit.
 func (c *Commit) find(name string) (file, bool) {
 	in, ok := c.inside(name)
-	for range links {
+	for range 8 { // links on the way
 		if !ok {
 			return file{}, false
 		}

@@ -165,13 +165,10 @@ func (l *Listing) add(f artifacts.File) error {
 // Path returns the path of an entry on this machine.
 func (l *Listing) Path(name string) string { return filepath.Join(l.Root, filepath.FromSlash(name)) }
 
-// atOnce is how many files are read at a time: more than processors, since reading and writing wait for disks.
-const atOnce = 16
-
 // Tree returns the listing as an artifact, with digests and sizes from hash, of which several calls run at a time.
 func (l *Listing) Tree(ctx context.Context, hash func(ctx context.Context, path string) (artifacts.Digest, int64, error)) (artifacts.Artifact, error) {
 	g, each := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	g.SetLimit(16) // more than processors, since reading and writing wait for disks
 	for i := range l.Files {
 		f := &l.Files[i]
 		if f.Mode != artifacts.Folder && f.Mode != artifacts.Link && each.Err() == nil {

@@ -65,14 +65,12 @@ func (t *Telemetry) Address() string {
 	return t.metrics.address
 }
 
-const closeWithin = 3 * time.Second
-
 // Close sends the remaining traces, for at most three seconds, and ends.
 func (t *Telemetry) Close() {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	if t.traces != nil {
 		if err := t.traces.provider.Shutdown(ctx); err != nil {

@@ -107,9 +107,6 @@ type Env struct {
 	place *watched
 }
 
-// lockPoll is the time between tries to get a lock that another process holds.
-const lockPoll = 100 * time.Millisecond
-
 // Use builds the environment if it is missing, or changed since. Errors that may not recur are *Error with Passing.
 func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*Env, error) {
 	w.say = say
@@ -182,7 +179,7 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 			continue
 		}
 		say("waiting for another process that makes or uses " + w.Name)
-		if err := readers.Pause(ctx, lockPoll); err != nil {
+		if err := readers.Pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -260,10 +257,8 @@ func (h *Env) look(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.New(words.And(libraries.Differences(old, now.Manifest), differencesNamed))
+	return errors.New(words.And(libraries.Differences(old, now.Manifest), 10))
 }
-
-const differencesNamed = 10
 
 // manifestFile is a file in an environment, with what was found there when it was built.
 const manifestFile = "redsi-installed.json"

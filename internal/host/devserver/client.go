@@ -15,9 +15,6 @@ import (
 	"google.golang.org/grpc"
 )
 
-// serverName is the name in the server's certificate.
-const serverName = "redsi-temporal"
-
 // ClientOptions says how to call the server. A lost connection is replaced by one to the folder's present server, which
 // is started if there is none: retried calls, such as polls and waits, survive the death of a server.
 func (s *Server) ClientOptions() (client.Options, error) {
@@ -56,5 +53,5 @@ func clientTLS(dir, name string) (*tls.Config, error) {
 	if !pool.AppendCertsFromPEM(ca) {
 		return nil, fmt.Errorf("%s holds no certificate", filepath.Join(dir, "ca.pem"))
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool, ServerName: serverName}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool, ServerName: "redsi-temporal"}, nil
 }

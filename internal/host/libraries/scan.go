@@ -26,9 +26,6 @@ type entry struct {
 
 const maxFiles = 500_000
 
-// codeFiles are the endings of files that Python imports.
-var codeFiles = []string{".py", ".so", ".pyd", ".dylib"}
-
 // stampOf returns a digest of all that scan says of files, and the time of their newest change.
 func stampOf(roots []root, all [][]entry) (stamp string, newest int64) {
 	h := sha256.New()

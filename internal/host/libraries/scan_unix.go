@@ -77,7 +77,7 @@ func (r root) add(ctx context.Context, to *[]entry, dir int, within string, d fs
 		return r.below(ctx, to, dir, name)
 	}
 	link, ending := d.Type()&fs.ModeSymlink != 0, path.Ext(name)
-	code := slices.Contains(codeFiles, ending)
+	code := slices.Contains([]string{".py", ".so", ".pyd", ".dylib"}, ending) // what Python imports
 	if ending == ".pyc" || hidden || !link && (!d.Type().IsRegular() || r.Code && !code) {
 		return nil
 	}

@@ -4,8 +4,7 @@
 // (allocation, capacity) and how to get a job (slurm), what steps used (usage), what is told to others (telemetry,
 // payload), and the second program (compute, stepio).
 //
-// It imports step, artifacts and internal/system. It must not know pipelines, Temporal's workflows, or what a step's
-// bytes mean.
+// It imports step, artifacts and internal/system. It must not know pipelines, Temporal's workflows, or what bytes mean.
 //
 // Begin with stepio, in which a step runs, and compute, which runs it elsewhere.
 package host

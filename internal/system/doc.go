@@ -5,8 +5,7 @@
 // in data (values), whose fault an error is (fault), keys and signed documents (signature); testkit is
 // for tests.
 //
-// They import libraries, and nothing of this module outside of the folder. Begin with readers and atomicfile, which most
-// other packages use.
+// They import libraries, and nothing of this module outside. Begin with readers and atomicfile, which most others use.
 //
 // Windows is compiled for and not run: what is missing there says so.
 package system

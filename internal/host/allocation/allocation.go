@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Allocation is what a process has of its batch job on this machine: its part, if several tasks share the job. Fields
-// are zero if the batch system does not say.
+// Allocation is what a process has of its batch job on this machine, one task's part. Fields are zero if nobody says.
 type Allocation struct {
 	Job    string // with its batch system, as people name it: "slurm 47_3"; "": this process is in no job
 	Node   string // as the batch system names it

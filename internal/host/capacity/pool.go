@@ -37,7 +37,6 @@ type Want struct {
 	Of   []int // the cards to choose from
 }
 
-// waiter is a step that waits until it fits.
 type waiter struct {
 	Want
 	lacked Amount        // the parts of which there has been too little
@@ -78,7 +77,12 @@ func (p *Pool) Take(ctx context.Context, want Want, onWait func(what string)) (c
 		return want.Of[:want.Many], func() {}, nil
 	}
 	w := &waiter{Want: want, given: make(chan struct{})}
-	give = sync.OnceFunc(func() { p.give(w) })
+	give = sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.takeBack(w)
+		p.serve()
+	})
 	p.mu.Lock()
 	p.queue = append(p.queue, w)
 	p.serve()
@@ -110,13 +114,6 @@ func (p *Pool) lacks(want Want) string {
 		what = words.Count(want.Many, "card") + ", and steps that came before it have them"
 	}
 	return cmp.Or(what, "its turn: steps that came before it wait for the same")
-}
-
-func (p *Pool) give(w *waiter) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.takeBack(w)
-	p.serve()
 }
 
 func (p *Pool) takeBack(w *waiter) {

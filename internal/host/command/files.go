@@ -45,8 +45,7 @@ func Remember() (end func()) {
 func Find(name string) (string, error) {
 	found.Lock()
 	defer found.Unlock()
-	path, ok := found.paths[name]
-	if ok {
+	if path, ok := found.paths[name]; ok {
 		return path, nil
 	}
 	path, err := find(name)

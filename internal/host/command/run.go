@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -43,14 +44,10 @@ type Run struct {
 	ExitCodes []int                          // which mean success
 }
 
-// stragglers is how long processes that a program left behind may go on holding its output open.
-const stragglers = 5 * time.Second
-
 // Do runs the program to its end. The program leads a session, so a process group, without a terminal; when ctx ends or
 // the timeout passes, the group is killed, with whatever the program left running in it. Where the system can (Linux),
-// the program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError, ErrLeftRunning, *StartError, or what
-// broke a stream; *isolation.SetupError with a Box, and *isolation.BindError with Binds, after which the program has not
-// begun.
+// the program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError, ErrLeftRunning, *StartError, or
+// what broke a stream; before the program begins *isolation.SetupError with a Box, and *isolation.BindError with Binds.
 func (r Run) Do(ctx context.Context) error {
 	if len(r.Binds) == 0 {
 		return r.do(ctx)
@@ -87,8 +84,12 @@ func (r Run) do(ctx context.Context) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, stderr
 	cmd.SysProcAttr = system.Tied(system.Session()) // with no terminal that it could stop at to ask
 	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
-	cmd.WaitDelay = stragglers
-	own, killed := usage.Own(), r.killed()
+	cmd.WaitDelay = 5 * time.Second // in which processes that the program left behind may hold its output open
+	kills := r.Kills
+	if kills == nil {
+		kills = capacity.Kills
+	}
+	own, before := usage.Own(), kills()
 	boxed, err := r.start(cmd)
 	if err != nil {
 		return cmp.Or(ctx.Err(), err)
@@ -125,17 +126,7 @@ func (r Run) do(ctx context.Context) error {
 	if unrecorded != nil {
 		return fmt.Errorf("%s: %w", r.Argv[0], unrecorded)
 	}
-	return r.outcome(ctx, limited, status, err, said.tail(), killed)
-}
-
-// killed returns a function that reports whether the system has ended processes for want of memory since the call.
-func (r Run) killed() (since func() bool) {
-	count := r.Kills
-	if count == nil {
-		count = capacity.Kills
-	}
-	before := count()
-	return func() bool { return count() > before }
+	return r.outcome(ctx, limited, status, err, strings.Join(said.kept, "\n"), func() bool { return kills() > before })
 }
 
 // start starts the program, in its box if it has one; else the result is nil.
@@ -212,19 +203,12 @@ type lines struct {
 func (l *lines) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		i := slices.Index(b, '\n')
-		piece := b
-		if i >= 0 {
-			piece = b[:i]
+		piece, rest, whole := bytes.Cut(b, []byte("\n"))
+		l.part = append(l.part, piece[:min(lineBytes-len(l.part), len(piece))]...)
+		if whole {
+			l.end()
 		}
-		if room := lineBytes - len(l.part); room > 0 {
-			l.part = append(l.part, piece[:min(room, len(piece))]...)
-		}
-		if i < 0 {
-			break
-		}
-		l.end()
-		b = b[i+1:]
+		b = rest
 	}
 	return n, nil
 }
@@ -243,5 +227,3 @@ func (l *lines) end() {
 		l.each(s)
 	}
 }
-
-func (l *lines) tail() string { return strings.Join(l.kept, "\n") }

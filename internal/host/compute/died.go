@@ -40,8 +40,7 @@ func (c *process) death() string {
 	return how + "; it wrote nothing"
 }
 
-// starved reports that the process got no memory, as C++, Go and the loader of libraries say it in their last words: the
-// next process may get it.
+// starved reports that C++, Go or the loader got no memory, by their last words: the next process may get it.
 func (c *process) starved() bool {
 	words, _ := c.last.words(c.cmd.ProcessState.ExitCode() == goCrash)
 	return noMemory.MatchString(words)
@@ -139,8 +138,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// words returns the last words: the end of the output or, after a crash, its beginning and what came before that, with
-// the signal that Go's runtime names.
+// words returns the end of the output or, after a crash, its beginning, what came before that, and the signal Go names.
 func (t *tail) words(crashed bool) (words, signal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

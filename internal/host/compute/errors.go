@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// wireError is an error with the properties that decisions depend on: whether a retry can help, and what it says of the
-// store.
+// wireError is an error with what decisions depend on: whether a retry can help, and what the error says of the store.
 type wireError struct {
 	Text      string                    `json:"text"`
 	Permanent bool                      `json:"permanent,omitempty"`

@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,8 +18,10 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,11 +33,34 @@ type Options struct {
 	Registry *step.Registry
 	CacheDir string
 	Log      *slog.Logger
-	Idle     time.Duration // after which a free process is ended; 0: DefaultIdle
+	Idle     time.Duration // after which a free process is ended; 0: three minutes
 }
 
-// DefaultIdle is how long a free process is kept.
-const DefaultIdle = 3 * time.Minute
+// Name is the second program's name, and Variable the environment variable that may name another program.
+const (
+	Name     = "redsi-models"
+	Variable = "REDSI_MODELS"
+)
+
+// Find returns the path of the second program: from Variable, beside this program, or in lib beside this program's
+// folder, as in an archive. If there is none it is the place beside this program, for an error to name.
+func Find() string {
+	if named := os.Getenv(Variable); named != "" {
+		return named
+	}
+	self := revision.Program()
+	if self == "" {
+		return Name
+	}
+	dir := filepath.Dir(self)
+	beside := filepath.Join(dir, Name)
+	for _, path := range []string{beside, filepath.Join(dir, "lib", Name), filepath.Join(filepath.Dir(dir), "lib", Name)} {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return beside
+}
 
 // Pool keeps processes of the second program: one for each running step, reused by later steps. A process that computes
 // on a card sees only that card. Nothing is started before it is needed. A nil Pool has no program.
@@ -52,7 +79,7 @@ type Pool struct {
 
 // New makes a pool.
 func New(o Options) *Pool {
-	o.Idle = cmp.Or(o.Idle, DefaultIdle)
+	o.Idle = cmp.Or(o.Idle, 3*time.Minute)
 	return &Pool{o: o, all: map[*process]bool{}, deaths: map[artifacts.Digest]int{}}
 }
 
@@ -109,8 +136,7 @@ func (p *Pool) Check(ctx context.Context) error {
 	return p.With(ctx, device.Processors, "", func(*Client) error { return nil })
 }
 
-// Cards returns how many cards steps may compute on, or why there are none. The program is started only on a machine
-// with signs of a card.
+// Cards returns how many cards steps may compute on, or why none. Without signs of a card no program is started.
 func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 	if !nvidia.Signs() {
 		return device.CUDA{Why: "no NVIDIA driver"}, nil
@@ -120,14 +146,13 @@ func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 }
 
 // Run has a step computed with the store at an address, on a card of this machine or on the processors. log takes what
-// the step logs, said what it writes on standard error. If its process did not survive the step, the error is Poisoned,
-// and Deaths counts it.
+// the step logs, said its standard error. If the step's process is lost, the error is Poisoned, and Deaths counts it.
 func (p *Pool) Run(ctx context.Context, t Task, store string, card int, log *slog.Logger, said io.Writer) (o stepio.Outcome, err error) {
 	if p == nil {
 		return o, errNoProgram
 	}
-	if err := shared(store); err != nil {
-		return o, err
+	if store == "" || strings.HasPrefix(store, "mem:") {
+		return o, step.Permanent(errors.New("a store in memory cannot be read by the program that computes this: use a folder or s3://"))
 	}
 	asked := false // the step is not to blame for a process that was lost before
 	err = p.With(ctx, card, store, func(c *Client) error {
@@ -157,14 +182,6 @@ func (p *Pool) Deaths(key artifacts.Digest) int {
 	return p.deaths[key]
 }
 
-// shared returns an error if another process cannot open the store at an address.
-func shared(store string) error {
-	if store == "" || strings.HasPrefix(store, "mem:") {
-		return step.Permanent(errors.New("a store in memory cannot be read by the program that computes this: use a folder or s3://"))
-	}
-	return nil
-}
-
 // Client asks a process.
 type Client struct {
 	p        *process
@@ -186,23 +203,6 @@ func (p *Pool) With(ctx context.Context, card int, store string, f func(*Client)
 
 // Hold returns a process, free before or new, to be given back by Release.
 func (p *Pool) Hold(ctx context.Context, card int, store string) (*Client, error) {
-	c, err := p.take(ctx, card, store)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{p: c}, nil
-}
-
-// Release keeps a process for others, unless it was lost or its last error says that it cannot be trusted any more.
-func (p *Pool) Release(c *Client, last error) {
-	if !step.IsPoisoned(last) && !c.p.unusable() {
-		p.put(c.p)
-		return
-	}
-	p.end(c.p)
-}
-
-func (p *Pool) take(ctx context.Context, card int, store string) (*process, error) {
 	if p == nil || p.o.Program == "" {
 		return nil, errNoProgram
 	}
@@ -215,7 +215,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 		p.free = slices.Delete(p.free, i, i+1)
 		if c.idle.Stop() && !c.unusable() && p.setup(c, store) == nil {
 			p.mu.Unlock()
-			return c, nil
+			return &Client{p: c}, nil
 		}
 		go p.end(c) // it was lost while it was free
 	}
@@ -248,7 +248,7 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	case err != nil:
 		err = c.lost()
 	default:
-		return c, nil
+		return &Client{p: c}, nil
 	}
 	p.end(c)
 	return nil, err
@@ -281,8 +281,14 @@ func (p *Pool) end(c *process) {
 	}
 }
 
-// put keeps a process for the next step, and ends it if none takes it for a while.
-func (p *Pool) put(c *process) {
+// Release keeps a process for others, until none has taken it for a while. It ends a process that was lost, or whose
+// last error says that it cannot be trusted any more.
+func (p *Pool) Release(of *Client, last error) {
+	c := of.p
+	if step.IsPoisoned(last) || c.unusable() {
+		p.end(c)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -341,10 +347,7 @@ func (c *Client) take(ctx context.Context, m message) {
 	case m.Said != nil && c.said != nil:
 		_, _ = c.said.Write(m.Said) // a step log takes all
 	case m.Log != nil && c.log != nil:
-		attrs := make([]slog.Attr, len(m.Log.Attrs))
-		for i, a := range m.Log.Attrs {
-			attrs[i] = slog.String(a[0], a[1])
-		}
+		attrs := lists.Map(m.Log.Attrs, func(a [2]string) slog.Attr { return slog.String(a[0], a[1]) })
 		c.log.LogAttrs(ctx, m.Log.Level, m.Log.Text, attrs...)
 	}
 }

@@ -54,7 +54,6 @@ var lastWords = time.Second
 // has the machine to itself is as fast with a thousandth of the default.
 const spin = "GOMP_SPINCOUNT=1000"
 
-// start starts a process and waits for its first message.
 func start(ctx context.Context, o Options, env []string, card int) (*process, error) {
 	in, toIn, err := os.Pipe()
 	if err != nil {
@@ -139,19 +138,18 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 // check refuses a process of another build.
 func (c *process) check(h *hello) error {
 	unknown := h.Build == revision.Unknown || c.o.Build == revision.Unknown // then the kinds decide
-	other := h.Protocol != protocol || h.Build != c.o.Build && !unknown
+	if h.Protocol != protocol || h.Build != c.o.Build && !unknown {
+		return &ProgramError{fmt.Errorf("%s is build %s, but this redsi is build %s: %w", c.o.Program, h.Build, c.o.Build, errBuild)}
+	}
 	var kinds []string
-	if c.o.Registry != nil && !other {
+	if c.o.Registry != nil {
 		for _, k := range c.o.Registry.Kinds() {
 			if have, ok := h.Kinds[k.Name]; ok && have != k.Fingerprint() {
 				kinds = append(kinds, k.Name)
 			}
 		}
 	}
-	switch {
-	case other:
-		return &ProgramError{fmt.Errorf("%s is build %s, but this redsi is build %s: %w", c.o.Program, h.Build, c.o.Build, errBuild)}
-	case len(kinds) > 0:
+	if len(kinds) > 0 {
 		return &ProgramError{fmt.Errorf("%s knows other versions of %s than this redsi, both of build %s: %w", c.o.Program, strings.Join(kinds, ", "), c.o.Build, errBuild)}
 	}
 	return nil
@@ -194,8 +192,7 @@ func (c *process) listen(out io.ReadCloser, first chan<- message) {
 	c.calls = nil
 }
 
-// ear notes when something comes. While this program handles it, which a slow disk may make long, the process does not
-// count as silent.
+// ear notes when something comes. While this program handles it, perhaps on a slow disk, the process is not silent.
 type ear struct {
 	c *process
 	r io.Reader

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/step"
 )
@@ -77,7 +79,13 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer p.end()
-	p.all.Go(p.work)
+	p.all.Go(func() {
+		runtime.LockOSThread() // libtorch keeps a pool of threads for each calling thread
+		defer runtime.UnlockOSThread()
+		for do := range p.queue {
+			do()
+		}
+	})
 	serving, stop := context.WithCancel(context.Background())
 	defer stop()
 	var taking sync.Mutex // a process that is stuck at a message is not alive: libtorch blocks for ever if the system gives it no threads
@@ -118,21 +126,11 @@ type server struct {
 	setup Setup
 	calls map[int64]context.CancelFunc
 	all   sync.WaitGroup
-	queue chan func()
+	queue chan func() // calls, which are done one after another on the same system thread
 
 	opening sync.Mutex // of its own, since opening a bucket takes long and calls can be cancelled meanwhile
 	store   *artifacts.Resolver
 	opened  string // its address
-}
-
-// work does the calls one after another, always on the same system thread: libtorch keeps a pool of threads for each
-// calling thread.
-func (p *server) work() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	for do := range p.queue {
-		do()
-	}
 }
 
 func (p *server) take(m message) {
@@ -172,10 +170,7 @@ func (p *server) threads(n int) {
 	}
 }
 
-// endTime is how long interrupted work may go on after the parent has ended.
-const endTime = 5 * time.Second
-
-// end interrupts the running call and removes its folders.
+// end interrupts the running call, which may go on for five seconds, and removes its folders.
 func (p *server) end() {
 	p.mu.Lock()
 	for _, cancel := range p.calls {
@@ -187,7 +182,7 @@ func (p *server) end() {
 	go func() { p.all.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(endTime):
+	case <-time.After(5 * time.Second):
 		p.area.EndPrograms()
 	}
 	if err := p.area.Close(); err != nil {
@@ -336,7 +331,6 @@ func (r *reporter) send() {
 	}
 }
 
-// end sends what is unsent.
 func (r *reporter) end() {
 	r.at.Stop()
 	r.send()
@@ -362,21 +356,18 @@ type handler struct {
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
-	l := &line{Level: r.Level, Text: r.Message, Attrs: h.attrs[:len(h.attrs):len(h.attrs)]}
+	l := &line{Level: r.Level, Text: r.Message, Attrs: slices.Clip(h.attrs)}
 	r.Attrs(func(a slog.Attr) bool {
-		l.Attrs = append(l.Attrs, [2]string{a.Key, a.Value.Resolve().String()})
+		l.Attrs = append(l.Attrs, pair(a))
 		return true
 	})
 	return h.w.send(message{ID: h.id, Log: l})
 }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	more := *h
-	more.attrs = h.attrs[:len(h.attrs):len(h.attrs)]
-	for _, a := range attrs {
-		more.attrs = append(more.attrs, [2]string{a.Key, a.Value.Resolve().String()})
-	}
-	return &more
+	return &handler{h.w, h.id, slices.Concat(h.attrs, lists.Map(attrs, pair))}
 }
+
+func pair(a slog.Attr) [2]string { return [2]string{a.Key, a.Value.Resolve().String()} }
 
 func (h *handler) WithGroup(string) slog.Handler { return h }

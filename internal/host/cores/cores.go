@@ -37,13 +37,6 @@ func (c *Cores) Take(computes bool) (done func()) {
 	return sync.OnceFunc(func() { add(-1) })
 }
 
-// Threads returns how many threads an operation of a computing step has now.
-func (c *Cores) Threads() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.threads
-}
-
 func (c *Cores) divide() {
 	free := max((c.total+1)/2, c.total-c.others)
 	n := max(1, free/max(1, c.computing))

@@ -22,7 +22,6 @@ func TestDivide(t *testing.T) {
 		for range c.others {
 			done = append(done, k.Take(false))
 		}
-		testkit.Is(t, k.Threads(), c.want, c)
 		testkit.Is(t, set, c.want, c)
 		for _, f := range done {
 			f()

@@ -20,8 +20,7 @@ type CUDA struct {
 	WhyNoGraphs string // why there is none, where there are cards
 }
 
-// builtFor is the CUDA of the libtorch that tools/versions.mk pins, and leastDriver the oldest driver for it in NVIDIA's
-// tables.
+// builtFor is the CUDA of libtorch in tools/versions.mk, and leastDriver the oldest driver for it in NVIDIA's tables.
 var (
 	builtFor    = nvidia.Version{Major: 13, Minor: 0}
 	leastDriver = 580
@@ -48,8 +47,7 @@ func supported(c nvidia.Version, arch string) string {
 	return fmt.Sprintf("compute capability %s: this libtorch has code for cards from %s on, and none for this one", c, list[0])
 }
 
-// DriverFor says why a driver for CUDA up to that version is too old for this libtorch; "" if it is not, or if the
-// version is not known.
+// DriverFor says why a driver for CUDA up to that version is too old for this libtorch; "" if it is not, or unknown.
 func DriverFor(cuda nvidia.Version) string {
 	if cuda == (nvidia.Version{}) || !cuda.Less(builtFor) {
 		return ""

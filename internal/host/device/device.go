@@ -49,7 +49,8 @@ func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (ca
 			}
 		}
 		if cards.Only && !slices.Contains(from, n) {
-			return Processors, 0, give, step.Permanent(fmt.Errorf("this worker computes only on %s (--gpus), and the step asks for %s", names(from), cudaName(n)))
+			return Processors, 0, give, step.Permanent(fmt.Errorf("this worker computes only on %s (--gpus), and the step asks for %s",
+				strings.Join(lists.Map(from, cudaName), ", "), cudaName(n)))
 		}
 		from = []int{n}
 	}
@@ -60,9 +61,6 @@ func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (ca
 	}
 	return got[0], time.Since(began), give, nil
 }
-
-// names lists cards as configurations name them.
-func names(cards []int) string { return strings.Join(lists.Map(cards, cudaName), ", ") }
 
 func cudaName(card int) string { return "cuda:" + strconv.Itoa(card) }
 

@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,9 +14,6 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
 )
-
-// serverName is the name in the server's certificate.
-const serverName = "redsi-temporal"
 
 // ClientOptions says how to call the server. A lost connection is replaced by one to the folder's present server, which
 // is started if there is none: retried calls, such as polls and waits, survive the death of a server.
@@ -47,16 +45,13 @@ func optionsOf(dir, name, address string, first time.Duration, find func(context
 func clientTLS(dir, name string) (*tls.Config, error) {
 	dir = filepath.Join(dir, "tls")
 	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key"))
-	if err != nil {
-		return nil, fmt.Errorf("the key of the Temporal server: %w", err)
-	}
-	ca, err := os.ReadFile(filepath.Join(dir, "ca.pem"))
-	if err != nil {
+	ca, unread := os.ReadFile(filepath.Join(dir, "ca.pem"))
+	if err = cmp.Or(err, unread); err != nil {
 		return nil, fmt.Errorf("the key of the Temporal server: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(ca) {
 		return nil, fmt.Errorf("%s holds no certificate", filepath.Join(dir, "ca.pem"))
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool, ServerName: serverName}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool, ServerName: "redsi-temporal"}, nil
 }

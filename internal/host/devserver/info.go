@@ -1,7 +1,6 @@
 package devserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/redsi/redsi/internal/system/process"
@@ -28,8 +26,7 @@ type Info struct {
 // InfoFile is the file of a server that answers; the server removes it when it ends.
 const InfoFile = "server.json"
 
-// ProfileFile is the configuration file for Temporal's tools that a server writes into its folder, with the profile
-// ProfileName.
+// ProfileFile is a server's configuration file for Temporal's tools in its folder, with the profile ProfileName.
 const (
 	ProfileFile = "temporal.toml"
 	ProfileName = "redsi"
@@ -71,8 +68,7 @@ func Running(dir string) (Info, bool) {
 	return i, answers
 }
 
-// running is Running with the reason why the answer is not known: the folder is another machine's, cannot be read, or
-// has no locks.
+// running is Running with the reason for not knowing: the folder is another machine's, cannot be read, or has no locks.
 func running(dir string) (i Info, answers bool, err error) {
 	if _, err = os.Stat(filepath.Join(dir, ownerLock)); err == nil { // asking creates nothing
 		i, answers, _, err = look(dir, 0)
@@ -80,11 +76,6 @@ func running(dir string) (i Info, answers bool, err error) {
 		err = nil
 	}
 	return i, answers, err
-}
-
-// AwaitEnd waits until the server of a folder has ended, as it does when nobody uses it.
-func AwaitEnd(ctx context.Context, dir string) error {
-	return awaitEnd(ctx, dir, 0, 0, &patience{})
 }
 
 // awaitEnd waits until there is no server or, if pid is not 0, until it is not that process.
@@ -114,7 +105,7 @@ func End(ctx context.Context, dir string) error {
 			_ = i.signal(syscall.SIGTERM) // it may have ended by itself
 		}
 	}
-	return AwaitEnd(ctx, dir)
+	return awaitEnd(ctx, dir, 0, 0, &patience{})
 }
 
 // alive reports whether the process that wrote the file is running.
@@ -135,13 +126,6 @@ func (i Info) signal(s os.Signal) error {
 	return p.Signal(s)
 }
 
-// stateOf returns the letter of a process's state; "" if the system does not say.
-func stateOf(pid int) string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	state, _, _ := strings.Cut(strings.TrimSpace(string(b[bytes.LastIndexByte(b, ')')+1:])), " ")
-	return state
-}
-
 // Condition describes the state of the server of a folder, and what visibly keeps it from working.
 func Condition(dir string) string {
 	if full := shortage(dir, roomFull); full != "" {
@@ -160,7 +144,7 @@ func condition(dir string) string {
 	case !answers:
 		return "it is starting or ending"
 	}
-	switch state := stateOf(i.PID); state {
+	switch state := process.State(i.PID); state {
 	case "T", "t":
 		return fmt.Sprintf("process %d is stopped (state %s); `kill -CONT %d` resumes it", i.PID, state, i.PID)
 	case "D":

@@ -85,8 +85,7 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 }
 
 // Visit is for looking only: it starts no server. A server that answers stays until the visit is closed, unless it is
-// another machine's. Visit returns nil if there is no server, and an error, such as ErrElsewhere, if there may be a
-// server that cannot be seen from here.
+// another machine's. The result is nil without a server, the error ErrElsewhere or the like if one may be out of sight.
 func Visit(ctx context.Context, dir string) (*Server, error) {
 	s := &Server{o: Options{Dir: dir}, clients: lockOf(dir, clientsLock), first: lockOf(dir, firstLock)}
 	if i, err := reach(dir); err == nil && i.Listen != "" {

@@ -19,8 +19,7 @@ import (
 // ErrListen says that the server cannot listen on the wanted address.
 var ErrListen = errors.New("cannot listen there")
 
-// addressOf returns the address of this machine that a name or an address means: of a name's addresses the first that
-// other machines may reach, IPv4 before IPv6.
+// addressOf returns this machine's address for a name or address: the first that others may reach, IPv4 before IPv6.
 func addressOf(ctx context.Context, host string) (string, error) {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
@@ -78,8 +77,7 @@ func reach(dir string) (Info, error) {
 }
 
 // WorkerOptions says how a worker, on any machine that sees the folder, calls its server: with the certificate that may
-// do only what workers do. A lost connection is replaced by one to the folder's present server; none is started for it,
-// and none stays because of it.
+// do only what workers do. A lost connection is replaced by one to the present server, neither started nor kept so.
 func WorkerOptions(dir string) (client.Options, error) {
 	i, err := reach(dir)
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 var ErrElsewhere = errors.New("the Temporal server of this state folder runs on another machine")
 
 // owner is the machine whose server has a folder, as the newest of the folder's claims says: files owner.1, owner.2, …,
-// which tools/temporal-server creates, and writes to every two seconds. Claims hold where locks do not reach other
-// machines.
+// which tools/temporal-server creates and writes to every two seconds. Locks may not reach other machines; claims do.
 type owner struct {
 	Host   string    `json:"host"`
 	Boot   string    `json:"boot"` // "" where the system does not tell

@@ -15,8 +15,7 @@ const (
 	roomFull   = 256 << 10
 )
 
-// shortage says what to do if the disk of a folder has less than so many bytes free; "" if it has more, or if the
-// system does not say.
+// shortage says what to do if a folder's disk has less than so many bytes free; "" if it has more, or nobody knows.
 func shortage(dir string, least int64) string {
 	free, ok := system.Free(dir)
 	if !ok || free >= least {

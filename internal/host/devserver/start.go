@@ -38,7 +38,7 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 		}
 		if !held {
 			err := s.start(ctx, p)
-			if killed++; signalled(err) && killed < startTries {
+			if killed++; signalled(err) && killed < 5 { // by a person, or for want of memory
 				s.o.Say("the Temporal server was killed while it started; it is started again")
 				continue
 			}
@@ -52,10 +52,6 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 	}
 }
 
-// startTries is how often to start a server that is killed before it answers, by a person or for want of memory.
-const startTries = 5
-
-// signalled reports whether err says that a signal ended a program.
 func signalled(err error) bool {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	return ok && exit.Sys().(syscall.WaitStatus).Signaled()

@@ -43,19 +43,18 @@ func kindOf(lock string) string {
 	if pylockName.MatchString(lock) {
 		return Pylock
 	}
-	if scriptOf(lock) != "" {
+	if ScriptOf(lock) != "" {
 		return UV
 	}
 	return map[string]string{"uv.lock": UV, "conda-lock.yml": Conda, "pixi.lock": Conda, "flake.lock": Nix}[lock]
 }
 
-// Beside returns the names of the files beside a kind's lock file with which it is read. A lock of another kind is an
-// error.
+// Beside returns the names of the files with which a kind's lock file is read. A lock of another kind is an error.
 func Beside(kind, lock string) ([]string, error) {
 	if is := kindOf(lock); is != "" && is != kind {
 		return nil, fmt.Errorf("%s is no lock of %s: give it by %s = %q", lock, kind, is, lock)
 	}
-	if script := scriptOf(lock); script != "" {
+	if script := ScriptOf(lock); script != "" {
 		return []string{script}, nil
 	}
 	return map[string][]string{UV: {project}, Nix: {"flake.nix"}}[kind], nil
@@ -186,8 +185,7 @@ func (r Recipe) pythonOf(requires string) (python, full string, err error) {
 	return "", "", fmt.Errorf("the lock is for Python %s, which leaves out %s", cmp.Or(requires, ">=3.6"), cmp.Or(r.Python, "each that redsi knows"))
 }
 
-// pythons are the releases of Python that a lock may be for: newest patches first, and of these the oldest minor version
-// first.
+// pythons are the releases of Python that a lock may be for, newest patches first, of these the oldest minor version.
 var pythons = func() (list []string) {
 	for patch := 99; patch >= 0; patch-- {
 		for minor := 6; minor < 40; minor++ {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// scriptOf returns the Python script of a lock that uv lock --script has written: the lock's name without ".lock". It is
-// "" for other locks.
-func scriptOf(lock string) string {
+// ScriptOf returns the Python script whose lock uv lock --script wrote: its name without ".lock"; "" for other locks.
+func ScriptOf(lock string) string {
 	if script, ok := strings.CutSuffix(lock, ".lock"); ok && strings.HasSuffix(script, ".py") {
 		return script
 	}
@@ -20,7 +19,7 @@ var metadata = regexp.MustCompile(`(?m)^# /// script$\n((?:^#(?: .*)?$\n)+)^# //
 // Add adds the text of a file with which the recipe's lock is read: of a script only the block that says what it needs,
 // so that other edits change no recipe.
 func (r *Recipe) Add(name, text string) {
-	if name == scriptOf(r.Lock) {
+	if name == ScriptOf(r.Lock) {
 		text = metadata.FindString(strings.ReplaceAll(text, "\r\n", "\n"))
 	}
 	r.Files[name] = text
@@ -37,6 +36,3 @@ func scriptProject(text string) string {
 	}
 	return b.String()
 }
-
-// Script returns the name of the script whose lock the recipe has; "" for other locks.
-func (r Recipe) Script() string { return scriptOf(r.Lock) }

@@ -140,7 +140,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 
 // top returns the project in the lock's folder, or what the lock says of its script.
 func (r Recipe) top(lock uvLock) (top uvPackage, err error) {
-	if scriptOf(r.Lock) != "" {
+	if ScriptOf(r.Lock) != "" {
 		top.Metadata.Requires = lock.Manifest.Requires
 		for _, q := range lock.Manifest.Requires {
 			top.Needs = append(top.Needs, uvNeed{Name: q.Name, Marker: q.Marker, Extra: q.Extras})
@@ -240,8 +240,7 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 	return d, err
 }
 
-// chosen returns the digest of the files from which a package is installed: the wheels that a Python on the platform
-// takes, else the source.
+// chosen returns the digest of the files that a package is installed from: the platform's wheels, else the source.
 func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile) (string, error) {
 	var hashes []string
 	files := slices.DeleteFunc(slices.Clone(wheels), func(f lockFile) bool { return !on.takes(f.name(), full) })
@@ -266,7 +265,7 @@ func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile)
 // matches refuses a lock that belongs to another pyproject.toml, or script, than the file beside it.
 func (r Recipe) matches(lock uvLock, top uvPackage) error {
 	project, remedy := project, "uv lock"
-	script := scriptOf(r.Lock)
+	script := ScriptOf(r.Lock)
 	if script != "" {
 		project, remedy = script, "uv lock --script "+script
 	}

@@ -84,8 +84,7 @@ func Open(ctx context.Context, folder, id string) (*Commit, error) {
 	return c, nil
 }
 
-// inside returns a path's name in the commit, which need not have that file; ok is false for a path outside the
-// repository.
+// inside returns a path's name in the commit, which may lack that file; ok is false for a path outside the repository.
 func (c *Commit) inside(name string) (string, bool) {
 	if abs, err := filepath.Abs(filepath.FromSlash(name)); err == nil {
 		for _, top := range c.tops {
@@ -103,13 +102,10 @@ func (c *Commit) Covers(name string) bool {
 	return ok
 }
 
-// links bounds the links on the way to a file.
-const links = 8
-
 // find returns a file, by links of files and folders within the commit.
 func (c *Commit) find(name string) (file, bool) {
 	in, ok := c.inside(name)
-	for range links {
+	for range 8 { // links on the way
 		if !ok {
 			return file{}, false
 		}
@@ -209,7 +205,6 @@ func (c *Commit) Digest(ctx context.Context, name string) (sum [sha256.Size]byte
 	return [sha256.Size]byte(h.Sum(nil)), f.size, nil
 }
 
-// pointerMost bounds a Git LFS pointer.
 const pointerMost = 1024
 
 // Pointer reads a Git LFS pointer.

@@ -33,6 +33,5 @@ func raise(left int) {
 	}, 0)
 }
 
-// collection is garbage from the start. Its field keeps it from being allocated together with
-// other small objects.
+// collection is garbage from the start. Its field keeps it from being allocated together with other small objects.
 type collection struct{ _ *collection }

@@ -34,8 +34,7 @@ func (b Box) WithBinds(start func(*Box) error) error {
 	})
 }
 
-// onThread calls f on a thread that ends after f, and with it f's changes to the thread. It is never the main thread,
-// which would stay.
+// onThread calls f on a thread, never the main one, that ends after f, and with it f's changes to the thread.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {

@@ -72,8 +72,7 @@ func filter() []unix.SockFilter {
 func listen() (int, error) {
 	prog := filter()
 	p := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	// Where the kernel can (Linux 6.0), signals do not interrupt a call that is being told: else a program with many
-	// signals repeats it.
+	// Where the kernel can (Linux 6.0), signals do not interrupt a call that is being told, lest a program repeat it.
 	for _, flags := range []uintptr{unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER} {
 		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&p)))
 		if errno == 0 {

@@ -33,9 +33,6 @@ const (
 // libraries are folders that are reported as one, whatever was read in them.
 var libraries = []string{"site-packages", "dist-packages", "site-library", "node_modules"}
 
-// systems are folders with settings and state of a machine.
-var systems = []string{"/etc", "/sys", "/run", "/var"}
-
 // place returns the folder by which a finding is reported, and its rank.
 func (f Finding) place() (folder string, rank int) {
 	if !filepath.IsAbs(f.Where) {
@@ -56,7 +53,7 @@ func (f Finding) place() (folder string, rank int) {
 	switch name := filepath.Base(f.Where); {
 	case strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.") || name == "pyvenv.cfg":
 		return folder, ofLibrary
-	case under(f.Where, systems):
+	case under(f.Where, []string{"/etc", "/sys", "/run", "/var"}): // a machine's settings and state
 		return folder, ofSystem
 	}
 	return folder, near
@@ -100,8 +97,7 @@ func (g *group) String() string {
 	if g.rank == ofLibrary {
 		return s
 	}
-	names := lists.Map(g.of, func(x Finding) string { return filepath.Base(x.Where) })
-	return s + ": " + words.And(names, toldNames)
+	return s + ": " + words.And(lists.Map(g.of, func(x Finding) string { return filepath.Base(x.Where) }), toldNames)
 }
 
 // Text tells the findings by folder, of at most so many folders, libraries last. complete says that it names each.

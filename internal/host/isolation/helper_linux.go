@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,8 +50,7 @@ func (h *helper) say(a answer) {
 	}
 }
 
-// run does all of a helper's work. Restrictions are laid only on the thread that becomes or starts the program; the
-// other threads arrange them.
+// run does all of a helper's work. What becomes or starts the program is one thread, which alone is restricted.
 func (h *helper) run() error {
 	if err := json.NewDecoder(h.conn).Decode(&h.order); err != nil {
 		return err
@@ -111,11 +111,8 @@ func (h *helper) run() error {
 
 // exec reports why the program does not start, and ends the helper.
 func (h *helper) exec(err error) {
-	var e syscall.Errno
-	if !errors.As(err, &e) {
-		e = syscall.EINVAL
-	}
-	h.say(answer{Exec: e})
+	errno, _ := errors.AsType[syscall.Errno](err)
+	h.say(answer{Exec: cmp.Or(errno, syscall.EINVAL)})
 	os.Exit(2)
 }
 
@@ -135,15 +132,13 @@ func (h *helper) reap(program int) {
 			os.Exit(2)
 		}
 		if pid == program && (ws.Exited() || ws.Signaled()) {
-			status := uint32(ws)
-			h.say(answer{Status: &status})
+			h.say(answer{Status: new(uint32(ws))})
 			os.Exit(0)
 		}
 	}
 }
 
-// restrict takes from this thread the rights that the program shall not have, and returns the descriptor by which the
-// thread is watched.
+// restrict takes from this thread the rights that the program shall not have, and returns a descriptor to watch it by.
 func (h *helper) restrict() (int, error) {
 	if h.order.Mode == Enforce {
 		if err := dropRights(); err != nil {
@@ -167,8 +162,7 @@ func (h *helper) restrict() (int, error) {
 	return listener, nil
 }
 
-// leaveMounting takes from this thread the right to mount, which the helper of an account other than root has in its
-// namespace.
+// leaveMounting takes from this thread the right to mount, which a helper that is not root's has in its namespace.
 func (h *helper) leaveMounting() error {
 	if len(h.order.Binds) == 0 || os.Getuid() == 0 {
 		return nil

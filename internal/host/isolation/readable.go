@@ -138,8 +138,7 @@ func installation(program string) []string {
 	return list
 }
 
-// environment lists the folder of a virtual environment, with the Python behind it, or of a conda environment; nothing
-// for other folders.
+// environment lists a virtual environment's folder with the Python behind it, or a conda environment's; else nothing.
 func environment(folder string) []string {
 	if folder == "/" {
 		return nil

@@ -141,8 +141,7 @@ func (r *Running) begin() error {
 	return err
 }
 
-// hear reads what the helper says: that the program began, or why it does not, and how it ended. A helper that becomes
-// the program says no more.
+// hear reads that the program began, or why not, and how it ended. A helper that becomes the program says no more.
 func (r *Running) hear(mode Mode, began chan<- error) {
 	defer close(r.heard)
 	for d := json.NewDecoder(r.conn); ; {
@@ -162,8 +161,7 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 			began <- nil
 			continue
 		case err == nil && a.Status != nil:
-			s := syscall.WaitStatus(*a.Status)
-			r.status = &s
+			r.status = new(syscall.WaitStatus(*a.Status))
 			return
 		}
 		switch {
@@ -181,8 +179,7 @@ func (r *Running) hear(mode Mode, began chan<- error) {
 	}
 }
 
-// End returns the findings, and how the program ended if it was not cmd.Process itself. It is called once cmd has been
-// waited for.
+// End returns, after cmd was waited for, the findings, and how the program ended if it was not cmd.Process itself.
 func (r *Running) End() (Findings, *syscall.WaitStatus) {
 	<-r.heard
 	r.conn.Close()

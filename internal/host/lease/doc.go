@@ -1,5 +1,4 @@
-// Package lease records in the store who is working on a key, so that two runs with only the store in common never do
-// the same work.
+// Package lease records in the store who works on a key: two runs that share only the store never do the same work.
 //
 // A lease is a small record that its holder renews. Whoever finds a lease waits until it is released or stale: its
 // process is gone (known at once on the same machine), or it was not renewed for a minute. Deletions that fail are

@@ -90,7 +90,7 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *He
 			go k.tidy(l) // the store may have created it all the same
 			return nil, nil, err
 		}
-		other, err := k.newest(ctx, key)
+		other, err := Of(ctx, k.records, key)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -132,7 +132,7 @@ func (k *Keeper) stale(l Lease, c Claim) bool {
 func (k *Keeper) Wait(ctx context.Context, key artifacts.Digest, c Claim, say func(Lease)) error {
 	const least, most = 100 * time.Millisecond, 2 * time.Second
 	for pause := least; ; pause = min(most, 2*pause) {
-		l, err := k.newest(ctx, key)
+		l, err := Of(ctx, k.records, key)
 		if err != nil {
 			k.mu.Lock()
 			clear(k.seen) // nobody could renew a lease either: each gets its full time
@@ -198,8 +198,7 @@ func (h *Held) renew() {
 	}
 }
 
-// Release gives the key back, also after the end of the work's context. Until the store has answered, nobody renews the
-// lease.
+// Release gives the key back, also after the work's context ends. Until the store answers, nobody renews the lease.
 func (h *Held) Release() {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
@@ -218,20 +217,18 @@ func (h *Held) Release() {
 	h.k.drop(h.lease.Taking)
 }
 
-// drop forgets a lease of this process.
 func (k *Keeper) drop(taking string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.held, taking)
 }
 
-// remove deletes a lease. Unless it is sure to be there, remove first looks whether it is gone, or was taken for stale
-// and followed by another's.
+// remove deletes a lease; if it is not sure to be there, only after a look whether it is gone, or another's by now.
 func (k *Keeper) remove(l Lease, sure bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if !sure {
-		top, err := k.newest(ctx, l.Key)
+		top, err := Of(ctx, k.records, l.Key)
 		if err != nil || top == nil || top.Taking != l.Taking {
 			return err
 		}

@@ -27,8 +27,7 @@ type Claim struct {
 	Run  string `json:"run"`
 	Step string `json:"step"`
 
-	// Attempt names the work whose attempts follow each other: an attempt that finds this name in a lease knows that the
-	// attempt before it was lost.
+	// Attempt names work whose attempts follow each other: one that finds it in a lease knows that the last was lost.
 	Attempt string `json:"attempt,omitempty"`
 }
 
@@ -72,15 +71,10 @@ func (k *Keeper) write(ctx context.Context, l Lease, put func(context.Context, s
 	return put(ctx, name(l.Key, l.generation), b)
 }
 
-// Of returns the lease of a key, which may be stale; nil if there is none. Nothing is taken.
+// Of returns the lease of a key, of the highest generation; it may be stale. It is nil if there is none.
 func Of(ctx context.Context, records artifacts.Records, key artifacts.Digest) (*Lease, error) {
-	return (&Keeper{records: records}).newest(ctx, key)
-}
-
-// newest reads the lease of the highest generation; nil if there is none.
-func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, error) {
 	top := 0
-	for r, err := range k.records.List(ctx, key.Hex()+".") {
+	for r, err := range records.List(ctx, key.Hex()+".") {
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +85,7 @@ func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, erro
 	if top == 0 {
 		return nil, nil
 	}
-	b, err := k.records.Get(ctx, name(key, top))
+	b, err := records.Get(ctx, name(key, top))
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return nil, nil // released meanwhile
 	}

@@ -85,8 +85,7 @@ func Behind(program string) string {
 	return program
 }
 
-// locate finds the environment of a program. ok is false if no interpreter that this package can read runs it; p then
-// has only the interpreter.
+// locate finds a program's environment. ok is false, and p has only the interpreter, if this package cannot read that.
 func locate(program string, look Lookup) (p installation, ok bool, err error) {
 	path, err := interpreterOf(program, look)
 	if err != nil || path == "" {
@@ -147,8 +146,7 @@ func minorOf(python string) string {
 	return ""
 }
 
-// baseOf returns the Python behind a virtual environment: the target if the environment's Python is a link, else the
-// Python in the home that pyvenv.cfg names.
+// baseOf returns the Python behind a virtual environment: its Python's target, else the Python in pyvenv.cfg's home.
 func baseOf(settings []byte, prefix, python string) string {
 	home := setting(settings, "home")
 	if own, err := filepath.EvalSymlinks(prefix); err != nil || home == "" || !within(python, own) {

@@ -84,9 +84,6 @@ func Parse(text []byte) (m Manifest, err error) {
 	return m, err
 }
 
-// filesNamed bounds the files of a state that String names.
-const filesNamed = 3
-
 // String is the counts, on a line: "42 distributions of /…/venv".
 func (e *Environment) String() string {
 	text := words.Count(len(e.Manifest.Distributions), "distribution") + " of " + e.Prefix
@@ -96,7 +93,7 @@ func (e *Environment) String() string {
 	}
 	for _, is := range []string{Edited, Gone, Source, Unlisted} {
 		if names := by[is]; len(names) > 0 {
-			text += "; " + is + ": " + words.And(names, filesNamed)
+			text += "; " + is + ": " + words.And(names, 3)
 		}
 	}
 	return text

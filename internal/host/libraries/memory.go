@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// Memory remembers environments by their interpreters until a file of an environment has another size or time. The zero
-// value remembers only in this process.
+// Memory remembers environments by their interpreters until one of their files has another size or time.
 type Memory struct {
 	File string // where it is kept; "": nowhere
 
@@ -34,7 +33,6 @@ type remembered struct {
 	Text  string // of its manifest
 }
 
-// maxRemembered bounds the environments of a memory.
 const maxRemembered = 100
 
 // Of returns the environment of a program, as it is now; nil if no interpreter that this package can read runs it.
@@ -92,17 +90,14 @@ func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
 func (m *Memory) remembered(at installation) (remembered, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.loaded.Do(m.load)
+	m.loaded.Do(func() {
+		b, err := os.ReadFile(m.File)
+		if err != nil || json.Unmarshal(b, &m.environments) != nil || m.environments == nil { // damaged text counts as none
+			m.environments = map[string]remembered{}
+		}
+	})
 	was, ok := m.environments[at.Interpreter]
 	return was, ok && reflect.DeepEqual(was.At, at)
-}
-
-// load reads File; damaged text counts as none.
-func (m *Memory) load() {
-	b, err := os.ReadFile(m.File)
-	if err != nil || json.Unmarshal(b, &m.environments) != nil || m.environments == nil {
-		m.environments = map[string]remembered{}
-	}
 }
 
 // Save keeps what was added. Losing it costs reading.

@@ -60,7 +60,13 @@ const (
 // the newest change of those files.
 func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp string, newest int64, err error) {
 	r := &reading{at: p, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
-	roots = p.roots()
+	roots = []root{{Path: p.Interpreter}} // which are known before anything is read
+	if p.Conda != "" {
+		roots = append(roots, root{Path: p.Conda})
+	}
+	for _, s := range p.Sites {
+		roots = append(roots, root{Path: s})
+	}
 	all, err := scan(ctx, roots)
 	if err != nil {
 		return m, nil, "", 0, err
@@ -104,18 +110,6 @@ func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp 
 	}
 	stamp, newest = stampOf(roots, all)
 	return r.out, roots, stamp, newest, err
-}
-
-// roots returns the roots that are known before anything is read.
-func (p installation) roots() []root {
-	roots := []root{{Path: p.Interpreter}}
-	if p.Conda != "" {
-		roots = append(roots, root{Path: p.Conda})
-	}
-	for _, s := range p.Sites {
-		roots = append(roots, root{Path: s})
-	}
-	return roots
 }
 
 // site reads a folder of installed distributions.
@@ -202,8 +196,7 @@ var own = []string{"RECORD", "RECORD.jws", "RECORD.p7s", "INSTALLER", "REQUESTED
 
 // distribution reads a dist-info or egg-info, and adds its files to records.
 func (r *reading) distribution(at, info string, byName map[string]entry, records map[string]recorded) error {
-	stem := strings.TrimSuffix(info, path.Ext(info))
-	name, version, _ := strings.Cut(stem, "-")
+	name, version, _ := strings.Cut(strings.TrimSuffix(info, path.Ext(info)), "-")
 	if path.Ext(info) == ".egg-info" {
 		version, _, _ = strings.Cut(version, "-py")
 	}
@@ -275,7 +268,6 @@ func (r *reading) unlisted(at root, e entry, is string) {
 	r.loose = append(r.loose, loose{path: file, rel: rest, to: File{Name: group, Is: is}})
 }
 
-// maxNamed bounds the files that a manifest names.
 const maxNamed = 1000
 
 // hash hashes the loose files, and adds those that are not as they were installed to the manifest.

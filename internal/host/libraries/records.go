@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// normal is the normal form of a distribution's name: the case of letters, and which of "-", "_" and "." stands between
-// words, make no difference.
+// normal is the normal form of a distribution's name, in which case and the choice of "-", "_" or "." do not matter.
 func normal(name string) string { return strings.ToLower(separators.ReplaceAllString(name, "-")) }
 
 var separators = regexp.MustCompile(`[-_.]+`)
@@ -76,8 +75,7 @@ type CondaPackage struct {
 	} `json:"paths_data"`
 }
 
-// CondaPackageAt reads a record of conda-meta; the result is empty for other files, and for records that lack the text
-// with.
+// CondaPackageAt reads a record of conda-meta; the result is empty for other files, and if the text lacks with.
 func CondaPackageAt(meta, name, with string) (pkg CondaPackage, err error) {
 	if filepath.Ext(name) != ".json" {
 		return pkg, nil

@@ -24,11 +24,7 @@ type entry struct {
 	Link  bool // to a folder
 }
 
-// maxFiles bounds an environment.
 const maxFiles = 500_000
-
-// codeFiles are the endings of files that Python imports.
-var codeFiles = []string{".py", ".so", ".pyd", ".dylib"}
 
 // stampOf returns a digest of all that scan says of files, and the time of their newest change.
 func stampOf(roots []root, all [][]entry) (stamp string, newest int64) {

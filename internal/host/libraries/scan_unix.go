@@ -77,7 +77,7 @@ func (r root) add(ctx context.Context, to *[]entry, dir int, within string, d fs
 		return r.below(ctx, to, dir, name)
 	}
 	link, ending := d.Type()&fs.ModeSymlink != 0, path.Ext(name)
-	code := slices.Contains(codeFiles, ending)
+	code := slices.Contains([]string{".py", ".so", ".pyd", ".dylib"}, ending) // what Python imports
 	if ending == ".pyc" || hidden || !link && (!d.Type().IsRegular() || r.Code && !code) {
 		return nil
 	}
@@ -101,7 +101,6 @@ func (r root) add(ctx context.Context, to *[]entry, dir int, within string, d fs
 	return nil
 }
 
-// below adds what is in the folder name.
 func (r root) below(ctx context.Context, to *[]entry, dir int, name string) error {
 	fd, err := unix.Openat(dir, path.Base(name), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

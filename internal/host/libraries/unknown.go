@@ -11,12 +11,10 @@ import (
 var languages = map[string]string{"R": "R", "Rscript": "R", "julia": "Julia", "node": "Node", "nodejs": "Node", "deno": "Deno", "bun": "Bun",
 	"perl": "Perl", "ruby": "Ruby", "php": "PHP", "lua": "Lua", "luajit": "Lua", "octave": "Octave", "racket": "Racket", "guile": "Guile"}
 
-// Language returns the language, such as R, of the packages that an interpreter of that name loads; "" if Of may read
-// them, or if there are none.
+// Language returns the language, such as R, of an interpreter's packages; "" if Of may read them, or there are none.
 func Language(name string) string { return languages[filepath.Base(name)] }
 
-// Unknown says which packages a program loads that Of cannot read, such as "packages of R"; "" if Of reads them, or if
-// the program seems to load none.
+// Unknown says which packages a program seems to load that Of cannot read, such as "packages of R"; "" for none.
 func Unknown(program string, look Lookup) string {
 	p, ok, err := locate(program, look)
 	if err != nil || ok && Language(p.Interpreter) != "Julia" { // Julia has its packages elsewhere, in conda too

@@ -77,8 +77,7 @@ func ignored(rules []rule, at string, folder bool) bool {
 	return false
 }
 
-// rulesAbove returns the rules of the folders around a folder, from the root of its git repository on; none outside of
-// repositories, and for that root.
+// rulesAbove returns the rules of the folders around a folder, from its git repository's root on, if it is below one.
 func rulesAbove(folder string) (rules []rule, err error) {
 	var around []string
 	for at := folder; ; at = filepath.Dir(at) {

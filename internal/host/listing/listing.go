@@ -34,9 +34,8 @@ type Listing struct {
 	pattern string // "": all
 }
 
-// Of lists what a path names: all of a folder, one file, or the files that fit a pattern. With ignore, the rules of
-// .gitignore files there, and above up to the root of the git repository, apply below the folder; the folder itself is
-// taken because it is named.
+// Of lists what a path names: all of a folder, one file, or the files that fit a pattern. With ignore, .gitignore files
+// there, and above up to the root of the git repository, apply below the folder, which is taken because it is named.
 func Of(where string, ignore bool) (*Listing, error) {
 	where, err := filepath.Abs(where)
 	if err != nil {
@@ -77,8 +76,7 @@ func Of(where string, ignore bool) (*Listing, error) {
 	return l, nil
 }
 
-// split cuts an absolute path after the folders that exist, such as the project's own: characters of patterns in their
-// names have no special meaning.
+// split cuts an absolute path after the folders that exist, in whose names characters of patterns mean nothing special.
 func split(where string) (there, rest string) {
 	for there = where; ; there = filepath.Dir(there) {
 		if _, err := os.Stat(there); err == nil || there == filepath.Dir(there) {
@@ -167,14 +165,10 @@ func (l *Listing) add(f artifacts.File) error {
 // Path returns the path of an entry on this machine.
 func (l *Listing) Path(name string) string { return filepath.Join(l.Root, filepath.FromSlash(name)) }
 
-// atOnce is how many files are read at a time: more than processors, since reading and writing wait for disks.
-const atOnce = 16
-
-// Tree returns the listing as an artifact, with the digest and size of each file from hash, which is called for several
-// files at a time.
+// Tree returns the listing as an artifact, with digests and sizes from hash, of which several calls run at a time.
 func (l *Listing) Tree(ctx context.Context, hash func(ctx context.Context, path string) (artifacts.Digest, int64, error)) (artifacts.Artifact, error) {
 	g, each := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	g.SetLimit(16) // more than processors, since reading and writing wait for disks
 	for i := range l.Files {
 		f := &l.Files[i]
 		if f.Mode != artifacts.Folder && f.Mode != artifacts.Link && each.Err() == nil {

@@ -1,9 +1,8 @@
 // Package payload owns what Temporal sees of the data that redsi sends through it: a codec that encrypts payloads and
 // the texts of failures with AES-256-GCM, the file with its keys, and the errors of a process that lacks a key.
 //
-// An encrypted payload holds a payload with its metadata. Its own metadata is the encoding and the id of the key; both
-// are authenticated. It is not found if an encrypted payload is exchanged for another, or for a plain one: writers to
-// the cluster are trusted, readers are not.
+// An encrypted payload holds a payload with its metadata. Its own metadata, encoding and key id, are authenticated. It
+// may be exchanged for another, or for a plain one, unseen: writers to the cluster are trusted, readers are not.
 //
 // A codec without keys, the default, encrypts nothing and says which key is missing.
 package payload

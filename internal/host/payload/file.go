@@ -22,16 +22,14 @@ func Load(file string) (Codec, error) {
 		return Codec{}, nil
 	}
 	info, err := os.Stat(file) // first, since opening a pipe would block
-	if err != nil {
+	switch {
+	case err != nil:
 		return Codec{}, err
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return Codec{}, fmt.Errorf("%s is not a regular file", file)
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return Codec{}, fmt.Errorf("%s can be read or written by users other than its owner (mode %04o): run `chmod 600` on it; if others had access, make a new key", file, mode)
-	}
-	if info.Size() > maxFile {
+	case info.Mode().Perm()&0o077 != 0:
+		return Codec{}, fmt.Errorf("%s can be read or written by users other than its owner (mode %04o): run `chmod 600` on it; if others had access, make a new key", file, info.Mode().Perm())
+	case info.Size() > maxFile:
 		return Codec{}, fmt.Errorf("%s has more than %d bytes, so it is not a key file", file, maxFile)
 	}
 	b, err := os.ReadFile(file)

@@ -2,6 +2,5 @@
 // and layout do not count, and what they import.
 //
 // It has only the lexical grammar of Python 3 and the syntax of import statements: the interpreter tells what else is
-// wrong with a source. No parser of the whole language in Go is kept up to date with it. It must not know what a step
-// is, nor open files.
+// wrong with a source. No Go parser of the whole language keeps up with it. It must not know steps, nor open files.
 package python

@@ -31,7 +31,6 @@ func Closure(name, text string, more map[string]string, folders []string, read R
 	return f.found, err
 }
 
-// finder looks for what is imported.
 type finder struct {
 	folders []string
 	read    Read

@@ -3,6 +3,8 @@ package python
 import (
 	"regexp"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Import is a statement, or a call of import_module or __import__, that imports a module.
@@ -75,13 +77,10 @@ func statement(tokens []token) (words []string) {
 	return words
 }
 
-func parse(words []string) (list []Import, ok bool) {
+func parse(words []string) ([]Import, bool) {
 	line := strings.Join(words, " ")
 	if m := importLine.FindStringSubmatch(line); m != nil {
-		for _, module := range imported(m[1]) {
-			list = append(list, Import{Module: module})
-		}
-		return list, true
+		return lists.Map(imported(m[1]), func(module string) Import { return Import{Module: module} }), true
 	}
 	m := fromLine.FindStringSubmatch(line)
 	if m == nil {

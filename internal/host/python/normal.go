@@ -17,9 +17,8 @@ func Encoded(text string) bool {
 	return m != nil && !isUTF8.MatchString(m[1])
 }
 
-// Normal returns a source with the meaning of text, written by its tokens: without comments and blank lines, with a tab
-// for each level of indentation and one space between tokens. Strings, and so docstrings, stay as they are. Only the
-// numbers of lines change.
+// Normal returns a source with the meaning of text, by its tokens: without comments and blank lines, with a tab for
+// each level of indentation and a space between tokens. Strings, and so docstrings, stay. Only numbers of lines change.
 func Normal(text string) (string, error) {
 	tokens, err := scan(text)
 	return written(tokens), err

@@ -16,8 +16,7 @@ import (
 // IsNotebook reports whether a file is a Jupyter notebook, by its name.
 func IsNotebook(name string) bool { return path.Ext(name) == ".ipynb" }
 
-// Notebook is the cells of a notebook, without outputs, execution counts, ids, and metadata other than the tags that
-// decide how a cell runs.
+// Notebook is a notebook's cells without outputs, counts, ids, and metadata but for the tags that decide how cells run.
 type Notebook []Cell
 
 // Cell is a cell of a notebook.
@@ -97,8 +96,7 @@ func ParseNotebook(text string) (Notebook, error) {
 // magic is a line that IPython reads before Python does: %run, !ls, x = !ls, name?
 var magic = regexp.MustCompile(`(?m)^[ \t]*(?:[%!?][^\n]*|[\w., ]+=[ \t]*[%!][^\n]*|[\w.]+\?\??[ \t]*)$`)
 
-// code returns the tokens of a code cell and its lines for IPython. A cell of another language, such as %%bash, has no
-// tokens.
+// code returns a code cell's tokens and lines for IPython. A cell of another language, such as %%bash, has no tokens.
 func (c Cell) code() (tokens []token, magics []string) {
 	text := unified(string(c.Source))
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "%%") {

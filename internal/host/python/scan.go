@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// token is a name, number, string or operator as it is written, or the end of a logical
-// line, whose text is "\n".
+// token is a name, number, string or operator as it is written, or the end of a logical line, whose text is "\n".
 type token struct {
 	text   string
 	line   int
@@ -76,8 +75,7 @@ func (s *scanner) peek(n int) byte {
 	return 0
 }
 
-// logicalLine scans the tokens of a line, with the lines that brackets or a backslash join to it. A line without tokens
-// leaves nothing.
+// logicalLine scans a line's tokens, with lines joined by brackets or a backslash; without tokens it leaves nothing.
 func (s *scanner) logicalLine() {
 	column := s.column()
 	begin := len(s.tokens)

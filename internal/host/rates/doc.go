@@ -1,4 +1,3 @@
 // Package rates owns how fast a device does the work of steps, in the units of step.Work: what was measured on a device
-// and is kept in a file for it, and what the paper prints of the device that it used. It must not know how units are
-// measured, or plans.
+// and is kept in a file for it, and what the paper prints of its device. It must not know measuring, or plans.
 package rates

@@ -22,8 +22,7 @@ func Program() string {
 // program was not installed by pip or the like.
 func Pip(wheel string) string { return pip(Program(), wheel) }
 
-// pip looks for the metadata of redsi's wheel where the program's environment has them, also below pip's --target and in
-// a system's own Python.
+// pip looks for metadata of redsi's wheel around the program, also below pip's --target and in a system's own Python.
 func pip(program, wheel string) string {
 	environment := filepath.Dir(filepath.Dir(program))
 	for _, place := range []string{"lib*/python*/*-packages", "Lib/site-packages", "."} {

@@ -1,6 +1,5 @@
 // Package scratch creates the folders in which steps work, so that none outlives its process for long: each process has
-// its own place, which it keeps locked while it lives, and the next process ends the programs and removes the folders of
-// processes that died.
+// its own place, locked while it lives, and the next ends the programs and removes the folders of processes that died.
 //
 // It owns folders and the record of what runs in them. It must not know what a step is.
 package scratch
@@ -56,8 +55,7 @@ func (a *Area) New() (string, error) {
 	return os.MkdirTemp(a.place, "step-")
 }
 
-// open creates this process's place. Nobody sweeps meanwhile: a place whose owner is not locked counts as a dead
-// process's.
+// open creates this process's place. Nobody sweeps meanwhile: with an unlocked owner, it counts as a dead process's.
 func (a *Area) open() error {
 	root, err := openRoot(a.root)
 	if err != nil {
@@ -88,8 +86,7 @@ func (a *Area) open() error {
 	return nil
 }
 
-// Runs records that the process pid leads the group of a program that works in a folder of New: if this process dies,
-// the next process ends the program.
+// Runs records that pid leads the group of a program in a folder of New, to be ended if this process dies before.
 func (a *Area) Runs(dir string, pid int) error {
 	id, err := process.Of(pid)
 	gone := errors.Is(err, process.ErrGone) // but what it has started may run
@@ -159,8 +156,7 @@ func (a *Area) Close() error {
 	return err
 }
 
-// openRoot creates the root if need be and returns its real path. A root that others can write to is refused: they could
-// have this user's files removed.
+// openRoot creates the root if need be and returns its real path. It refuses one where others could have files removed.
 func openRoot(root string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(root), 0o755); err != nil {
 		return "", err

@@ -27,8 +27,7 @@ type Swept struct {
 // lastWord is how long a killed process may take to end: it may be waiting for a disk.
 const lastWord = 10 * time.Second
 
-// Sweep ends the programs and removes the folders of processes that died. It does all that it can; the error is about
-// what is left.
+// Sweep ends the programs and removes the folders of dead processes, all that it can; the error is about what is left.
 func (a *Area) Sweep() (Swept, error) {
 	var s Swept
 	if _, err := os.Lstat(a.root); errors.Is(err, fs.ErrNotExist) {
@@ -88,8 +87,7 @@ func claim(root string) ([]deadPlace, error) {
 	return dead, errors.Join(problems...)
 }
 
-// elsewhere reports whether a place may belong to another machine that shares this folder, whose locks may not be seen
-// here.
+// elsewhere reports whether a place may be another machine's that shares this folder, whose locks may not be seen here.
 func elsewhere(owner string, here process.Host) bool {
 	var id process.Identity
 	if b, err := os.ReadFile(owner); err != nil || json.Unmarshal(b, &id) != nil {
@@ -133,8 +131,7 @@ func folders(place string) (list []string, err error) {
 	return list, err
 }
 
-// endProgram ends the group of leader, if that very process runs, and what else was started with HOME or TMPDIR in the
-// folder. It counts processes.
+// endProgram ends the group of leader, if it runs, and what else has HOME or TMPDIR in the folder, and counts them.
 func endProgram(dir string, leader process.Identity) (int, error) {
 	ended := map[process.Identity]bool{}
 	if leader.Running() {

@@ -12,8 +12,7 @@ import (
 
 // Launcher returns the interpreter that the script at a path names, a path or a name that env looks up: in its first
 // line, or in a shell's first command if that is an exec, as installers of Python's packages write it for paths that do
-// not fit into a first line or are relative to the script. It is "" if the text is no script, and the shell itself if
-// its first command is no exec.
+// not fit into a first line or are relative to the script; without an exec the shell itself, and "" if it is no script.
 func Launcher(text, at string) string {
 	line, named := strings.CutPrefix(text, "#!")
 	line, rest, _ := strings.Cut(line, "\n")

@@ -22,8 +22,7 @@ const (
 	varSource  = "var:"
 )
 
-// VarPrefix begins the name of the environment variable that has the value of a sensitive variable, for workers that
-// were not given it.
+// VarPrefix begins the name of the environment variable with a sensitive variable's value, for workers not given it.
 const VarPrefix = "REDSI_VAR_"
 
 // Variable returns the source for a sensitive variable.
@@ -130,8 +129,7 @@ type Set map[string]string
 // pattern is a text that reveals a secret.
 type pattern struct{ name, text string }
 
-// patterns returns the values and each long line of values with several lines, which are often printed by line. Longer
-// patterns come first.
+// patterns returns the values, and each long line of a value, as many are printed by line. Longer patterns come first.
 func (s Set) patterns() []pattern {
 	var ps []pattern
 	for name, v := range s {

@@ -21,32 +21,31 @@ const (
 	mostPause   = 15 * time.Minute
 )
 
-// Limited makes a run's calls of Slurm with pauses, which each refusal doubles. It is for one goroutine, which may
-// ask as often as it likes.
+// Limited makes a run's calls of Slurm with pauses, which each refusal doubles. One goroutine may ask, at any time.
 type Limited struct {
 	Names []string // of its jobs
+	Queue []Queued // as it was last seen
 
 	submit, look    pause
 	submitted       time.Time
 	looked, doubted time.Time
-	queue           []Queued // as it was last seen
 }
 
 // Jobs returns what squeue said when it was last asked, with the error of this look if there was one.
 func (l *Limited) Jobs(ctx context.Context) ([]Queued, error) {
 	if !l.look.over() {
-		return l.queue, nil
+		return l.Queue, nil
 	}
 	l.looked = time.Now()
 	jobs, err := List(ctx, l.Names...)
 	if err == nil {
-		l.queue = jobs
+		l.Queue = jobs
 	}
 	usual := lookPause
-	if time.Since(l.submitted) < closeFor && slices.ContainsFunc(l.queue, func(q Queued) bool { return q.State == Pending }) {
+	if time.Since(l.submitted) < closeFor && slices.ContainsFunc(l.Queue, func(q Queued) bool { return q.State == Pending }) {
 		usual = closePause
 	}
-	return l.queue, l.look.after(ctx, err, usual)
+	return l.Queue, l.look.after(ctx, err, usual)
 }
 
 // Doubt has the queue looked at sooner, at most once a minute, since something contradicts what was last seen.
@@ -59,9 +58,6 @@ func (l *Limited) Doubt() {
 
 // Known reports whether the queue is known: it was looked at, and squeue did not refuse the last time.
 func (l *Limited) Known() bool { return l.look.length > 0 && !l.look.refused }
-
-// Last returns the queue as it was last seen, without asking.
-func (l *Limited) Last() []Queued { return l.queue }
 
 // Submit submits an array if its pause is over and the queue is known, with what other commands have submitted for the
 // same output; else id is "". Its jobs are among Jobs at once. A submission that fails may have succeeded all the same:
@@ -84,9 +80,11 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 		defer func() { _ = os.WriteFile(last.Path(), []byte(time.Now().Format(time.RFC3339Nano)), 0o600) }() // without it there may be too many
 	}
 	of := j
-	of.Setup = append([]string{endTime(j.Pilot.Time)}, j.Setup...)
+	// As newer versions of Slurm do, so that no worker has to ask when its job ends.
+	const end = `export SLURM_JOB_END_TIME="${SLURM_JOB_END_TIME:-$(($(date +%%s) + %d))}"`
+	of.Setup = append([]string{fmt.Sprintf(end, j.Pilot.Time/time.Second)}, j.Setup...)
 	if id, err = of.Submit(ctx, n); err == nil {
-		l.queue = append(slices.Clip(l.queue), lists.Map(lists.Places(n), func(i int) Queued {
+		l.Queue = append(slices.Clip(l.Queue), lists.Map(lists.Places(n), func(i int) Queued {
 			return Queued{ID: fmt.Sprintf("%s_%d", id, i+1), Name: j.Name, Said: "PENDING"}
 		})...)
 	}
@@ -95,12 +93,6 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	return id, l.submit.after(ctx, err, submitPause)
 }
 
-// endTime returns a line that says when a job ends, as newer versions of Slurm do, so that no worker has to ask.
-func endTime(limit time.Duration) string {
-	return fmt.Sprintf(`export SLURM_JOB_END_TIME="${SLURM_JOB_END_TIME:-$(($(date +%%s) + %d))}"`, limit/time.Second)
-}
-
-// pause is the pause between calls of a sort.
 type pause struct {
 	until   time.Time
 	length  time.Duration // of the last

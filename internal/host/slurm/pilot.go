@@ -125,7 +125,6 @@ func ParsePilot(text string, flags []string) (Site, error) {
 	return Site{Max: p.Max, Pilots: []Pilot{p}}, nil
 }
 
-// says reports whether one of the pilot's flags has one of the prefixes.
 func (p *Pilot) says(prefixes ...string) bool {
 	return slices.ContainsFunc(p.Flags, func(flag string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(flag, prefix) })

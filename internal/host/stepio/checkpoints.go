@@ -27,19 +27,6 @@ type Checkpoints struct {
 	most    int64               // highest number that Latest looks at; 0: any
 }
 
-// passedOver is the name of the count of useless checkpoints.
-const passedOver = "checkpoints_passed_over"
-
-// passOver logs and counts a useless checkpoint.
-func (c *Checkpoints) passOver(name string, err error) {
-	if c.log != nil {
-		c.log.Warn("a checkpoint cannot be used; continuing from the one before it, or from the beginning", "checkpoint", name, "err", err)
-	}
-	if c.count != nil {
-		c.count(passedOver, 1)
-	}
-}
-
 // errForeign says that the step has not put a blob; errRecord, that a checkpoint's record is gone or names no files.
 var (
 	errForeign = errors.New("it does not begin with this step's line")
@@ -179,7 +166,12 @@ func (c *Checkpoints) Latest(ctx context.Context, use func(n int64, files map[st
 		default:
 			failed = append(failed, err)
 		}
-		c.passOver(name, err)
+		if c.log != nil {
+			c.log.Warn("a checkpoint cannot be used; continuing from the one before it, or from the beginning", "checkpoint", name, "err", err)
+		}
+		if c.count != nil {
+			c.count("checkpoints_passed_over", 1)
+		}
 	}
 	return false, errors.Join(failed...) // the store may answer the next attempt
 }

@@ -52,7 +52,7 @@ func TestForgedCheckpoint(t *testing.T) {
 		passed := map[string]int64{}
 		c.count = func(what string, n int64) { passed[what] += n }
 		testkit.Is(t, latest(t, c), "7 seven", record)
-		testkit.Is(t, passed[passedOver], 1, record)
+		testkit.Is(t, passed["checkpoints_passed_over"], 1, record)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		t.Helper()
 		clear(passed)
 		testkit.Is(t, latest(t, c), want)
-		testkit.Is(t, passed[passedOver], counted, "passed over")
+		testkit.Is(t, passed["checkpoints_passed_over"], counted, "passed over")
 	}
 	wants("2 two", 0)
 	damage(two)

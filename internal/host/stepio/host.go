@@ -102,8 +102,7 @@ type Outcome struct {
 	Used    *artifacts.Used               `json:"used,omitempty"`
 }
 
-// Do runs a kind in this process. A panic in it, a bug in redsi, becomes an error. used, which may be nil, ends the
-// measuring of the process.
+// Do runs a kind in this process. A panic, which is a bug in redsi, becomes an error. used, if any, ends measuring.
 func Do(ctx context.Context, x *step.IO, spec *step.Spec, tree map[string]any, used func() *artifacts.Used) (o Outcome, err error) {
 	err = Guard(func() error { return spec.Run(ctx, x, tree) })
 	err = cmp.Or(err, ctx.Err())

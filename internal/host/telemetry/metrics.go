@@ -139,14 +139,3 @@ func (m *metrics) count(kind, outcome string, n int) {
 		m.steps.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("kind", kind), attribute.String("outcome", outcome)))
 	}
 }
-
-func (m *metrics) moved(read, written int64) {
-	if m == nil {
-		return
-	}
-	for direction, n := range map[string]int64{"read": read, "written": written} {
-		if n > 0 {
-			m.bytes.Add(context.Background(), n, metric.WithAttributes(attribute.String("direction", direction)))
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
@@ -64,15 +65,12 @@ func (t *Telemetry) Address() string {
 	return t.metrics.address
 }
 
-// closeWithin bounds the wait for a collector to take the remaining traces.
-const closeWithin = 3 * time.Second
-
 // Close sends the remaining traces, for at most three seconds, and ends.
 func (t *Telemetry) Close() {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	if t.traces != nil {
 		if err := t.traces.provider.Shutdown(ctx); err != nil {
@@ -129,7 +127,12 @@ func (t *Telemetry) Hits(kind string, n int) {
 
 // Moved counts bytes that steps have read from the store or written to it.
 func (t *Telemetry) Moved(read, written int64) {
-	if t != nil {
-		t.metrics.moved(read, written)
+	if t == nil || t.metrics == nil {
+		return
+	}
+	for direction, n := range map[string]int64{"read": read, "written": written} {
+		if n > 0 {
+			t.metrics.bytes.Add(context.Background(), n, metric.WithAttributes(attribute.String("direction", direction)))
+		}
 	}
 }

@@ -69,8 +69,7 @@ func startTraces(ctx context.Context, o Options) *traces {
 	return x
 }
 
-// wantsTraces reads the variables that turn traces on; OpenTelemetry's libraries read the others. wrong says why
-// requested traces cannot be sent.
+// wantsTraces reads the variables that turn traces on; libraries read the others. wrong says why none can be sent.
 func wantsTraces(env func(string) string) (wanted bool, wrong string) {
 	endpoint := cmp.Or(env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), env("OTEL_EXPORTER_OTLP_ENDPOINT"))
 	switch x := env("OTEL_TRACES_EXPORTER"); {
@@ -162,7 +161,6 @@ type endings struct {
 	told map[trace.SpanID]bool
 }
 
-// endingsKept bounds what is remembered.
 const endingsKept = 10_000
 
 func (e *endings) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {

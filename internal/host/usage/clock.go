@@ -14,8 +14,7 @@ const (
 	long = 5 * time.Second // longer than a tick on a busy machine
 )
 
-// Clock measures the time in which its process runs, without the time for which a signal, or a batch system that
-// suspends jobs, has stopped it.
+// Clock measures the time in which its process runs, without stops by a signal or a batch system that suspends jobs.
 type Clock struct {
 	quit context.CancelFunc
 

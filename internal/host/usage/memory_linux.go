@@ -30,8 +30,7 @@ func resident() func() (int64, bool) {
 	}
 }
 
-// inherited is the most memory in the system's record of this process at its start: that of its parent, if that was
-// more.
+// inherited is the most memory in this process's record at its start: that of its parent, if that was more.
 var inherited = func() int64 {
 	r, _ := self()
 	return MaxMemory(&r)

@@ -187,8 +187,7 @@ func (m *Meter) readEnergy(unless time.Duration) {
 	}
 }
 
-// End says that the step has ended, and returns what it used. What its program used replaces what is known of the
-// process.
+// End says that the step has ended, and returns what it used. What its program used replaces the process's figures.
 func (s *Span) End() *artifacts.Used {
 	if s == nil {
 		return nil
@@ -204,7 +203,7 @@ func (s *Span) End() *artifacts.Used {
 	u := &artifacts.Used{Beside: s.beside}
 	if s.cpuRead {
 		if now, ok := m.m.CPU(); ok {
-			u.CPU, u.CPUOf = Seconds(now-s.cpu), artifacts.CPUOfStep
+			u.CPU, u.CPUOf = max(0, now-s.cpu).Round(time.Microsecond).Seconds(), artifacts.CPUOfStep
 			if s.beside > 0 {
 				u.CPUOf = artifacts.CPUOfProcess
 			}
@@ -232,6 +231,3 @@ func (s *Span) End() *artifacts.Used {
 	u.Energy = math.Round(u.Energy*1000) / 1000
 	return u
 }
-
-// Seconds returns a time in seconds, to the microsecond, as records have it.
-func Seconds(d time.Duration) float64 { return max(0, d).Round(time.Microsecond).Seconds() }

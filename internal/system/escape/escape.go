@@ -1,9 +1,8 @@
 // Package escape makes text from outside safe to show: characters that a terminal would obey, or that would change the
 // order of what it shows, are written as visible escapes. It must not know what the text is or where it goes.
 //
-// Line is for text where a line break would forge a line, and Text where several lines are wanted. A text without such
-// characters stays as it is, so that escaping twice is escaping once. A backslash stays, too: a text with an escape's
-// letters looks like the escape.
+// Line is for text where a line break would forge a line, Text where several lines are wanted. A text without such
+// characters stays, so that escaping twice is escaping once, and so do backslashes: a text may look like an escape.
 package escape
 
 import (
@@ -24,8 +23,7 @@ func Line(s string) string { return escape(s, Unsafe) }
 // Text escapes a text of several lines: line feeds and tabs stay.
 func Text(s string) string { return escape(s, unsafeInText) }
 
-// Controls writes a text on one line of a file: control characters become escapes, or a blank if they separate words;
-// nothing else is changed.
+// Controls writes a text on one line of a file: only control characters change, to escapes, or blanks between words.
 func Controls(s string) string {
 	s = escape(s, func(r rune) bool { return unicode.IsControl(r) && !blank(r) })
 	return strings.Map(func(r rune) rune {
@@ -38,9 +36,8 @@ func Controls(s string) string {
 
 func blank(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 
-// Unsafe reports whether a character may not reach a terminal as it is: control characters, and format characters such
-// as those that turn the direction of writing, except for joiners and the signs before Arabic numbers, with which scripts
-// and emoji are written.
+// Unsafe reports whether a character may not reach a terminal: control characters, and format characters such as those
+// that turn the direction of writing, but for joiners and the signs before Arabic numbers, as in scripts and emoji.
 func Unsafe(r rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f:
@@ -64,15 +61,6 @@ func escape(s string, unsafe func(rune) bool) string {
 	return b.String()
 }
 
-// visible returns the escape of a character: \n, \x1b, \u202e.
-func visible(r rune) string {
-	quoted := strconv.QuoteRuneToASCII(r)
-	return quoted[1 : len(quoted)-1]
-}
-
-// octet returns the escape of a byte that is not text.
-func octet(b byte) string { return fmt.Sprintf(`\x%02x`, b) }
-
 // Copy writes a text of several lines as Text does, without holding it.
 func Copy(w io.Writer, r io.Reader) error { return write(w, r, unsafeInText) }
 
@@ -93,9 +81,10 @@ func write(w io.Writer, r io.Reader, unsafe func(rune) bool) error {
 			if err != nil {
 				return err
 			}
-			out.WriteString(octet(b)) // an error stays until Flush
+			fmt.Fprintf(out, `\x%02x`, b) // an error stays until Flush
 		case unsafe(c):
-			out.WriteString(visible(c))
+			quoted := strconv.QuoteRuneToASCII(c)
+			out.WriteString(quoted[1 : len(quoted)-1]) // \n, \x1b, \u202e
 		default:
 			out.WriteRune(c)
 		}
@@ -110,19 +99,14 @@ func JSON(doc []byte) []byte {
 	out := make([]byte, 0, len(doc)+16)
 	for len(doc) > 0 {
 		r, n := utf8.DecodeRune(doc)
-		switch {
-		case r == utf8.RuneError && n == 1 || !unsafeInText(r):
+		if r == utf8.RuneError && n == 1 || !unsafeInText(r) {
 			out = append(out, doc[:n]...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = append(append(out, unit(high)...), unit(low)...)
-		default:
-			out = append(out, unit(r)...)
+		} else {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
 		}
 		doc = doc[n:]
 	}
 	return out
 }
-
-// unit returns the escape of a UTF-16 unit in JSON.
-func unit(r rune) string { return fmt.Sprintf(`\u%04x`, r) }

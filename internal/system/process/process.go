@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -63,15 +64,14 @@ func Here() (Host, error) {
 // here caches what stays the same as long as this process lives.
 var here atomic.Pointer[Host]
 
-// Running reports whether this very process runs, on this machine. A process that has ended and waits to be collected
-// does not run.
+// Running reports whether this very process runs, on this machine. An ended one that waits to be collected does not.
 func (i Identity) Running() bool {
 	now, err := Of(i.PID)
 	return err == nil && now.Start == i.Start && now.Boot == i.Boot && now.Numbers == i.Numbers
 }
 
 // Stopped reports whether this very process is stopped, by a signal, on this machine.
-func (i Identity) Stopped() bool { return i.Running() && isStopped(i.PID) }
+func (i Identity) Stopped() bool { return i.Running() && strings.EqualFold(State(i.PID), "T") }
 
 // EndGroup kills the process group that i leads; it is no error if i has ended.
 func (i Identity) EndGroup() error {

@@ -26,9 +26,12 @@ func startOf(pid int) (string, error) {
 	return fmt.Sprintf("%d.%06d", k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec), nil
 }
 
-func isStopped(pid int) bool {
-	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	return err == nil && k.Proc.P_stat == stopped
+// State returns T for a process that is stopped, else "".
+func State(pid int) string {
+	if k, err := unix.SysctlKinfoProc("kern.proc.pid", pid); err == nil && k.Proc.P_stat == stopped {
+		return "T"
+	}
+	return ""
 }
 
 func bootID() (boot, numbers string, err error) {
@@ -36,6 +39,5 @@ func bootID() (boot, numbers string, err error) {
 	return boot, "", err
 }
 
-// Given finds nothing: this system tells the environment of another process only with privileges that redsi does not ask
-// for.
+// Given finds nothing: only with privileges does this system tell the environment of another process.
 func Given(string, Identity) ([]Identity, error) { return nil, nil }

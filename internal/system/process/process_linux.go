@@ -26,9 +26,13 @@ func startOf(pid int) (string, error) {
 	return words[19], nil
 }
 
-func isStopped(pid int) bool {
+// State returns the letter of a process's state, such as T for a stopped one; "" if the system does not say.
+func State(pid int) string {
 	words, err := stat(pid)
-	return err == nil && (words[0] == "T" || words[0] == "t")
+	if err != nil {
+		return ""
+	}
+	return words[0]
 }
 
 // stat returns the fields of /proc/PID/stat from the process's state on.

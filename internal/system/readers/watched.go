@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Progress is how many bytes between two breaks of a connection count as progress: readers that resume after breaks give
-// up after some breaks with fewer.
+// Progress is how many bytes count as progress: readers that resume give up after some breaks with fewer between them.
 const Progress = 64 << 10
 
 // LookUp is how long somebody's store has for a complete small answer.

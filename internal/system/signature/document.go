@@ -19,14 +19,17 @@ const (
 	sigClose = `"}`
 )
 
+// head is the members that every signed document has.
+type head struct {
+	Format    string  `json:"format"`
+	Signer    *string `json:"signer"`
+	Signature *string `json:"signature"`
+}
+
 // Sign adds signer and signature to a JSON object that has neither. The object must have a format, so that a signature
 // of one type of document is not valid for another.
 func (k *Private) Sign(object []byte) ([]byte, error) {
-	var head struct {
-		Format    string           `json:"format"`
-		Signer    *json.RawMessage `json:"signer"`
-		Signature *json.RawMessage `json:"signature"`
-	}
+	var head head
 	object = bytes.TrimSpace(object)
 	if err := json.Unmarshal(object, &head); err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
@@ -43,14 +46,9 @@ func (k *Private) Sign(object []byte) ([]byte, error) {
 	return fmt.Appendf(body, "%s%s%s", sigOpen, base64.StdEncoding.EncodeToString(sig), sigClose), nil
 }
 
-// Signer returns the key that signed a document; the zero Public if it is not signed. A signature that does not match
-// the document's bytes is an error.
+// Signer returns the key that signed a document; zero if it is not signed. A signature of other bytes is an error.
 func Signer(doc []byte) (p Public, err error) {
-	var head struct {
-		Format    string  `json:"format"`
-		Signer    *string `json:"signer"`
-		Signature *string `json:"signature"`
-	}
+	var head head
 	doc = bytes.TrimSpace(doc)
 	if err := json.Unmarshal(doc, &head); err != nil {
 		return p, err

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,13 +11,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
 )
 
-// Public is a key that verifies signatures, with the name that its owner gave it. The name is for people: keys are
-// distinguished by their bytes.
+// Public is a key that verifies signatures, with its owner's name for it, for people: bytes distinguish keys.
 type Public struct {
 	Name string
 	key  [ed25519.PublicKeySize]byte
@@ -56,6 +57,18 @@ func (p Public) Same(q Public) bool { return p.key == q.key }
 
 // IsZero reports whether p is the zero value.
 func (p Public) IsZero() bool { return p == Public{} }
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9._@+-]+`)
+
+// UserName returns the user's name in the characters that a key's name may have.
+func UserName() string {
+	u, err := user.Current()
+	if err != nil {
+		return "me"
+	}
+	_, name := filepath.Split(filepath.ToSlash(u.Username))
+	return cmp.Or(strings.TrimLeft(notInName.ReplaceAllString(name, ""), "._@+-"), "me")
+}
 
 // Private is a signing key.
 type Private struct {

@@ -1,5 +1,4 @@
-// Package spdx knows the licences of the SPDX License List, version 3.27.0. It must not know
-// what is licensed.
+// Package spdx knows the licences of the SPDX License List, version 3.27.0. It must not know what is licensed.
 package spdx
 
 import (
@@ -19,8 +18,7 @@ const Pages = "https://spdx.org/licenses/"
 // IDs returns all identifiers, in their own case.
 func IDs() []string { return strings.Fields(list) }
 
-// Find returns the identifier, in its own case, that a text in any case names, and whether the Citation File Format has
-// it; "" if there is none.
+// Find returns the identifier, in its own case, that a text in any case names, or "", and whether CFF has it.
 func Find(text string) (id string, inCFF bool) {
 	first, _, _ := strings.Cut(list, "\n\n")
 	for i, id := range IDs() {

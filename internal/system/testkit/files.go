@@ -22,17 +22,11 @@ func Program[T string | []byte](t testing.TB, path string, text T) {
 
 func write(t testing.TB, path string, text []byte, mode fs.FileMode) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, mode)); err != nil {
-		t.Fatal(err)
-	}
+	None(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, mode)))
 }
 
 // Text returns a file's text; a file that cannot be read ends the test.
 func Text(t testing.TB, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(Value(os.ReadFile(path))(t))
 }

@@ -75,8 +75,7 @@ func ID(s string) (uint64, error) {
 	return uint64(n), nil
 }
 
-// Round rounds to decimals, halves away from zero as people do: the shortest decimal form of v decides, not its binary
-// tail.
+// Round rounds to decimals, halves away from zero as people do, by the shortest decimal form of v, not its binary tail.
 func Round(v float64, decimals int) float64 {
 	shift := math.Pow(10, float64(decimals))
 	exact, err := strconv.ParseFloat(strconv.FormatFloat(v*shift, 'g', 15, 64), 64)

@@ -21,9 +21,8 @@ func Written(text []byte, v any) error {
 	return Lacks(text, v)
 }
 
-// Lacks returns an error that names the first field that a JSON text lacks although writers of v's type always write it,
-// since it has neither omitempty nor omitzero: it would read as zero, which is a value, too. Types that decode themselves
-// are not looked into.
+// Lacks returns an error that names the first field that a JSON text lacks although writers of v's type always write
+// it, without omitempty and omitzero: it would read as zero, a value, too. Types that decode themselves are left out.
 func Lacks(text []byte, v any) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	name, err := lacks(d, shapeOf(reflect.TypeOf(v)))

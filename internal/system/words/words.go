@@ -1,5 +1,4 @@
-// Package words says counts, sizes and durations as people read them. It must not know what is counted, or where the
-// words are shown.
+// Package words says counts, sizes and durations as people read them. It must not know what is counted, or where shown.
 package words
 
 import (

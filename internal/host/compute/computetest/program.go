@@ -2,6 +2,7 @@
 package computetest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,30 +15,21 @@ import (
 // Tests are the tests of a package, with the second program to be found.
 type Tests struct{ *testing.M }
 
-// Run runs the tests.
+// Run runs the tests with the program that the environment names, as `make test` does, else with a build of this tree.
 func (t Tests) Run() int {
-	done, err := Program()
-	if err != nil {
+	if os.Getenv(compute.Variable) != "" {
+		return t.M.Run()
+	}
+	dir, err := os.MkdirTemp("", "redsi-models-")
+	path := filepath.Join(dir, compute.Name)
+	if err = cmp.Or(err, os.Setenv(compute.Variable, path)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer done()
-	return t.M.Run()
-}
-
-// Program sees to it that programs which this process starts find the second program: the program that the environment
-// names, as `make test` does, else a build of this tree.
-func Program() (done func(), err error) {
-	if os.Getenv(compute.Variable) != "" {
-		return func() {}, nil
-	}
-	dir, err := os.MkdirTemp("", "redsi-models-")
-	if err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, compute.Name)
+	defer os.RemoveAll(dir)
 	if out, err := exec.Command("go", "build", "-o", path, "github.com/redsi/redsi/cmd/redsi-models").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build %s: %w\n%s", compute.Name, err, out)
+		fmt.Fprintf(os.Stderr, "build %s: %v\n%s\n", compute.Name, err, out)
+		return 1
 	}
-	return func() { os.RemoveAll(dir) }, os.Setenv(compute.Variable, path)
+	return t.M.Run()
 }

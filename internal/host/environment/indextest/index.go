@@ -1,5 +1,4 @@
-// Package indextest serves wheels that a test makes, as a package index on the loopback
-// interface, and finds the uv that tests run.
+// Package indextest serves wheels that a test makes, as a package index on loopback, and finds the uv that tests run.
 package indextest
 
 import (
@@ -133,7 +132,6 @@ func interpreter(t testing.TB) (path, version string) {
 	return f[0], f[1]
 }
 
-// wheel is the file of a package.
 func (p Package) wheel(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer

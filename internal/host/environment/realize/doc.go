@@ -5,6 +5,5 @@
 // exclusively, processes that use it share the lock; a record beside the folder, written last, says that it is complete.
 // An environment without a record was left by a process that was killed, and is rebuilt.
 //
-// It starts the installers (uv, pip, micromamba, mamba, conda, nix, podman, docker, apptainer) and
-// must not know what a step is.
+// It starts installers (uv, pip, micromamba, mamba, conda, nix, podman, docker, apptainer) and must not know steps.
 package realize

@@ -107,21 +107,18 @@ type Env struct {
 	place *watched
 }
 
-// lockPoll is the time between tries to get a lock that another process holds.
-const lockPoll = 100 * time.Millisecond
-
-// Use builds the environment if it is missing, or changed since it was built. Errors that may not recur are *Error with
-// Passing.
+// Use builds the environment if it is missing, or changed since. Errors that may not recur are *Error with Passing.
 func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*Env, error) {
 	w.say = say
 	if w.Recipe.Platform != environment.Here() {
 		return nil, fail(w, false, "it is for %s, and this machine is %s: plan with platform = %q, or run it on another worker", w.Recipe.Platform, environment.Here(), environment.Here())
 	}
-	base, err := base(w.Packages.Digest)
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
+	base := filepath.Join(root, w.Packages.Digest.Hex()[:32])
+	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, failed(w, err)
 	}
 	seen, _ := p.seen.LoadOrStore(base, &watched{})
@@ -133,8 +130,7 @@ func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*En
 	return h, os.Chtimes(base+recordSuffix, now, now)
 }
 
-// take shares the lock once the environment is complete. A process that gets the lock exclusively before that builds the
-// environment.
+// take shares the lock once the environment is complete. Whoever gets it exclusively before builds the environment.
 func (h *Env) take(ctx context.Context, w Wanted) error {
 	built, said := false, map[string]bool{}
 	var bad os.FileInfo // the record of an environment found changed, which is looked at once
@@ -183,7 +179,7 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 			continue
 		}
 		say("waiting for another process that makes or uses " + w.Name)
-		if err := readers.Pause(ctx, lockPoll); err != nil {
+		if err := readers.Pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -193,11 +189,6 @@ func (h *Env) take(ctx context.Context, w Wanted) error {
 func (h *Env) recorded(was os.FileInfo) bool {
 	is, err := os.Stat(h.Dir + recordSuffix)
 	return err == nil && !(os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()))
-}
-
-func base(d artifacts.Digest) (string, error) {
-	root, err := Root()
-	return filepath.Join(root, d.Hex()[:32]), err
 }
 
 // intact returns nil if the environment is as it was built, else fs.ErrNotExist or what is wrong.
@@ -266,16 +257,12 @@ func (h *Env) look(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.New(words.And(libraries.Differences(old, now.Manifest), differencesNamed))
+	return errors.New(words.And(libraries.Differences(old, now.Manifest), 10))
 }
-
-// differencesNamed bounds what an error names.
-const differencesNamed = 10
 
 // manifestFile is a file in an environment, with what was found there when it was built.
 const manifestFile = "redsi-installed.json"
 
-// installed reads what is in an environment.
 func installed(ctx context.Context, memory *libraries.Memory, dir string) (*libraries.Environment, error) {
 	program := filepath.Join(dir, "bin", "python")
 	if _, err := os.Stat(program); err != nil {

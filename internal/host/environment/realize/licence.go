@@ -41,9 +41,6 @@ func licences(dir string, m libraries.Manifest) ([]environment.Package, error) {
 	return list, nil
 }
 
-// longest bounds the field License, which may have a licence's full text.
-const longest = 60
-
 // licenceIn reads the head of a METADATA: its License-Expression, else its classifiers, else License.
 func licenceIn(at string) (name, licence string, err error) {
 	f, err := os.Open(at)
@@ -60,7 +57,7 @@ func licenceIn(at string) (name, licence string, err error) {
 	}
 	slices.Sort(classes)
 	field := head.Get("License")
-	if len(field) > longest || field == "UNKNOWN" {
+	if len(field) > 60 || field == "UNKNOWN" { // it may be a licence's full text
 		field = ""
 	}
 	return head.Get("Name"), cmp.Or(head.Get("License-Expression"), strings.Join(slices.Compact(classes), ", "), field), nil

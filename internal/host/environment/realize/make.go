@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // make builds the environment anew; this process holds its lock exclusively.
@@ -120,11 +121,11 @@ func (h *Env) check(ctx context.Context, w Wanted) error {
 
 // differences names the packages in which an environment differs from its lock.
 func differences(lock, is libraries.Manifest) []string {
-	versions := func(m libraries.Manifest) (bare libraries.Manifest) {
-		for _, d := range m.Distributions {
-			bare.Distributions = append(bare.Distributions, libraries.Distribution{Name: pypi.CanonPackageName(d.Name), Version: pypi.CanonVersion(d.Version)})
-		}
-		return bare
+	bare := func(d libraries.Distribution) libraries.Distribution {
+		return libraries.Distribution{Name: pypi.CanonPackageName(d.Name), Version: pypi.CanonVersion(d.Version)}
+	}
+	versions := func(m libraries.Manifest) libraries.Manifest {
+		return libraries.Manifest{Distributions: lists.Map(m.Distributions, bare)}
 	}
 	return libraries.Differences(versions(lock), versions(is))
 }
@@ -143,7 +144,6 @@ func sizeOf(dir string) (n int64, err error) {
 	return n, err
 }
 
-// maker runs installers.
 type maker struct {
 	Wanted
 	dir    string    // of the environment

@@ -23,7 +23,7 @@ func (m maker) uv(ctx context.Context) (string, error) {
 	python := m.Packages.Manifest.Python
 	env := maps.Clone(copied)
 	argv := []string{"uv", "sync", "--frozen", "--compile-bytecode", "--python", python}
-	if script := m.Recipe.Script(); script != "" {
+	if script := environment.ScriptOf(m.Recipe.Lock); script != "" {
 		env["VIRTUAL_ENV"] = m.dir
 		argv = append(argv, "--active", "--script", script)
 	} else {

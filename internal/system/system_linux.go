@@ -7,10 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
-// FileSystem returns the kind of the file system of a folder, or of the nearest existing folder above it, and its mount
-// options; "" if the system does not tell.
+// Tied has the system end a program with the thread that starts it, and so with this process, however that ends.
+func Tied(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+	a.Pdeathsig = syscall.SIGKILL
+	return a
+}
+
+// FileSystem returns the kind and mount options of the file system of a folder, or of one above it; "" if not told.
 func FileSystem(dir string) (kind, options string) {
 	f, err := os.Open(dir)
 	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {

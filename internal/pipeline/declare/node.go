@@ -138,7 +138,7 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 	if !labels(d.Diags, b) {
 		return
 	}
-	v := &Variable{Name: b.Labels[0], Range: syntax.Header(b), Type: cty.NilType, Fallback: cty.DynamicVal}
+	v := &Variable{Name: b.Labels[0], Range: b.DefRange(), Type: cty.NilType, Fallback: cty.DynamicVal}
 	if old := d.m.Variables[v.Name]; old != nil {
 		twice(d.Diags, "var."+v.Name, v.Range, old.Range)
 		return
@@ -167,22 +167,17 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 		v.Sensitive = s.True()
 	}
 	for _, inner := range syntax.Blocks(b.Body, "validation") {
-		v.declareCheck(d.Diags, inner)
-	}
-	if v.Sensitive && v.Ask != "" {
-		d.Diags.Error(v.Range, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
+		condition, message := inner.Body.Attributes["condition"], inner.Body.Attributes["error_message"]
+		if condition == nil || message == nil {
+			d.Diags.Error(inner.DefRange(), "Missing attribute", "A validation needs condition = … and error_message = ….")
+			continue
+		}
+		v.Checks = append(v.Checks, check{condition.Expr, message.Expr})
 	}
 	v.settle(d.Diags, b)
-	v.settleSensitive(d.Diags, b)
-}
-
-func (v *Variable) declareCheck(d *syntax.Collector, b *hclsyntax.Block) {
-	condition, message := b.Body.Attributes["condition"], b.Body.Attributes["error_message"]
-	if condition == nil || message == nil {
-		d.Error(syntax.Header(b), "Missing attribute", "A validation needs condition = … and error_message = ….")
-		return
+	if v.Sensitive {
+		v.settleSensitive(d.Diags, b)
 	}
-	v.Checks = append(v.Checks, check{condition.Expr, message.Expr})
 }
 
 // settle decides a variable's type, its default's if that is a string, number or bool, else string, and converts its default to it.
@@ -210,8 +205,8 @@ func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 }
 
 func (v *Variable) settleSensitive(d *syntax.Collector, b *hclsyntax.Block) {
-	if !v.Sensitive {
-		return
+	if v.Ask != "" {
+		d.Error(v.Range, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
 	}
 	if v.Optional && !(v.Fallback.IsKnown() && v.Fallback.IsNull()) {
 		d.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",

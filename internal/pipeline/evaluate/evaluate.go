@@ -210,14 +210,3 @@ func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	}
 	return path, c.Ignore, true
 }
-
-// leavesOf is what a step will leave: what its configuration names, or what lies where a source block says.
-func leavesOf(files *language.Files, t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
-	return func(output string) ([]string, bool) {
-		path, ignore, ok := SourceOf(t, at)
-		if !ok {
-			return spec.Leaves(t, output)
-		}
-		return files.Folder(path, ignore)
-	}
-}

@@ -18,12 +18,10 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-const maxCount = 1 << 20
-
-// maxFrom and maxKeys bound what every command opens or compares.
 const (
-	maxFrom = 20
-	maxKeys = 1000
+	maxCount = 1 << 20 // steps of a run that have a name at a time
+	maxFrom  = 20      // addresses, each of which every command opens
+	maxKeys  = 1000    // which every command compares
 )
 
 // fixed reads the blocks that a pipeline has once, which refer at most to variables; of a module only limits count.

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const maxInstances = 100_000 // of one for_each
@@ -25,14 +26,6 @@ type instance struct {
 
 	undecided bool // a step that has not run decides whether it is skipped
 	leftOut   bool // of a claim: what it is about is left out
-}
-
-// of is the instance as diagnostics name it; nil of no instance.
-func (i *instance) of() *syntax.Instance {
-	if i == nil {
-		return nil
-	}
-	return &i.Instance
 }
 
 // instances evaluates for_each. Without it there is one instance.
@@ -59,11 +52,9 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 		return fail("It is null. %s", forms)
 	case t.IsMapType() || t.IsObjectType():
 		m := v.AsValueMap()
-		list := make([]instance, 0, len(m))
-		for _, k := range syntax.Keys(m) {
-			list = append(list, instance{Instance: syntax.Instance{Key: k, Keyed: true}, value: m[k]})
-		}
-		return checkKeys(sc.Diags, forEach, list)
+		return checkKeys(sc.Diags, forEach, lists.Map(syntax.Keys(m), func(k string) instance {
+			return instance{Instance: syntax.Instance{Key: k, Keyed: true}, value: m[k]}
+		}))
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
 		var list []instance
 		for _, e := range v.Elements() {

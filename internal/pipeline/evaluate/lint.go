@@ -142,20 +142,16 @@ func (l *linter) lintBeside(n *declare.Node, command hclsyntax.Expression, tree 
 		}
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
-			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.Dir, name) {
+			given := slices.ContainsFunc(files, func(attribute string) bool {
+				named, _ := tree[attribute].(map[string]any)
+				return named[name] != nil
+			})
+			if !given && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.Dir, name) {
 				l.f.Diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
 					"To have it there, "+advice, name, name))
 			}
 		}
 	}
-}
-
-// namedIn reports whether a configuration gives a program a file of a name.
-func namedIn(tree map[string]any, name string, attributes []string) bool {
-	return slices.ContainsFunc(attributes, func(attribute string) bool {
-		files, _ := tree[attribute].(map[string]any)
-		return files[name] != nil
-	})
 }
 
 func (l *linter) standsBeside(dir, name string) bool {

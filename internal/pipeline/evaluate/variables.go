@@ -49,7 +49,7 @@ func (f *frame) setVariables(from *givens) {
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	f.SetSecrets(secrets)
+	f.Secrets = secrets
 	f.validateAll()
 	for name := range secrets { // a refused value is unknown now
 		secrets[name], _ = f.variables[name].value.Unmark()
@@ -111,11 +111,11 @@ func (v *setting) argument() string {
 	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
 }
 
-// allVariables is the values of the variables, also in the form that --var takes.
-func (f *frame) allVariables() (of Values, vars map[string]string) {
+// Values returns the values of the variables, also in the form that --var takes.
+func (o *Opened) Values() (of Values, vars map[string]string) {
 	of, vars = Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}}, map[string]string{}
-	for _, name := range syntax.Keys(f.variables) {
-		v := f.variables[name]
+	for _, name := range syntax.Keys(o.f.variables) {
+		v := o.f.variables[name]
 		if v.local {
 			of.Local = append(of.Local, name)
 		}
@@ -163,7 +163,7 @@ func (f *frame) setArguments(m *declare.Call, arguments map[string]argument) {
 		case v.Optional:
 			v.value = v.Fallback
 		default:
-			f.Diags.Error(syntax.Header(m.Block), "Variable without a value",
+			f.Diags.Error(m.DefRange(), "Variable without a value",
 				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.Range, Text: "declared here"})
 		}
 	}
@@ -243,12 +243,19 @@ func (gs *givens) values() map[string]given {
 	for _, f := range gs.from.Local {
 		set(gs.variableFile(f), true)
 	}
-	for _, f := range gs.environment() {
+	environment := map[string]string{}
+	for _, e := range gs.from.Env {
+		name, value, ok := strings.Cut(e, "=")
+		if v, has := strings.CutPrefix(name, EnvPrefix); ok && has {
+			environment[v] = value
+		}
+	}
+	for _, g := range gs.lines(envSource, EnvPrefix, environment) {
 		// A variable that only other pipelines have is no error.
-		if gs.decl.Variables[f.name] != nil {
-			m[f.name] = f
-		} else if near := syntax.Nearest(f.name, declared); near != "" {
-			gs.diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
+		if gs.decl.Variables[g.name] != nil {
+			m[g.name] = g
+		} else if near := syntax.Nearest(g.name, declared); near != "" {
+			gs.diags.Warn(g.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", g.name, near))
 		}
 	}
 	for _, f := range gs.from.VarFiles {
@@ -264,17 +271,6 @@ func (gs *givens) values() map[string]given {
 	return m
 }
 
-func (gs *givens) environment() []given {
-	values := map[string]string{}
-	for _, e := range gs.from.Env {
-		name, value, ok := strings.Cut(e, "=")
-		if v, has := strings.CutPrefix(name, EnvPrefix); ok && has {
-			values[v] = value
-		}
-	}
-	return gs.lines(envSource, EnvPrefix, values)
-}
-
 // lines writes a text of NAME=VALUE lines, each behind a prefix, for diagnostics to quote.
 func (gs *givens) lines(source, prefix string, values map[string]string) []given {
 	var text strings.Builder
@@ -287,7 +283,7 @@ func (gs *givens) lines(source, prefix string, values map[string]string) []given
 		text.WriteString(line + "\n")
 	}
 	if len(list) > 0 {
-		gs.diags.Quote(source, []byte(text.String()))
+		gs.diags.Sources[source] = []byte(text.String())
 	}
 	return list
 }
@@ -295,7 +291,7 @@ func (gs *givens) lines(source, prefix string, values map[string]string) []given
 // variableFile reads NAME = VALUE attributes of HCL, or the names at the top of JSON, YAML or TOML, by the file's ending.
 func (gs *givens) variableFile(f syntax.File) []given {
 	if !gs.decl.AnySensitive() { // else no line of it is quoted
-		gs.diags.Quote(f.Name, f.Bytes)
+		gs.diags.Sources[f.Name] = f.Bytes
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".yaml", ".yml":

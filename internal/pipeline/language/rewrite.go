@@ -132,7 +132,7 @@ func (t picked) TraversalStep(v cty.Value) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		return t.TraverseIndex.TraversalStep(v)
 	}
-	x, err := a.pickBy(t.Key)
+	x, err := a.pick(t.Key)
 	if err != nil {
 		return cty.DynamicVal, hcl.Diagnostics{noFile(err, t.SrcRange, nil, nil)}
 	}
@@ -155,7 +155,7 @@ func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if k, _ = k.Unmark(); more.HasErrors() || !k.IsKnown() {
 		return cty.DynamicVal, ds // the index says it, too
 	}
-	x, err := a.pickBy(k)
+	x, err := a.pick(k)
 	if err != nil {
 		return cty.DynamicVal, append(ds, noFile(err, e.key.Range(), e, ctx))
 	}

@@ -80,23 +80,15 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	if len(items) == 0 {
 		return open + end, ""
 	}
+	if long <= shownWidth {
+		line := strings.Join(lists.Map(items, func(x item) string { return x.text }), ", ")
+		if equals != "" {
+			line = " " + line + " "
+		}
+		return open + line + end, ""
+	}
 	var b strings.Builder
 	b.WriteString(open)
-	if long <= shownWidth {
-		for i, x := range items {
-			switch {
-			case i > 0:
-				b.WriteString(", ")
-			case equals != "":
-				b.WriteString(" ")
-			}
-			b.WriteString(x.text)
-		}
-		if equals != "" {
-			b.WriteString(" ")
-		}
-		return b.String() + end, ""
-	}
 	for _, x := range items {
 		b.WriteString("\n" + indent + "  " + x.text)
 		if equals == "" {

@@ -382,6 +382,6 @@ func orDeclare(name string, names []string, noun, declaration string) string {
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.
 func (l *Links) isInterpolation(rng hcl.Range) bool {
-	src, from, to := l.diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
+	src, from, to := l.diags.Sources[rng.Filename], rng.Start.Byte-len("${"), rng.End.Byte
 	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

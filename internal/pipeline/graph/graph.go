@@ -45,8 +45,7 @@ type Edge struct {
 
 // New makes the graph of steps; unless expand is set, a block's instances are one node.
 func New(steps []Step, expand bool) Graph {
-	var g Graph
-	at := make([]int, len(steps))
+	g := Graph{at: make([]int, len(steps))}
 	byID := map[string]int{}
 	for i, s := range steps {
 		a, id := address.Of(s.Address), s.Address
@@ -65,13 +64,12 @@ func New(steps []Step, expand bool) Graph {
 		case id != s.Address:
 			g.Nodes[n].Count++
 		}
-		at[i] = n
+		g.at[i] = n
 	}
-	g.at = at
 	seen := map[Edge]bool{}
 	for i, s := range steps {
 		for _, d := range s.Deps {
-			e := Edge{at[d], at[i]}
+			e := Edge{g.at[d], g.at[i]}
 			if e.From != e.To && !seen[e] {
 				seen[e] = true
 				g.Edges = append(g.Edges, e)

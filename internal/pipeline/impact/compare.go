@@ -316,9 +316,7 @@ func (c *comparison) claims() {
 			continue
 		}
 		texts := c.Claims(x.Address)
-		for _, text := range texts {
-			r.Claims = append(r.Claims, Claim{x.Address, text})
-		}
+		r.Claims = append(r.Claims, lists.Map(texts, func(text string) Claim { return Claim{x.Address, text} })...)
 		if n, ok := at[x.Address]; ok {
 			r.Tables[n].Claims = len(texts)
 		}

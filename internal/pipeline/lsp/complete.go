@@ -198,11 +198,8 @@ func (c *completions) start(want *step.Attr) {
 
 // outputs lists the outputs of a declared block, not the one being written, that an attribute takes.
 func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
-	if b := c.place.blocks; len(b) > 0 && x.name == b[0].name() {
-		return nil
-	}
 	spec := c.s.Load.Registry.Lookup(x.kind)
-	if spec == nil {
+	if b := c.place.blocks; spec == nil || len(b) > 0 && x.name == b[0].name() {
 		return nil
 	}
 	return lists.Filter(spec.Outputs, func(o step.Output) bool {

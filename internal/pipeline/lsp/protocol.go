@@ -223,8 +223,6 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 }
 
-func (m *message) wantsAnswer() bool { return len(m.ID) > 0 }
-
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`

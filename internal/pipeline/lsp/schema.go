@@ -17,7 +17,7 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		return nil
 	}
 	t := declare.Of(blocks[0].typ)
-	attrs := t.Attrs(s.Load.Registry, blocks[0].kind())
+	attrs := t.Attrs(s.Load.Registry, t.KindOf(blocks[0].labels))
 	if t != nil && t.Makes == declare.MakesCall {
 		attrs = append(attrs, s.variablesOf(d, blocks[0])...)
 	}

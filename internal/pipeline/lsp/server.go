@@ -50,7 +50,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	defer cancel(nil)
 	s := &server{Options: o, wire: wire{in: bufio.NewReader(in), out: out}, cancel: cancel}
 	s.Load.Stop = ctx.Err
-	s.work = newWork(ctx, s)
+	s.work = &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
+		loadedDocs: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{},
+		good: map[string][]decl{}, modules: map[string][]string{}}
 	bodies := make(chan []byte)
 	go func() {
 		for {
@@ -112,7 +114,7 @@ func (s *server) receive(ctx context.Context, body []byte) (done bool, err error
 			return true, errors.New("the client sent exit without shutdown before it")
 		}
 		return true, nil
-	case m.Method == "" && m.wantsAnswer(): // an answer, and nothing was asked
+	case m.Method == "" && len(m.ID) > 0: // an answer, and nothing was asked
 		return false, nil
 	case m.Method == "":
 		return false, s.wire.answer(nil, nil, &rpcError{codeInvalid, "a message has neither method nor id"})
@@ -125,7 +127,7 @@ func (s *server) receive(ctx context.Context, body []byte) (done bool, err error
 		}()
 		return false, nil
 	}
-	if !m.wantsAnswer() {
+	if len(m.ID) == 0 { // a notification
 		if err != nil {
 			s.Log.Warn("notification", "method", m.Method, "err", err)
 		}

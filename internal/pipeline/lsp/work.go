@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // work has the documents that the client has open. Its run loads their pipelines, one at a time, always of the newest texts.
@@ -57,11 +58,6 @@ type lookup struct {
 	outcomes map[string]Outcome
 	err      error
 	at       time.Time
-}
-
-func newWork(ctx context.Context, s *server) *work {
-	return &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
-		loadedDocs: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{}, good: map[string][]decl{}, modules: map[string][]string{}}
 }
 
 func (w *work) document(path string) *document {
@@ -233,13 +229,8 @@ func (w *work) declared(d *document) []decl {
 	for _, f := range files {
 		decls, complete := w.declarations(f)
 		all = append(all, decls...)
-		if complete {
-			continue
-		}
-		for _, old := range w.good[f] {
-			if !slices.ContainsFunc(decls, func(x decl) bool { return x.name == old.name }) {
-				all = append(all, old)
-			}
+		if !complete {
+			all = append(all, lists.Filter(w.good[f], func(old decl) bool { return find(decls, old.name) == nil })...)
 		}
 	}
 	return all
@@ -272,11 +263,8 @@ func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) err
 		}
 	}
 	w.shown[path] = files
-	for _, f := range slices.Sorted(maps.Keys(by)) { // of an open file its own load tells
-		if f != path && w.docs[f] != nil {
-			delete(by, f)
-		}
-	}
+	// Of an open file its own load tells.
+	maps.DeleteFunc(by, func(f string, _ []diagnostic) bool { return f != path && w.docs[f] != nil })
 	w.mu.Unlock()
 	for _, f := range slices.Sorted(maps.Keys(by)) {
 		params := map[string]any{"uri": uriOf(f), "diagnostics": by[f]}

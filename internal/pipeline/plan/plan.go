@@ -110,15 +110,12 @@ type UnknownTarget struct {
 }
 
 func (e *UnknownTarget) Error() string {
-	msg := fmt.Sprintf("target %s names no step, table or figure", quoted(e.Target))
+	msg := fmt.Sprintf("target '%s' names no step, table or figure", e.Target) // quoted as for a shell
 	if e.Near == "" {
 		return msg
 	}
-	return msg + fmt.Sprintf("; did you mean %s?", quoted(e.Near))
+	return msg + fmt.Sprintf("; did you mean '%s'?", e.Near)
 }
-
-// quoted is an address as a shell takes it: many have quotation marks in them.
-func quoted(address string) string { return "'" + address + "'" }
 
 // Build selects what the targets need, or without targets the pipeline's own steps and what these need, in topological order. A
 // target is an address (table.dedup_counts, step.dedup.nq["url"]) or its beginning up to a dot or bracket (table).
@@ -129,11 +126,10 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	}
 	deps := make([][]int, len(p.Steps))
 	for i, s := range p.Steps {
-		d, err := depsOf(s, index)
-		if err != nil {
+		var err error
+		if deps[i], err = depsOf(s, index); err != nil {
 			return nil, err
 		}
-		deps[i] = d
 	}
 	selected, err := selectTargets(p, deps, targets)
 	if err != nil {
@@ -159,13 +155,9 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 				}
 			}
 		}
-		for _, d := range deps[i] {
-			out.Deps = append(out.Deps, place[d])
-		}
+		out.Deps = lists.Map(deps[i], func(d int) int { return place[d] })
 		slices.Sort(out.Deps)
-		for _, ref := range s.Awaits {
-			out.Awaited = append(out.Awaited, place[index[ref.Step]])
-		}
+		out.Awaited = lists.Map(s.Awaits, func(ref step.Ref) int { return place[index[ref.Step]] })
 		if slices.Sort(out.Awaited); s.Pending() && plan.Origin == nil {
 			plan.Origin = p.Origin()
 		}
@@ -176,11 +168,9 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 		plan.Steps = append(plan.Steps, out)
 	}
 	plan.setTemporary(p, order)
-	for _, s := range p.Skipped {
-		if len(targets) == 0 || slices.ContainsFunc(targets, func(t string) bool { return Matches(t, s.Address) }) {
-			plan.Skipped = append(plan.Skipped, s)
-		}
-	}
+	plan.Skipped = lists.Filter(p.Skipped, func(s pipeline.Skipped) bool {
+		return len(targets) == 0 || slices.ContainsFunc(targets, func(t string) bool { return Matches(t, s.Address) })
+	})
 	return plan, nil
 }
 
@@ -242,11 +232,9 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Address, err)
 	}
+	after := lists.Map(s.After, func(address string) step.Ref { return step.Ref{Step: address} })
 	var deps []int
-	for _, address := range s.After {
-		refs = append(refs, step.Ref{Step: address})
-	}
-	for _, r := range slices.Concat(refs, s.Awaits) {
+	for _, r := range slices.Concat(refs, after, s.Awaits) {
 		i, ok := index[r.Step]
 		if !ok {
 			return nil, fmt.Errorf("%s reads %s, which is not in the pipeline", s.Address, r)

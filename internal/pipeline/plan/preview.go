@@ -251,8 +251,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	}
 	workers.Wait()
 	for n, err := range errs { // the first in the plan
-		var lacks *step.NoFileError
-		if errors.As(err, &lacks) {
+		if _, lacks := errors.AsType[*step.NoFileError](err); lacks {
 			f.Items[ready[n]] = Item{Outcome: Maybe, Rare: &Snags{Wrong: err.Error()}}
 		} else if err != nil {
 			return step.Permanent(err)

@@ -124,14 +124,12 @@ func (p *parser) run(b *hcl.Block, given []pipeline.File) *Run {
 }
 
 func (p *parser) text(a *hcl.Attribute) string {
-	if a == nil {
-		return ""
+	if a != nil {
+		if v, ok := p.Value(a, cty.String, a.Name+" is a text."); ok {
+			return v.AsString()
+		}
 	}
-	v, ok := p.Value(a, cty.String, a.Name+" is a text.")
-	if !ok {
-		return ""
-	}
-	return v.AsString()
+	return ""
 }
 
 // Step is what assertions can say of a step, table or figure.

@@ -91,7 +91,6 @@ type Flags struct {
 	AtLeast                      float64 // how many of its steps a reader needs, a share if below 1; 0: all
 }
 
-// placesIn is where the attributes and blocks of a body stand, by name.
 func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	at, expects := map[string]syntax.Pos{}, 0
 	for name, a := range body.Attributes {
@@ -126,12 +125,10 @@ type check struct{ Condition, Message hclsyntax.Expression }
 // Call is a module block: another pipeline with values for its variables, a scope of its own, and outputs for others.
 type Call struct {
 	*hclsyntax.Block
-	Module  func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
-	ForEach hclsyntax.Expression
-
+	Module          func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
+	ForEach         hclsyntax.Expression
 	When, Otherwise hclsyntax.Expression // see Flags
-
-	Arguments []*hclsyntax.Attribute
+	Arguments       []*hclsyntax.Attribute
 }
 
 func (d *declarer) declareVariable(b *hclsyntax.Block) {
@@ -183,24 +180,22 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 // settle decides a variable's type, its default's if that is a string, number or bool, else string, and converts its default to it.
 func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 	valid := v.Optional && v.Fallback.IsKnown()
-	if v.Type == cty.NilType {
-		switch {
-		case !v.Optional:
-			v.Type = cty.String
-		case valid && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
-			v.Type = v.Fallback.Type()
-		default:
-			v.Type = cty.DynamicPseudoType
-		}
+	switch {
+	case v.Type != cty.NilType: // it is written
+	case !v.Optional:
+		v.Type = cty.String
+	case valid && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
+		v.Type = v.Fallback.Type()
+	default:
+		v.Type = cty.DynamicPseudoType
 	}
 	if valid {
-		fallback, err := convert.Convert(v.Fallback, v.Type)
-		if err != nil {
+		var err error
+		if v.Fallback, err = convert.Convert(v.Fallback, v.Type); err != nil {
 			d.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
 				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.Name, typeexpr.TypeString(v.Type), err))
-			fallback = cty.DynamicVal
+			v.Fallback = cty.DynamicVal
 		}
-		v.Fallback = fallback
 	}
 }
 

@@ -23,11 +23,9 @@ type History struct {
 
 // Sample is what one earlier result cost.
 type Sample struct {
-	Took  time.Duration
-	Bytes int64 // of its outputs; -1 if not known
-
-	Memory int64 // the most at a time; 0 if not known
-
+	Took    time.Duration
+	Bytes   int64 // of its outputs; -1 if not known
+	Memory  int64 // the most at a time; 0 if not known
 	Updates int64 // of a training; 0 if not known
 }
 
@@ -53,15 +51,13 @@ const (
 
 // Step is what one step is expected to cost if it runs. A checkpoint makes it less.
 type Step struct {
-	Basis    Basis
-	P50, P90 time.Duration // 0 without a basis
-	Bytes    int64         // of its outputs, the median; -1 if not known
-	Memory   int64         // the 90 % quantile of the most at a time; 0 if not known
-	Resumes  bool          // from a checkpoint
-
-	MemoryBasis Basis // whose results Memory is of
-
-	Download Download
+	Basis       Basis
+	P50, P90    time.Duration // 0 without a basis
+	Bytes       int64         // of its outputs, the median; -1 if not known
+	Memory      int64         // the 90 % quantile of the most at a time; 0 if not known
+	MemoryBasis Basis         // whose results Memory is of
+	Resumes     bool          // from a checkpoint
+	Download    Download
 
 	By  *rates.Rates // whose rates times are of, with the basis Rates
 	Why string       // why there are no rates, of a step that says its work and has no basis

@@ -25,7 +25,7 @@ import (
 func Evaluate(s *language.Session, t *declare.Tree, given Given, o Options) (*Result, *Opened) {
 	r := &run{Session: s, Options: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")
-	f.setVariables(&givens{t.Root, s.Diags, given})
+	f.setVariables(given)
 	f.fixed()
 	f.nodes()
 	if !s.Diags.Failed() {
@@ -144,7 +144,6 @@ type Checklist struct {
 	Answers   map[string]map[string]Said // by list and number of the question
 }
 
-// Said is a text with its place.
 type Said struct {
 	Text string
 	Pos  syntax.Pos

@@ -43,7 +43,7 @@ func (f *frame) fixed() {
 		case declare.LimitsBlock:
 			f.setLimits(b, f.sees(ctx, nil))
 		default:
-			panic(unread(b.Type))
+			panic(fmt.Sprintf("evaluate: no case reads a %s block", b.Type))
 		}
 	}
 }

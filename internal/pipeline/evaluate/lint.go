@@ -39,7 +39,7 @@ func (l *linter) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.f.decl.Bodies {
-		language.Lint(b.Body, l.f.Diags, declare.Roots())
+		language.Lint(b.Body, l.f.Diags, declare.Roots)
 	}
 }
 
@@ -78,8 +78,7 @@ func (c *stepReader) lint(task step.Task) {
 	}
 }
 
-// lintInstances is how many instances of a block are looked at: nearly all share a mistake.
-const lintInstances = 100
+const lintInstances = 100 // of a block are looked at: nearly all share a mistake
 
 // lintProgram warns of files that a program, started as "command" does, will not have or will leave out.
 func (l *linter) lintProgram(n *declare.Node) {

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -168,11 +169,7 @@ func (m *maker) reportCycles() {
 		return
 	}
 	slices.Sort(names)
-	const most = 5
-	if left := len(names) - most; left > 0 {
-		names = append(names[:most], fmt.Sprintf("%d more", left))
-	}
-	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to itself, directly or through others, so none can come first. Let an instance refer only to instances before it.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to itself, directly or through others, so none can come first. Let an instance refer only to instances before it.", words.And(names, 5)))
 }
 
 // countSteps refuses a block that takes the pipeline beyond the most steps that it may have.

@@ -27,13 +27,11 @@ type Graph struct {
 
 // Node is a step, or all instances of a block.
 type Node struct {
-	Title string `json:"title"`           // dedup nq, table dedup_counts
-	ID    string `json:"id"`              // address
-	Block string `json:"block"`           // step, table or figure
-	Count int    `json:"count,omitempty"` // instances; 0 if the block has no for_each
-
-	Unknown bool `json:"unknown,omitempty"` // how many instances there are is decided when others have run
-
+	Title    string  `json:"title"`              // dedup nq, table dedup_counts
+	ID       string  `json:"id"`                 // address
+	Block    string  `json:"block"`              // step, table or figure
+	Count    int     `json:"count,omitempty"`    // instances; 0 if the block has no for_each
+	Unknown  bool    `json:"unknown,omitempty"`  // how many instances there are is decided when others have run
 	Outcomes []Share `json:"outcomes,omitempty"` // of a graph that was painted
 }
 
@@ -159,7 +157,6 @@ func dotString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// Mermaid writes the graph for Markdown that renders Mermaid.
 func (g Graph) Mermaid(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "flowchart LR")

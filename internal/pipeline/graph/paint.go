@@ -162,8 +162,7 @@ func planned() string {
 	return b.String()
 }
 
-// legendGap is between the boxes of the legend, below the graph.
-const legendGap = 16.0
+const legendGap = 16.0 // between the boxes of the legend, below the graph
 
 func legendBox(l look) float64 { return charWidth*float64(utf8.RuneCountInString(l.means)) + 20 }
 

@@ -33,7 +33,6 @@ type Artifact struct {
 // Leaves names the files of an output that are known before a run, folders of other files with a "/"; nil: of no output.
 type Leaves func(output string) (names []string, known bool)
 
-// ArtifactType is the type of artifacts' values.
 var ArtifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[Artifact](), &cty.CapsuleOps{
 	Equals:    func(a, b any) cty.Value { return cty.BoolVal(a.(*Artifact).Ref == b.(*Artifact).Ref) },
 	RawEquals: func(a, b any) bool { return a.(*Artifact).Ref == b.(*Artifact).Ref },

@@ -30,7 +30,6 @@ var (
 	zeros       = regexp.MustCompile(`^[-+]?0[0-9]+$`)
 )
 
-// DecodeYAML is the value of a YAML text.
 func DecodeYAML(text []byte) (cty.Value, error) {
 	left := maxElements
 	doc, err := values.YAML(text, func(n *yaml.Node) error { return checkYAML(n, 0, &left) })

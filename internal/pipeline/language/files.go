@@ -39,8 +39,7 @@ func (f Found) Files() []string {
 			names = append(names, lists.Map(list, func(name string) string { return path.Join(folder, name) })...)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 // absent is the error of a missing file or folder.
@@ -159,8 +158,7 @@ func ask[T any](f *Files, function, name string, read func(name string) (T, erro
 	return found, err
 }
 
-// maxListed is how many names fileset() lists.
-const maxListed = 100_000
+const maxListed = 100_000 // names that fileset() lists
 
 // List lists the regular files below a folder that match a pattern, sorted; a hidden one only by a dot in the
 // pattern. No link may lead out.

@@ -18,8 +18,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// shownWidth is how long a list or object may be on one line.
-const shownWidth = 100
+const shownWidth = 100 // of a list or object on one line
 
 // Text writes a value as HCL, artifacts as references to outputs, with what note, if set, says of them as comments.
 func Text(v cty.Value, note func(step.Ref) string) string {

@@ -336,8 +336,8 @@ func (l *Links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	if l.m.Variables[name] != nil {
 		return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, "var."+name)
 	}
-	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(declare.Roots(), ", "))
-	if n := syntax.Nearest(name, declare.Roots()); n != "" {
+	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(declare.Roots, ", "))
+	if n := syntax.Nearest(name, declare.Roots); n != "" {
 		detail = fmt.Sprintf("There is no %q. Did you mean %q?", name, n)
 	}
 	switch {
@@ -350,7 +350,6 @@ func (l *Links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	return "Unknown name", detail
 }
 
-// noBlock explains a reference to a block that is not declared.
 func (l *Links) noBlock(p []string) (summary, detail string) {
 	typ, depth := p[0], declare.Depth(p[0])
 	given := strings.Join(p[:min(len(p), depth)], ".")

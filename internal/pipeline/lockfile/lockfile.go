@@ -93,7 +93,12 @@ func change(path string, do func(*File) (changed bool, err error)) error {
 		if changed, err := do(f); err != nil || !changed {
 			return err
 		}
-		return f.write(path)
+		sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
+		f.Format, f.Comment = format, comment
+		if f.Sources == nil {
+			f.Sources = []step.Pin{}
+		}
+		return atomicfile.WriteJSON(path, f, "  ", 0o644)
 	})
 }
 
@@ -140,15 +145,6 @@ func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {
 		}
 	}
 	return changed, nil
-}
-
-func (f *File) write(path string) error {
-	sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
-	f.Format, f.Comment = format, comment
-	if f.Sources == nil {
-		f.Sources = []step.Pin{}
-	}
-	return atomicfile.WriteJSON(path, f, "  ", 0o644)
 }
 
 // List pins the sources that a pattern stands for.

@@ -37,7 +37,7 @@ func (s *server) hover(d *document, offset int) any {
 	switch {
 	case syntax.IsBeside(d.path) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
 		return nil
-	case p.where == inLabel:
+	case p.where == inLabel, p.where == inBody && len(p.path) == 0 && len(p.blocks) == 0:
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && len(p.path) > 0:
 		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
@@ -45,8 +45,6 @@ func (s *server) hover(d *document, offset int) any {
 				return hoverOf(at, describeAttr(inner))
 			}
 		}
-	case p.where == inBody && len(p.blocks) == 0:
-		return s.hoverHeader(d, end, at)
 	case p.where == inBody && p.blocks[0].typ == "locals":
 		return hoverOf(at, s.hoverValue(d, "local."+name))
 	case p.where == inBody:
@@ -65,10 +63,8 @@ func (s *server) hover(d *document, offset int) any {
 	return nil
 }
 
-// hoverOf is a text about what is at a span.
 func hoverOf(at span, text string) any { return &hover{markup{"markdown", text}, &at} }
 
-// hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
 	depth := declare.Depth(ref[0])
@@ -157,7 +153,6 @@ func (s *server) hoverBlock(d *document, x *decl, text string, at span) any {
 	}
 }
 
-// outcomeText writes the outcomes of a block's steps.
 func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	p, found := s.work.outcomes(ctx, path)
 	switch {

@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/system/process"
 )
 
-// Options say what the server serves.
 type Options struct {
 	Load    pipeline.Options // the registry, values of variables, how files are read
 	Version string
@@ -41,8 +40,7 @@ type Outcome struct {
 	Took     time.Duration
 }
 
-// parentPoll is how often the server looks whether its client still runs.
-const parentPoll = time.Second
+const parentPoll = time.Second // between two looks whether the client still runs
 
 // Serve answers a client until it says goodbye, ends or closes its end. The error says why, if it did not say goodbye.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {

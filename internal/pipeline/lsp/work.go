@@ -281,8 +281,7 @@ func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 	return span{at(r.Start), at(r.End)}
 }
 
-// outcomesFresh is how long outcomes are thought to be true.
-const outcomesFresh = 10 * time.Second
+const outcomesFresh = 10 * time.Second // how long outcomes are thought to be true
 
 // outcomes has the outcomes of a document's pipeline looked up, unless they are fresh, and waits for them; nil: there is no
 // pipeline, or ctx ended.

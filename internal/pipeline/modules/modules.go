@@ -71,15 +71,12 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 			return nil, err
 		}
 		files, err := declare.LocalModule(folder, source)
-		if err != nil {
-			return nil, err
-		}
 		for name := range files { // a link in a folder may lead out of it
 			if err := r.accepts(name); err != nil {
 				return nil, err
 			}
 		}
-		return files, nil
+		return files, err
 	}
 	began := time.Now()
 	dir, err := r.checkout(ctx, repository)
@@ -290,7 +287,6 @@ const (
 	maxFiles  = 100_000
 )
 
-// run runs the git program in our repository and returns its output.
 func run(ctx context.Context, repository string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := runTo(ctx, &out, repository, nil, args...)

@@ -122,7 +122,6 @@ func describe(s step.Spec) Kind {
 	return k
 }
 
-// compared says how two of an output are compared, and why so.
 func (o Output) compared() string {
 	if o.Why == "" {
 		return o.Compared
@@ -193,7 +192,6 @@ func rows(attrs []Attr, within string) (list []row) {
 	return list
 }
 
-// form says what an attribute takes, in a few words.
 func (a Attr) form() string {
 	t := a.Type
 	switch {

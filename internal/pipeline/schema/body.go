@@ -48,7 +48,7 @@ func (r *Reader) Failed() bool { return len(r.broken) > 0 }
 func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
 	about := detail
 	if len(at) > 0 {
-		about = pattern(at)
+		about = indexes.ReplaceAllString(Show(at), "[]")
 	}
 	r.Report(rng, summary, detail, about)
 	return r.Spoil(at)

@@ -39,10 +39,8 @@ func Show(path []any) string {
 	return b.String()
 }
 
+// indexes match what differs between the paths of one list's or map's elements.
 var indexes = regexp.MustCompile(`\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]`)
-
-// pattern is a path without what differs between the elements of one list or map.
-func pattern(path []any) string { return indexes.ReplaceAllString(Show(path), "[]") }
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 

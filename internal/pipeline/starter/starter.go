@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // The studies that need no corpus.
@@ -256,27 +257,22 @@ type input struct {
 }
 
 func (c *Corpus) inputs() ([]input, error) {
-	var list []input
+	files := map[string][]string{}
 	for _, f := range c.list {
 		name := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "qrels"}[f.Role]
 		if s := c.plan.as(f); s != "" && f.Role != collect.Documents {
 			name = string(s) + "_" + name
 		}
-		i := slices.IndexFunc(list, func(in input) bool { return in.Name == name })
-		if i < 0 {
-			i = len(list)
-			list = append(list, input{Name: name})
-		}
-		for _, other := range list[i].Files {
+		for _, other := range files[name] {
 			if path.Base(other) == path.Base(f.name) {
 				return nil, fault.Input(fmt.Errorf("%s: %s and %s are both %s with the same name; rename one of them", c.Folder, other, f.name, name))
 			}
 		}
-		list[i].Files = append(list[i].Files, f.name)
+		files[name] = append(files[name], f.name)
 	}
 	order := []string{"documents", "queries", "train_queries", "dev_queries", "test_queries", "qrels", "train_qrels", "dev_qrels", "test_qrels"}
-	slices.SortFunc(list, func(a, b input) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
-	return list, nil
+	given := lists.Filter(order, func(name string) bool { return files[name] != nil })
+	return lists.Map(given, func(name string) input { return input{name, files[name]} }), nil
 }
 
 // Study makes the files of a study on the corpus that is to be written into a folder.

@@ -87,11 +87,8 @@ func UnixLines(n hclsyntax.Node) hcl.Diagnostics {
 
 // Limits on one source: the parser and the evaluator recurse, and no file that a person wrote comes near.
 const (
-	MaxSource = 4 << 20 // bytes
-	MaxDepth  = 1000    // brackets, blocks, templates and operators within each other
-)
-
-const (
+	MaxSource   = 4 << 20 // bytes
+	MaxDepth    = 1000    // brackets, blocks, templates and operators within each other
 	MaxExponent = 1 << 14 // of a number, in bits
 	maxDigits   = 1000    // of a number, written
 )

@@ -53,10 +53,7 @@ func Of(pl *plan.Plan) ([]Source, error) {
 		if s.Task.Kind != "download" {
 			continue
 		}
-		var c struct {
-			URLs   []string `json:"urls"`
-			SHA256 []string `json:"sha256"`
-		}
+		var c struct{ URLs, SHA256 []string }
 		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
@@ -71,8 +68,7 @@ func Of(pl *plan.Plan) ([]Source, error) {
 	return sources, nil
 }
 
-// looksAtOnce bounds how many servers are asked at a time.
-const looksAtOnce = 8
+const looksAtOnce = 8 // servers that are asked at a time
 
 // Check finds the states of sources, and redacts them; offline asks only the store.
 func Check(ctx context.Context, store *artifacts.Resolver, lock *lockfile.File, sources []Source, offline bool) error {

@@ -43,14 +43,9 @@ type Options struct {
 	// Module returns the pipeline files of a module's source, relative to a folder; nil: there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
 
-	// Environments remembers what locks of environments have.
-	Environments environment.Memory
-
-	// Lint adds warnings of what is hardly meant.
-	Lint bool
-
-	// Stop, if set, is asked now and then; an error ends the evaluation.
-	Stop func() error
+	Environments environment.Memory // remembers what locks of environments have
+	Lint         bool               // adds warnings of what is hardly meant
+	Stop         func() error       // if set, is asked now and then; an error ends the evaluation
 }
 
 // Load evaluates the pipeline files among the sources: *.hcl except tests and settings. The pipeline is nil after errors.

@@ -169,7 +169,6 @@ func (r *pricer) modelBytes(w step.Work) (float64, bool) {
 	return 0, false
 }
 
-// source is the step that an input comes from.
 func (r *pricer) source(in step.Input) (int, bool) {
 	if in.Ref == nil {
 		return 0, false

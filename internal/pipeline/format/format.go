@@ -72,8 +72,7 @@ func foldersWithin(top string) (folders []string, err error) {
 		}
 		return nil
 	})
-	slices.Sort(folders)
-	return slices.Compact(folders), err
+	return slices.Compact(slices.Sorted(slices.Values(folders))), err
 }
 
 // Replace writes the formatted file atomically, with its permissions, unless it has changed since: no edit is ever lost.

@@ -28,11 +28,8 @@ type Sides struct {
 	// Newest returns the preimage of the newest result of a step of Was; nil if there is none.
 	Newest func(ctx context.Context, i int) ([]byte, error)
 
-	// Diff compares two preimages, as their differences may be shown.
-	Diff func(before, after []byte) ([]step.Change, error)
-
-	// Claims returns the sentences of the paper that are about a table or figure.
-	Claims func(address string) []string
+	Diff   func(before, after []byte) ([]step.Change, error) // of preimages, as their differences may be shown
+	Claims func(address string) []string                     // the paper's sentences about a table or figure
 }
 
 // comparison is a report while it is computed.

@@ -65,7 +65,7 @@ func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Dia
 	spec := &step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "out", Tree: true}, {Name: "report"}}}}
 	outputs := func(address string) cty.Value { return language.OutputsOf(spec, spec.Outputs, address, nil) }
 	object := func(m map[string]cty.Value) cty.Value { return cty.ObjectVal(m) }
-	defer s.Await(language.Awaiting())()
+	defer s.Await(language.Awaiting(nil))()
 	v = language.Scope{Session: s, Context: &hcl.EvalContext{
 		Functions: s.Functions(".", func() bool { return true }),
 		Variables: map[string]cty.Value{

@@ -184,12 +184,10 @@ func (a *Awaited) Add(b *Awaited) {
 	}
 }
 
-// Awaiting returns an Awaited of its own that begins with all that others await.
-func Awaiting(others ...*Awaited) *Awaited {
+// Awaiting returns an Awaited of its own that begins with all that b awaits.
+func Awaiting(b *Awaited) *Awaited {
 	a := &Awaited{Refs: map[step.Ref]bool{}, On: map[string]bool{}}
-	for _, b := range others {
-		a.Add(b)
-	}
+	a.Add(b)
 	return a
 }
 

@@ -26,11 +26,8 @@ type Options struct {
 	// file is the pipeline's file or folder, root the folder that the client has open.
 	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
 
-	// Local has what variables are given in a folder, as pipeline.Options.Local takes it.
-	Local func(folder string) []pipeline.File
-
-	// CheckOther says what is wrong with a file beside pipelines, of tests or settings.
-	CheckOther func(name string, src []byte) pipeline.Diagnostics
+	Local      func(folder string) []pipeline.File                // as pipeline.Options has it
+	CheckOther func(name string, src []byte) pipeline.Diagnostics // of a file of tests or settings
 }
 
 // Outcome is the state of a step's result.

@@ -131,7 +131,6 @@ func (w *work) run() {
 	}
 }
 
-// load loads the pipeline of a document and publishes what is wrong with it.
 func (w *work) load(path string) error {
 	d := w.document(path)
 	if d == nil {

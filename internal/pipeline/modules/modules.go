@@ -36,14 +36,10 @@ type Reader struct {
 	Lock  string // the pipeline's lock file
 	Cache string // folder for commits
 
-	// Pins, if set, is read instead of Lock, such as a commit's lock file: nothing is pinned then.
-	Pins *lockfile.File
-
-	// Accept, if set, refuses folders and files of modules; a repository must be pinned already then.
-	Accept func(file string) error
-
-	// Update, if set, says which repositories' refs are looked up, though they are pinned.
-	Update func(source string) bool
+	// Each may be nil.
+	Pins   *lockfile.File           // is read instead of Lock, such as a commit's lock file: nothing is pinned then
+	Accept func(file string) error  // refuses folders and files of modules; a repository must be pinned already then
+	Update func(source string) bool // says which repositories' refs are looked up, though they are pinned
 
 	Used   []Used        // repositories, in the order in which they were opened
 	Waited time.Duration // for repositories

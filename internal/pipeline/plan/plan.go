@@ -25,25 +25,15 @@ const Format = "redsi-plan/1"
 
 // Plan is the selected part of a pipeline in a runnable order.
 type Plan struct {
-	Format   string   `json:"format"`
-	Pipeline string   `json:"pipeline"` // name for people: the file it came from
-	Targets  []string `json:"targets,omitempty"`
-	Steps    []Step   `json:"steps"`
-
-	// Limits are how many steps of a run may have a name of their resources at a time.
-	Limits map[string]int `json:"limits,omitempty"`
-
-	// Skipped are the steps whose when is false: they are not among Steps.
-	Skipped []pipeline.Skipped `json:"skipped,omitempty"`
-
-	// Origin is what the pipeline was loaded from, where steps are pending: see Grow.
-	Origin *pipeline.Origin `json:"origin,omitempty"`
-
-	// First is the stored plan from which this one has grown; zero: from none.
-	First artifacts.Digest `json:"first,omitzero"`
-
-	// LeftOut are the addresses of the steps that Without took out, without their readers.
-	LeftOut []string `json:"left_out,omitempty"`
+	Format   string             `json:"format"`
+	Pipeline string             `json:"pipeline"` // name for people: the file it came from
+	Targets  []string           `json:"targets,omitempty"`
+	Steps    []Step             `json:"steps"`
+	Limits   map[string]int     `json:"limits,omitempty"`   // how many steps of a run may have a name at a time
+	Skipped  []pipeline.Skipped `json:"skipped,omitempty"`  // their when is false: they are not among Steps
+	Origin   *pipeline.Origin   `json:"origin,omitempty"`   // of the pipeline, where steps are pending: see Grow
+	First    artifacts.Digest   `json:"first,omitzero"`     // the stored plan from which this one has grown; zero: none
+	LeftOut  []string           `json:"left_out,omitempty"` // addresses that Without took out, without their readers
 
 	// Kinds are the versions of the steps' kinds and their parts: another program must not do them by other rules.
 	Kinds map[string]int `json:"kinds,omitempty"`
@@ -59,12 +49,8 @@ type Step struct {
 	Inline    bool                    `json:"inline,omitempty"`
 	Pos       pipeline.Pos            `json:"pos"`
 	AttrPos   map[string]pipeline.Pos `json:"attr_pos,omitempty"`
-
-	// Gathers are the steps of blocks with on_failure, among Deps, that this one goes on without if they fail.
-	Gathers []Gather `json:"gathers,omitempty"`
-
-	// Fresh is for how long its result counts; 0: for ever.
-	Fresh time.Duration `json:"fresh,omitempty"`
+	Gathers   []Gather                `json:"gathers,omitempty"` // of Deps, what it goes on without if that fails
+	Fresh     time.Duration           `json:"fresh,omitempty"`   // for how long its result counts; 0: for ever
 
 	// Temporary is a step with keep = false: its bytes leave the store once its readers are done; its result counts all the same.
 	Temporary bool `json:"temporary,omitempty"`
@@ -99,7 +85,6 @@ func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
 // Pending reports whether Awaits decide what the step is or, of an address BLOCK[*], which steps there are.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
-// Pending reports whether a step of the plan is.
 func (p *Plan) Pending() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Pending() })
 }
@@ -275,14 +260,13 @@ func selectTargets(p *pipeline.Pipeline, deps [][]int, targets []string) ([]bool
 		return selected, nil
 	}
 	for _, t := range targets {
-		found := false
+		found := slices.ContainsFunc(p.Skipped, func(s pipeline.Skipped) bool { return Matches(t, s.Address) })
 		for i, s := range p.Steps {
 			if Matches(t, s.Address) {
 				mark(i)
 				found = true
 			}
 		}
-		found = found || slices.ContainsFunc(p.Skipped, func(s pipeline.Skipped) bool { return Matches(t, s.Address) })
 		if !found {
 			return nil, &UnknownTarget{Target: t, Near: nearest(t, p)}
 		}

@@ -47,9 +47,7 @@ type Item struct {
 
 	// Released: the result's bytes have left the store on purpose. A hit needs none; a step to run does, for step Reader.
 	Released bool
-
-	// Accepted is by which a hit counts for its key; nil if it ran under that key.
-	Accepted *artifacts.Acceptance
+	Accepted *artifacts.Acceptance // by which a hit counts for its key; nil if it ran under that key
 }
 
 // Snags are the rare parts of an item: most steps have none.
@@ -78,7 +76,6 @@ func (it *Item) Snags() Snags {
 	return *it.Rare
 }
 
-// Preview is a plan with an item for each of its steps.
 type Preview struct {
 	Plan  *Plan
 	Items []Item

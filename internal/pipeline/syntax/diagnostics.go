@@ -141,7 +141,6 @@ func (c *Collector) Within(p Place) (back func()) {
 	return func() { c.within = outside }
 }
 
-// Failed reports whether an error is among what was found.
 func (c *Collector) Failed() bool { return c.list.HasErrors() }
 
 // Error files an error, with further places to show.

@@ -179,12 +179,9 @@ func Addresses(pl *plan.Plan) (map[artifacts.Digest]string, error) {
 	}
 	found := map[artifacts.Digest]string{}
 	for _, s := range sources {
-		d, err := artifacts.ParseHex(s.SHA256)
-		if err != nil {
-			continue
-		}
+		d, unpinned := artifacts.ParseHex(s.SHA256)
 		src, err := fetch.ParseSource(s.Source)
-		if err == nil && public(src.URL) {
+		if unpinned == nil && err == nil && public(src.URL) {
 			found[d] = src.URL
 		}
 	}

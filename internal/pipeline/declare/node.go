@@ -172,8 +172,15 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 		v.Checks = append(v.Checks, check{condition.Expr, message.Expr})
 	}
 	v.settle(d.Diags, b)
-	if v.Sensitive {
-		v.settleSensitive(d.Diags, b)
+	if v.Sensitive && v.Ask != "" {
+		d.Diags.Error(v.Range, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
+	}
+	if v.Sensitive && v.Optional && !(v.Fallback.IsKnown() && v.Fallback.IsNull()) {
+		d.Diags.Error(attrs["default"].NameRange, "Default of a sensitive variable",
+			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.Name))
+	}
+	if v.Sensitive && !v.Type.IsPrimitiveType() && v.Type != cty.DynamicPseudoType {
+		d.Diags.Error(v.Range, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.Name))
 	}
 }
 
@@ -196,18 +203,5 @@ func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.Name, typeexpr.TypeString(v.Type), err))
 			v.Fallback = cty.DynamicVal
 		}
-	}
-}
-
-func (v *Variable) settleSensitive(d *syntax.Collector, b *hclsyntax.Block) {
-	if v.Ask != "" {
-		d.Error(v.Range, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
-	}
-	if v.Optional && !(v.Fallback.IsKnown() && v.Fallback.IsNull()) {
-		d.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
-			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.Name))
-	}
-	if !v.Type.IsPrimitiveType() && v.Type != cty.DynamicPseudoType {
-		d.Error(v.Range, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.Name))
 	}
 }

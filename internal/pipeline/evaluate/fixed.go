@@ -37,7 +37,11 @@ func (f *frame) fixed() {
 		case "paper":
 			f.own.Paper, _ = schema.Read[declare.Paper](r)
 		case "results":
-			f.own.Results = resultsOf(r)
+			if x, ok := schema.Read[declare.ResultsForm](r); ok {
+				seen := map[string]hcl.Range{}
+				trust, revoked := publicKeys(r, "trust", x.Trust, seen), publicKeys(r, "revoked", x.Revoked, seen)
+				f.own.Results = Results{addresses(r, x.From), trust, revoked, x.Untrusted, x.Shared}
+			}
 		case "checklist":
 			f.own.Checklist = checklistOf(r)
 		case declare.LimitsBlock:
@@ -46,15 +50,6 @@ func (f *frame) fixed() {
 			panic(fmt.Sprintf("evaluate: no case reads a %s block", b.Type))
 		}
 	}
-}
-
-func resultsOf(c *schema.Reader) Results {
-	x, ok := schema.Read[declare.ResultsForm](c)
-	if !ok {
-		return Results{}
-	}
-	seen := map[string]hcl.Range{}
-	return Results{addresses(c, x.From), publicKeys(c, "trust", x.Trust, seen), publicKeys(c, "revoked", x.Revoked, seen), x.Untrusted, x.Shared}
 }
 
 func addresses(c *schema.Reader, texts []string) (from []string) {

@@ -22,7 +22,6 @@ import (
 type Sides struct {
 	Registry *step.Registry
 	Was, Is  *plan.Preview
-
 	Estimate *estimate.Estimate // of Is
 
 	// Newest returns the preimage of the newest result of a step of Was; nil if there is none.

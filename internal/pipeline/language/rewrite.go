@@ -49,7 +49,6 @@ func (s *Session) Rewrite(b *hclsyntax.Body) {
 func (s *Session) RewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer s.meter.limit(n)
-		pickFrom(n)
 		syntax.UnixLines(n)
 		switch e := n.(type) {
 		case *hclsyntax.TemplateExpr:
@@ -62,6 +61,16 @@ func (s *Session) RewriteNode(root hclsyntax.Node) {
 			if op := comparisons[e.Op]; op != nil {
 				e.Op = op
 			}
+		case *hclsyntax.IndexExpr:
+			e.Collection = pickable{&hclsyntax.ParenthesesExpr{Expression: e.Collection, SrcRange: e.Collection.Range()}, e.Key}
+		case *hclsyntax.ScopeTraversalExpr:
+			first := 2
+			if e.Traversal.RootName() == "step" {
+				first = 4 // step.KIND.NAME[KEY] is an instance
+			}
+			pickParts(e.Traversal, first)
+		case *hclsyntax.RelativeTraversalExpr:
+			pickParts(e.Traversal, 0)
 		case *hclsyntax.SplatExpr:
 			rng := e.Source.Range()
 			s.splats[e.Item] = e.Source
@@ -160,21 +169,6 @@ func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, append(ds, noFile(err, e.key.Range(), e, ctx))
 	}
 	return cty.ObjectVal(map[string]cty.Value{k.AsString(): x}), ds
-}
-
-func pickFrom(n hclsyntax.Node) {
-	switch e := n.(type) {
-	case *hclsyntax.IndexExpr:
-		e.Collection = pickable{&hclsyntax.ParenthesesExpr{Expression: e.Collection, SrcRange: e.Collection.Range()}, e.Key}
-	case *hclsyntax.ScopeTraversalExpr:
-		first := 2
-		if e.Traversal.RootName() == "step" {
-			first = 4 // step.KIND.NAME[KEY] is an instance
-		}
-		pickParts(e.Traversal, first)
-	case *hclsyntax.RelativeTraversalExpr:
-		pickParts(e.Traversal, 0)
-	}
 }
 
 func pickParts(tr hcl.Traversal, first int) {

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
@@ -168,7 +167,8 @@ func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	var last time.Time
 	for _, x := range p.Steps {
 		o, planned := found.outcomes[x.Address]
-		if !isOf(x, block) || !planned {
+		rest, within := strings.CutPrefix(x.Address, block)
+		if !planned || !within || rest != "" && rest[0] != '[' && rest[0] != '.' { // it is of another block or module
 			continue
 		}
 		count[o.Word]++
@@ -192,12 +192,6 @@ func (s *server) outcomeText(ctx context.Context, path, block string) string {
 		text += ", the last of " + last.Local().Format("2006-01-02 15:04")
 	}
 	return text
-}
-
-// isOf reports whether a step is of a block, or of a module.
-func isOf(x pipeline.Step, block string) bool {
-	rest, ok := strings.CutPrefix(x.Address, block)
-	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
 }
 
 // definition finds where what a reference names is declared; nil if nowhere.

@@ -30,8 +30,7 @@ type work struct {
 	first      map[string]chan struct{} // of documents that have not been loaded; closed when they are
 	shown      map[string][]string      // files that diagnostics of a document were sent for
 	good       map[string][]decl        // what a file declared when it last was HCL
-
-	modules map[string][]string // files of modules by their source, as last loaded
+	modules    map[string][]string      // files of modules by their source, as last loaded
 }
 
 // document is the text of an open file, which another one follows when it is edited.
@@ -43,11 +42,10 @@ type document struct {
 
 // loaded is what the last load of a document's pipeline found.
 type loaded struct {
-	files   []string        // of the pipeline
-	modules []string        // files of its modules
-	folder  bool            // it is all files of the folder
-	scope   *pipeline.Scope // of the last text that was HCL; nil if there was none
-
+	files    []string           // of the pipeline
+	modules  []string           // files of its modules
+	folder   bool               // it is all files of the folder
+	scope    *pipeline.Scope    // of the last text that was HCL; nil if there was none
 	pipeline *pipeline.Pipeline // the last valid one; nil if there was none
 	lookup   *lookup            // of its outcomes; nil if nobody has asked
 }

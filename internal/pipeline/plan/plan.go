@@ -299,10 +299,7 @@ func topological(deps [][]int, selected []bool) []int {
 func nearest(target string, p *pipeline.Pipeline) string {
 	var names []string
 	for _, s := range p.Steps {
-		names = append(names, s.Address)
-		if a := address.Of(s.Address); a.Key != "" {
-			names = append(names, a.Block())
-		}
+		names = append(names, s.Address, address.Of(s.Address).Block())
 	}
 	return syntax.Nearest(target, names)
 }

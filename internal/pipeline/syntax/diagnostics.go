@@ -39,14 +39,9 @@ func (ds Diagnostics) Count() (errors, warnings int) {
 
 // Summary counts in words: "2 errors, 1 warning".
 func (ds Diagnostics) Summary() string {
-	switch n, m := ds.Count(); {
-	case m == 0:
-		return words.Count(n, "error")
-	case n == 0:
-		return words.Count(m, "warning")
-	default:
-		return words.Count(n, "error") + ", " + words.Count(m, "warning")
-	}
+	n, m := ds.Count()
+	errors, warnings := words.Of(n, "error", "errors"), words.Of(m, "warning", "warnings")
+	return strings.Join(words.Counts(words.Number{N: n, Of: errors}, words.Number{N: m, Of: warnings}), ", ")
 }
 
 // Lines are the errors in few words, a line each with its place.

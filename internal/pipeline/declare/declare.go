@@ -31,13 +31,6 @@ func Declare(s *language.Session, files map[string][]byte, o Options) *Tree {
 	return t
 }
 
-func (d *declarer) within(files map[string][]byte) *Module {
-	inner := *d
-	inner.m = newModule(files, d.m)
-	inner.declare()
-	return inner.m
-}
-
 func (d *declarer) declare() {
 	if d.parse(); d.m.Broken() {
 		return
@@ -284,7 +277,12 @@ func (d *declarer) declareModule(b *hclsyntax.Block) {
 		switch a.Name {
 		case sourceAttr:
 			if files := d.openModule(n, a); files != nil {
-				m.Module = sync.OnceValue(func() *Module { return d.within(files) })
+				m.Module = sync.OnceValue(func() *Module {
+					inner := *d
+					inner.m = newModule(files, d.m)
+					inner.declare()
+					return inner.m
+				})
 			}
 		case forEachAttr:
 			m.ForEach = a.Expr

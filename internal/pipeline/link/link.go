@@ -27,8 +27,18 @@ func Link(m *declare.Module, d *syntax.Collector) *Links {
 		}
 	}
 	for _, t := range declare.Types {
-		if b := m.Once[t.Name]; b != nil && !m.Ignores(&t) {
-			l.refersWithin(b, t.Refers)
+		b := m.Once[t.Name]
+		if b == nil || m.Ignores(&t) {
+			continue
+		}
+		detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
+		if t.Refers == "var" {
+			detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
+		}
+		for _, a := range syntax.Within(b.Body) {
+			if !syntax.RefersOnly(d, a.Expr, t.Refers, "Not a constant", detail) || !l.check(a.Expr, false) {
+				l.Bad[a.Expr] = true
+			}
 		}
 	}
 	for _, n := range m.Nodes {
@@ -93,19 +103,6 @@ func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
 		return nil
 	})
 	return within
-}
-
-// refersWithin reports references in a block to anything except root; "": to anything.
-func (l *Links) refersWithin(b *hclsyntax.Block, root string) {
-	detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
-	if root == "var" {
-		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
-	}
-	for _, a := range syntax.Within(b.Body) {
-		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
-			l.Bad[a.Expr] = true
-		}
-	}
 }
 
 func (l *Links) onlyVariables(e hclsyntax.Expression) bool {

@@ -120,14 +120,6 @@ func find(among []decl, name string) *decl {
 
 func (w *work) module(d *document, name string) *decl { return find(w.declared(d), "module."+name) }
 
-// variablesOf lists the variables of a module, as its block may set them.
-func (s *server) variablesOf(d *document, b header) (attrs []step.Attr) {
-	if x := s.work.module(d, strings.Join(b.labels, ".")); x != nil {
-		attrs = lists.Map(s.work.inside(x, "variable"), func(v decl) step.Attr { return v.attr })
-	}
-	return attrs
-}
-
 // definitionInModule finds what a name in a module block is: the file that source names, or a variable.
 func (s *server) definitionInModule(d *document, p place, name string) any {
 	x := s.work.module(d, strings.Join(p.blocks[0].labels, "."))

@@ -136,7 +136,7 @@ func of(t *testing.T, expr string, files map[string]string, o pipeline.Options) 
 	if ds.HasErrors() {
 		return "", ds.Err()
 	}
-	again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}})
+	again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs, World: pipeline.World{Found: p.Found}})
 	if ds.HasErrors() {
 		t.Fatalf("%s from its own sources: %v", expr, ds.Err())
 	}

@@ -267,7 +267,7 @@ func FuzzLoad(f *testing.F) {
 		if p == nil {
 			return
 		}
-		again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: reg, Vars: p.Inputs()})
+		again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: reg, Vars: p.Inputs})
 		if ds.HasErrors() {
 			t.Fatalf("from its own sources and inputs: %v", ds.Err())
 		}

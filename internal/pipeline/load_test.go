@@ -96,7 +96,7 @@ func TestValid(t *testing.T) {
 			testkit.None(t, ds.Err())
 			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds)+text(t, p))
 
-			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
+			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs, World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
 			if ds.HasErrors() {
 				t.Fatalf("from its own sources and inputs: %v", ds.Err())
 			}
@@ -196,8 +196,8 @@ func TestPrecedence(t *testing.T) {
 		t.Helper()
 		p, ds := pipeline.Load(src, o)
 		testkit.None(t, ds.Err())
-		if got := string(p.Vars["x"]); got != `"`+want+`"` || p.Inputs()["x"] != want {
-			t.Errorf("x is %s, as an argument %s, want %s", got, p.Inputs()["x"], want)
+		if got := string(p.Vars["x"]); got != `"`+want+`"` || p.Inputs["x"] != want {
+			t.Errorf("x is %s, as an argument %s, want %s", got, p.Inputs["x"], want)
 		}
 		if (len(p.Local) == 1) != (want == "local") || (len(p.Given) == 0) != (want == "default") {
 			t.Errorf("%s: of redsi.local.hcl are %v, given are %v", want, p.Local, p.Given)

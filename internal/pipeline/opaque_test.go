@@ -210,8 +210,8 @@ func TestSensitive(t *testing.T) {
 		if got, want := string(p.Steps[0].Task.Config), `{"argv":["given"],"script":"","secret_env":{"OTHER":"env:OTHER","TOKEN":"var:s"}}`; got != want {
 			t.Errorf("%s", got)
 		}
-		if p.Secrets["s"] != planted || len(p.Vars) > 0 || len(p.Inputs()) > 0 || len(p.Given) > 0 {
-			t.Errorf("%v %s %v", p.Secrets, p.Vars, p.Inputs())
+		if p.Secrets["s"] != planted || len(p.Vars) > 0 || len(p.Inputs) > 0 || len(p.Given) > 0 {
+			t.Errorf("%v %s %v", p.Secrets, p.Vars, p.Inputs)
 		}
 		_, pre, err := kinds().Key(p.Steps[0].Task)
 		testkit.None(t, err)

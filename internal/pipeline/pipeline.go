@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,12 +23,11 @@ type Pipeline struct {
 	Found   language.Found // of other files
 	With    Options        // of the load
 
-	vars   map[string]string
+	// Inputs are the variables as Options.Vars takes them: these and the sensitive ones give another process the same pipeline.
+	Inputs map[string]string
+
 	opened []Module
 }
-
-// Inputs are the variables as Options.Vars takes them: these and the sensitive ones give another process the same pipeline.
-func (p *Pipeline) Inputs() map[string]string { return p.vars }
 
 type Options struct {
 	Registry *step.Registry
@@ -45,14 +43,9 @@ type Options struct {
 	// Module returns the pipeline files of a module's source, relative to a folder; nil: there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
 
-	// Environments remembers what locks of environments have.
-	Environments environment.Memory
-
-	// Lint adds warnings of what is hardly meant.
-	Lint bool
-
-	// Stop, if set, is asked now and then; an error ends the evaluation.
-	Stop func() error
+	Environments environment.Memory // remembers what locks of environments have
+	Lint         bool               // adds warnings of what is hardly meant
+	Stop         func() error       // if set, is asked now and then; an error ends the evaluation
 }
 
 // Load evaluates the pipeline files among the sources: *.hcl except tests and settings. The pipeline is nil after errors.
@@ -78,13 +71,10 @@ func load(sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipel
 		return opened, nil, ds
 	}
 	p := &Pipeline{Result: *r, Sources: s.Read, Found: s.Found, With: o}
-	p.Values, p.vars = opened.Values()
-	for id, files := range t.Opened {
-		p.opened = append(p.opened, Module{id[0], id[1], files})
+	p.Values, p.Inputs = opened.Values()
+	for _, id := range slices.SortedFunc(maps.Keys(t.Opened), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		p.opened = append(p.opened, Module{id[0], id[1], t.Opened[id]})
 	}
-	slices.SortFunc(p.opened, func(a, b Module) int {
-		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
-	})
 	return opened, p, ds
 }
 
@@ -155,9 +145,8 @@ type Origin struct {
 	local, given []string // as Pipeline has them
 }
 
-// Origin is what the pipeline was loaded from.
 func (p *Pipeline) Origin() *Origin {
-	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}
+	return &Origin{p.Sources, p.Found, p.opened, p.Inputs, syntax.Keys(p.Secrets), p.Local, p.Given}
 }
 
 // Load reloads the pipeline, with options beside the origin: Vars or Env have the sensitive variables, which it lacks.

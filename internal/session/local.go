@@ -51,7 +51,7 @@ func (l *Local) Beside(path string) string { return open.Beside(filepath.Dir(l.F
 func (l *Local) gave(p *pipeline.Pipeline) {
 	l.Vars = nil
 	for _, name := range p.Local {
-		if value, ok := p.Inputs()[name]; ok {
+		if value, ok := p.Inputs[name]; ok {
 			name += "=" + value
 		}
 		l.Vars = append(l.Vars, shellwords.Quote(name))

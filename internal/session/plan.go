@@ -212,7 +212,7 @@ func (se *Session) resolve(ctx context.Context, pl *plan.Plan, steps []int, src 
 		if s.Pending() {
 			continue
 		}
-		src.Rehash(slices.Contains(changed, s.Address))
+		src.Rehash = slices.Contains(changed, s.Address)
 		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
 			return fault.Input(err)
 		}

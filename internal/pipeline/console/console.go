@@ -65,16 +65,15 @@ func (c *Console) Text(from, expression string) (string, pipeline.Diagnostics, e
 		return "", ds, nil
 	}
 	var err error
-	text := language.Text(v, func(r step.Ref) string { return c.ref(r, &err).note() })
+	text := language.Text(v, func(ref step.Ref) string {
+		r := c.ref(ref, &err)
+		note := strings.ToUpper(string(r.Outcome))
+		if r.Digest != nil {
+			note += fmt.Sprintf(" key %s, digest %s", r.Key.Short(), r.Digest.Short())
+		}
+		return note
+	})
 	return text, ds, err
-}
-
-func (r Ref) note() string {
-	text := strings.ToUpper(string(r.Outcome))
-	if r.Digest != nil {
-		text += fmt.Sprintf(" key %s, digest %s", r.Key.Short(), r.Digest.Short())
-	}
-	return text
 }
 
 // ref looks up an output of a step, unless there was an error before.

@@ -24,7 +24,7 @@ func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
 		kindRange = hb.LabelRanges[0]
 	}
 	name, _ := NameOf(hb)
-	n := &Node{Name: name, Range: syntax.Header(hb), Block: b}
+	n := &Node{Name: name, Range: hb.DefRange(), Block: b}
 	if !d.add(n) {
 		return
 	}
@@ -153,7 +153,7 @@ func (d *declarer) shapeCheck(b *Block, inner *hclsyntax.Block) {
 		return
 	}
 	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
-		d.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
+		d.Diags.Error(inner.DefRange(), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
 		return
 	}
 	d.shapeForm(inner)

@@ -31,13 +31,6 @@ func Declare(s *language.Session, files map[string][]byte, o Options) *Tree {
 	return t
 }
 
-func (d *declarer) within(files map[string][]byte) *Module {
-	inner := *d
-	inner.m = newModule(files, d.m)
-	inner.declare()
-	return inner.m
-}
-
 func (d *declarer) declare() {
 	if d.parse(); d.m.Broken() {
 		return
@@ -162,7 +155,7 @@ func labels(d *syntax.Collector, b *hclsyntax.Block) bool {
 		for _, w := range want {
 			form += fmt.Sprintf(" %q", w)
 		}
-		d.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		d.Error(b.DefRange(), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
 		return false
 	}
 	for i, name := range b.Labels {
@@ -197,14 +190,12 @@ func (d *declarer) add(n *Node) bool {
 
 // declareNamed declares the node of a block with a name; nil if something is wrong with that.
 func (d *declarer) declareNamed(b *hclsyntax.Block) *Node {
-	if !labels(d.Diags, b) {
-		return nil
+	if labels(d.Diags, b) {
+		if n := (&Node{Name: b.Type + "." + b.Labels[0], Range: b.DefRange()}); d.add(n) {
+			return n
+		}
 	}
-	n := &Node{Name: b.Type + "." + b.Labels[0], Range: syntax.Header(b)}
-	if !d.add(n) {
-		return nil
-	}
-	return n
+	return nil
 }
 
 // single notes a block that a pipeline has once; a second one is reported.
@@ -213,8 +204,8 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 		return false
 	}
 	if first := d.m.Once[b.Type]; first != nil {
-		d.Diags.Error(syntax.Header(b), "Declared twice", fmt.Sprintf("A pipeline has one %s block. Put what stands here into the first one.", b.Type),
-			syntax.Place{Range: syntax.Header(first), Text: "declared here first"})
+		d.Diags.Error(b.DefRange(), "Declared twice", fmt.Sprintf("A pipeline has one %s block. Put what stands here into the first one.", b.Type),
+			syntax.Place{Range: first.DefRange(), Text: "declared here first"})
 		return false
 	}
 	d.m.Once[b.Type] = b
@@ -225,7 +216,7 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
 	is := d.m.parent != nil && t.idle[0] != ""
 	if is && d.Lint {
-		d.Diags.Warn(syntax.Header(b), t.idle[0], t.idle[1])
+		d.Diags.Warn(b.DefRange(), t.idle[0], t.idle[1])
 	}
 	return is
 }
@@ -286,7 +277,12 @@ func (d *declarer) declareModule(b *hclsyntax.Block) {
 		switch a.Name {
 		case sourceAttr:
 			if files := d.openModule(n, a); files != nil {
-				m.Module = sync.OnceValue(func() *Module { return d.within(files) })
+				m.Module = sync.OnceValue(func() *Module {
+					inner := *d
+					inner.m = newModule(files, d.m)
+					inner.declare()
+					return inner.m
+				})
 			}
 		case forEachAttr:
 			m.ForEach = a.Expr

@@ -91,7 +91,6 @@ type Flags struct {
 	AtLeast                      float64 // how many of its steps a reader needs, a share if below 1; 0: all
 }
 
-// placesIn is where the attributes and blocks of a body stand, by name.
 func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	at, expects := map[string]syntax.Pos{}, 0
 	for name, a := range body.Attributes {
@@ -126,19 +125,17 @@ type check struct{ Condition, Message hclsyntax.Expression }
 // Call is a module block: another pipeline with values for its variables, a scope of its own, and outputs for others.
 type Call struct {
 	*hclsyntax.Block
-	Module  func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
-	ForEach hclsyntax.Expression
-
+	Module          func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
+	ForEach         hclsyntax.Expression
 	When, Otherwise hclsyntax.Expression // see Flags
-
-	Arguments []*hclsyntax.Attribute
+	Arguments       []*hclsyntax.Attribute
 }
 
 func (d *declarer) declareVariable(b *hclsyntax.Block) {
 	if !labels(d.Diags, b) {
 		return
 	}
-	v := &Variable{Name: b.Labels[0], Range: syntax.Header(b), Type: cty.NilType, Fallback: cty.DynamicVal}
+	v := &Variable{Name: b.Labels[0], Range: b.DefRange(), Type: cty.NilType, Fallback: cty.DynamicVal}
 	if old := d.m.Variables[v.Name]; old != nil {
 		twice(d.Diags, "var."+v.Name, v.Range, old.Range)
 		return
@@ -167,57 +164,44 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 		v.Sensitive = s.True()
 	}
 	for _, inner := range syntax.Blocks(b.Body, "validation") {
-		v.declareCheck(d.Diags, inner)
+		condition, message := inner.Body.Attributes["condition"], inner.Body.Attributes["error_message"]
+		if condition == nil || message == nil {
+			d.Diags.Error(inner.DefRange(), "Missing attribute", "A validation needs condition = … and error_message = ….")
+			continue
+		}
+		v.Checks = append(v.Checks, check{condition.Expr, message.Expr})
 	}
+	v.settle(d.Diags, b)
 	if v.Sensitive && v.Ask != "" {
 		d.Diags.Error(v.Range, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
 	}
-	v.settle(d.Diags, b)
-	v.settleSensitive(d.Diags, b)
-}
-
-func (v *Variable) declareCheck(d *syntax.Collector, b *hclsyntax.Block) {
-	condition, message := b.Body.Attributes["condition"], b.Body.Attributes["error_message"]
-	if condition == nil || message == nil {
-		d.Error(syntax.Header(b), "Missing attribute", "A validation needs condition = … and error_message = ….")
-		return
+	if v.Sensitive && v.Optional && !(v.Fallback.IsKnown() && v.Fallback.IsNull()) {
+		d.Diags.Error(attrs["default"].NameRange, "Default of a sensitive variable",
+			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.Name))
 	}
-	v.Checks = append(v.Checks, check{condition.Expr, message.Expr})
+	if v.Sensitive && !v.Type.IsPrimitiveType() && v.Type != cty.DynamicPseudoType {
+		d.Diags.Error(v.Range, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.Name))
+	}
 }
 
 // settle decides a variable's type, its default's if that is a string, number or bool, else string, and converts its default to it.
 func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 	valid := v.Optional && v.Fallback.IsKnown()
-	if v.Type == cty.NilType {
-		switch {
-		case !v.Optional:
-			v.Type = cty.String
-		case valid && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
-			v.Type = v.Fallback.Type()
-		default:
-			v.Type = cty.DynamicPseudoType
-		}
+	switch {
+	case v.Type != cty.NilType: // it is written
+	case !v.Optional:
+		v.Type = cty.String
+	case valid && !v.Fallback.IsNull() && v.Fallback.Type().IsPrimitiveType():
+		v.Type = v.Fallback.Type()
+	default:
+		v.Type = cty.DynamicPseudoType
 	}
 	if valid {
-		fallback, err := convert.Convert(v.Fallback, v.Type)
-		if err != nil {
+		var err error
+		if v.Fallback, err = convert.Convert(v.Fallback, v.Type); err != nil {
 			d.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
 				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.Name, typeexpr.TypeString(v.Type), err))
-			fallback = cty.DynamicVal
+			v.Fallback = cty.DynamicVal
 		}
-		v.Fallback = fallback
-	}
-}
-
-func (v *Variable) settleSensitive(d *syntax.Collector, b *hclsyntax.Block) {
-	if !v.Sensitive {
-		return
-	}
-	if v.Optional && !(v.Fallback.IsKnown() && v.Fallback.IsNull()) {
-		d.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
-			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.Name))
-	}
-	if !v.Type.IsPrimitiveType() && v.Type != cty.DynamicPseudoType {
-		d.Error(v.Range, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.Name))
 	}
 }

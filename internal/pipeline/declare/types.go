@@ -28,13 +28,12 @@ const (
 	keepAttr       = "keep"
 	freshAttr      = "fresh"
 	OnFailureAttr  = "on_failure"
+	leaveOut       = "leave_out" // of on_failure
 	AtLeastAttr    = "at_least"
 	resourcesBlock = "resources"
 	retryBlock     = "retry"
 	checkBlock     = "check"
 )
-
-const leaveOut = "leave_out"
 
 // LimitsBlock says how many steps may have a name at a time.
 const LimitsBlock = "limits"
@@ -55,7 +54,6 @@ type Type struct {
 	idle                [2]string  // the title and text of the lint of one in a module, where it has no effect; "": none
 }
 
-// Makes is what a block is read as.
 type Makes int
 
 const (
@@ -164,9 +162,7 @@ func typeBy(is func(*Type) bool) *Type {
 }
 
 // Roots are the names that an expression can start with, in the order in which messages list them.
-func Roots() []string {
-	return []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
-}
+var Roots = []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
 
 // Depth is how many names a reference with a root has, up to the declaration that it refers to; 0: nothing has that root.
 func Depth(root string) int {

@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/host/tracked"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 type conversion struct {
@@ -338,14 +339,11 @@ func (c *conversion) at(s *stage, name string) (string, bool) {
 
 // expand gives what a template is for each instance; the template itself with an error.
 func (c *conversion) expand(s *stage, text string) ([]string, error) {
-	texts := slices.Repeat([]string{text}, len(s.keys))
 	v, err := c.value(`[for each in all : tostring("`+text+`")]`, s)
-	for i := range texts {
-		if err == nil {
-			texts[i] = v.Index(cty.NumberIntVal(int64(i))).AsString()
-		}
+	if err != nil {
+		return slices.Repeat([]string{text}, len(s.keys)), err
 	}
-	return texts, err
+	return lists.Map(v.AsValueSlice(), cty.Value.AsString), nil
 }
 
 // maker finds what leaves a path, as an output or within one.

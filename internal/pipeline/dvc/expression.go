@@ -119,20 +119,18 @@ func escaped(s string) string {
 type raw string
 
 func (c *conversion) literal(s *stage, v any) string {
-	var parts []string
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+		parts := lists.Map(slices.Sorted(maps.Keys(v)), func(k string) string {
 			name := k
 			if !hclsyntax.ValidIdentifier(k) {
 				name = `"` + c.text(s, k, escaped) + `"`
 			}
-			parts = append(parts, name+" = "+c.literal(s, v[k]))
-		}
+			return name + " = " + c.literal(s, v[k])
+		})
 		return "{ " + strings.Join(parts, ", ") + " }"
 	case []any:
-		parts = lists.Map(v, func(e any) string { return c.literal(s, e) })
-		return "[" + strings.Join(parts, ", ") + "]"
+		return "[" + strings.Join(lists.Map(v, func(e any) string { return c.literal(s, e) }), ", ") + "]"
 	case string:
 		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && s.names[m[2]] != "" { // a value of any type
 			return s.names[m[2]] + m[3]

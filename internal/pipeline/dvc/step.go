@@ -135,8 +135,7 @@ func (c *conversion) commands(s *stage, wdir string) (commands, programs []strin
 		}
 		programs = append(programs, lists.Map(shell.Calls(), quote)...)
 	}
-	slices.Sort(programs)
-	return commands, slices.Compact(programs)
+	return commands, slices.Compact(slices.Sorted(slices.Values(programs)))
 }
 
 // dep brings what a stage depends on: what another one leaves, or what is in the tree.

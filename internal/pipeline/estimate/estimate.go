@@ -3,11 +3,13 @@
 package estimate
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // History is what stores and devices say of steps of a plan besides its hits, by their index there.
@@ -21,11 +23,9 @@ type History struct {
 
 // Sample is what one earlier result cost.
 type Sample struct {
-	Took  time.Duration
-	Bytes int64 // of its outputs; -1 if not known
-
-	Memory int64 // the most at a time; 0 if not known
-
+	Took    time.Duration
+	Bytes   int64 // of its outputs; -1 if not known
+	Memory  int64 // the most at a time; 0 if not known
 	Updates int64 // of a training; 0 if not known
 }
 
@@ -51,15 +51,13 @@ const (
 
 // Step is what one step is expected to cost if it runs. A checkpoint makes it less.
 type Step struct {
-	Basis    Basis
-	P50, P90 time.Duration // 0 without a basis
-	Bytes    int64         // of its outputs, the median; -1 if not known
-	Memory   int64         // the 90 % quantile of the most at a time; 0 if not known
-	Resumes  bool          // from a checkpoint
-
-	MemoryBasis Basis // whose results Memory is of
-
-	Download Download
+	Basis       Basis
+	P50, P90    time.Duration // 0 without a basis
+	Bytes       int64         // of its outputs, the median; -1 if not known
+	Memory      int64         // the 90 % quantile of the most at a time; 0 if not known
+	MemoryBasis Basis         // whose results Memory is of
+	Resumes     bool          // from a checkpoint
+	Download    Download
 
 	By  *rates.Rates // whose rates times are of, with the basis Rates
 	Why string       // why there are no rates, of a step that says its work and has no basis
@@ -171,14 +169,6 @@ func Of(v *plan.Preview, h History) *Estimate {
 		}
 		x.Resumes, x.Download = h.Resumes[i], d
 		e.Each[i] = x
-	}
-	e.sum(v)
-	return e
-}
-
-func (e *Estimate) sum(v *plan.Preview) {
-	for i, s := range v.Todo() {
-		x := e.Each[i]
 		cost := x.Cost(s.Queue)
 		e.Add(cost)
 		if s.Queue == "gpu" {
@@ -193,6 +183,7 @@ func (e *Estimate) sum(v *plan.Preview) {
 		}
 	}
 	e.chain(v)
+	return e
 }
 
 // By is whose rates prices are of, each once.
@@ -211,9 +202,6 @@ func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 		samples := h.of(i)
 		if it := v.Items[i]; it.Outcome == plan.Hit {
 			samples = []Sample{{Took: it.Took, Bytes: it.Bytes, Memory: it.Memory}}
-		}
-		if len(samples) == 0 {
-			continue
 		}
 		at(blocks, s.Block()).add(samples...)
 		at(kinds, s.Task.Kind).add(samples...)
@@ -351,4 +339,28 @@ func (e *Estimate) chain(v *plan.Preview) {
 	if last >= 0 {
 		e.Critical = ends[last].took
 	}
+}
+
+// A request of memory is far off if steps took more, or less than a fourth of a request that counts.
+const (
+	farBelow = 4
+	counts   = 100 << 20
+)
+
+// FarOff says, by place, which requests of memory are far from what such steps, or their blocks, took.
+func (e *Estimate) FarOff(v *plan.Preview) map[int]string {
+	found := map[int]string{}
+	for i, s := range v.Plan.Steps {
+		if s.Resources == nil || s.Resources.Memory == 0 {
+			continue
+		}
+		asked, peak := s.Resources.Memory, v.Items[i].Memory
+		if b := e.At(i).MemoryBasis; v.Items[i].Outcome != plan.Hit && (b == Itself || b == Block) {
+			peak = e.Each[i].Memory
+		}
+		if peak > asked || peak > 0 && asked >= counts && peak < asked/farBelow {
+			found[i] = fmt.Sprintf("asks for %s and took %s at most (%s)", words.Size(asked), words.Size(peak), s.Resources.At)
+		}
+	}
+	return found
 }

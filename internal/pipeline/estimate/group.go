@@ -48,7 +48,12 @@ func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
 			if s.IsRendered() != rendered {
 				continue
 			}
-			name := blockName(s.Address)
+			a := address.Of(s.Address)
+			name, isStep := strings.CutPrefix(a.Name, "step.")
+			if !isStep {
+				name = a.Type()
+			}
+			name = address.Address{Modules: a.Modules, Name: name}.String()
 			n, ok := at[name]
 			if !ok {
 				n = len(groups)
@@ -60,15 +65,6 @@ func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
 		}
 	}
 	return groups, of
-}
-
-func blockName(of string) string {
-	a := address.Of(of)
-	name, ok := strings.CutPrefix(a.Name, "step.")
-	if !ok {
-		name = a.Type()
-	}
-	return address.Address{Modules: a.Modules, Name: name}.String()
 }
 
 // Tables groups a plan by tables and figures, each with all steps that it needs; a last group has the steps that none needs.

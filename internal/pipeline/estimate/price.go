@@ -13,24 +13,22 @@ import (
 // Pricing is what steps are priced by that say their work.
 type Pricing struct {
 	Registry *step.Registry
-	CPU      *rates.Rates // of this machine's processors; nil: they were not measured
-	Card     *rates.Rates // of its cards; nil: they were not measured
-	HasCard  bool         // steps that may choose compute on a card
-	On       *rates.Rates // models are asked on this device instead, whatever history says; nil: here
-
-	Counts func(i int) map[string]int64 // of a hit's result; an error counts as none
+	CPU      *rates.Rates                 // of this machine's processors; nil: they were not measured
+	Card     *rates.Rates                 // of its cards; nil: they were not measured
+	HasCard  bool                         // steps that may choose compute on a card
+	On       *rates.Rates                 // models are asked on this device instead, whatever history says; nil: here
+	Counts   func(i int) map[string]int64 // of a hit's result; an error counts as none
 }
 
 // Priced is what a step's work takes by measured rates.
 type Priced struct {
-	Took   time.Duration // 0: it does not say its work, or there is no rate for it
-	By     *rates.Rates  // whose rates those are
-	Memory int64         // the most of the machine's memory; 0: not known
-	Bytes  int64         // of its outputs; -1: not known
-
-	Updates float64 // that it makes; 0: none, or not known
-	Model   bool    // a model computes
-	Why     string  // why there is no time, of a step that says its work
+	Took    time.Duration // 0: it does not say its work, or there is no rate for it
+	By      *rates.Rates  // whose rates those are
+	Memory  int64         // the most of the machine's memory; 0: not known
+	Bytes   int64         // of its outputs; -1: not known
+	Updates float64       // that it makes; 0: none, or not known
+	Model   bool          // a model computes
+	Why     string        // why there is no time, of a step that says its work
 }
 
 // Price prices the steps of a preview that are no hits. downloads are what they fetch.
@@ -169,7 +167,6 @@ func (r *pricer) modelBytes(w step.Work) (float64, bool) {
 	return 0, false
 }
 
-// source is the step that an input comes from.
 func (r *pricer) source(in step.Input) (int, bool) {
 	if in.Ref == nil {
 		return 0, false

@@ -22,13 +22,10 @@ func (m *maker) temporary(inst *instance) (temporary, ok bool) {
 		return false, true
 	}
 	v, ok := m.f.sees(inst.ctx, inst).Typed(keep, cty.Bool, "keep is true or false: the bytes of a step with keep = false leave the store when all that read them are done.")
-	if !ok {
-		return false, false
+	if temporary = ok && v.False(); temporary {
+		m.f.Dropped[inst.address] = true
 	}
-	if v.False() {
-		m.f.Drop(inst.address)
-	}
-	return v.False(), true
+	return temporary, ok
 }
 
 // fresh evaluates the fresh of an instance; not ok: it is wrong, or not known yet.

@@ -128,8 +128,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 			r.wrong("of", "Attribute %q does not take a step's output.", name)
 		}
 	}
-	slices.Sort(addresses)
-	return slices.Compact(addresses)
+	return slices.Compact(slices.Sorted(slices.Values(addresses)))
 }
 
 // field reports an output that a step does not have, and a path that the output does not declare. Kinds declare no counts.

@@ -22,7 +22,7 @@ func (f *frame) environment(n *declare.Node, ctx *hcl.EvalContext) {
 	c := f.reader(n.Form, &instance{ctx: ctx})
 	x, ok := schema.Read[declare.EnvironmentForm](c)
 	if !ok {
-		if f.Awaits().Any() {
+		if f.Awaits.Any() {
 			f.Diags.Error(n.Range, "Environment that is not known", "An environment cannot depend on what a step leaves: the pipeline itself names its lock.")
 		}
 		return

@@ -25,7 +25,7 @@ import (
 func Evaluate(s *language.Session, t *declare.Tree, given Given, o Options) (*Result, *Opened) {
 	r := &run{Session: s, Options: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")
-	f.setVariables(&givens{t.Root, s.Diags, given})
+	f.setVariables(given)
 	f.fixed()
 	f.nodes()
 	if !s.Diags.Failed() {
@@ -144,7 +144,6 @@ type Checklist struct {
 	Answers   map[string]map[string]Said // by list and number of the question
 }
 
-// Said is a text with its place.
 type Said struct {
 	Text string
 	Pos  syntax.Pos
@@ -209,15 +208,4 @@ func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 		path = filepath.Join(filepath.Dir(filepath.FromSlash(pos.File)), path)
 	}
 	return path, c.Ignore, true
-}
-
-// leavesOf is what a step will leave: what its configuration names, or what lies where a source block says.
-func leavesOf(files *language.Files, t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
-	return func(output string) ([]string, bool) {
-		path, ignore, ok := SourceOf(t, at)
-		if !ok {
-			return spec.Leaves(t, output)
-		}
-		return files.Folder(path, ignore)
-	}
 }

@@ -18,12 +18,10 @@ import (
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-const maxCount = 1 << 20
-
-// maxFrom and maxKeys bound what every command opens or compares.
 const (
-	maxFrom = 20
-	maxKeys = 1000
+	maxCount = 1 << 20 // steps of a run that have a name at a time
+	maxFrom  = 20      // addresses, each of which every command opens
+	maxKeys  = 1000    // which every command compares
 )
 
 // fixed reads the blocks that a pipeline has once, which refer at most to variables; of a module only limits count.
@@ -39,24 +37,19 @@ func (f *frame) fixed() {
 		case "paper":
 			f.own.Paper, _ = schema.Read[declare.Paper](r)
 		case "results":
-			f.own.Results = resultsOf(r)
+			if x, ok := schema.Read[declare.ResultsForm](r); ok {
+				seen := map[string]hcl.Range{}
+				trust, revoked := publicKeys(r, "trust", x.Trust, seen), publicKeys(r, "revoked", x.Revoked, seen)
+				f.own.Results = Results{addresses(r, x.From), trust, revoked, x.Untrusted, x.Shared}
+			}
 		case "checklist":
 			f.own.Checklist = checklistOf(r)
 		case declare.LimitsBlock:
 			f.setLimits(b, f.sees(ctx, nil))
 		default:
-			panic(unread(b.Type))
+			panic(fmt.Sprintf("evaluate: no case reads a %s block", b.Type))
 		}
 	}
-}
-
-func resultsOf(c *schema.Reader) Results {
-	x, ok := schema.Read[declare.ResultsForm](c)
-	if !ok {
-		return Results{}
-	}
-	seen := map[string]hcl.Range{}
-	return Results{addresses(c, x.From), publicKeys(c, "trust", x.Trust, seen), publicKeys(c, "revoked", x.Revoked, seen), x.Untrusted, x.Shared}
 }
 
 func addresses(c *schema.Reader, texts []string) (from []string) {

@@ -54,7 +54,9 @@ func (f *frame) qualified(name string) string {
 // sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
 func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 	sc := f.sight
-	sc.Context, sc.Instance = ctx, inst.of()
+	if sc.Context = ctx; inst != nil {
+		sc.Instance = &inst.Instance
+	}
 	return sc
 }
 
@@ -156,7 +158,7 @@ func (f *frame) node(n *declare.Node) {
 		f.publishes(n, ctx)
 		return
 	case n.Form != nil:
-		panic(unread(n.Form.Type))
+		panic(fmt.Sprintf("evaluate: no case reads a %s block", n.Form.Type))
 	case n.Block == nil:
 		st.value = f.sees(ctx, nil).Value(n.Expr)
 	default:
@@ -170,9 +172,6 @@ func (f *frame) node(n *declare.Node) {
 		st.awaits = &language.Awaited{Made: true}
 	}
 }
-
-// unread says that nothing evaluates a type of block of declare.Types: a bug.
-func unread(typ string) string { return fmt.Sprintf("evaluate: no case reads a %s block", typ) }
 
 // inherits is what the value of a node awaits because what it refers to awaits it.
 func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
@@ -209,7 +208,7 @@ func (r *run) frame(m *declare.Module, address string) *frame {
 // scope is what a node's expressions can see: only what they refer to, so that a scope costs no more than its node.
 func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
 	values, kinds := map[string]map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	for _, root := range declare.Roots() {
+	for _, root := range declare.Roots {
 		if root != "var" && root != "each" {
 			values[root] = map[string]cty.Value{}
 		}

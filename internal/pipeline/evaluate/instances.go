@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const maxInstances = 100_000 // of one for_each
@@ -25,14 +26,6 @@ type instance struct {
 
 	undecided bool // a step that has not run decides whether it is skipped
 	leftOut   bool // of a claim: what it is about is left out
-}
-
-// of is the instance as diagnostics name it; nil of no instance.
-func (i *instance) of() *syntax.Instance {
-	if i == nil {
-		return nil
-	}
-	return &i.Instance
 }
 
 // instances evaluates for_each. Without it there is one instance.
@@ -50,6 +43,7 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 		return fail("%s is one step, not several: it has no for_each. %s", address, forms)
 	}
 	t := v.Type()
+	var list []instance
 	switch {
 	case t == language.ArtifactType:
 		return fail("It is %s. %s %s", language.ArtifactIn(v), language.ArtifactIs, forms)
@@ -59,13 +53,10 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 		return fail("It is null. %s", forms)
 	case t.IsMapType() || t.IsObjectType():
 		m := v.AsValueMap()
-		list := make([]instance, 0, len(m))
-		for _, k := range syntax.Keys(m) {
-			list = append(list, instance{Instance: syntax.Instance{Key: k, Keyed: true}, value: m[k]})
-		}
-		return checkKeys(sc.Diags, forEach, list)
+		list = lists.Map(syntax.Keys(m), func(k string) instance {
+			return instance{Instance: syntax.Instance{Key: k, Keyed: true}, value: m[k]}
+		})
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
-		var list []instance
 		for _, e := range v.Elements() {
 			switch {
 			case e.Type() == language.ArtifactType:
@@ -80,9 +71,22 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 			list = append(list, instance{Instance: syntax.Instance{Key: e.AsString(), Keyed: true}, value: e})
 		}
 		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.Key, b.Key) })
-		return checkKeys(sc.Diags, forEach, list)
+	default:
+		return fail("It is a %s. %s", t.FriendlyName(), forms)
 	}
-	return fail("It is a %s. %s", t.FriendlyName(), forms)
+	for i, inst := range list {
+		switch {
+		case inst.Key == "":
+			return fail("It has an empty key.")
+		case len(inst.Key) > declare.MaxName:
+			return fail("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.Key, len(inst.Key), declare.MaxName)
+		case strings.ContainsFunc(inst.Key, unicode.IsControl):
+			return fail("Its key %q has a control character.", inst.Key)
+		case i > 0 && list[i-1].Key == inst.Key:
+			return fail("It has the key %q twice; distinct() leaves one of each.", inst.Key)
+		}
+	}
+	return list, true
 }
 
 // keys is the value of a for_each; toset(LIST) gives the list without repetitions, since each pass would sort a set.
@@ -108,25 +112,4 @@ func keys(sc language.Scope, forEach hclsyntax.Expression) cty.Value {
 		}
 	}
 	return cty.ListVal(once)
-}
-
-func checkKeys(d *syntax.Collector, forEach hclsyntax.Expression, list []instance) ([]instance, bool) {
-	for i, inst := range list {
-		wrong := ""
-		switch {
-		case inst.Key == "":
-			wrong = "It has an empty key."
-		case len(inst.Key) > declare.MaxName:
-			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.Key, len(inst.Key), declare.MaxName)
-		case strings.ContainsFunc(inst.Key, unicode.IsControl):
-			wrong = fmt.Sprintf("Its key %q has a control character.", inst.Key)
-		case i > 0 && list[i-1].Key == inst.Key:
-			wrong = fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.Key)
-		default:
-			continue
-		}
-		d.Error(forEach.Range(), "Wrong for_each", wrong)
-		return nil, false
-	}
-	return list, true
 }

@@ -39,7 +39,7 @@ func (l *linter) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.f.decl.Bodies {
-		language.Lint(b.Body, l.f.Diags, declare.Roots())
+		language.Lint(b.Body, l.f.Diags, declare.Roots)
 	}
 }
 
@@ -78,8 +78,7 @@ func (c *stepReader) lint(task step.Task) {
 	}
 }
 
-// lintInstances is how many instances of a block are looked at: nearly all share a mistake.
-const lintInstances = 100
+const lintInstances = 100 // of a block are looked at: nearly all share a mistake
 
 // lintProgram warns of files that a program, started as "command" does, will not have or will leave out.
 func (l *linter) lintProgram(n *declare.Node) {
@@ -142,20 +141,16 @@ func (l *linter) lintBeside(n *declare.Node, command hclsyntax.Expression, tree 
 		}
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
-			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.Dir, name) {
+			given := slices.ContainsFunc(files, func(attribute string) bool {
+				named, _ := tree[attribute].(map[string]any)
+				return named[name] != nil
+			})
+			if !given && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.Dir, name) {
 				l.f.Diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
 					"To have it there, "+advice, name, name))
 			}
 		}
 	}
-}
-
-// namedIn reports whether a configuration gives a program a file of a name.
-func namedIn(tree map[string]any, name string, attributes []string) bool {
-	return slices.ContainsFunc(attributes, func(attribute string) bool {
-		files, _ := tree[attribute].(map[string]any)
-		return files[name] != nil
-	})
 }
 
 func (l *linter) standsBeside(dir, name string) bool {

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -99,11 +100,16 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 
 // valueOf is what references to an instance give; ok is false of a step that is wrong.
 func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
-	spec := m.n.Block.Spec
+	spec, task, at := m.n.Block.Spec, s.Task, s.Pos
 	if !ok || s.Pending() {
 		return language.OutputsOf(spec, spec.Outputs, inst.address, nil)
 	}
-	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, leavesOf(m.f.Files, s.Task, s.Pos, spec))
+	return language.OutputsOf(spec, spec.Declared(task), inst.address, func(output string) ([]string, bool) {
+		if path, ignore, isSource := SourceOf(task, at); isSource {
+			return m.f.Files.Folder(path, ignore)
+		}
+		return spec.Leaves(task, output)
+	})
 }
 
 // pend lets one step stand for all of a block while it is open which there are, and reports what is wrong with each.
@@ -163,16 +169,12 @@ func (m *maker) reportCycles() {
 		return
 	}
 	slices.Sort(names)
-	const most = 5
-	if left := len(names) - most; left > 0 {
-		names = append(names[:most], fmt.Sprintf("%d more", left))
-	}
-	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to itself, directly or through others, so none can come first. Let an instance refer only to instances before it.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to itself, directly or through others, so none can come first. Let an instance refer only to instances before it.", words.And(names, 5)))
 }
 
 // countSteps refuses a block that takes the pipeline beyond the most steps that it may have.
 func (r *run) countSteps(b *declare.Block, n int) bool {
-	rng := syntax.Header(b.Block)
+	rng := b.DefRange()
 	if b.ForEach != nil {
 		rng = b.ForEach.Range()
 	}
@@ -215,8 +217,8 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	if err != nil {
 		c.Problems(err) // unless about a value that is not known yet
 	}
-	if f.Awaits().Any() && (c.Failed() || !queueOK || !checksOK || inst.undecided) {
-		return pending(f.Awaits(), s, step.RefsIn(tree)), true
+	if f.Awaits.Any() && (c.Failed() || !queueOK || !checksOK || inst.undecided) {
+		return pending(f.Awaits, s, step.RefsIn(tree)), true
 	}
 	if err == nil && !inst.leftOut {
 		c.fields(tree)
@@ -231,7 +233,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	before := f.config
 	if f.config += int64(len(task.Config)); f.config > maxConfigs {
 		if before <= maxConfigs {
-			f.Diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
+			f.Diags.Error(b.DefRange(), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
 		}
 		return Step{}, false
 	}

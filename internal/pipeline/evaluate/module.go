@@ -19,7 +19,7 @@ const maxModules = 1000
 func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 	m := n.Call
 	instances, ok := instances(f.sees(ctx, nil), m.ForEach)
-	if !ok && f.Awaits().Any() {
+	if !ok && f.Awaits.Any() {
 		f.Diags.Error(m.ForEach.Range(), "Modules that are not known", "Which modules there are cannot depend on what a step leaves. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
 	if !ok || m.Module == nil {
@@ -38,7 +38,7 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 		f.place(inst, n, ctx)
 		v, out, ok := f.decided(inst, m.When, m.Otherwise)
 		if !ok {
-			if !v.IsKnown() && f.Awaits().Any() {
+			if !v.IsKnown() && f.Awaits.Any() {
 				f.Diags.Error(m.When.Range(), "Modules that are not known", "Whether there is a module cannot depend on what a step leaves. Give the module the artifact as an argument, and write the when in its steps.")
 			}
 			return cty.DynamicVal
@@ -65,7 +65,7 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 
 // load evaluates an instance of a module and returns its outputs, unknown after errors. The first call declares it.
 func (f *frame) load(call *declare.Call, address string, arguments map[string]argument) cty.Value {
-	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
+	defer f.Diags.Within(syntax.Place{Range: call.DefRange(), Text: "in " + address})()
 	m := call.Module()
 	if m.Broken() {
 		return cty.DynamicVal // a broken file may declare anything
@@ -76,14 +76,14 @@ func (f *frame) load(call *declare.Call, address string, arguments map[string]ar
 	c := f.frame(m, address)
 	c.setArguments(call, arguments)
 	c.fixed()
-	c.inherited = f.Awaits()
+	c.inherited = f.Awaits
 	c.nodes()
 	f.modules = append(f.modules, c)
 	outputs := map[string]cty.Value{}
 	for name, n := range m.ByName {
 		if output, ok := strings.CutPrefix(name, "output."); ok {
 			outputs[output] = c.of(n).value
-			f.Awaits().Add(c.of(n).awaits)
+			f.Awaits.Add(c.of(n).awaits)
 		}
 	}
 	return cty.ObjectVal(outputs)

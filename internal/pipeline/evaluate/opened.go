@@ -20,16 +20,10 @@ type Opened struct {
 	dir string // for file()
 }
 
-// Values returns the values of the variables, also in the form that --var takes.
-func (o *Opened) Values() (of Values, vars map[string]string) { return o.f.allVariables() }
-
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t; unknown if it could not be evaluated.
 func (o *Opened) Named(name string) (cty.Value, bool) {
-	if v, ok := strings.CutPrefix(name, "var."); ok {
-		if v := o.f.variables[v]; v != nil {
-			return v.value, true
-		}
-		return cty.NilVal, false
+	if short, ok := strings.CutPrefix(name, "var."); ok && o.f.variables[short] != nil {
+		return o.f.variables[short].value, true
 	}
 	if n := o.f.decl.ByName[name]; n != nil {
 		return o.f.of(n).value, true
@@ -87,7 +81,7 @@ func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
 		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
 		asked := false
 		for _, d := range ds.List {
-			if d.Severity != hcl.DiagError || *d.Subject != v.Range && !named.Match(d.Subject.SliceBytes(o.f.Diags.Source(d.Subject.Filename))) {
+			if d.Severity != hcl.DiagError || *d.Subject != v.Range && !named.Match(d.Subject.SliceBytes(o.f.Diags.Sources[d.Subject.Filename])) {
 				continue
 			}
 			if *d.Subject != v.Range {

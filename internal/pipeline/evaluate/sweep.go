@@ -99,14 +99,11 @@ func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]b
 			if tr.RootName() != "each" {
 				continue
 			}
-			attr := ""
-			if path := language.Names(tr); len(path) > 2 && path[1] == "value" {
-				attr = path[2]
-			}
-			if attr == "" {
+			path := language.Names(tr)
+			if len(path) < 3 || path[1] != "value" || path[2] == "" {
 				return true
 			}
-			used[attr] = true
+			used[path[2]] = true
 		}
 	}
 	return false

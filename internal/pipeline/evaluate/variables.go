@@ -24,13 +24,13 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-func (f *frame) setVariables(from *givens) {
-	given := from.values()
+func (f *frame) setVariables(from Given) {
+	given := f.values(from)
 	for name, v := range f.variables {
 		g, ok := given[name]
 		switch {
 		case ok:
-			v.value, v.local, v.given = g.value(from, v.Variable), g.local, true
+			v.value, v.local, v.given = f.settled(g, v.Variable), g.local, true
 		case v.Optional:
 			v.value = v.Fallback
 		case v.Sensitive:
@@ -49,7 +49,7 @@ func (f *frame) setVariables(from *givens) {
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	f.SetSecrets(secrets)
+	f.Secrets = secrets
 	f.validateAll()
 	for name := range secrets { // a refused value is unknown now
 		secrets[name], _ = f.variables[name].value.Unmark()
@@ -111,11 +111,11 @@ func (v *setting) argument() string {
 	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
 }
 
-// allVariables is the values of the variables, also in the form that --var takes.
-func (f *frame) allVariables() (of Values, vars map[string]string) {
+// Values returns the values of the variables, also in the form that --var takes.
+func (o *Opened) Values() (of Values, vars map[string]string) {
 	of, vars = Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}}, map[string]string{}
-	for _, name := range syntax.Keys(f.variables) {
-		v := f.variables[name]
+	for _, name := range syntax.Keys(o.f.variables) {
+		v := o.f.variables[name]
 		if v.local {
 			of.Local = append(of.Local, name)
 		}
@@ -163,7 +163,7 @@ func (f *frame) setArguments(m *declare.Call, arguments map[string]argument) {
 		case v.Optional:
 			v.value = v.Fallback
 		default:
-			f.Diags.Error(syntax.Header(m.Block), "Variable without a value",
+			f.Diags.Error(m.DefRange(), "Variable without a value",
 				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.Range, Text: "declared here"})
 		}
 	}
@@ -201,12 +201,6 @@ func fitted(d *syntax.Collector, v *declare.Variable, value cty.Value, rng hcl.R
 // EnvPrefix starts the name of an environment variable that sets a variable.
 const EnvPrefix = "REDSI_VAR_"
 
-// Names under which what has no file is quoted in diagnostics.
-const (
-	argumentSource = "--var"
-	envSource      = "environment"
-)
-
 // given is a value from outside: a text to be parsed by the variable's type, or an expression of a variable file.
 type given struct {
 	name  string
@@ -224,15 +218,9 @@ type Given struct {
 	Local    []syntax.File     // of a LocalFile, later ones win
 }
 
-type givens struct {
-	decl  *declare.Module
-	diags *syntax.Collector
-	from  Given
-}
-
 // values collects the strongest value that each variable is given, and reports values of undeclared variables.
-func (gs *givens) values() map[string]given {
-	declared := syntax.Keys(gs.decl.Variables)
+func (f *frame) values(from Given) map[string]given {
+	declared := syntax.Keys(f.decl.Variables)
 	m := map[string]given{}
 	set := func(list []given, local bool) {
 		for _, g := range list {
@@ -240,81 +228,81 @@ func (gs *givens) values() map[string]given {
 			m[g.name] = g
 		}
 	}
-	for _, f := range gs.from.Local {
-		set(gs.variableFile(f), true)
+	for _, file := range from.Local {
+		set(f.variableFile(file), true)
 	}
-	for _, f := range gs.environment() {
-		// A variable that only other pipelines have is no error.
-		if gs.decl.Variables[f.name] != nil {
-			m[f.name] = f
-		} else if near := syntax.Nearest(f.name, declared); near != "" {
-			gs.diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
+	environment := map[string]string{}
+	for _, e := range from.Env {
+		name, value, ok := strings.Cut(e, "=")
+		if v, has := strings.CutPrefix(name, EnvPrefix); ok && has {
+			environment[v] = value
 		}
 	}
-	for _, f := range gs.from.VarFiles {
-		set(gs.variableFile(f), false)
+	for _, g := range f.lines("environment", EnvPrefix, environment) {
+		// A variable that only other pipelines have is no error.
+		if f.decl.Variables[g.name] != nil {
+			m[g.name] = g
+		} else if near := syntax.Nearest(g.name, declared); near != "" {
+			f.Diags.Warn(g.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", g.name, near))
+		}
 	}
-	set(gs.lines(argumentSource, "", gs.from.Vars), false)
+	for _, file := range from.VarFiles {
+		set(f.variableFile(file), false)
+	}
+	set(f.lines("--var", "", from.Vars), false)
 	for name, g := range m {
-		if gs.decl.Variables[name] == nil {
-			gs.diags.Error(g.rng, "Undeclared variable",
+		if f.decl.Variables[name] == nil {
+			f.Diags.Error(g.rng, "Undeclared variable",
 				fmt.Sprintf("The pipeline has no variable %q. %s Leave the value out, or declare it: variable %[1]q {}.", name, syntax.Suggest(name, declared, "variable")))
 		}
 	}
 	return m
 }
 
-func (gs *givens) environment() []given {
-	values := map[string]string{}
-	for _, e := range gs.from.Env {
-		name, value, ok := strings.Cut(e, "=")
-		if v, has := strings.CutPrefix(name, EnvPrefix); ok && has {
-			values[v] = value
-		}
-	}
-	return gs.lines(envSource, EnvPrefix, values)
-}
-
-// lines writes a text of NAME=VALUE lines, each behind a prefix, for diagnostics to quote.
-func (gs *givens) lines(source, prefix string, values map[string]string) []given {
+// lines writes NAME=VALUE lines, each behind a prefix, for diagnostics to quote, without what is, or may be meant to be, sensitive.
+func (f *frame) lines(source, prefix string, values map[string]string) []given {
 	var text strings.Builder
 	list := make([]given, len(values))
 	for i, n := range syntax.Keys(values) {
-		line := prefix + n + "=" + gs.hideText(n, values[n])
+		value := strings.NewReplacer("\n", " ", "\r", " ").Replace(values[n])
+		if v := f.decl.Variables[n]; v != nil && v.Sensitive || v == nil && f.decl.AnySensitive() {
+			value = "…"
+		}
+		line := prefix + n + "=" + value
 		start := hcl.Pos{Line: i + 1, Column: 1, Byte: text.Len()}
 		end := hcl.Pos{Line: i + 1, Column: 1 + len(line), Byte: text.Len() + len(line)}
 		list[i] = given{name: n, text: values[n], rng: hcl.Range{Filename: source, Start: start, End: end}}
 		text.WriteString(line + "\n")
 	}
 	if len(list) > 0 {
-		gs.diags.Quote(source, []byte(text.String()))
+		f.Diags.Sources[source] = []byte(text.String())
 	}
 	return list
 }
 
 // variableFile reads NAME = VALUE attributes of HCL, or the names at the top of JSON, YAML or TOML, by the file's ending.
-func (gs *givens) variableFile(f syntax.File) []given {
-	if !gs.decl.AnySensitive() { // else no line of it is quoted
-		gs.diags.Quote(f.Name, f.Bytes)
+func (f *frame) variableFile(from syntax.File) []given {
+	if !f.decl.AnySensitive() { // else no line of it is quoted
+		f.Diags.Sources[from.Name] = from.Bytes
 	}
-	switch strings.ToLower(path.Ext(f.Name)) {
+	switch strings.ToLower(path.Ext(from.Name)) {
 	case ".yaml", ".yml":
-		return gs.dataFile(f, "YAML", language.DecodeYAML)
+		return f.dataFile(from, "YAML", language.DecodeYAML)
 	case ".toml":
-		return gs.dataFile(f, "TOML", language.DecodeTOML)
+		return f.dataFile(from, "TOML", language.DecodeTOML)
 	}
-	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
+	start := hcl.Range{Filename: from.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	var file *hcl.File
 	var ds hcl.Diagnostics
 	switch {
-	case !syntax.CheckSource(f.Name, f.Bytes, gs.diags):
+	case !syntax.CheckSource(from.Name, from.Bytes, f.Diags):
 		return nil
-	case strings.HasSuffix(f.Name, ".json"):
-		file, ds = hcljson.Parse(f.Bytes, f.Name)
+	case strings.HasSuffix(from.Name, ".json"):
+		file, ds = hcljson.Parse(from.Bytes, from.Name)
 	default:
-		file, ds = hclsyntax.ParseConfig(f.Bytes, f.Name, hcl.InitialPos)
+		file, ds = hclsyntax.ParseConfig(from.Bytes, from.Name, hcl.InitialPos)
 	}
-	gs.diags.HCL(ds, start)
+	f.Diags.HCL(ds, start)
 	if ds.HasErrors() {
 		return nil
 	}
@@ -322,7 +310,7 @@ func (gs *givens) variableFile(f syntax.File) []given {
 		hclsyntax.VisitAll(b, syntax.UnixLines)
 	}
 	attrs, ds := file.Body.JustAttributes()
-	gs.diags.HCL(ds, start)
+	f.Diags.HCL(ds, start)
 	var list []given
 	for name, a := range attrs {
 		list = append(list, given{name: name, rng: a.Range, expr: a.Expr})
@@ -331,18 +319,18 @@ func (gs *givens) variableFile(f syntax.File) []given {
 }
 
 // dataFile is variableFile for formats of other tools.
-func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (cty.Value, error)) (list []given) {
+func (f *frame) dataFile(from syntax.File, format string, decode func([]byte) (cty.Value, error)) (list []given) {
 	fail := func(line int, detail string) []given {
-		gs.diags.Error(syntax.Line(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
+		f.Diags.Error(syntax.Line(from, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", from.Name, format, detail))
 		return nil
 	}
-	if len(f.Bytes) > syntax.MaxSource {
-		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), syntax.MaxSource))
+	if len(from.Bytes) > syntax.MaxSource {
+		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(from.Bytes), syntax.MaxSource))
 	}
-	text, err := language.CheckedText(f.Name, f.Bytes)
+	text, err := language.CheckedText(from.Name, from.Bytes)
 	var v cty.Value
 	if err == nil {
-		v, err = decode(f.Bytes)
+		v, err = decode(from.Bytes)
 	}
 	if err != nil {
 		line := 1
@@ -356,42 +344,43 @@ func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (ct
 		return fail(1, "it has no variables at its top, such as name: value")
 	}
 	for name, value := range v.AsValueMap() {
-		rng := syntax.Line(f, 1)
+		rng := syntax.Line(from, 1)
 		key := regexp.MustCompile(`(?m)^\[*[ \t]*["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*[:=.\]]`)
 		if at := key.FindStringIndex(text); at != nil {
-			rng = syntax.Line(f, 1+strings.Count(text[:at[0]], "\n"))
+			rng = syntax.Line(from, 1+strings.Count(text[:at[0]], "\n"))
 		}
 		list = append(list, given{name: name, rng: rng, expr: hcl.StaticExpr(value, rng)})
 	}
 	return list
 }
 
-func (g given) value(gs *givens, v *declare.Variable) cty.Value {
+// settled is the value that a variable is given; unknown if it is wrong.
+func (f *frame) settled(g given, v *declare.Variable) cty.Value {
 	var val cty.Value
 	switch {
 	case g.expr != nil:
 		var ds hcl.Diagnostics
 		val, ds = g.expr.Value(nil)
-		gs.diags.HCL(ds, g.rng)
+		f.Diags.HCL(ds, g.rng)
 		if ds.HasErrors() {
 			return cty.DynamicVal
 		}
 		if val.IsNull() { // as if it were not given
 			if !v.Optional {
-				gs.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.Name))
+				f.Diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.Name))
 			}
 			return v.Fallback
 		}
 	case v.Type.IsPrimitiveType():
 		if syntax.NotNFC([]byte(g.text)) > 0 {
-			gs.diags.Error(g.rng, "Text not in NFC",
+			f.Diags.Error(g.rng, "Text not in NFC",
 				fmt.Sprintf("The value of var.%s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Give it in NFC, or let a step read it as an input.", v.Name))
 			return cty.DynamicVal
 		}
 		val = cty.StringVal(g.text)
 	default:
 		var ok bool
-		if val, ok = gs.parseValue(g); !ok {
+		if val, ok = f.parseValue(g); !ok {
 			return cty.DynamicVal
 		}
 	}
@@ -400,14 +389,14 @@ func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 		tooLarge = syntax.LongNumber(val.AsString())
 	}
 	if tooLarge != nil {
-		gs.diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
+		f.Diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
 		return cty.DynamicVal
 	}
-	return fitted(gs.diags, v, val, g.rng, "")
+	return fitted(f.Diags, v, val, g.rng, "")
 }
 
-func (gs *givens) parseValue(g given) (cty.Value, bool) {
-	if !syntax.CheckSource(g.rng.Filename, []byte(g.text), gs.diags) {
+func (f *frame) parseValue(g given) (cty.Value, bool) {
+	if !syntax.CheckSource(g.rng.Filename, []byte(g.text), f.Diags) {
 		return cty.DynamicVal, false
 	}
 	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)
@@ -416,16 +405,8 @@ func (gs *givens) parseValue(g given) (cty.Value, bool) {
 		v, ds = e.Value(nil)
 	}
 	if ds.HasErrors() {
-		gs.diags.Error(g.rng, "Not a value",
+		f.Diags.Error(g.rng, "Not a value",
 			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
 	}
 	return v, !ds.HasErrors()
-}
-
-// hideText is a value from outside as diagnostics quote it: hidden if it is, or may be meant, for a sensitive variable.
-func (gs *givens) hideText(name, value string) string {
-	if v := gs.decl.Variables[name]; v != nil && v.Sensitive || v == nil && gs.decl.AnySensitive() {
-		return "…"
-	}
-	return strings.NewReplacer("\n", " ", "\r", " ").Replace(value)
 }

@@ -36,7 +36,7 @@ func (m *maker) runs(inst *instance) bool {
 	v, out, ok := m.f.decided(inst, m.n.Block.When, m.n.Block.Otherwise)
 	switch {
 	case !ok:
-		inst.undecided = !v.IsKnown() && m.f.Awaits().Any() // else it is wrong
+		inst.undecided = !v.IsKnown() && m.f.Awaits.Any() // else it is wrong
 		m.st.undecided = m.st.undecided || inst.undecided
 	case v.False():
 		if address.Of(m.n.Name).IsRendered() {

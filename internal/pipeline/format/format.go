@@ -27,8 +27,21 @@ type File struct {
 func Unformatted(paths []string, recursive bool) ([]File, error) {
 	sources := map[string][]byte{}
 	for _, path := range paths {
-		if err := readSources(sources, path, recursive); err != nil {
-			return nil, err
+		folders := []string{path}
+		if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
+			if folders, err = foldersWithin(path); err != nil {
+				return nil, err
+			}
+			if len(folders) == 0 {
+				return nil, fmt.Errorf("neither the folder %s nor its subfolders have an *.hcl file", path)
+			}
+		}
+		for _, f := range folders {
+			files, err := syntax.ReadAll(f)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(sources, files)
 		}
 	}
 	if ds := syntax.Check(sources); ds.HasErrors() {
@@ -41,26 +54,6 @@ func Unformatted(paths []string, recursive bool) ([]File, error) {
 		}
 	}
 	return files, nil
-}
-
-func readSources(sources map[string][]byte, path string, recursive bool) error {
-	folders := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
-		if folders, err = foldersWithin(path); err != nil {
-			return err
-		}
-		if len(folders) == 0 {
-			return fmt.Errorf("neither the folder %s nor its subfolders have an *.hcl file", path)
-		}
-	}
-	for _, f := range folders {
-		files, err := syntax.ReadAll(f)
-		if err != nil {
-			return err
-		}
-		maps.Copy(sources, files)
-	}
-	return nil
 }
 
 // foldersWithin lists a folder and the folders below it that have *.hcl files, except hidden folders.
@@ -79,8 +72,7 @@ func foldersWithin(top string) (folders []string, err error) {
 		}
 		return nil
 	})
-	slices.Sort(folders)
-	return slices.Compact(folders), err
+	return slices.Compact(slices.Sorted(slices.Values(folders))), err
 }
 
 // Replace writes the formatted file atomically, with its permissions, unless it has changed since: no edit is ever lost.

@@ -27,13 +27,11 @@ type Graph struct {
 
 // Node is a step, or all instances of a block.
 type Node struct {
-	Title string `json:"title"`           // dedup nq, table dedup_counts
-	ID    string `json:"id"`              // address
-	Block string `json:"block"`           // step, table or figure
-	Count int    `json:"count,omitempty"` // instances; 0 if the block has no for_each
-
-	Unknown bool `json:"unknown,omitempty"` // how many instances there are is decided when others have run
-
+	Title    string  `json:"title"`              // dedup nq, table dedup_counts
+	ID       string  `json:"id"`                 // address
+	Block    string  `json:"block"`              // step, table or figure
+	Count    int     `json:"count,omitempty"`    // instances; 0 if the block has no for_each
+	Unknown  bool    `json:"unknown,omitempty"`  // how many instances there are is decided when others have run
 	Outcomes []Share `json:"outcomes,omitempty"` // of a graph that was painted
 }
 
@@ -45,8 +43,7 @@ type Edge struct {
 
 // New makes the graph of steps; unless expand is set, a block's instances are one node.
 func New(steps []Step, expand bool) Graph {
-	var g Graph
-	at := make([]int, len(steps))
+	g := Graph{at: make([]int, len(steps))}
 	byID := map[string]int{}
 	for i, s := range steps {
 		a, id := address.Of(s.Address), s.Address
@@ -65,13 +62,12 @@ func New(steps []Step, expand bool) Graph {
 		case id != s.Address:
 			g.Nodes[n].Count++
 		}
-		at[i] = n
+		g.at[i] = n
 	}
-	g.at = at
 	seen := map[Edge]bool{}
 	for i, s := range steps {
 		for _, d := range s.Deps {
-			e := Edge{at[d], at[i]}
+			e := Edge{g.at[d], g.at[i]}
 			if e.From != e.To && !seen[e] {
 				seen[e] = true
 				g.Edges = append(g.Edges, e)
@@ -161,7 +157,6 @@ func dotString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// Mermaid writes the graph for Markdown that renders Mermaid.
 func (g Graph) Mermaid(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "flowchart LR")

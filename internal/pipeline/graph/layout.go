@@ -79,11 +79,7 @@ func (l *layout) assignLayers() {
 		if len(readers[n]) == 0 || l.vs[n].layer > 0 {
 			continue
 		}
-		next := l.vs[readers[n][0]].layer
-		for _, to := range readers[n] {
-			next = min(next, l.vs[to].layer)
-		}
-		l.vs[n].layer = next - 1
+		l.vs[n].layer = slices.Min(lists.Map(readers[n], func(to int) int { return l.vs[to].layer })) - 1
 	}
 }
 
@@ -134,7 +130,7 @@ func (l *layout) sweep() {
 	for _, layer := range l.layers {
 		number(layer)
 	}
-	best, fewest := l.copyOrder(), l.crossings(rank)
+	best, fewest := lists.Map(l.layers, slices.Clone), l.crossings(rank)
 	for round := range 16 {
 		for k := range l.layers {
 			layer := l.layers[k]
@@ -160,13 +156,11 @@ func (l *layout) sweep() {
 			number(layer)
 		}
 		if c := l.crossings(rank); c < fewest {
-			best, fewest = l.copyOrder(), c
+			best, fewest = lists.Map(l.layers, slices.Clone), c
 		}
 	}
 	l.layers = best
 }
-
-func (l *layout) copyOrder() [][]int { return lists.Map(l.layers, slices.Clone) }
 
 // crossings counts crossing edges between neighbouring layers: inversions of their far ends, sorted by near ends.
 func (l *layout) crossings(rank []float64) int {

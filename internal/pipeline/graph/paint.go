@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -44,23 +45,14 @@ func rank(name string) int {
 
 // Shares sorts counts in the order in which they are shown.
 func Shares(counts map[string]int) []Share {
-	var all []Share
-	for name, n := range counts {
-		all = append(all, Share{name, n})
-	}
-	slices.SortFunc(all, func(a, b Share) int {
-		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
-	})
-	return all
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) })
+	return lists.Map(names, func(name string) Share { return Share{name, counts[name]} })
 }
 
 // Paint tells each node what became of its steps; outcome has a word for each step of New.
 func (g *Graph) Paint(outcome []string) {
 	counts := make([]map[string]int, len(g.Nodes))
-	for i, n := range g.at {
-		if i >= len(outcome) {
-			break
-		}
+	for i, n := range g.at[:min(len(g.at), len(outcome))] {
 		if counts[n] == nil {
 			counts[n] = map[string]int{}
 		}
@@ -162,8 +154,7 @@ func planned() string {
 	return b.String()
 }
 
-// legendGap is between the boxes of the legend, below the graph.
-const legendGap = 16.0
+const legendGap = 16.0 // between the boxes of the legend, below the graph
 
 func legendBox(l look) float64 { return charWidth*float64(utf8.RuneCountInString(l.means)) + 20 }
 

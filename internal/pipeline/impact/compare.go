@@ -22,17 +22,13 @@ import (
 type Sides struct {
 	Registry *step.Registry
 	Was, Is  *plan.Preview
-
 	Estimate *estimate.Estimate // of Is
 
 	// Newest returns the preimage of the newest result of a step of Was; nil if there is none.
 	Newest func(ctx context.Context, i int) ([]byte, error)
 
-	// Diff compares two preimages, as their differences may be shown.
-	Diff func(before, after []byte) ([]step.Change, error)
-
-	// Claims returns the sentences of the paper that are about a table or figure.
-	Claims func(address string) []string
+	Diff   func(before, after []byte) ([]step.Change, error) // of preimages, as their differences may be shown
+	Claims func(address string) []string                     // the paper's sentences about a table or figure
 }
 
 // comparison is a report while it is computed.
@@ -281,27 +277,23 @@ func (c *comparison) tables() {
 	}
 	is, was := c.Is.Plan.Rendered(), c.Was.Plan.Rendered()
 	for _, i := range is {
-		t := table(c.Is.Plan.Steps[i].Address)
-		t.After = c.Is.Items[i].Outcome
+		table(c.Is.Plan.Steps[i].Address).After = c.Is.Items[i].Outcome
 	}
 	for n, i := range c.Is.Plan.Leading(is) {
 		all[n].Counts.add(c.states[i])
 		all[n].Cost.Add(c.costs[i])
 	}
 	for _, j := range was {
-		t := table(c.Was.Plan.Steps[j].Address)
-		t.Before = c.Was.Items[j].Outcome
+		table(c.Was.Plan.Steps[j].Address).Before = c.Was.Items[j].Outcome
 	}
 	for n, j := range c.Was.Plan.Leading(was) {
 		if _, there := c.here[c.Was.Plan.Steps[j].Address]; !there {
 			table(c.Was.Plan.Steps[was[n]].Address).Counts.add(gone)
 		}
 	}
-	for _, t := range all {
-		if n := t.Counts; n.Run+n.Maybe+n.New+n.Hit+n.Cut+n.Gone > 0 {
-			c.report.Tables = append(c.report.Tables, t)
-		}
-	}
+	c.report.Tables = append(c.report.Tables, lists.Filter(all, func(t Table) bool {
+		return t.Counts.Run+t.Counts.Maybe+t.Counts.New+t.Counts.Hit+t.Counts.Cut+t.Counts.Gone > 0
+	})...)
 }
 
 // claims lists the sentences about tables that the change may alter.
@@ -316,9 +308,7 @@ func (c *comparison) claims() {
 			continue
 		}
 		texts := c.Claims(x.Address)
-		for _, text := range texts {
-			r.Claims = append(r.Claims, Claim{x.Address, text})
-		}
+		r.Claims = append(r.Claims, lists.Map(texts, func(text string) Claim { return Claim{x.Address, text} })...)
 		if n, ok := at[x.Address]; ok {
 			r.Tables[n].Claims = len(texts)
 		}

@@ -33,7 +33,6 @@ type Artifact struct {
 // Leaves names the files of an output that are known before a run, folders of other files with a "/"; nil: of no output.
 type Leaves func(output string) (names []string, known bool)
 
-// ArtifactType is the type of artifacts' values.
 var ArtifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[Artifact](), &cty.CapsuleOps{
 	Equals:    func(a, b any) cty.Value { return cty.BoolVal(a.(*Artifact).Ref == b.(*Artifact).Ref) },
 	RawEquals: func(a, b any) bool { return a.(*Artifact).Ref == b.(*Artifact).Ref },
@@ -81,12 +80,6 @@ func (a *Artifact) leaves() ([]string, bool) {
 	return a.Leaves(a.Ref.Output)
 }
 
-// files names all files of a tree; false: that is known only once the step has run.
-func (a *Artifact) files() ([]string, bool) {
-	names, known := a.leaves()
-	return names, known && a.Ref.Path == "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") })
-}
-
 func (a *Artifact) at(name, typ string) *Artifact {
 	b := *a
 	b.Ref.Path = path.Join(a.Ref.Path, name)
@@ -97,10 +90,14 @@ func (a *Artifact) at(name, typ string) *Artifact {
 }
 
 // pick is the file or folder of a tree at an index: checked here if the configuration names the files, else after the step.
-func (a *Artifact) pick(name string) (*Artifact, error) {
+func (a *Artifact) pick(key cty.Value) (cty.Value, error) {
+	if key.Type() != cty.String || key.IsNull() {
+		return cty.DynamicVal, errors.New(`a file of an artifact is named by a text, as in step.KIND.NAME.out["a.csv"]`)
+	}
+	name := key.AsString()
 	trimmed := strings.TrimSuffix(name, "/")
 	if err := artifacts.CheckFileName(trimmed); err != nil {
-		return nil, err
+		return cty.DynamicVal, err
 	}
 	full, folder := path.Join(a.Ref.Path, trimmed), trimmed != name
 	names, known := a.leaves()
@@ -108,7 +105,7 @@ func (a *Artifact) pick(name string) (*Artifact, error) {
 	for _, n := range names {
 		switch {
 		case n == full && !folder:
-			return a.at(trimmed, step.FileType), nil
+			return a.at(trimmed, step.FileType).value(), nil
 		case strings.HasPrefix(n, full+"/"):
 			found, folder = true, true
 		case strings.HasSuffix(n, "/") && strings.HasPrefix(full, n):
@@ -117,13 +114,13 @@ func (a *Artifact) pick(name string) (*Artifact, error) {
 	}
 	switch {
 	case !found && len(names) == 0:
-		return nil, fmt.Errorf("%s has no file %q: the step names no outputs. Name it there: outputs = [%[2]q]", a.Ref.WithoutPath(), full)
+		return cty.DynamicVal, fmt.Errorf("%s has no file %q: the step names no outputs. Name it there: outputs = [%[2]q]", a.Ref.WithoutPath(), full)
 	case !found:
-		return nil, fmt.Errorf("%s has no file or folder %q. %s", a.Ref.WithoutPath(), full, syntax.Suggest(full, names, "file"))
+		return cty.DynamicVal, fmt.Errorf("%s has no file or folder %q. %s", a.Ref.WithoutPath(), full, syntax.Suggest(full, names, "file"))
 	case folder:
-		return a.at(trimmed, a.Output.Type), nil
+		return a.at(trimmed, a.Output.Type).value(), nil
 	}
-	return a.at(trimmed, step.FileType), nil
+	return a.at(trimmed, step.FileType).value(), nil
 }
 
 // treeOf is the artifact with files that a value is; nil: it is another value.
@@ -135,17 +132,6 @@ func treeOf(v cty.Value) *Artifact {
 		return a
 	}
 	return nil
-}
-
-func (a *Artifact) pickBy(key cty.Value) (cty.Value, error) {
-	if key.Type() != cty.String || key.IsNull() {
-		return cty.DynamicVal, errors.New(`a file of an artifact is named by a text, as in step.KIND.NAME.out["a.csv"]`)
-	}
-	x, err := a.pick(key.AsString())
-	if err != nil {
-		return cty.DynamicVal, err
-	}
-	return x.value(), nil
 }
 
 // HoldsArtifact reports whether a value of the type is an artifact or has some in it.
@@ -168,18 +154,12 @@ func isStep(t cty.Type) bool {
 	return len(outputs) > 0 && !slices.ContainsFunc(outputs, func(o cty.Type) bool { return o != ArtifactType })
 }
 
-// OutputNames lists the outputs of a step as references name them.
-func OutputNames(v cty.Value, address string) string {
-	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
-}
-
 // What a step has left may decide which steps there are: files() and json() look into it. Until Options.Made has it, their
 // value is unknown, and so is what is computed from it. A block with such a for_each, and a step with such a configuration or
 // `when`, is one pending step, which says what it awaits; once that is there, reloading gives the steps.
 
 const (
-	MaxPieces = 50_000 // of a for_each over what a step has left
-
+	MaxPieces   = 50_000 // of a for_each over what a step has left
 	PiecesTitle = "Wrong pieces"
 )
 
@@ -193,11 +173,11 @@ func (s *Session) look(ref step.Ref) (*Made, error) {
 		}
 	}
 	switch {
-	case s.now == nil:
+	case s.Awaits == nil:
 	case m == nil:
-		s.now.Refs[ref.WithoutPath()] = true
+		s.Awaits.Refs[ref.WithoutPath()] = true
 	default:
-		s.now.Made = true
+		s.Awaits.Made = true
 	}
 	return m, nil
 }
@@ -233,8 +213,9 @@ func (s *Session) filesFunction() function.Function {
 			if !a.Output.Tree {
 				return cty.UnknownVal(t), fmt.Errorf("%s is one file, so that it has no files to choose from", a.Ref)
 			}
-			names, known := a.files()
-			if !known {
+			names, known := a.leaves()
+			isFolder := func(name string) bool { return strings.HasSuffix(name, "/") }
+			if !known || a.Ref.Path != "" || slices.ContainsFunc(names, isFolder) { // known once the step has run
 				m, err := s.look(a.Ref)
 				if m == nil || err != nil {
 					return cty.UnknownVal(t), err
@@ -302,8 +283,8 @@ func (s *Session) jsonFunction() function.Function {
 			if err != nil || a == nil {
 				return cty.DynamicVal, err
 			}
-			if err := s.readable(a.Ref); err != nil {
-				return cty.DynamicVal, err
+			if s.Dropped[a.Ref.Step] {
+				return cty.DynamicVal, fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", a.Ref, a.Ref.Step)
 			}
 			m, err := s.look(a.Ref)
 			if m == nil || err != nil {
@@ -382,12 +363,4 @@ func exactJSON(text []byte) (v any, err error) {
 		return nil, errors.New("is more than one JSON value")
 	}
 	return v, nil
-}
-
-// readable refuses to read, for the pipeline itself, what a step does not keep.
-func (s *Session) readable(ref step.Ref) error {
-	if s.dropped[ref.Step] {
-		return fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", ref, ref.Step)
-	}
-	return nil
 }

@@ -175,10 +175,7 @@ func (m *meter) end(summary, format string, args ...any) error {
 type size struct{ elements, bytes int64 }
 
 // Measure is the limit that a value exceeds; nil: it exceeds none.
-func Measure(v cty.Value) *syntax.Limit {
-	_, beyond := measure(v)
-	return beyond
-}
+func Measure(v cty.Value) *syntax.Limit { return new(size).add(v, 0) }
 
 // measure goes through a value as far as the limits of one value allow.
 func measure(v cty.Value) (size, *syntax.Limit) {

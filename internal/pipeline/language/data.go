@@ -20,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
@@ -29,7 +30,6 @@ var (
 	zeros       = regexp.MustCompile(`^[-+]?0[0-9]+$`)
 )
 
-// DecodeYAML is the value of a YAML text.
 func DecodeYAML(text []byte) (cty.Value, error) {
 	left := maxElements
 	doc, err := values.YAML(text, func(n *yaml.Node) error { return checkYAML(n, 0, &left) })
@@ -240,11 +240,7 @@ func asWritten(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return asWritten(n.Alias)
 	}
-	out := &yaml.Node{Kind: n.Kind, Value: n.Value, Style: n.Style}
-	for _, c := range n.Content {
-		out.Content = append(out.Content, asWritten(c))
-	}
-	return out
+	return &yaml.Node{Kind: n.Kind, Value: n.Value, Style: n.Style, Content: lists.Map(n.Content, asWritten)}
 }
 
 // dvcDecode is dvcdecode(text, format): numbers as Python's str writes them; 1.0, which HCL would write as 1, is a text.

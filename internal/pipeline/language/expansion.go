@@ -236,8 +236,8 @@ func combine(args []cty.Value) (cty.Value, error) {
 	lists := v.AsValueMap()
 	order := syntax.Keys(lists)
 	if len(args) > 1 {
-		var err error
-		if order, err = axisOrder(args[1], order); err != nil || len(args) > 2 {
+		var ok bool
+		if order, ok = axisOrder(args[1], order); !ok || len(args) > 2 {
 			return none, function.NewArgErrorf(1, "the order is a list of all axes' names: %s", strings.Join(syntax.Keys(lists), ", "))
 		}
 	}
@@ -279,26 +279,21 @@ func combine(args []cty.Value) (cty.Value, error) {
 	return cty.ObjectVal(out), nil
 }
 
-func axisOrder(v cty.Value, names []string) ([]string, error) {
-	bad := fmt.Errorf("not the axes' names")
+// axisOrder reads the order of axes; false: it is not a list of their names.
+func axisOrder(v cty.Value, names []string) (order []string, ok bool) {
 	if !v.IsWhollyKnown() || v.IsNull() || !v.CanIterateElements() {
-		return nil, bad
+		return nil, false
 	}
-	var order []string
 	for _, e := range v.Elements() {
 		s, err := convert.Convert(e, cty.String)
 		if err != nil || s.IsNull() {
-			return nil, bad
+			return nil, false
 		}
 		if !slices.Contains(order, s.AsString()) {
 			order = append(order, s.AsString())
 		}
 	}
-	sorted := slices.Sorted(slices.Values(order))
-	if !slices.Equal(sorted, names) {
-		return nil, bad
-	}
-	return order, nil
+	return order, slices.Equal(slices.Sorted(slices.Values(order)), names)
 }
 
 func readAxis(name string, v cty.Value) (axis, error) {
@@ -324,10 +319,8 @@ func readAxis(name string, v cty.Value) (axis, error) {
 			a.keys, a.vals = append(a.keys, s.AsString()), append(a.vals, e)
 		}
 	}
-	for _, k := range a.keys {
-		if k == "" {
-			return a, fmt.Errorf("axis %q has the empty text as a key", name)
-		}
+	if slices.Contains(a.keys, "") {
+		return a, fmt.Errorf("axis %q has the empty text as a key", name)
 	}
 	return a, nil
 }

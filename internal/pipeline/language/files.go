@@ -19,6 +19,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -33,15 +34,12 @@ type Found struct {
 // Files names all files that a pipeline listed or hashed, sorted.
 func (f Found) Files() []string {
 	names := syntax.Keys(f.Digests)
-	for folder, lists := range f.Lists {
-		for _, list := range lists {
-			for _, name := range list {
-				names = append(names, path.Join(folder, name))
-			}
+	for folder, byPattern := range f.Lists {
+		for _, list := range byPattern {
+			names = append(names, lists.Map(list, func(name string) string { return path.Join(folder, name) })...)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 // absent is the error of a missing file or folder.
@@ -71,10 +69,8 @@ func (f *Files) ReadBeside(dir, name string) ([]byte, error) {
 	}
 	b, ok := f.given[full]
 	if !ok {
-		if err := f.ask("the pipeline", full, f.world.ReadFile != nil, func() (err error) {
-			b, err = f.world.ReadFile(full)
-			return err
-		}); err != nil {
+		var err error
+		if b, err = ask(f, "the pipeline", full, f.world.ReadFile); err != nil {
 			return nil, err
 		}
 	}
@@ -106,10 +102,11 @@ func (f *Files) listBeside(dir, folder, pattern string) ([]string, error) {
 	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
 		return nil, fmt.Errorf("the pattern %q leads out of the folder: name the folder that it starts from as the first argument", pattern)
 	case !ok:
-		err = f.ask("fileset()", full, f.world.List != nil, func() (err error) {
-			names, err = f.world.List(full, pattern)
-			return err
-		})
+		var list func(folder string) ([]string, error)
+		if f.world.List != nil {
+			list = func(folder string) ([]string, error) { return f.world.List(folder, pattern) }
+		}
+		names, err = ask(f, "fileset()", full, list)
 	}
 	for _, name := range names {
 		if !utf8.ValidString(name) || syntax.NotNFC([]byte(name)) > 0 {
@@ -131,29 +128,26 @@ func (f *Files) DigestBeside(dir, name string) (string, error) {
 	full := syntax.Beside(dir, name)
 	sum, ok := f.world.Found.Digests[full]
 	if !ok {
-		if err := f.ask("filesha256()", full, f.world.Digest != nil, func() error {
-			pin, err := f.world.Digest(full)
-			sum = pin.SHA256.Hex()
-			return err
-		}); err != nil {
+		pin, err := ask(f, "filesha256()", full, f.world.Digest)
+		if err != nil {
 			return "", err
 		}
+		sum = pin.SHA256.Hex()
 	}
 	f.Found.Digests[full] = sum
 	return sum, nil
 }
 
-// ask reads what a function wants and the pipeline does not carry, if the files beside the pipeline are here.
-func (f *Files) ask(function, name string, here bool, read func() error) error {
-	var err error
+// ask reads what a function wants and the pipeline does not carry; read is nil if the files beside the pipeline are not here.
+func ask[T any](f *Files, function, name string, read func(name string) (T, error)) (found T, err error) {
 	switch {
 	case f.world.Found.Absent[name]:
 		err = noSuch(name)
-	case !here:
+	case read == nil:
 		f.Lacks.Files = true
-		return f.meter.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
+		return found, f.meter.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
 	default:
-		err = read()
+		found, err = read(name)
 	}
 	if _, plain := err.(*fs.PathError); plain && errors.Is(err, fs.ErrNotExist) {
 		err = noSuch(name)
@@ -161,11 +155,10 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		f.Found.Absent[name] = true
 	}
-	return err
+	return found, err
 }
 
-// maxListed is how many names fileset() lists.
-const maxListed = 100_000
+const maxListed = 100_000 // names that fileset() lists
 
 // List lists the regular files below a folder that match a pattern, sorted; a hidden one only by a dot in the
 // pattern. No link may lead out.

@@ -192,7 +192,6 @@ func (s *Session) filesetFunction(dir string) function.Function {
 	}, textParam("folder"), textParam("pattern"))
 }
 
-// nonsensitive lets a yes or no about a sensitive value out.
 var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
 	v, _ := args[0].Unmark()
 	return v, nil

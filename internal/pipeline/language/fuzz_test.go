@@ -61,11 +61,11 @@ func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Dia
 		}
 	}
 	s.RewriteNode(e)
-	s.SetSecrets(map[string]cty.Value{"secret": cty.StringVal(secret)})
+	s.Secrets = map[string]cty.Value{"secret": cty.StringVal(secret)}
 	spec := &step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "out", Tree: true}, {Name: "report"}}}}
 	outputs := func(address string) cty.Value { return language.OutputsOf(spec, spec.Outputs, address, nil) }
 	object := func(m map[string]cty.Value) cty.Value { return cty.ObjectVal(m) }
-	defer s.Await(language.Awaiting())()
+	defer s.Await(language.Awaiting(nil))()
 	v = language.Scope{Session: s, Context: &hcl.EvalContext{
 		Functions: s.Functions(".", func() bool { return true }),
 		Variables: map[string]cty.Value{
@@ -80,7 +80,7 @@ func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Dia
 			})}),
 		},
 	}}.Value(e)
-	return e, v, c.Done(), s.Awaits().Any()
+	return e, v, c.Done(), s.Awaits.Any()
 }
 
 // An expression has a value or a diagnostic, the same each time, without a secret or an artifact's place in a text.

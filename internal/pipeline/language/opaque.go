@@ -63,15 +63,11 @@ func refuse(name string, args []cty.Value) *syntax.Limit {
 
 // failed is the error of a carrier that failed; an argument that is itself an artifact, not a collection, is its reason.
 func failed(name string, args []cty.Value, err error) error {
-	if name == "files" || name == "json" { // their errors are about what the step left
+	i := slices.IndexFunc(args, func(a cty.Value) bool { return a.Type() == ArtifactType && !a.IsNull() })
+	if i < 0 || name == "files" || name == "json" { // their errors are about what the step left
 		return err
 	}
-	for _, a := range args {
-		if a.Type() == ArtifactType && !a.IsNull() {
-			return opaque(fmt.Sprintf("%s() fails (%v) with", name, err), a)
-		}
-	}
-	return err
+	return opaque(fmt.Sprintf("%s() fails (%v) with", name, err), args[i])
 }
 
 // comparisons replace the operators that take values of any type.

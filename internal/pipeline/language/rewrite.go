@@ -49,7 +49,6 @@ func (s *Session) Rewrite(b *hclsyntax.Body) {
 func (s *Session) RewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer s.meter.limit(n)
-		pickFrom(n)
 		syntax.UnixLines(n)
 		switch e := n.(type) {
 		case *hclsyntax.TemplateExpr:
@@ -62,6 +61,16 @@ func (s *Session) RewriteNode(root hclsyntax.Node) {
 			if op := comparisons[e.Op]; op != nil {
 				e.Op = op
 			}
+		case *hclsyntax.IndexExpr:
+			e.Collection = pickable{&hclsyntax.ParenthesesExpr{Expression: e.Collection, SrcRange: e.Collection.Range()}, e.Key}
+		case *hclsyntax.ScopeTraversalExpr:
+			first := 2
+			if e.Traversal.RootName() == "step" {
+				first = 4 // step.KIND.NAME[KEY] is an instance
+			}
+			pickParts(e.Traversal, first)
+		case *hclsyntax.RelativeTraversalExpr:
+			pickParts(e.Traversal, 0)
 		case *hclsyntax.SplatExpr:
 			rng := e.Source.Range()
 			s.splats[e.Item] = e.Source
@@ -132,7 +141,7 @@ func (t picked) TraversalStep(v cty.Value) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		return t.TraverseIndex.TraversalStep(v)
 	}
-	x, err := a.pickBy(t.Key)
+	x, err := a.pick(t.Key)
 	if err != nil {
 		return cty.DynamicVal, hcl.Diagnostics{noFile(err, t.SrcRange, nil, nil)}
 	}
@@ -155,26 +164,11 @@ func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if k, _ = k.Unmark(); more.HasErrors() || !k.IsKnown() {
 		return cty.DynamicVal, ds // the index says it, too
 	}
-	x, err := a.pickBy(k)
+	x, err := a.pick(k)
 	if err != nil {
 		return cty.DynamicVal, append(ds, noFile(err, e.key.Range(), e, ctx))
 	}
 	return cty.ObjectVal(map[string]cty.Value{k.AsString(): x}), ds
-}
-
-func pickFrom(n hclsyntax.Node) {
-	switch e := n.(type) {
-	case *hclsyntax.IndexExpr:
-		e.Collection = pickable{&hclsyntax.ParenthesesExpr{Expression: e.Collection, SrcRange: e.Collection.Range()}, e.Key}
-	case *hclsyntax.ScopeTraversalExpr:
-		first := 2
-		if e.Traversal.RootName() == "step" {
-			first = 4 // step.KIND.NAME[KEY] is an instance
-		}
-		pickParts(e.Traversal, first)
-	case *hclsyntax.RelativeTraversalExpr:
-		pickParts(e.Traversal, 0)
-	}
 }
 
 func pickParts(tr hcl.Traversal, first int) {

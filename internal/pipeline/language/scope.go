@@ -51,7 +51,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 
 // answered reports an unknown value that nothing unknown explains: what depends on it would be left out without a word.
 func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
-	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.now.Any() || v.IsWhollyKnown() {
+	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.Awaits.Any() || v.IsWhollyKnown() {
 		return v
 	}
 	for _, tr := range e.Variables() {
@@ -97,7 +97,7 @@ func (sc Scope) Typed(e hclsyntax.Expression, want cty.Type, wrong string) (cty.
 
 // Open returns a value that steps may have; a sensitive value is reported, and DynamicVal returned.
 func (sc Scope) Open(v cty.Value, rng hcl.Range) cty.Value {
-	if !sc.HasSecrets() {
+	if len(sc.Secrets) == 0 {
 		return v
 	}
 	name := SensitiveIn(v)
@@ -118,7 +118,7 @@ func (s *Session) WholeVariable(v cty.Value) (string, bool) {
 	}
 	for m := range marks {
 		name, ok := m.(Sensitive)
-		if value, declared := s.secrets[string(name)]; ok && declared {
+		if value, declared := s.Secrets[string(name)]; ok && declared {
 			return string(name), plain.RawEquals(value)
 		}
 	}
@@ -128,14 +128,14 @@ func (s *Session) WholeVariable(v cty.Value) (string, bool) {
 // Session is the state of one load: what has been read, used and asked for.
 type Session struct {
 	*Files
-	Diags *syntax.Collector
-	meter *meter
+	Diags   *syntax.Collector
+	Awaits  *Awaited             // by what is being evaluated; nil outside of nodes
+	Secrets map[string]cty.Value // values of sensitive variables without their marks, by name
+	Dropped map[string]bool      // addresses of steps whose outputs do not stay
 
+	meter     *meter
 	funcs     map[string]map[string]function.Function            // by folder, for file()
 	splats    map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
-	now       *Awaited                                           // by what is being evaluated; nil outside of nodes
-	secrets   map[string]cty.Value                               // values of sensitive variables without their marks, by name
-	dropped   map[string]bool                                    // addresses of steps whose outputs do not stay
 	rendering bool                                               // a template of templatefile()
 }
 
@@ -147,7 +147,7 @@ func NewSession(sources map[string][]byte, w World, d *syntax.Collector, stop fu
 			world: w, given: sources, meter: m, Read: map[string][]byte{}, code: map[string]*codeFiles{},
 			Found: Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
 		},
-		Diags: d, meter: m, dropped: map[string]bool{},
+		Diags: d, meter: m, Dropped: map[string]bool{},
 		funcs: map[string]map[string]function.Function{}, splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{},
 	}
 }
@@ -160,21 +160,10 @@ func (s *Session) ResetMeter() { *s.meter = meter{stop: s.meter.stop} }
 
 // Await has a collect what is asked of outputs from now on, until back is called.
 func (s *Session) Await(a *Awaited) (back func()) {
-	outer := s.now
-	s.now = a
-	return func() { s.now = outer }
+	outer := s.Awaits
+	s.Awaits = a
+	return func() { s.Awaits = outer }
 }
-
-// Awaits is what the present evaluation awaits; nil outside of one.
-func (s *Session) Awaits() *Awaited { return s.now }
-
-// Drop notes that the outputs of a step are not kept.
-func (s *Session) Drop(address string) { s.dropped[address] = true }
-
-// SetSecrets notes the values of sensitive variables, without their marks, by name.
-func (s *Session) SetSecrets(secrets map[string]cty.Value) { s.secrets = secrets }
-
-func (s *Session) HasSecrets() bool { return len(s.secrets) > 0 }
 
 // Awaited is what the evaluation of a node, or of an instance of it, asked of outputs.
 type Awaited struct {
@@ -195,12 +184,10 @@ func (a *Awaited) Add(b *Awaited) {
 	}
 }
 
-// Awaiting returns an Awaited of its own that begins with all that others await.
-func Awaiting(others ...*Awaited) *Awaited {
+// Awaiting returns an Awaited of its own that begins with all that b awaits.
+func Awaiting(b *Awaited) *Awaited {
 	a := &Awaited{Refs: map[step.Ref]bool{}, On: map[string]bool{}}
-	for _, b := range others {
-		a.Add(b)
-	}
+	a.Add(b)
 	return a
 }
 

@@ -18,8 +18,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// shownWidth is how long a list or object may be on one line.
-const shownWidth = 100
+const shownWidth = 100 // of a list or object on one line
 
 // Text writes a value as HCL, artifacts as references to outputs, with what note, if set, says of them as comments.
 func Text(v cty.Value, note func(step.Ref) string) string {
@@ -80,23 +79,15 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	if len(items) == 0 {
 		return open + end, ""
 	}
+	if long <= shownWidth {
+		line := strings.Join(lists.Map(items, func(x item) string { return x.text }), ", ")
+		if equals != "" {
+			line = " " + line + " "
+		}
+		return open + line + end, ""
+	}
 	var b strings.Builder
 	b.WriteString(open)
-	if long <= shownWidth {
-		for i, x := range items {
-			switch {
-			case i > 0:
-				b.WriteString(", ")
-			case equals != "":
-				b.WriteString(" ")
-			}
-			b.WriteString(x.text)
-		}
-		if equals != "" {
-			b.WriteString(" ")
-		}
-		return b.String() + end, ""
-	}
 	for _, x := range items {
 		b.WriteString("\n" + indent + "  " + x.text)
 		if equals == "" {

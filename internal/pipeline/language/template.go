@@ -34,7 +34,7 @@ func (s *Session) render(dir, name string, vars cty.Value, secret func() bool) (
 	}
 	full := syntax.Beside(dir, name)
 	if !secret() {
-		s.Diags.Quote(full, b)
+		s.Diags.Sources[full] = b
 	}
 	tokens, _ := hclsyntax.LexTemplate(b, full, hcl.InitialPos)
 	if d := syntax.CheckTokens(tokens); d != nil {

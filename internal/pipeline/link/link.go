@@ -27,8 +27,18 @@ func Link(m *declare.Module, d *syntax.Collector) *Links {
 		}
 	}
 	for _, t := range declare.Types {
-		if b := m.Once[t.Name]; b != nil && !m.Ignores(&t) {
-			l.refersWithin(b, t.Refers)
+		b := m.Once[t.Name]
+		if b == nil || m.Ignores(&t) {
+			continue
+		}
+		detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
+		if t.Refers == "var" {
+			detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
+		}
+		for _, a := range syntax.Within(b.Body) {
+			if !syntax.RefersOnly(d, a.Expr, t.Refers, "Not a constant", detail) || !l.check(a.Expr, false) {
+				l.Bad[a.Expr] = true
+			}
 		}
 	}
 	for _, n := range m.Nodes {
@@ -93,19 +103,6 @@ func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
 		return nil
 	})
 	return within
-}
-
-// refersWithin reports references in a block to anything except root; "": to anything.
-func (l *Links) refersWithin(b *hclsyntax.Block, root string) {
-	detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
-	if root == "var" {
-		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
-	}
-	for _, a := range syntax.Within(b.Body) {
-		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
-			l.Bad[a.Expr] = true
-		}
-	}
 }
 
 func (l *Links) onlyVariables(e hclsyntax.Expression) bool {
@@ -336,8 +333,8 @@ func (l *Links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	if l.m.Variables[name] != nil {
 		return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, "var."+name)
 	}
-	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(declare.Roots(), ", "))
-	if n := syntax.Nearest(name, declare.Roots()); n != "" {
+	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(declare.Roots, ", "))
+	if n := syntax.Nearest(name, declare.Roots); n != "" {
 		detail = fmt.Sprintf("There is no %q. Did you mean %q?", name, n)
 	}
 	switch {
@@ -350,7 +347,6 @@ func (l *Links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	return "Unknown name", detail
 }
 
-// noBlock explains a reference to a block that is not declared.
 func (l *Links) noBlock(p []string) (summary, detail string) {
 	typ, depth := p[0], declare.Depth(p[0])
 	given := strings.Join(p[:min(len(p), depth)], ".")
@@ -382,6 +378,6 @@ func orDeclare(name string, names []string, noun, declaration string) string {
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.
 func (l *Links) isInterpolation(rng hcl.Range) bool {
-	src, from, to := l.diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
+	src, from, to := l.diags.Sources[rng.Filename], rng.Start.Byte-len("${"), rng.End.Byte
 	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

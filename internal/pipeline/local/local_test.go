@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("variable \"scale\" { default = \"full\" }\nvariable \"n\" { default = 1 }")},
 			pipeline.Options{Local: l.Variables})
 		testkit.None(t, ds.Err())
-		if got := p.Inputs(); got["scale"] != "toy" || got["n"] != c.n || strings.Join(p.Local, " ") != "n scale" {
+		if got := p.Inputs; got["scale"] != "toy" || got["n"] != c.n || strings.Join(p.Local, " ") != "n scale" {
 			t.Errorf("%q: %v, %v", c.profile, got, p.Local)
 		}
 	}

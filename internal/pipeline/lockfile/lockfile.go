@@ -93,7 +93,12 @@ func change(path string, do func(*File) (changed bool, err error)) error {
 		if changed, err := do(f); err != nil || !changed {
 			return err
 		}
-		return f.write(path)
+		sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
+		f.Format, f.Comment = format, comment
+		if f.Sources == nil {
+			f.Sources = []step.Pin{}
+		}
+		return atomicfile.WriteJSON(path, f, "  ", 0o644)
 	})
 }
 
@@ -140,15 +145,6 @@ func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {
 		}
 	}
 	return changed, nil
-}
-
-func (f *File) write(path string) error {
-	sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
-	f.Format, f.Comment = format, comment
-	if f.Sources == nil {
-		f.Sources = []step.Pin{}
-	}
-	return atomicfile.WriteJSON(path, f, "  ", 0o644)
 }
 
 // List pins the sources that a pattern stands for.
@@ -234,17 +230,17 @@ func without(list, other []string) []string {
 type Sources struct {
 	step.NoSources // except for the sources that lock files and this machine have
 
-	Lock  *File
-	Asked func(path string) // is told of each local file that is asked for; may be nil
+	Lock   *File
+	Asked  func(path string) // is told of each local file that is asked for; may be nil
+	Base   string            // folder that relative paths start from
+	Rehash bool              // LocalFile reads files whatever is remembered of them
 
-	file   func(path string) ([]byte, error) // reads lock files
-	path   string                            // of the lock file, where lists are pinned; "": nowhere
-	base   string                            // folder that relative paths start from
-	near   *File                             // lock file there
-	read   map[string]*File
-	files  *hashed.Memory // local files
-	rehash bool
-	asked  map[string]step.Pin // by absolute path: programs, for which thousands of steps ask
+	file  func(path string) ([]byte, error) // reads lock files
+	path  string                            // of the lock file, where lists are pinned; "": nowhere
+	near  *File                             // lock file in Base
+	read  map[string]*File
+	files *hashed.Memory      // local files
+	asked map[string]step.Pin // by absolute path: programs, for which thousands of steps ask
 }
 
 // Open reads the lock file and the memory of local files that is kept in memo; "" is none. Relative paths of local files start from base.
@@ -262,12 +258,12 @@ func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (
 	if err != nil {
 		return nil, err
 	}
-	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, files: hashed.Open(memo), asked: map[string]step.Pin{}}, nil
+	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, Base: base, files: hashed.Open(memo), asked: map[string]step.Pin{}}, nil
 }
 
 // From has relative paths start from a module's folder, whose own lock file adds pins that the pipeline's lacks.
 func (s *Sources) From(base string) (err error) {
-	s.base = base
+	s.Base = base
 	if s.near = s.read[base]; s.near == nil {
 		s.near, err = readWith(s.file, filepath.Join(base, Name))
 		s.read[base] = s.near
@@ -282,20 +278,17 @@ func (s *Sources) Pinned(source string) (step.Pin, bool) {
 	return s.near.Pinned(source)
 }
 
-// Rehash makes LocalFile read files whatever is remembered of them, or not any more.
-func (s *Sources) Rehash(rehash bool) { s.rehash = rehash }
-
 // abs makes a path that starts from the base absolute.
 func (s *Sources) abs(path string) (string, error) {
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.base, path)
+		path = filepath.Join(s.Base, path)
 	}
 	return filepath.Abs(path)
 }
 
 // LocalFile is the checksum of a local file, hashed unless remembered, once in a plan, with the absolute path as source.
 func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
-	if pin, ok := s.asked[path]; ok && !s.rehash {
+	if pin, ok := s.asked[path]; ok && !s.Rehash {
 		return pin, nil
 	}
 	pin, err := s.localFile(ctx, path)
@@ -314,7 +307,7 @@ func (s *Sources) localFile(ctx context.Context, path string) (step.Pin, error) 
 		s.Asked(abs)
 	}
 	digest := s.files.Digest
-	if s.rehash {
+	if s.Rehash {
 		digest = s.files.Hash
 	}
 	report := step.Reporter(ctx)
@@ -349,6 +342,3 @@ func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step
 
 // Save keeps what was hashed. Losing it costs only hashing.
 func (s *Sources) Save() error { return s.files.Save() }
-
-// Base is the folder that relative paths start from.
-func (s *Sources) Base() string { return s.base }

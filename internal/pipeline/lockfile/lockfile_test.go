@@ -161,7 +161,7 @@ func TestAskedOnce(t *testing.T) {
 	testkit.None(t, err)
 	for i, want := range []string{"one", "one", "two", "two"} {
 		testkit.Write(t, path, []string{"one", "two", "two", "six"}[i])
-		s.Rehash(i == 2)
+		s.Rehash = i == 2
 		pin, err := s.LocalFile(t.Context(), path)
 		if testkit.None(t, err); pin.SHA256 != artifacts.Sum([]byte(want)) {
 			t.Errorf("asked %d times, it is not as %q", i+1, want)

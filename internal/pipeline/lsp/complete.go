@@ -20,7 +20,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// completions collects what may be at a place.
 type completions struct {
 	s     *server
 	d     *document
@@ -81,7 +80,7 @@ func (c *completions) verbatim(i completionItem, newText string) {
 	last.Format, last.TextEdit.NewText = 1, newText
 }
 
-// labels completes the kind of a step and the labels of inner blocks.
+// labels completes the kind of a step.
 func (c *completions) labels() {
 	p := c.place
 	if len(p.blocks) != 1 || p.blocks[0].typ != "step" || p.label != 0 {
@@ -188,7 +187,7 @@ func (c *completions) start(want *step.Attr) {
 			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
 		}
 	}
-	for _, root := range declare.Roots() {
+	for _, root := range declare.Roots {
 		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
 	}
 	for _, f := range language.Functions() {
@@ -198,11 +197,8 @@ func (c *completions) start(want *step.Attr) {
 
 // outputs lists the outputs of a declared block, not the one being written, that an attribute takes.
 func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
-	if b := c.place.blocks; len(b) > 0 && x.name == b[0].name() {
-		return nil
-	}
 	spec := c.s.Load.Registry.Lookup(x.kind)
-	if spec == nil {
+	if b := c.place.blocks; spec == nil || len(b) > 0 && x.name == b[0].name() {
 		return nil
 	}
 	return lists.Filter(spec.Outputs, func(o step.Output) bool {
@@ -215,15 +211,12 @@ func (c *completions) instance(x decl) string {
 	if !x.forEach {
 		return ""
 	}
-	for _, d := range c.decls {
-		if b := c.place.blocks; d.forEach && len(b) > 0 && d.name == b[0].name() {
-			return "[each.key]"
-		}
+	b, names := c.place.blocks, namesOf(c.named(x.name))
+	here := func(d decl) bool { return d.forEach && len(b) > 0 && d.name == b[0].name() }
+	if len(names) == 0 || slices.ContainsFunc(c.decls, here) {
+		return "[each.key]"
 	}
-	if names := namesOf(c.named(x.name)); len(names) > 0 {
-		return fmt.Sprintf("[%q]", names[0])
-	}
-	return "[each.key]"
+	return fmt.Sprintf("[%q]", names[0])
 }
 
 // member completes what follows a reference and a dot.

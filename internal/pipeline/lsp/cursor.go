@@ -38,9 +38,6 @@ type header struct {
 	labels []string
 }
 
-// kind names the step kind of a block at the top of a file; "" if it has none.
-func (h header) kind() string { return declare.Of(h.typ).KindOf(h.labels) }
-
 // name is the block's name in references.
 func (h header) name() string { return strings.Join(append([]string{h.typ}, h.labels...), ".") }
 

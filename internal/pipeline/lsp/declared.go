@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// decl is a declaration of a pipeline file.
 type decl struct {
 	name    string // var.x, local.x, step.train.dsi, table.t, figure.f, module.m, output.o
 	typ     string // variable, local, step, table, figure, module or output
@@ -119,19 +118,7 @@ func find(among []decl, name string) *decl {
 	return nil
 }
 
-// module finds a module block of a document's pipeline.
 func (w *work) module(d *document, name string) *decl { return find(w.declared(d), "module."+name) }
-
-// variablesOf lists the variables of a module, as its block may set them.
-func (s *server) variablesOf(d *document, b header) (attrs []step.Attr) {
-	if len(b.labels) != 1 {
-		return nil
-	}
-	if x := s.work.module(d, b.labels[0]); x != nil {
-		attrs = lists.Map(s.work.inside(x, "variable"), func(v decl) step.Attr { return v.attr })
-	}
-	return attrs
-}
 
 // definitionInModule finds what a name in a module block is: the file that source names, or a variable.
 func (s *server) definitionInModule(d *document, p place, name string) any {
@@ -168,7 +155,6 @@ func (s *server) hoverOutput(d *document, x *decl, output string, ref []string, 
 	return hoverOf(at, text)
 }
 
-// describeModule lists the variables and outputs of a module.
 func (s *server) describeModule(x *decl) string {
 	text := fmt.Sprintf("The pipeline `%s`.\n", constantText(x.body, "source"))
 	for _, v := range s.work.inside(x, "variable") {

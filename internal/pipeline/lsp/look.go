@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
@@ -37,7 +36,7 @@ func (s *server) hover(d *document, offset int) any {
 	switch {
 	case syntax.IsBeside(d.path) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
 		return nil
-	case p.where == inLabel:
+	case p.where == inLabel, p.where == inBody && len(p.path) == 0 && len(p.blocks) == 0:
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && len(p.path) > 0:
 		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
@@ -45,8 +44,6 @@ func (s *server) hover(d *document, offset int) any {
 				return hoverOf(at, describeAttr(inner))
 			}
 		}
-	case p.where == inBody && len(p.blocks) == 0:
-		return s.hoverHeader(d, end, at)
 	case p.where == inBody && p.blocks[0].typ == "locals":
 		return hoverOf(at, s.hoverValue(d, "local."+name))
 	case p.where == inBody:
@@ -65,10 +62,8 @@ func (s *server) hover(d *document, offset int) any {
 	return nil
 }
 
-// hoverOf is a text about what is at a span.
 func hoverOf(at span, text string) any { return &hover{markup{"markdown", text}, &at} }
 
-// hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
 	depth := declare.Depth(ref[0])
@@ -157,7 +152,6 @@ func (s *server) hoverBlock(d *document, x *decl, text string, at span) any {
 	}
 }
 
-// outcomeText writes the outcomes of a block's steps.
 func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	p, found := s.work.outcomes(ctx, path)
 	switch {
@@ -173,7 +167,8 @@ func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	var last time.Time
 	for _, x := range p.Steps {
 		o, planned := found.outcomes[x.Address]
-		if !isOf(x, block) || !planned {
+		rest, within := strings.CutPrefix(x.Address, block)
+		if !planned || !within || rest != "" && rest[0] != '[' && rest[0] != '.' { // it is of another block or module
 			continue
 		}
 		count[o.Word]++
@@ -197,12 +192,6 @@ func (s *server) outcomeText(ctx context.Context, path, block string) string {
 		text += ", the last of " + last.Local().Format("2006-01-02 15:04")
 	}
 	return text
-}
-
-// isOf reports whether a step is of a block, or of a module.
-func isOf(x pipeline.Step, block string) bool {
-	rest, ok := strings.CutPrefix(x.Address, block)
-	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
 }
 
 // definition finds where what a reference names is declared; nil if nowhere.

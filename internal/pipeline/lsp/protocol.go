@@ -56,17 +56,13 @@ type changeParams struct {
 }
 
 type initializeParams struct {
-	ProcessID    *int   `json:"processId"`
-	RootURI      string `json:"rootUri"`
+	ProcessID    *int
+	RootURI      string
 	Capabilities struct {
 		TextDocument struct {
-			Completion struct {
-				CompletionItem struct {
-					SnippetSupport bool `json:"snippetSupport"`
-				} `json:"completionItem"`
-			} `json:"completion"`
-		} `json:"textDocument"`
-	} `json:"capabilities"`
+			Completion struct{ CompletionItem struct{ SnippetSupport bool } }
+		}
+	}
 }
 
 type diagnostic struct {
@@ -190,7 +186,6 @@ func units(s string) (n int) {
 	return n
 }
 
-// pathOf is the file that a URI names.
 func pathOf(uri string) (string, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || !filepath.IsAbs(u.Path) {
@@ -203,8 +198,7 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// maxMessage bounds what a client can make the server hold.
-const maxMessage = 64 << 20
+const maxMessage = 64 << 20 // bounds what a client can make the server hold
 
 // Error codes of JSON-RPC 2.0 and of the protocol.
 const (
@@ -222,8 +216,6 @@ type message struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
-
-func (m *message) wantsAnswer() bool { return len(m.ID) > 0 }
 
 type rpcError struct {
 	Code    int    `json:"code"`
@@ -270,7 +262,6 @@ func (w *wire) write(v any) error {
 	return err
 }
 
-// answer sends the result of a request, or its error.
 func (w *wire) answer(id json.RawMessage, result any, err error) error {
 	if len(id) == 0 {
 		id = json.RawMessage("null")

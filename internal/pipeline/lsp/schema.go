@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/pipeline/schema"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -17,9 +18,11 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		return nil
 	}
 	t := declare.Of(blocks[0].typ)
-	attrs := t.Attrs(s.Load.Registry, blocks[0].kind())
+	attrs := t.Attrs(s.Load.Registry, t.KindOf(blocks[0].labels))
 	if t != nil && t.Makes == declare.MakesCall {
-		attrs = append(attrs, s.variablesOf(d, blocks[0])...)
+		if x := s.work.module(d, strings.Join(blocks[0].labels, ".")); x != nil { // its block sets its variables
+			attrs = append(attrs, lists.Map(s.work.inside(x, "variable"), func(v decl) step.Attr { return v.attr })...)
+		}
 	}
 	for _, b := range blocks[1:] {
 		a := schema.AttrOf(attrs, b.typ)

@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/system/process"
 )
 
-// Options say what the server serves.
 type Options struct {
 	Load    pipeline.Options // the registry, values of variables, how files are read
 	Version string
@@ -27,11 +26,8 @@ type Options struct {
 	// file is the pipeline's file or folder, root the folder that the client has open.
 	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
 
-	// Local has what variables are given in a folder, as pipeline.Options.Local takes it.
-	Local func(folder string) []pipeline.File
-
-	// CheckOther says what is wrong with a file beside pipelines, of tests or settings.
-	CheckOther func(name string, src []byte) pipeline.Diagnostics
+	Local      func(folder string) []pipeline.File                // as pipeline.Options has it
+	CheckOther func(name string, src []byte) pipeline.Diagnostics // of a file of tests or settings
 }
 
 // Outcome is the state of a step's result.
@@ -41,8 +37,7 @@ type Outcome struct {
 	Took     time.Duration
 }
 
-// parentPoll is how often the server looks whether its client still runs.
-const parentPoll = time.Second
+const parentPoll = time.Second // between two looks whether the client still runs
 
 // Serve answers a client until it says goodbye, ends or closes its end. The error says why, if it did not say goodbye.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
@@ -50,7 +45,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	defer cancel(nil)
 	s := &server{Options: o, wire: wire{in: bufio.NewReader(in), out: out}, cancel: cancel}
 	s.Load.Stop = ctx.Err
-	s.work = newWork(ctx, s)
+	s.work = &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
+		loadedDocs: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{},
+		good: map[string][]decl{}, modules: map[string][]string{}}
 	bodies := make(chan []byte)
 	go func() {
 		for {
@@ -112,7 +109,7 @@ func (s *server) receive(ctx context.Context, body []byte) (done bool, err error
 			return true, errors.New("the client sent exit without shutdown before it")
 		}
 		return true, nil
-	case m.Method == "" && m.wantsAnswer(): // an answer, and nothing was asked
+	case m.Method == "" && len(m.ID) > 0: // an answer, and nothing was asked
 		return false, nil
 	case m.Method == "":
 		return false, s.wire.answer(nil, nil, &rpcError{codeInvalid, "a message has neither method nor id"})
@@ -125,7 +122,7 @@ func (s *server) receive(ctx context.Context, body []byte) (done bool, err error
 		}()
 		return false, nil
 	}
-	if !m.wantsAnswer() {
+	if len(m.ID) == 0 { // a notification
 		if err != nil {
 			s.Log.Warn("notification", "method", m.Method, "err", err)
 		}

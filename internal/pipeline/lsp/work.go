@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // work has the documents that the client has open. Its run loads their pipelines, one at a time, always of the newest texts.
@@ -29,8 +30,7 @@ type work struct {
 	first      map[string]chan struct{} // of documents that have not been loaded; closed when they are
 	shown      map[string][]string      // files that diagnostics of a document were sent for
 	good       map[string][]decl        // what a file declared when it last was HCL
-
-	modules map[string][]string // files of modules by their source, as last loaded
+	modules    map[string][]string      // files of modules by their source, as last loaded
 }
 
 // document is the text of an open file, which another one follows when it is edited.
@@ -42,11 +42,10 @@ type document struct {
 
 // loaded is what the last load of a document's pipeline found.
 type loaded struct {
-	files   []string        // of the pipeline
-	modules []string        // files of its modules
-	folder  bool            // it is all files of the folder
-	scope   *pipeline.Scope // of the last text that was HCL; nil if there was none
-
+	files    []string           // of the pipeline
+	modules  []string           // files of its modules
+	folder   bool               // it is all files of the folder
+	scope    *pipeline.Scope    // of the last text that was HCL; nil if there was none
 	pipeline *pipeline.Pipeline // the last valid one; nil if there was none
 	lookup   *lookup            // of its outcomes; nil if nobody has asked
 }
@@ -57,11 +56,6 @@ type lookup struct {
 	outcomes map[string]Outcome
 	err      error
 	at       time.Time
-}
-
-func newWork(ctx context.Context, s *server) *work {
-	return &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
-		loadedDocs: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{}, good: map[string][]decl{}, modules: map[string][]string{}}
 }
 
 func (w *work) document(path string) *document {
@@ -135,7 +129,6 @@ func (w *work) run() {
 	}
 }
 
-// load loads the pipeline of a document and publishes what is wrong with it.
 func (w *work) load(path string) error {
 	d := w.document(path)
 	if d == nil {
@@ -233,13 +226,8 @@ func (w *work) declared(d *document) []decl {
 	for _, f := range files {
 		decls, complete := w.declarations(f)
 		all = append(all, decls...)
-		if complete {
-			continue
-		}
-		for _, old := range w.good[f] {
-			if !slices.ContainsFunc(decls, func(x decl) bool { return x.name == old.name }) {
-				all = append(all, old)
-			}
+		if !complete {
+			all = append(all, lists.Filter(w.good[f], func(old decl) bool { return find(decls, old.name) == nil })...)
 		}
 	}
 	return all
@@ -272,11 +260,8 @@ func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) err
 		}
 	}
 	w.shown[path] = files
-	for _, f := range slices.Sorted(maps.Keys(by)) { // of an open file its own load tells
-		if f != path && w.docs[f] != nil {
-			delete(by, f)
-		}
-	}
+	// Of an open file its own load tells.
+	maps.DeleteFunc(by, func(f string, _ []diagnostic) bool { return f != path && w.docs[f] != nil })
 	w.mu.Unlock()
 	for _, f := range slices.Sorted(maps.Keys(by)) {
 		params := map[string]any{"uri": uriOf(f), "diagnostics": by[f]}
@@ -293,8 +278,7 @@ func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 	return span{at(r.Start), at(r.End)}
 }
 
-// outcomesFresh is how long outcomes are thought to be true.
-const outcomesFresh = 10 * time.Second
+const outcomesFresh = 10 * time.Second // how long outcomes are thought to be true
 
 // outcomes has the outcomes of a document's pipeline looked up, unless they are fresh, and waits for them; nil: there is no
 // pipeline, or ctx ended.

@@ -36,14 +36,10 @@ type Reader struct {
 	Lock  string // the pipeline's lock file
 	Cache string // folder for commits
 
-	// Pins, if set, is read instead of Lock, such as a commit's lock file: nothing is pinned then.
-	Pins *lockfile.File
-
-	// Accept, if set, refuses folders and files of modules; a repository must be pinned already then.
-	Accept func(file string) error
-
-	// Update, if set, says which repositories' refs are looked up, though they are pinned.
-	Update func(source string) bool
+	// Each may be nil.
+	Pins   *lockfile.File           // is read instead of Lock, such as a commit's lock file: nothing is pinned then
+	Accept func(file string) error  // refuses folders and files of modules; a repository must be pinned already then
+	Update func(source string) bool // says which repositories' refs are looked up, though they are pinned
 
 	Used   []Used        // repositories, in the order in which they were opened
 	Waited time.Duration // for repositories
@@ -71,15 +67,12 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 			return nil, err
 		}
 		files, err := declare.LocalModule(folder, source)
-		if err != nil {
-			return nil, err
-		}
 		for name := range files { // a link in a folder may lead out of it
 			if err := r.accepts(name); err != nil {
 				return nil, err
 			}
 		}
-		return files, nil
+		return files, err
 	}
 	began := time.Now()
 	dir, err := r.checkout(ctx, repository)
@@ -290,7 +283,6 @@ const (
 	maxFiles  = 100_000
 )
 
-// run runs the git program in our repository and returns its output.
 func run(ctx context.Context, repository string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := runTo(ctx, &out, repository, nil, args...)

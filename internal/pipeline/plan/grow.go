@@ -26,8 +26,7 @@ type Grower struct {
 	Misfit func(of []step.Ref, err error) bool
 }
 
-// lostMost bounds how often one growth restarts because an output is lost or corrupt.
-const lostMost = 3
+const lostMost = 3 // restarts of one growth because an output is lost or corrupt
 
 // Grow grows a loaded pipeline and its plan as far as results are there; its error is a *pipeline.Invalid if they do not fit.
 func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {

@@ -25,25 +25,15 @@ const Format = "redsi-plan/1"
 
 // Plan is the selected part of a pipeline in a runnable order.
 type Plan struct {
-	Format   string   `json:"format"`
-	Pipeline string   `json:"pipeline"` // name for people: the file it came from
-	Targets  []string `json:"targets,omitempty"`
-	Steps    []Step   `json:"steps"`
-
-	// Limits are how many steps of a run may have a name of their resources at a time.
-	Limits map[string]int `json:"limits,omitempty"`
-
-	// Skipped are the steps whose when is false: they are not among Steps.
-	Skipped []pipeline.Skipped `json:"skipped,omitempty"`
-
-	// Origin is what the pipeline was loaded from, where steps are pending: see Grow.
-	Origin *pipeline.Origin `json:"origin,omitempty"`
-
-	// First is the stored plan from which this one has grown; zero: from none.
-	First artifacts.Digest `json:"first,omitzero"`
-
-	// LeftOut are the addresses of the steps that Without took out, without their readers.
-	LeftOut []string `json:"left_out,omitempty"`
+	Format   string             `json:"format"`
+	Pipeline string             `json:"pipeline"` // name for people: the file it came from
+	Targets  []string           `json:"targets,omitempty"`
+	Steps    []Step             `json:"steps"`
+	Limits   map[string]int     `json:"limits,omitempty"`   // how many steps of a run may have a name at a time
+	Skipped  []pipeline.Skipped `json:"skipped,omitempty"`  // their when is false: they are not among Steps
+	Origin   *pipeline.Origin   `json:"origin,omitempty"`   // of the pipeline, where steps are pending: see Grow
+	First    artifacts.Digest   `json:"first,omitzero"`     // the stored plan from which this one has grown; zero: none
+	LeftOut  []string           `json:"left_out,omitempty"` // addresses that Without took out, without their readers
 
 	// Kinds are the versions of the steps' kinds and their parts: another program must not do them by other rules.
 	Kinds map[string]int `json:"kinds,omitempty"`
@@ -59,12 +49,8 @@ type Step struct {
 	Inline    bool                    `json:"inline,omitempty"`
 	Pos       pipeline.Pos            `json:"pos"`
 	AttrPos   map[string]pipeline.Pos `json:"attr_pos,omitempty"`
-
-	// Gathers are the steps of blocks with on_failure, among Deps, that this one goes on without if they fail.
-	Gathers []Gather `json:"gathers,omitempty"`
-
-	// Fresh is for how long its result counts; 0: for ever.
-	Fresh time.Duration `json:"fresh,omitempty"`
+	Gathers   []Gather                `json:"gathers,omitempty"` // of Deps, what it goes on without if that fails
+	Fresh     time.Duration           `json:"fresh,omitempty"`   // for how long its result counts; 0: for ever
 
 	// Temporary is a step with keep = false: its bytes leave the store once its readers are done; its result counts all the same.
 	Temporary bool `json:"temporary,omitempty"`
@@ -99,7 +85,6 @@ func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
 // Pending reports whether Awaits decide what the step is or, of an address BLOCK[*], which steps there are.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
-// Pending reports whether a step of the plan is.
 func (p *Plan) Pending() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Pending() })
 }
@@ -110,15 +95,12 @@ type UnknownTarget struct {
 }
 
 func (e *UnknownTarget) Error() string {
-	msg := fmt.Sprintf("target %s names no step, table or figure", quoted(e.Target))
+	msg := fmt.Sprintf("target '%s' names no step, table or figure", e.Target) // quoted as for a shell
 	if e.Near == "" {
 		return msg
 	}
-	return msg + fmt.Sprintf("; did you mean %s?", quoted(e.Near))
+	return msg + fmt.Sprintf("; did you mean '%s'?", e.Near)
 }
-
-// quoted is an address as a shell takes it: many have quotation marks in them.
-func quoted(address string) string { return "'" + address + "'" }
 
 // Build selects what the targets need, or without targets the pipeline's own steps and what these need, in topological order. A
 // target is an address (table.dedup_counts, step.dedup.nq["url"]) or its beginning up to a dot or bracket (table).
@@ -129,11 +111,10 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	}
 	deps := make([][]int, len(p.Steps))
 	for i, s := range p.Steps {
-		d, err := depsOf(s, index)
-		if err != nil {
+		var err error
+		if deps[i], err = depsOf(s, index); err != nil {
 			return nil, err
 		}
-		deps[i] = d
 	}
 	selected, err := selectTargets(p, deps, targets)
 	if err != nil {
@@ -159,13 +140,9 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 				}
 			}
 		}
-		for _, d := range deps[i] {
-			out.Deps = append(out.Deps, place[d])
-		}
+		out.Deps = lists.Map(deps[i], func(d int) int { return place[d] })
 		slices.Sort(out.Deps)
-		for _, ref := range s.Awaits {
-			out.Awaited = append(out.Awaited, place[index[ref.Step]])
-		}
+		out.Awaited = lists.Map(s.Awaits, func(ref step.Ref) int { return place[index[ref.Step]] })
 		if slices.Sort(out.Awaited); s.Pending() && plan.Origin == nil {
 			plan.Origin = p.Origin()
 		}
@@ -176,11 +153,9 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 		plan.Steps = append(plan.Steps, out)
 	}
 	plan.setTemporary(p, order)
-	for _, s := range p.Skipped {
-		if len(targets) == 0 || slices.ContainsFunc(targets, func(t string) bool { return Matches(t, s.Address) }) {
-			plan.Skipped = append(plan.Skipped, s)
-		}
-	}
+	plan.Skipped = lists.Filter(p.Skipped, func(s pipeline.Skipped) bool {
+		return len(targets) == 0 || slices.ContainsFunc(targets, func(t string) bool { return Matches(t, s.Address) })
+	})
 	return plan, nil
 }
 
@@ -242,11 +217,9 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Address, err)
 	}
+	after := lists.Map(s.After, func(address string) step.Ref { return step.Ref{Step: address} })
 	var deps []int
-	for _, address := range s.After {
-		refs = append(refs, step.Ref{Step: address})
-	}
-	for _, r := range slices.Concat(refs, s.Awaits) {
+	for _, r := range slices.Concat(refs, after, s.Awaits) {
 		i, ok := index[r.Step]
 		if !ok {
 			return nil, fmt.Errorf("%s reads %s, which is not in the pipeline", s.Address, r)
@@ -287,14 +260,13 @@ func selectTargets(p *pipeline.Pipeline, deps [][]int, targets []string) ([]bool
 		return selected, nil
 	}
 	for _, t := range targets {
-		found := false
+		found := slices.ContainsFunc(p.Skipped, func(s pipeline.Skipped) bool { return Matches(t, s.Address) })
 		for i, s := range p.Steps {
 			if Matches(t, s.Address) {
 				mark(i)
 				found = true
 			}
 		}
-		found = found || slices.ContainsFunc(p.Skipped, func(s pipeline.Skipped) bool { return Matches(t, s.Address) })
 		if !found {
 			return nil, &UnknownTarget{Target: t, Near: nearest(t, p)}
 		}
@@ -327,10 +299,7 @@ func topological(deps [][]int, selected []bool) []int {
 func nearest(target string, p *pipeline.Pipeline) string {
 	var names []string
 	for _, s := range p.Steps {
-		names = append(names, s.Address)
-		if a := address.Of(s.Address); a.Key != "" {
-			names = append(names, a.Block())
-		}
+		names = append(names, s.Address, address.Of(s.Address).Block())
 	}
 	return syntax.Nearest(target, names)
 }

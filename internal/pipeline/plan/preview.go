@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"runtime"
 	"runtime/debug"
@@ -48,9 +47,7 @@ type Item struct {
 
 	// Released: the result's bytes have left the store on purpose. A hit needs none; a step to run does, for step Reader.
 	Released bool
-
-	// Accepted is by which a hit counts for its key; nil if it ran under that key.
-	Accepted *artifacts.Acceptance
+	Accepted *artifacts.Acceptance // by which a hit counts for its key; nil if it ran under that key
 }
 
 // Snags are the rare parts of an item: most steps have none.
@@ -79,7 +76,6 @@ func (it *Item) Snags() Snags {
 	return *it.Rare
 }
 
-// Preview is a plan with an item for each of its steps.
 type Preview struct {
 	Plan  *Plan
 	Items []Item
@@ -115,23 +111,19 @@ func KeepAll(int, *Item) bool { return true }
 
 func KeepNone(int, *Item) bool { return false }
 
-// Open opens a blob, for checks.
-type Open = func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
-
-// lookupMost bounds the results that are held between a look-up and the word of Keep.
-const lookupMost = 2048
+const lookupMost = 2048 // results that are held between a look-up and the word of Keep
 
 // Follow follows results as far as they go, by levels of the graph, at most lookupMost keys in a look-up, and holds what keep
 // does not want only while steps to come read it. What reads a result that fails a check, judged by what open reads (nil: no
 // check is judged), does not run. An error is permanent, or lookup's or open's.
-func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
+func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open step.Opener) (*Preview, error) {
 	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int, bool) bool { return false }, time.Time{})
 }
 
 // FollowWithout is Follow without the steps that are gone, for a run that begins at a time (zero: none): what gathers them goes
 // on, and stale results do not count. gone is told whether the stores have a result: in a run that a step has failed in,
 // another run's later result does not count.
-func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int, has bool) bool, at time.Time) (*Preview, error) {
+func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open step.Opener, gone func(i int, has bool) bool, at time.Time) (*Preview, error) {
 	if open != nil {
 		open = step.Remembered(open)
 	}
@@ -191,7 +183,7 @@ type follower struct {
 	reg     *step.Registry
 	lookup  Lookup
 	keep    Keep
-	open    Open
+	open    step.Opener
 	gone    func(i int, has bool) bool
 	at      time.Time
 	wanted  []bool  // by keep
@@ -243,7 +235,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 					return f.Items[d].Result
 				})
 				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Bound: &bound}, err
-				if lacks := f.lacks(i); len(lacks) > 0 {
+				if lacks := lists.Filter(f.Plan.Steps[i].Deps, f.hasNone); len(lacks) > 0 { // gathered, and gone
 					f.Items[i].Rare = &Snags{Lacks: lacks}
 				}
 			}
@@ -251,8 +243,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	}
 	workers.Wait()
 	for n, err := range errs { // the first in the plan
-		var lacks *step.NoFileError
-		if errors.As(err, &lacks) {
+		if _, lacks := errors.AsType[*step.NoFileError](err); lacks {
 			f.Items[ready[n]] = Item{Outcome: Maybe, Rare: &Snags{Wrong: err.Error()}}
 		} else if err != nil {
 			return step.Permanent(err)
@@ -322,14 +313,6 @@ func (f *follower) has(d int) bool {
 // hasNone reports whether a step has nothing for its readers.
 func (f *follower) hasNone(d int) bool { return !f.has(d) || f.gone(d, true) }
 
-// lacks are the steps that a step gathers and that are gone.
-func (f *follower) lacks(i int) []int {
-	if len(f.Plan.Steps[i].Gathers) == 0 {
-		return nil
-	}
-	return lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
-}
-
 // release drops what a hit holds, once keep does not want it and every reader is bound.
 func (f *follower) release(i int) {
 	if it := &f.Items[i]; it.Outcome == Hit && f.readers[i] == 0 && !f.wanted[i] && !it.Released {
@@ -388,18 +371,12 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 	return bound, key, preimage, nil
 }
 
-func (v *Preview) Summary() (s Summary) {
-	for _, it := range v.Items {
-		switch it.Outcome {
-		case Hit:
-			s.Hit++
-		case Run:
-			s.Run++
-		case Maybe:
-			s.Maybe++
-		}
+func (v *Preview) Summary() Summary {
+	n := map[Outcome]int{}
+	for i := range v.Items {
+		n[v.Items[i].Outcome]++
 	}
-	return s
+	return Summary{n[Hit], n[Run], n[Maybe]}
 }
 
 // LacksOf lists the steps that a result is without, as it or a result that it reads gathers them.
@@ -407,8 +384,7 @@ func (v *Preview) LacksOf(i int) (lacks []int) {
 	for _, d := range v.Plan.Leading([]int{i}) {
 		lacks = append(lacks, v.Items[d].Snags().Lacks...)
 	}
-	slices.Sort(lacks)
-	return slices.Compact(lacks)
+	return slices.Compact(slices.Sorted(slices.Values(lacks)))
 }
 
 // Done reports whether there is nothing to run, and no check fails.

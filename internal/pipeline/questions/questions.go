@@ -43,12 +43,8 @@ const (
 )
 
 func Of(name string) (List, bool) {
-	for _, l := range []List{acl, neurips} {
-		if l.Name == name {
-			return l, true
-		}
-	}
-	return List{}, false
+	l, ok := map[string]List{acl.Name: acl, neurips.Name: neurips}[name]
+	return l, ok
 }
 
 func Names() []string { return []string{acl.Name, neurips.Name} }

@@ -103,14 +103,12 @@ func Find(reg *step.Registry, name string) (Kind, error) {
 
 func describe(s step.Spec) Kind {
 	k := Kind{Name: s.Name, Block: "step", Family: cmp.Or(s.Family, "Kinds of this build"), Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.SecondFor(),
-		Attrs: attributes(s.Attrs, nil), Example: strings.Trim(s.Example, "\n"), longName: s.Name}
+		Parts: lists.Map(s.Parts, func(p step.Spec) string { return p.Name }), Attrs: attributes(s.Attrs, nil),
+		Example: strings.Trim(s.Example, "\n"), longName: s.Name}
 	k.Summary, _, _ = strings.Cut(k.Doc, "\n")
 	if t := declare.OfKind(s.Name); s.Block && t != nil {
 		k.Block = t.Name
 		k.longName = k.Block + " block"
-	}
-	for _, p := range s.Parts {
-		k.Parts = append(k.Parts, p.Name)
 	}
 	for _, o := range s.Outputs {
 		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: Sentence(o.Help), Compared: o.Rule().String(), Why: o.Why}
@@ -124,7 +122,6 @@ func describe(s step.Spec) Kind {
 	return k
 }
 
-// compared says how two of an output are compared, and why so.
 func (o Output) compared() string {
 	if o.Why == "" {
 		return o.Compared
@@ -195,7 +192,6 @@ func rows(attrs []Attr, within string) (list []row) {
 	return list
 }
 
-// form says what an attribute takes, in a few words.
 func (a Attr) form() string {
 	t := a.Type
 	switch {

@@ -23,7 +23,6 @@ func List(w io.Writer, kinds []Kind) error {
 	})
 }
 
-// FunctionText writes one line per function, in groups.
 func FunctionText(w io.Writer) error {
 	return grouped(w, language.Functions(), func(f language.Function) (string, string, string) { return f.Group, f.Usage, f.Help })
 }
@@ -56,7 +55,14 @@ func Text(w io.Writer, k Kind, width int) error {
 	}
 	fmt.Fprintf(b, "\nAttributes\n")
 	for _, r := range rows(k.Attrs, "") {
-		fmt.Fprintf(b, "  %-20s %s%s\n", r.path, r.attr.form(), r.attr.status())
+		status := ""
+		switch {
+		case r.attr.Required:
+			status = ", required"
+		case r.attr.Default != nil:
+			status = ", default " + literal(r.attr.Default)
+		}
+		fmt.Fprintf(b, "  %-20s %s%s\n", r.path, r.attr.form(), status)
 		indent(b, r.attr.Help, width)
 	}
 	fmt.Fprintf(b, "\nOutputs\n")
@@ -76,16 +82,6 @@ func Text(w io.Writer, k Kind, width int) error {
 		fmt.Fprintln(b)
 	}
 	return b.Flush()
-}
-
-func (a Attr) status() string {
-	switch {
-	case a.Required:
-		return ", required"
-	case a.Default != nil:
-		return ", default " + literal(a.Default)
-	}
-	return ""
 }
 
 func (o Output) form() string {

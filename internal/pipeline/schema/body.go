@@ -48,7 +48,7 @@ func (r *Reader) Failed() bool { return len(r.broken) > 0 }
 func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
 	about := detail
 	if len(at) > 0 {
-		about = pattern(at)
+		about = indexes.ReplaceAllString(Show(at), "[]")
 	}
 	r.Report(rng, summary, detail, about)
 	return r.Spoil(at)
@@ -68,6 +68,7 @@ func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string
 	for i := range attrs {
 		a := &attrs[i]
 		p := append(at[:len(at):len(at)], a.Name)
+		var v any
 		if x := b.Attributes[a.Name]; x != nil && !a.Label {
 			given := r.Value(x.Expr)
 			if a.Secret {
@@ -75,16 +76,12 @@ func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string
 			} else {
 				given = r.Open(given, x.Expr.Range())
 			}
-			v := r.tree(given, a.Type, a.Accepts, p)
-			if v != nil {
-				tree[a.Name] = v
-			}
-			continue
+			v = r.tree(given, a.Type, a.Accepts, p)
+		} else if a.Block {
+			v = r.blocks(b, a, p)
 		}
-		if a.Block {
-			if v := r.blocks(b, a, p); v != nil {
-				tree[a.Name] = v
-			}
+		if v != nil {
+			tree[a.Name] = v
 		}
 	}
 	return tree
@@ -132,8 +129,9 @@ func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	ty := v.Type()
 	if t.Kind == step.InputOne || t.Kind == step.InputMany {
 		if address, ok := language.StepOf(v); ok {
+			outputs := address + "." + strings.Join(syntax.Keys(ty.AttributeTypes()), ", "+address+".")
 			return r.Fail(at, r.Locate(at), "Step instead of an output",
-				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", Show(at), address, language.OutputNames(v, address)))
+				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", Show(at), address, outputs))
 		}
 	}
 	switch {
@@ -194,7 +192,7 @@ func (r *Reader) object(v cty.Value, t step.Type, accepts string, at []any) any 
 
 // secrets is the value of an attribute for secrets, with sources for sensitive variables.
 func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
-	if !r.HasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+	if len(r.Secrets) == 0 || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return r.Open(v, rng)
 	}
 	m := v.AsValueMap()
@@ -258,7 +256,7 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 		case k == nil && shared != nil && blockForms[a.Name] != "":
 			d.Error(a.NameRange, "Not an attribute", fmt.Sprintf("%s is a block: %s.", a.Name, blockForms[a.Name]))
 		case k == nil:
-			typos.add(syntax.Header(b), syntax.Nearest(a.Name, names))
+			typos.add(b.DefRange(), syntax.Nearest(a.Name, names))
 			detail := fmt.Sprintf("%s has no attribute %q. %s", owner, a.Name, syntax.Suggest(a.Name, names, "attribute"))
 			if kind, is := strings.CutPrefix(owner, "Kind "); is && syntax.Nearest(a.Name, names) == "" {
 				detail += fmt.Sprintf(" `redsi kinds %s` explains them.", strings.Trim(kind, `"`))
@@ -296,7 +294,7 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 			form, labels = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(label)), 1
 		}
 		if len(inner.Labels) != labels {
-			d.Error(syntax.Header(inner), "Wrong labels", "This block is written "+form+".")
+			d.Error(inner.DefRange(), "Wrong labels", "This block is written "+form+".")
 		}
 		Shape(d, inner, object.Attrs, nil, inner.Type, typos)
 	}

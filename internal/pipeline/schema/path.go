@@ -39,10 +39,8 @@ func Show(path []any) string {
 	return b.String()
 }
 
+// indexes match what differs between the paths of one list's or map's elements.
 var indexes = regexp.MustCompile(`\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]`)
-
-// pattern is a path without what differs between the elements of one list or map.
-func pattern(path []any) string { return indexes.ReplaceAllString(Show(path), "[]") }
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 
@@ -127,7 +125,7 @@ func (r *Reader) Locate(path []any) hcl.Range {
 // Find is the narrowest place of a path that the source shows, of its name by byName; ok is false if no attribute is written.
 func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 	body, attrs := r.Block.Body, r.Spec.Attrs
-	rng = syntax.Header(r.Block)
+	rng = r.Block.DefRange()
 	for len(path) > 0 {
 		name, isName := path[0].(string)
 		if !isName {
@@ -158,7 +156,7 @@ func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 		if n >= len(list) {
 			return rng, false
 		}
-		rng, body, attrs, path = syntax.Header(list[n]), list[n].Body, object.Attrs, rest
+		rng, body, attrs, path = list[n].DefRange(), list[n].Body, object.Attrs, rest
 		if len(rest) == 1 && rest[0] == label && len(list[n].LabelRanges) == 1 {
 			return list[n].LabelRanges[0], true
 		}
@@ -201,7 +199,6 @@ func (r *Reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 				return e.Range(), true
 			}
 			e, path = x.Exprs[i], path[1:]
-			continue
 		case *hclsyntax.ObjectConsExpr:
 			it, found := itemOf(x, r.Context, fmt.Sprint(path[0]))
 			switch {
@@ -211,9 +208,9 @@ func (r *Reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 				return it.KeyExpr.Range(), true
 			}
 			e, path = it.ValueExpr, path[1:]
-			continue
+		default:
+			return e.Range(), true
 		}
-		return e.Range(), true
 	}
 	return e.Range(), true
 }

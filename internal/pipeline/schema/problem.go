@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,23 +12,19 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
 // flatten lists the problems in an error, of whatever make it is.
 func flatten(err error) step.Problems {
-	var many step.Problems
-	var one step.Problem
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			many = append(many, flatten(e)...)
-		}
+		return slices.Concat(lists.Map(joined.Unwrap(), flatten)...)
+	}
+	if many, ok := errors.AsType[step.Problems](err); ok {
 		return many
 	}
-	switch {
-	case errors.As(err, &many):
-		return many
-	case errors.As(err, &one):
+	if one, ok := errors.AsType[step.Problem](err); ok {
 		return step.Problems{one}
 	}
 	return step.Problems{{Detail: err.Error()}}
@@ -53,8 +50,12 @@ func (r *Reader) Problems(err error) {
 		}
 		rng, given := r.Find(path, false)
 		if a, _ := r.attr(path); a != nil && !a.Optional && !given {
+			owner := r.Owner
+			if len(path) > 1 {
+				owner = Show(path[:len(path)-1])
+			}
 			if !r.Typos.has(rng, a.Name) {
-				r.Fail(path, rng, "Missing attribute", r.missing(path, a))
+				r.Fail(path, rng, "Missing attribute", fmt.Sprintf("%s needs %s = … (%s): %s.", owner, a.Name, a.Type, strings.TrimRight(a.Help, ".")))
 			}
 			continue
 		}
@@ -64,14 +65,6 @@ func (r *Reader) Problems(err error) {
 		}
 		r.Fail(path, rng, "Value not allowed", detail+r.hint(path, rng, p.Detail))
 	}
-}
-
-func (r *Reader) missing(path []any, a *step.Attr) string {
-	owner := r.Owner
-	if len(path) > 1 {
-		owner = Show(path[:len(path)-1])
-	}
-	return fmt.Sprintf("%s needs %s = … (%s): %s", owner, a.Name, a.Type, strings.TrimRight(a.Help, ".")+".")
 }
 
 var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
@@ -84,7 +77,7 @@ func (r *Reader) hint(path []any, rng hcl.Range, detail string) string {
 	switch {
 	case strings.HasPrefix(detail, "want artifact"):
 		name := "PATH"
-		if src := r.Diags.Source(rng.Filename); rng.CanSliceBytes(src) {
+		if src := r.Diags.Sources[rng.Filename]; rng.CanSliceBytes(src) {
 			if m := fileCall.FindSubmatch(rng.SliceBytes(src)); m != nil {
 				name = string(m[1])
 			} else if isText && !strings.Contains(text, " ") {

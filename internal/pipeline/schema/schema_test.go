@@ -79,7 +79,7 @@ func reads(t *testing.T, src string) (b *hclsyntax.Block, r *schema.Reader, said
 		return nil, nil, said, false
 	}
 	s.Rewrite(body.Body)
-	s.SetSecrets(map[string]cty.Value{"token": cty.StringVal("hidden")})
+	s.Secrets = map[string]cty.Value{"token": cty.StringVal("hidden")}
 	records := step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "records", Type: "nq/records"}, {Name: "other", Type: "x"}}}}
 	ctx := &hcl.EvalContext{Functions: s.Functions(".", func() bool { return true }), Variables: map[string]cty.Value{
 		"var":  cty.ObjectVal(map[string]cty.Value{"token": cty.StringVal("hidden").Mark(language.Sensitive("token")), "n": cty.NumberIntVal(3)}),

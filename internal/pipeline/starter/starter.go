@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // The studies that need no corpus.
@@ -256,34 +257,34 @@ type input struct {
 }
 
 func (c *Corpus) inputs() ([]input, error) {
-	var list []input
+	files := map[string][]string{}
 	for _, f := range c.list {
 		name := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "qrels"}[f.Role]
 		if s := c.plan.as(f); s != "" && f.Role != collect.Documents {
 			name = string(s) + "_" + name
 		}
-		i := slices.IndexFunc(list, func(in input) bool { return in.Name == name })
-		if i < 0 {
-			i = len(list)
-			list = append(list, input{Name: name})
-		}
-		for _, other := range list[i].Files {
+		for _, other := range files[name] {
 			if path.Base(other) == path.Base(f.name) {
 				return nil, fault.Input(fmt.Errorf("%s: %s and %s are both %s with the same name; rename one of them", c.Folder, other, f.name, name))
 			}
 		}
-		list[i].Files = append(list[i].Files, f.name)
+		files[name] = append(files[name], f.name)
 	}
 	order := []string{"documents", "queries", "train_queries", "dev_queries", "test_queries", "qrels", "train_qrels", "dev_qrels", "test_qrels"}
-	slices.SortFunc(list, func(a, b input) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
-	return list, nil
+	given := lists.Filter(order, func(name string) bool { return files[name] != nil })
+	return lists.Map(given, func(name string) input { return input{name, files[name]} }), nil
 }
 
 // Study makes the files of a study on the corpus that is to be written into a folder.
 func (c *Corpus) Study(dir string) (map[string][]byte, error) {
-	at, err := relative(dir, c.Folder)
-	if err != nil {
+	from, err1 := filepath.Abs(dir)
+	to, err2 := filepath.Abs(c.Folder)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, fault.Input(err)
+	}
+	at, err := filepath.Rel(from, to)
+	if err != nil { // it is on another volume
+		at = to
 	}
 	list, err := c.inputs()
 	if err != nil {
@@ -298,8 +299,9 @@ func (c *Corpus) Study(dir string) (map[string][]byte, error) {
 	for _, in := range list {
 		width = max(width, len(in.Name))
 	}
-	data := map[string]any{"Corpus": at, "Inputs": list, "Width": width, "Draw": c.plan.shares(), "From": c.plan.from, "Why": c.plan.why,
-		"Documents": c.Documents.Union, "Train": c.Questions.Train.Asked, "Dev": c.Questions.Dev.Asked, "Test": c.Questions.Test.Asked}
+	data := map[string]any{"Corpus": filepath.ToSlash(at), "Inputs": list, "Width": width, "Draw": c.plan.shares(), "From": c.plan.from,
+		"Why": c.plan.why, "Documents": c.Documents.Union,
+		"Train": c.Questions.Train.Asked, "Dev": c.Questions.Dev.Asked, "Test": c.Questions.Test.Asked}
 	files := map[string][]byte{"tokenizers/t5-tokenizer.json.gz": tokenizers.T5, "tokenizers/ATTRIBUTION.md": tokenizers.Attribution}
 	for _, tmpl := range t.Templates() {
 		var b bytes.Buffer
@@ -314,20 +316,6 @@ func (c *Corpus) Study(dir string) (map[string][]byte, error) {
 // hclString is a text as an HCL literal. hclwrite would compose letters and accents, and so name a different file.
 func hclString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{", "%%{").Replace(s) + `"`
-}
-
-// relative is a folder as seen from another, with slashes; absolute if on another volume.
-func relative(from, to string) (string, error) {
-	f, err1 := filepath.Abs(from)
-	t, err2 := filepath.Abs(to)
-	if err := errors.Join(err1, err2); err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(f, t)
-	if err != nil {
-		rel = t
-	}
-	return filepath.ToSlash(rel), nil
 }
 
 // splitPlan says how a collection gets the splits that its files lack: a study trains, chooses a checkpoint, and tests.

@@ -39,14 +39,9 @@ func (ds Diagnostics) Count() (errors, warnings int) {
 
 // Summary counts in words: "2 errors, 1 warning".
 func (ds Diagnostics) Summary() string {
-	switch n, m := ds.Count(); {
-	case m == 0:
-		return words.Count(n, "error")
-	case n == 0:
-		return words.Count(m, "warning")
-	default:
-		return words.Count(n, "error") + ", " + words.Count(m, "warning")
-	}
+	n, m := ds.Count()
+	errors, warnings := words.Of(n, "error", "errors"), words.Of(m, "warning", "warnings")
+	return strings.Join(words.Counts(words.Number{N: n, Of: errors}, words.Number{N: m, Of: warnings}), ", ")
 }
 
 // Lines are the errors in few words, a line each with its place.
@@ -93,8 +88,11 @@ func (ds Diagnostics) MarshalJSON() ([]byte, error) {
 	at := func(file string, p hcl.Pos) place { return place{file, p.Line, p.Column} }
 	list := make([]entry, 0, len(ds.List))
 	for _, d := range ds.List {
-		e := entry{Severity: severity(d), Summary: d.Summary, Detail: d.Detail,
+		e := entry{Severity: "warning", Summary: d.Summary, Detail: d.Detail,
 			place: at(d.Subject.Filename, d.Subject.Start), End: at(d.Subject.Filename, d.Subject.End)}
+		if d.Severity == hcl.DiagError {
+			e.Severity = "error"
+		}
 		for _, r := range Related(d) {
 			e.Related = append(e.Related, also{at(r.Range.Filename, r.Range.Start), r.Text})
 		}
@@ -103,20 +101,13 @@ func (ds Diagnostics) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-func severity(d *hcl.Diagnostic) string {
-	if d.Severity == hcl.DiagError {
-		return "error"
-	}
-	return "warning"
-}
-
 // Collector gathers diagnostics. What says the same of the same place, as instances of a block do, becomes one.
 type Collector struct {
+	Sources map[string][]byte // what excerpts are taken from
 	list    hcl.Diagnostics
 	at      map[string]int // what makes a diagnostic the same as another -> index
 	more    map[int]*repeated
 	within  []Place // the modules that are being loaded, innermost first
-	sources map[string][]byte
 }
 
 // Instance says which of a block's instances a diagnostic is about.
@@ -133,16 +124,10 @@ type repeated struct {
 
 // NewCollector is a Collector whose excerpts are taken from sources.
 func NewCollector(sources map[string][]byte) *Collector {
-	c := &Collector{at: map[string]int{}, more: map[int]*repeated{}, sources: map[string][]byte{}}
-	maps.Copy(c.sources, sources)
+	c := &Collector{at: map[string]int{}, more: map[int]*repeated{}, Sources: map[string][]byte{}}
+	maps.Copy(c.Sources, sources)
 	return c
 }
-
-// Quote gives the text of a source that excerpts are taken from.
-func (c *Collector) Quote(name string, src []byte) { c.sources[name] = src }
-
-// Source is the text of a source; nil: there is none of that name.
-func (c *Collector) Source(name string) []byte { return c.sources[name] }
 
 // Within says where what is found from now on is loaded from, until back is called.
 func (c *Collector) Within(p Place) (back func()) {
@@ -151,7 +136,6 @@ func (c *Collector) Within(p Place) (back func()) {
 	return func() { c.within = outside }
 }
 
-// Failed reports whether an error is among what was found.
 func (c *Collector) Failed() bool { return c.list.HasErrors() }
 
 // Error files an error, with further places to show.
@@ -232,7 +216,7 @@ func (c *Collector) Done() Diagnostics {
 	}
 	c.more = nil
 	slices.SortStableFunc(c.list, func(a, b *hcl.Diagnostic) int { return BySource(*a.Subject, *b.Subject) })
-	return Diagnostics{List: c.list, sources: c.sources}
+	return Diagnostics{List: c.list, sources: c.Sources}
 }
 
 // NewDiagnostics is a list of diagnostics about sources of whatever kind, by name.

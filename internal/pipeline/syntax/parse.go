@@ -41,7 +41,7 @@ func ParseFile(name string, src []byte, d *Collector) *Body {
 	if !CheckSource(name, src, d) {
 		return nil
 	}
-	d.Quote(name, src)
+	d.Sources[name] = src
 	f, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 	d.HCL(ds, hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos})
 	if ds.HasErrors() {
@@ -87,11 +87,8 @@ func UnixLines(n hclsyntax.Node) hcl.Diagnostics {
 
 // Limits on one source: the parser and the evaluator recurse, and no file that a person wrote comes near.
 const (
-	MaxSource = 4 << 20 // bytes
-	MaxDepth  = 1000    // brackets, blocks, templates and operators within each other
-)
-
-const (
+	MaxSource   = 4 << 20 // bytes
+	MaxDepth    = 1000    // brackets, blocks, templates and operators within each other
 	MaxExponent = 1 << 14 // of a number, in bits
 	maxDigits   = 1000    // of a number, written
 )
@@ -115,18 +112,13 @@ func Over(summary, format string, args ...any) *Limit {
 // texts are refused in sources, files that expressions read, and values of variables.
 
 // NotNFC is the line, from 1, of the first text that is not in NFC; 0 if all is.
-func NotNFC(b []byte) int {
-	if norm.NFC.IsNormal(b) {
-		return 0
-	}
-	line := 1
+func NotNFC(b []byte) (line int) {
 	for text := range bytes.Lines(b) {
-		if !norm.NFC.IsNormal(text) {
-			break
+		if line++; !norm.NFC.IsNormal(text) {
+			return line
 		}
-		line++
 	}
-	return line
+	return 0
 }
 
 // LongNumber refuses a number that takes long to read or to write.
@@ -225,9 +217,6 @@ type Pos struct {
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 func PosOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }
-
-// Header is the range of a block's type and labels.
-func Header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
 
 // Attributes returns a body's attributes in the order of the source.
 func Attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {

@@ -86,8 +86,8 @@ func TestDiagnosticsJSON(t *testing.T) {
 	src := []byte("table \"a\" {}\ntable \"a\" {}\n")
 	c := syntax.NewCollector(nil)
 	blocks := syntax.ParseFile("p.hcl", src, c).Blocks
-	c.Error(syntax.Header(blocks[1]), "Declared twice", "table.a has been declared before. Give one of them another name.",
-		syntax.Place{Range: syntax.Header(blocks[0]), Text: "declared here first"})
+	c.Error(blocks[1].DefRange(), "Declared twice", "table.a has been declared before. Give one of them another name.",
+		syntax.Place{Range: blocks[0].DefRange(), Text: "declared here first"})
 	ds := c.Done()
 	b, err := json.Marshal(ds)
 	testkit.None(t, err)

@@ -104,9 +104,7 @@ func (p *parser) run(b *hcl.Block, given []pipeline.File) *Run {
 	r := &Run{Name: b.Labels[0], Line: b.DefRange.Start.Line, Command: Plan, Variables: slices.Clone(given), file: p.Name, source: p.Source}
 	c := p.Content(b.Body, runSchema)
 	if a := c.Attributes["command"]; a != nil {
-		switch r.Command = hcl.ExprAsKeyword(a.Expr); r.Command {
-		case Plan, Apply:
-		default:
+		if r.Command = hcl.ExprAsKeyword(a.Expr); r.Command != Plan && r.Command != Apply {
 			p.Fail(a.Expr.Range(), "Wrong command", "command is plan or apply, without quotation marks.")
 		}
 	}
@@ -124,14 +122,12 @@ func (p *parser) run(b *hcl.Block, given []pipeline.File) *Run {
 }
 
 func (p *parser) text(a *hcl.Attribute) string {
-	if a == nil {
-		return ""
+	if a != nil {
+		if v, ok := p.Value(a, cty.String, a.Name+" is a text."); ok {
+			return v.AsString()
+		}
 	}
-	v, ok := p.Value(a, cty.String, a.Name+" is a text.")
-	if !ok {
-		return ""
-	}
-	return v.AsString()
+	return ""
 }
 
 // Step is what assertions can say of a step, table or figure.
@@ -207,7 +203,7 @@ func (r *Run) check(w World, a Assert) (*Failure, error) {
 	if ok.True() {
 		return nil, nil
 	}
-	f := &Failure{File: r.file, Line: a.Line, Condition: r.text(a.condition.Range())}
+	f := &Failure{File: r.file, Line: a.Line, Condition: string(a.condition.Range().SliceBytes(r.source))}
 	m, err := value(a.message)
 	if err != nil {
 		return nil, err
@@ -217,7 +213,7 @@ func (r *Run) check(w World, a Assert) (*Failure, error) {
 	}
 	for _, e := range compared(a.condition) {
 		if v, err := value(e); err == nil {
-			f.Values = append(f.Values, Value{r.text(e.Range()), shown(v)})
+			f.Values = append(f.Values, Value{string(e.Range().SliceBytes(r.source)), shown(v)})
 		}
 	}
 	return f, nil
@@ -232,8 +228,6 @@ func shown(v cty.Value) string {
 	}
 	return text
 }
-
-func (r *Run) text(rng hcl.Range) string { return string(rng.SliceBytes(r.source)) }
 
 // compared are the parts of a condition that say why it is false: what operators compare and functions are asked about.
 func compared(e hclsyntax.Expression) (list []hclsyntax.Expression) {

@@ -194,7 +194,7 @@ func (c *comparer) planVariant(ctx context.Context, v Variant) (out planned, err
 		return out, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
 	c.Know(p)
-	sources := commitSources{c.Sources(src), files, src.Base, map[string]bool{}}
+	sources := commitSources{c.Sources(src), files, func() string { return src.Base }, map[string]bool{}}
 	_, out.plan, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) {
 		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
 		if err != nil {

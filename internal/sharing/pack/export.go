@@ -288,7 +288,7 @@ func (x *export) hint(verb string, args ...string) string {
 		words = append(words, "-f", f)
 	}
 	for _, name := range x.of.Pipeline.Given {
-		words = append(words, "--var", name+"="+x.of.Pipeline.Inputs()[name])
+		words = append(words, "--var", name+"="+x.of.Pipeline.Inputs[name])
 	}
 	return shellwords.Line(words)
 }

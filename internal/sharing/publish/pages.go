@@ -67,7 +67,7 @@ const MustShown = 20
 func (pub *Publication) indexPage(p *pipeline.Pipeline, r *report.Report) func(io.Writer) error {
 	d := indexData{Publication: pub, Report: r, Revision: revision.Of(), URL: cmp.Or(strings.TrimRight(pub.o.URL, "/"), "ADDRESS"),
 		Must: pub.Must[:min(MustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-MustShown), Mark: pageMark}
-	for name, value := range p.Inputs() {
+	for name, value := range p.Inputs {
 		d.Vars = append(d.Vars, name+"="+value)
 	}
 	slices.Sort(d.Vars)

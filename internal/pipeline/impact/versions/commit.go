@@ -27,8 +27,7 @@ type Files struct {
 	commit *git.Commit
 	ctx    context.Context
 	here   map[string]bool // what was read from this machine
-
-	cache string // of modules, which have commits of their own
+	cache  string          // of modules, which have commits of their own
 }
 
 const maxLock = 64 << 20

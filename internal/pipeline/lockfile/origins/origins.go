@@ -53,10 +53,7 @@ func Of(pl *plan.Plan) ([]Source, error) {
 		if s.Task.Kind != "download" {
 			continue
 		}
-		var c struct {
-			URLs   []string `json:"urls"`
-			SHA256 []string `json:"sha256"`
-		}
+		var c struct{ URLs, SHA256 []string }
 		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
@@ -71,8 +68,7 @@ func Of(pl *plan.Plan) ([]Source, error) {
 	return sources, nil
 }
 
-// looksAtOnce bounds how many servers are asked at a time.
-const looksAtOnce = 8
+const looksAtOnce = 8 // servers that are asked at a time
 
 // Check finds the states of sources, and redacts them; offline asks only the store.
 func Check(ctx context.Context, store *artifacts.Resolver, lock *lockfile.File, sources []Source, offline bool) error {
@@ -137,17 +133,16 @@ func (s *Source) look(ctx context.Context, offline bool, size int64, isPinned bo
 }
 
 // Repositories are the states of modules' repositories; update is the command that pins a source's present commit.
-func Repositories(ctx context.Context, used []modules.Used, offline bool, update func(source string) string) (sources []Source) {
-	for _, u := range used {
-		sources = append(sources, pinned(u.Source(), "commit "+u.Commit, offline, func() (string, error) {
+func Repositories(ctx context.Context, used []modules.Used, offline bool, update func(source string) string) []Source {
+	return lists.Map(used, func(u modules.Used) Source {
+		return pinned(u.Source(), "commit "+u.Commit, offline, func() (string, error) {
 			now, err := u.Moved(ctx)
 			if now != "" {
 				now = fmt.Sprintf("is now commit %s, but %s is pinned: `%s` pins the new one", now, u.Commit, update(u.Source()))
 			}
 			return now, err
-		}))
-	}
-	return sources
+		})
+	})
 }
 
 // pinned is the state of what a lock file pins, by what is said of its change since.
@@ -164,17 +159,16 @@ func pinned(source, note string, offline bool, changed func() (string, error)) S
 }
 
 // Patterns are the states of the lists that a lock file pins; update is the command that pins the present list.
-func Patterns(ctx context.Context, lock *lockfile.File, offline bool, update func(pattern string) string) (sources []Source) {
-	for _, l := range lock.Lists {
-		sources = append(sources, pinned(l.Pattern, fmt.Sprintf("%d files", len(l.Sources)), offline, func() (string, error) {
+func Patterns(ctx context.Context, lock *lockfile.File, offline bool, update func(pattern string) string) []Source {
+	return lists.Map(lock.Lists, func(l lockfile.List) Source {
+		return pinned(l.Pattern, fmt.Sprintf("%d files", len(l.Sources)), offline, func() (string, error) {
 			_, added, gone, err := l.Relist(ctx)
 			if len(added)+len(gone) == 0 {
 				return "", err
 			}
 			return fmt.Sprintf("%d new, %d gone: `%s` takes them", len(added), len(gone), update(l.Pattern)), err
-		}))
-	}
-	return sources
+		})
+	})
 }
 
 // Addresses says where others can fetch a plan's downloads: by https, with a digest, from an address without a secret.
@@ -185,12 +179,9 @@ func Addresses(pl *plan.Plan) (map[artifacts.Digest]string, error) {
 	}
 	found := map[artifacts.Digest]string{}
 	for _, s := range sources {
-		d, err := artifacts.ParseHex(s.SHA256)
-		if err != nil {
-			continue
-		}
+		d, unpinned := artifacts.ParseHex(s.SHA256)
 		src, err := fetch.ParseSource(s.Source)
-		if err == nil && public(src.URL) {
+		if unpinned == nil && err == nil && public(src.URL) {
 			found[d] = src.URL
 		}
 	}

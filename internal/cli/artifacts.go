@@ -39,10 +39,9 @@ step ran at the same time; energy is the whole machine's while the step ran.`,
 	}
 	ls.Flags().BoolVar(&used, "used", false, "list what steps used of their machines")
 	cat := &cobra.Command{
-		Use:   "cat STEP.OUTPUT[/FILE]",
-		Short: "Print an output's bytes, verified",
-		Long: `To a file or a program the bytes go unchanged; on a terminal, control characters are shown as
-escapes.`,
+		Use:     "cat STEP.OUTPUT[/FILE]",
+		Short:   "Print an output's bytes, verified",
+		Long:    `To a file or a program the bytes go unchanged; on a terminal, control characters are shown as escapes.`,
 		Example: `  redsi artifacts cat 'step.dedup.nq["url"].counts'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

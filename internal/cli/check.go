@@ -223,9 +223,8 @@ cells of tables and figures. It reports
   - numbers that are typed by hand although a cell has them, and the \redsi{...} to write;
   - tables and figures that the paper does not include.
 
-A number is taken for a cell's if its digits and the words beside it make a coincidence unlikely;
-numbers such as 2 or 40 say too little and are only counted. A table that is typed by hand gets one
-line; --verbose shows its numbers.
+A number is taken for a cell's if its digits and the words beside it make a coincidence unlikely; numbers such as 2 or
+40 say too little and are only counted. A table that is typed by hand gets one line; --verbose shows its numbers.
 
 Exit code 1 if the paper disagrees with the results: the first three of these.`
 

@@ -25,11 +25,10 @@ func newExportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export --archive FILE.zip | --hub DIR",
 		Short: "Write the pipeline and its results as one archive, or datasets and models for the Hugging Face hub",
-		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and signatures,
-the report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which describes the
-archive by the profile Provenance Run Crate 0.5. redsi import reads it on another machine, without
-network or account; plan, verify and report then give the same output there. Equal results give the
-same bytes. The archive is signed if you have a signing key.
+		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and signatures, the
+report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which describes the archive by the profile
+Provenance Run Crate 0.5. redsi import reads it on another machine, without network or account; plan, verify and report
+then give the same output there. Equal results give the same bytes. The archive is signed if you have a signing key.
 
 It always contains the files of tables and figures, and others as far as they fit: see --fit, --without-blobs-over and
 --blobs. Files left out are listed, with the steps that a reader would have to run; for files that a download step
@@ -82,9 +81,8 @@ func newImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE.zip",
 		Short: "Read an archive written by redsi export --archive: pipeline and results, verified, without network",
-		Long: `The pipeline goes into a new folder, and its results into the store of that folder. Nothing runs,
-and no network is used. In that folder, plan, verify and report then give the same output as where
-the archive was made.
+		Long: `The pipeline goes into a new folder, and its results into the store of that folder. Nothing runs, and no
+network is used. In that folder, plan, verify and report then give the same output as where the archive was made.
 
 An archive is not trusted. Its names, links and sizes are checked before anything is written; files
 are verified by their SHA-256 and results by their seals. The folder appears once it is complete,

@@ -31,9 +31,8 @@ func newSearchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [--model STEP] [QUERY …]",
 		Short: "Search with a trained model, and show the documents that it returns",
-		Long: `Documents are shown with title, identifier and first words. Queries are arguments, or lines of
-standard input. The model, its identifiers, tokenizer and texts come from the store, verified;
-nothing is trained or run.
+		Long: `Documents are shown with title, identifier and first words. Queries are arguments, or lines of standard
+input. The model, its identifiers, tokenizer and texts come from the store, verified; nothing is trained or run.
 
 By default the search is constrained: only identifiers of the collection are generated, so every
 beam is a document. --unconstrained searches the whole vocabulary, as the paper's main evaluation

@@ -110,10 +110,9 @@ func newFmtCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE|FOLDER...]",
 		Short: "Format files of pipelines and tests",
-		Long: `Files are formatted in place: indentation, and = signs in one column. For a folder, or
-pipelines.hcl, which means its folder, all *.hcl; with --recursive also the files in its subfolders,
-except hidden ones. The names of changed files are printed. The meaning of a file never changes. If
-a file is not HCL, none is written.`,
+		Long: `Files are formatted in place: indentation, and = signs in one column. For a folder, or pipelines.hcl,
+which means its folder, all *.hcl; with --recursive also the files in its subfolders, except hidden ones. The names of
+changed files are printed. The meaning of a file never changes. If a file is not HCL, none is written.`,
 		Example: `  redsi fmt
   redsi fmt --check examples     # exit 2 if a file would change
   redsi fmt --recursive examples # chapters and modules, too

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline/estimate"
@@ -16,10 +15,7 @@ import (
 // Impact prints what a change costs: the causes, the tables that they affect, and the sum; with all, each step.
 func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	Printf(w, "%s -> %s\n", r.A, r.B)
-	most := impactShown
-	if all {
-		most = math.MaxInt
-	}
+	most := bound(impactShown, all)
 	for _, c := range words.First(r.Causes, most, func(n int) { Printf(w, "       and %s more\n", Count(n, "cause")) }) {
 		Printf(w, "%s  %s", st.Bold(cmp.Or(c.Block, "redsi")), c.Text)
 		printIf(w, c.Where != "", "  %s", st.Dim(c.Where))

@@ -13,9 +13,7 @@ import (
 )
 
 func Environments(w io.Writer, list []realize.Found) {
-	if len(list) == 0 {
-		Println(w, "no environments on this machine")
-	}
+	printIf(w, len(list) == 0, "no environments on this machine\n")
 	for _, f := range list {
 		if !f.Complete {
 			Printf(w, "%s  incomplete, or being built  %s\n", f.ID[:idShown], f.Dir)

@@ -120,9 +120,7 @@ func PlanMarkdown(w io.Writer, v *plan.Preview, f PlanFacts, lacks error) error 
 	if lacks != nil {
 		said = strings.Split(lacks.Error(), "\n")
 	}
-	for _, i := range slices.Sorted(maps.Keys(f.Unfit)) {
-		said = append(said, f.Unfit[i])
-	}
+	said = append(said, lists.Map(slices.Sorted(maps.Keys(f.Unfit)), func(i int) string { return f.Unfit[i] })...)
 	for i, it := range v.Items {
 		for _, fails := range it.Snags().Fails {
 			said = append(said, v.Plan.Steps[i].Address+": "+fails)

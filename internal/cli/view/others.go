@@ -15,9 +15,7 @@ import (
 func Answer(w io.Writer, st Style, s search.Answered, width int) {
 	const indent = "      "
 	Println(w, st.Bold(s.Query))
-	if len(s.Hits) == 0 {
-		Println(w, indent+"the model returned no document")
-	}
+	printIf(w, len(s.Hits) == 0, "%sthe model returned no document\n", indent)
 	for _, h := range s.Hits {
 		Printf(w, "%4d. %s\n", h.Rank, h.Heading())
 		Printf(w, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
@@ -50,12 +48,8 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 		Printf(w, "found %s: %d %s (%s)\n", f.Name, f.Records, as, f.Format)
 	}
 	Printf(w, "%s", Count(int(c.Documents.Union), "document"))
-	if n := c.Documents.Untitled; n > 0 {
-		Printf(w, ", %d without a title", n)
-	}
-	if n := c.Documents.Empty; n > 0 {
-		Printf(w, ", %d without words", n)
-	}
+	printIf(w, c.Documents.Untitled > 0, ", %d without a title", c.Documents.Untitled)
+	printIf(w, c.Documents.Empty > 0, ", %d without words", c.Documents.Empty)
 	Printf(w, "\n")
 	for _, s := range collect.Splits() {
 		r := c.Questions.Of(s)
@@ -64,16 +58,14 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 		printIf(w, r.InTrain > 0, ", %d with the words of a train query", r.InTrain)
 		Printf(w, "\n")
 	}
-	if n := c.Questions.Unjudged; n > 0 {
-		Printf(w, "left out, without a relevant document: %d %s\n", n, words.Of(int(n), "query", "queries"))
-	}
+	n := c.Questions.Unjudged
+	printIf(w, n > 0, "left out, without a relevant document: %d %s\n", n, words.Of(int(n), "query", "queries"))
 	Printf(w, "splits: %s\n", c.Splits)
 }
 
 func Test(w io.Writer, r world.Result) {
 	word := map[string]string{world.Pass: "pass ", world.Fail: "FAIL ", world.Error: "ERROR"}[r.Outcome]
-	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"),
-		words.Took(r.TookS))
+	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"), words.Took(r.TookS))
 	printIf(w, r.Error != "", "       %s\n", Lines(r.Error))
 	for _, f := range r.Failures {
 		Printf(w, "       %s:%d: %s\n", f.File, f.Line, Lines(f.Message))

@@ -47,26 +47,19 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	for _, t := range r.Tables {
 		Printf(w, "%s  %s is typed by hand: %d of %s are its cells; redsi report --latex writes %s\n", t.Place, t.Address, t.Cells, Count(t.Numbers, "number"), t.File)
 	}
-	if len(r.Absent) > 0 {
-		names := lists.Map(r.Absent, func(t prose.Absent) string { return t.Address })
-		Printf(w, "not in the paper: %s\n", strings.Join(names, ", "))
-	}
+	absent := lists.Map(r.Absent, func(t prose.Absent) string { return t.Address })
+	printIf(w, len(absent) > 0, "not in the paper: %s\n", strings.Join(absent, ", "))
 	Printf(w, "%s, %s; %s of \\redsi, %d of them unknown, %d changed; of %s typed by hand %d are a cell's, %d no longer, %d say too little\n",
 		Count(len(r.Files), "file"), Count(r.Cells, "cell"), Count(r.Uses, "use"), len(r.Unknown), len(r.Changed), Count(r.Numbers, "number"), len(r.Typed), len(r.Stale), r.Vague)
-	if r.Pictures > 0 {
-		Printf(w, "%s, %d of them missing, %d older than their figures\n", Count(r.Pictures, "picture"), len(r.NoPicture), len(r.OldPicture))
-	}
+	printIf(w, r.Pictures > 0, "%s, %d of them missing, %d older than their figures\n",
+		Count(r.Pictures, "picture"), len(r.NoPicture), len(r.OldPicture))
 }
 
 // Expectations prints unmet expectations (with all: every expectation), their count, and what keeps this from being a reproduction.
 // Without expectations it prints only the last.
 func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	s := j.Summary()
-	defer func() {
-		if s.Apart != "" {
-			Println(w, s.Apart)
-		}
-	}()
+	defer printIf(w, s.Apart != "", "%s\n", s.Apart)
 	if !s.Any() {
 		return
 	}
@@ -96,11 +89,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 			}
 		})
 	}
-	most := unmetShown
-	if all {
-		most = len(told)
-	}
-	for _, tell := range words.First(told, most, func(n int) { Printf(w, "and %d more\n", n) }) {
+	for _, tell := range words.First(told, bound(unmetShown, all), func(n int) { Printf(w, "and %d more\n", n) }) {
 		tell()
 	}
 	Printf(w, "%s\n", s.Sentence())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -70,6 +71,14 @@ func Printf(w io.Writer, format string, args ...any) {
 		args[i] = safe(v)
 	}
 	fmt.Fprintf(w, format, args...)
+}
+
+// bound is how many of something are printed: most, or all.
+func bound(most int, all bool) int {
+	if all {
+		return math.MaxInt
+	}
+	return most
 }
 
 // printIf is Printf, if so.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/compare"
@@ -42,32 +42,27 @@ func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int,
 	Printf(w, "%s %s, %d the same work.\n", Count(len(ds), "step"), words.Of(len(ds), "differs", "differ"), same)
 }
 
-// shortDigest is the first hex digits of a digest.
-func shortDigest(d string) string {
-	if d == "" {
+func shortDigest(d artifacts.Digest) string {
+	if d.IsZero() {
 		return "none"
 	}
-	return d[len("sha256:"):][:12]
+	return d.Short()
 }
 
 // printOutput prints how one output differs; all: without bounds.
 func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 	Printf(w, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
-	printIf(w, o.A != "" && o.B != "" && len(o.Values) == 0 && o.Lines == "", "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
+	printIf(w, !o.A.IsZero() && !o.B.IsZero() && len(o.Values) == 0 && o.Lines == "", "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
 	Println(w)
 	more := func(what string) func(n int) {
 		return func(n int) {
 			Printf(w, "         %s\n", st.Dim(fmt.Sprintf("and %s more: --verbose shows all", Count(n, what))))
 		}
 	}
-	values, lines := valuesShown, linesShown
-	if all {
-		values, lines = math.MaxInt, math.MaxInt
-	}
-	for _, v := range words.First(o.Values, values, more("value")) {
+	for _, v := range words.First(o.Values, bound(valuesShown, all), more("value")) {
 		Printf(w, "         %s: %s → %s\n", cmp.Or(v.Name, v.At), clip(cmp.Or(v.A, "none")), clip(v.After()))
 	}
-	for _, l := range words.First(slices.Collect(strings.Lines(o.Lines)), lines, more("line")) {
+	for _, l := range words.First(slices.Collect(strings.Lines(o.Lines)), bound(linesShown, all), more("line")) {
 		l = strings.TrimSuffix(l, "\n")
 		if !all {
 			l = clip(l)

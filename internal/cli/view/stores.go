@@ -32,12 +32,9 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 	}
 	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes), Count(done.Records, "other record"))
-	if done.Elsewhere > 0 {
-		Printf(w, "%s %s elsewhere; the address was copied\n", Count(done.Elsewhere, "blob"), words.Of(done.Elsewhere, "lies", "lie"))
-	}
-	if done.Released > 0 {
-		Printf(w, "the outputs of %s have left the store (keep = false); what makes keys was copied\n", Count(done.Released, "result"))
-	}
+	n := done.Elsewhere
+	printIf(w, n > 0, "%s %s elsewhere; the address was copied\n", Count(n, "blob"), words.Of(n, "lies", "lie"))
+	printIf(w, done.Released > 0, "the outputs of %s have left the store (keep = false); what makes keys was copied\n", Count(done.Released, "result"))
 	for _, d := range done.Differs {
 		Printf(w, "%s has different outputs there; those stay\n", d.Short())
 	}
@@ -132,15 +129,11 @@ func signerText(r *signers.Signer) string {
 func Exported(w io.Writer, x *pack.Exported, run string) {
 	Printf(w, "%s  %s, %s: %s of %s, %s of %s, %s of the pipeline\n", x.Archive, Size(x.Size), x.Digest, Count(x.Results, "result"),
 		Count(x.Steps, "step"), Count(x.Blobs, "blob"), Size(x.Bytes), Count(x.Files, "file"))
-	if x.Signer != "" {
-		Printf(w, "signed by %s\n", x.Signer)
-	} else {
-		Printf(w, "not signed: a reader cannot tell who made it\n")
-	}
+	printIf(w, x.Signer != "", "signed by %s\n", x.Signer)
+	printIf(w, x.Signer == "", "not signed: a reader cannot tell who made it\n")
 	printLeft(w, "left out", x.LeftOut, "a reader runs it anew", "a reader fetches it from ")
-	if n := len(x.Missing); n > 0 {
-		Printf(w, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
-	}
+	n := len(x.Missing)
+	printIf(w, n > 0, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
 	for _, n := range x.Notes {
 		Printf(w, "note: %s\n", n)
 	}
@@ -239,9 +232,8 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 		Printf(w, "signed by %s: readers give --trust %s\n", pub.Signer, shellwords.Quote(pub.Signer))
 	}
 	printIf(w, pub.Rebuilt != "", "%s\n", pub.Rebuilt)
-	if len(pub.Hosts) > 0 {
-		Printf(w, "the records name %s that made them: %s\n", Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
-	}
+	hosts := len(pub.Hosts)
+	printIf(w, hosts > 0, "the records name %s that made them: %s\n", Count(hosts, "machine"), strings.Join(pub.Hosts[:min(3, hosts)], ", "))
 }
 
 // planOthers prints what a plan found in other stores.
@@ -255,14 +247,12 @@ func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 			Printf(w, "from      %s does not answer; its results count as missing\n", s.Name)
 		case s.Hits > 0:
 			Printf(w, "from      %s: %s", s.Name, Count(s.Hits, "hit"))
-			if n := o.Unsigned[s.Name]; n > 0 {
-				Printf(w, ", %d of them not signed by a key that this project trusts", n)
-			}
+			unsigned := o.Unsigned[s.Name]
+			printIf(w, unsigned > 0, ", %d of them not signed by a key that this project trusts", unsigned)
 			Println(w)
 		}
-		if s.Denied > 0 {
-			Printf(w, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n", Count(s.Denied, "record"))
-		}
+		printIf(w, s.Denied > 0, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n",
+			Count(s.Denied, "record"))
 	}
 	if len(o.Fetch) > 0 {
 		Printf(w, "fetch     %s in %s", Size(o.Bytes()), Count(o.Blobs, "blob"))

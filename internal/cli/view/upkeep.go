@@ -47,9 +47,7 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 	if o.DryRun {
 		verb = "would delete"
 	}
-	if n := len(g.Leases); n > 0 {
-		Printf(w, "%s %s that nobody renewed for a day\n", verb, Count(n, "lease"))
-	}
+	printIf(w, len(g.Leases) > 0, "%s %s that nobody renewed for a day\n", verb, Count(len(g.Leases), "lease"))
 	Printf(w, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 		Count(len(g.Results), "result"), Count(len(g.Blobs), "blob"), Size(g.Bytes), Seconds(cost), Size(g.Kept))
 	if o.Max > 0 && g.Kept > o.Max {
@@ -60,12 +58,8 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 
 // Usages prints what groups of results have of a store's bytes.
 func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everything bool) {
-	most := usagesShown
-	if everything {
-		most = len(groups)
-	}
 	printIf(w, len(groups) > 0, "%10s  %10s  %8s\n", "bytes", "only here", "results")
-	for _, u := range words.First(groups, most, func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {
+	for _, u := range words.First(groups, bound(usagesShown, everything), func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {
 		Printf(w, "%10s  %10s  %8s  %s\n", Size(u.Bytes), Size(u.Only), humanize.Comma(int64(u.Results)), u.Name)
 	}
 	Printf(w, "%s in all, of which %s are no result's: plans, records of runs, and what `redsi gc` takes\n", Size(store.Bytes), Size(store.Only))
@@ -101,13 +95,9 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 			continue
 		}
 		Printf(w, "       output %s: %s\n", f.Output, f.Verdict)
-		if f.Worst != nil {
-			Printf(w, "         %s\n", f.Worst)
-		}
+		printIf(w, f.Worst != nil, "         %s\n", f.Worst)
 		printIf(w, f.Verdict == alike.Differs, "         compared by %s\n", f.Rule)
-		if n := len(f.By); n > 0 {
-			Printf(w, "         both were evaluated by %s\n", words.And(f.By, 3))
-		}
+		printIf(w, len(f.By) > 0, "         both were evaluated by %s\n", words.And(f.By, 3))
 	}
 	for _, d := range r.Details {
 		printDetail(w, d, hint)
@@ -166,9 +156,7 @@ func Compared(w io.Writer, all []rebuild.Compared, stores []artifacts.Other) {
 			counts[c.From].within++
 		default:
 			Printf(w, "%s  DIFFERS from the result in %s\n", c.Address, c.From)
-			if c.Worst != nil {
-				Printf(w, "       %s\n", c.Worst)
-			}
+			printIf(w, c.Worst != nil, "       %s\n", c.Worst)
 		}
 	}
 	var names []string

@@ -30,15 +30,13 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 			}
 			Println(w, text)
 		}
-		if len(x.Lacks) > 0 {
-			Printf(w, "       it is without %s, which %s: a run retries %s\n", words.And(x.Lacks, inputsShown), words.Of(len(x.Lacks), "has no result", "have no results"), words.Of(len(x.Lacks), "it", "them"))
-		}
+		n := len(x.Lacks)
+		printIf(w, n > 0, "       it is without %s, which %s: a run retries %s\n",
+			words.And(x.Lacks, inputsShown), words.Of(n, "has no result", "have no results"), words.Of(n, "it", "them"))
 		for _, p := range x.Passed {
 			Printf(w, "       %s\n", p)
 		}
-		if x.Failed != nil {
-			Printf(w, "       %s\n", x.Failed)
-		}
+		printIf(w, x.Failed != nil, "       %s\n", x.Failed)
 		switch {
 		case x.Made != nil:
 			printMade(w, x.Made)
@@ -58,9 +56,7 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 		for _, l := range x.Unkeyed {
 			Printf(w, "       not in its key: %s\n", l)
 		}
-		if x.Resumes != nil && x.Reason != x.Resumes.String() {
-			Printf(w, "       %s\n", x.Resumes)
-		}
+		printIf(w, x.Resumes != nil && x.Reason != x.Resumes.String(), "       %s\n", x.Resumes)
 	}
 }
 
@@ -147,9 +143,7 @@ func Trace(w io.Writer, t *report.Trace) {
 	for _, c := range t.Claims {
 		Printf(w, "  claim %s: %s  “%s”\n", c.Name, c.Verdict, c.Text)
 	}
-	if len(t.Sources) == 0 {
-		Println(w, "  a constant of the pipeline, not computed from any artifact")
-	}
+	printIf(w, len(t.Sources) == 0, "  a constant of the pipeline, not computed from any artifact\n")
 	for _, s := range t.Sources {
 		from := "from"
 		if s.Same {
@@ -186,9 +180,7 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
 			Printf(w, "  %s: %s\n", name, n.Notes[name])
 		}
-		if len(n.Packages) > 0 {
-			Println(w, "  packages:", environment.Sentence(n.Packages, packagesShown))
-		}
+		printIf(w, len(n.Packages) > 0, "  packages: %s\n", environment.Sentence(n.Packages, packagesShown))
 		if n.Rebuilt != nil {
 			Rebuilt(w, "  ", n.Rebuilt)
 		}

@@ -37,11 +37,11 @@ type Step struct {
 
 // Output is an output that differs, or that only one side has.
 type Output struct {
-	Output string `json:"output"`
-	A      string `json:"a,omitempty"`
-	B      string `json:"b,omitempty"`
-	SizeA  int64  `json:"size_a,omitempty"`
-	SizeB  int64  `json:"size_b,omitempty"`
+	Output string           `json:"output"`
+	A      artifacts.Digest `json:"a,omitzero"`
+	B      artifacts.Digest `json:"b,omitzero"`
+	SizeA  int64            `json:"size_a,omitempty"`
+	SizeB  int64            `json:"size_b,omitempty"`
 
 	Values []Value `json:"values,omitempty"` // of tables, figures and JSON
 	Lines  string  `json:"lines,omitempty"`  // of texts: a unified diff
@@ -147,18 +147,9 @@ func diffOutputs(x, y map[string]outputFile) (ds []Output) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
 	slices.Sort(names)
 	for _, n := range slices.Compact(names) {
-		was, is := x[n], y[n]
-		if was.digest == is.digest {
-			continue
+		if was, is := x[n], y[n]; was.digest != is.digest {
+			ds = append(ds, Output{Output: n, A: was.digest, B: is.digest, SizeA: was.size, SizeB: is.size})
 		}
-		d := Output{Output: n, SizeA: was.size, SizeB: is.size}
-		if !was.digest.IsZero() {
-			d.A = was.digest.String()
-		}
-		if !is.digest.IsZero() {
-			d.B = is.digest.String()
-		}
-		ds = append(ds, d)
 	}
 	return ds
 }

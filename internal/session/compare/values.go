@@ -42,7 +42,7 @@ func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y o
 	kind, form, _ := strings.Cut(y.typ, "/")
 	rendered := kind == "table" || kind == "figure"
 	d.Rendering = rendered && form != "json"
-	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.Rendering {
+	if d.A.IsZero() || d.B.IsZero() || max(x.size, y.size) > jsonCompared || d.Rendering {
 		return nil
 	}
 	before, err := artifacts.ReadBlob(ctx, store, x.digest, artifacts.AnySize)

@@ -57,10 +57,10 @@ type Made struct {
 
 // Input is an input that the result was made from.
 type Input struct {
-	Path   string `json:"path"` // attribute that reads it
-	Step   string `json:"step"` // that has these bytes now
-	Output string `json:"output"`
-	Digest string `json:"digest"`
+	Path   string           `json:"path"` // attribute that reads it
+	Step   string           `json:"step"` // that has these bytes now
+	Output string           `json:"output"`
+	Digest artifacts.Digest `json:"digest"`
 }
 
 // OfTarget answers for the steps of a target, as the next run would find them in the store.
@@ -164,10 +164,10 @@ func madeOf(s plan.Step, it plan.Item) (*Made, error) {
 	if r.Origin.Step != s.Address {
 		m.As = r.Origin.Step
 	}
-	bound := map[string]string{}
+	bound := map[string]artifacts.Digest{}
 	err := plan.InputsOf(it.Task(), func(path string, in step.Input) {
 		if in.Artifact != nil {
-			bound[path] = in.Artifact.Digest.String()
+			bound[path] = in.Artifact.Digest
 		}
 	})
 	if err != nil {

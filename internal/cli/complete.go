@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/workflows"
 )
 
 // completeWithin bounds the wait after the Tab key.
@@ -241,7 +240,7 @@ func (a *app) openNames(ctx context.Context, _ string) []string {
 		return nil
 	}
 	defer conn.Close()
-	open, err := drive.ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := drive.ListOpen(ctx, conn.Client)
 	if err != nil {
 		return nil
 	}

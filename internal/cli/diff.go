@@ -209,7 +209,7 @@ Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line
 func (a *app) snapshot(ctx context.Context, store *artifacts.Resolver, name string) (*compare.Snapshot, error) {
 	if at, err := os.Stat(name); err == nil && !at.IsDir() {
 		s, err := compare.ReadSnapshot(ctx, store, name)
-		return s, input(err)
+		return s, fault.Input(err)
 	}
 	rec, err := a.FindRun(ctx, store.Own, name)
 	if err != nil {

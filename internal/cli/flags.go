@@ -241,14 +241,6 @@ func misused(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
 }
 
-// input makes an error, if there is one, an error of what was given.
-func input(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fault.Input(err)
-}
-
 // group is a command that only has subcommands.
 func group(use, short string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 1,

@@ -55,7 +55,8 @@ tokens. The percentage is the probability itself.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.search(cmd.Context(), t, e, queries, m.results), e.Close())
+			defer e.Close()
+			return a.search(cmd.Context(), t, e, queries, m.results)
 		},
 	}
 	m.add(a, cmd)
@@ -66,7 +67,7 @@ tokens. The percentage is the probability itself.`,
 func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 	if len(args) > 0 {
 		queries, err := search.Queries(args)
-		return queries, input(err)
+		return queries, fault.Input(err)
 	}
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return nil, fault.Input(errors.New("give a query as an argument, or several, one per line, on standard input"))
@@ -75,7 +76,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 	if empty > 0 {
 		a.Log.Info("empty lines are left out", "lines", empty)
 	}
-	return queries, input(err)
+	return queries, fault.Input(err)
 }
 
 // search answers the queries and prints the answers, in text form as they come.
@@ -216,7 +217,7 @@ that other web pages cannot send queries from a reader's browser.`,
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error) {
+func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) error {
 	// The address first: opening a model takes longer than finding out that it is in use.
 	l, err := net.Listen("tcp", s.listen)
 	if err != nil {
@@ -227,7 +228,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer e.Close()
 	examples, err := t.Examples(ctx)
 	if err != nil {
 		return err

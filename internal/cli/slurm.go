@@ -67,7 +67,7 @@ func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 	if o.pilot != "" {
 		_, flags := atDash(a.cmd, a.cmd.Flags().Args())
 		site, err := slurm.ParsePilot(o.pilot, flags)
-		return &site, input(err)
+		return &site, fault.Input(err)
 	}
 	if a.Local.Slurm == nil {
 		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + ", as docs/operations.md shows it, or name one sort by --pilot"))

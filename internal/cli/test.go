@@ -117,7 +117,10 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 			}
 		}
 	}
-	count := world.Count(t.results)
+	count := map[string]int{}
+	for _, r := range t.results {
+		count[r.Outcome]++
+	}
 	if !t.a.JSON {
 		view.Tests(t.a.Out, count)
 	} else if err := view.WriteJSON(t.a.Out, map[string]any{"tests": t.results, "passed": count[world.Pass], "failed": count[world.Fail], "errors": count[world.Error]}); err != nil {

@@ -174,10 +174,7 @@ func pipelineSources(file string) (map[string][]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; name your pipeline with -f, or write one to start from with `redsi init`", err)
 	}
-	if err != nil {
-		return nil, fault.Input(err)
-	}
-	return sources, nil
+	return sources, fault.Input(err)
 }
 
 // LoadWith loads a pipeline for a client, with its variables, and modules in accepted files; the error has all diagnostics.

@@ -91,10 +91,7 @@ func (se *Session) MayRecord() error {
 	if err != nil {
 		return err
 	}
-	if err := p.Validate(); err != nil {
-		return fault.Input(err)
-	}
-	return nil
+	return fault.Input(p.Validate())
 }
 
 // Ring has the keys that the pipeline and the command line name.
@@ -223,10 +220,7 @@ func (se *Session) Signer() (*signature.Private, error) {
 	if errors.Is(err, fs.ErrNotExist) && !given {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fault.Input(err)
-	}
-	return k, nil
+	return k, fault.Input(err)
 }
 
 // RoomOf returns how many bytes are free for a store's results; -1: unknown, as for a bucket.

@@ -127,7 +127,7 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 
 // OpenRuns asks all open Reproduce workflows at once for their state.
 func (dr *Driver) OpenRuns(ctx context.Context, conn *Connection, r *Report) error {
-	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := ListOpen(ctx, conn.Client)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 // StatusOfOne finds a run by the beginning of its id, open or ended, and shows it in full.
 func (dr *Driver) StatusOfOne(ctx context.Context, store artifacts.Store, conn *Connection, id string, r *Report) error {
 	if conn != nil {
-		open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+		open, err := ListOpen(ctx, conn.Client)
 		if err != nil {
 			return err
 		}
@@ -263,8 +263,9 @@ func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.
 	return found[0], nil
 }
 
-func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.WorkflowExecutionInfo, error) {
-	open, err := listRunning(ctx, c, fmt.Sprintf("WorkflowType = '%s'", kind))
+// ListOpen lists the open runs.
+func ListOpen(ctx context.Context, c client.Client) ([]*workflow.WorkflowExecutionInfo, error) {
+	open, err := listRunning(ctx, c, fmt.Sprintf("WorkflowType = '%s'", workflows.ReproduceWorkflow))
 	if err != nil {
 		return nil, fmt.Errorf("list the open workflows: %w", err)
 	}
@@ -334,11 +335,7 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 
 // EndedOf is the outcome of a run from its record.
 func EndedOf(rec *runs.Record) Ended {
-	l := Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
-	for _, s := range rec.Steps {
-		if s.Outcome == runs.Failed {
-			l.Failed = append(l.Failed, Step{Address: s.Address, Status: s.Outcome, Error: s.Error})
-		}
-	}
-	return l
+	failed := lists.Filter(rec.Steps, func(s runs.Step) bool { return s.Outcome == runs.Failed })
+	return Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts,
+		Failed: lists.Map(failed, func(s runs.Step) Step { return Step{Address: s.Address, Status: s.Outcome, Error: s.Error} })}
 }

@@ -147,7 +147,7 @@ func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) 
 
 // pick finds open runs: all that are named or, if some do not exist, only their names.
 func (dr *Driver) pick(ctx context.Context, conn *Connection, names []string) (runs []Run, missing []string, err error) {
-	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := ListOpen(ctx, conn.Client)
 	if err != nil || len(open) == 0 {
 		return nil, names, err
 	}

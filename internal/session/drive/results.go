@@ -187,13 +187,12 @@ func selected(p *plan.Plan, target string, downstream bool) []bool {
 }
 
 func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) error {
-	keys := []artifacts.Digest{v.Items[i].Key}
-	acts := dr.Activities(store, nil, workflows.Features{})
-	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task())
+	key := v.Items[i].Key
+	parts, err := dr.Activities(store, nil, workflows.Features{}).PartKeys(ctx, key, v.Items[i].Task())
 	if err != nil {
 		return err
 	}
-	for _, k := range append(keys, parts...) {
+	for _, k := range append([]artifacts.Digest{key}, parts...) {
 		if err := artifacts.DropResult(ctx, store.Own, k); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
 			return err
 		}

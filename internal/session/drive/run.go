@@ -361,9 +361,7 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 		if ferr != nil {
 			dr.Log.Debug("the checkpoints of a cancelled run", "err", ferr)
 		}
-		for _, i := range slices.Sorted(maps.Keys(found)) {
-			e.Resumes = append(e.Resumes, found[i])
-		}
+		e.Resumes = lists.Map(slices.Sorted(maps.Keys(found)), func(i int) journal.Checkpoint { return found[i] })
 	}
 	out.Checkpoints = e.Resumes
 	return err

@@ -239,12 +239,11 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) (answers [
 
 func (e *Engine) About() search.About { return e.about }
 
-func (e *Engine) Close() error {
+func (e *Engine) Close() {
 	if e.client != nil {
 		e.pool.Release(e.client, nil)
 	}
 	e.done()
-	return nil
 }
 
 // Engine opens the model in a process of the pool, on a card or the CPU.

@@ -221,11 +221,3 @@ func Try(f *testfile.File, r *testfile.Run, try func() ([]testfile.Failure, erro
 	out.TookS = time.Since(began).Seconds()
 	return out
 }
-
-func Count(results []Result) map[string]int {
-	n := map[string]int{}
-	for _, r := range results {
-		n[r.Outcome]++
-	}
-	return n
-}

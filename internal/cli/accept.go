@@ -81,7 +81,6 @@ project trusts keys, only acceptances that a trusted key signed count; those of 
 	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
-// mayAccept shows what differs and asks.
 func (a *app) mayAccept(ctx context.Context, todo []accept.Step, yes bool) error {
 	var b strings.Builder
 	for _, x := range todo {

@@ -118,7 +118,6 @@ With FILE.tex:
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
-// judge compares the results of a preview with what the pipeline expects.
 func (a *app) judge(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, p *pipeline.Pipeline) (*expect.Judged, error) {
 	defer a.Waiting("reading the tables and figures")()
 	j, err := expect.Judge(ctx, v, p.Claims, store.Open)
@@ -129,7 +128,6 @@ func (a *app) judge(ctx context.Context, store *artifacts.Resolver, v *plan.Prev
 	return j.Only(), nil
 }
 
-// texOptions say how check reads a paper.
 type texOptions struct {
 	Numbers  string // a numbers.tex instead of the pipeline's results
 	Since    string // revision of git to compare its numbers.tex with
@@ -138,7 +136,6 @@ type texOptions struct {
 	Each     bool // list every number of a hand-typed table
 }
 
-// checkTex compares LaTeX files with the cells of the pipeline.
 func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error {
 	if o.Since != "" && o.Against != "" {
 		return fault.Input(errors.New("give either --since or --against, not both"))
@@ -211,7 +208,6 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 	return now, before, err
 }
 
-// checkTexHelp is the part of check's help about papers.
 const checkTexHelp = `it reads LaTeX files, with the files in their folder that they \input, and compares the paper with the
 cells of tables and figures. It reports
 

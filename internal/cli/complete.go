@@ -58,7 +58,6 @@ func newCompletionCmd(a *app) *cobra.Command {
 	}
 }
 
-// complete tells cobra how to complete names of the pipeline and the store.
 func (a *app) complete(root *cobra.Command) {
 	args := map[string]completer{
 		"why": a.stepNames, "force": a.stepNames, "accept": a.stepNames, "artifacts ls": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
@@ -167,7 +166,6 @@ func (a *app) blocks() (blocks []*hclsyntax.Block) {
 	return blocks
 }
 
-// outputNames lists the outputs of each step that stepNames would list.
 func (a *app) outputNames(ctx context.Context, begun string) (names []string) {
 	for _, s := range a.loaded(ctx) {
 		if !strings.HasPrefix(s.Address, begun) && !strings.HasPrefix(begun, s.Address) {
@@ -180,7 +178,6 @@ func (a *app) outputNames(ctx context.Context, begun string) (names []string) {
 	return names
 }
 
-// loaded are the steps of the pipeline that the flags name.
 func (a *app) loaded(ctx context.Context) []pipeline.Step {
 	p, ds, err := a.Evaluate(ctx)
 	if err != nil || ds.HasErrors() {

@@ -38,7 +38,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// runSummary is the outcome of a run, for people and as JSON.
 type runSummary struct {
 	*drive.Summary
 	Compared []rebuild.Compared `json:"compared,omitempty"`
@@ -60,7 +59,6 @@ type runSummary struct {
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
 const tablesPrinted = 3
 
-// namesShown is how many steps are named in a line.
 const namesShown = 3
 
 // conclude writes the tables and figures of the plan as files and prints the outcome.
@@ -342,7 +340,6 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 	}
 }
 
-// tell gives a notice to an address or a command.
 func tell(ctx context.Context, to string, b []byte) error {
 	ctx, stop := context.WithTimeout(ctx, notifyWithin)
 	defer stop()

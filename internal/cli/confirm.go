@@ -81,7 +81,6 @@ func answer(ctx context.Context, question string) (text string, asked bool) {
 	}
 }
 
-// fromFlags names the flags about other stores.
 var fromFlags = []string{"from", "require-from", "trust", "untrusted"}
 
 // fromFlags adds the flags about other stores to a verb that reads results.

@@ -119,7 +119,6 @@ func (a *app) examineCluster(ctx context.Context, o drive.Cluster) []doctor.Find
 	return doctor.Cluster(fmt.Sprintf("%s, namespace %s", conn.Host, conn.Namespace), nil, polled, func(queue string) string { return a.hint("worker", "--queue", queue) })
 }
 
-// build is what this program is made of.
 type build struct {
 	Release  string `json:"release"`
 	Revision string `json:"revision"`

@@ -43,7 +43,6 @@ func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
 	return cmd
 }
 
-// pipelineFlags adds the flags of verbs that read a pipeline.
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
@@ -62,7 +61,6 @@ func (a *app) targetFlag(cmd *cobra.Command) {
 
 func env(name, fallback string) string { return cmp.Or(os.Getenv(name), fallback) }
 
-// clusterFlags adds the flags of verbs that talk to an existing cluster.
 func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {
 	f := cmd.Flags()
 	f.StringVar(&o.Address, "temporal-address", "", "HOST:PORT of an existing cluster (or set TEMPORAL_ADDRESS or a profile)")
@@ -78,13 +76,11 @@ func payloadFlag(cmd *cobra.Command, o *drive.Cluster) {
 		"file of the keys that encrypt what Temporal stores about runs; every process of a run needs it")
 }
 
-// metricsFlag adds the flag of verbs that run steps.
 func (a *app) metricsFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.MetricsAddress, "metrics-address", "",
 		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone listens on this machine only (default: none)")
 }
 
-// progressFlag adds the flag of verbs that follow runs.
 func (a *app) progressFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.progress, "progress", "text",
 		"how a run is shown on standard error: text, or json (events for programs; when nobody reads them any more, as Ctrl-C)")
@@ -107,7 +103,6 @@ func (a *app) setProgress(cmd *cobra.Command) error {
 	return nil
 }
 
-// embedFlags adds the flags of verbs that may start a server of their own.
 func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
 	f := cmd.Flags()
 	f.IntVar(&o.UIPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")

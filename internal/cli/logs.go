@@ -86,7 +86,6 @@ The log goes to standard output, notes about it to standard error.`,
 // overwritten is what a line loses to its last carriage return: the states of a progress bar.
 var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r([^\r\n])`)
 
-// printLogs reads logs and prints their text to standard output, one after the other.
 func (a *app) printLogs(ctx context.Context, store *artifacts.Resolver, logs []steplog.Log) error {
 	for i := range logs {
 		l := &logs[i]
@@ -118,7 +117,6 @@ func (a *app) printLogs(ctx context.Context, store *artifacts.Resolver, logs []s
 	return nil
 }
 
-// followLog prints what a step says until it ends.
 func (a *app) followLog(ctx context.Context, target string) error {
 	f := steplog.Follower{Find: steplog.Target(a.Session, target), Say: a.Say,
 		Open: func(ctx context.Context) bool { return len(a.openNames(ctx, "")) > 0 },
@@ -190,7 +188,6 @@ which stays, and starts no shell.`,
 	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
-// enter starts a shell in a folder and waits for it to end.
 func (a *app) enter(dir string, p *step.Program) error {
 	shell := env("SHELL", "/bin/sh")
 	cmd := exec.Command(shell)

@@ -235,13 +235,11 @@ func (a *app) show() (s drive.Screen, over func()) {
 	return live, live.Close
 }
 
-// watchEvery is how often the files of a watched pipeline are looked at.
 const watchEvery = time.Second
 
 // stamps has the stamps of files at one look; zero of a missing file.
 type stamps map[string]hashed.Stamp
 
-// changed lists the files whose stamps differ from old.
 func (s stamps) changed(old stamps) []string {
 	return lists.Filter(slices.Sorted(maps.Keys(s)), func(f string) bool { return s[f] != old[f] })
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// searchBatch is how many queries are answered together.
 const searchBatch = 32
 
 func newSearchCmd(a *app) *cobra.Command {
@@ -114,7 +113,6 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 	return nil
 }
 
-// modelFlags are the flags of verbs that search with a trained model.
 type modelFlags struct {
 	model   string
 	results int
@@ -146,7 +144,6 @@ func (m *modelFlags) check() error {
 	return nil
 }
 
-// openModel finds a trained model, fetches its files and opens it.
 func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *model.Engine, error) {
 	t, err := model.Of(ctx, a.Session, m.model)
 	if err != nil {

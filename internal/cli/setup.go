@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
-// newApp is an app that talks for its session.
 func newApp(s *session.Session, out, errw io.Writer) *app {
 	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: view.NewScreen(errw)}
 	a.Talk, a.Hint, a.Show = a, a.hint, a.show
@@ -145,7 +144,6 @@ func (a *app) settings() string {
 	return from + " sets " + strings.Join(words, ", ")
 }
 
-// sayLocal says what the settings set for a plan or run.
 func (a *app) sayLocal() {
 	if text := a.settings(); text != "" {
 		a.Say(text)

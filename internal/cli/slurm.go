@@ -54,7 +54,6 @@ func (o *slurmOptions) args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// atDash splits arguments at --.
 func atDash(cmd *cobra.Command, args []string) (before, after []string) {
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		return args[:n], args[n:]
@@ -75,7 +74,6 @@ func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 	return a.Local.Slurm, nil
 }
 
-// pilots are the jobs by which Slurm does the steps of a run.
 func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
 	switch {
 	case o.Detach && o.slurm.on:
@@ -201,7 +199,6 @@ func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error)
 	return false, err
 }
 
-// headJob is this command as a job.
 func (a *app) headJob(o *runOptions) (j slurm.Job, err error) {
 	if j.Pilot, err = o.Pilots.Site.HeadPilot(o.slurm.asJob); err != nil {
 		return j, fault.Input(fmt.Errorf("--as-job: %w", err))

@@ -50,7 +50,6 @@ is changed or unreachable and the store does not have its bytes.`,
 	return cmd
 }
 
-// sources finds the states of a pipeline's sources and of its modules' repositories.
 func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, error) {
 	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {

@@ -47,7 +47,6 @@ run --slurm has submitted are shown. For each run the first running and failed s
 	return cmd
 }
 
-// status reports one run, or the open runs and the last ended ones.
 func (a *app) status(ctx context.Context, cluster drive.Cluster, run string, last int) (r drive.Report, err error) {
 	r.Running = []drive.Run{}
 	store, err := a.OpenOwn(ctx)

@@ -61,7 +61,6 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 // serverEnds is how long the end of the tests' server may take.
 const serverEnds = 30 * time.Second
 
-// tester runs tests, one after the other.
 type tester struct {
 	a       *app
 	keep    bool   // keep results, in the store that was named

@@ -174,7 +174,6 @@ func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share floa
 	return 0, nil
 }
 
-// rebuild runs steps on this machine once more, and prints how their results compare.
 func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	o.Picked = func(sample, of int) {
 		if !a.JSON {
@@ -267,7 +266,6 @@ func (a *app) printPins(pins []artifacts.Pin) error {
 	return a.print(map[string]any{"kept": pins}, nil, func(w io.Writer) { view.Pins(w, pins, a.hint) })
 }
 
-// toKeep finds what is to be kept: a run, or results.
 func (a *app) toKeep(ctx context.Context, store *artifacts.Resolver, args []string, only bool) (p artifacts.Pin, keys []artifacts.Digest, err error) {
 	p.Since = time.Now().UTC().Truncate(time.Second)
 	isRun := func(arg string) bool { return !strings.Contains(strings.TrimPrefix(arg, "last"), ".") }

@@ -103,7 +103,6 @@ func (se *Session) TargetError(err error) error {
 	return fault.Input(err)
 }
 
-// LockFile is beside the pipeline.
 func (se *Session) LockFile() string { return se.LockOf(se.File) }
 
 func (se *Session) LockOf(file string) string {

@@ -43,14 +43,12 @@ type Ask func(of Seen) (plan.Keep, error)
 
 func Everything(Seen) (plan.Keep, error) { return plan.KeepAll, nil }
 
-// Named asks for the results of the steps that a target names.
 func Named(target string) Ask {
 	return func(of Seen) (plan.Keep, error) {
 		return func(i int, _ *plan.Item) bool { return plan.Matches(target, of.Plan.Steps[i].Address) }, nil
 	}
 }
 
-// Rendered asks for the results of tables and figures.
 func Rendered(of Seen) (plan.Keep, error) {
 	return func(i int, _ *plan.Item) bool { return of.Plan.Steps[i].IsRendered() }, nil
 }
@@ -156,7 +154,6 @@ func (se *Session) Cost(ctx context.Context, store *artifacts.Resolver, v *plan.
 	return se.EstimateOf(ctx, store, v, past)
 }
 
-// RatesFolder has what was measured of devices, here or elsewhere.
 func (se *Session) RatesFolder() string { return filepath.Join(se.StateDir, "rates") }
 
 // Pricing is what the steps of a preview are priced by, on this machine or on se.On.

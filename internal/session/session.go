@@ -84,7 +84,6 @@ type Talk interface {
 	Diagnostics(ds pipeline.Diagnostics) error
 }
 
-// Quiet tells nobody.
 type Quiet struct{}
 
 func (Quiet) Say(string) {}

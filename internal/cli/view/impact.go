@@ -51,7 +51,6 @@ func impactTables(w io.Writer, r *impact.Report, st Style) {
 	}
 }
 
-// impactOutcome is a new outcome, in a word.
 func impactOutcome(after plan.Outcome) string { return string(cmp.Or(after, "gone")) }
 
 func impactSteps(w io.Writer, r *impact.Report, st Style) {
@@ -72,7 +71,6 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 	}
 }
 
-// ImpactSentence sums up how the steps change.
 func ImpactSentence(r *impact.Report) string {
 	n := r.Steps
 	parts := words.Counts([]words.Number{{N: n.Run, Of: "from HIT to RUN"}, {N: n.Maybe, Of: "from HIT to MAYBE"}, {N: n.New, Of: "new and to run"}, {N: n.Hit, Of: "to HIT"}, {N: n.Cut, Of: "HIT under another key"}, {N: n.Gone, Of: "gone"}}...)
@@ -100,7 +98,6 @@ func moves(c estimate.Cost) string {
 	return Count(c.Steps, "step") + " run: " + impactCost(c)
 }
 
-// impactCost is what steps are expected to take.
 func impactCost(c estimate.Cost) string {
 	var b strings.Builder
 	if c.Unknown == c.Steps {

@@ -47,7 +47,6 @@ func (c *comment) steps(n int, line func(i int) string) {
 	}
 }
 
-// ImpactMarkdown writes what a change costs for a pull request.
 func ImpactMarkdown(w io.Writer, r *impact.Report) error {
 	var d comment
 	d.p("## What this change costs\n\n%s → %s\n\n", markdown.Text(r.A), markdown.Text(r.B))

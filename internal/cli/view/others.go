@@ -38,7 +38,6 @@ func Wrote(w io.Writer, wrote []string, dir, next string) {
 	Printf(w, "next: %s\n", next)
 }
 
-// Corpus prints what a corpus has, and where its splits come from.
 func Corpus(w io.Writer, c *starter.Corpus) {
 	for _, f := range c.Files {
 		as := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "judgments"}[f.Role]

@@ -91,7 +91,6 @@ type PlanBlock struct {
 	Reasons []Reason `json:"reasons,omitempty"` // most frequent first
 }
 
-// Reason is why some steps of a block must run.
 type Reason struct {
 	Reason string `json:"reason"`
 	Steps  int    `json:"steps"`

@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// planCosts prints the expected cost of all steps that are not hits.
 func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	e := f.Estimate
 	known := e.Steps - e.Unknown

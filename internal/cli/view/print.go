@@ -166,10 +166,8 @@ func (s Style) colour(code, text string) Shown {
 // DimLines is Dim for a text that may have several lines, as Lines shows them.
 func (s Style) DimLines(t string) Shown { return s.colour("2", Lines(t).text) }
 
-// Dim is for minor details.
 func (s Style) Dim(t string) Shown { return s.paint("2", t) }
 
-// Bold is for headings.
 func (s Style) Bold(t string) Shown { return s.paint("1", t) }
 
 // Outcome pads a word to five columns and colours it by the outcome it names.
@@ -198,14 +196,12 @@ func pad(t string, columns int) Shown {
 // Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string { return words.Seconds(d) }
 
-// Items says how many tables and figures there are.
 func Items(n int) string {
 	return fmt.Sprintf("%d %s", n, words.Of(n, "table or figure", "tables and figures"))
 }
 
 func Size(n int64) string { return words.Size(n) }
 
-// Count prints a number with its noun: 1 step, 2 steps.
 func Count(n int, noun string) string { return words.Count(n, noun) }
 
 // Log passes records on to a handler without control characters: messages and names on one line, values with their lines.

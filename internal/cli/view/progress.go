@@ -64,7 +64,6 @@ func (l *Live) Update(s workflows.State, work map[string]drive.Work, waitsFor st
 
 func (l *Live) Close() { l.w.Show(nil) }
 
-// cause is why steps ended without a result.
 type cause struct {
 	status runs.Status
 	why    string
@@ -129,7 +128,6 @@ func (l *Live) atWork(address string, began time.Time) {
 // stepsNamed is how many steps with one cause are named.
 const stepsNamed = 5
 
-// together prints one line for steps that share a cause.
 func (l *Live) together(w io.Writer, c cause, steps []string) {
 	word, who := "SKIP", steps[0]
 	more := len(steps) - 1

@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// RunsDiffer prints how two runs differ, and how many of their steps do not.
 func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int, all bool) {
 	Printf(w, "%s -> %s\n", x, y)
 	for _, d := range ds {
@@ -170,7 +169,6 @@ func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, lef
 	printIf(w, !left, "--skip-failed leaves them out.\n")
 }
 
-// Drifts prints how a plan differs from a saved one.
 func Drifts(w io.Writer, drifts []saved.Drift) {
 	for _, d := range drifts {
 		Printf(w, "%s is %s since the plan was saved\n", d.Address, d.What)

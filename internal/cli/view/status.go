@@ -90,7 +90,6 @@ func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 	}
 }
 
-// StepLog prints whose log follows, how the step ended, and what is left of the log.
 func StepLog(w io.Writer, st Style, l *steplog.Log) {
 	Printf(w, "%s  %s", st.Bold(l.Address), l.Outcome)
 	printIf(w, l.TookS > 0, " %s", words.Took(l.TookS))

@@ -69,7 +69,6 @@ func Sources(w io.Writer, states []origins.Source) {
 		Count(len(states), "source"), n[origins.OK], n[origins.Unpinned], n[origins.Changed], n[origins.Unreachable], stored)
 }
 
-// Elsewhere says which blobs are not in the store but elsewhere.
 func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
 	if len(all) == 0 {
 		return
@@ -156,7 +155,6 @@ func printLeft(w io.Writer, what string, list []archive.LeftOut, lost, from stri
 	}
 }
 
-// Imported prints what an archive had, whose it is, and how to go on.
 func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...string) string) {
 	Printf(w, "%s  %s, %s (%d were there), %s of %s\n", x.Given, Count(x.Files, "file"), Count(x.Results, "result"), x.There, Count(x.Blobs, "blob"), Size(x.Bytes))
 	switch {
@@ -201,7 +199,6 @@ func Repositories(w io.Writer, list []hub.Repository) {
 	}
 }
 
-// Publication prints what was published, what was left out, and what readers need.
 func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, args ...string) string) {
 	verb := "published"
 	if pub.DryRun {
@@ -236,7 +233,6 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 	printIf(w, hosts > 0, "the records name %s that made them: %s\n", Count(hosts, "machine"), strings.Join(pub.Hosts[:min(3, hosts)], ", "))
 }
 
-// planOthers prints what a plan found in other stores.
 func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 	if o == nil {
 		return
@@ -269,7 +265,6 @@ func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 	PrintPassed(w, o.Passed)
 }
 
-// PrintPassed prints which existing results are not used, and what to do about it.
 func PrintPassed(w io.Writer, passed []belief.Passed) {
 	for _, p := range passed {
 		Printf(w, "not used  %s: %s\n", Count(p.Steps, "step"), p.Text)

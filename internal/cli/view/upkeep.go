@@ -76,7 +76,6 @@ func Pins(w io.Writer, pins []artifacts.Pin, hint func(verb string, args ...stri
 	printIf(w, len(pins) == 0, "no run and no result is kept by name; `%s` keeps the newest run\n", hint("keep", "last"))
 }
 
-// RebuiltStep prints how a rebuilt step compares.
 func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...string) string) {
 	word := string(r.Verdict)
 	switch r.Verdict {
@@ -105,7 +104,6 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 	printIf(w, r.More > 0, "       and %s more that differ\n", Count(r.More, "file"))
 }
 
-// printDetail says where a file differs, what would allow it, and how to get both versions.
 func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...string) string) {
 	name := cmp.Or(d.File, d.Output)
 	Printf(w, "       %s\n", name)
@@ -118,7 +116,6 @@ func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...str
 	Printf(w, "         the new one: %s\n", hint("artifacts get", d.Made.String(), "made"))
 }
 
-// RebuiltAll prints the summary of steps that were rebuilt within a budget.
 func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 	total := 0.0
 	for _, l := range r.LeftOut {

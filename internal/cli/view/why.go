@@ -80,7 +80,6 @@ func printMade(w io.Writer, m *why.Made) {
 	}
 }
 
-// Acceptances lists what was accepted, revoked or not.
 func Acceptances(w io.Writer, all []artifacts.AcceptedNow) {
 	for _, x := range all {
 		state := "stands"
@@ -112,7 +111,6 @@ func WhyRan(w io.Writer, st Style, answers []why.Past) {
 	}
 }
 
-// Cells lists what can be traced in a table or figure, a line each, and how.
 func Cells(w io.Writer, l *report.CellList, address string, hint func(verb string, args ...string) string) {
 	Printf(w, "%s  %s x %s\n", address, Count(l.Rows, "row"), Count(l.Columns, "column"))
 	width := widest(l.Cells, func(c report.CellName) string { return shellwords.Quote(c.Name) })

@@ -94,7 +94,6 @@ func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ,
 	return ds, same, nil
 }
 
-// compare says how the key and the outputs of one step differ.
 func (d *Step) compare(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, x, y runs.Step) error {
 	switch {
 	case d.Was != "":

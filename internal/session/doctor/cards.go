@@ -104,7 +104,6 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) Finding {
 	return f
 }
 
-// whatToDo is the command or setting that makes the GPUs usable.
 func whatToDo(why string) string {
 	switch {
 	case strings.Contains(why, "CUDA_VISIBLE_DEVICES"):

@@ -34,7 +34,6 @@ const (
 	readAtOnce   = 16          // records
 )
 
-// Report is the answer of status.
 type Report struct {
 	Server    string       `json:"server,omitempty"`    // "" if none is running
 	Elsewhere string       `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
@@ -64,7 +63,6 @@ type Step struct {
 	Worker   string         `json:"worker,omitempty"` // host and batch job of the process that runs it, unless they are this process's
 }
 
-// Ended is the outcome of a run that has ended.
 type Ended struct {
 	RunID    string              `json:"run"`
 	Pipeline string              `json:"pipeline"`
@@ -125,7 +123,6 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 	return conn, nil
 }
 
-// OpenRuns asks all open Reproduce workflows at once for their state.
 func (dr *Driver) OpenRuns(ctx context.Context, conn *Connection, r *Report) error {
 	open, err := ListOpen(ctx, conn.Client)
 	if err != nil {
@@ -180,7 +177,6 @@ func (s *Run) name(id string) {
 	}
 }
 
-// fill adds running, queued and failed steps.
 func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []workflows.StepState) {
 	if s.Counts == nil { // it is loading its plan
 		s.Counts = map[runs.Status]int{}
@@ -333,7 +329,6 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 	return ended, nil
 }
 
-// EndedOf is the outcome of a run from its record.
 func EndedOf(rec *runs.Record) Ended {
 	failed := lists.Filter(rec.Steps, func(s runs.Step) bool { return s.Outcome == runs.Failed })
 	return Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts,

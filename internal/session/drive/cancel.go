@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// CancelledRun is what happened to a run that was to be cancelled.
 type CancelledRun struct {
 	RunID    string `json:"run"`
 	End      string `json:"end"` // "cancelled", "completed", "failed", or Open: asked, not ended yet
@@ -107,7 +106,6 @@ func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run,
 	}
 }
 
-// holds says what a run that is being cancelled waits for.
 func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun) string {
 	if why := dr.Obstacle(ctx, conn, wf); why != "" {
 		return why

@@ -254,7 +254,6 @@ func hostEnv() map[string]string {
 	return env
 }
 
-// identity is what the server knows this process by.
 func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(hostEnv())) }
 
 // Activities returns this process's activities; conn is nil without a server, as for `force` and `verify --rebuild`.

@@ -64,7 +64,6 @@ func (dr *Driver) Lacking(ctx context.Context) error {
 	return nil // a step reports other errors
 }
 
-// Computed are the names of the kinds that need the second program.
 func (dr *Driver) Computed() (names []string) {
 	kinds := lists.Filter(dr.Registry.Kinds(), func(k step.Spec) bool { return k.SecondFor() != "" && !k.Hidden })
 	return slices.Sorted(slices.Values(lists.Map(kinds, func(k step.Spec) string { return k.Name })))

@@ -115,14 +115,12 @@ func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v 
 	return nil
 }
 
-// NewRunID is the id of a run that begins now.
 func NewRunID() string {
 	b := make([]byte, 4)
 	rand.Read(b) // never fails
 	return workflows.NewRunID(time.Now(), hex.EncodeToString(b))
 }
 
-// PinSources writes the checksums that downloads found to the lock file.
 func (dr *Driver) PinSources(v *plan.Preview) error {
 	lock := dr.LockFile()
 	for i, it := range v.Items {

@@ -54,7 +54,6 @@ func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 	}
 }
 
-// Sight is a run as it was seen at one time.
 type Sight struct {
 	State    workflows.State
 	Work     map[string]Work

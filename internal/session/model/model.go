@@ -116,7 +116,6 @@ func lines(items []string) string {
 	return "  " + strings.Join(items, "\n  ") + more
 }
 
-// choice is an error that lists the models to choose from.
 func choice(ctx context.Context, found []*Trained) error {
 	items := make([]string, len(found))
 	for i, t := range found {

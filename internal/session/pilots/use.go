@@ -60,7 +60,6 @@ func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.
 	return uses, refused
 }
 
-// Sum is how many pilots of a sort Slurm has.
 type Sum struct {
 	Pilot   string     `json:"pilot"`
 	Running int        `json:"running"`

@@ -22,7 +22,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Log is the output of a step from when it ran.
 type Log struct {
 	Address string           `json:"address"`
 	Key     artifacts.Digest `json:"key,omitzero"`

@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Variant is one of the two pipelines that are compared.
 type Variant struct {
 	Name string // to show
 	File string // of the pipeline

@@ -69,9 +69,8 @@ func newGetCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		SuggestFor: []string{"path", "cp", "copy"},
-
-		Use:   "get STEP[.OUTPUT[/FILE]]|TABLE|FIGURE|DIGEST DIR",
-		Short: "Write outputs into a folder: a tree, a file, or all outputs of a step",
+		Use:        "get STEP[.OUTPUT[/FILE]]|TABLE|FIGURE|DIGEST DIR",
+		Short:      "Write outputs into a folder: a tree, a file, or all outputs of a step",
 		Long: `The folder DIR must be new or empty. It gets the files of a tree, a file under the output's name, or
 all outputs of a step, each under its name. DIGEST is that of a result (its key), of a tree or of a
 file, and needs no pipeline.

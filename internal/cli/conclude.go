@@ -40,20 +40,15 @@ import (
 
 type runSummary struct {
 	*drive.Summary
-	Compared []rebuild.Compared `json:"compared,omitempty"`
-
-	Started  time.Time        `json:"started"`
-	TookS    float64          `json:"took_s"`
-	Rendered []files.Rendered `json:"rendered"`
-	Stale    []files.Rendered `json:"stale,omitempty"` // of earlier runs
-
-	Published []files.Published `json:"published,omitempty"`
-
-	LeftOut []pipeline.Skipped `json:"skipped_by_when,omitempty"`
-
-	Incomplete map[string][]string `json:"incomplete,omitempty"` // tables and figures: the steps that failed, without which they are
-
-	Expectations *expect.Summary `json:"expectations,omitempty"`
+	Compared     []rebuild.Compared  `json:"compared,omitempty"`
+	Started      time.Time           `json:"started"`
+	TookS        float64             `json:"took_s"`
+	Rendered     []files.Rendered    `json:"rendered"`
+	Stale        []files.Rendered    `json:"stale,omitempty"` // of earlier runs
+	Published    []files.Published   `json:"published,omitempty"`
+	LeftOut      []pipeline.Skipped  `json:"skipped_by_when,omitempty"`
+	Incomplete   map[string][]string `json:"incomplete,omitempty"` // tables and figures: the steps that failed, without which they are
+	Expectations *expect.Summary     `json:"expectations,omitempty"`
 }
 
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
@@ -325,9 +320,7 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 		} else if rec, err := runs.Read(ctx, sum.Of.Store.Own, n.Run); err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
-			for _, s := range end.Failed[:min(len(end.Failed), 100)] {
-				n.Failed = append(n.Failed, s.Address)
-			}
+			n.Failed = lists.Map(end.Failed[:min(len(end.Failed), 100)], func(s drive.Step) string { return s.Address })
 		}
 	}
 	b, _ := json.Marshal(n) // it can be: it is texts and numbers

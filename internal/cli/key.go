@@ -166,7 +166,30 @@ func newKeyListCmd(a *app) *cobra.Command {
 		Example: `  redsi key list
   redsi key list --target table.dedup_counts`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listKeys(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			if len(a.Targets) == 0 {
+				if _, err := a.Load(ctx); err != nil { // its results block
+					return err
+				}
+			}
+			store, keys, err := a.resultKeys(ctx)
+			if err != nil {
+				return err
+			}
+			ring, err := a.Ring()
+			if err != nil {
+				return err
+			}
+			me, err := a.Signer()
+			if err != nil {
+				return err
+			}
+			list, err := signers.List(ctx, store.Own, keys, ring, me)
+			return a.print(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) {
+				view.Signers(w, list, len(keys), store.Own.URL)
+			})
+		},
 	}, a.pipelineFlags, a.targetFlag)
 }
 
@@ -178,26 +201,4 @@ func (a *app) resultKeys(ctx context.Context) (*artifacts.Resolver, []artifacts.
 	}
 	keys, err := transfer.Keys(ctx, a.Session, store, false)
 	return store, keys, err
-}
-
-func (a *app) listKeys(ctx context.Context) error {
-	if len(a.Targets) == 0 {
-		if _, err := a.Load(ctx); err != nil { // its results block
-			return err
-		}
-	}
-	store, keys, err := a.resultKeys(ctx)
-	if err != nil {
-		return err
-	}
-	ring, err := a.Ring()
-	if err != nil {
-		return err
-	}
-	me, err := a.Signer()
-	if err != nil {
-		return err
-	}
-	list, err := signers.List(ctx, store.Own, keys, ring, me)
-	return a.print(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
 }

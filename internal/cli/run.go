@@ -301,9 +301,7 @@ func (a *app) look() stamps {
 	now := stamps{}
 	dir := session.ProjectDir(a.File)
 	beside, _ := fs.Glob(os.DirFS(dir), "*.hcl") // its pattern is valid
-	for i, name := range beside {
-		beside[i] = filepath.Join(dir, name)
-	}
+	beside = lists.Map(beside, func(name string) string { return filepath.Join(dir, name) })
 	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File}) {
 		now[f], _ = hashed.StampOf(f)
 	}

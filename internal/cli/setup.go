@@ -59,20 +59,14 @@ func (a *app) setup(cmd *cobra.Command) error {
 			a.Say("results start anew in .redsi of this folder; those beside the pipeline are found with --state " + shellwords.Quote(there))
 		}
 	}
-	a.StoreFrom = a.storeFrom()
-	return nil
-}
-
-// storeFrom says what gave the store's address.
-func (a *app) storeFrom() string {
-	switch {
+	switch a.StoreFrom = "--store"; {
 	case a.cmd.Flags().Changed("store"):
 	case a.Local.Flags["store"]:
-		return "store of " + a.Local.File
+		a.StoreFrom = "store of " + a.Local.File
 	case os.Getenv("REDSI_STORE") != "":
-		return "REDSI_STORE"
+		a.StoreFrom = "REDSI_STORE"
 	}
-	return "--store"
+	return nil
 }
 
 // readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the current one. Some verbs read neither

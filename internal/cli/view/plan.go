@@ -81,9 +81,8 @@ type PlanStep struct {
 
 	Fails []string `json:"fails,omitempty"` // failed checks of a hit, which stop its readers
 	Warns []string `json:"warns,omitempty"`
-
-	File string `json:"file"`
-	Line int    `json:"line"`
+	File  string   `json:"file"`
+	Line  int      `json:"line"`
 }
 
 type PlanBlock struct {
@@ -107,11 +106,9 @@ type PlanEstimate struct {
 	GPUSlots     int          `json:"gpu_slots"`
 	Wall         float64      `json:"wall_at_least_s"`
 	CriticalPath []PathedStep `json:"critical_path"`
-
-	Free *int64 `json:"free_bytes,omitempty"`
-	Fits *bool  `json:"fits,omitempty"`
-
-	MemoryOf string `json:"memory_of,omitempty"`
+	Free         *int64       `json:"free_bytes,omitempty"`
+	Fits         *bool        `json:"fits,omitempty"`
+	MemoryOf     string       `json:"memory_of,omitempty"`
 }
 
 type PathedStep struct {

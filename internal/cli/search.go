@@ -166,16 +166,11 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 	return t, e, nil
 }
 
-type serveFlags struct {
-	listen  string
-	hosts   []string
-	limits  server.Limits
-	timeout time.Duration
-}
-
 func newServeCmd(a *app) *cobra.Command {
 	var m modelFlags
-	var s serveFlags
+	var listen string
+	var limits server.Limits
+	var o server.Options
 	cmd := &cobra.Command{
 		Use:   "serve [--model STEP]",
 		Short: "Serve search with a trained model: a page for people and JSON for programs, until Ctrl-C",
@@ -199,24 +194,24 @@ that other web pages cannot send queries from a reader's browser.`,
 			if err := m.check(); err != nil {
 				return err
 			}
-			return a.serve(cmd.Context(), m, s)
+			return a.serve(cmd.Context(), m, listen, limits, o)
 		},
 	}
 	m.add(a, cmd)
 	f := cmd.Flags()
-	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
-	f.StringArrayVar(&s.hosts, "allow-host", nil, "host name that requests may use, besides localhost and the address; may be repeated")
-	f.IntVar(&s.limits.Batch, "batch", 32, "most queries answered together")
-	f.IntVar(&s.limits.Queue, "queue", 256, "most queries waiting")
-	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
-	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, including waiting")
+	f.StringVar(&listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
+	f.StringArrayVar(&o.Hosts, "allow-host", nil, "host name that requests may use, besides localhost and the address; may be repeated")
+	f.IntVar(&limits.Batch, "batch", 32, "most queries answered together")
+	f.IntVar(&limits.Queue, "queue", 256, "most queries waiting")
+	f.DurationVar(&limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
+	f.DurationVar(&o.Timeout, "timeout", 30*time.Second, "longest time for a query, including waiting")
 	atLeast(cmd, 1, "batch", "queue", "within", "timeout")
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) error {
+func (a *app) serve(ctx context.Context, m modelFlags, listen string, limits server.Limits, o server.Options) error {
 	// The address first: opening a model takes longer than finding out that it is in use.
-	l, err := net.Listen("tcp", s.listen)
+	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fault.Input(fmt.Errorf("--listen: %w", err))
 	}
@@ -230,7 +225,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) error {
 	if err != nil {
 		return err
 	}
-	b := server.NewBatcher(e, s.limits)
+	b := server.NewBatcher(e, limits)
 	defer b.Close()
 	for _, q := range examples { // the first are slower; and b learns how long a query takes
 		if _, err := b.Search(ctx, q, m.results); err != nil {
@@ -247,13 +242,12 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) error {
 	if err := together.Wait(); err != nil && !errors.As(err, new(*server.BusyError)) { // a slow model has no time for all
 		return err
 	}
-	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
-		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})
+	o.Model, o.About, o.Examples, o.Results, o.Log = t.Address, e.About(), examples, m.results, a.Log
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		a.Log.Warn("other machines can reach this address, which has no login", "address", l.Addr())
 	}
 	view.Printf(a.Out, "http://%s/\n", l.Addr())
-	err = server.Serve(ctx, l, h)
+	err = server.Serve(ctx, l, server.NewHandler(b, o))
 	a.Log.Info("stopped")
 	return err
 }

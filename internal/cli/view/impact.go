@@ -56,10 +56,7 @@ func impactOutcome(after plan.Outcome) string { return string(cmp.Or(after, "gon
 func impactSteps(w io.Writer, r *impact.Report, st Style) {
 	for _, c := range r.Each {
 		after := impactOutcome(c.After)
-		before := cmp.Or(c.Before, "new")
-		if c.Before != "" && c.Stood {
-			before = plan.Hit
-		}
+		before := either(c.Before != "" && c.Stood, plan.Hit, cmp.Or(c.Before, "new"))
 		Printf(w, "%s  %s  was %s", st.Outcome(after, strings.ToUpper(after)), c.Address, before)
 		if c.Expect != nil {
 			Printf(w, ", about %s", words.Took(*c.Expect))
@@ -74,10 +71,7 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 func ImpactSentence(r *impact.Report) string {
 	n := r.Steps
 	parts := words.Counts([]words.Number{{N: n.Run, Of: "from HIT to RUN"}, {N: n.Maybe, Of: "from HIT to MAYBE"}, {N: n.New, Of: "new and to run"}, {N: n.Hit, Of: "to HIT"}, {N: n.Cut, Of: "HIT under another key"}, {N: n.Gone, Of: "gone"}}...)
-	text := "no step changes"
-	if len(r.Causes) > 0 {
-		text = "no step loses its result"
-	}
+	text := either(len(r.Causes) > 0, "no step loses its result", "no step changes")
 	if len(parts) > 0 {
 		text = Count(n.Same+n.Run+n.Maybe+n.New+n.Hit+n.Cut+n.Anyway, "step") + ": " + strings.Join(parts, ", ")
 	}

@@ -42,10 +42,7 @@ func RemovedEnvironments(w io.Writer, list []realize.Found) {
 
 func Findings(w io.Writer, st Style, found []doctor.Finding) {
 	for _, f := range found {
-		word := f.Level
-		if word == doctor.Fail {
-			word = "FAIL"
-		}
+		word := either(f.Level == doctor.Fail, "FAIL", f.Level)
 		Printf(w, "%s %-16s %s\n", st.Outcome(levelColour[f.Level], word), f.What, f.Note)
 		printIf(w, f.Do != "", "%-5s %-16s -> %s\n", "", "", f.Do)
 	}

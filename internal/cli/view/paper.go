@@ -37,11 +37,7 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	for _, u := range r.Changed {
 		Printf(w, "%s  \\redsi{%s} prints %s now, and printed %s: does the sentence hold?\n", u.Place, u.Name, u.Now, u.Was)
 	}
-	typed := r.Sentences()
-	if each {
-		typed = r.Typed
-	}
-	for _, f := range typed {
+	for _, f := range either(each, r.Typed, r.Sentences()) {
 		Printf(w, "%s  %s  %s  %s\n", f.Place, f.Text, f.Candidates[0].Write, f.Candidates[0].Words)
 	}
 	for _, t := range r.Tables {
@@ -80,11 +76,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 		told = append(told, func() {
 			Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, c.Severity.Lesser("  "))
 			printIf(w, c.Why != "", "    %s\n", c.Why)
-			checks := c.Unmet()
-			if all {
-				checks = c.Checks
-			}
-			for _, k := range checks {
+			for _, k := range either(all, c.Checks, c.Unmet()) {
 				Printf(w, "    %s: %s\n", k.Verdict, k.Said())
 			}
 		})

@@ -168,10 +168,7 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	width := widest(shown, func(i int) string { return v.Plan.Steps[i].Address })
 	for _, i := range shown {
 		it := v.Items[i]
-		word := strings.ToUpper(string(it.Outcome))
-		if it.Released && it.Outcome == plan.Hit {
-			word = "RELEASED"
-		}
+		word := either(it.Released && it.Outcome == plan.Hit, "RELEASED", strings.ToUpper(string(it.Outcome)))
 		if it.From != "" {
 			word += " (from " + it.From + ")"
 		}
@@ -287,10 +284,7 @@ func printGroups(w io.Writer, st Style, rows []groupRow) {
 	count := widest(rows, func(r groupRow) string { return r.counts })
 	cost := widest(rows, func(r groupRow) string { return costs(r.Group) })
 	for _, r := range rows {
-		outcome := plan.Maybe
-		if r.Run+r.Resume > 0 {
-			outcome = plan.Run
-		}
+		outcome := either(r.Run+r.Resume > 0, plan.Run, plan.Maybe)
 		Printf(w, "%s  %s  %-*s  %-*s  %s\n", st.Outcome(string(outcome), strings.ToUpper(string(outcome))), pad(r.Name, name),
 			count, r.counts, cost, costs(r.Group), st.Dim(r.note))
 	}

@@ -73,13 +73,16 @@ func Printf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// bound is how many of something are printed: most, or all.
-func bound(most int, all bool) int {
-	if all {
-		return math.MaxInt
+// either is one of two texts or values: the first, if so.
+func either[T any](so bool, yes, no T) T {
+	if so {
+		return yes
 	}
-	return most
+	return no
 }
+
+// bound is how many of something are printed: most, or all.
+func bound(most int, all bool) int { return either(all, math.MaxInt, most) }
 
 // printIf is Printf, if so.
 func printIf(w io.Writer, so bool, format string, args ...any) {

@@ -270,10 +270,7 @@ func Progress(p step.Progress, elapsed time.Duration) string {
 
 // numbers are the parts of a progress, each "" if unknown; left begins with a comma if an amount precedes it.
 func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left string) {
-	count := humanize.Comma
-	if p.Unit == "bytes" {
-		count = Size
-	}
+	count := either(p.Unit == "bytes", Size, humanize.Comma)
 	switch {
 	case p.Total > 0:
 		percent = fmt.Sprintf("%3.0f %%", 100*float64(p.Done)/float64(p.Total))

@@ -93,10 +93,7 @@ func Same(w io.Writer, st Style, a, b string, pairs []compare.Pair, results bool
 	for _, p := range words.First(differ, pairsShown, func(n int) { Printf(w, "and %s more; --json lists all\n", Count(n, "step")) }) {
 		Printf(w, "%s  %s\n", st.Bold(p.Address), pairText(p))
 	}
-	not := ""
-	if len(differ) > 0 {
-		not = "not "
-	}
+	not := either(len(differ) > 0, "not ", "")
 	Printf(w, "%s and %s are %sthe same study: of %s %d are the same, %d within what their kinds allow, %d not", a, b, not, Count(len(pairs), "step"), same, within, len(differ))
 	printIf(w, renewed > 0 && !results, ", %d of them by their keys alone, which --results passes over", renewed)
 	Println(w, ".")
@@ -158,10 +155,7 @@ func Published(w io.Writer, list []files.Published) {
 
 // FailedBefore lists, before a run, what failed for good the last time; left: it is left out.
 func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, left bool) {
-	what := "retried"
-	if left {
-		what = "left out"
-	}
+	what := either(left, "left out", "retried")
 	Printf(w, "%s failed before and %s %s:\n", Count(len(failed), "step"), words.Of(len(failed), "is", "are"), what)
 	for _, i := range words.First(slices.Sorted(maps.Keys(failed)), failedShown, func(n int) { Printf(w, "  and %d more\n", n) }) {
 		Printf(w, "  %s %s\n", pl.Steps[i].Address, failed[i])

@@ -32,10 +32,7 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 	for _, p := range r.Pilots {
 		Printf(w, "pilots  %s\n", Lines(p.String()))
 	}
-	what := "run"
-	if len(r.Ended) == 1 && !one {
-		what = "last run:"
-	}
+	what := either(len(r.Ended) == 1 && !one, "last run:", "run")
 	for _, x := range r.Ended {
 		Printf(w, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, drive.Tally(x.Counts))
 		failed := st.Outcome("failed", "FAILED")

@@ -26,11 +26,7 @@ import (
 )
 
 func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
-	verb := "copied"
-	if t.DryRun {
-		verb = "would copy"
-	}
-	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
+	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", either(t.DryRun, "would copy", "copied"), t.From.URL, t.To.URL,
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes), Count(done.Records, "other record"))
 	n := done.Elsewhere
 	printIf(w, n > 0, "%s %s elsewhere; the address was copied\n", Count(n, "blob"), words.Of(n, "lies", "lie"))
@@ -200,10 +196,7 @@ func Repositories(w io.Writer, list []hub.Repository) {
 }
 
 func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, args ...string) string) {
-	verb := "published"
-	if pub.DryRun {
-		verb = "would publish"
-	}
+	verb := either(pub.DryRun, "would publish", "published")
 	done := pub.Done
 	Printf(w, "%s %s and %s in %s: %s (%d were there), %s of %s\n", verb, Count(pub.Tables, "table"), Count(pub.Figures, "figure"), pub.Folder,
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes))

@@ -43,10 +43,7 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 		cost += r.Took
 		Printf(w, "%s  %s  %s to rebuild, %s\n", r.Key.Hex()[:12], r.Step, Seconds(r.Took), Size(r.Bytes))
 	}
-	verb := "deleted"
-	if o.DryRun {
-		verb = "would delete"
-	}
+	verb := either(o.DryRun, "would delete", "deleted")
 	printIf(w, len(g.Leases) > 0, "%s %s that nobody renewed for a day\n", verb, Count(len(g.Leases), "lease"))
 	Printf(w, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 		Count(len(g.Results), "result"), Count(len(g.Blobs), "blob"), Size(g.Bytes), Seconds(cost), Size(g.Kept))

@@ -143,10 +143,7 @@ func Trace(w io.Writer, t *report.Trace) {
 	}
 	printIf(w, len(t.Sources) == 0, "  a constant of the pipeline, not computed from any artifact\n")
 	for _, s := range t.Sources {
-		from := "from"
-		if s.Same {
-			from = "or, with the same bytes, from"
-		}
+		from := either(s.Same, "or, with the same bytes, from", "from")
 		field := ""
 		if len(s.Fields) > 0 {
 			field = "  field " + strings.Join(s.Fields, ", ")

@@ -228,10 +228,7 @@ func loadVariant(ctx context.Context, se *session.Session, v Variant, show func(
 		return nil, nil, err
 	}
 	if ds.HasErrors() {
-		if err := show(ds); err != nil {
-			return nil, nil, err
-		}
-		return nil, nil, fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name))
+		return nil, nil, cmp.Or(show(ds), fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name)))
 	}
 	both := map[string]string{}
 	maps.Copy(both, se.Secrets)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,10 +120,8 @@ func (a *app) printLogs(ctx context.Context, store *artifacts.Resolver, logs []s
 
 func (a *app) followLog(ctx context.Context, target string) error {
 	f := steplog.Follower{Find: steplog.Target(a.Session, target), Say: a.Say,
-		Open: func(ctx context.Context) bool { return len(a.openNames(ctx, "")) > 0 },
-		Print: func(text []byte) error {
-			return view.Copy(a.Out, bytes.NewReader(text), terminal(a.Out) > 0)
-		},
+		Open:  func(ctx context.Context) bool { return len(a.openNames(ctx, "")) > 0 },
+		Print: func(text []byte) error { return view.Copy(a.Out, bytes.NewReader(text), terminal(a.Out) > 0) },
 		Pause: func(ctx context.Context) error { return readers.Pause(ctx, time.Second) },
 	}
 	end, err := f.Follow(ctx)
@@ -168,12 +167,9 @@ which stays, and starts no shell.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"folder": dir, "config": activities.ConfigFile, "program": p})
-			}
-			if printed {
-				view.Println(a.Out, dir)
-				return nil
+			if a.JSON || printed {
+				said := map[string]any{"folder": dir, "config": activities.ConfigFile, "program": p}
+				return a.print(said, nil, func(w io.Writer) { view.Println(w, dir) })
 			}
 			err = a.enter(dir, p)
 			if keep {

@@ -340,10 +340,8 @@ other group's have. The largest groups come first.`,
 }
 
 var usageBy = map[string]artifacts.UsageBy{
-	"step": func(step string, _ []string) []string { return []string{runs.StepOf(step)} },
-	"block": func(step string, _ []string) []string {
-		return []string{address.Of(runs.StepOf(step)).Block()}
-	},
+	"step":  func(step string, _ []string) []string { return []string{runs.StepOf(step)} },
+	"block": func(step string, _ []string) []string { return []string{address.Of(runs.StepOf(step)).Block()} },
 	"kind": func(step string, _ []string) []string {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(address.Of(runs.StepOf(step)).Name, "step."), ".")
 		return []string{kind}

@@ -28,9 +28,7 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	if all {
 		impactSteps(w, r, st)
 	}
-	for _, n := range r.Notes {
-		Printf(w, "note: %s\n", n)
-	}
+	PrintEach(w, "note: %s\n", r.Notes)
 	Printf(w, "%s\n", ImpactSentence(r))
 	printIf(w, r.Cost.Steps > 0, "cost: %s\n", impactCost(r.Cost))
 	printIf(w, !all && len(r.Each) > 0, "--verbose lists each step.\n")

@@ -43,13 +43,11 @@ func RemovedEnvironments(w io.Writer, list []realize.Found) {
 func Findings(w io.Writer, st Style, found []doctor.Finding) {
 	for _, f := range found {
 		word := either(f.Level == doctor.Fail, "FAIL", f.Level)
-		Printf(w, "%s %-16s %s\n", st.Outcome(levelColour[f.Level], word), f.What, f.Note)
+		like := map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}[f.Level] // in its colour
+		Printf(w, "%s %-16s %s\n", st.Outcome(like, word), f.What, f.Note)
 		printIf(w, f.Do != "", "%-5s %-16s -> %s\n", "", "", f.Do)
 	}
 }
-
-// levelColour maps a level to the outcome whose colour it has.
-var levelColour = map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}
 
 // Outputs lists outputs, a line each, and who rebuilt their steps.
 func Outputs(w io.Writer, list []files.Output) {
@@ -107,9 +105,7 @@ func Wrote(w io.Writer, wrote []string, dir, next string) {
 		Printf(w, "wrote %s into %s\n", Count(len(wrote), "file"), dir)
 		wrote = nil
 	}
-	for _, file := range wrote {
-		Printf(w, "wrote %s\n", file)
-	}
+	PrintEach(w, "wrote %s\n", wrote)
 	if dir != "." {
 		next = "cd " + shellwords.Quote(dir) + " && " + next
 	}
@@ -142,7 +138,8 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 
 func Test(w io.Writer, r world.Result) {
 	word := map[string]string{world.Pass: "pass ", world.Fail: "FAIL ", world.Error: "ERROR"}[r.Outcome]
-	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"), words.Took(r.TookS))
+	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"),
+		words.Took(r.TookS))
 	printIf(w, r.Error != "", "       %s\n", Lines(r.Error))
 	for _, f := range r.Failures {
 		Printf(w, "       %s:%d: %s\n", f.File, f.Line, Lines(f.Message))

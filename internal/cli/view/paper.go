@@ -90,9 +90,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 func Reported(w io.Writer, r *report.Report, file string, written []string) {
 	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
 	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())
-	for _, path := range written {
-		Println(w, path)
-	}
+	PrintEach(w, "%s\n", written)
 	if bare := r.WithoutLaTeX(); len(written) > 0 && len(bare) > 0 {
 		Printf(w, "LaTeX needs PDF or PNG of up to 16 MiB, which %s: %s. Let the step write one too: image = [svg, pdf]\n", words.Of(len(bare), "this figure has not", "these figures have not"), strings.Join(bare, ", "))
 	}

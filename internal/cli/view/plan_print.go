@@ -53,12 +53,8 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		}
 	}
 	Ignored(w, f.Folders)
-	for _, l := range f.Libraries {
-		Printf(w, "In keys: %s.\n", l)
-	}
-	for _, l := range f.Unkeyed {
-		Printf(w, "Not in keys: %s.\n", l)
-	}
+	PrintEach(w, "In keys: %s.\n", f.Libraries)
+	PrintEach(w, "Not in keys: %s.\n", f.Unkeyed)
 	planOthers(w, v, f.Others)
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)

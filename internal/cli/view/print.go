@@ -91,6 +91,13 @@ func printIf(w io.Writer, so bool, format string, args ...any) {
 	}
 }
 
+// PrintEach prints each of a list with one format.
+func PrintEach[T any](w io.Writer, format string, list []T) {
+	for _, x := range list {
+		Printf(w, format, x)
+	}
+}
+
 // Println is fmt.Fprintln with Printf's escaping.
 func Println(w io.Writer, args ...any) {
 	for i, v := range args {

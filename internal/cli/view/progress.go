@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -129,24 +130,13 @@ func (l *Live) atWork(address string, began time.Time) {
 const stepsNamed = 5
 
 func (l *Live) together(w io.Writer, c cause, steps []string) {
-	word, who := "SKIP", steps[0]
-	more := len(steps) - 1
-	switch c.status {
-	case runs.Failed:
-		word = "FAIL"
-	case runs.Cancelled:
-		word = "STOP"
-	case runs.Skipped:
-		if more > 0 {
-			c.why = "each " + c.why
-		}
-	}
-	switch {
-	case more == 0:
-	case word == "SKIP":
+	word := cmp.Or(map[runs.Status]string{runs.Failed: "FAIL", runs.Cancelled: "STOP"}[c.status], "SKIP")
+	who := words.And(steps, stepsNamed)
+	if len(steps) > 1 && word == "SKIP" {
 		who = fmt.Sprintf("%d steps not started", len(steps))
-	default:
-		who = words.And(steps, stepsNamed)
+	}
+	if len(steps) > 1 && c.status == runs.Skipped {
+		c.why = "each " + c.why
 	}
 	l.line(w, string(c.status), word, who, c.why)
 }

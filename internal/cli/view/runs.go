@@ -26,9 +26,7 @@ func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int,
 		printIf(w, d.Was != "", "  was %s", d.Was)
 		printIf(w, d.Note != "", "  %s", st.Dim(d.Note))
 		Println(w)
-		for _, c := range d.Changes {
-			Printf(w, "       %s\n", c)
-		}
+		PrintEach(w, "       %s\n", d.Changes)
 		for _, o := range d.Outputs {
 			if all || !o.Rendering {
 				printOutput(w, st, o, all)
@@ -166,8 +164,6 @@ func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, lef
 func Drifts(w io.Writer, drifts []saved.Drift) {
 	for _, d := range drifts {
 		Printf(w, "%s is %s since the plan was saved\n", d.Address, d.What)
-		for _, c := range d.Changes {
-			Printf(w, "       %s\n", c)
-		}
+		PrintEach(w, "       %s\n", d.Changes)
 	}
 }

@@ -106,14 +106,11 @@ func signerText(r *signers.Signer) string {
 	if r.Key == "" {
 		return "not signed"
 	}
-	said := []string{r.Standing}
-	if r.Own {
-		said = []string{"your key"}
-		if r.Standing != string(signature.Unknown) {
-			said = append(said, r.Standing)
-		}
+	said := either(r.Own, "your key, "+r.Standing, r.Standing)
+	if r.Own && r.Standing == string(signature.Unknown) {
+		said = "your key"
 	}
-	text := r.Key + "  " + strings.Join(said, ", ")
+	text := r.Key + "  " + said
 	if r.Damaged > 0 {
 		text += fmt.Sprintf("; %s not matching the record", Count(r.Damaged, "signature"))
 	}
@@ -129,14 +126,10 @@ func Exported(w io.Writer, x *pack.Exported, run string) {
 	printLeft(w, "left out", x.LeftOut, "a reader runs it anew", "a reader fetches it from ")
 	n := len(x.Missing)
 	printIf(w, n > 0, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
-	for _, n := range x.Notes {
-		Printf(w, "note: %s\n", n)
-	}
+	PrintEach(w, "note: %s\n", x.Notes)
 	if len(x.Upload) > 0 {
 		Printf(w, "%s  metadata for Zenodo; to upload a draft, with a token in ZENODO_TOKEN:\n", x.Deposit)
-		for _, c := range x.Upload {
-			Printf(w, "  %s\n", c)
-		}
+		PrintEach(w, "  %s\n", x.Upload)
 	}
 }
 
@@ -164,12 +157,8 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 		Printf(w, "signed by %s, whose key you do not trust\n", x.Signer)
 	}
 	printLeft(w, "not in the archive", x.LeftOut, "the step runs anew when they are needed", "fetched when read, from ")
-	for _, name := range x.Ignored[:min(len(x.Ignored), pack.MostNamed)] {
-		Printf(w, "ignored: %s, which does not belong in an archive\n", name)
-	}
-	for _, d := range x.Differs {
-		Printf(w, "%s has other outputs in the store; those stay\n", d)
-	}
+	PrintEach(w, "ignored: %s, which does not belong in an archive\n", x.Ignored[:min(len(x.Ignored), pack.MostNamed)])
+	PrintEach(w, "%s has other outputs in the store; those stay\n", x.Differs)
 	printIf(w, len(x.Variables) > 0, "%s next to the pipeline sets %s\n", syntax.LocalFile, strings.Join(x.Variables, ", "))
 	Println(w, "its pipeline is code: read it, then")
 	var f []string

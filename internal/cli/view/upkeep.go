@@ -17,12 +17,8 @@ import (
 
 // Verified prints what a check of the store found; repaired: and mended.
 func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb string, args ...string) string) {
-	for _, p := range r.Problems {
-		Println(w, p.String())
-	}
-	for _, s := range r.Strays[:min(len(r.Strays), straysShown)] {
-		Println(w, s.String())
-	}
+	PrintEach(w, "%s\n", r.Problems)
+	PrintEach(w, "%s\n", r.Strays[:min(len(r.Strays), straysShown)])
 	if n := len(r.Strays); n > 0 && !repaired {
 		Printf(w, "%s among blobs and records that the store did not write and never reads; `%s` moves them to aside/\n", Count(n, "stray"), hint("verify", "--repair"))
 	} else if n > straysShown {
@@ -104,9 +100,7 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...string) string) {
 	name := cmp.Or(d.File, d.Output)
 	Printf(w, "       %s\n", name)
-	for _, p := range d.Places {
-		Printf(w, "         %s\n", p)
-	}
+	PrintEach(w, "         %s\n", d.Places)
 	printIf(w, d.More > 0, "         and %d more\n", d.More)
 	printIf(w, d.Allow != "", "         to allow that: compare = { %q = %s }\n", name, d.Allow)
 	Printf(w, "         the existing one: %s\n", hint("artifacts get", d.Stands.String(), "stands"))

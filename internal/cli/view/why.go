@@ -33,9 +33,7 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 		n := len(x.Lacks)
 		printIf(w, n > 0, "       it is without %s, which %s: a run retries %s\n",
 			words.And(x.Lacks, inputsShown), words.Of(n, "has no result", "have no results"), words.Of(n, "it", "them"))
-		for _, p := range x.Passed {
-			Printf(w, "       %s\n", p)
-		}
+		PrintEach(w, "       %s\n", x.Passed)
 		printIf(w, x.Failed != nil, "       %s\n", x.Failed)
 		switch {
 		case x.Made != nil:
@@ -50,12 +48,8 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 			Printf(w, "       changed since run %s:\n", x.Against)
 		}
 		printChanges(w, st, x.Changes)
-		for _, l := range x.Counted {
-			Printf(w, "       in its key: %s\n", l)
-		}
-		for _, l := range x.Unkeyed {
-			Printf(w, "       not in its key: %s\n", l)
-		}
+		PrintEach(w, "       in its key: %s\n", x.Counted)
+		PrintEach(w, "       not in its key: %s\n", x.Unkeyed)
 		printIf(w, x.Resumes != nil && x.Reason != x.Resumes.String(), "       %s\n", x.Resumes)
 	}
 }
@@ -156,9 +150,7 @@ func Trace(w io.Writer, t *report.Trace) {
 
 func TracedSteps(w io.Writer, steps []report.Node) {
 	for i, n := range steps {
-		if i > 0 {
-			Println(w)
-		}
+		printIf(w, i > 0, "\n")
 		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, words.Took(n.TookS), Size(n.Bytes))
 		if n.Accepted != nil {
 			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)

@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// app is what all verbs share: the session, the outputs, and the terminal.
 type app struct {
 	*drive.Driver
 	cmd      *cobra.Command // the verb that is running
@@ -217,7 +216,6 @@ func (a *app) Diagnostics(ds pipeline.Diagnostics) error {
 	return err
 }
 
-// printDiagnostics prints diagnostics for people, with a count at the end.
 func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 	if len(ds.List) == 0 {
 		return nil

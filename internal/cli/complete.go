@@ -151,7 +151,6 @@ func (a *app) instances(ctx context.Context, begun string) (all []string) {
 	return all
 }
 
-// blocks are the blocks of the pipeline's files, as they are written.
 func (a *app) blocks() (blocks []*hclsyntax.Block) {
 	sources, err := syntax.Read(a.File)
 	if err != nil {
@@ -214,7 +213,6 @@ func (a *app) kindNames(context.Context, string) []string {
 	return lists.Map(reference.Kinds(a.Registry), func(k reference.Kind) string { return k.Name })
 }
 
-// runNames lists the runs that the store remembers, newest first.
 func (a *app) runNames(ctx context.Context, _ string) []string {
 	store, err := a.OpenOwn(ctx)
 	if err != nil {

@@ -101,7 +101,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	if out.Stale, err = a.stale(o, out); err != nil {
 		return err
 	}
-	unpublished := a.publish(ctx, out, names)
+	failed := a.publish(ctx, out, names)
 	over()
 	var judged *expect.Judged
 	if err := a.Outlast(ctx, func() (err error) {
@@ -113,7 +113,6 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	sum := judged.Summary()
 	out.Expectations = &sum
 	out.TookS, out.LeftOut = time.Since(out.Started).Seconds(), of.Plan.Skipped
-	failed := unpublished
 	if failed == nil && o.strict && !sum.Ok(false) { // steps that have not run have their own error
 		failed = fault.Printed(fault.CodeFailed)
 	}

@@ -35,7 +35,6 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
 
-// with adds flags, which several verbs share, to a verb.
 func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
 	for _, add := range flags {
 		add(cmd)
@@ -44,15 +43,13 @@ func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
 }
 
 func (a *app) pipelineFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
+	cmd.Flags().StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
 	a.variableFlags(cmd)
 }
 
 func (a *app) variableFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
-	f.StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables in HCL, JSON, YAML or TOML; may be repeated")
+	cmd.Flags().StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
+	cmd.Flags().StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables in HCL, JSON, YAML or TOML; may be repeated")
 }
 
 func (a *app) targetFlag(cmd *cobra.Command) {

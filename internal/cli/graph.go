@@ -70,7 +70,6 @@ like those that are still to be done, and says how many have results. --outcomes
 	return with(cmd, a.pipelineFlags, a.fromFlags, a.targetFlag)
 }
 
-// planned is what plan says about each step of a pipeline.
 func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) (session.Seen, []string, error) {
 	v, err := a.PreviewTargets(ctx, p, a.Targets, nil)
 	if err != nil {

@@ -58,8 +58,7 @@ store without starting anything. Flags set variables, as for other verbs. It end
 			})
 		},
 	}
-	f := cmd.Flags()
-	f.BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
+	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
 	return with(cmd, a.variableFlags, a.fromFlags)
 }
 
@@ -94,7 +93,7 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		}
 		own = at.Own
 	}
-	store, err := b.WithOthers(ctx, own)
+	store, err := b.WithOthers(own)
 	if err != nil {
 		return nil, err
 	}

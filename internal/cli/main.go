@@ -45,7 +45,6 @@ func Main(kinds *step.Registry, paper Paper) int {
 	return execute(ctx, kinds, os.Args[1:], os.Stdout, os.Stderr, paper)
 }
 
-// execute runs one command line and returns its exit code.
 func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer, paper Paper) int {
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
 	a.paper = paper

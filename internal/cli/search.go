@@ -78,7 +78,6 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 	return queries, fault.Input(err)
 }
 
-// search answers the queries and prints the answers, in text form as they come.
 func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, queries []string, k int) error {
 	report := search.Found{Model: t.Address, Search: e.About()}
 	start := time.Now()

@@ -29,7 +29,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// slurmOptions are the options of commands that have jobs of Slurm do steps.
 type slurmOptions struct {
 	on    bool
 	pilot string // in place of what the settings say

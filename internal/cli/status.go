@@ -40,9 +40,8 @@ run --slurm has submitted are shown. For each run the first running and failed s
 		},
 	}
 	clusterFlags(cmd, &cluster)
-	f := cmd.Flags()
-	f.StringVar(&run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
-	f.IntVar(&last, "last", 1, "show this many of the newest ended runs")
+	cmd.Flags().StringVar(&run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
+	cmd.Flags().IntVar(&last, "last", 1, "show this many of the newest ended runs")
 	atLeast(cmd, 0, "last")
 	return cmd
 }

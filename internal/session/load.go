@@ -142,7 +142,6 @@ func (se *Session) digester(ctx context.Context) func(name string) (step.Pin, er
 	}
 }
 
-// Read reads and evaluates a pipeline with given values of its variables.
 func (se *Session) Read(ctx context.Context, file string, g Given, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipelineSources(file)
 	if err != nil {

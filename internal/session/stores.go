@@ -33,7 +33,7 @@ func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return se.WithOthers(ctx, own.Own)
+	return se.WithOthers(own.Own)
 }
 
 // OpenOwn opens the store without other stores. It may have addresses of blobs elsewhere.
@@ -94,7 +94,6 @@ func (se *Session) MayRecord() error {
 	return fault.Input(p.Validate())
 }
 
-// Ring has the keys that the pipeline and the command line name.
 func (se *Session) Ring() (signature.Ring, error) {
 	named, err := ParseTrust(se.Others.Trust)
 	return signature.Ring{Trusted: slices.Concat(se.Results.Trust, named), Revoked: se.Results.Revoked}, err
@@ -112,7 +111,7 @@ func ParseTrust(texts []string) (keys []signature.Public, err error) {
 }
 
 // WithOthers looks in other stores behind a store.
-func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (*artifacts.Resolver, error) {
+func (se *Session) WithOthers(own artifacts.Store) (*artifacts.Resolver, error) {
 	p, err := se.Policy()
 	if err != nil {
 		return nil, err

@@ -42,14 +42,12 @@ func RemovedEnvironments(w io.Writer, list []realize.Found) {
 
 func Findings(w io.Writer, st Style, found []doctor.Finding) {
 	for _, f := range found {
-		word := either(f.Level == doctor.Fail, "FAIL", f.Level)
 		like := map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}[f.Level] // in its colour
-		Printf(w, "%s %-16s %s\n", st.Outcome(like, word), f.What, f.Note)
+		Printf(w, "%s %-16s %s\n", st.Outcome(like, either(f.Level == doctor.Fail, "FAIL", f.Level)), f.What, f.Note)
 		printIf(w, f.Do != "", "%-5s %-16s -> %s\n", "", "", f.Do)
 	}
 }
 
-// Outputs lists outputs, a line each, and who rebuilt their steps.
 func Outputs(w io.Writer, list []files.Output) {
 	out := bufio.NewWriter(w)
 	for _, o := range list {

@@ -95,7 +95,6 @@ type Reason struct {
 	Steps  int    `json:"steps"`
 }
 
-// PlanEstimate is the expected cost of the steps that are not hits, in JSON.
 type PlanEstimate struct {
 	*estimate.Estimate
 	By      map[estimate.Basis]int `json:"known_by"`

@@ -116,7 +116,6 @@ func printChain(w io.Writer, v *plan.Preview, st PlanStyle, e *estimate.Estimate
 	}
 }
 
-// Cost says what a large run is expected to take.
 func Cost(e *estimate.Estimate) string {
 	var s strings.Builder
 	line := func(what, format string, args ...any) {

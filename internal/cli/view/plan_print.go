@@ -128,7 +128,6 @@ func planRequests(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 }
 
-// Folder prints what a source block takes.
 func Folder(w io.Writer, f origins.Folder) {
 	switch {
 	case f.Problem != "":
@@ -149,7 +148,6 @@ func Ignored(w io.Writer, folders []origins.Folder) {
 	}
 }
 
-// planChecks prints the hits whose results fail a check.
 func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	for i, it := range v.Items {
 		warns := lists.Map(it.Snags().Warns, func(f string) string { return "warning: " + f })
@@ -217,7 +215,6 @@ func partsThere(f PlanFacts, steps []int) string {
 	return fmt.Sprintf("%d of %s in the store", sum.There, Count(sum.Of, "part"))
 }
 
-// few names the first of some things, and says how many more there are.
 func few(names []string) string {
 	const most = 3
 	if n := len(names) - most; n > 0 {

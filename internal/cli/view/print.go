@@ -189,7 +189,6 @@ func (s Style) Outcome(outcome, word string) Shown {
 // fit cuts a text to columns of a terminal, between letters and outside of colour codes.
 func fit(t Shown, columns int) Shown { return Shown{ansi.Truncate(t.text, columns, "")} }
 
-// widest is how many columns the widest of some texts takes.
 func widest[T any](list []T, text func(T) string) (columns int) {
 	for _, x := range list {
 		columns = max(columns, ansi.StringWidth(escape.Line(text(x))))
@@ -197,7 +196,6 @@ func widest[T any](list []T, text func(T) string) (columns int) {
 	return columns
 }
 
-// pad fills a text up to columns of a terminal.
 func pad(t string, columns int) Shown {
 	t = escape.Line(t)
 	return Shown{t + strings.Repeat(" ", max(0, columns-ansi.StringWidth(t)))}

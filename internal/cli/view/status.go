@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Status prints open runs, and how runs have ended; one: all of a single run; ended: also that no run has ended. hint is a command
-// to copy.
+// Status prints open runs, and how runs have ended; one: all of a single run; ended: also that no run has ended.
 func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(verb string, args ...string) string) {
 	most := bound(stepsShown, one)
 	switch {

@@ -94,7 +94,6 @@ func Signed(w io.Writer, k, old signature.Public, n signers.Signed) {
 	Println(w)
 }
 
-// Signers prints who signed how many of so many results of a store.
 func Signers(w io.Writer, list []*signers.Signer, results int, store string) {
 	for _, r := range list {
 		Printf(w, "%8d  %s\n", r.Results, signerText(r))

@@ -49,7 +49,6 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 	}
 }
 
-// Usages prints what groups of results have of a store's bytes.
 func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everything bool) {
 	printIf(w, len(groups) > 0, "%10s  %10s  %8s\n", "bytes", "only here", "results")
 	for _, u := range words.First(groups, bound(usagesShown, everything), func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {

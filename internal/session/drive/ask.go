@@ -311,8 +311,7 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 					return nil
 				}
 				if err == nil {
-					one := EndedOf(rec)
-					read[i] = &one
+					read[i] = new(EndedOf(rec))
 				}
 				return err
 			})

@@ -33,7 +33,6 @@ func GraphSteps(pl *plan.Plan) []graph.Step {
 
 const graphRuns = 50
 
-// graphs is what the page of graphs shows: runs, as a server and a store know them.
 type graphs struct {
 	dr    *Driver
 	conn  *Connection

@@ -291,7 +291,14 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	case err != nil || l == nil:
 		return nil, false, err
 	case l.Outcome != string(runs.Running):
-		return l, false, f.rest(ctx, l)
+		text, err := l.Read(ctx, f.store)
+		if err != nil {
+			return l, false, err
+		}
+		if l.Cut == 0 {
+			f.compare(text, 0)
+		}
+		return l, false, f.print(restOf(text, l.Cut, f.said))
 	}
 	f.run = l.Run
 	f.tell(fmt.Sprintf("following %s of run %s (process on %s)", f.address, l.Run, l.Host))
@@ -321,17 +328,6 @@ func (f *Follower) failures(ctx context.Context) (map[string]runs.Failure, error
 		}
 		return true
 	})
-}
-
-func (f *Follower) rest(ctx context.Context, l *Log) error {
-	text, err := l.Read(ctx, f.store)
-	if err != nil {
-		return err
-	}
-	if l.Cut == 0 {
-		f.compare(text, 0)
-	}
-	return f.print(restOf(text, l.Cut, f.said))
 }
 
 // compare restarts if a log's text, from a byte on, differs from what was printed.

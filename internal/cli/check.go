@@ -55,6 +55,7 @@ With FILE.tex:
   redsi check paper.tex
   redsi check paper.tex --since main
   redsi check paper.tex --json | jq '.typed[] | [.place.line, .text, .candidates[0].write]'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			switch {

@@ -33,6 +33,7 @@ Exit code 0 if all could be evaluated, 2 if not; the others are evaluated anyway
 		Example: `  redsi console 'keys(step.train.dsi)' 'local.sizes'
   echo 'local.sizes' | redsi console --var scale=toy
   echo 'var.scale' | redsi console --json | jq .value`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, p, err := a.OpenScope(cmd.Context())
 			if err != nil {

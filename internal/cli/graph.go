@@ -31,7 +31,6 @@ like those that are still to be done, and says how many have results. --outcomes
 		Example: `  redsi graph --format svg > pipeline.svg
   redsi graph --target table.dedup_counts --format mermaid
   redsi graph --expand | dot -Tpdf > pipeline.pdf`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			draw := map[string]func(graph.Graph, io.Writer) error{"dot": graph.Graph.DOT, "svg": graph.Graph.SVG, "mermaid": graph.Graph.Mermaid}[format]
 			if draw == nil {

@@ -32,7 +32,6 @@ configurations. It checks what is being typed like ` + "`redsi validate`" + `, a
 store without starting anything. Flags set variables, as for other verbs. It ends with its client.`,
 		Example: `  redsi lsp
   redsi lsp --var scale=toy --store s3://bucket/prefix`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := a.Given()
 			if err != nil {

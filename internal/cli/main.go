@@ -131,14 +131,16 @@ var otherWords = map[string][]string{
 	"artifacts": {"ls", "cat", "outputs"}, "pull": {"fetch", "checkout"}, "validate": {"lint"}, "why": {"explain"}, "init": {"new", "create"}, "dev": {"server", "start"},
 }
 
-// checkArgs reports a command's wrong arguments as input errors, and checks its flags.
+// checkArgs reports a command's wrong arguments as input errors, and checks its flags. A command takes no arguments
+// unless it says which.
 func checkArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil || !cmd.HasSubCommands() {
+		if check == nil {
+			check = cobra.NoArgs
+		}
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if check != nil {
-				if err := check(cmd, args); err != nil {
-					return fault.Input(misused(cmd, err))
-				}
+			if err := check(cmd, args); err != nil {
+				return fault.Input(misused(cmd, err))
 			}
 			return checkFlags(cmd)
 		}

@@ -42,6 +42,7 @@ tokens. The percentage is the probability itself.`,
 		Example: `  redsi search "who sings love will keep us alive"
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
   echo "who sings it" | redsi search --json`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := m.check(); err != nil {
 				return err
@@ -188,7 +189,6 @@ Requests must be made to localhost, to the address itself, or to a name given wi
 that other web pages cannot send queries from a reader's browser.`,
 		Example: `  redsi serve --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]'
   curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := m.check(); err != nil {
 				return err

@@ -132,7 +132,6 @@ prints the commands of the hub's program hf that upload them.`,
   redsi export --archive paper.zip --deposit zenodo --doi 10.5281/zenodo.1234567
   redsi export --hub hub -t step.export.nq320k
   redsi export --hub hub --namespace my-lab`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case folder == "" && o.File == "":

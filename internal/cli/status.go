@@ -33,7 +33,6 @@ run --slurm has submitted are shown. For each run the first running and failed s
   redsi status --last 20
   redsi status --run last
   redsi status --temporal-address 127.0.0.1:7233 --json`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := a.status(cmd.Context(), cluster, run, last)
 			return a.print(r, err, func(w io.Writer) { view.Status(w, a.style(w), r, last > 0, run != "", a.hint) })
@@ -134,6 +133,7 @@ step, or each step of the block, is cancelled, with what needs it.`,
   redsi cancel 20261121T1625 --wait 5m
   redsi cancel 20261121T1625 'step.train.dsi["tiny/42"]'
   redsi cancel --all --temporal-address 127.0.0.1:7233`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			at := slices.IndexFunc(args, func(arg string) bool { return strings.Contains(arg, ".") }) // no id of a run has one

@@ -41,6 +41,7 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 		Example: `  redsi test
   redsi test --filter 'counts' examples/kmeans-study
   redsi test --json | jq '.tests[] | select(.outcome != "pass")'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			match, err := regexp.Compile(filter)
 			if err != nil {

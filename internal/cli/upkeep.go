@@ -45,7 +45,6 @@ stay; differing bytes are kept next to them, with an attestation for each step, 
   redsi verify --sample 5%   # read that share of the bytes, picked at random
   redsi verify --rebuild 'step.dedup.nq["url"]'
   redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			share, err := readSample(cmd, sample, &o)
 			if err != nil {
@@ -117,7 +116,6 @@ func newGCCmd(a *app) *cobra.Command {
 		Example: `  redsi gc --dry-run
   redsi gc --keep-runs 5 --free 50GB
   redsi gc --keep-within 90d --max 500GB`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Free, o.Max = free.n, most.n
 			if within != "" {
@@ -216,6 +214,7 @@ runs that made them. Without arguments, list what is kept.`,
   redsi keep table.dedup_counts step.train.dsi --as camera-ready
   redsi keep
   redsi keep --drop submitted`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenOwn(cmd.Context())
 			if err != nil {
@@ -316,7 +315,6 @@ func newDuCmd(a *app) *cobra.Command {
 other group's have. The largest groups come first.`,
 		Example: `  redsi du
   redsi du --by run`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			group, ok := usageBy[by]
 			if !ok {

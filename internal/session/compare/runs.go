@@ -134,33 +134,27 @@ func (d *Step) compare(ctx context.Context, store *artifacts.Resolver, differ jo
 	return err
 }
 
-// outputFile is an output, or a file in a tree output.
-type outputFile struct {
-	digest artifacts.Digest
-	typ    string
-	size   int64
-}
-
 // diffOutputs lists the outputs, and for trees the files, that differ.
-func diffOutputs(x, y map[string]outputFile) (ds []Output) {
+func diffOutputs(x, y map[string]artifacts.Artifact) (ds []Output) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
 	slices.Sort(names)
 	for _, n := range slices.Compact(names) {
-		if was, is := x[n], y[n]; was.digest != is.digest {
-			ds = append(ds, Output{Output: n, A: was.digest, B: is.digest, SizeA: was.size, SizeB: is.size})
+		if was, is := x[n], y[n]; was.Digest != is.Digest {
+			ds = append(ds, Output{Output: n, A: was.Digest, B: is.Digest, SizeA: was.Size, SizeB: is.Size})
 		}
 	}
 	return ds
 }
 
-func flatten(outputs map[string]artifacts.Artifact) map[string]outputFile {
-	out := map[string]outputFile{}
+// flatten has a tree's files in place of the tree.
+func flatten(outputs map[string]artifacts.Artifact) map[string]artifacts.Artifact {
+	out := map[string]artifacts.Artifact{}
 	for name, o := range outputs {
 		if o.Files == nil {
-			out[name] = outputFile{o.Digest, o.Type, o.Size}
+			out[name] = o
 		}
 		for _, f := range o.Files {
-			out[name+"/"+f.Name] = outputFile{f.Digest, "file", f.Size}
+			out[name+"/"+f.Name] = artifacts.Artifact{Digest: f.Digest, Type: "file", Size: f.Size}
 		}
 	}
 	return out

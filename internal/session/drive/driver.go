@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/devserver"
@@ -36,11 +37,12 @@ type Driver struct {
 	Show func() (s Screen, over func())
 
 	Delays    Delays
-	telemetry *telemetry.Telemetry // once something is shown
-	Scratch   *scratch.Area        // once steps may run here
-	second    *compute.Pool        // likewise
-	meter     *usage.Meter         // likewise
-	watched   watched              // runs that are followed
+	telemetry *telemetry.Telemetry   // once something is shown
+	Scratch   *scratch.Area          // once steps may run here
+	second    *compute.Pool          // likewise
+	meter     *usage.Meter           // likewise
+	watching  sync.Mutex             // of watched
+	watched   map[string]*watchedRun // by workflow
 }
 
 func (dr *Driver) Close() {

@@ -64,9 +64,7 @@ project trusts keys, only acceptances that a trusted key signed count; those of 
 			o.Confirm = func(todo []accept.Step) error { return a.mayAccept(ctx, todo, yes) }
 			done, left, err := accept.Results(ctx, a.Session, args[0], o)
 			return a.print(map[string]any{"accepted": done, "left": left}, err, func(w io.Writer) {
-				for _, why := range left {
-					view.Printf(w, "left: %s\n", why)
-				}
+				view.PrintEach(w, "left: %s\n", left)
 				view.Printf(w, "%s accepted; `%s` takes it back.\n", view.Count(len(done), "result"), a.hint("accept", "--revoke", args[0]))
 			})
 		},
@@ -81,7 +79,6 @@ project trusts keys, only acceptances that a trusted key signed count; those of 
 	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
-// mayAccept shows what differs and asks.
 func (a *app) mayAccept(ctx context.Context, todo []accept.Step, yes bool) error {
 	var b strings.Builder
 	for _, x := range todo {
@@ -113,9 +110,7 @@ func (a *app) revokeAccepted(ctx context.Context, target, by string) error {
 		err = fault.Input(fmt.Errorf("no result of %s was accepted: `%s` lists what was", target, a.hint("accept", "--list")))
 	}
 	return a.print(map[string]any{"revoked": revoked}, err, func(w io.Writer) {
-		for _, s := range revoked {
-			view.Println(w, s)
-		}
+		view.PrintEach(w, "%s\n", revoked)
 		view.Printf(w, "%s revoked; `%s` runs the step anew. Results made from its bytes stay.\n", view.Count(len(revoked), "acceptance"), a.hint("run", "--target", target))
 	})
 }
@@ -145,9 +140,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 				command = a.ToRun()
 			}
 			return a.print(map[string]any{"forgotten": forgotten}, err, func(w io.Writer) {
-				for _, s := range forgotten {
-					view.Println(w, s)
-				}
+				view.PrintEach(w, "%s\n", forgotten)
 				view.Printf(w, "%s forgotten; `%s` rebuilds them.\n", view.Count(len(forgotten), "result"), command)
 			})
 		},

@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// app is what all verbs share: the session, the outputs, and the terminal.
 type app struct {
 	*drive.Driver
 	cmd      *cobra.Command // the verb that is running
@@ -203,24 +202,20 @@ func (a *app) Copying(what string, total int64) (add func(n int64), over func())
 
 // Diagnostics prints diagnostics of a pipeline; an error if the pipeline cannot be used.
 func (a *app) Diagnostics(ds pipeline.Diagnostics) error {
+	var err error
 	if ds.HasErrors() && a.JSON {
 		var text strings.Builder
 		_ = ds.Write(&text, pipeline.Style{}) // a Builder never fails
-		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds, "text": text.String()}); err != nil {
-			return err
-		}
-		return fault.Printed(fault.CodeInput)
+		err = view.WriteJSON(a.Out, map[string]any{"diagnostics": ds, "text": text.String()})
+	} else {
+		err = a.printDiagnostics(ds)
 	}
-	if err := a.printDiagnostics(ds); err != nil {
-		return err
+	if err == nil && ds.HasErrors() {
+		err = fault.Printed(fault.CodeInput)
 	}
-	if ds.HasErrors() {
-		return fault.Printed(fault.CodeInput)
-	}
-	return nil
+	return err
 }
 
-// printDiagnostics prints diagnostics for people, with a count at the end.
 func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 	if len(ds.List) == 0 {
 		return nil

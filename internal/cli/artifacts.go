@@ -39,10 +39,9 @@ step ran at the same time; energy is the whole machine's while the step ran.`,
 	}
 	ls.Flags().BoolVar(&used, "used", false, "list what steps used of their machines")
 	cat := &cobra.Command{
-		Use:   "cat STEP.OUTPUT[/FILE]",
-		Short: "Print an output's bytes, verified",
-		Long: `To a file or a program the bytes go unchanged; on a terminal, control characters are shown as
-escapes.`,
+		Use:     "cat STEP.OUTPUT[/FILE]",
+		Short:   "Print an output's bytes, verified",
+		Long:    `To a file or a program the bytes go unchanged; on a terminal, control characters are shown as escapes.`,
 		Example: `  redsi artifacts cat 'step.dedup.nq["url"].counts'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,9 +69,8 @@ func newGetCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		SuggestFor: []string{"path", "cp", "copy"},
-
-		Use:   "get STEP[.OUTPUT[/FILE]]|TABLE|FIGURE|DIGEST DIR",
-		Short: "Write outputs into a folder: a tree, a file, or all outputs of a step",
+		Use:        "get STEP[.OUTPUT[/FILE]]|TABLE|FIGURE|DIGEST DIR",
+		Short:      "Write outputs into a folder: a tree, a file, or all outputs of a step",
 		Long: `The folder DIR must be new or empty. It gets the files of a tree, a file under the output's name, or
 all outputs of a step, each under its name. DIGEST is that of a result (its key), of a tree or of a
 file, and needs no pipeline.

@@ -55,6 +55,7 @@ With FILE.tex:
   redsi check paper.tex
   redsi check paper.tex --since main
   redsi check paper.tex --json | jq '.typed[] | [.place.line, .text, .candidates[0].write]'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			switch {
@@ -118,7 +119,6 @@ With FILE.tex:
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
-// judge compares the results of a preview with what the pipeline expects.
 func (a *app) judge(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, p *pipeline.Pipeline) (*expect.Judged, error) {
 	defer a.Waiting("reading the tables and figures")()
 	j, err := expect.Judge(ctx, v, p.Claims, store.Open)
@@ -129,7 +129,6 @@ func (a *app) judge(ctx context.Context, store *artifacts.Resolver, v *plan.Prev
 	return j.Only(), nil
 }
 
-// texOptions say how check reads a paper.
 type texOptions struct {
 	Numbers  string // a numbers.tex instead of the pipeline's results
 	Since    string // revision of git to compare its numbers.tex with
@@ -138,7 +137,6 @@ type texOptions struct {
 	Each     bool // list every number of a hand-typed table
 }
 
-// checkTex compares LaTeX files with the cells of the pipeline.
 func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error {
 	if o.Since != "" && o.Against != "" {
 		return fault.Input(errors.New("give either --since or --against, not both"))
@@ -211,7 +209,6 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 	return now, before, err
 }
 
-// checkTexHelp is the part of check's help about papers.
 const checkTexHelp = `it reads LaTeX files, with the files in their folder that they \input, and compares the paper with the
 cells of tables and figures. It reports
 
@@ -223,9 +220,8 @@ cells of tables and figures. It reports
   - numbers that are typed by hand although a cell has them, and the \redsi{...} to write;
   - tables and figures that the paper does not include.
 
-A number is taken for a cell's if its digits and the words beside it make a coincidence unlikely;
-numbers such as 2 or 40 say too little and are only counted. A table that is typed by hand gets one
-line; --verbose shows its numbers.
+A number is taken for a cell's if its digits and the words beside it make a coincidence unlikely; numbers such as 2 or
+40 say too little and are only counted. A table that is typed by hand gets one line; --verbose shows its numbers.
 
 Exit code 1 if the paper disagrees with the results: the first three of these.`
 

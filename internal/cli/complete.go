@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/lists"
-	"github.com/redsi/redsi/workflows"
 )
 
 // completeWithin bounds the wait after the Tab key.
@@ -59,7 +58,6 @@ func newCompletionCmd(a *app) *cobra.Command {
 	}
 }
 
-// complete tells cobra how to complete names of the pipeline and the store.
 func (a *app) complete(root *cobra.Command) {
 	args := map[string]completer{
 		"why": a.stepNames, "force": a.stepNames, "accept": a.stepNames, "artifacts ls": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
@@ -153,7 +151,6 @@ func (a *app) instances(ctx context.Context, begun string) (all []string) {
 	return all
 }
 
-// blocks are the blocks of the pipeline's files, as they are written.
 func (a *app) blocks() (blocks []*hclsyntax.Block) {
 	sources, err := syntax.Read(a.File)
 	if err != nil {
@@ -168,7 +165,6 @@ func (a *app) blocks() (blocks []*hclsyntax.Block) {
 	return blocks
 }
 
-// outputNames lists the outputs of each step that stepNames would list.
 func (a *app) outputNames(ctx context.Context, begun string) (names []string) {
 	for _, s := range a.loaded(ctx) {
 		if !strings.HasPrefix(s.Address, begun) && !strings.HasPrefix(begun, s.Address) {
@@ -181,7 +177,6 @@ func (a *app) outputNames(ctx context.Context, begun string) (names []string) {
 	return names
 }
 
-// loaded are the steps of the pipeline that the flags name.
 func (a *app) loaded(ctx context.Context) []pipeline.Step {
 	p, ds, err := a.Evaluate(ctx)
 	if err != nil || ds.HasErrors() {
@@ -218,7 +213,6 @@ func (a *app) kindNames(context.Context, string) []string {
 	return lists.Map(reference.Kinds(a.Registry), func(k reference.Kind) string { return k.Name })
 }
 
-// runNames lists the runs that the store remembers, newest first.
 func (a *app) runNames(ctx context.Context, _ string) []string {
 	store, err := a.OpenOwn(ctx)
 	if err != nil {
@@ -241,7 +235,7 @@ func (a *app) openNames(ctx context.Context, _ string) []string {
 		return nil
 	}
 	defer conn.Close()
-	open, err := drive.ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := drive.ListOpen(ctx, conn.Client)
 	if err != nil {
 		return nil
 	}

@@ -38,29 +38,22 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// runSummary is the outcome of a run, for people and as JSON.
 type runSummary struct {
 	*drive.Summary
-	Compared []rebuild.Compared `json:"compared,omitempty"`
-
-	Started  time.Time        `json:"started"`
-	TookS    float64          `json:"took_s"`
-	Rendered []files.Rendered `json:"rendered"`
-	Stale    []files.Rendered `json:"stale,omitempty"` // of earlier runs
-
-	Published []files.Published `json:"published,omitempty"`
-
-	LeftOut []pipeline.Skipped `json:"skipped_by_when,omitempty"`
-
-	Incomplete map[string][]string `json:"incomplete,omitempty"` // tables and figures: the steps that failed, without which they are
-
-	Expectations *expect.Summary `json:"expectations,omitempty"`
+	Compared     []rebuild.Compared  `json:"compared,omitempty"`
+	Started      time.Time           `json:"started"`
+	TookS        float64             `json:"took_s"`
+	Rendered     []files.Rendered    `json:"rendered"`
+	Stale        []files.Rendered    `json:"stale,omitempty"` // of earlier runs
+	Published    []files.Published   `json:"published,omitempty"`
+	LeftOut      []pipeline.Skipped  `json:"skipped_by_when,omitempty"`
+	Incomplete   map[string][]string `json:"incomplete,omitempty"` // tables and figures: the steps that failed, without which they are
+	Expectations *expect.Summary     `json:"expectations,omitempty"`
 }
 
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
 const tablesPrinted = 3
 
-// namesShown is how many steps are named in a line.
 const namesShown = 3
 
 // conclude writes the tables and figures of the plan as files and prints the outcome.
@@ -108,7 +101,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	if out.Stale, err = a.stale(o, out); err != nil {
 		return err
 	}
-	unpublished := a.publish(ctx, out, names)
+	failed := a.publish(ctx, out, names)
 	over()
 	var judged *expect.Judged
 	if err := a.Outlast(ctx, func() (err error) {
@@ -120,7 +113,6 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	sum := judged.Summary()
 	out.Expectations = &sum
 	out.TookS, out.LeftOut = time.Since(out.Started).Seconds(), of.Plan.Skipped
-	failed := unpublished
 	if failed == nil && o.strict && !sum.Ok(false) { // steps that have not run have their own error
 		failed = fault.Printed(fault.CodeFailed)
 	}
@@ -327,9 +319,7 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 		} else if rec, err := runs.Read(ctx, sum.Of.Store.Own, n.Run); err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
-			for _, s := range end.Failed[:min(len(end.Failed), 100)] {
-				n.Failed = append(n.Failed, s.Address)
-			}
+			n.Failed = lists.Map(end.Failed[:min(len(end.Failed), 100)], func(s drive.Step) string { return s.Address })
 		}
 	}
 	b, _ := json.Marshal(n) // it can be: it is texts and numbers
@@ -342,7 +332,6 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 	}
 }
 
-// tell gives a notice to an address or a command.
 func tell(ctx context.Context, to string, b []byte) error {
 	ctx, stop := context.WithTimeout(ctx, notifyWithin)
 	defer stop()

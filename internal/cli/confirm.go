@@ -31,7 +31,7 @@ func (a *app) confirm(ctx context.Context, above string, store *artifacts.Resolv
 	if l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil
 	}
-	e, err := a.cost(ctx, store, v)
+	e, err := a.Cost(ctx, store.Alone(), v)
 	if err != nil || !l.Exceeded(e) && !(isDown(store) && e.Obscure()) {
 		return err
 	}
@@ -81,7 +81,6 @@ func answer(ctx context.Context, question string) (text string, asked bool) {
 	}
 }
 
-// fromFlags names the flags about other stores.
 var fromFlags = []string{"from", "require-from", "trust", "untrusted"}
 
 // fromFlags adds the flags about other stores to a verb that reads results.
@@ -107,7 +106,7 @@ func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.
 	var e *estimate.Estimate
 	if isDown(store) && !v.Done() {
 		var err error
-		if e, err = a.cost(ctx, store, v); err != nil {
+		if e, err = a.Cost(ctx, store.Alone(), v); err != nil {
 			return err
 		}
 	}
@@ -117,13 +116,4 @@ func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.
 // isDown reports whether another store does not answer, which may have results that no other store has, and say how long steps take.
 func isDown(store *artifacts.Resolver) bool {
 	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
-}
-
-// cost is what a run takes, going by the project's own store.
-func (a *app) cost(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*estimate.Estimate, error) {
-	past, err := a.Journal(ctx, store.Own, v)
-	if err != nil {
-		return nil, err
-	}
-	return a.EstimateOf(ctx, store.Alone(), v, past)
 }

@@ -33,6 +33,7 @@ Exit code 0 if all could be evaluated, 2 if not; the others are evaluated anyway
 		Example: `  redsi console 'keys(step.train.dsi)' 'local.sizes'
   echo 'local.sizes' | redsi console --var scale=toy
   echo 'var.scale' | redsi console --json | jq .value`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, p, err := a.OpenScope(cmd.Context())
 			if err != nil {
@@ -52,7 +53,6 @@ Exit code 0 if all could be evaluated, 2 if not; the others are evaluated anyway
 	}, a.pipelineFlags, a.fromFlags)
 }
 
-// consoleRun answers expressions, one after the other.
 type consoleRun struct {
 	*app
 	ctx    context.Context
@@ -100,7 +100,6 @@ func (c *consoleRun) end() error {
 	return nil
 }
 
-// evaluate prints the value of an expression, or what is wrong with it.
 func (c *consoleRun) evaluate(from, expression string) error {
 	if c.app.JSON {
 		answer, err := c.of.JSON(from, expression)

@@ -123,7 +123,6 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	})
 }
 
-// impact shows what the change from one variant of the pipeline to another costs, in the forms that were asked for.
 func (a *app) impact(ctx context.Context, x, y variants.Variant, o diffOptions) error {
 	r, err := variants.Impact(ctx, a.Session, x, y, a.printDiagnostics)
 	if err != nil {
@@ -205,11 +204,10 @@ Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line
 	return with(cmd, a.fromFlags, a.pipelineFlags)
 }
 
-// snapshot takes the snapshot of a run, or reads it from a file.
 func (a *app) snapshot(ctx context.Context, store *artifacts.Resolver, name string) (*compare.Snapshot, error) {
 	if at, err := os.Stat(name); err == nil && !at.IsDir() {
 		s, err := compare.ReadSnapshot(ctx, store, name)
-		return s, input(err)
+		return s, fault.Input(err)
 	}
 	rec, err := a.FindRun(ctx, store.Own, name)
 	if err != nil {

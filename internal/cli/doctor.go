@@ -41,7 +41,6 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 		Example: `  redsi doctor
   redsi doctor --rates
   redsi doctor --temporal-address 127.0.0.1:7233 --json`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if measure {
 				if err := trial.Measure(cmd.Context(), a.SecondProgram(), a.RatesFolder(), a.Say); err != nil {
@@ -119,7 +118,6 @@ func (a *app) examineCluster(ctx context.Context, o drive.Cluster) []doctor.Find
 	return doctor.Cluster(fmt.Sprintf("%s, namespace %s", conn.Host, conn.Namespace), nil, polled, func(queue string) string { return a.hint("worker", "--queue", queue) })
 }
 
-// build is what this program is made of.
 type build struct {
 	Release  string `json:"release"`
 	Revision string `json:"revision"`
@@ -137,7 +135,6 @@ func newVersionCmd(a *app) *cobra.Command {
 		Use:     "version",
 		Short:   "Print what this program is made of: release, commit, Go, the embedded server, and what computes models",
 		Example: `  redsi version --json`,
-		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
 	}
 }

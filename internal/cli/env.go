@@ -29,7 +29,6 @@ REDSI_ENVIRONMENTS names. A step makes a removed environment anew when it needs 
 		Use:     "ls",
 		Short:   "List the environments, the last used first",
 		Example: "  redsi env ls",
-		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			list, err := realize.List()
 			return a.print(list, err, func(w io.Writer) { view.Environments(w, list) })
@@ -79,6 +78,7 @@ func newEnvRmCmd(a *app) *cobra.Command {
 		Use:     "rm [ID...]",
 		Short:   "Remove environments, by the IDs that redsi env ls lists, or all that were not used for some time",
 		Example: "  redsi env rm 3f2a90c1\n  redsi env rm --unused 30d",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var age time.Duration
 			var err error

@@ -35,7 +35,6 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
 
-// with adds flags, which several verbs share, to a verb.
 func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
 	for _, add := range flags {
 		add(cmd)
@@ -43,17 +42,14 @@ func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
 	return cmd
 }
 
-// pipelineFlags adds the flags of verbs that read a pipeline.
 func (a *app) pipelineFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
+	cmd.Flags().StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
 	a.variableFlags(cmd)
 }
 
 func (a *app) variableFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
-	f.StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables in HCL, JSON, YAML or TOML; may be repeated")
+	cmd.Flags().StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
+	cmd.Flags().StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables in HCL, JSON, YAML or TOML; may be repeated")
 }
 
 func (a *app) targetFlag(cmd *cobra.Command) {
@@ -62,7 +58,6 @@ func (a *app) targetFlag(cmd *cobra.Command) {
 
 func env(name, fallback string) string { return cmp.Or(os.Getenv(name), fallback) }
 
-// clusterFlags adds the flags of verbs that talk to an existing cluster.
 func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {
 	f := cmd.Flags()
 	f.StringVar(&o.Address, "temporal-address", "", "HOST:PORT of an existing cluster (or set TEMPORAL_ADDRESS or a profile)")
@@ -78,13 +73,11 @@ func payloadFlag(cmd *cobra.Command, o *drive.Cluster) {
 		"file of the keys that encrypt what Temporal stores about runs; every process of a run needs it")
 }
 
-// metricsFlag adds the flag of verbs that run steps.
 func (a *app) metricsFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.MetricsAddress, "metrics-address", "",
 		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone listens on this machine only (default: none)")
 }
 
-// progressFlag adds the flag of verbs that follow runs.
 func (a *app) progressFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.progress, "progress", "text",
 		"how a run is shown on standard error: text, or json (events for programs; when nobody reads them any more, as Ctrl-C)")
@@ -107,7 +100,6 @@ func (a *app) setProgress(cmd *cobra.Command) error {
 	return nil
 }
 
-// embedFlags adds the flags of verbs that may start a server of their own.
 func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
 	f := cmd.Flags()
 	f.IntVar(&o.UIPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
@@ -239,14 +231,6 @@ func misused(cmd *cobra.Command, err error) error {
 		err = fmt.Errorf("%w: an expression that begins with - comes after --, as in redsi console -- -1", err)
 	}
 	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
-}
-
-// input makes an error, if there is one, an error of what was given.
-func input(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fault.Input(err)
 }
 
 // group is a command that only has subcommands.

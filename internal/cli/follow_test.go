@@ -385,7 +385,7 @@ func TestStatusOfMany(t *testing.T) {
 	} {
 		testkit.Is(t, strings.Count(said, text), times, text, said)
 	}
-	open, err := drive.ListOpen(t.Context(), c, workflows.ReproduceWorkflow)
+	open, err := drive.ListOpen(t.Context(), c)
 	testkit.None(t, err)
 	testkit.ErrSays(t, testkit.Err(a.Named(t.Context(), conn, open, "20260303")), "could be reproduce-20260303")
 	for id, want := range map[string]string{"20260101": "reproduce-20260101T000000Z-aa", "20260202": "by-hand", "by-h": "by-hand"} {

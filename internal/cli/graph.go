@@ -31,7 +31,6 @@ like those that are still to be done, and says how many have results. --outcomes
 		Example: `  redsi graph --format svg > pipeline.svg
   redsi graph --target table.dedup_counts --format mermaid
   redsi graph --expand | dot -Tpdf > pipeline.pdf`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			draw := map[string]func(graph.Graph, io.Writer) error{"dot": graph.Graph.DOT, "svg": graph.Graph.SVG, "mermaid": graph.Graph.Mermaid}[format]
 			if draw == nil {
@@ -70,7 +69,6 @@ like those that are still to be done, and says how many have results. --outcomes
 	return with(cmd, a.pipelineFlags, a.fromFlags, a.targetFlag)
 }
 
-// planned is what plan says about each step of a pipeline.
 func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) (session.Seen, []string, error) {
 	v, err := a.PreviewTargets(ctx, p, a.Targets, nil)
 	if err != nil {

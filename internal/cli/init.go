@@ -86,9 +86,7 @@ never overwritten.`,
 				return err
 			}
 			said["wrote"] = wrote
-			for _, n := range notes {
-				view.Printf(a.Err, "not taken over: %s\n", n)
-			}
+			view.PrintEach(a.Err, "not taken over: %s\n", notes)
 			if n := len(notes); n > 0 {
 				view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), syntax.DefaultFile)
 			}

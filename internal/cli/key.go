@@ -51,7 +51,6 @@ your configuration folder. From then on each result that a step makes here is si
 password: whoever can read the file can sign as you.`,
 		Example: `  redsi key new --name alice
   REDSI_SIGNING_KEY=ci.key redsi key new --name ci@example.org`,
-		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path, _, err := session.SigningKey()
 			if path = cmp.Or(out, path); out == "" && err != nil {
@@ -84,7 +83,6 @@ func newKeyShowCmd(a *app) *cobra.Command {
 		Use:     "show",
 		Short:   "Print the public half of your key, for others to trust",
 		Example: `  redsi key show`,
-		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			k, err := a.needSigner()
 			if err != nil {
@@ -125,7 +123,6 @@ signatures stay. Results that your key has signed already are skipped.`,
 		Example: `  redsi key sign --target table.dedup_counts
   redsi key sign --all
   redsi key sign --all --resigned-from 'alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (len(a.Targets) > 0) {
 				return fault.Input(errors.New("say what to sign: --target TABLE, or --all"))
@@ -165,8 +162,30 @@ func newKeyListCmd(a *app) *cobra.Command {
 		Short: "List who signed the results in the store, and whether the pipeline trusts them",
 		Example: `  redsi key list
   redsi key list --target table.dedup_counts`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listKeys(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			if len(a.Targets) == 0 {
+				if _, err := a.Load(ctx); err != nil { // its results block
+					return err
+				}
+			}
+			store, keys, err := a.resultKeys(ctx)
+			if err != nil {
+				return err
+			}
+			ring, err := a.Ring()
+			if err != nil {
+				return err
+			}
+			me, err := a.Signer()
+			if err != nil {
+				return err
+			}
+			list, err := signers.List(ctx, store.Own, keys, ring, me)
+			return a.print(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) {
+				view.Signers(w, list, len(keys), store.Own.URL)
+			})
+		},
 	}, a.pipelineFlags, a.targetFlag)
 }
 
@@ -178,26 +197,4 @@ func (a *app) resultKeys(ctx context.Context) (*artifacts.Resolver, []artifacts.
 	}
 	keys, err := transfer.Keys(ctx, a.Session, store, false)
 	return store, keys, err
-}
-
-func (a *app) listKeys(ctx context.Context) error {
-	if len(a.Targets) == 0 {
-		if _, err := a.Load(ctx); err != nil { // its results block
-			return err
-		}
-	}
-	store, keys, err := a.resultKeys(ctx)
-	if err != nil {
-		return err
-	}
-	ring, err := a.Ring()
-	if err != nil {
-		return err
-	}
-	me, err := a.Signer()
-	if err != nil {
-		return err
-	}
-	list, err := signers.List(ctx, store.Own, keys, ring, me)
-	return a.print(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,7 +87,6 @@ The log goes to standard output, notes about it to standard error.`,
 // overwritten is what a line loses to its last carriage return: the states of a progress bar.
 var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r([^\r\n])`)
 
-// printLogs reads logs and prints their text to standard output, one after the other.
 func (a *app) printLogs(ctx context.Context, store *artifacts.Resolver, logs []steplog.Log) error {
 	for i := range logs {
 		l := &logs[i]
@@ -118,13 +118,10 @@ func (a *app) printLogs(ctx context.Context, store *artifacts.Resolver, logs []s
 	return nil
 }
 
-// followLog prints what a step says until it ends.
 func (a *app) followLog(ctx context.Context, target string) error {
 	f := steplog.Follower{Find: steplog.Target(a.Session, target), Say: a.Say,
-		Open: func(ctx context.Context) bool { return len(a.openNames(ctx, "")) > 0 },
-		Print: func(text []byte) error {
-			return view.Copy(a.Out, bytes.NewReader(text), terminal(a.Out) > 0)
-		},
+		Open:  func(ctx context.Context) bool { return len(a.openNames(ctx, "")) > 0 },
+		Print: func(text []byte) error { return view.Copy(a.Out, bytes.NewReader(text), terminal(a.Out) > 0) },
 		Pause: func(ctx context.Context) error { return readers.Pause(ctx, time.Second) },
 	}
 	end, err := f.Follow(ctx)
@@ -170,12 +167,9 @@ which stays, and starts no shell.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"folder": dir, "config": activities.ConfigFile, "program": p})
-			}
-			if printed {
-				view.Println(a.Out, dir)
-				return nil
+			if a.JSON || printed {
+				said := map[string]any{"folder": dir, "config": activities.ConfigFile, "program": p}
+				return a.print(said, nil, func(w io.Writer) { view.Println(w, dir) })
 			}
 			err = a.enter(dir, p)
 			if keep {
@@ -190,7 +184,6 @@ which stays, and starts no shell.`,
 	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
-// enter starts a shell in a folder and waits for it to end.
 func (a *app) enter(dir string, p *step.Program) error {
 	shell := env("SHELL", "/bin/sh")
 	cmd := exec.Command(shell)

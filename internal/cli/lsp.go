@@ -32,7 +32,6 @@ configurations. It checks what is being typed like ` + "`redsi validate`" + `, a
 store without starting anything. Flags set variables, as for other verbs. It ends with its client.`,
 		Example: `  redsi lsp
   redsi lsp --var scale=toy --store s3://bucket/prefix`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := a.Given()
 			if err != nil {
@@ -58,8 +57,7 @@ store without starting anything. Flags set variables, as for other verbs. It end
 			})
 		},
 	}
-	f := cmd.Flags()
-	f.BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
+	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
 	return with(cmd, a.variableFlags, a.fromFlags)
 }
 
@@ -94,7 +92,7 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		}
 		own = at.Own
 	}
-	store, err := b.WithOthers(ctx, own)
+	store, err := b.WithOthers(own)
 	if err != nil {
 		return nil, err
 	}

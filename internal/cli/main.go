@@ -45,7 +45,6 @@ func Main(kinds *step.Registry, paper Paper) int {
 	return execute(ctx, kinds, os.Args[1:], os.Stdout, os.Stderr, paper)
 }
 
-// execute runs one command line and returns its exit code.
 func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer, paper Paper) int {
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
 	a.paper = paper
@@ -132,14 +131,16 @@ var otherWords = map[string][]string{
 	"artifacts": {"ls", "cat", "outputs"}, "pull": {"fetch", "checkout"}, "validate": {"lint"}, "why": {"explain"}, "init": {"new", "create"}, "dev": {"server", "start"},
 }
 
-// checkArgs reports a command's wrong arguments as input errors, and checks its flags.
+// checkArgs reports a command's wrong arguments as input errors, and checks its flags. A command takes no arguments
+// unless it says which.
 func checkArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil || !cmd.HasSubCommands() {
+		if check == nil {
+			check = cobra.NoArgs
+		}
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if check != nil {
-				if err := check(cmd, args); err != nil {
-					return fault.Input(misused(cmd, err))
-				}
+			if err := check(cmd, args); err != nil {
+				return fault.Input(misused(cmd, err))
 			}
 			return checkFlags(cmd)
 		}

@@ -46,7 +46,6 @@ answer says where it comes from; questions that cannot be answered are marked fo
   redsi report --latex results/latex --pdf
   redsi report --checklist acl -o checklist.md
   redsi report --temporal-ui http://127.0.0.1:8233   # with links to workflows`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			if list != "" {

@@ -48,11 +48,10 @@ cluster, whose own workers run the steps. If there is nothing to do, no server i
 If a run is expected to exceed --confirm-above, you are asked first, on a terminal only; scripts,
 pipes and jobs are not held up.
 
-With --slurm, jobs of Slurm do the steps: this command submits as many as the steps that are ready
-need, by the slurm block of redsi.local.hcl or --pilot, and does none itself. Jobs leave when they
-have no work. If the command is killed they go on; the same command takes the run up. With --as-job
-24h this command submits itself as a job of that time, and returns. Another job follows before that
-time is over; ` + "`redsi status`" + ` shows the run.
+With --slurm, jobs of Slurm do the steps: this command submits as many as the steps that are ready need, by the slurm
+block of redsi.local.hcl or --pilot, and does none itself. Jobs leave when they have no work. If the command is killed
+they go on; the same command takes the run up. With --as-job 24h this command submits itself as a job of that time, and
+returns. Another job follows before that time is over; ` + "`redsi status`" + ` shows the run.
 
 With --watch it then waits until a file changes that the pipeline reads: its own files, those of
 modules and file(), local sources and programs. A change during a run does not disturb it; the next
@@ -236,13 +235,11 @@ func (a *app) show() (s drive.Screen, over func()) {
 	return live, live.Close
 }
 
-// watchEvery is how often the files of a watched pipeline are looked at.
 const watchEvery = time.Second
 
 // stamps has the stamps of files at one look; zero of a missing file.
 type stamps map[string]hashed.Stamp
 
-// changed lists the files whose stamps differ from old.
 func (s stamps) changed(old stamps) []string {
 	return lists.Filter(slices.Sorted(maps.Keys(s)), func(f string) bool { return s[f] != old[f] })
 }
@@ -304,9 +301,7 @@ func (a *app) look() stamps {
 	now := stamps{}
 	dir := session.ProjectDir(a.File)
 	beside, _ := fs.Glob(os.DirFS(dir), "*.hcl") // its pattern is valid
-	for i, name := range beside {
-		beside[i] = filepath.Join(dir, name)
-	}
+	beside = lists.Map(beside, func(name string) string { return filepath.Join(dir, name) })
 	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File}) {
 		now[f], _ = hashed.StampOf(f)
 	}

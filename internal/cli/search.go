@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-// searchBatch is how many queries are answered together.
 const searchBatch = 32
 
 func newSearchCmd(a *app) *cobra.Command {
@@ -31,9 +30,8 @@ func newSearchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [--model STEP] [QUERY …]",
 		Short: "Search with a trained model, and show the documents that it returns",
-		Long: `Documents are shown with title, identifier and first words. Queries are arguments, or lines of
-standard input. The model, its identifiers, tokenizer and texts come from the store, verified;
-nothing is trained or run.
+		Long: `Documents are shown with title, identifier and first words. Queries are arguments, or lines of standard
+input. The model, its identifiers, tokenizer and texts come from the store, verified; nothing is trained or run.
 
 By default the search is constrained: only identifiers of the collection are generated, so every
 beam is a document. --unconstrained searches the whole vocabulary, as the paper's main evaluation
@@ -44,6 +42,7 @@ tokens. The percentage is the probability itself.`,
 		Example: `  redsi search "who sings love will keep us alive"
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
   echo "who sings it" | redsi search --json`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := m.check(); err != nil {
 				return err
@@ -56,7 +55,8 @@ tokens. The percentage is the probability itself.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.search(cmd.Context(), t, e, queries, m.results), e.Close())
+			defer e.Close()
+			return a.search(cmd.Context(), t, e, queries, m.results)
 		},
 	}
 	m.add(a, cmd)
@@ -67,7 +67,7 @@ tokens. The percentage is the probability itself.`,
 func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 	if len(args) > 0 {
 		queries, err := search.Queries(args)
-		return queries, input(err)
+		return queries, fault.Input(err)
 	}
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return nil, fault.Input(errors.New("give a query as an argument, or several, one per line, on standard input"))
@@ -76,10 +76,9 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 	if empty > 0 {
 		a.Log.Info("empty lines are left out", "lines", empty)
 	}
-	return queries, input(err)
+	return queries, fault.Input(err)
 }
 
-// search answers the queries and prints the answers, in text form as they come.
 func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, queries []string, k int) error {
 	report := search.Found{Model: t.Address, Search: e.About()}
 	start := time.Now()
@@ -114,7 +113,6 @@ func (a *app) search(ctx context.Context, t *model.Trained, e *model.Engine, que
 	return nil
 }
 
-// modelFlags are the flags of verbs that search with a trained model.
 type modelFlags struct {
 	model   string
 	results int
@@ -146,7 +144,6 @@ func (m *modelFlags) check() error {
 	return nil
 }
 
-// openModel finds a trained model, fetches its files and opens it.
 func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *model.Engine, error) {
 	t, err := model.Of(ctx, a.Session, m.model)
 	if err != nil {
@@ -169,16 +166,11 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 	return t, e, nil
 }
 
-type serveFlags struct {
-	listen  string
-	hosts   []string
-	limits  server.Limits
-	timeout time.Duration
-}
-
 func newServeCmd(a *app) *cobra.Command {
 	var m modelFlags
-	var s serveFlags
+	var listen string
+	var limits server.Limits
+	var o server.Options
 	cmd := &cobra.Command{
 		Use:   "serve [--model STEP]",
 		Short: "Serve search with a trained model: a page for people and JSON for programs, until Ctrl-C",
@@ -197,29 +189,28 @@ Requests must be made to localhost, to the address itself, or to a name given wi
 that other web pages cannot send queries from a reader's browser.`,
 		Example: `  redsi serve --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]'
   curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := m.check(); err != nil {
 				return err
 			}
-			return a.serve(cmd.Context(), m, s)
+			return a.serve(cmd.Context(), m, listen, limits, o)
 		},
 	}
 	m.add(a, cmd)
 	f := cmd.Flags()
-	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
-	f.StringArrayVar(&s.hosts, "allow-host", nil, "host name that requests may use, besides localhost and the address; may be repeated")
-	f.IntVar(&s.limits.Batch, "batch", 32, "most queries answered together")
-	f.IntVar(&s.limits.Queue, "queue", 256, "most queries waiting")
-	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
-	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, including waiting")
+	f.StringVar(&listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
+	f.StringArrayVar(&o.Hosts, "allow-host", nil, "host name that requests may use, besides localhost and the address; may be repeated")
+	f.IntVar(&limits.Batch, "batch", 32, "most queries answered together")
+	f.IntVar(&limits.Queue, "queue", 256, "most queries waiting")
+	f.DurationVar(&limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
+	f.DurationVar(&o.Timeout, "timeout", 30*time.Second, "longest time for a query, including waiting")
 	atLeast(cmd, 1, "batch", "queue", "within", "timeout")
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error) {
+func (a *app) serve(ctx context.Context, m modelFlags, listen string, limits server.Limits, o server.Options) error {
 	// The address first: opening a model takes longer than finding out that it is in use.
-	l, err := net.Listen("tcp", s.listen)
+	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fault.Input(fmt.Errorf("--listen: %w", err))
 	}
@@ -228,12 +219,12 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer e.Close()
 	examples, err := t.Examples(ctx)
 	if err != nil {
 		return err
 	}
-	b := server.NewBatcher(e, s.limits)
+	b := server.NewBatcher(e, limits)
 	defer b.Close()
 	for _, q := range examples { // the first are slower; and b learns how long a query takes
 		if _, err := b.Search(ctx, q, m.results); err != nil {
@@ -250,13 +241,12 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	if err := together.Wait(); err != nil && !errors.As(err, new(*server.BusyError)) { // a slow model has no time for all
 		return err
 	}
-	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
-		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})
+	o.Model, o.About, o.Examples, o.Results, o.Log = t.Address, e.About(), examples, m.results, a.Log
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		a.Log.Warn("other machines can reach this address, which has no login", "address", l.Addr())
 	}
 	view.Printf(a.Out, "http://%s/\n", l.Addr())
-	err = server.Serve(ctx, l, h)
+	err = server.Serve(ctx, l, server.NewHandler(b, o))
 	a.Log.Info("stopped")
 	return err
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
-// newApp is an app that talks for its session.
 func newApp(s *session.Session, out, errw io.Writer) *app {
 	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: view.NewScreen(errw)}
 	a.Talk, a.Hint, a.Show = a, a.hint, a.show
@@ -60,20 +59,14 @@ func (a *app) setup(cmd *cobra.Command) error {
 			a.Say("results start anew in .redsi of this folder; those beside the pipeline are found with --state " + shellwords.Quote(there))
 		}
 	}
-	a.StoreFrom = a.storeFrom()
-	return nil
-}
-
-// storeFrom says what gave the store's address.
-func (a *app) storeFrom() string {
-	switch {
+	switch a.StoreFrom = "--store"; {
 	case a.cmd.Flags().Changed("store"):
 	case a.Local.Flags["store"]:
-		return "store of " + a.Local.File
+		a.StoreFrom = "store of " + a.Local.File
 	case os.Getenv("REDSI_STORE") != "":
-		return "REDSI_STORE"
+		a.StoreFrom = "REDSI_STORE"
 	}
-	return "--store"
+	return nil
 }
 
 // readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the current one. Some verbs read neither
@@ -145,7 +138,6 @@ func (a *app) settings() string {
 	return from + " sets " + strings.Join(words, ", ")
 }
 
-// sayLocal says what the settings set for a plan or run.
 func (a *app) sayLocal() {
 	if text := a.settings(); text != "" {
 		a.Say(text)

@@ -29,7 +29,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// slurmOptions are the options of commands that have jobs of Slurm do steps.
 type slurmOptions struct {
 	on    bool
 	pilot string // in place of what the settings say
@@ -54,7 +53,6 @@ func (o *slurmOptions) args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// atDash splits arguments at --.
 func atDash(cmd *cobra.Command, args []string) (before, after []string) {
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		return args[:n], args[n:]
@@ -67,7 +65,7 @@ func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 	if o.pilot != "" {
 		_, flags := atDash(a.cmd, a.cmd.Flags().Args())
 		site, err := slurm.ParsePilot(o.pilot, flags)
-		return &site, input(err)
+		return &site, fault.Input(err)
 	}
 	if a.Local.Slurm == nil {
 		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + ", as docs/operations.md shows it, or name one sort by --pilot"))
@@ -75,7 +73,6 @@ func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 	return a.Local.Slurm, nil
 }
 
-// pilots are the jobs by which Slurm does the steps of a run.
 func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
 	switch {
 	case o.Detach && o.slurm.on:
@@ -201,7 +198,6 @@ func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error)
 	return false, err
 }
 
-// headJob is this command as a job.
 func (a *app) headJob(o *runOptions) (j slurm.Job, err error) {
 	if j.Pilot, err = o.Pilots.Site.HeadPilot(o.slurm.asJob); err != nil {
 		return j, fault.Input(fmt.Errorf("--as-job: %w", err))

@@ -29,7 +29,6 @@ is changed or unreachable and the store does not have its bytes.`,
 		Example: `  redsi sources check
   redsi sources check --target step.download.t5_tokenizer --json
   redsi sources check --offline   # only the store`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			states, err := a.sources(cmd.Context(), offline)
 			if err != nil {
@@ -50,7 +49,6 @@ is changed or unreachable and the store does not have its bytes.`,
 	return cmd
 }
 
-// sources finds the states of a pipeline's sources and of its modules' repositories.
 func (a *app) sources(ctx context.Context, offline bool) ([]origins.Source, error) {
 	pl, _, err := a.LoadPlan(ctx)
 	if err != nil {

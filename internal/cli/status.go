@@ -27,28 +27,24 @@ func newStatusCmd(a *app) *cobra.Command {
 		Short: "Show open runs, how far their steps are, and how the last run ended",
 		Long: `Looks at the cluster that the flags, the environment or a profile name, else at the server that a
 ` + "`redsi run`" + ` or ` + "`redsi dev`" + ` with this state folder has started, if it is running. It starts nothing.
-A run that does not answer within a second is shown as such. With a slurm block in redsi.local.hcl,
-the jobs that redsi run --slurm has submitted are shown. For each run the first running and failed
-steps are shown; --run shows all.`,
+A run that does not answer within a second is shown as such. With a slurm block in redsi.local.hcl, the jobs that redsi
+run --slurm has submitted are shown. For each run the first running and failed steps are shown; --run shows all.`,
 		Example: `  redsi status
   redsi status --last 20
   redsi status --run last
   redsi status --temporal-address 127.0.0.1:7233 --json`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := a.status(cmd.Context(), cluster, run, last)
 			return a.print(r, err, func(w io.Writer) { view.Status(w, a.style(w), r, last > 0, run != "", a.hint) })
 		},
 	}
 	clusterFlags(cmd, &cluster)
-	f := cmd.Flags()
-	f.StringVar(&run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
-	f.IntVar(&last, "last", 1, "show this many of the newest ended runs")
+	cmd.Flags().StringVar(&run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
+	cmd.Flags().IntVar(&last, "last", 1, "show this many of the newest ended runs")
 	atLeast(cmd, 0, "last")
 	return cmd
 }
 
-// status reports one run, or the open runs and the last ended ones.
 func (a *app) status(ctx context.Context, cluster drive.Cluster, run string, last int) (r drive.Report, err error) {
 	r.Running = []drive.Run{}
 	store, err := a.OpenOwn(ctx)
@@ -80,10 +76,9 @@ func newAttachCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [RUN]",
 		Short: "Follow an open run, as `redsi run` shows it; Ctrl-C leaves it running",
-		Long: `RUN is the id that ` + "`redsi status`" + ` prints, or its beginning; without it, the open run that began
-last. attach looks where status looks: at the cluster that was named, else at the server of the
-state folder. It exits with 0 if the run succeeded, and with 1 if the run failed or was left
-running.`,
+		Long: `RUN is the id that ` + "`redsi status`" + ` prints, or its beginning; without it, the open run that
+began last. attach looks where status looks: at the cluster that was named, else at the server of the state folder. It
+exits with 0 if the run succeeded, and with 1 if the run failed or was left running.`,
 		Example: `  redsi attach
   redsi attach 20261121T1625
   redsi attach --temporal-address 127.0.0.1:7233`,
@@ -128,10 +123,9 @@ func newCancelCmd(a *app) *cobra.Command {
 		Short: "Cancel open runs and wait for them to end; finished results are kept",
 		Long: `The next run continues from the finished results.
 
-RUN is the id that ` + "`redsi status`" + ` prints, or its beginning; without it, the open run that began
-last. cancel looks where status looks: at the cluster that was named, else at the server of the
-state folder. A running step stops at its checkpoint; another run that waits for the step goes on
-from there.
+RUN is the id that ` + "`redsi status`" + ` prints, or its beginning; without it, the open run that began last. cancel
+looks where status looks: at the cluster that was named, else at the server of the state folder. A running step stops
+at its checkpoint; another run that waits for the step goes on from there.
 
 With STEP, an address such as step.train.dsi or step.train.dsi["tiny"], the run goes on: only that
 step, or each step of the block, is cancelled, with what needs it.`,
@@ -139,6 +133,7 @@ step, or each step of the block, is cancelled, with what needs it.`,
   redsi cancel 20261121T1625 --wait 5m
   redsi cancel 20261121T1625 'step.train.dsi["tiny/42"]'
   redsi cancel --all --temporal-address 127.0.0.1:7233`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			at := slices.IndexFunc(args, func(arg string) bool { return strings.Contains(arg, ".") }) // no id of a run has one

@@ -41,6 +41,7 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 		Example: `  redsi test
   redsi test --filter 'counts' examples/kmeans-study
   redsi test --json | jq '.tests[] | select(.outcome != "pass")'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			match, err := regexp.Compile(filter)
 			if err != nil {
@@ -61,7 +62,6 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 // serverEnds is how long the end of the tests' server may take.
 const serverEnds = 30 * time.Second
 
-// tester runs tests, one after the other.
 type tester struct {
 	a       *app
 	keep    bool   // keep results, in the store that was named
@@ -117,7 +117,10 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 			}
 		}
 	}
-	count := world.Count(t.results)
+	count := map[string]int{}
+	for _, r := range t.results {
+		count[r.Outcome]++
+	}
 	if !t.a.JSON {
 		view.Tests(t.a.Out, count)
 	} else if err := view.WriteJSON(t.a.Out, map[string]any{"tests": t.results, "passed": count[world.Pass], "failed": count[world.Fail], "errors": count[world.Error]}); err != nil {

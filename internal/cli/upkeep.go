@@ -45,7 +45,6 @@ stay; differing bytes are kept next to them, with an attestation for each step, 
   redsi verify --sample 5%   # read that share of the bytes, picked at random
   redsi verify --rebuild 'step.dedup.nq["url"]'
   redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			share, err := readSample(cmd, sample, &o)
 			if err != nil {
@@ -117,7 +116,6 @@ func newGCCmd(a *app) *cobra.Command {
 		Example: `  redsi gc --dry-run
   redsi gc --keep-runs 5 --free 50GB
   redsi gc --keep-within 90d --max 500GB`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Free, o.Max = free.n, most.n
 			if within != "" {
@@ -174,7 +172,6 @@ func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share floa
 	return 0, nil
 }
 
-// rebuild runs steps on this machine once more, and prints how their results compare.
 func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	o.Picked = func(sample, of int) {
 		if !a.JSON {
@@ -217,6 +214,7 @@ runs that made them. Without arguments, list what is kept.`,
   redsi keep table.dedup_counts step.train.dsi --as camera-ready
   redsi keep
   redsi keep --drop submitted`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenOwn(cmd.Context())
 			if err != nil {
@@ -267,7 +265,6 @@ func (a *app) printPins(pins []artifacts.Pin) error {
 	return a.print(map[string]any{"kept": pins}, nil, func(w io.Writer) { view.Pins(w, pins, a.hint) })
 }
 
-// toKeep finds what is to be kept: a run, or results.
 func (a *app) toKeep(ctx context.Context, store *artifacts.Resolver, args []string, only bool) (p artifacts.Pin, keys []artifacts.Digest, err error) {
 	p.Since = time.Now().UTC().Truncate(time.Second)
 	isRun := func(arg string) bool { return !strings.Contains(strings.TrimPrefix(arg, "last"), ".") }
@@ -318,7 +315,6 @@ func newDuCmd(a *app) *cobra.Command {
 other group's have. The largest groups come first.`,
 		Example: `  redsi du
   redsi du --by run`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			group, ok := usageBy[by]
 			if !ok {
@@ -342,10 +338,8 @@ other group's have. The largest groups come first.`,
 }
 
 var usageBy = map[string]artifacts.UsageBy{
-	"step": func(step string, _ []string) []string { return []string{runs.StepOf(step)} },
-	"block": func(step string, _ []string) []string {
-		return []string{address.Of(runs.StepOf(step)).Block()}
-	},
+	"step":  func(step string, _ []string) []string { return []string{runs.StepOf(step)} },
+	"block": func(step string, _ []string) []string { return []string{address.Of(runs.StepOf(step)).Block()} },
 	"kind": func(step string, _ []string) []string {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(address.Of(runs.StepOf(step)).Name, "step."), ".")
 		return []string{kind}

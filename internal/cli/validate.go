@@ -28,7 +28,6 @@ Exit code 0 if the pipeline is valid, 2 if not; with --strict also 2 if there ar
 		Example: `  redsi validate
   redsi validate -f examples/kmeans-study
   redsi validate --json | jq '.diagnostics[] | [.file, .line, .summary]'`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.Lint = true
 			p, ds, err := a.Evaluate(cmd.Context())
@@ -110,14 +109,14 @@ func newFmtCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE|FOLDER...]",
 		Short: "Format files of pipelines and tests",
-		Long: `Files are formatted in place: indentation, and = signs in one column. For a folder, or
-pipelines.hcl, which means its folder, all *.hcl; with --recursive also the files in its subfolders,
-except hidden ones. The names of changed files are printed. The meaning of a file never changes. If
-a file is not HCL, none is written.`,
+		Long: `Files are formatted in place: indentation, and = signs in one column. For a folder, or pipelines.hcl,
+which means its folder, all *.hcl; with --recursive also the files in its subfolders, except hidden ones. The names of
+changed files are printed. The meaning of a file never changes. If a file is not HCL, none is written.`,
 		Example: `  redsi fmt
   redsi fmt --check examples     # exit 2 if a file would change
   redsi fmt --recursive examples # chapters and modules, too
   redsi fmt --diff pipelines.hcl # show what would change, write nothing`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{a.File}

@@ -52,9 +52,8 @@ continue from checkpoints). At the end it hands running steps back, and exits wi
 For Slurm, --slurm-script PILOT prints a file for sbatch, by the slurm block of redsi.local.hcl and
 with the other flags that are given.
 
-With --deployment a worker belongs to a build: a run stays with the workers of the build that began
-it, and new runs go to the current build, which --set-current makes this one. Keep workers of the
-old build until their runs have ended.
+With --deployment a worker belongs to a build: a run stays with the workers of the build that began it, and new runs go
+to the current build, which --set-current makes this one. Keep workers of the old build until their runs have ended.
 
 With --payload-key, what workers and ` + "`redsi run`" + ` send through the cluster is encrypted: all need the
 same file. docs/security.md says what stays readable.`,

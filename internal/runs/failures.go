@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// failureFormat names the form of the records of failures.
 const failureFormat = "redsi-failure/1"
 
 // Failure is the record "failures/<run id>/<hex key>" of the last attempt at a step that a run began and that left no
@@ -54,7 +53,6 @@ func failureName(run string, key artifacts.Digest) string {
 	return artifacts.FailedPrefix + run + "/" + key.Hex()
 }
 
-// WriteFailure stores a failure.
 func WriteFailure(ctx context.Context, store artifacts.Store, f Failure) error {
 	f.Format = failureFormat
 	return artifacts.PutJSON(ctx, store.Records, failureName(f.RunID, f.Key), f)

@@ -26,7 +26,6 @@ func (r *Record) Of(project, pipeline string) bool {
 	return r.Pipeline == pipeline && r.Project == project
 }
 
-// Step is a step's place in a run record.
 type Step struct {
 	Address string           `json:"address"`
 	Key     artifacts.Digest `json:"key"`
@@ -42,7 +41,6 @@ func (s Step) Finished() bool { return s.Outcome == Hit || s.Outcome == Ran }
 // Status of a step within a run: its outcome, or its state while the run is at work.
 type Status string
 
-// The statuses of steps.
 const (
 	Waiting Status = "waiting"
 	Hit     Status = "hit"

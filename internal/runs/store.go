@@ -25,7 +25,6 @@ const (
 // longSteps is how many bytes the steps in a record may have.
 const longSteps = 256 << 10
 
-// body is the blob of a long run's steps.
 type body struct {
 	Steps []Step `json:"steps"`
 }
@@ -94,7 +93,6 @@ func ReadHead(ctx context.Context, store artifacts.Store, id string) (*Record, e
 	return &rec, nil
 }
 
-// Read reads the record of a run with its steps.
 func Read(ctx context.Context, store artifacts.Store, id string) (*Record, error) {
 	rec, err := ReadHead(ctx, store, id)
 	if err != nil {
@@ -133,7 +131,6 @@ func Backward(ctx context.Context, store artifacts.Store, before string, of func
 	}
 }
 
-// readSteps reads the steps of a long run into its record.
 func readSteps(ctx context.Context, store artifacts.Store, rec *Record) error {
 	if rec.Body == nil {
 		return nil
@@ -164,10 +161,8 @@ type Open struct {
 	Started  time.Time        `json:"started"`
 }
 
-// openFormat names the form of the records of open runs.
 const openFormat = "redsi-open-run/1"
 
-// Begin notes in the store that a run is open.
 func Begin(ctx context.Context, store artifacts.Store, id, pipeline string, plan artifacts.Digest) error {
 	b, err := json.Marshal(Open{openFormat, id, pipeline, plan, time.Now().UTC()})
 	if err != nil {
@@ -288,7 +283,6 @@ type LiveLog struct {
 	Text []byte `json:"text"` // the last of them
 }
 
-// LiveName names the record of a key.
 func LiveName(key artifacts.Digest) string { return key.Hex() + ".log" }
 
 // ReadLive reads what a running step has said; nil if nothing is there.

@@ -262,14 +262,12 @@ func (se *Session) Bring(ctx context.Context, store *artifacts.Resolver, v *plan
 	return nil
 }
 
-// HitFrom is what a run took from another store.
 type HitFrom struct {
 	Name  string `json:"name"`
 	Hits  int    `json:"hits"`
 	Bytes int64  `json:"fetched_bytes"`
 }
 
-// HitsFrom sums up what a run took from other stores.
 func (se *Session) HitsFrom(v *plan.Preview) (out []HitFrom) {
 	for _, o := range se.Others.Opened {
 		h := HitFrom{Name: o.Name, Bytes: se.Others.fetched.from(o.Name), Hits: lists.Count(v.Items, func(it plan.Item) bool { return it.From == o.Name })}
@@ -280,7 +278,6 @@ func (se *Session) HitsFrom(v *plan.Preview) (out []HitFrom) {
 	return out
 }
 
-// String is what a run's summary says of it.
 func (h HitFrom) String() string {
 	return fmt.Sprintf("%d from %s (%s fetched)", h.Hits, h.Name, words.Size(h.Bytes))
 }

@@ -54,7 +54,6 @@ func (p planLibraries) Libraries(ctx context.Context, program string) (*librarie
 	return e, nil
 }
 
-// Know remembers the environments of a pipeline.
 func (se *Session) Know(p *pipeline.Pipeline) {
 	se.newLibraries()
 	for _, e := range p.Environments {

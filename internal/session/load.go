@@ -142,7 +142,6 @@ func (se *Session) digester(ctx context.Context) func(name string) (step.Pin, er
 	}
 }
 
-// Read reads and evaluates a pipeline with given values of its variables.
 func (se *Session) Read(ctx context.Context, file string, g Given, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipelineSources(file)
 	if err != nil {
@@ -174,10 +173,7 @@ func pipelineSources(file string) (map[string][]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; name your pipeline with -f, or write one to start from with `redsi init`", err)
 	}
-	if err != nil {
-		return nil, fault.Input(err)
-	}
-	return sources, nil
+	return sources, fault.Input(err)
 }
 
 // LoadWith loads a pipeline for a client, with its variables, and modules in accepted files; the error has all diagnostics.

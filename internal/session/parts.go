@@ -86,7 +86,6 @@ func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *pl
 	return found, nil
 }
 
-// divided is a step in parts.
 type divided struct {
 	place    int // in the plan
 	spec     *step.Spec

@@ -95,7 +95,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 	return p, pl, err
 }
 
-// TargetError adds to an error about targets how to see what there is.
+// TargetError adds to an error about targets, if there is one, how to see what there is.
 func (se *Session) TargetError(err error) error {
 	if unknown, ok := errors.AsType[*plan.UnknownTarget](err); ok && unknown.Near == "" && se.NamesFile && se.Hint != nil {
 		err = fmt.Errorf("%w; `%s` lists them", err, se.Hint("plan", "--all"))
@@ -103,7 +103,6 @@ func (se *Session) TargetError(err error) error {
 	return fault.Input(err)
 }
 
-// LockFile is beside the pipeline.
 func (se *Session) LockFile() string { return se.LockOf(se.File) }
 
 func (se *Session) LockOf(file string) string {
@@ -137,10 +136,7 @@ func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string
 // build plans only by what the pipeline says, without digests.
 func (se *Session) build(p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
 	pl, err := plan.Build(filepath.Base(file), p, se.Registry, targets)
-	if err != nil {
-		err = se.TargetError(err)
-	}
-	return pl, err
+	return pl, se.TargetError(err)
 }
 
 // digested adds the digests of sources and programs to a plan, see PlanOf.

@@ -43,25 +43,14 @@ type Ask func(of Seen) (plan.Keep, error)
 
 func Everything(Seen) (plan.Keep, error) { return plan.KeepAll, nil }
 
-// Named asks for the results of the steps that a target names.
 func Named(target string) Ask {
 	return func(of Seen) (plan.Keep, error) {
 		return func(i int, _ *plan.Item) bool { return plan.Matches(target, of.Plan.Steps[i].Address) }, nil
 	}
 }
 
-// Rendered asks for the results of tables and figures.
 func Rendered(of Seen) (plan.Keep, error) {
 	return func(i int, _ *plan.Item) bool { return of.Plan.Steps[i].IsRendered() }, nil
-}
-
-// Step is the place in the plan of the one step that an address names.
-func (v Seen) Step(address string) (int, error) {
-	i := slices.IndexFunc(v.Plan.Steps, func(s plan.Step) bool { return s.Address == address })
-	if i < 0 {
-		return i, fault.Input(fmt.Errorf("%s is more than one step; name one instance", address))
-	}
-	return i, nil
 }
 
 // AsItStands has previews take failed steps of on_failure blocks for failed and stale results for fresh, until back is called.
@@ -79,6 +68,19 @@ func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 		return Seen{}, err
 	}
 	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
+}
+
+// PreviewStep is Preview of the one step that an address names, with its result and its place in the plan.
+func (se *Session) PreviewStep(ctx context.Context, address string) (v Seen, i int, err error) {
+	se.Targets = []string{address}
+	if v, err = se.Preview(ctx, Named(address)); err != nil {
+		return v, 0, err
+	}
+	i = slices.IndexFunc(v.Plan.Steps, func(s plan.Step) bool { return s.Address == address })
+	if i < 0 {
+		err = fault.Input(fmt.Errorf("%s is more than one step; name one instance", address))
+	}
+	return v, i, err
 }
 
 // PreviewSteps is Preview for a run, without the pipeline, which need not stay in memory while results are looked up.
@@ -143,7 +145,15 @@ func (se *Session) EstimateOf(ctx context.Context, store *artifacts.Resolver, v 
 	return estimate.Of(v, h), nil
 }
 
-// RatesFolder has what was measured of devices, here or elsewhere.
+// Cost estimates what a run of a preview takes, from all that a store has of earlier runs.
+func (se *Session) Cost(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*estimate.Estimate, error) {
+	past, err := se.Journal(ctx, store.Own, v)
+	if err != nil {
+		return nil, err
+	}
+	return se.EstimateOf(ctx, store, v, past)
+}
+
 func (se *Session) RatesFolder() string { return filepath.Join(se.StateDir, "rates") }
 
 // Pricing is what the steps of a preview are priced by, on this machine or on se.On.

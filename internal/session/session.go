@@ -37,13 +37,10 @@ type Session struct {
 	Others       OtherStores
 	Lint         bool
 	Update       func(repository string) bool // which modules to read from their repositories; nil: none
-
-	On *rates.Rates // a device that models are priced on; nil: this machine's
-
-	Partial bool  // a plan may leave out steps whose source or program is missing
-	Lacks   error // which, and that they were left out
-
-	Explains bool // Unkeyed will be asked of a plan's steps
+	On           *rates.Rates                 // a device that models are priced on; nil: this machine's
+	Explains     bool                         // Unkeyed will be asked of a plan's steps
+	Partial      bool                         // a plan may leave out steps whose source or program is missing
+	Lacks        error                        // which, and that they were left out
 
 	// Of the pipeline that was read.
 	Results   pipeline.Results
@@ -52,12 +49,10 @@ type Session struct {
 	Variables map[string]string // to show
 	Published []pipeline.Publish
 
-	Belief *belief.Belief // of the newest preview
-
-	asItStands bool // see AsItStands
-
-	libraries planLibraries // of all plans
-	read      sync.Map      // FilesRead
+	Belief     *belief.Belief // of the newest preview
+	asItStands bool           // see AsItStands
+	libraries  planLibraries  // of all plans
+	read       sync.Map       // FilesRead
 }
 
 // FilesRead lists the files that plans have read: of pipelines, local sources and programs.
@@ -84,20 +79,14 @@ type Talk interface {
 	Diagnostics(ds pipeline.Diagnostics) error
 }
 
-// Quiet tells nobody.
 type Quiet struct{}
 
-func (Quiet) Say(string) {}
-
-func (Quiet) Waiting(string) func() { return func() {} }
-
+func (Quiet) Say(string)                                                      {}
+func (Quiet) Waiting(string) func()                                           { return func() {} }
 func (Quiet) Reading(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
-
-func (Quiet) Copying(string, int64) (func(int64), func()) { return func(int64) {}, func() {} }
-
-func (Quiet) Ask(context.Context, string) string { return "" }
-
-func (Quiet) Diagnostics(ds pipeline.Diagnostics) error { return ds.Err() }
+func (Quiet) Copying(string, int64) (func(int64), func())                     { return func(int64) {}, func() {} }
+func (Quiet) Ask(context.Context, string) string                              { return "" }
+func (Quiet) Diagnostics(ds pipeline.Diagnostics) error                       { return ds.Err() }
 
 // ToRun is the command that runs these targets; with none, everything.
 func (se *Session) ToRun(targets ...string) string {

@@ -33,7 +33,7 @@ func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return se.WithOthers(ctx, own.Own)
+	return se.WithOthers(own.Own)
 }
 
 // OpenOwn opens the store without other stores. It may have addresses of blobs elsewhere.
@@ -91,13 +91,9 @@ func (se *Session) MayRecord() error {
 	if err != nil {
 		return err
 	}
-	if err := p.Validate(); err != nil {
-		return fault.Input(err)
-	}
-	return nil
+	return fault.Input(p.Validate())
 }
 
-// Ring has the keys that the pipeline and the command line name.
 func (se *Session) Ring() (signature.Ring, error) {
 	named, err := ParseTrust(se.Others.Trust)
 	return signature.Ring{Trusted: slices.Concat(se.Results.Trust, named), Revoked: se.Results.Revoked}, err
@@ -115,7 +111,7 @@ func ParseTrust(texts []string) (keys []signature.Public, err error) {
 }
 
 // WithOthers looks in other stores behind a store.
-func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (*artifacts.Resolver, error) {
+func (se *Session) WithOthers(own artifacts.Store) (*artifacts.Resolver, error) {
 	p, err := se.Policy()
 	if err != nil {
 		return nil, err
@@ -192,7 +188,6 @@ func MayHave(v *plan.Preview, e *estimate.Estimate) string {
 	return text + "; --require-from makes this an error"
 }
 
-// RequiresFrom reports whether every other store has to answer.
 func (se *Session) RequiresFrom() bool { return se.Others.Require || se.Local.RequireFrom }
 
 // Book has the attestations of a store's results, by the keys of pipeline and command line.
@@ -223,10 +218,7 @@ func (se *Session) Signer() (*signature.Private, error) {
 	if errors.Is(err, fs.ErrNotExist) && !given {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fault.Input(err)
-	}
-	return k, nil
+	return k, fault.Input(err)
 }
 
 // RoomOf returns how many bytes are free for a store's results; -1: unknown, as for a bucket.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline/estimate"
@@ -16,10 +15,7 @@ import (
 // Impact prints what a change costs: the causes, the tables that they affect, and the sum; with all, each step.
 func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	Printf(w, "%s -> %s\n", r.A, r.B)
-	most := impactShown
-	if all {
-		most = math.MaxInt
-	}
+	most := bound(impactShown, all)
 	for _, c := range words.First(r.Causes, most, func(n int) { Printf(w, "       and %s more\n", Count(n, "cause")) }) {
 		Printf(w, "%s  %s", st.Bold(cmp.Or(c.Block, "redsi")), c.Text)
 		printIf(w, c.Where != "", "  %s", st.Dim(c.Where))
@@ -32,9 +28,7 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	if all {
 		impactSteps(w, r, st)
 	}
-	for _, n := range r.Notes {
-		Printf(w, "note: %s\n", n)
-	}
+	PrintEach(w, "note: %s\n", r.Notes)
 	Printf(w, "%s\n", ImpactSentence(r))
 	printIf(w, r.Cost.Steps > 0, "cost: %s\n", impactCost(r.Cost))
 	printIf(w, !all && len(r.Each) > 0, "--verbose lists each step.\n")
@@ -55,16 +49,12 @@ func impactTables(w io.Writer, r *impact.Report, st Style) {
 	}
 }
 
-// impactOutcome is a new outcome, in a word.
 func impactOutcome(after plan.Outcome) string { return string(cmp.Or(after, "gone")) }
 
 func impactSteps(w io.Writer, r *impact.Report, st Style) {
 	for _, c := range r.Each {
 		after := impactOutcome(c.After)
-		before := cmp.Or(c.Before, "new")
-		if c.Before != "" && c.Stood {
-			before = plan.Hit
-		}
+		before := either(c.Before != "" && c.Stood, plan.Hit, cmp.Or(c.Before, "new"))
 		Printf(w, "%s  %s  was %s", st.Outcome(after, strings.ToUpper(after)), c.Address, before)
 		if c.Expect != nil {
 			Printf(w, ", about %s", words.Took(*c.Expect))
@@ -76,14 +66,10 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 	}
 }
 
-// ImpactSentence sums up how the steps change.
 func ImpactSentence(r *impact.Report) string {
 	n := r.Steps
 	parts := words.Counts([]words.Number{{N: n.Run, Of: "from HIT to RUN"}, {N: n.Maybe, Of: "from HIT to MAYBE"}, {N: n.New, Of: "new and to run"}, {N: n.Hit, Of: "to HIT"}, {N: n.Cut, Of: "HIT under another key"}, {N: n.Gone, Of: "gone"}}...)
-	text := "no step changes"
-	if len(r.Causes) > 0 {
-		text = "no step loses its result"
-	}
+	text := either(len(r.Causes) > 0, "no step loses its result", "no step changes")
 	if len(parts) > 0 {
 		text = Count(n.Same+n.Run+n.Maybe+n.New+n.Hit+n.Cut+n.Anyway, "step") + ": " + strings.Join(parts, ", ")
 	}
@@ -104,7 +90,6 @@ func moves(c estimate.Cost) string {
 	return Count(c.Steps, "step") + " run: " + impactCost(c)
 }
 
-// impactCost is what steps are expected to take.
 func impactCost(c estimate.Cost) string {
 	var b strings.Builder
 	if c.Unknown == c.Steps {

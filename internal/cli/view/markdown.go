@@ -47,7 +47,6 @@ func (c *comment) steps(n int, line func(i int) string) {
 	}
 }
 
-// ImpactMarkdown writes what a change costs for a pull request.
 func ImpactMarkdown(w io.Writer, r *impact.Report) error {
 	var d comment
 	d.p("## What this change costs\n\n%s → %s\n\n", markdown.Text(r.A), markdown.Text(r.B))
@@ -120,9 +119,7 @@ func PlanMarkdown(w io.Writer, v *plan.Preview, f PlanFacts, lacks error) error 
 	if lacks != nil {
 		said = strings.Split(lacks.Error(), "\n")
 	}
-	for _, i := range slices.Sorted(maps.Keys(f.Unfit)) {
-		said = append(said, f.Unfit[i])
-	}
+	said = append(said, lists.Map(slices.Sorted(maps.Keys(f.Unfit)), func(i int) string { return f.Unfit[i] })...)
 	for i, it := range v.Items {
 		for _, fails := range it.Snags().Fails {
 			said = append(said, v.Plan.Steps[i].Address+": "+fails)

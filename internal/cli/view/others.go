@@ -1,23 +1,95 @@
 package view
 
 import (
+	"bufio"
 	"io"
+	"time"
 
 	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline/starter"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/session/world"
+	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 )
+
+func Environments(w io.Writer, list []realize.Found) {
+	printIf(w, len(list) == 0, "no environments on this machine\n")
+	for _, f := range list {
+		if !f.Complete {
+			Printf(w, "%s  incomplete, or being built  %s\n", f.ID[:idShown], f.Dir)
+			continue
+		}
+		python := ""
+		if f.Python != "" {
+			python = ", Python " + f.Python
+		}
+		Printf(w, "%s  %s  %s of %s%s  %s  used %s ago  %s\n", f.ID[:idShown], f.Name, Count(len(f.List), "package"), f.Lock, python, Size(f.Bytes), Seconds(time.Since(f.Used)), f.Dir)
+	}
+}
+
+func RemovedEnvironments(w io.Writer, list []realize.Found) {
+	var bytes int64
+	for _, f := range list {
+		bytes += f.Bytes
+	}
+	Printf(w, "removed %s, %s\n", Count(len(list), "environment"), Size(bytes))
+}
+
+func Findings(w io.Writer, st Style, found []doctor.Finding) {
+	for _, f := range found {
+		like := map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}[f.Level] // in its colour
+		Printf(w, "%s %-16s %s\n", st.Outcome(like, either(f.Level == doctor.Fail, "FAIL", f.Level)), f.What, f.Note)
+		printIf(w, f.Do != "", "%-5s %-16s -> %s\n", "", "", f.Do)
+	}
+}
+
+func Outputs(w io.Writer, list []files.Output) {
+	out := bufio.NewWriter(w)
+	for _, o := range list {
+		tree, accepted := "", ""
+		if o.Count > 0 {
+			tree = ", " + Count(o.Count, "file")
+		}
+		if o.Accepted != "" {
+			accepted = "  " + o.Accepted
+		}
+		Printf(out, "%s.%s  %s  %s%s  %s%s\n", o.Address, o.Output, o.Type, Size(o.Size), tree, o.Digest, accepted)
+		if o.Last && o.Rebuilt != nil {
+			Rebuilt(out, "       ", o.Rebuilt)
+		}
+	}
+	out.Flush()
+}
+
+func Used(w io.Writer, list []files.Used, sum usage.Sum) {
+	out := bufio.NewWriter(w)
+	for _, l := range list {
+		Printf(out, "%s  took %s\n", l.Address, words.Took(l.TookS))
+		rows(out, usage.Rows(l.Used), "not measured")
+	}
+	Printf(out, "%s with results together\n", Count(sum.Steps, "step"))
+	rows(out, sum.Rows(), "")
+	out.Flush()
+}
+
+// rows prints what was used, a figure per line; without figures it prints none, unless "".
+func rows(w io.Writer, rows []usage.Row, none string) {
+	printIf(w, len(rows) == 0 && none != "", "  %s\n", none)
+	for _, r := range rows {
+		Printf(w, "  %s: %s\n", r.What, r.Value)
+	}
+}
 
 // Answer prints the answer to a query, of documents' words as many as fit into a width.
 func Answer(w io.Writer, st Style, s search.Answered, width int) {
 	const indent = "      "
 	Println(w, st.Bold(s.Query))
-	if len(s.Hits) == 0 {
-		Println(w, indent+"the model returned no document")
-	}
+	printIf(w, len(s.Hits) == 0, "%sthe model returned no document\n", indent)
 	for _, h := range s.Hits {
 		Printf(w, "%4d. %s\n", h.Rank, h.Heading())
 		Printf(w, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
@@ -31,16 +103,13 @@ func Wrote(w io.Writer, wrote []string, dir, next string) {
 		Printf(w, "wrote %s into %s\n", Count(len(wrote), "file"), dir)
 		wrote = nil
 	}
-	for _, file := range wrote {
-		Printf(w, "wrote %s\n", file)
-	}
+	PrintEach(w, "wrote %s\n", wrote)
 	if dir != "." {
 		next = "cd " + shellwords.Quote(dir) + " && " + next
 	}
 	Printf(w, "next: %s\n", next)
 }
 
-// Corpus prints what a corpus has, and where its splits come from.
 func Corpus(w io.Writer, c *starter.Corpus) {
 	for _, f := range c.Files {
 		as := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "judgments"}[f.Role]
@@ -50,12 +119,8 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 		Printf(w, "found %s: %d %s (%s)\n", f.Name, f.Records, as, f.Format)
 	}
 	Printf(w, "%s", Count(int(c.Documents.Union), "document"))
-	if n := c.Documents.Untitled; n > 0 {
-		Printf(w, ", %d without a title", n)
-	}
-	if n := c.Documents.Empty; n > 0 {
-		Printf(w, ", %d without words", n)
-	}
+	printIf(w, c.Documents.Untitled > 0, ", %d without a title", c.Documents.Untitled)
+	printIf(w, c.Documents.Empty > 0, ", %d without words", c.Documents.Empty)
 	Printf(w, "\n")
 	for _, s := range collect.Splits() {
 		r := c.Questions.Of(s)
@@ -64,9 +129,8 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 		printIf(w, r.InTrain > 0, ", %d with the words of a train query", r.InTrain)
 		Printf(w, "\n")
 	}
-	if n := c.Questions.Unjudged; n > 0 {
-		Printf(w, "left out, without a relevant document: %d %s\n", n, words.Of(int(n), "query", "queries"))
-	}
+	n := c.Questions.Unjudged
+	printIf(w, n > 0, "left out, without a relevant document: %d %s\n", n, words.Of(int(n), "query", "queries"))
 	Printf(w, "splits: %s\n", c.Splits)
 }
 

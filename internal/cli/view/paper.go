@@ -37,36 +37,25 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	for _, u := range r.Changed {
 		Printf(w, "%s  \\redsi{%s} prints %s now, and printed %s: does the sentence hold?\n", u.Place, u.Name, u.Now, u.Was)
 	}
-	typed := r.Sentences()
-	if each {
-		typed = r.Typed
-	}
-	for _, f := range typed {
+	for _, f := range either(each, r.Typed, r.Sentences()) {
 		Printf(w, "%s  %s  %s  %s\n", f.Place, f.Text, f.Candidates[0].Write, f.Candidates[0].Words)
 	}
 	for _, t := range r.Tables {
 		Printf(w, "%s  %s is typed by hand: %d of %s are its cells; redsi report --latex writes %s\n", t.Place, t.Address, t.Cells, Count(t.Numbers, "number"), t.File)
 	}
-	if len(r.Absent) > 0 {
-		names := lists.Map(r.Absent, func(t prose.Absent) string { return t.Address })
-		Printf(w, "not in the paper: %s\n", strings.Join(names, ", "))
-	}
+	absent := lists.Map(r.Absent, func(t prose.Absent) string { return t.Address })
+	printIf(w, len(absent) > 0, "not in the paper: %s\n", strings.Join(absent, ", "))
 	Printf(w, "%s, %s; %s of \\redsi, %d of them unknown, %d changed; of %s typed by hand %d are a cell's, %d no longer, %d say too little\n",
 		Count(len(r.Files), "file"), Count(r.Cells, "cell"), Count(r.Uses, "use"), len(r.Unknown), len(r.Changed), Count(r.Numbers, "number"), len(r.Typed), len(r.Stale), r.Vague)
-	if r.Pictures > 0 {
-		Printf(w, "%s, %d of them missing, %d older than their figures\n", Count(r.Pictures, "picture"), len(r.NoPicture), len(r.OldPicture))
-	}
+	printIf(w, r.Pictures > 0, "%s, %d of them missing, %d older than their figures\n",
+		Count(r.Pictures, "picture"), len(r.NoPicture), len(r.OldPicture))
 }
 
 // Expectations prints unmet expectations (with all: every expectation), their count, and what keeps this from being a reproduction.
 // Without expectations it prints only the last.
 func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	s := j.Summary()
-	defer func() {
-		if s.Apart != "" {
-			Println(w, s.Apart)
-		}
-	}()
+	defer printIf(w, s.Apart != "", "%s\n", s.Apart)
 	if !s.Any() {
 		return
 	}
@@ -87,20 +76,12 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 		told = append(told, func() {
 			Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, c.Severity.Lesser("  "))
 			printIf(w, c.Why != "", "    %s\n", c.Why)
-			checks := c.Unmet()
-			if all {
-				checks = c.Checks
-			}
-			for _, k := range checks {
+			for _, k := range either(all, c.Checks, c.Unmet()) {
 				Printf(w, "    %s: %s\n", k.Verdict, k.Said())
 			}
 		})
 	}
-	most := unmetShown
-	if all {
-		most = len(told)
-	}
-	for _, tell := range words.First(told, most, func(n int) { Printf(w, "and %d more\n", n) }) {
+	for _, tell := range words.First(told, bound(unmetShown, all), func(n int) { Printf(w, "and %d more\n", n) }) {
 		tell()
 	}
 	Printf(w, "%s\n", s.Sentence())
@@ -109,9 +90,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 func Reported(w io.Writer, r *report.Report, file string, written []string) {
 	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
 	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.String())
-	for _, path := range written {
-		Println(w, path)
-	}
+	PrintEach(w, "%s\n", written)
 	if bare := r.WithoutLaTeX(); len(written) > 0 && len(bare) > 0 {
 		Printf(w, "LaTeX needs PDF or PNG of up to 16 MiB, which %s: %s. Let the step write one too: image = [svg, pdf]\n", words.Of(len(bare), "this figure has not", "these figures have not"), strings.Join(bare, ", "))
 	}

@@ -81,9 +81,8 @@ type PlanStep struct {
 
 	Fails []string `json:"fails,omitempty"` // failed checks of a hit, which stop its readers
 	Warns []string `json:"warns,omitempty"`
-
-	File string `json:"file"`
-	Line int    `json:"line"`
+	File  string   `json:"file"`
+	Line  int      `json:"line"`
 }
 
 type PlanBlock struct {
@@ -91,13 +90,11 @@ type PlanBlock struct {
 	Reasons []Reason `json:"reasons,omitempty"` // most frequent first
 }
 
-// Reason is why some steps of a block must run.
 type Reason struct {
 	Reason string `json:"reason"`
 	Steps  int    `json:"steps"`
 }
 
-// PlanEstimate is the expected cost of the steps that are not hits, in JSON.
 type PlanEstimate struct {
 	*estimate.Estimate
 	By      map[estimate.Basis]int `json:"known_by"`
@@ -108,11 +105,9 @@ type PlanEstimate struct {
 	GPUSlots     int          `json:"gpu_slots"`
 	Wall         float64      `json:"wall_at_least_s"`
 	CriticalPath []PathedStep `json:"critical_path"`
-
-	Free *int64 `json:"free_bytes,omitempty"`
-	Fits *bool  `json:"fits,omitempty"`
-
-	MemoryOf string `json:"memory_of,omitempty"`
+	Free         *int64       `json:"free_bytes,omitempty"`
+	Fits         *bool        `json:"fits,omitempty"`
+	MemoryOf     string       `json:"memory_of,omitempty"`
 }
 
 type PathedStep struct {

@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// planCosts prints the expected cost of all steps that are not hits.
 func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	e := f.Estimate
 	known := e.Steps - e.Unknown
@@ -66,10 +65,7 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	Println(w)
 	printIf(w, !f.fits(), "%s  not enough space: %s more needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
 	if e.Memory > 0 {
-		of := "p90"
-		if e.Each[e.MemoryOf].MemoryBasis == estimate.Rates {
-			of = "measured"
-		}
+		of := either(e.Each[e.MemoryOf].MemoryBasis == estimate.Rates, "measured", "p90")
 		Printf(w, "memory    %s at its peak, for %s (%s)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address, of)
 		printIf(w, e.MemoryUnknown > 0, "; unknown for %s", Count(e.MemoryUnknown, "step"))
 		Println(w)
@@ -120,7 +116,6 @@ func printChain(w io.Writer, v *plan.Preview, st PlanStyle, e *estimate.Estimate
 	}
 }
 
-// Cost says what a large run is expected to take.
 func Cost(e *estimate.Estimate) string {
 	var s strings.Builder
 	line := func(what, format string, args ...any) {

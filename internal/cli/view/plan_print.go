@@ -53,12 +53,8 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		}
 	}
 	Ignored(w, f.Folders)
-	for _, l := range f.Libraries {
-		Printf(w, "In keys: %s.\n", l)
-	}
-	for _, l := range f.Unkeyed {
-		Printf(w, "Not in keys: %s.\n", l)
-	}
+	PrintEach(w, "In keys: %s.\n", f.Libraries)
+	PrintEach(w, "Not in keys: %s.\n", f.Unkeyed)
 	planOthers(w, v, f.Others)
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)
@@ -132,7 +128,6 @@ func planRequests(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 }
 
-// Folder prints what a source block takes.
 func Folder(w io.Writer, f origins.Folder) {
 	switch {
 	case f.Problem != "":
@@ -153,7 +148,6 @@ func Ignored(w io.Writer, folders []origins.Folder) {
 	}
 }
 
-// planChecks prints the hits whose results fail a check.
 func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	for i, it := range v.Items {
 		warns := lists.Map(it.Snags().Warns, func(f string) string { return "warning: " + f })
@@ -168,10 +162,7 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	width := widest(shown, func(i int) string { return v.Plan.Steps[i].Address })
 	for _, i := range shown {
 		it := v.Items[i]
-		word := strings.ToUpper(string(it.Outcome))
-		if it.Released && it.Outcome == plan.Hit {
-			word = "RELEASED"
-		}
+		word := either(it.Released && it.Outcome == plan.Hit, "RELEASED", strings.ToUpper(string(it.Outcome)))
 		if it.From != "" {
 			word += " (from " + it.From + ")"
 		}
@@ -224,7 +215,6 @@ func partsThere(f PlanFacts, steps []int) string {
 	return fmt.Sprintf("%d of %s in the store", sum.There, Count(sum.Of, "part"))
 }
 
-// few names the first of some things, and says how many more there are.
 func few(names []string) string {
 	const most = 3
 	if n := len(names) - most; n > 0 {
@@ -287,10 +277,7 @@ func printGroups(w io.Writer, st Style, rows []groupRow) {
 	count := widest(rows, func(r groupRow) string { return r.counts })
 	cost := widest(rows, func(r groupRow) string { return costs(r.Group) })
 	for _, r := range rows {
-		outcome := plan.Maybe
-		if r.Run+r.Resume > 0 {
-			outcome = plan.Run
-		}
+		outcome := either(r.Run+r.Resume > 0, plan.Run, plan.Maybe)
 		Printf(w, "%s  %s  %-*s  %-*s  %s\n", st.Outcome(string(outcome), strings.ToUpper(string(outcome))), pad(r.Name, name),
 			count, r.counts, cost, costs(r.Group), st.Dim(r.note))
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -72,10 +73,28 @@ func Printf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
+// either is one of two texts or values: the first, if so.
+func either[T any](so bool, yes, no T) T {
+	if so {
+		return yes
+	}
+	return no
+}
+
+// bound is how many of something are printed: most, or all.
+func bound(most int, all bool) int { return either(all, math.MaxInt, most) }
+
 // printIf is Printf, if so.
 func printIf(w io.Writer, so bool, format string, args ...any) {
 	if so {
 		Printf(w, format, args...)
+	}
+}
+
+// PrintEach prints each of a list with one format.
+func PrintEach[T any](w io.Writer, format string, list []T) {
+	for _, x := range list {
+		Printf(w, format, x)
 	}
 }
 
@@ -157,10 +176,8 @@ func (s Style) colour(code, text string) Shown {
 // DimLines is Dim for a text that may have several lines, as Lines shows them.
 func (s Style) DimLines(t string) Shown { return s.colour("2", Lines(t).text) }
 
-// Dim is for minor details.
 func (s Style) Dim(t string) Shown { return s.paint("2", t) }
 
-// Bold is for headings.
 func (s Style) Bold(t string) Shown { return s.paint("1", t) }
 
 // Outcome pads a word to five columns and colours it by the outcome it names.
@@ -172,7 +189,6 @@ func (s Style) Outcome(outcome, word string) Shown {
 // fit cuts a text to columns of a terminal, between letters and outside of colour codes.
 func fit(t Shown, columns int) Shown { return Shown{ansi.Truncate(t.text, columns, "")} }
 
-// widest is how many columns the widest of some texts takes.
 func widest[T any](list []T, text func(T) string) (columns int) {
 	for _, x := range list {
 		columns = max(columns, ansi.StringWidth(escape.Line(text(x))))
@@ -180,7 +196,6 @@ func widest[T any](list []T, text func(T) string) (columns int) {
 	return columns
 }
 
-// pad fills a text up to columns of a terminal.
 func pad(t string, columns int) Shown {
 	t = escape.Line(t)
 	return Shown{t + strings.Repeat(" ", max(0, columns-ansi.StringWidth(t)))}
@@ -189,14 +204,12 @@ func pad(t string, columns int) Shown {
 // Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string { return words.Seconds(d) }
 
-// Items says how many tables and figures there are.
 func Items(n int) string {
 	return fmt.Sprintf("%d %s", n, words.Of(n, "table or figure", "tables and figures"))
 }
 
 func Size(n int64) string { return words.Size(n) }
 
-// Count prints a number with its noun: 1 step, 2 steps.
 func Count(n int, noun string) string { return words.Count(n, noun) }
 
 // Log passes records on to a handler without control characters: messages and names on one line, values with their lines.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -64,7 +65,6 @@ func (l *Live) Update(s workflows.State, work map[string]drive.Work, waitsFor st
 
 func (l *Live) Close() { l.w.Show(nil) }
 
-// cause is why steps ended without a result.
 type cause struct {
 	status runs.Status
 	why    string
@@ -129,26 +129,14 @@ func (l *Live) atWork(address string, began time.Time) {
 // stepsNamed is how many steps with one cause are named.
 const stepsNamed = 5
 
-// together prints one line for steps that share a cause.
 func (l *Live) together(w io.Writer, c cause, steps []string) {
-	word, who := "SKIP", steps[0]
-	more := len(steps) - 1
-	switch c.status {
-	case runs.Failed:
-		word = "FAIL"
-	case runs.Cancelled:
-		word = "STOP"
-	case runs.Skipped:
-		if more > 0 {
-			c.why = "each " + c.why
-		}
-	}
-	switch {
-	case more == 0:
-	case word == "SKIP":
+	word := cmp.Or(map[runs.Status]string{runs.Failed: "FAIL", runs.Cancelled: "STOP"}[c.status], "SKIP")
+	who := words.And(steps, stepsNamed)
+	if len(steps) > 1 && word == "SKIP" {
 		who = fmt.Sprintf("%d steps not started", len(steps))
-	default:
-		who = words.And(steps, stepsNamed)
+	}
+	if len(steps) > 1 && c.status == runs.Skipped {
+		c.why = "each " + c.why
 	}
 	l.line(w, string(c.status), word, who, c.why)
 }
@@ -272,10 +260,7 @@ func Progress(p step.Progress, elapsed time.Duration) string {
 
 // numbers are the parts of a progress, each "" if unknown; left begins with a comma if an amount precedes it.
 func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left string) {
-	count := humanize.Comma
-	if p.Unit == "bytes" {
-		count = Size
-	}
+	count := either(p.Unit == "bytes", Size, humanize.Comma)
 	switch {
 	case p.Total > 0:
 		percent = fmt.Sprintf("%3.0f %%", 100*float64(p.Done)/float64(p.Total))

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/compare"
@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// RunsDiffer prints how two runs differ, and how many of their steps do not.
 func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int, all bool) {
 	Printf(w, "%s -> %s\n", x, y)
 	for _, d := range ds {
@@ -27,9 +26,7 @@ func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int,
 		printIf(w, d.Was != "", "  was %s", d.Was)
 		printIf(w, d.Note != "", "  %s", st.Dim(d.Note))
 		Println(w)
-		for _, c := range d.Changes {
-			Printf(w, "       %s\n", c)
-		}
+		PrintEach(w, "       %s\n", d.Changes)
 		for _, o := range d.Outputs {
 			if all || !o.Rendering {
 				printOutput(w, st, o, all)
@@ -42,32 +39,27 @@ func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int,
 	Printf(w, "%s %s, %d the same work.\n", Count(len(ds), "step"), words.Of(len(ds), "differs", "differ"), same)
 }
 
-// shortDigest is the first hex digits of a digest.
-func shortDigest(d string) string {
-	if d == "" {
+func shortDigest(d artifacts.Digest) string {
+	if d.IsZero() {
 		return "none"
 	}
-	return d[len("sha256:"):][:12]
+	return d.Short()
 }
 
 // printOutput prints how one output differs; all: without bounds.
 func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 	Printf(w, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
-	printIf(w, o.A != "" && o.B != "" && len(o.Values) == 0 && o.Lines == "", "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
+	printIf(w, !o.A.IsZero() && !o.B.IsZero() && len(o.Values) == 0 && o.Lines == "", "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
 	Println(w)
 	more := func(what string) func(n int) {
 		return func(n int) {
 			Printf(w, "         %s\n", st.Dim(fmt.Sprintf("and %s more: --verbose shows all", Count(n, what))))
 		}
 	}
-	values, lines := valuesShown, linesShown
-	if all {
-		values, lines = math.MaxInt, math.MaxInt
-	}
-	for _, v := range words.First(o.Values, values, more("value")) {
+	for _, v := range words.First(o.Values, bound(valuesShown, all), more("value")) {
 		Printf(w, "         %s: %s → %s\n", cmp.Or(v.Name, v.At), clip(cmp.Or(v.A, "none")), clip(v.After()))
 	}
-	for _, l := range words.First(slices.Collect(strings.Lines(o.Lines)), lines, more("line")) {
+	for _, l := range words.First(slices.Collect(strings.Lines(o.Lines)), bound(linesShown, all), more("line")) {
 		l = strings.TrimSuffix(l, "\n")
 		if !all {
 			l = clip(l)
@@ -99,10 +91,7 @@ func Same(w io.Writer, st Style, a, b string, pairs []compare.Pair, results bool
 	for _, p := range words.First(differ, pairsShown, func(n int) { Printf(w, "and %s more; --json lists all\n", Count(n, "step")) }) {
 		Printf(w, "%s  %s\n", st.Bold(p.Address), pairText(p))
 	}
-	not := ""
-	if len(differ) > 0 {
-		not = "not "
-	}
+	not := either(len(differ) > 0, "not ", "")
 	Printf(w, "%s and %s are %sthe same study: of %s %d are the same, %d within what their kinds allow, %d not", a, b, not, Count(len(pairs), "step"), same, within, len(differ))
 	printIf(w, renewed > 0 && !results, ", %d of them by their keys alone, which --results passes over", renewed)
 	Println(w, ".")
@@ -164,10 +153,7 @@ func Published(w io.Writer, list []files.Published) {
 
 // FailedBefore lists, before a run, what failed for good the last time; left: it is left out.
 func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, left bool) {
-	what := "retried"
-	if left {
-		what = "left out"
-	}
+	what := either(left, "left out", "retried")
 	Printf(w, "%s failed before and %s %s:\n", Count(len(failed), "step"), words.Of(len(failed), "is", "are"), what)
 	for _, i := range words.First(slices.Sorted(maps.Keys(failed)), failedShown, func(n int) { Printf(w, "  and %d more\n", n) }) {
 		Printf(w, "  %s %s\n", pl.Steps[i].Address, failed[i])
@@ -175,12 +161,9 @@ func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, lef
 	printIf(w, !left, "--skip-failed leaves them out.\n")
 }
 
-// Drifts prints how a plan differs from a saved one.
 func Drifts(w io.Writer, drifts []saved.Drift) {
 	for _, d := range drifts {
 		Printf(w, "%s is %s since the plan was saved\n", d.Address, d.What)
-		for _, c := range d.Changes {
-			Printf(w, "       %s\n", c)
-		}
+		PrintEach(w, "       %s\n", d.Changes)
 	}
 }

@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"io"
-	"math"
 	"strings"
 	"time"
 
@@ -13,13 +12,11 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Status prints open runs, and how runs have ended; one: all of a single run; ended: also that no run has ended. hint is a command
-// to copy.
+// Status prints open runs, and how runs have ended; one: all of a single run; ended: also that no run has ended.
 func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(verb string, args ...string) string) {
-	most := stepsShown
+	most := bound(stepsShown, one)
 	switch {
 	case one:
-		most = math.MaxInt
 	case r.Elsewhere != "":
 		Println(w, r.Elsewhere)
 	case r.Server == "":
@@ -34,12 +31,13 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 	for _, p := range r.Pilots {
 		Printf(w, "pilots  %s\n", Lines(p.String()))
 	}
-	what := "run"
-	if len(r.Ended) == 1 && !one {
-		what = "last run:"
-	}
+	what := either(len(r.Ended) == 1 && !one, "last run:", "run")
 	for _, x := range r.Ended {
-		endedRun(w, st, what, x, most, toSee)
+		Printf(w, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, drive.Tally(x.Counts))
+		failed := st.Outcome("failed", "FAILED")
+		for _, s := range words.First(x.Failed, most, func(n int) { Printf(w, "%s  and %d more%s\n", failed, n, toSee(x.RunID)) }) {
+			Printf(w, "%s  %s  %s\n", failed, s.Address, Lines(s.Error))
+		}
 	}
 	if len(r.Ended) == 0 && !one && ended {
 		Println(w, "this store has no record of a run")
@@ -75,13 +73,6 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 	}
 }
 
-func endedRun(w io.Writer, st Style, what string, x drive.Ended, most int, toSee func(run string) string) {
-	Printf(w, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, drive.Tally(x.Counts))
-	for _, s := range words.First(x.Failed, most, func(n int) { Printf(w, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), n, toSee(x.RunID)) }) {
-		Printf(w, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, Lines(s.Error))
-	}
-}
-
 func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 	for _, x := range runs {
 		says := "asked to cancel"
@@ -95,7 +86,6 @@ func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 	}
 }
 
-// StepLog prints whose log follows, how the step ended, and what is left of the log.
 func StepLog(w io.Writer, st Style, l *steplog.Log) {
 	Printf(w, "%s  %s", st.Bold(l.Address), l.Outcome)
 	printIf(w, l.TookS > 0, " %s", words.Took(l.TookS))
@@ -107,8 +97,6 @@ func StepLog(w io.Writer, st Style, l *steplog.Log) {
 	printIf(w, l.Error != "", "       %s\n", Lines(l.Error))
 	printIf(w, l.Empty(), "       its log is empty\n")
 	printIf(w, l.Note != "", "       %s\n", l.Note)
-	if l.Cut > 0 {
-		Printf(w, "       its first %s and last %s; %s between them were not kept\n",
-			Size(runs.LogHead), Size(runs.LogTail), Size(l.Cut))
-	}
+	printIf(w, l.Cut > 0, "       its first %s and last %s; %s between them were not kept\n",
+		Size(runs.LogHead), Size(runs.LogTail), Size(l.Cut))
 }

@@ -26,18 +26,11 @@ import (
 )
 
 func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
-	verb := "copied"
-	if t.DryRun {
-		verb = "would copy"
-	}
-	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
+	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", either(t.DryRun, "would copy", "copied"), t.From.URL, t.To.URL,
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes), Count(done.Records, "other record"))
-	if done.Elsewhere > 0 {
-		Printf(w, "%s %s elsewhere; the address was copied\n", Count(done.Elsewhere, "blob"), words.Of(done.Elsewhere, "lies", "lie"))
-	}
-	if done.Released > 0 {
-		Printf(w, "the outputs of %s have left the store (keep = false); what makes keys was copied\n", Count(done.Released, "result"))
-	}
+	n := done.Elsewhere
+	printIf(w, n > 0, "%s %s elsewhere; the address was copied\n", Count(n, "blob"), words.Of(n, "lies", "lie"))
+	printIf(w, done.Released > 0, "the outputs of %s have left the store (keep = false); what makes keys was copied\n", Count(done.Released, "result"))
 	for _, d := range done.Differs {
 		Printf(w, "%s has different outputs there; those stay\n", d.Short())
 	}
@@ -72,7 +65,6 @@ func Sources(w io.Writer, states []origins.Source) {
 		Count(len(states), "source"), n[origins.OK], n[origins.Unpinned], n[origins.Changed], n[origins.Unreachable], stored)
 }
 
-// Elsewhere says which blobs are not in the store but elsewhere.
 func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
 	if len(all) == 0 {
 		return
@@ -102,7 +94,6 @@ func Signed(w io.Writer, k, old signature.Public, n signers.Signed) {
 	Println(w)
 }
 
-// Signers prints who signed how many of so many results of a store.
 func Signers(w io.Writer, list []*signers.Signer, results int, store string) {
 	for _, r := range list {
 		Printf(w, "%8d  %s\n", r.Results, signerText(r))
@@ -114,14 +105,11 @@ func signerText(r *signers.Signer) string {
 	if r.Key == "" {
 		return "not signed"
 	}
-	said := []string{r.Standing}
-	if r.Own {
-		said = []string{"your key"}
-		if r.Standing != string(signature.Unknown) {
-			said = append(said, r.Standing)
-		}
+	said := either(r.Own, "your key, "+r.Standing, r.Standing)
+	if r.Own && r.Standing == string(signature.Unknown) {
+		said = "your key"
 	}
-	text := r.Key + "  " + strings.Join(said, ", ")
+	text := r.Key + "  " + said
 	if r.Damaged > 0 {
 		text += fmt.Sprintf("; %s not matching the record", Count(r.Damaged, "signature"))
 	}
@@ -132,23 +120,15 @@ func signerText(r *signers.Signer) string {
 func Exported(w io.Writer, x *pack.Exported, run string) {
 	Printf(w, "%s  %s, %s: %s of %s, %s of %s, %s of the pipeline\n", x.Archive, Size(x.Size), x.Digest, Count(x.Results, "result"),
 		Count(x.Steps, "step"), Count(x.Blobs, "blob"), Size(x.Bytes), Count(x.Files, "file"))
-	if x.Signer != "" {
-		Printf(w, "signed by %s\n", x.Signer)
-	} else {
-		Printf(w, "not signed: a reader cannot tell who made it\n")
-	}
+	printIf(w, x.Signer != "", "signed by %s\n", x.Signer)
+	printIf(w, x.Signer == "", "not signed: a reader cannot tell who made it\n")
 	printLeft(w, "left out", x.LeftOut, "a reader runs it anew", "a reader fetches it from ")
-	if n := len(x.Missing); n > 0 {
-		Printf(w, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
-	}
-	for _, n := range x.Notes {
-		Printf(w, "note: %s\n", n)
-	}
+	n := len(x.Missing)
+	printIf(w, n > 0, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
+	PrintEach(w, "note: %s\n", x.Notes)
 	if len(x.Upload) > 0 {
 		Printf(w, "%s  metadata for Zenodo; to upload a draft, with a token in ZENODO_TOKEN:\n", x.Deposit)
-		for _, c := range x.Upload {
-			Printf(w, "  %s\n", c)
-		}
+		PrintEach(w, "  %s\n", x.Upload)
 	}
 }
 
@@ -163,7 +143,6 @@ func printLeft(w io.Writer, what string, list []archive.LeftOut, lost, from stri
 	}
 }
 
-// Imported prints what an archive had, whose it is, and how to go on.
 func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...string) string) {
 	Printf(w, "%s  %s, %s (%d were there), %s of %s\n", x.Given, Count(x.Files, "file"), Count(x.Results, "result"), x.There, Count(x.Blobs, "blob"), Size(x.Bytes))
 	switch {
@@ -177,12 +156,8 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 		Printf(w, "signed by %s, whose key you do not trust\n", x.Signer)
 	}
 	printLeft(w, "not in the archive", x.LeftOut, "the step runs anew when they are needed", "fetched when read, from ")
-	for _, name := range x.Ignored[:min(len(x.Ignored), pack.MostNamed)] {
-		Printf(w, "ignored: %s, which does not belong in an archive\n", name)
-	}
-	for _, d := range x.Differs {
-		Printf(w, "%s has other outputs in the store; those stay\n", d)
-	}
+	PrintEach(w, "ignored: %s, which does not belong in an archive\n", x.Ignored[:min(len(x.Ignored), pack.MostNamed)])
+	PrintEach(w, "%s has other outputs in the store; those stay\n", x.Differs)
 	printIf(w, len(x.Variables) > 0, "%s next to the pipeline sets %s\n", syntax.LocalFile, strings.Join(x.Variables, ", "))
 	Println(w, "its pipeline is code: read it, then")
 	var f []string
@@ -208,12 +183,8 @@ func Repositories(w io.Writer, list []hub.Repository) {
 	}
 }
 
-// Publication prints what was published, what was left out, and what readers need.
 func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, args ...string) string) {
-	verb := "published"
-	if pub.DryRun {
-		verb = "would publish"
-	}
+	verb := either(pub.DryRun, "would publish", "published")
 	done := pub.Done
 	Printf(w, "%s %s and %s in %s: %s (%d were there), %s of %s\n", verb, Count(pub.Tables, "table"), Count(pub.Figures, "figure"), pub.Folder,
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes))
@@ -239,12 +210,10 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 		Printf(w, "signed by %s: readers give --trust %s\n", pub.Signer, shellwords.Quote(pub.Signer))
 	}
 	printIf(w, pub.Rebuilt != "", "%s\n", pub.Rebuilt)
-	if len(pub.Hosts) > 0 {
-		Printf(w, "the records name %s that made them: %s\n", Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
-	}
+	hosts := len(pub.Hosts)
+	printIf(w, hosts > 0, "the records name %s that made them: %s\n", Count(hosts, "machine"), strings.Join(pub.Hosts[:min(3, hosts)], ", "))
 }
 
-// planOthers prints what a plan found in other stores.
 func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 	if o == nil {
 		return
@@ -255,14 +224,12 @@ func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 			Printf(w, "from      %s does not answer; its results count as missing\n", s.Name)
 		case s.Hits > 0:
 			Printf(w, "from      %s: %s", s.Name, Count(s.Hits, "hit"))
-			if n := o.Unsigned[s.Name]; n > 0 {
-				Printf(w, ", %d of them not signed by a key that this project trusts", n)
-			}
+			unsigned := o.Unsigned[s.Name]
+			printIf(w, unsigned > 0, ", %d of them not signed by a key that this project trusts", unsigned)
 			Println(w)
 		}
-		if s.Denied > 0 {
-			Printf(w, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n", Count(s.Denied, "record"))
-		}
+		printIf(w, s.Denied > 0, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n",
+			Count(s.Denied, "record"))
 	}
 	if len(o.Fetch) > 0 {
 		Printf(w, "fetch     %s in %s", Size(o.Bytes()), Count(o.Blobs, "blob"))
@@ -279,7 +246,6 @@ func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 	PrintPassed(w, o.Passed)
 }
 
-// PrintPassed prints which existing results are not used, and what to do about it.
 func PrintPassed(w io.Writer, passed []belief.Passed) {
 	for _, p := range passed {
 		Printf(w, "not used  %s: %s\n", Count(p.Steps, "step"), p.Text)

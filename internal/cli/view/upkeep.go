@@ -17,12 +17,8 @@ import (
 
 // Verified prints what a check of the store found; repaired: and mended.
 func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb string, args ...string) string) {
-	for _, p := range r.Problems {
-		Println(w, p.String())
-	}
-	for _, s := range r.Strays[:min(len(r.Strays), straysShown)] {
-		Println(w, s.String())
-	}
+	PrintEach(w, "%s\n", r.Problems)
+	PrintEach(w, "%s\n", r.Strays[:min(len(r.Strays), straysShown)])
 	if n := len(r.Strays); n > 0 && !repaired {
 		Printf(w, "%s among blobs and records that the store did not write and never reads; `%s` moves them to aside/\n", Count(n, "stray"), hint("verify", "--repair"))
 	} else if n > straysShown {
@@ -43,13 +39,8 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 		cost += r.Took
 		Printf(w, "%s  %s  %s to rebuild, %s\n", r.Key.Hex()[:12], r.Step, Seconds(r.Took), Size(r.Bytes))
 	}
-	verb := "deleted"
-	if o.DryRun {
-		verb = "would delete"
-	}
-	if n := len(g.Leases); n > 0 {
-		Printf(w, "%s %s that nobody renewed for a day\n", verb, Count(n, "lease"))
-	}
+	verb := either(o.DryRun, "would delete", "deleted")
+	printIf(w, len(g.Leases) > 0, "%s %s that nobody renewed for a day\n", verb, Count(len(g.Leases), "lease"))
 	Printf(w, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 		Count(len(g.Results), "result"), Count(len(g.Blobs), "blob"), Size(g.Bytes), Seconds(cost), Size(g.Kept))
 	if o.Max > 0 && g.Kept > o.Max {
@@ -58,14 +49,9 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 	}
 }
 
-// Usages prints what groups of results have of a store's bytes.
 func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everything bool) {
-	most := usagesShown
-	if everything {
-		most = len(groups)
-	}
 	printIf(w, len(groups) > 0, "%10s  %10s  %8s\n", "bytes", "only here", "results")
-	for _, u := range words.First(groups, most, func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {
+	for _, u := range words.First(groups, bound(usagesShown, everything), func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {
 		Printf(w, "%10s  %10s  %8s  %s\n", Size(u.Bytes), Size(u.Only), humanize.Comma(int64(u.Results)), u.Name)
 	}
 	Printf(w, "%s in all, of which %s are no result's: plans, records of runs, and what `redsi gc` takes\n", Size(store.Bytes), Size(store.Only))
@@ -82,7 +68,6 @@ func Pins(w io.Writer, pins []artifacts.Pin, hint func(verb string, args ...stri
 	printIf(w, len(pins) == 0, "no run and no result is kept by name; `%s` keeps the newest run\n", hint("keep", "last"))
 }
 
-// RebuiltStep prints how a rebuilt step compares.
 func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...string) string) {
 	word := string(r.Verdict)
 	switch r.Verdict {
@@ -101,13 +86,9 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 			continue
 		}
 		Printf(w, "       output %s: %s\n", f.Output, f.Verdict)
-		if f.Worst != nil {
-			Printf(w, "         %s\n", f.Worst)
-		}
+		printIf(w, f.Worst != nil, "         %s\n", f.Worst)
 		printIf(w, f.Verdict == alike.Differs, "         compared by %s\n", f.Rule)
-		if n := len(f.By); n > 0 {
-			Printf(w, "         both were evaluated by %s\n", words.And(f.By, 3))
-		}
+		printIf(w, len(f.By) > 0, "         both were evaluated by %s\n", words.And(f.By, 3))
 	}
 	for _, d := range r.Details {
 		printDetail(w, d, hint)
@@ -115,20 +96,16 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 	printIf(w, r.More > 0, "       and %s more that differ\n", Count(r.More, "file"))
 }
 
-// printDetail says where a file differs, what would allow it, and how to get both versions.
 func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...string) string) {
 	name := cmp.Or(d.File, d.Output)
 	Printf(w, "       %s\n", name)
-	for _, p := range d.Places {
-		Printf(w, "         %s\n", p)
-	}
+	PrintEach(w, "         %s\n", d.Places)
 	printIf(w, d.More > 0, "         and %d more\n", d.More)
 	printIf(w, d.Allow != "", "         to allow that: compare = { %q = %s }\n", name, d.Allow)
 	Printf(w, "         the existing one: %s\n", hint("artifacts get", d.Stands.String(), "stands"))
 	Printf(w, "         the new one: %s\n", hint("artifacts get", d.Made.String(), "made"))
 }
 
-// RebuiltAll prints the summary of steps that were rebuilt within a budget.
 func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 	total := 0.0
 	for _, l := range r.LeftOut {
@@ -166,9 +143,7 @@ func Compared(w io.Writer, all []rebuild.Compared, stores []artifacts.Other) {
 			counts[c.From].within++
 		default:
 			Printf(w, "%s  DIFFERS from the result in %s\n", c.Address, c.From)
-			if c.Worst != nil {
-				Printf(w, "       %s\n", c.Worst)
-			}
+			printIf(w, c.Worst != nil, "       %s\n", c.Worst)
 		}
 	}
 	var names []string

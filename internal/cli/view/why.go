@@ -30,15 +30,11 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 			}
 			Println(w, text)
 		}
-		if len(x.Lacks) > 0 {
-			Printf(w, "       it is without %s, which %s: a run retries %s\n", words.And(x.Lacks, inputsShown), words.Of(len(x.Lacks), "has no result", "have no results"), words.Of(len(x.Lacks), "it", "them"))
-		}
-		for _, p := range x.Passed {
-			Printf(w, "       %s\n", p)
-		}
-		if x.Failed != nil {
-			Printf(w, "       %s\n", x.Failed)
-		}
+		n := len(x.Lacks)
+		printIf(w, n > 0, "       it is without %s, which %s: a run retries %s\n",
+			words.And(x.Lacks, inputsShown), words.Of(n, "has no result", "have no results"), words.Of(n, "it", "them"))
+		PrintEach(w, "       %s\n", x.Passed)
+		printIf(w, x.Failed != nil, "       %s\n", x.Failed)
 		switch {
 		case x.Made != nil:
 			printMade(w, x.Made)
@@ -52,15 +48,9 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 			Printf(w, "       changed since run %s:\n", x.Against)
 		}
 		printChanges(w, st, x.Changes)
-		for _, l := range x.Counted {
-			Printf(w, "       in its key: %s\n", l)
-		}
-		for _, l := range x.Unkeyed {
-			Printf(w, "       not in its key: %s\n", l)
-		}
-		if x.Resumes != nil && x.Reason != x.Resumes.String() {
-			Printf(w, "       %s\n", x.Resumes)
-		}
+		PrintEach(w, "       in its key: %s\n", x.Counted)
+		PrintEach(w, "       not in its key: %s\n", x.Unkeyed)
+		printIf(w, x.Resumes != nil && x.Reason != x.Resumes.String(), "       %s\n", x.Resumes)
 	}
 }
 
@@ -84,7 +74,6 @@ func printMade(w io.Writer, m *why.Made) {
 	}
 }
 
-// Acceptances lists what was accepted, revoked or not.
 func Acceptances(w io.Writer, all []artifacts.AcceptedNow) {
 	for _, x := range all {
 		state := "stands"
@@ -116,7 +105,6 @@ func WhyRan(w io.Writer, st Style, answers []why.Past) {
 	}
 }
 
-// Cells lists what can be traced in a table or figure, a line each, and how.
 func Cells(w io.Writer, l *report.CellList, address string, hint func(verb string, args ...string) string) {
 	Printf(w, "%s  %s x %s\n", address, Count(l.Rows, "row"), Count(l.Columns, "column"))
 	width := widest(l.Cells, func(c report.CellName) string { return shellwords.Quote(c.Name) })
@@ -147,14 +135,9 @@ func Trace(w io.Writer, t *report.Trace) {
 	for _, c := range t.Claims {
 		Printf(w, "  claim %s: %s  “%s”\n", c.Name, c.Verdict, c.Text)
 	}
-	if len(t.Sources) == 0 {
-		Println(w, "  a constant of the pipeline, not computed from any artifact")
-	}
+	printIf(w, len(t.Sources) == 0, "  a constant of the pipeline, not computed from any artifact\n")
 	for _, s := range t.Sources {
-		from := "from"
-		if s.Same {
-			from = "or, with the same bytes, from"
-		}
+		from := either(s.Same, "or, with the same bytes, from", "from")
 		field := ""
 		if len(s.Fields) > 0 {
 			field = "  field " + strings.Join(s.Fields, ", ")
@@ -167,9 +150,7 @@ func Trace(w io.Writer, t *report.Trace) {
 
 func TracedSteps(w io.Writer, steps []report.Node) {
 	for i, n := range steps {
-		if i > 0 {
-			Println(w)
-		}
+		printIf(w, i > 0, "\n")
 		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, words.Took(n.TookS), Size(n.Bytes))
 		if n.Accepted != nil {
 			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
@@ -186,9 +167,7 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
 			Printf(w, "  %s: %s\n", name, n.Notes[name])
 		}
-		if len(n.Packages) > 0 {
-			Println(w, "  packages:", environment.Sentence(n.Packages, packagesShown))
-		}
+		printIf(w, len(n.Packages) > 0, "  packages: %s\n", environment.Sentence(n.Packages, packagesShown))
 		if n.Rebuilt != nil {
 			Rebuilt(w, "  ", n.Rebuilt)
 		}

@@ -37,11 +37,11 @@ type Step struct {
 
 // Output is an output that differs, or that only one side has.
 type Output struct {
-	Output string `json:"output"`
-	A      string `json:"a,omitempty"`
-	B      string `json:"b,omitempty"`
-	SizeA  int64  `json:"size_a,omitempty"`
-	SizeB  int64  `json:"size_b,omitempty"`
+	Output string           `json:"output"`
+	A      artifacts.Digest `json:"a,omitzero"`
+	B      artifacts.Digest `json:"b,omitzero"`
+	SizeA  int64            `json:"size_a,omitempty"`
+	SizeB  int64            `json:"size_b,omitempty"`
 
 	Values []Value `json:"values,omitempty"` // of tables, figures and JSON
 	Lines  string  `json:"lines,omitempty"`  // of texts: a unified diff
@@ -94,7 +94,6 @@ func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ,
 	return ds, same, nil
 }
 
-// compare says how the key and the outputs of one step differ.
 func (d *Step) compare(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, x, y runs.Step) error {
 	switch {
 	case d.Was != "":
@@ -135,42 +134,27 @@ func (d *Step) compare(ctx context.Context, store *artifacts.Resolver, differ jo
 	return err
 }
 
-// outputFile is an output, or a file in a tree output.
-type outputFile struct {
-	digest artifacts.Digest
-	typ    string
-	size   int64
-}
-
 // diffOutputs lists the outputs, and for trees the files, that differ.
-func diffOutputs(x, y map[string]outputFile) (ds []Output) {
+func diffOutputs(x, y map[string]artifacts.Artifact) (ds []Output) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
 	slices.Sort(names)
 	for _, n := range slices.Compact(names) {
-		was, is := x[n], y[n]
-		if was.digest == is.digest {
-			continue
+		if was, is := x[n], y[n]; was.Digest != is.Digest {
+			ds = append(ds, Output{Output: n, A: was.Digest, B: is.Digest, SizeA: was.Size, SizeB: is.Size})
 		}
-		d := Output{Output: n, SizeA: was.size, SizeB: is.size}
-		if !was.digest.IsZero() {
-			d.A = was.digest.String()
-		}
-		if !is.digest.IsZero() {
-			d.B = is.digest.String()
-		}
-		ds = append(ds, d)
 	}
 	return ds
 }
 
-func flatten(outputs map[string]artifacts.Artifact) map[string]outputFile {
-	out := map[string]outputFile{}
+// flatten has a tree's files in place of the tree.
+func flatten(outputs map[string]artifacts.Artifact) map[string]artifacts.Artifact {
+	out := map[string]artifacts.Artifact{}
 	for name, o := range outputs {
 		if o.Files == nil {
-			out[name] = outputFile{o.Digest, o.Type, o.Size}
+			out[name] = o
 		}
 		for _, f := range o.Files {
-			out[name+"/"+f.Name] = outputFile{f.Digest, "file", f.Size}
+			out[name+"/"+f.Name] = artifacts.Artifact{Digest: f.Digest, Type: "file", Size: f.Size}
 		}
 	}
 	return out

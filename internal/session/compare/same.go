@@ -100,7 +100,6 @@ func ReadSnapshot(ctx context.Context, store *artifacts.Resolver, path string) (
 	return &s, s.look(ctx, store, false)
 }
 
-// Pair is how a step compares between two runs.
 type Pair struct {
 	Address string        `json:"address"`
 	SameKey bool          `json:"same_key"`

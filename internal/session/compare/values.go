@@ -38,18 +38,18 @@ type Value struct {
 }
 
 // contents fills in how two outputs differ, if they are tables, JSON or text.
-func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y outputFile) error {
-	kind, form, _ := strings.Cut(y.typ, "/")
+func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y artifacts.Artifact) error {
+	kind, form, _ := strings.Cut(y.Type, "/")
 	rendered := kind == "table" || kind == "figure"
 	d.Rendering = rendered && form != "json"
-	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.Rendering {
+	if d.A.IsZero() || d.B.IsZero() || max(x.Size, y.Size) > jsonCompared || d.Rendering {
 		return nil
 	}
-	before, err := artifacts.ReadBlob(ctx, store, x.digest, artifacts.AnySize)
+	before, err := artifacts.ReadBlob(ctx, store, x.Digest, artifacts.AnySize)
 	if err != nil {
 		return err
 	}
-	after, err := artifacts.ReadBlob(ctx, store, y.digest, artifacts.AnySize)
+	after, err := artifacts.ReadBlob(ctx, store, y.Digest, artifacts.AnySize)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y o
 		d.Values = diffFields(m, n)
 		return nil
 	}
-	if max(x.size, y.size) <= textCompared && isText(before) && isText(after) {
+	if max(x.Size, y.Size) <= textCompared && isText(before) && isText(after) {
 		_, d.Lines, _ = strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n") // no headers
 	}
 	return nil

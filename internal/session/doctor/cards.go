@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/device"
@@ -91,10 +92,8 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) Finding {
 		if os.Getenv("CUDA_VISIBLE_DEVICES") != "" {
 			number = "hidden from this process by CUDA_VISIBLE_DEVICES"
 		}
-		for n, own := range p.Cards {
-			if own.UUID == c.UUID {
-				number = fmt.Sprintf("cuda:%d", n)
-			}
+		if n := slices.IndexFunc(p.Cards, func(own nvidia.Card) bool { return own.UUID == c.UUID }); n >= 0 {
+			number = fmt.Sprintf("cuda:%d", n)
 		}
 		note = append(note, number)
 	}
@@ -105,7 +104,6 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) Finding {
 	return f
 }
 
-// whatToDo is the command or setting that makes the GPUs usable.
 func whatToDo(why string) string {
 	switch {
 	case strings.Contains(why, "CUDA_VISIBLE_DEVICES"):

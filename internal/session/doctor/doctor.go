@@ -71,10 +71,8 @@ func Leveled(found []Finding) (failed int) {
 	return failed
 }
 
-// AnswersWithin bounds how long a server may take to answer.
 const AnswersWithin = 10 * time.Second
 
-// Build says which program this is, what it was built from, and how many kinds it has.
 func Build(kinds int) Finding {
 	return Finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds, %s",
 		revision.Of(), runtime.Version(), runtime.GOOS, runtime.GOARCH, kinds, revision.Program())}
@@ -106,7 +104,6 @@ func Job() []Finding {
 	return []Finding{f}
 }
 
-// Server looks for the program of the embedded server.
 func Server() Finding {
 	f := Finding{What: "temporal server"}
 	switch p, err := devserver.Find(); {
@@ -233,7 +230,6 @@ func Programs(ctx context.Context, path string) (found []Finding) {
 	return found
 }
 
-// versionOf asks a program redsi.
 func versionOf(ctx context.Context, program string) string {
 	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()

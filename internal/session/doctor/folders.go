@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Bounds of a disk's free space.
 const (
 	diskLow  = 10 << 30  // warns below so many bytes free
 	diskFull = 100 << 20 // and fails below this

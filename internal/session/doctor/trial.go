@@ -87,9 +87,7 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 			say(r.Device + ": " + shape.Name)
 			ask, found := t.Ask, []rates.Rate{}
 			ask.Shape, ask.Card = shape, r.Card
-			err := p.With(ctx, cards[i], "", func(c *compute.Client) error {
-				return c.Call(ctx, rates.Call, ask, &found)
-			})
+			err := p.With(ctx, cards[i], "", func(c *compute.Client) error { return c.Call(ctx, rates.Call, ask, &found) })
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

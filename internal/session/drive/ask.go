@@ -34,7 +34,6 @@ const (
 	readAtOnce   = 16          // records
 )
 
-// Report is the answer of status.
 type Report struct {
 	Server    string       `json:"server,omitempty"`    // "" if none is running
 	Elsewhere string       `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
@@ -64,7 +63,6 @@ type Step struct {
 	Worker   string         `json:"worker,omitempty"` // host and batch job of the process that runs it, unless they are this process's
 }
 
-// Ended is the outcome of a run that has ended.
 type Ended struct {
 	RunID    string              `json:"run"`
 	Pipeline string              `json:"pipeline"`
@@ -125,9 +123,8 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 	return conn, nil
 }
 
-// OpenRuns asks all open Reproduce workflows at once for their state.
 func (dr *Driver) OpenRuns(ctx context.Context, conn *Connection, r *Report) error {
-	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := ListOpen(ctx, conn.Client)
 	if err != nil {
 		return err
 	}
@@ -180,7 +177,6 @@ func (s *Run) name(id string) {
 	}
 }
 
-// fill adds running, queued and failed steps.
 func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []workflows.StepState) {
 	if s.Counts == nil { // it is loading its plan
 		s.Counts = map[runs.Status]int{}
@@ -210,7 +206,7 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 // StatusOfOne finds a run by the beginning of its id, open or ended, and shows it in full.
 func (dr *Driver) StatusOfOne(ctx context.Context, store artifacts.Store, conn *Connection, id string, r *Report) error {
 	if conn != nil {
-		open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+		open, err := ListOpen(ctx, conn.Client)
 		if err != nil {
 			return err
 		}
@@ -263,8 +259,9 @@ func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.
 	return found[0], nil
 }
 
-func ListOpen(ctx context.Context, c client.Client, kind string) ([]*workflow.WorkflowExecutionInfo, error) {
-	open, err := listRunning(ctx, c, fmt.Sprintf("WorkflowType = '%s'", kind))
+// ListOpen lists the open runs.
+func ListOpen(ctx context.Context, c client.Client) ([]*workflow.WorkflowExecutionInfo, error) {
+	open, err := listRunning(ctx, c, fmt.Sprintf("WorkflowType = '%s'", workflows.ReproduceWorkflow))
 	if err != nil {
 		return nil, fmt.Errorf("list the open workflows: %w", err)
 	}
@@ -314,8 +311,7 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 					return nil
 				}
 				if err == nil {
-					one := EndedOf(rec)
-					read[i] = &one
+					read[i] = new(EndedOf(rec))
 				}
 				return err
 			})
@@ -332,13 +328,8 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 	return ended, nil
 }
 
-// EndedOf is the outcome of a run from its record.
 func EndedOf(rec *runs.Record) Ended {
-	l := Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
-	for _, s := range rec.Steps {
-		if s.Outcome == runs.Failed {
-			l.Failed = append(l.Failed, Step{Address: s.Address, Status: s.Outcome, Error: s.Error})
-		}
-	}
-	return l
+	failed := lists.Filter(rec.Steps, func(s runs.Step) bool { return s.Outcome == runs.Failed })
+	return Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts,
+		Failed: lists.Map(failed, func(s runs.Step) Step { return Step{Address: s.Address, Status: s.Outcome, Error: s.Error} })}
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// CancelledRun is what happened to a run that was to be cancelled.
 type CancelledRun struct {
 	RunID    string `json:"run"`
 	End      string `json:"end"` // "cancelled", "completed", "failed", or Open: asked, not ended yet
@@ -107,7 +106,6 @@ func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run,
 	}
 }
 
-// holds says what a run that is being cancelled waits for.
 func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun) string {
 	if why := dr.Obstacle(ctx, conn, wf); why != "" {
 		return why
@@ -147,7 +145,7 @@ func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) 
 
 // pick finds open runs: all that are named or, if some do not exist, only their names.
 func (dr *Driver) pick(ctx context.Context, conn *Connection, names []string) (runs []Run, missing []string, err error) {
-	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := ListOpen(ctx, conn.Client)
 	if err != nil || len(open) == 0 {
 		return nil, names, err
 	}

@@ -110,6 +110,10 @@ func (o *Cluster) Given() bool {
 	return !o.Embedded && (o.Address != "" || o.Profile != "" || os.Getenv("TEMPORAL_ADDRESS") != "")
 }
 
+func (o *Cluster) own() worker.Options {
+	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
+}
+
 // Connection is a client, and what this process runs for it.
 type Connection struct {
 	Client    client.Client
@@ -254,7 +258,6 @@ func hostEnv() map[string]string {
 	return env
 }
 
-// identity is what the server knows this process by.
 func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(hostEnv())) }
 
 // Activities returns this process's activities; conn is nil without a server, as for `force` and `verify --rebuild`.

@@ -6,17 +6,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/pilots"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -30,11 +37,12 @@ type Driver struct {
 	Show func() (s Screen, over func())
 
 	Delays    Delays
-	telemetry *telemetry.Telemetry // once something is shown
-	Scratch   *scratch.Area        // once steps may run here
-	second    *compute.Pool        // likewise
-	meter     *usage.Meter         // likewise
-	watched   watched              // runs that are followed
+	telemetry *telemetry.Telemetry   // once something is shown
+	Scratch   *scratch.Area          // once steps may run here
+	second    *compute.Pool          // likewise
+	meter     *usage.Meter           // likewise
+	watching  sync.Mutex             // of watched
+	watched   map[string]*watchedRun // by workflow
 }
 
 func (dr *Driver) Close() {
@@ -64,7 +72,6 @@ func (dr *Driver) Lacking(ctx context.Context) error {
 	return nil // a step reports other errors
 }
 
-// Computed are the names of the kinds that need the second program.
 func (dr *Driver) Computed() (names []string) {
 	kinds := lists.Filter(dr.Registry.Kinds(), func(k step.Spec) bool { return k.SecondFor() != "" && !k.Hidden })
 	return slices.Sorted(slices.Values(lists.Map(kinds, func(k step.Spec) string { return k.Name })))
@@ -93,6 +100,37 @@ func (dr *Driver) ReadySecond(ctx context.Context, v *plan.Preview) <-chan error
 		why <- err
 	}()
 	return why
+}
+
+// Unfit says, by place, why this machine never has enough for a step. With a cluster, or a server for other machines, it says nothing.
+func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
+	if o.Given() || dr.head(o) {
+		return nil
+	}
+	if i, _ := devserver.Running(dr.serverDir()); i.Listen != "" {
+		return nil
+	}
+	has, found := o.own().Has(), map[int]string{}
+	for i, s := range v.Todo() {
+		if s.Resources == nil {
+			continue
+		}
+		x := pilots.Of(s, estimate.Step{}, dr.Registry.Lookup(s.Task.Kind))
+		if lacks := has.Lacks(x.Asks, "this machine"); lacks != "" {
+			found[i] = fmt.Sprintf("%s asks for %s (%s)", x.Address, lacks, x.At)
+		}
+	}
+	return found
+}
+
+const unfitTold = 5
+
+func tellUnfit(unfit map[int]string, do string) error {
+	var told []string
+	for _, i := range words.First(slices.Sorted(maps.Keys(unfit)), unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
+		told = append(told, unfit[i])
+	}
+	return fault.Input(fmt.Errorf("%s\n%s", strings.Join(told, "\n"), do))
 }
 
 // OpenForWorker loads a pipeline named by a workflow's input, from accepted files.

@@ -31,10 +31,8 @@ func GraphSteps(pl *plan.Plan) []graph.Step {
 	return lists.Map(pl.Steps, func(s plan.Step) graph.Step { return graph.Step{Address: s.Address, Deps: s.Deps} })
 }
 
-// graphRuns bounds the runs that the page of graphs lists, newest first.
 const graphRuns = 50
 
-// graphs is what the page of graphs shows: runs, as a server and a store know them.
 type graphs struct {
 	dr    *Driver
 	conn  *Connection

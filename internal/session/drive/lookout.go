@@ -38,14 +38,12 @@ type lookout struct {
 	idle  time.Time       // since when nothing was seen running
 }
 
-// Work is how far a running step is.
 type Work struct {
 	Began    time.Time // zero: unknown
 	Progress step.Progress
 	Worker   string // where it is; "": unknown, or on this machine and in the same job
 }
 
-// look is how a running step was seen last.
 type look struct {
 	begun bool
 	busy  bool   // a worker is at it, or a pause between two tries is
@@ -176,7 +174,6 @@ func (l *lookout) waitsFor(ctx context.Context) (what, do string) {
 	return "", ""
 }
 
-// worker says whether a worker serves a queue, and if not, how to start one.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) (what, do string) {
 	if ok, err := l.dr.Polled(ctx, l.conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
 		if l.conn.pilots != nil {

@@ -75,11 +75,7 @@ func (p *Pilots) prepare(ctx context.Context, dr *Driver, of session.Seen) error
 		return fault.Input(fmt.Errorf("--slurm: %w", err))
 	}
 	v := of.Preview
-	past, err := dr.Journal(ctx, of.Store.Own, v)
-	if err != nil {
-		return err
-	}
-	e, err := dr.EstimateOf(ctx, of.Store.Alone(), v, past)
+	e, err := dr.Cost(ctx, of.Store.Alone(), v)
 	if err != nil {
 		return err
 	}
@@ -285,7 +281,7 @@ func (p *Pilots) takeBack(ctx context.Context, dr *Driver, conn *Connection, run
 	if !slices.ContainsFunc(last, pends) {
 		return nil
 	}
-	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := ListOpen(ctx, conn.Client)
 	if err != nil {
 		return err
 	}
@@ -310,7 +306,7 @@ func (p *Pilots) takeBack(ctx context.Context, dr *Driver, conn *Connection, run
 
 // goesOn finds an open run of the same plan, which a killed process has left; nil: there is none.
 func goesOn(ctx context.Context, conn *Connection, digest artifacts.Digest) (wf client.WorkflowRun, runID string, err error) {
-	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	open, err := ListOpen(ctx, conn.Client)
 	for _, w := range open {
 		id := w.Execution.WorkflowId
 		d, derr := conn.Client.DescribeWorkflowExecution(ctx, id, "")

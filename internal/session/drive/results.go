@@ -115,14 +115,12 @@ func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v 
 	return nil
 }
 
-// NewRunID is the id of a run that begins now.
 func NewRunID() string {
 	b := make([]byte, 4)
 	rand.Read(b) // never fails
 	return workflows.NewRunID(time.Now(), hex.EncodeToString(b))
 }
 
-// PinSources writes the checksums that downloads found to the lock file.
 func (dr *Driver) PinSources(v *plan.Preview) error {
 	lock := dr.LockFile()
 	for i, it := range v.Items {
@@ -187,13 +185,12 @@ func selected(p *plan.Plan, target string, downstream bool) []bool {
 }
 
 func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) error {
-	keys := []artifacts.Digest{v.Items[i].Key}
-	acts := dr.Activities(store, nil, workflows.Features{})
-	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task())
+	key := v.Items[i].Key
+	parts, err := dr.Activities(store, nil, workflows.Features{}).PartKeys(ctx, key, v.Items[i].Task())
 	if err != nil {
 		return err
 	}
-	for _, k := range append(keys, parts...) {
+	for _, k := range append([]artifacts.Digest{key}, parts...) {
 		if err := artifacts.DropResult(ctx, store.Own, k); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
 			return err
 		}

@@ -63,18 +63,13 @@ type Summary struct {
 	Failed   int    `json:"failed,omitempty"`
 	Skipped  int    `json:"skipped,omitempty"`
 
-	Cancelled  int `json:"cancelled,omitempty"`
-	NotStarted int `json:"not_started,omitempty"`
-
-	Released workflows.Released `json:"released,omitzero"`
-
-	LeftOut []string `json:"left_out,omitempty"` // by Skip
-
-	Checkpoints []journal.Checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
-
-	From []session.HitFrom `json:"from,omitempty"` // hits in other stores
-
-	Keys map[string]artifacts.Digest `json:"keys,omitempty"` // of all steps, if there was nothing to do: no run's record has them
+	Cancelled   int                         `json:"cancelled,omitempty"`
+	NotStarted  int                         `json:"not_started,omitempty"`
+	Released    workflows.Released          `json:"released,omitzero"`
+	LeftOut     []string                    `json:"left_out,omitempty"`    // by Skip
+	Checkpoints []journal.Checkpoint        `json:"checkpoints,omitempty"` // of steps that were cancelled
+	From        []session.HitFrom           `json:"from,omitempty"`        // hits in other stores
+	Keys        map[string]artifacts.Digest `json:"keys,omitempty"`        // of all steps, if there was nothing to do: no run's record has them
 
 	Of    session.Seen `json:"-"` // with the results that are read at the end
 	Lacks error        `json:"-"` // why steps that need the second program failed
@@ -361,9 +356,7 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 		if ferr != nil {
 			dr.Log.Debug("the checkpoints of a cancelled run", "err", ferr)
 		}
-		for _, i := range slices.Sorted(maps.Keys(found)) {
-			e.Resumes = append(e.Resumes, found[i])
-		}
+		e.Resumes = lists.Map(slices.Sorted(maps.Keys(found)), func(i int) journal.Checkpoint { return found[i] })
 	}
 	out.Checkpoints = e.Resumes
 	return err

@@ -120,7 +120,6 @@ func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in work
 
 const variablesShown = 20
 
-// details is what the UI shows about a run from its start.
 func (dr *Driver) details(pl *plan.Plan, store artifacts.Store, digest artifacts.Digest) string {
 	facts := []workflows.Fact{{Name: "targets", Value: cmp.Or(strings.Join(dr.Targets, " "), "all")}, {Name: "steps", Value: words.Count(len(pl.Steps), "step")},
 		{Name: "revision", Value: revision.Of()}, {Name: "store", Value: store.URL}, {Name: "plan", Value: digest.String()}}

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"go.temporal.io/api/deployment/v1"
@@ -54,7 +53,6 @@ func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 	}
 }
 
-// Sight is a run as it was seen at one time.
 type Sight struct {
 	State    workflows.State
 	Work     map[string]Work
@@ -170,12 +168,7 @@ func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDepl
 	return nil
 }
 
-// watched keeps the state of followed runs, by workflow, since runs report only changes.
-type watched struct {
-	mu   sync.Mutex
-	runs map[string]*watchedRun
-}
-
+// watchedRun keeps the state of a run that is followed, since runs report only changes.
 type watchedRun struct {
 	execution string
 	next      int
@@ -184,15 +177,15 @@ type watchedRun struct {
 
 // State asks a run for what has changed and returns its complete state.
 func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (workflows.State, error) {
-	dr.watched.mu.Lock()
-	defer dr.watched.mu.Unlock()
-	if dr.watched.runs == nil {
-		dr.watched.runs = map[string]*watchedRun{}
+	dr.watching.Lock()
+	defer dr.watching.Unlock()
+	if dr.watched == nil {
+		dr.watched = map[string]*watchedRun{}
 	}
-	w := dr.watched.runs[workflow]
+	w := dr.watched[workflow]
 	if w == nil {
 		w = &watchedRun{}
-		dr.watched.runs[workflow] = w
+		dr.watched[workflow] = w
 	}
 	for {
 		qctx, cancel := context.WithTimeout(ctx, dr.Delays.Unseen)

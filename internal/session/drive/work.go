@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"github.com/redsi/redsi/internal/host/allocation"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/readers"
@@ -168,12 +168,7 @@ const RunScript = step.OwnFolder + "/run.sh"
 
 // StepFolder makes a folder with a step's inputs, as the step sees them. p is nil of a step without a program.
 func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p *step.Program, err error) {
-	dr.Targets = []string{address}
-	v, err := dr.Preview(ctx, session.Everything)
-	if err != nil {
-		return "", nil, err
-	}
-	i, err := v.Step(address)
+	v, i, err := dr.PreviewStep(ctx, address)
 	if err != nil {
 		return "", nil, err
 	}
@@ -221,10 +216,6 @@ func scriptOf(address, dir string, p step.Program) string {
 	for _, arg := range p.Argv {
 		b.WriteString(" " + shellwords.Quote(arg))
 	}
-	stdin := "/dev/null"
-	if p.Stdin != "" {
-		stdin = p.Stdin
-	}
-	fmt.Fprintf(&b, " < %s\n", shellwords.Quote(stdin))
+	fmt.Fprintf(&b, " < %s\n", shellwords.Quote(cmp.Or(p.Stdin, "/dev/null")))
 	return b.String()
 }

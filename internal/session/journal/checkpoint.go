@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Checkpoint is how far a step without a result is.
 type Checkpoint struct {
 	Address string `json:"address"`
 	At      int64  `json:"at"`

@@ -234,20 +234,14 @@ func Find(ctx context.Context, store artifacts.Store, project, name string) (*ru
 		}
 		return rec, err
 	}
-	var found []string
-	for _, id := range ids {
-		if id == name {
-			return runs.Read(ctx, store, id)
-		}
-		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
-			found = append(found, id)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return runs.Read(ctx, store, found[0])
-	case 0:
+	found := lists.Filter(ids, func(id string) bool { return strings.HasPrefix(id, name) || strings.HasSuffix(id, name) })
+	switch {
+	case len(found) == 0:
 		return nil, fault.Input(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
+	case slices.Contains(found, name):
+		return runs.Read(ctx, store, name)
+	case len(found) == 1:
+		return runs.Read(ctx, store, found[0])
 	}
 	return nil, fault.Input(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
 }

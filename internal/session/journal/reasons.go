@@ -78,7 +78,6 @@ func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *pla
 	return why, nil
 }
 
-// Changes compares a step's preimage with its newest result's.
 func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
 	address := v.Plan.Steps[i].Address
 	last, ok := j.Last[address]
@@ -114,7 +113,6 @@ func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *pla
 // Failed is how a step failed for good before, under its present key.
 type Failed struct{ runs.Remembered }
 
-// errorShown is how much of an error a plan's line shows.
 const errorShown = 160
 
 // String is one line: when, unless Ended is zero, where, how often and why.

@@ -66,10 +66,9 @@ func Handler(source Source, log *slog.Logger) http.Handler {
 	mux.HandleFunc("GET /{$}", h.show(h.list))
 	mux.HandleFunc("GET /run/{id}", h.show(h.run))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		head := w.Header()
 		for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
 			"Content-Security-Policy": policy, "Cross-Origin-Resource-Policy": "same-origin"} {
-			head.Set(name, value)
+			w.Header().Set(name, value)
 		}
 		if status, why := loopback.Stranger(r, nil); status != 0 {
 			http.Error(w, why, status)

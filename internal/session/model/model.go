@@ -116,7 +116,6 @@ func lines(items []string) string {
 	return "  " + strings.Join(items, "\n  ") + more
 }
 
-// choice is an error that lists the models to choose from.
 func choice(ctx context.Context, found []*Trained) error {
 	items := make([]string, len(found))
 	for i, t := range found {
@@ -239,12 +238,11 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) (answers [
 
 func (e *Engine) About() search.About { return e.about }
 
-func (e *Engine) Close() error {
+func (e *Engine) Close() {
 	if e.client != nil {
 		e.pool.Release(e.client, nil)
 	}
 	e.done()
-	return nil
 }
 
 // Engine opens the model in a process of the pool, on a card or the CPU.

@@ -15,7 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Step is what a step wants of a pilot.
 type Step struct {
 	Address string
 	At      string // the line that asks

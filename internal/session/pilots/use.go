@@ -30,7 +30,7 @@ type Use struct {
 
 // UseOf is what a preview uses each sort of pilots for, as many at a time as its widest level needs, and why steps are refused.
 func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.Registry) (uses []Use, refused map[int]string) {
-	uses, refused = make([]Use, len(site.Pilots)), map[int]string{}
+	uses, refused = lists.Map(site.Pilots, func(p slurm.Pilot) Use { return Use{Pilot: p.Name} }), map[int]string{}
 	type at struct{ sort, level int }
 	side, levels := map[at][]Step{}, make([]int, len(v.Items))
 	for i, s := range v.Todo() {
@@ -57,13 +57,9 @@ func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.
 		p := &site.Pilots[k.sort]
 		uses[k.sort].Most = max(uses[k.sort].Most, needs(steps, p, min(p.Max, site.Max)))
 	}
-	for i := range uses {
-		uses[i].Pilot = site.Pilots[i].Name
-	}
 	return uses, refused
 }
 
-// Sum is how many pilots of a sort Slurm has.
 type Sum struct {
 	Pilot   string     `json:"pilot"`
 	Running int        `json:"running"`
@@ -79,16 +75,13 @@ func SumOf(site *slurm.Site, names []string, jobs []slurm.Queued) (all []Sum) {
 		s := Sum{Pilot: site.Pilots[i].Name}
 		there := lists.Filter(jobs, func(q slurm.Queued) bool { return q.Name == name && q.State != slurm.Ended })
 		for _, q := range there {
-			switch {
-			case q.State == slurm.Running:
+			if q.State == slurm.Running {
 				s.Running++
 				if !q.Ends.IsZero() && (s.Ends == nil || q.Ends.Before(*s.Ends)) {
 					s.Ends = &q.Ends
 				}
-			default:
-				if s.Pending++; s.Reason == "" && q.Reason != "None" {
-					s.Reason = q.Reason
-				}
+			} else if s.Pending++; s.Reason == "" && q.Reason != "None" {
+				s.Reason = q.Reason
 			}
 		}
 		if s.Jobs = slurm.IDs(lists.Map(there, func(q slurm.Queued) string { return q.ID })); len(there) > 0 {

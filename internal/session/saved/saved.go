@@ -70,7 +70,6 @@ func steps(v *plan.Preview) []Step {
 	return steps
 }
 
-// Save writes a preview of a session as a plan that can be run as it is.
 func Save(se *session.Session, v *plan.Preview, path string) error {
 	file, err := filepath.Abs(se.File)
 	if err != nil {
@@ -118,14 +117,12 @@ func Read(path string) (*Plan, error) {
 	return &s, nil
 }
 
-// Drift is a step that is no longer as it was planned.
 type Drift struct {
 	Address string        `json:"address"`
 	What    string        `json:"what"` // "changed", "new" or "gone"
 	Changes []step.Change `json:"changes,omitempty"`
 }
 
-// Drifted is the error of a plan that is no longer as it was saved.
 type Drifted struct {
 	Name   string
 	Drifts []Drift

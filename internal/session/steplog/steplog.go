@@ -19,9 +19,9 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Log is the output of a step from when it ran.
 type Log struct {
 	Address string           `json:"address"`
 	Key     artifacts.Digest `json:"key,omitzero"`
@@ -47,8 +47,24 @@ func OfTarget(ctx context.Context, se *session.Session, target string, failed bo
 	if err != nil {
 		return v.Store, nil, err
 	}
-	logs, err := inPreview(ctx, v.Store, v.Preview, target, failed, se.Hint("status"))
-	if err == nil && len(logs) == 0 {
+	status := se.Hint("status")
+	failures := sync.OnceValues(func() (map[string]runs.Failure, error) {
+		return newestFailures(ctx, v.Store.Own, v.Plan, target, failed)
+	})
+	var logs []Log
+	for i, s := range v.Plan.Steps {
+		if !plan.Matches(target, s.Address) {
+			continue
+		}
+		l, err := now(ctx, v.Store, s.Address, v.Items[i], failed, failures, status)
+		if err != nil {
+			return v.Store, nil, err
+		}
+		if l != nil {
+			logs = append(logs, *l)
+		}
+	}
+	if len(logs) == 0 {
 		if err = fmt.Errorf("%s has not run: %s", target, se.ToRun(target)); failed {
 			err = fmt.Errorf("no failure of %s is recorded", target)
 		}
@@ -71,27 +87,7 @@ func InRun(ctx context.Context, se *session.Session, run, target string, failed 
 	return store, logs, err
 }
 
-// inPreview finds logs in a preview that kept the target's results; failed: only of failures. status shows what runs.
-func inPreview(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
-	failures := sync.OnceValues(func() (map[string]runs.Failure, error) {
-		return newestFailures(ctx, store.Own, v.Plan, target, failed)
-	})
-	for i, s := range v.Plan.Steps {
-		if !plan.Matches(target, s.Address) {
-			continue
-		}
-		l, err := now(ctx, store, s.Address, v.Items[i], failed, failures, status)
-		if err != nil {
-			return nil, err
-		}
-		if l != nil {
-			logs = append(logs, *l)
-		}
-	}
-	return logs, nil
-}
-
-// now finds the log of one step; nil if it has not run.
+// now finds the log of one step; nil if it has not run. failed: only of failures. status is the command that shows what runs.
 func now(ctx context.Context, store *artifacts.Resolver, address string, it plan.Item, failed bool, failures func() (map[string]runs.Failure, error), status string) (*Log, error) {
 	if it.Result != nil && !failed {
 		return logOfResult(address, it.Result), nil
@@ -141,15 +137,10 @@ func ofRun(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, tar
 	if err != nil {
 		return nil, err
 	}
-	var keys []artifacts.Digest
 	steps := slices.DeleteFunc(rec.Steps, func(s runs.Step) bool {
 		return target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != runs.Failed
 	})
-	for _, s := range steps {
-		if s.Finished() {
-			keys = append(keys, s.Key)
-		}
-	}
+	keys := lists.Map(lists.Filter(steps, runs.Step.Finished), func(s runs.Step) artifacts.Digest { return s.Key })
 	entries := map[artifacts.Digest]artifacts.Entry{}
 	for some := range slices.Chunk(keys, journal.InspectMost) {
 		found, err := artifacts.Inspect(ctx, store, some)
@@ -248,12 +239,7 @@ type Follower struct {
 // Target is the Find of a pipeline's step.
 func Target(se *session.Session, target string) func(ctx context.Context) (*artifacts.Resolver, string, artifacts.Digest, error) {
 	return func(ctx context.Context) (*artifacts.Resolver, string, artifacts.Digest, error) {
-		se.Targets = []string{target}
-		v, err := se.Preview(ctx, session.Named(target))
-		if err != nil {
-			return v.Store, "", artifacts.Digest{}, err
-		}
-		i, err := v.Step(target)
+		v, i, err := se.PreviewStep(ctx, target)
 		if err != nil {
 			return v.Store, "", artifacts.Digest{}, err
 		}
@@ -305,7 +291,14 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	case err != nil || l == nil:
 		return nil, false, err
 	case l.Outcome != string(runs.Running):
-		return l, false, f.rest(ctx, l)
+		text, err := l.Read(ctx, f.store)
+		if err != nil {
+			return l, false, err
+		}
+		if l.Cut == 0 {
+			f.compare(text, 0)
+		}
+		return l, false, f.print(restOf(text, l.Cut, f.said))
 	}
 	f.run = l.Run
 	f.tell(fmt.Sprintf("following %s of run %s (process on %s)", f.address, l.Run, l.Host))
@@ -335,17 +328,6 @@ func (f *Follower) failures(ctx context.Context) (map[string]runs.Failure, error
 		}
 		return true
 	})
-}
-
-func (f *Follower) rest(ctx context.Context, l *Log) error {
-	text, err := l.Read(ctx, f.store)
-	if err != nil {
-		return err
-	}
-	if l.Cut == 0 {
-		f.compare(text, 0)
-	}
-	return f.print(restOf(text, l.Cut, f.said))
 }
 
 // compare restarts if a log's text, from a byte on, differs from what was printed.

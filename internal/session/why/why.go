@@ -55,12 +55,11 @@ type Made struct {
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // why it is valid for this key
 }
 
-// Input is an input that the result was made from.
 type Input struct {
-	Path   string `json:"path"` // attribute that reads it
-	Step   string `json:"step"` // that has these bytes now
-	Output string `json:"output"`
-	Digest string `json:"digest"`
+	Path   string           `json:"path"` // attribute that reads it
+	Step   string           `json:"step"` // that has these bytes now
+	Output string           `json:"output"`
+	Digest artifacts.Digest `json:"digest"`
 }
 
 // OfTarget answers for the steps of a target, as the next run would find them in the store.
@@ -97,7 +96,6 @@ func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, 
 	return answers, v.Store, nil
 }
 
-// facts are what a preview's steps are explained by.
 type facts struct {
 	*session.Session
 	v      *plan.Preview
@@ -157,17 +155,16 @@ func (f *facts) run(ctx context.Context, i int, w *Step) error {
 	return nil
 }
 
-// madeOf says where the result of a hit comes from.
 func madeOf(s plan.Step, it plan.Item) (*Made, error) {
 	r := it.Result
 	m := &Made{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"], Accepted: it.Accepted}
 	if r.Origin.Step != s.Address {
 		m.As = r.Origin.Step
 	}
-	bound := map[string]string{}
+	bound := map[string]artifacts.Digest{}
 	err := plan.InputsOf(it.Task(), func(path string, in step.Input) {
 		if in.Artifact != nil {
-			bound[path] = in.Artifact.Digest.String()
+			bound[path] = in.Artifact.Digest
 		}
 	})
 	if err != nil {
@@ -229,7 +226,6 @@ func Ran(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, diffe
 	return answers, nil
 }
 
-// explain says why a step ran, from the results in the store.
 func (w *Past) explain(differ journal.Differ, key artifacts.Digest, before journal.Earlier, entries map[artifacts.Digest]artifacts.Entry) error {
 	is := entries[key].Result
 	switch {

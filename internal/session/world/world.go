@@ -66,7 +66,6 @@ func PipelineOf(f *testfile.File, r *testfile.Run) string {
 	return dir
 }
 
-// Steps are the steps of a plan as assertions see them.
 func Steps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 	of := lists.By(p.Steps, func(s pipeline.Step) string { return s.Address })
 	for i, s := range v.Plan.Steps {
@@ -189,7 +188,6 @@ const (
 	Error = "error" // it could not run
 )
 
-// Result is the outcome of one run block.
 type Result struct {
 	File       string             `json:"file"`
 	Line       int                `json:"line"`
@@ -220,12 +218,4 @@ func Try(f *testfile.File, r *testfile.Run, try func() ([]testfile.Failure, erro
 	}
 	out.TookS = time.Since(began).Seconds()
 	return out
-}
-
-func Count(results []Result) map[string]int {
-	n := map[string]int{}
-	for _, r := range results {
-		n[r.Outcome]++
-	}
-	return n
 }

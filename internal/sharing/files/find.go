@@ -75,12 +75,7 @@ func split(arg string) (step, output, file string) {
 }
 
 func resultOf(ctx context.Context, se *session.Session, address string) (*artifacts.Resolver, *artifacts.Result, error) {
-	se.Targets = []string{address}
-	v, err := se.Preview(ctx, session.Everything)
-	if err != nil {
-		return v.Store, nil, err
-	}
-	i, err := v.Step(address)
+	v, i, err := se.PreviewStep(ctx, address)
 	if err == nil && v.Items[i].Result == nil {
 		err = fmt.Errorf("%s has no result yet: %s", address, se.ToRun(address))
 	}

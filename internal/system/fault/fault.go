@@ -30,8 +30,13 @@ func (e *coded) Error() string {
 
 func (e *coded) Unwrap() error { return e.err }
 
-// Input marks an error as the user's to correct.
-func Input(err error) error { return &coded{CodeInput, err} }
+// Input marks an error, if there is one, as the user's to correct.
+func Input(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &coded{CodeInput, err}
+}
 
 // Failed marks an error as not the user's to correct, whatever it wraps.
 func Failed(err error) error { return &coded{CodeFailed, err} }

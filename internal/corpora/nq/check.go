@@ -16,12 +16,6 @@ const (
 	Simplified               // document_text
 )
 
-var (
-	commonFields     = hasExampleID | hasQuestion | hasURL
-	fullFields       = hasTitle | hasHTML | hasTokens
-	simplifiedFields = hasText
-)
-
 var fieldNames = []struct {
 	f    fieldSet
 	name string
@@ -32,12 +26,13 @@ var fieldNames = []struct {
 
 // checkFields reports the first field that the format needs and the line lacks.
 func checkFields(have fieldSet, format Format) error {
-	need := commonFields
+	const full = hasTitle | hasHTML | hasTokens
+	need := hasExampleID | hasQuestion | hasURL
 	switch {
-	case format == Full, format == Auto && have&fullFields != 0:
-		need |= fullFields
-	case format == Simplified, have&simplifiedFields != 0:
-		need |= simplifiedFields
+	case format == Full, format == Auto && have&full != 0:
+		need |= full
+	case format == Simplified, have&hasText != 0:
+		need |= hasText
 	default:
 		return Faultf(MissingField, "neither %s nor %s is there", nameTokens, nameText)
 	}

@@ -10,19 +10,11 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// Policy says what a Reader does with a record that it cannot read.
-type Policy int
-
-const (
-	Fail Policy = iota // Next returns the RecordError and stops
-	Skip               // the record is left out, counted and named in Counts
-)
-
 // Options configure a Reader. The zero value reads either format, fails on the first bad record and uses all processors.
 type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
-	OnError  Policy               // for records; a damaged or truncated file is never skipped
+	Skip     bool                 // a record that cannot be read is left out, counted and named in Counts; a damaged file is an error
 	Strict   bool                 // also refuse records that no later step can use: Unusable, Duplicate, EmptyFile
 	Check    func(*Record) error  // refuses further records as Unusable; called by several goroutines
 	Workers  int                  // decoding goroutines; 0: the number of processors less one, which decompresses

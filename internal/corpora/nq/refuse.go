@@ -46,9 +46,9 @@ func (rd *Reader) nothing() *RecordError {
 	return e
 }
 
-// refuse applies the policy to e and reports whether reading ends with it.
+// refuse leaves out a record if Options.Skip says so, and reports whether reading ends with e.
 func (rd *Reader) refuse(e *RecordError) bool {
-	if rd.opt.OnError == Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
+	if rd.opt.Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
 		rd.counts.Skip(e.Reason, *e)
 		return false
 	}
@@ -74,8 +74,7 @@ func (rd *Reader) streamError(err error) *RecordError {
 		return e
 	}
 	e.Err = err
-	var foreign *unpack.ForeignError
-	if errors.As(err, &foreign) {
+	if errors.As(err, new(*unpack.ForeignError)) {
 		e.Detail = err.Error()
 		return e
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Splits lists the splits that a collection may have.
-func Splits() []nq.Split { return []nq.Split{nq.Train, nq.Dev, nq.Test} }
+func Splits() []nq.Split { return nq.Splits }
 
 // Options say what becomes of queries and documents.
 type Options struct {

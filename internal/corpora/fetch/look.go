@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// lookTime bounds one look at a source.
-const lookTime = 30 * time.Second
-
 // Look asks whether a source is available, without fetching it, and returns its size in bytes, -1 if the server gives none.
 func Look(ctx context.Context, s Source) (size int64, err error) {
 	if s.Path != "" {
@@ -24,7 +21,7 @@ func Look(ctx context.Context, s Source) (size int64, err error) {
 		}
 		return info.Size(), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.URL, nil)
 	if err != nil {

@@ -110,20 +110,18 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 		if c.checked && readers.Unreachable(err) {
 			most, says = patience, fmt.Sprintf("the wiki is out of reach since %s; the request is retried. If you stop, the next run continues from here", since.Format("15:04"))
 		}
-		var no *fetch.Permanent
 		switch {
 		case err == nil:
 			return all, nil
 		case context.Cause(ctx) != nil:
 			return all, context.Cause(ctx)
-		case errors.As(err, &no):
+		case errors.As(err, new(*fetch.Permanent)):
 			return all, fmt.Errorf("the answer of %s cannot be taken: %w", c.API, err)
 		case try >= most:
 			return all, fmt.Errorf("%s did not answer in %d tries: %w", c.API, try, err)
 		}
 		wait := pause
-		var b *busy
-		if errors.As(err, &b) {
+		if b, ok := errors.AsType[*busy](err); ok {
 			wait = max(wait, min(b.wait, longest))
 		}
 		if c.Log != nil {
@@ -186,8 +184,7 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 	c.Requests++
 	res, err := asker.Do(req)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) { // its text has the complete address
+		if u, ok := errors.AsType[*url.Error](err); ok { // its text has the complete address
 			err = u.Err
 		}
 		return nil, nil, err

@@ -62,10 +62,4 @@ func (k kept) add(a Answers) error {
 }
 
 // Forget removes the file of answers, once they are stored elsewhere.
-func (c *Client) Forget() error {
-	err := os.Remove(c.Kept)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (c *Client) Forget() error { return os.RemoveAll(c.Kept) }

@@ -52,13 +52,6 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// With returns m with the components of o in place of its own.
-func (m Metadata) With(o Metadata) Metadata {
-	out := maps.Clone(m)
-	maps.Copy(out, o)
-	return out
-}
-
 // Header returns the comment above a run's first line. It has all six components, null if absent, since readers expect them.
 func (m Metadata) Header(tag string) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}

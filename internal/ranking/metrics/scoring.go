@@ -68,7 +68,7 @@ func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error)
 		if scored[r.Query] != nil {
 			return fmt.Errorf("query %q has two rankings", r.Query)
 		}
-		if err := s.suits(r.Query, j.Grades()); err != nil {
+		if err := s.suits(r.Query, j.Grades); err != nil {
 			return err
 		}
 		scored[r.Query] = s.values(&v, r, j)
@@ -121,7 +121,7 @@ func (s Scoring) values(v *view, r *trec.Ranking, j *trec.Query) []float64 {
 func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.Judgments) error {
 	var missing []string
 	for _, q := range judged.Judged() {
-		if judged.Query(q).Relevant() == 0 {
+		if judged.Query(q).Relevant == 0 {
 			out.IrrelevantQueries++
 		}
 		values, ok := scored[q]
@@ -163,7 +163,7 @@ func (s *Scores) MeanOf(chosen func(query string) bool) (mean []float64, n int) 
 
 // fill makes the view of a ranking, in the memory of the one before.
 func (v *view) fill(r *trec.Ranking, j *trec.Query, mode Mode) {
-	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.Grades()...)
+	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.Grades...)
 	slices.SortFunc(v.ideal, func(a, b int) int { return b - a })
 	clear(v.seen)
 	for _, h := range r.Hypotheses {

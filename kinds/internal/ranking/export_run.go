@@ -168,7 +168,8 @@ func (c exportRunConfig) header(name string) ([]byte, error) {
 	}
 	all, _ := trec.ParseMetadata(c.PRIMAD) // both are checked
 	own, _ := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
-	return all.With(own).Header(name)
+	maps.Copy(all, own)
+	return all.Header(name)
 }
 
 func exportQrels(x *step.IO, in step.Input, documents, queries *outsideNames) error {

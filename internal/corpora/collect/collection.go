@@ -94,7 +94,6 @@ func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put
 	})
 }
 
-// put counts and gives a document of the collection.
 func (c *Collection) put(d *Document, put func(*Document) error) error {
 	if !d.empty {
 		c.texts++
@@ -163,7 +162,6 @@ func (c *Collection) take(d *Document, judged int32) (name, is int32, err error)
 
 func (c *Collection) isWanted(judged int32) bool { return judged >= 0 && c.wanted[judged] }
 
-// count counts a taken document.
 func (c *Collection) count(wanted, untitled bool) {
 	if wanted {
 		c.Report.Judged++

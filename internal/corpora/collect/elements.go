@@ -184,7 +184,6 @@ func isHead(name string) bool {
 	return name == "dochdr"
 }
 
-// tag is one tag of a text.
 type tag struct {
 	name      string // lower-cased
 	end       bool

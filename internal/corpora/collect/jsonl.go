@@ -139,7 +139,6 @@ func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
 	return nil
 }
 
-// member follows a path into an object.
 func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
 	first, rest, _ := strings.Cut(path, ".")
 	var fields map[string]jsontext.Value

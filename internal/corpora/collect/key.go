@@ -12,7 +12,6 @@ type Key struct {
 	Doc   string // what is compared, in one sentence
 }
 
-// The keys.
 const (
 	Exact           = "exact"
 	NormalizedTitle = "normalized_title"

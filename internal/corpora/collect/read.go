@@ -160,7 +160,6 @@ type unreadable struct{ detail string }
 
 func (e *unreadable) Error() string { return e.detail }
 
-// open recognises the format and begins to read.
 func open(f File, stored io.Reader, role Role, how Reading, s schema, report *FileReport) (stream, func(), error) {
 	raw := bufio.NewReaderSize(stored, 64<<10)
 	if mark, _ := raw.Peek(4); string(mark) == "PAR1" {

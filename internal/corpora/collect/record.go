@@ -14,7 +14,6 @@ import (
 // Role says what a file holds.
 type Role string
 
-// The roles.
 const (
 	Documents Role = "documents"
 	Queries   Role = "queries"

@@ -96,7 +96,6 @@ func (t *tabular) begin(fields []string) error {
 	return nil
 }
 
-// take turns a line's fields into a record.
 func (t *tabular) take(fields []string) (*record, error) {
 	if t.places == nil {
 		if err := t.begin(slices.Clone(fields)); err != nil {

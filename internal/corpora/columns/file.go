@@ -15,7 +15,6 @@ import (
 // Mark begins and ends a Parquet file.
 const Mark = "PAR1"
 
-// File is an open Parquet file.
 type File struct {
 	Names  []string // of the columns: their paths, without the levels of lists
 	table  *parquet.File

@@ -35,7 +35,6 @@ type Card struct {
 // Origin is the source of a collection's questions and texts. It decides the card's words on licence and attribution.
 type Origin string
 
-// The origins.
 const (
 	NaturalQuestions Origin = "natural_questions"
 	Generated        Origin = "generated" // by this program
@@ -56,7 +55,6 @@ var words = map[Origin]struct{ license, licenseURL, language, subject, licence s
 		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
 }
 
-// Setting is one name with its value.
 type Setting struct{ Name, Value string }
 
 // KeyCount is one row of tab:dedup-counts.
@@ -206,7 +204,6 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 	}
 }
 
-// splits returns the splits with queries.
 func (s Summary) splits() []nq.Split {
 	n := map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}
 	return lists.Filter(nq.Splits, func(split nq.Split) bool { return n[split] > 0 })

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// CroissantFile is the name of the metadata that Croissant describes.
 const CroissantFile = "croissant.json"
 
 // croissantVersion is the version of the vocabulary that the file conforms to.

@@ -21,7 +21,6 @@ import (
 // IDs is the naming of documents, and of queries with names, in an export.
 type IDs string
 
-// The names of documents.
 const (
 	ByNumber IDs = "number" // position in the collection, from zero; default
 	ByKey    IDs = "key"    // deduplication key, or names outside of redsi: trec.Outside

@@ -18,7 +18,6 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// Request is one file to download.
 type Request struct {
 	Sources  []Source                // tried in order; the first that works wins
 	SHA256   string                  // hex; "" if it is not pinned
@@ -32,7 +31,6 @@ type Request struct {
 	pace readers.Pace // 0: usual
 }
 
-// Fetched is a downloaded or local file.
 type Fetched struct {
 	Path   string
 	Size   int64

@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Source is a place of a file.
 type Source struct {
 	Raw  string // as written; printed by Redact only
 	URL  string // http(s) URL; "" for a local file
@@ -65,7 +64,6 @@ func OfFile(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// Name is the file name at the end of the source.
 func (s Source) Name() string {
 	if s.Path != "" {
 		return filepath.Base(s.Path)

@@ -62,7 +62,6 @@ func (c *Client) CheckContact() error {
 	return nil
 }
 
-// query is the content of an answer.
 type query struct {
 	General struct {
 		Wiki string `json:"wikiid"`
@@ -228,7 +227,6 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 	return answer.Query, answer.Continue, nil
 }
 
-// beginning quotes the beginning of an answer, for errors.
 func beginning(body []byte) string { return fmt.Sprintf("%.80q", body) }
 
 // retryAfter returns the pause that an answer asks for, in seconds or until a date.

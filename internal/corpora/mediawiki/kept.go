@@ -52,7 +52,6 @@ func openKept(path, question string) (k kept, all Answers, err error) {
 	return k, all, err
 }
 
-// add keeps the answers to a request.
 func (k kept) add(a Answers) error {
 	b, err := json.Marshal(a)
 	if err == nil {

@@ -20,7 +20,6 @@ type Answers struct {
 // len is the number of revisions that have been answered.
 func (a *Answers) len() int { return len(a.Pages) + len(a.Missing) }
 
-// add takes a part of the answers.
 func (a *Answers) add(more Answers) {
 	a.Pages, a.Missing = append(a.Pages, more.Pages...), append(a.Missing, more.Missing...)
 }

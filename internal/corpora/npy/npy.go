@@ -17,7 +17,6 @@ import (
 
 const magic = "\x93NUMPY"
 
-// Write writes m as .npy.
 func Write(w io.Writer, m Matrix) error {
 	if err := m.Check(); err != nil {
 		return fmt.Errorf("embeddings: %w", err)

@@ -13,7 +13,6 @@ import (
 // ErrTruncated is wrapped by errors about compact streams that end early.
 var ErrTruncated = errors.New("the stream is truncated")
 
-// blockReader reads the blocks of a compact stream.
 type blockReader struct {
 	dec    *zstd.Decoder
 	head   [blockHead]byte
@@ -134,7 +133,6 @@ func (br *blockReader) checkEnd() error {
 	return err
 }
 
-// parseEnd reads the number of entries of each block.
 func parseEnd(b []byte) ([]uint64, error) {
 	f := fieldReader{b: b}
 	entries := make([]uint64, min(f.uvarint(), uint64(len(b)))) // at most a block a byte

@@ -73,7 +73,6 @@ var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return enc, nil
 })
 
-// newBlockWriter starts a stream with the given magic on w.
 func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 	enc, err := encoder()
 	if err != nil {
@@ -98,7 +97,6 @@ func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 // entriesHead is the room kept for the count of entries: a uvarint padded to four bytes, enough for 2^28 entries.
 const entriesHead = 4
 
-// begin empties the current block.
 func (bw *blockWriter) begin() {
 	b := bw.cur
 	if cap(b.plain) > keepBytes {
@@ -128,7 +126,6 @@ func (bw *blockWriter) add(put func([]byte) ([]byte, error)) error {
 	return bw.failure()
 }
 
-// closeBlock sends the current block if it has entries.
 func (bw *blockWriter) closeBlock() {
 	b := bw.cur
 	if b.entries == 0 {
@@ -157,7 +154,6 @@ func (bw *blockWriter) send(kind byte) {
 	bw.begin()
 }
 
-// drain writes compressed blocks in order until the queue is closed.
 func (bw *blockWriter) drain() {
 	defer close(bw.ended)
 	for b := range bw.queue {
@@ -199,7 +195,6 @@ func (bw *blockWriter) close() error {
 	return err
 }
 
-// recycle puts the blocks into the pool for later streams.
 func (bw *blockWriter) recycle() {
 	outBlocks.Put(bw.cur)
 	for len(bw.free) > 0 {

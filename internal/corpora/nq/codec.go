@@ -205,7 +205,6 @@ func splitOf(b []byte) Split {
 	return Split(b)
 }
 
-// headerCodec encodes headers.
 type headerCodec struct{}
 
 func (headerCodec) append(b []byte, h *Header) ([]byte, error) {

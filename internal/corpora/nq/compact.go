@@ -31,12 +31,10 @@ func NewHeaderWriter(w io.Writer) (*HeaderWriter, error) {
 	return newWriter[Header](w, magicHeaders, headerCodec{})
 }
 
-// NewRecordReader reads from r.
 func NewRecordReader(r io.Reader) *RecordReader {
 	return &RecordReader{br: newBlockReader(r, magicRecords), codec: &recordCodec{}}
 }
 
-// NewHeaderReader reads from r.
 func NewHeaderReader(r io.Reader) *HeaderReader {
 	return &HeaderReader{br: newBlockReader(r, magicHeaders), codec: headerCodec{}}
 }

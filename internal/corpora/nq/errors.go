@@ -55,7 +55,6 @@ type Skips[T any] struct {
 	Named   []T              `json:"skipped_examples,omitempty"` // the first 20 skipped
 }
 
-// Skip counts a record that was left out.
 func (s *Skips[T]) Skip(reason Reason, record T) {
 	if s.Skipped == nil {
 		s.Skipped = map[Reason]int64{}
@@ -69,7 +68,6 @@ func (s *Skips[T]) Name(more ...T) {
 	s.Named = append(slices.Clip(s.Named), more[:min(len(more), maxNamed-len(s.Named))]...)
 }
 
-// SkippedTotal is the number of records that were left out.
 func (s *Skips[T]) SkippedTotal() (n int64) {
 	for _, k := range s.Skipped {
 		n += k

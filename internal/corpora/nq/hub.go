@@ -102,7 +102,6 @@ func (h *hubRows) record(r *Record) (hasID bool, err error) {
 	return err == nil, h.fields(r)
 }
 
-// fields fills the fields other than the id.
 func (h *hubRows) fields(r *Record) error {
 	texts := h.Columns[hubToken]
 	for i, c := range h.Columns {
@@ -143,7 +142,6 @@ func (h *hubRows) fields(r *Record) error {
 	return nil
 }
 
-// fill reads the next batch of records.
 func (h *hubRows) fill(b *batch) {
 	b.ends, b.buf, b.n, b.bytes, b.err = b.ends[:0], b.buf[:0], 0, 0, nil
 	for size := 0; size < batchBytes && b.n < batchRecords; {

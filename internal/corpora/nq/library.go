@@ -20,7 +20,6 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Detail }
 
-// Faultf returns a Fault.
 func Faultf(r Reason, format string, args ...any) *Fault {
 	return &Fault{r, fmt.Sprintf(format, args...)}
 }
@@ -73,7 +72,6 @@ type field struct {
 	read func(d *jsontext.Decoder, name string) error
 }
 
-// into stores the result of read.
 func into[T any](to *T, read func(*jsontext.Decoder, string) (T, error)) func(*jsontext.Decoder, string) error {
 	return func(d *jsontext.Decoder, name string) (err error) {
 		*to, err = read(d, name)

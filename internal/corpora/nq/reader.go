@@ -185,7 +185,6 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	return rest
 }
 
-// decode turns lines into records.
 func (rd *Reader) decode() {
 	var scan lineScanner
 	for b := range rd.work {
@@ -213,7 +212,6 @@ func (rd *Reader) decode() {
 	}
 }
 
-// item returns the next item of a batch, for a line.
 func (b *batch) item(line int) *item {
 	if b.n == len(b.items) {
 		b.items = append(b.items, item{})
@@ -224,7 +222,6 @@ func (b *batch) item(line int) *item {
 	return it
 }
 
-// decodeLine fills it from one line.
 func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
 	var err error
 	have, ok := scan.scan(line, &it.rec)

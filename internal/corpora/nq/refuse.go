@@ -7,7 +7,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// usable applies Options.Strict and Options.Check.
 func (rd *Reader) usable(r *Record) error {
 	if rd.opt.Strict {
 		if err := checkUsable(r); err != nil {

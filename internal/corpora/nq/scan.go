@@ -74,7 +74,6 @@ func (l *lineScanner) scan(line []byte, r *Record) (fieldSet, bool) {
 	return l.have, true
 }
 
-// field consumes the value of the field k.
 func (l *lineScanner) field(k []byte, r *Record) (ok bool) {
 	s := &l.s
 	switch string(k) {
@@ -114,7 +113,6 @@ func (l *lineScanner) first(f fieldSet) bool {
 	return !seen
 }
 
-// text consumes a string field into the arena.
 func (l *lineScanner) text(at int) (ok bool) {
 	l.strs[at] = len(l.arena)
 	l.arena, ok = l.s.str(l.arena)

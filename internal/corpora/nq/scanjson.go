@@ -39,7 +39,6 @@ func (s *scanner) lit(c byte) bool {
 	return true
 }
 
-// word consumes the keyword w.
 func (s *scanner) word(w string) bool {
 	if len(s.b)-s.p < len(w) || string(s.b[s.p:s.p+len(w)]) != w {
 		return false
@@ -215,7 +214,6 @@ func (s *scanner) integer() (int64, bool) {
 	return int64(n), true
 }
 
-// boolean consumes true or false.
 func (s *scanner) boolean() (v, ok bool) {
 	switch s.ws() {
 	case 't':

@@ -50,7 +50,6 @@ type Comparison struct {
 	Differences []Difference `json:"differences"` // the first of each kind
 }
 
-// Difference is a difference with its context.
 type Difference struct {
 	What            string `json:"what"`                       // such as "text"
 	ExampleID       int64  `json:"example_id"`                 // of a query, or of a document's first record

@@ -22,7 +22,6 @@ type Visitor struct {
 	Document func(d *dedup.Document, text string) error // by number
 }
 
-// Contents describes a folder.
 type Contents struct {
 	TextStyle    string `json:"text_style"`
 	DedupMethod  string `json:"dedup_method"`
@@ -101,7 +100,6 @@ type members struct {
 	examples   []int64
 }
 
-// reader is a folder while it is read.
 type reader struct {
 	Contents
 	open  Open

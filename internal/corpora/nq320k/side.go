@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// asked is a query of a side.
 type asked struct {
 	nq.Key
 	doc      int32
@@ -60,7 +59,6 @@ func read(open func() (io.ReadCloser, error), visit func(io.Reader) error) error
 	return visit(in)
 }
 
-// add takes a line of queries.
 func (s *side) add(q *dedup.Query) error {
 	key := nq.Key{Split: q.Split, ID: q.ExampleID}
 	if _, ok := s.at[key]; ok {

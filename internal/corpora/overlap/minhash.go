@@ -68,7 +68,6 @@ func (s *sketch) appendSet(list []uint64, words []uint64) []uint64 {
 	return list[:from+len(slices.Compact(list[from:]))]
 }
 
-// appendBands appends the keys of a set's bands.
 func (s *sketch) appendBands(keys []uint32, set []uint64) []uint32 {
 	for b := range s.bands {
 		key := uint64(b)

@@ -21,7 +21,6 @@ type Judgments struct {
 	order []string // queries with a judgment
 }
 
-// Query is the judgments of one query.
 type Query struct {
 	documents []string
 	Grades    []int          // of all judgments, in their order

@@ -19,7 +19,6 @@ const (
 // Components lists the components of a run in ir_metadata 0.1, in its order.
 var Components = []string{"platform", "research goal", "implementation", "method", "actor", "data"}
 
-// Metadata describes a run by component.
 type Metadata map[string]*yaml.Node
 
 // ParseMetadata reads components from YAML or JSON.

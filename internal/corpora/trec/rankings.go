@@ -59,7 +59,6 @@ func ReadRun(r io.Reader) (all []Ranking, err error) {
 	return all, err
 }
 
-// grouping collects a query's lines.
 type grouping struct {
 	Ranking
 	began     map[string]int // queries, by the line where they begin

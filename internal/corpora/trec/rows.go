@@ -23,7 +23,6 @@ type Row struct {
 	Line            int
 }
 
-// Format is the layout of a file.
 type Format string
 
 const (
@@ -176,7 +175,6 @@ func isHeader(f []string) bool {
 	return err != nil && len(f) == 3 && (strings.Contains(query, "query") || query == "qid" || query == "topic")
 }
 
-// row reads the fields of a line.
 func (c Content) row(f []string, format Format, l layout) (row Row, err error) {
 	switch {
 	case l.fields == 0:

@@ -13,10 +13,8 @@ type Counter struct {
 	err error
 }
 
-// NewCounter counts what is read from r.
 func NewCounter(r io.Reader) *Counter { return &Counter{r: r} }
 
-// Read reads from the underlying reader.
 func (c *Counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
@@ -26,7 +24,6 @@ func (c *Counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Taken is the number of bytes so far.
 func (c *Counter) Taken() int64 { return c.n.Load() }
 
 // Err is the underlying reader's error, if it gave one; for the goroutine that reads.

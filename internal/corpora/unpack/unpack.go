@@ -87,7 +87,6 @@ func (m members) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Read reads the text.
 func (u *Reader) Read(p []byte) (int, error) {
 	if u.err != nil && u.r.Buffered() == 0 {
 		return 0, u.err

@@ -59,13 +59,11 @@ func MergeTables(tables ...*Table) (*Table, error) {
 	return t, nil
 }
 
-// Len is the number of revisions.
 func (t *Table) Len() int { return len(t.entries) }
 
 // Repeated is the number of entries dropped because another had their revision.
 func (t *Table) Repeated() int { return t.repeated }
 
-// Lookup finds a revision.
 func (t *Table) Lookup(oldID uint64) (Entry, bool) {
 	i, found := slices.BinarySearchFunc(t.entries, oldID, func(e Entry, id uint64) int { return cmp.Compare(e.OldID, id) })
 	if !found {

@@ -40,7 +40,6 @@ func newWindow(ctx context.Context, src io.Reader, size int) *window {
 	return &window{ctx: ctx, text: r, size: size, ended: ended}
 }
 
-// stop ends the goroutine and waits for it.
 func (w *window) stop() {
 	w.text.Close()
 	<-w.ended

@@ -19,15 +19,10 @@ var hubColumns = []struct {
 	name string
 	kind columns.Kind
 }{
-	{"id", columns.Texts},
-	{"question.text", columns.Texts},
-	{"document.url", columns.Texts},
-	{"document.title", columns.Texts},
-	{"document.html", columns.Texts},
-	{"document.tokens.token", columns.Texts},
-	{"document.tokens.is_html", columns.Bools},
-	{"document.tokens.start_byte", columns.Ints},
-	{"document.tokens.end_byte", columns.Ints},
+	{"id", columns.Texts}, {"question.text", columns.Texts},
+	{"document.url", columns.Texts}, {"document.title", columns.Texts}, {"document.html", columns.Texts},
+	{"document.tokens.token", columns.Texts}, {"document.tokens.is_html", columns.Bools},
+	{"document.tokens.start_byte", columns.Ints}, {"document.tokens.end_byte", columns.Ints},
 }
 
 // Places in hubColumns.

@@ -6,6 +6,7 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -89,11 +90,8 @@ func readObject(d *jsontext.Decoder, fields []field) (have fieldSet, err error) 
 	for d.PeekKind() == jsontext.KindString {
 		raw, _ := d.ReadValue()
 		name, _ = jsontext.AppendUnquote(name[:0], raw)
-		i := 0
-		for i < len(fields) && string(name) != fields[i].name {
-			i++
-		}
-		if i == len(fields) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == string(name) })
+		if i < 0 {
 			d.SkipValue()
 			continue
 		}
@@ -117,10 +115,8 @@ func readTokens(d *jsontext.Decoder, name string) (tokens []Token, err error) {
 	d.ReadToken()
 	var t Token
 	fields := []field{
-		{nameToken, 1, into(&t.Text, readText)},
-		{nameHTMLToken, 2, into(&t.HTML, readBool)},
-		{nameStart, 4, into(&t.Start, readOffset)},
-		{nameEnd, 8, into(&t.End, readOffset)},
+		{nameToken, 1, into(&t.Text, readText)}, {nameHTMLToken, 2, into(&t.HTML, readBool)},
+		{nameStart, 4, into(&t.Start, readOffset)}, {nameEnd, 8, into(&t.End, readOffset)},
 	}
 	for i := 0; d.PeekKind() != jsontext.KindEndArray; i++ {
 		have, err := readObject(d, fields)

@@ -92,8 +92,8 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 	stored := unpack.NewCounter(readers.WithContext(ctx, in))
 	damaged := func(err error) error {
 		at++
-		if stored.Err() != nil {
-			return fmt.Errorf("%s: %w", f.Name, stored.Err())
+		if stored.Err != nil {
+			return fmt.Errorf("%s: %w", f.Name, stored.Err)
 		}
 		return refuse(nq.BadStream, err.Error(), err)
 	}

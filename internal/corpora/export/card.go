@@ -329,17 +329,12 @@ func thousands(n int) string { return humanize.Comma(int64(n)) }
 
 // sizeCategory is the host's size class of n.
 func sizeCategory(n int) string {
-	limits := []struct {
-		below int
-		name  string
-	}{
-		{1_000, "n<1K"}, {10_000, "1K<n<10K"}, {100_000, "10K<n<100K"},
-		{1_000_000, "100K<n<1M"}, {10_000_000, "1M<n<10M"},
-	}
-	for _, l := range limits {
-		if n < l.below {
-			return l.name
+	limit := 1_000
+	for _, name := range []string{"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M"} {
+		if n < limit {
+			return name
 		}
+		limit *= 10
 	}
 	return "n>10M"
 }

@@ -113,12 +113,9 @@ func (t *Token) fits(html []byte, prev int32) bool {
 
 // ExampleID finds the id in a line without decoding it: for messages about bad lines, and for finding one.
 func ExampleID(line []byte) (int64, bool) {
-	i := bytes.Index(line, []byte(`"`+nameExampleID+`"`))
-	if i < 0 {
-		return 0, false
-	}
-	s := scanner{b: line, p: i + len(nameExampleID) + 2}
-	if !s.lit(':') {
+	_, rest, ok := bytes.Cut(line, []byte(`"`+nameExampleID+`"`))
+	s := scanner{b: rest}
+	if !ok || !s.lit(':') {
 		return 0, false
 	}
 	return s.integer()

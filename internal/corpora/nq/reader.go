@@ -30,7 +30,7 @@ type Reader struct {
 	src    *unpack.Reader
 	taken  *unpack.Counter // below src
 	hub    *hubRows        // in place of both
-	counts Counts
+	Counts Counts          // of what has been read so far; final after io.EOF
 
 	free  chan *batch
 	queue chan *batch // in input order; decoded once batch.done is signalled
@@ -271,7 +271,7 @@ func (rd *Reader) Next(r *Record) error {
 			it := &b.items[rd.next]
 			rd.next++
 			if it.fallback {
-				rd.counts.Fallbacks++
+				rd.Counts.Fallbacks++
 			}
 			rd.unique(it)
 			if it.fault != nil {
@@ -282,7 +282,7 @@ func (rd *Reader) Next(r *Record) error {
 				continue
 			}
 			*r, it.rec = it.rec, *r
-			rd.counts.Records++
+			rd.Counts.Records++
 			return nil
 		}
 		rd.endBatch(b)
@@ -294,15 +294,15 @@ func (rd *Reader) Next(r *Record) error {
 func (rd *Reader) endBatch(b *batch) {
 	rd.cur = nil
 	rd.last += int64(len(b.ends))
-	rd.counts.Blank += int64(len(b.ends) - b.n)
-	rd.counts.BytesOut += int64(len(b.buf)) + b.bytes
+	rd.Counts.Blank += int64(len(b.ends) - b.n)
+	rd.Counts.BytesOut += int64(len(b.buf)) + b.bytes
 	if rd.hub == nil {
-		rd.counts.BytesIn = rd.taken.Taken()
+		rd.Counts.BytesIn = rd.taken.Taken()
 	} else if rd.hub.rows > 0 {
-		rd.counts.BytesIn = rd.hub.size * rd.last / rd.hub.rows
+		rd.Counts.BytesIn = rd.hub.size * rd.last / rd.hub.rows
 	}
 	if rd.opt.Progress != nil {
-		rd.opt.Progress(rd.counts.BytesIn)
+		rd.opt.Progress(rd.Counts.BytesIn)
 	}
 	for i := range b.items {
 		if it := &b.items[i]; cap(it.rec.HTML) > keepBytes {
@@ -320,15 +320,12 @@ func (rd *Reader) endBatch(b *batch) {
 	switch {
 	case err != io.EOF:
 		rd.refuse(rd.streamError(err))
-	case rd.opt.Strict && rd.counts.Records == 0:
+	case rd.opt.Strict && rd.Counts.Records == 0:
 		rd.refuse(rd.nothing())
 	}
 	rd.err = cmp.Or(rd.err, io.EOF)
 	rd.Close()
 }
-
-// Counts reports what has been read so far; it is final after io.EOF.
-func (rd *Reader) Counts() Counts { return rd.counts }
 
 // Close ends the goroutines, but not the underlying reader; Next returns the error that ended reading, or io.EOF.
 func (rd *Reader) Close() error {

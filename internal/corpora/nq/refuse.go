@@ -37,8 +37,8 @@ func (rd *Reader) unique(it *item) {
 // nothing says why a file has no records. A file without a line of JSON is refused as foreign, even with Skip.
 func (rd *Reader) nothing() *RecordError {
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: EmptyFile, Detail: "the file has no records"}
-	skipped := rd.counts.SkippedTotal()
-	if bad := rd.counts.Skipped[BadJSON] + rd.counts.Skipped[BadUTF8]; skipped > 0 && bad == skipped {
+	skipped := rd.Counts.SkippedTotal()
+	if bad := rd.Counts.Skipped[BadJSON] + rd.Counts.Skipped[BadUTF8]; skipped > 0 && bad == skipped {
 		e.Line, e.Reason = 1, BadStream
 		e.Detail = fmt.Sprintf("none of its %d lines is JSON: this is no file of records", skipped)
 	}
@@ -48,7 +48,7 @@ func (rd *Reader) nothing() *RecordError {
 // refuse leaves out a record if Options.Skip says so, and reports whether reading ends with e.
 func (rd *Reader) refuse(e *RecordError) bool {
 	if rd.opt.Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
-		rd.counts.Skip(e.Reason, *e)
+		rd.Counts.Skip(e.Reason, *e)
 		return false
 	}
 	rd.err = e
@@ -67,7 +67,7 @@ func (rd *Reader) streamError(err error) *RecordError {
 		return e
 	}
 	at := rd.taken.Taken()
-	if err := rd.taken.Err(); err != nil {
+	if err := rd.taken.Err; err != nil {
 		e.Reason, e.Err = ReadFailed, err
 		e.Detail = fmt.Sprintf("reading failed after %d stored bytes: %v", at, e.Err)
 		return e
@@ -77,6 +77,6 @@ func (rd *Reader) streamError(err error) *RecordError {
 		e.Detail = err.Error()
 		return e
 	}
-	e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes, after %d records: %v", at, rd.counts.Records, err)
+	e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes, after %d records: %v", at, rd.Counts.Records, err)
 	return e
 }

@@ -17,8 +17,8 @@ type Judgment struct {
 
 // Judgments holds documents' grades by query, in the order added. The zero value is empty.
 type Judgments struct {
-	of    map[string]*Query
-	order []string // queries with a judgment
+	Judged []string // queries with a judgment, in order
+	of     map[string]*Query
 }
 
 type Query struct {
@@ -61,7 +61,7 @@ func (q *Judgments) Judge(query, document string, grade int) error {
 	if j == nil {
 		j = &Query{}
 		q.of[query] = j
-		q.order = append(q.order, query)
+		q.Judged = append(q.Judged, query)
 	}
 	if j.find(document) >= 0 {
 		return fmt.Errorf("query %q and document %q are judged twice", query, document)
@@ -85,9 +85,6 @@ func (q *Judgments) Judge(query, document string, grade int) error {
 // Query returns a query's judgments, or nil.
 func (q *Judgments) Query(query string) *Query { return q.of[query] }
 
-// Judged lists the queries with a judgment, in order.
-func (q *Judgments) Judged() []string { return q.order }
-
 // Of yields the judgments of a query: documents with their grades.
 func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
@@ -103,7 +100,7 @@ func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 
 // Each yields every judgment, query by query.
 func (q *Judgments) Each(yield func(Judgment) bool) {
-	for _, query := range q.order {
+	for _, query := range q.Judged {
 		for d, grade := range q.Of(query) {
 			if !yield(Judgment{query, d, grade}) {
 				return

@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// Counter counts the stored bytes that Open's Reader has read, for another goroutine to show. It keeps the underlying
-// reader's error, which distinguishes a failed read from damaged data.
+// Counter counts the stored bytes that Open's Reader has read, for another goroutine to show. Err distinguishes a
+// failed read from damaged data.
 type Counter struct {
+	Err error // of the underlying reader, if it gave one; for the goroutine that reads
 	r   io.Reader
 	n   atomic.Int64
-	err error
 }
 
 func NewCounter(r io.Reader) *Counter { return &Counter{r: r} }
@@ -19,12 +19,9 @@ func (c *Counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
 	if err != nil && err != io.EOF {
-		c.err = err
+		c.Err = err
 	}
 	return n, err
 }
 
 func (c *Counter) Taken() int64 { return c.n.Load() }
-
-// Err is the underlying reader's error, if it gave one; for the goroutine that reads.
-func (c *Counter) Err() error { return c.err }

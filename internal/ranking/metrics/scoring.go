@@ -53,7 +53,7 @@ type Scores struct {
 // queries.
 func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error) {
 	out := &Scores{}
-	scored := make(map[string][]float64, len(judged.Judged()))
+	scored := make(map[string][]float64, len(judged.Judged))
 	v := view{seen: map[string]struct{}{}}
 	unjudgedQuery := ""
 	err := run(func(r *trec.Ranking) error {
@@ -95,12 +95,12 @@ func (s Scoring) suits(query string, grades []int) error {
 
 func noneJudged(judged *trec.Judgments, ranked string) error {
 	switch {
-	case len(judged.Judged()) == 0:
+	case len(judged.Judged) == 0:
 		return errors.New("no query is judged: there is nothing to average over")
 	case ranked == "":
 		return errors.New("the run has no line: it ranks nothing")
 	}
-	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, judged.Judged()[0])
+	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, judged.Judged[0])
 }
 
 // values are a ranking's, by metric.
@@ -120,7 +120,7 @@ func (s Scoring) values(v *view, r *trec.Ranking, j *trec.Query) []float64 {
 // collect brings queries in order and averages over them.
 func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.Judgments) error {
 	var missing []string
-	for _, q := range judged.Judged() {
+	for _, q := range judged.Judged {
 		if judged.Query(q).Relevant == 0 {
 			out.IrrelevantQueries++
 		}
@@ -136,7 +136,7 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.
 		out.Rows = append(out.Rows, QueryScore{q, values})
 	}
 	if s.Missing == MissingFail && len(missing) > 0 {
-		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged()), words.Quoted(missing, 5))
+		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged), words.Quoted(missing, 5))
 	}
 	out.Mean, _ = out.MeanOf(func(string) bool { return true })
 	return nil

@@ -134,7 +134,7 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 	if err := errors.Join(recOut.Close(), headOut.Close()); err != nil {
 		return err
 	}
-	return writeCounts(x, rd.Counts())
+	return writeCounts(x, rd.Counts)
 }
 
 // openRecords opens a file of JSON lines or Parquet; the function closes it.

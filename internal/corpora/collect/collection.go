@@ -20,7 +20,6 @@ type Document struct {
 	empty bool
 }
 
-// DocumentsReport says what became of the documents that were read.
 type DocumentsReport struct {
 	Lines    Counts `json:"lines"`            // records of the files of documents
 	Empty    int64  `json:"empty"`            // documents whose text has no words, except Unjudged

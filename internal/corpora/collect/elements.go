@@ -29,7 +29,6 @@ type elements struct {
 
 func (e *elements) at() int64 { return e.start }
 
-// outers are the elements that hold a record.
 var outers = map[Role][]string{Documents: {"doc"}, Queries: {"top", "topic"}}
 
 func (e *elements) next() (*record, error) {

@@ -186,7 +186,6 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 	return nil
 }
 
-// namedGrade is a judgment in the record of a query.
 type namedGrade struct {
 	name  string
 	grade int32

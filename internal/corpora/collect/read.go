@@ -27,7 +27,6 @@ type Reading struct {
 	Columns []string          // FieldNames of the columns of a table without a line of names, "" for others
 }
 
-// FileReport says how a file was read.
 type FileReport struct {
 	Name    string   `json:"name"`
 	Role    Role     `json:"role"`

@@ -134,7 +134,6 @@ func (r *record) check(s schema, role Role) error {
 	return nil
 }
 
-// mostNames is how many names errors list.
 const mostNames = 12
 
 // attributeOf is the attribute by which a user names fields of a role.

@@ -72,7 +72,6 @@ type Objects struct {
 	next int64
 }
 
-// Objects returns a reader before the first row.
 func (f *File) Objects() (o *Objects, err error) {
 	defer Guard(&err)()
 	return &Objects{rows: parquet.NewGenericReader[any](f.table)}, nil

@@ -58,7 +58,6 @@ type Column struct {
 	at, value int // levels and values of page taken so far
 }
 
-// page is the source of a Column's values.
 type page struct {
 	parquet.Page
 	err        error

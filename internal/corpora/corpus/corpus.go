@@ -71,7 +71,6 @@ func (w *Writer) next(doc int32) error {
 
 func (w *Writer) Len() int64 { return w.n }
 
-// Close completes the stream.
 func (w *Writer) Close() error { return w.z.Close() }
 
 type Reader struct {

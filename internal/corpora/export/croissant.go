@@ -80,7 +80,6 @@ type croissantSource struct {
 	Extract    map[string]string `json:"extract"`
 }
 
-// column is a field that a record set may have.
 type column struct{ name, typ, help string }
 
 var documentColumns = []column{
@@ -127,7 +126,6 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 	return nil
 }
 
-// records adds the record sets whose files exist.
 func (set *croissantSet) records(s Summary) {
 	add := func(id, file, description, key string, columns []column) {
 		if !has(s, file) {

@@ -110,7 +110,6 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Summary says what Write has written.
 type Summary struct {
 	Documents   int            `json:"documents"`
 	Texts       int            `json:"texts"` // documents with a text

@@ -134,7 +134,6 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	}
 }
 
-// allPieces joins the pieces of an answer.
 func (c *Client) allPieces(ctx context.Context, ids []uint64) (Answers, error) {
 	ask := url.Values{"action": {"query"}, "format": {"json"}, "formatversion": {"2"}, "prop": {"info|revisions"}, "rvprop": {"ids"},
 		"revids": {join(ids)}, "maxlag": {strconv.Itoa(maxlag)}}

@@ -2,22 +2,16 @@ package mediawiki
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// kept is a file with a question and its answers, a line for each request; an unended line does not count.
+// kept is a file with a question, the wiki and the revisions, and its answers, a line for each request; an unended line
+// does not count.
 type kept struct{ *os.File }
-
-// question is the first line: the wiki and the revisions.
-func (c *Client) question(revisions []uint64) string {
-	return fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions))))
-}
 
 // openKept opens the file behind its answers, if it has the same question; else it empties the file.
 func openKept(path, question string) (k kept, all Answers, err error) {

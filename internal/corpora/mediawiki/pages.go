@@ -2,6 +2,7 @@ package mediawiki
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,6 @@ type Answers struct {
 	Missing []uint64          `json:"missing"` // revisions that the wiki does not have (badrevids): of deleted pages, mostly
 }
 
-// len is the number of revisions that have been answered.
 func (a *Answers) len() int { return len(a.Pages) + len(a.Missing) }
 
 func (a *Answers) add(more Answers) {
@@ -31,7 +31,7 @@ func (c *Client) Pages(ctx context.Context, revisions []uint64) (all Answers, er
 	if err := c.CheckContact(); err != nil {
 		return all, err
 	}
-	kept, all, err := openKept(c.Kept, c.question(revisions))
+	kept, all, err := openKept(c.Kept, fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions)))))
 	if err != nil {
 		return all, err
 	}

@@ -54,14 +54,12 @@ func checkOffsets(r *Record) error {
 			continue
 		}
 		if t.Start < 0 || t.End < t.Start || t.End > size {
-			return Faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
-				i, t.Text, t.Start, t.End, size)
+			return Faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes", i, t.Text, t.Start, t.End, size)
 		}
 		if t.Start < size && !utf8.RuneStart(r.HTML[t.Start]) || t.End < size && !utf8.RuneStart(r.HTML[t.End]) {
 			return Faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
 		}
-		return Faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
-			i, t.Text, t.Start, prev)
+		return Faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d", i, t.Text, t.Start, prev)
 	}
 	return nil
 }

@@ -26,7 +26,6 @@ type FormatReport struct {
 	Examples       []FormatExample `json:"examples"` // the first that differ
 }
 
-// FormatExample is one record whose formats differ.
 type FormatExample struct {
 	ExampleID int64 `json:"example_id"`
 	Comparison

@@ -37,12 +37,9 @@ func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 		return 0, err
 	}
 	return readObject(jsontext.NewDecoder(bytes.NewBuffer(line), lenient), []field{
-		{nameExampleID, hasExampleID, into(&r.ExampleID, readInt)},
-		{nameQuestion, hasQuestion, into(&r.Question, readText)},
-		{nameURL, hasURL, into(&r.URL, readText)},
-		{nameTitle, hasTitle, into(&r.Title, readText)},
-		{nameText, hasText, into(&r.Text, readText)},
-		{nameHTML, hasHTML, into(&r.HTML, readBytes)},
+		{nameExampleID, hasExampleID, into(&r.ExampleID, readInt)}, {nameQuestion, hasQuestion, into(&r.Question, readText)},
+		{nameURL, hasURL, into(&r.URL, readText)}, {nameTitle, hasTitle, into(&r.Title, readText)},
+		{nameText, hasText, into(&r.Text, readText)}, {nameHTML, hasHTML, into(&r.HTML, readBytes)},
 		{nameTokens, hasTokens, into(&r.Tokens, readTokens)},
 	})
 }

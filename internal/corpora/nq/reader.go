@@ -101,11 +101,8 @@ func newReader(name string, o Options) *Reader {
 		o.MaxLine = 256 << 20
 	}
 	n := o.Workers + 3
-	rd := &Reader{
-		name: name, opt: o,
-		free: make(chan *batch, n), queue: make(chan *batch, n), work: make(chan *batch, n),
-		quit: make(chan struct{}),
-	}
+	rd := &Reader{name: name, opt: o, quit: make(chan struct{}),
+		free: make(chan *batch, n), queue: make(chan *batch, n), work: make(chan *batch, n)}
 	for range n {
 		rd.free <- batches.Get().(*batch)
 	}

@@ -104,7 +104,6 @@ func (c *comparison) show(d Difference, what, ours, theirs string) {
 	}
 }
 
-// showPlace shows where two texts first differ.
 func (c *comparison) showPlace(d Difference, what, ours, theirs string) {
 	d.At, ours, theirs = around(ours, theirs)
 	c.show(d, what, ours, theirs)
@@ -144,7 +143,6 @@ func (c *comparison) pair() {
 	}
 }
 
-// documents compares how records are grouped, the numbers and the titles.
 func (c *comparison) documents() {
 	d := &c.Documents
 	d.Ours, d.Package = len(c.a.titles), len(c.b.titles)

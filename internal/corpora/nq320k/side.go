@@ -92,5 +92,4 @@ func (s *side) target(key nq.Key) int32 {
 	return -1
 }
 
-// head returns a document's first record.
 func (s *side) head(doc int32) nq.Key { return s.queries[s.first[doc]].Key }

@@ -114,7 +114,6 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Served returns the counts so far, by path.
 func (s *Server) Served() map[string]*Served {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -98,7 +98,6 @@ func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 	}
 }
 
-// Each yields every judgment, query by query.
 func (q *Judgments) Each(yield func(Judgment) bool) {
 	for _, query := range q.Judged {
 		for d, grade := range q.Of(query) {

@@ -59,7 +59,6 @@ func (o *Outside) Name(number, name string) (string, error) {
 	return out, nil
 }
 
-// DecodeName reads what EncodeName wrote.
 func DecodeName(field string) (string, error) {
 	if strings.IndexByte(field, '%') < 0 { // a fast path for most names
 		return field, nil

@@ -38,7 +38,6 @@ func Rankings(r io.Reader) Reader {
 	}
 }
 
-// Held yields rankings in memory.
 func Held(rankings []Ranking) Reader {
 	return func(yield func(*Ranking) error) error {
 		for i := range rankings {

@@ -24,7 +24,6 @@ type stub struct {
 	names    map[string]int32 // namespaces of the header, nil without header
 }
 
-// page is the page being read, as far as it was read.
 type page struct {
 	id        uint64
 	title     []byte // raw

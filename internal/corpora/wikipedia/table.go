@@ -43,7 +43,6 @@ func compareEntries(a, b Entry) int {
 		cmp.Compare(b.Title, a.Title), cmp.Compare(b.NS, a.NS), cmp.Compare(b.Target, a.Target))
 }
 
-// MergeTables joins the tables of several part files.
 func MergeTables(tables ...*Table) (*Table, error) {
 	var all []Entry
 	repeated := 0

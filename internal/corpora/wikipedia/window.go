@@ -61,10 +61,8 @@ func (w *window) more() bool {
 	return n > 0
 }
 
-// rest is the text in the window from pos on.
 func (w *window) rest() []byte { return w.buf[w.pos:] }
 
-// offset is the position of the next byte in the text.
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
 
 // ReadByte and Read feed encoding/xml, which reads single bytes and so consumes only the element that it decodes.

@@ -109,8 +109,9 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 		set.CiteAs = strings.TrimSpace(bibtex)
 	}
 	for _, f := range s.Files {
+		encoding := cmp.Or(encodings[path.Ext(strings.TrimSuffix(f.Name, ".gz"))], "text/plain")
 		set.Distribution = append(set.Distribution, croissantObject{Type: "cr:FileObject", ID: f.Name, Name: f.Name, Description: describe(*s, f.Name), URL: f.Name,
-			Size: fmt.Sprintf("%d B", f.Bytes), Format: cmp.Or(encodings[path.Ext(strings.TrimSuffix(f.Name, ".gz"))], "text/plain"), SHA256: f.SHA256})
+			Size: fmt.Sprintf("%d B", f.Bytes), Format: encoding, SHA256: f.SHA256})
 	}
 	set.records(*s)
 	out := &files{create: create, done: s.Files}
@@ -157,6 +158,6 @@ func (set *croissantSet) records(s Summary) {
 	}
 }
 
-// encodings are media types of files by the end of their names without .gz: readers of Croissant recognise gzip by its bytes.
-var encodings = map[string]string{".parquet": "application/x-parquet", ".jsonl": "application/jsonlines", ".json": "application/json",
-	".tsv": "text/tab-separated-values"}
+// encodings are media types by the end of a name without .gz: readers of Croissant recognise gzip by its bytes.
+var encodings = map[string]string{".parquet": "application/x-parquet", ".jsonl": "application/jsonlines",
+	".json": "application/json", ".tsv": "text/tab-separated-values"}

@@ -176,7 +176,6 @@ func (r *Request) local(ctx context.Context, s Source) (*Fetched, error) {
 	return f, r.check(ctx, f)
 }
 
-// check hashes the file and compares it with the pinned checksum.
 func (r *Request) check(ctx context.Context, f *Fetched) error {
 	in, err := os.Open(f.Path)
 	if err != nil {

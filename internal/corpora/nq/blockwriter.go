@@ -78,7 +78,8 @@ func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 		return nil, err
 	}
 	n := runtime.GOMAXPROCS(0) + 1
-	bw := &blockWriter{w: w, enc: enc, free: make(chan *outBlock, n), queue: make(chan *outBlock, n), ended: make(chan struct{})}
+	bw := &blockWriter{w: w, enc: enc, ended: make(chan struct{}),
+		free: make(chan *outBlock, n), queue: make(chan *outBlock, n)}
 	for range n {
 		bw.free <- outBlocks.Get().(*outBlock)
 	}

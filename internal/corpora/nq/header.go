@@ -48,7 +48,8 @@ func headingOfTokens(tokens []Token) (string, bool) {
 	if n < 0 {
 		return "", false
 	}
-	return strings.TrimSpace(strings.Join(lists.Map(tokens[first+1:first+n], func(t Token) string { return t.Text }), " ")), true
+	words := lists.Map(tokens[first+1:first+n], func(t Token) string { return t.Text })
+	return strings.TrimSpace(strings.Join(words, " ")), true
 }
 
 // headingOfText finds tags between blanks: "a<H1>" is a word. It copies nothing, and reads only as far as the heading.

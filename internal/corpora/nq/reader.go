@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
-	Skip     bool                 // a record that cannot be read is left out, counted and named in Counts; a damaged file is an error
+	Skip     bool                 // records that cannot be read are left out, counted and named in Counts
 	Strict   bool                 // also refuse records that no later step can use: Unusable, Duplicate, EmptyFile
 	Check    func(*Record) error  // refuses further records as Unusable; called by several goroutines
 	Workers  int                  // decoding goroutines; 0: the number of processors less one, which decompresses

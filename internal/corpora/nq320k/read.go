@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Open opens a file of a folder by its name.
 type Open func(name string) (io.ReadCloser, error)
 
 // Visitor takes the content of a folder. Arguments are valid during the call.

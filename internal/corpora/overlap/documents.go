@@ -145,7 +145,6 @@ func (d *Documents) Pairs() []DocumentPair {
 	return all
 }
 
-// Standing returns the queries that stand in documents, in order.
 func (d *Documents) Standing() []Standing {
 	return slices.DeleteFunc(slices.Clone(d.standing), func(s Standing) bool { return s.Documents == 0 })
 }

@@ -41,7 +41,6 @@ func (j *Query) find(document string) int {
 	return -1
 }
 
-// Grade returns how relevant a document is, and whether it was judged.
 func (j *Query) Grade(document string) (grade int, judged bool) {
 	if at := j.find(document); at >= 0 {
 		return j.Grades[at], true

@@ -103,7 +103,7 @@ var extractFile = step.DefinePart(step.Kind[extractFileConfig]{
 var nqFormats = map[string]nq.Format{"auto": nq.Auto, "full": nq.Full, "simplified": nq.Simplified}
 
 func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err error) {
-	o := nq.Options{Split: nq.Split(c.Split), Format: nqFormats[c.Format], Skip: c.OnBadInput == "skip", Strict: true, Check: func(r *nq.Record) error { // beyond what every step needs
+	o := nq.Options{Split: nq.Split(c.Split), Format: nqFormats[c.Format], Strict: true, Check: func(r *nq.Record) error { // beyond what every step needs
 		for _, name := range c.Require {
 			if err := required[name](r.URL); err != nil {
 				return err
@@ -111,7 +111,7 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 		}
 		return nil
 	},
-		Progress: func(n int64) {
+		Skip: c.OnBadInput == "skip", Progress: func(n int64) {
 			x.Report(step.Progress{Done: n, Total: c.File.Artifact.Size, Unit: "bytes", Note: c.Name})
 		}}
 	rd, done, err := openRecords(x, c, o)

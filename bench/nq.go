@@ -201,7 +201,7 @@ func extract(args []string, out io.Writer) (sample, error) {
 		if err := errors.Join(rw.Close(), hw.Close(), in.Close()); err != nil {
 			return s, err
 		}
-		s.Work += float64(rd.Counts().BytesOut)
+		s.Work += float64(rd.Counts.BytesOut)
 	}
 	s.Seconds, s.Check = lap(), has.String()
 	return s, nil

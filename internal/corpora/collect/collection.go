@@ -20,7 +20,6 @@ type Document struct {
 	empty bool
 }
 
-// DocumentsReport says what became of the documents that were read.
 type DocumentsReport struct {
 	Lines    Counts `json:"lines"`            // records of the files of documents
 	Empty    int64  `json:"empty"`            // documents whose text has no words, except Unjudged
@@ -94,7 +93,6 @@ func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put
 	})
 }
 
-// put counts and gives a document of the collection.
 func (c *Collection) put(d *Document, put func(*Document) error) error {
 	if !d.empty {
 		c.texts++
@@ -163,7 +161,6 @@ func (c *Collection) take(d *Document, judged int32) (name, is int32, err error)
 
 func (c *Collection) isWanted(judged int32) bool { return judged >= 0 && c.wanted[judged] }
 
-// count counts a taken document.
 func (c *Collection) count(wanted, untitled bool) {
 	if wanted {
 		c.Report.Judged++

@@ -48,7 +48,6 @@ func (q *Questions) Settle() {
 	}
 }
 
-// group are queries with the same words.
 type group struct {
 	hash    uint64
 	words   string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // elements reads TREC's documents, <DOC> with <DOCNO>, and topics: <top> with <num> and <title>, or <topic number=…> with
@@ -26,13 +27,8 @@ type elements struct {
 	body   strings.Builder
 }
 
-func newElements(r io.Reader, role Role, s schema) *elements {
-	return &elements{lines: unpack.NewLines(r), role: role, schema: s, rec: record{values: make([]value, len(s))}}
-}
-
 func (e *elements) at() int64 { return e.start }
 
-// outers are the elements that hold a record.
 var outers = map[Role][]string{Documents: {"doc"}, Queries: {"top", "topic"}}
 
 func (e *elements) next() (*record, error) {
@@ -103,7 +99,9 @@ func (e *elements) record() (*record, error) {
 		return nil, nq.Faultf(nq.BadUTF8, "the element is not UTF-8; convert the file, for example by iconv -f latin1 -t utf-8")
 	}
 	attributes, body, _ := strings.Cut(body, ">")
-	tags := tagsOf(body)
+	tags := lists.Map(tagForm.FindAllStringSubmatchIndex(body, -1), func(at []int) tag {
+		return tag{asciiLower(body[at[4]:at[5]]), at[3] > at[2], at[0], at[1]}
+	})
 	e.rec.names = e.rec.names[:0]
 	for _, t := range tags {
 		if !t.end && len(e.rec.names) < 20 {
@@ -168,9 +166,8 @@ func (e *elements) rest(body string, tags []tag) string {
 		if t.end || !isHead(t.name) {
 			continue
 		}
-		if end := endOf(tags, i); end > 0 {
-			from, i = tags[end].after, end
-		}
+		i = endOf(tags, i)
+		from = tags[i].after
 	}
 	b.WriteString(body[from:])
 	return strings.TrimSpace(html.UnescapeString(b.String()))
@@ -186,7 +183,6 @@ func isHead(name string) bool {
 	return name == "dochdr"
 }
 
-// tag is one tag of a text.
 type tag struct {
 	name      string // lower-cased
 	end       bool
@@ -196,21 +192,9 @@ type tag struct {
 // tagForm matches a tag: "<" and a letter, or "</" and a letter, to the next ">".
 var tagForm = regexp.MustCompile(`<(/?)([A-Za-z_][\w-]*)[^>]*>`)
 
-func tagsOf(text string) (tags []tag) {
-	for _, at := range tagForm.FindAllStringSubmatchIndex(text, -1) {
-		tags = append(tags, tag{asciiLower(text[at[4]:at[5]]), at[3] > at[2], at[0], at[1]})
-	}
-	return tags
-}
-
-// endOf returns the place of a tag's end tag, or 0.
+// endOf returns the place of a tag's end tag; the tag's own place if it has none.
 func endOf(tags []tag, at int) int {
-	for i, t := range tags[at+1:] {
-		if t.end && t.name == tags[at].name {
-			return at + 1 + i
-		}
-	}
-	return 0
+	return at + 1 + slices.IndexFunc(tags[at+1:], func(t tag) bool { return t.end && t.name == tags[at].name })
 }
 
 // inside joins the texts of every element of a name, without the tags in it. An element ends at its end tag or, without one,
@@ -225,7 +209,7 @@ func inside(body string, tags []tag, name string) (string, bool) {
 		var b strings.Builder
 		from := tags[i].after
 		switch {
-		case last > 0:
+		case last > i:
 			for _, t := range tags[i+1 : last+1] {
 				b.WriteString(body[from:t.at])
 				b.WriteByte(' ')

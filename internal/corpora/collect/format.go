@@ -10,7 +10,6 @@ import (
 // Format is how a file is written.
 type Format string
 
-// The formats.
 const (
 	Auto    Format = "auto"
 	JSONL   Format = "jsonl"   // one object a line

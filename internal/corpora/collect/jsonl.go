@@ -29,9 +29,8 @@ type want struct {
 	rest         string
 }
 
-func newJSONLines(r io.Reader, s schema) *jsonLines {
-	j := &jsonLines{lines: unpack.NewLines(r), wanted: map[string][]want{}, ranks: make([]int, len(s))}
-	j.rec.values = make([]value, len(s))
+func newJSONLines(r io.Reader, s schema, rec record) *jsonLines {
+	j := &jsonLines{lines: unpack.NewLines(r), wanted: map[string][]want{}, rec: rec, ranks: make([]int, len(s))}
 	for i, c := range s {
 		for rank, name := range c.aliases {
 			first, rest, _ := strings.Cut(name, ".")
@@ -140,7 +139,6 @@ func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
 	return nil
 }
 
-// member follows a path into an object.
 func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
 	first, rest, _ := strings.Cut(path, ".")
 	var fields map[string]jsontext.Value

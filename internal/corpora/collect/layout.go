@@ -49,14 +49,13 @@ var endings = []string{".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".txt", ".t
 // MARCO (collection.tsv, queries.train.tsv, qrels.dev.tsv, msmarco-docs.tsv, …) and of export.
 func PartOf(name string) (p Part, ok bool) {
 	base, ext := stem(name)
-	if !slices.Contains(endings, ext) && !(roleWords[strings.TrimPrefix(ext, ".")] != "" || splitWords[strings.TrimPrefix(ext, ".")] != "") {
-		return p, false
-	}
 	if !slices.Contains(endings, ext) {
+		if word := ext[1:]; roleWords[word] == "" && splitWords[word] == "" {
+			return p, false
+		}
 		base += ext // queries.train has no ending of a format
 	}
-	parts := strings.FieldsFunc(base, func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, w := range parts {
+	for w := range strings.FieldsFuncSeq(base, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if role, is := roleWords[w]; is && (p.Role == "" || role != Documents) {
 			p.Role = role
 		}
@@ -64,8 +63,8 @@ func PartOf(name string) (p Part, ok bool) {
 			p.Split = split
 		}
 	}
-	if folder := path.Base(path.Dir(name)); p.Role == "" && roleWords[strings.ToLower(folder)] != "" {
-		p.Role = roleWords[strings.ToLower(folder)]
+	if p.Role == "" {
+		p.Role = roleWords[strings.ToLower(path.Base(path.Dir(name)))]
 	}
 	if p.Role == Documents {
 		p.Split = ""

@@ -38,7 +38,7 @@ func openParquet(path string, role Role, s schema) (p *parquetRows, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names := table.Names()
+	names := table.Names
 	p = &parquetRows{file: f, texts: make([]textOf, len(s)), rec: record{names: names, values: make([]value, len(s))}}
 	wanted := make([]columns.Wanted, len(s))
 	for i, c := range s {
@@ -66,7 +66,7 @@ func openParquet(path string, role Role, s schema) (p *parquetRows, err error) {
 	return p, err
 }
 
-func (p *parquetRows) at() int64 { return p.Row() }
+func (p *parquetRows) at() int64 { return p.Row }
 
 func (p *parquetRows) close() {
 	p.Close()
@@ -79,7 +79,7 @@ func (p *parquetRows) next() (r *record, err error) {
 		return nil, err
 	}
 	for i := range p.rec.values {
-		v, c := &p.rec.values[i], p.Columns()[i]
+		v, c := &p.rec.values[i], p.Columns[i]
 		if *v = (value{}); c == nil {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // Splits lists the splits that a collection may have.
-func Splits() []nq.Split { return []nq.Split{nq.Train, nq.Dev, nq.Test} }
+func Splits() []nq.Split { return nq.Splits }
 
 // Options say what becomes of queries and documents.
 type Options struct {
@@ -37,7 +37,6 @@ type Options struct {
 // Keep says which documents are wanted, and whether others are taken too.
 type Keep string
 
-// The ways to keep documents.
 const (
 	KeepAll      Keep = "all"      // all are taken; judged documents are wanted. "" is the same
 	KeepJudged   Keep = "judged"   // only judged documents
@@ -50,13 +49,11 @@ func (k Keep) all() bool { return k != KeepJudged && k != KeepRelevant }
 // Form says what a model reads of a document.
 type Form string
 
-// The forms.
 const (
 	Content      Form = "content"       // the unchanged text
 	TitleContent Form = "title_content" // title and text, trimmed, with a blank between them
 )
 
-// question is a query with its judgments.
 type question struct {
 	name, text string
 	split      nq.Split // "": none so far
@@ -101,7 +98,6 @@ type QuestionsReport struct {
 	Test  SplitReport `json:"test"`
 }
 
-// SplitReport says what became of a split.
 type SplitReport struct {
 	Queries      int64 `json:"queries"`
 	Judgments    int64 `json:"judgments"`                      // judgments of taken documents
@@ -119,7 +115,6 @@ type SplitReport struct {
 	Merged   int64 `json:"judgments_of_merged_documents,omitempty"` // document merged with another of the same query
 }
 
-// Of returns the report of a split.
 func (r *QuestionsReport) Of(split nq.Split) *SplitReport {
 	switch split {
 	case nq.Train:
@@ -130,7 +125,6 @@ func (r *QuestionsReport) Of(split nq.Split) *SplitReport {
 	return &r.Test
 }
 
-// NewQuestions returns an empty list.
 func NewQuestions(o Options) *Questions {
 	return &Questions{options: o, byName: map[string]int32{}, grades: map[[2]int32]int32{}}
 }
@@ -192,7 +186,6 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 	return nil
 }
 
-// namedGrade is a judgment in the record of a query.
 type namedGrade struct {
 	name  string
 	grade int32
@@ -267,7 +260,6 @@ func (q *Questions) addJudgment(r *record, split nq.Split) error {
 	return q.judge(at, document, grade)
 }
 
-// judge adds a judgment to a query.
 func (q *Questions) judge(at int32, document string, grade int32) error {
 	have := q.list[at]
 	number, _ := q.named.Add(document)

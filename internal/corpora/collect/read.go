@@ -27,7 +27,6 @@ type Reading struct {
 	Columns []string          // FieldNames of the columns of a table without a line of names, "" for others
 }
 
-// FileReport says how a file was read.
 type FileReport struct {
 	Name    string   `json:"name"`
 	Role    Role     `json:"role"`
@@ -35,6 +34,22 @@ type FileReport struct {
 	Format  Format   `json:"format"`
 	Header  bool     `json:"header,omitempty"` // a table's first line has the names of its columns
 	Records int64    `json:"records"`
+}
+
+// Counts counts the records of a role's files, each in Records or Skipped; Skipped also counts a file without records.
+type Counts struct {
+	Records int64 `json:"records"`
+	Blank   int64 `json:"blank_lines"`
+	nq.Skips[BadRecord]
+	Bytes int64 `json:"bytes" unit:"bytes"` // as stored, compressed
+}
+
+// BadRecord names a skipped record. Line, or the row of a Parquet table, counts from one.
+type BadRecord struct {
+	File   string    `json:"file"`
+	Line   int64     `json:"line"`
+	Reason nq.Reason `json:"reason"`
+	Detail string    `json:"detail"`
 }
 
 // Policy says what becomes of unusable records.
@@ -76,8 +91,8 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 	stored := unpack.NewCounter(readers.WithContext(ctx, in))
 	damaged := func(err error) error {
 		at++
-		if stored.Err() != nil {
-			return fmt.Errorf("%s: %w", f.Name, stored.Err())
+		if stored.Err != nil {
+			return fmt.Errorf("%s: %w", f.Name, stored.Err)
 		}
 		return refuse(nq.BadStream, err.Error(), err)
 	}
@@ -144,7 +159,6 @@ type unreadable struct{ detail string }
 
 func (e *unreadable) Error() string { return e.detail }
 
-// open recognises the format and begins to read.
 func open(f File, stored io.Reader, role Role, how Reading, s schema, report *FileReport) (stream, func(), error) {
 	raw := bufio.NewReaderSize(stored, 64<<10)
 	if mark, _ := raw.Peek(4); string(mark) == "PAR1" {
@@ -174,23 +188,18 @@ func open(f File, stored io.Reader, role Role, how Reading, s schema, report *Fi
 	if report.Format = how.Format; how.Format == Auto {
 		report.Format = formatOf(f.Name, head)
 	}
-	var src stream
-	switch report.Format {
-	case JSONL:
-		src = newJSONLines(in, s)
-	case TSV:
-		src = newTabs(in, role, s, how.Columns)
-	case CSV:
-		src = newQuoted(in, head, role, s, how.Columns)
-	case TREC:
-		if role == Judgments {
-			src = newTabs(in, role, s, how.Columns)
-			break
-		}
-		src = newElements(in, role, s)
-	default:
-		z.Close()
-		return nil, nil, fmt.Errorf("the file is no %s", strings.ToUpper(string(report.Format[:1]))+string(report.Format[1:])+" table")
+	rec := record{values: make([]value, len(s))}
+	table := tabular{role: role, schema: s, columns: how.Columns, width: len(how.Columns), rec: rec}
+	switch format := report.Format; {
+	case format == JSONL:
+		return newJSONLines(in, s, rec), z.Close, nil
+	case format == TSV, format == TREC && role == Judgments:
+		return &tabs{tabular: table, lines: unpack.NewLines(in)}, z.Close, nil
+	case format == CSV:
+		return newQuoted(in, head, table), z.Close, nil
+	case format == TREC:
+		return &elements{lines: unpack.NewLines(in), role: role, schema: s, rec: rec}, z.Close, nil
 	}
-	return src, z.Close, nil
+	z.Close()
+	return nil, nil, fmt.Errorf("the file is no %s", strings.ToUpper(string(report.Format[:1]))+string(report.Format[1:])+" table")
 }

@@ -14,7 +14,6 @@ import (
 // Role says what a file holds.
 type Role string
 
-// The roles.
 const (
 	Documents Role = "documents"
 	Queries   Role = "queries"
@@ -135,7 +134,6 @@ func (r *record) check(s schema, role Role) error {
 	return nil
 }
 
-// mostNames is how many names errors list.
 const mostNames = 12
 
 // attributeOf is the attribute by which a user names fields of a role.

@@ -38,7 +38,6 @@ func (s *sample) offer(h uint64) bool {
 // has reports whether a hash is chosen, once all were offered.
 func (s *sample) has(h uint64) bool { return len(s.top) > 0 && h <= s.top[0] }
 
-// hashes is a heap.Interface.
 type hashes []uint64
 
 func (h hashes) Len() int           { return len(h) }

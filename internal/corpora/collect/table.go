@@ -70,18 +70,14 @@ type tabular struct {
 	schema  schema
 	columns []string // given by the user; none: by the first line
 	places  []int
-	width   int // fields of a line; the last takes the rest
+	width   int // fields of a line, the last takes the rest; 0 before the first line, if it tells
 	rec     record
-}
-
-func newTabular(role Role, s schema, columns []string) tabular {
-	return tabular{role: role, schema: s, columns: columns, width: len(columns), rec: record{values: make([]value, len(s))}}
 }
 
 // begin looks at the first line: it returns errHeader for names, nil for the first record.
 func (t *tabular) begin(fields []string) error {
 	if len(t.columns) > 0 {
-		t.places, t.width, t.rec.names = t.schema.named(t.columns), len(t.columns), t.columns
+		t.places, t.rec.names = t.schema.named(t.columns), t.columns
 		return nil
 	}
 	if places, ok := t.schema.header(fields); ok {
@@ -100,7 +96,6 @@ func (t *tabular) begin(fields []string) error {
 	return nil
 }
 
-// take turns a line's fields into a record.
 func (t *tabular) take(fields []string) (*record, error) {
 	if t.places == nil {
 		if err := t.begin(slices.Clone(fields)); err != nil {
@@ -111,12 +106,9 @@ func (t *tabular) take(fields []string) (*record, error) {
 		return nil, nq.Faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
 	}
 	for i, at := range t.places {
-		t.rec.values[i].texts = t.rec.values[i].texts[:0]
-		if at < 0 {
-			t.rec.values[i].texts = nil
-			continue
+		if t.rec.values[i].texts = nil; at >= 0 {
+			t.rec.values[i].texts = fields[at : at+1]
 		}
-		t.rec.values[i].texts = append(t.rec.values[i].texts, fields[at])
 	}
 	return &t.rec, nil
 }
@@ -126,10 +118,6 @@ type tabs struct {
 	tabular
 	lines *unpack.Lines
 	blank bool // any white space separates: TREC's judgments
-}
-
-func newTabs(r io.Reader, role Role, s schema, columns []string) *tabs {
-	return &tabs{tabular: newTabular(role, s, columns), lines: unpack.NewLines(r)}
 }
 
 func (t *tabs) at() int64 { return int64(t.lines.Number()) }
@@ -182,14 +170,14 @@ type quoted struct {
 }
 
 // newQuoted separates at tabs if the first line has one, else at commas.
-func newQuoted(r io.Reader, head []byte, role Role, s schema, columns []string) *quoted {
+func newQuoted(r io.Reader, head []byte, table tabular) *quoted {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord, in.ReuseRecord = -1, true
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
 	if bytes.IndexByte(first, '\t') >= 0 {
 		in.Comma = '\t'
 	}
-	return &quoted{tabular: newTabular(role, s, columns), in: in}
+	return &quoted{tabular: table, in: in}
 }
 
 func (q *quoted) at() int64 { return int64(q.line) }

@@ -4,9 +4,35 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/redsi/redsi/internal/system/values"
 )
+
+// Key says when two documents are one.
+type Key struct {
+	Name  string
+	Label string // for people
+	Doc   string // what is compared, in one sentence
+}
+
+const (
+	Exact           = "exact"
+	NormalizedTitle = "normalized_title"
+)
+
+// Keys lists them, the default first.
+func Keys() []Key {
+	return []Key{
+		{Exact, "name", "the name as stored: every document is one of its own"},
+		{NormalizedTitle, "normalized title", "BERT tokenize-and-decode of the title; documents whose title has no letter or digit then are each one of their own"},
+	}
+}
+
+// hasWord reports whether a normalized title tells documents apart, by more than unknown characters and punctuation.
+func hasWord(title string) bool {
+	return strings.ContainsFunc(strings.ReplaceAll(title, "[UNK]", ""), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+}
 
 // Merging or drawing documents takes two passes: Gather reads all, Number decides, Rewrite reads them a second time.
 
@@ -15,7 +41,6 @@ func (c *Collection) Twice() bool {
 	return c.questions.options.Normalize != nil || c.others != nil
 }
 
-// gathered is a document that may be taken.
 type gathered struct {
 	name, judged int32
 	wanted       bool

@@ -15,11 +15,11 @@ import (
 // Mark begins and ends a Parquet file.
 const Mark = "PAR1"
 
-// File is an open Parquet file.
 type File struct {
-	table        *parquet.File
-	names, paths []string
-	leaves       []parquet.LeafColumn
+	Names  []string // of the columns: their paths, without the levels of lists
+	table  *parquet.File
+	paths  []string
+	leaves []parquet.LeafColumn
 }
 
 // Open reads the description of the columns at the end of the file.
@@ -37,7 +37,7 @@ func Open(in io.ReaderAt, size int64) (f *File, err error) {
 		leaf, _ := table.Schema().Lookup(path...)
 		f.leaves = append(f.leaves, leaf)
 		f.paths = append(f.paths, strings.Join(path, "."))
-		f.names = append(f.names, plainName(strings.Join(path, ".")))
+		f.Names = append(f.Names, plainName(strings.Join(path, ".")))
 	}
 	return f, nil
 }
@@ -51,9 +51,6 @@ func plainName(path string) string {
 	}
 	return path
 }
-
-// Names returns the names of the columns, in the order of the file: their paths, without the levels of lists.
-func (f *File) Names() []string { return f.names }
 
 // Index returns the place in Names of the first column with a name or path; -1 if there is none.
 func (f *File) Index(name string) int {
@@ -75,7 +72,6 @@ type Objects struct {
 	next int64
 }
 
-// Objects returns a reader before the first row.
 func (f *File) Objects() (o *Objects, err error) {
 	defer Guard(&err)()
 	return &Objects{rows: parquet.NewGenericReader[any](f.table)}, nil

@@ -30,10 +30,12 @@ type Wanted struct {
 
 // Rows reads some columns row by row. A goroutine for each decompresses one page ahead, except large pages.
 type Rows struct {
-	columns   []*Column
-	row, rows int64
-	quit      chan struct{}
-	wg        sync.WaitGroup
+	Columns []*Column // in the order wanted, nil if not wanted
+	Row     int64     // number of the last row, from one
+
+	rows int64
+	quit chan struct{}
+	wg   sync.WaitGroup
 }
 
 // Column has the values of one row, without nulls, in Ints, Bools or Text, until the next row. Reps and Defs are Parquet's
@@ -56,7 +58,6 @@ type Column struct {
 	at, value int // levels and values of page taken so far
 }
 
-// page is the source of a Column's values.
 type page struct {
 	parquet.Page
 	err        error
@@ -73,55 +74,49 @@ type page struct {
 // largePage is the size in bytes above which a page is not read ahead.
 const largePage = 16 << 20
 
-// Read begins to read columns; Rows.Columns has them in this order, nil if absent. An error names one of another kind.
+// Read begins to read columns. An error names one of another kind.
 func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 	defer Guard(&err)()
 	r = &Rows{rows: f.table.NumRows(), quit: make(chan struct{})}
 	for _, w := range wanted {
 		if w.At < 0 {
-			r.columns = append(r.columns, nil)
+			r.Columns = append(r.Columns, nil)
 			continue
 		}
 		leaf := f.leaves[w.At]
 		if t := leaf.Node.Type(); t.Kind() != w.Kind {
-			return nil, fmt.Errorf("column %q is of type %s, want %s", f.names[w.At], t, w.Kind)
+			return nil, fmt.Errorf("column %q is of type %s, want %s", f.Names[w.At], t, w.Kind)
 		}
-		r.columns = append(r.columns, &Column{
-			Name: f.names[w.At], Full: byte(leaf.MaxDefinitionLevel), nullable: leaf.Node.Optional(),
+		r.Columns = append(r.Columns, &Column{
+			Name: f.Names[w.At], Full: byte(leaf.MaxDefinitionLevel), nullable: leaf.Node.Optional(),
 			Lists: leaf.MaxRepetitionLevel > 0, kind: w.Kind, pages: make(chan page), freed: make(chan struct{}, 1),
 		})
 	}
 	for i, w := range wanted {
 		if w.At >= 0 {
-			r.wg.Go(func() { r.columns[i].readPages(f.table.RowGroups(), w.At, r.quit) })
+			r.wg.Go(func() { r.Columns[i].readPages(f.table.RowGroups(), w.At, r.quit) })
 		}
 	}
 	return r, nil
 }
 
-// Columns returns the wanted columns.
-func (r *Rows) Columns() []*Column { return r.columns }
-
-// Row is the number of the last row, from one.
-func (r *Rows) Row() int64 { return r.row }
-
 // Next fills the columns with the next row; io.EOF after the last. Other errors end the file.
 func (r *Rows) Next() (err error) {
 	defer Guard(&err)()
-	if r.row == r.rows {
+	if r.Row == r.rows {
 		return io.EOF
 	}
-	for _, c := range r.columns {
+	for _, c := range r.Columns {
 		if c == nil {
 			continue
 		}
 		if err := c.next(); errors.Is(err, io.EOF) {
-			return fmt.Errorf("column %q ends before row %d of %d", c.Name, r.row+1, r.rows)
+			return fmt.Errorf("column %q ends before row %d of %d", c.Name, r.Row+1, r.rows)
 		} else if err != nil {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
 	}
-	r.row++
+	r.Row++
 	return nil
 }
 

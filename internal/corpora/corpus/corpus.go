@@ -69,13 +69,10 @@ func (w *Writer) next(doc int32) error {
 	return nil
 }
 
-// Len is the number of documents written.
 func (w *Writer) Len() int64 { return w.n }
 
-// Close completes the stream.
 func (w *Writer) Close() error { return w.z.Close() }
 
-// Reader reads what Writer wrote.
 type Reader struct {
 	src  io.Reader
 	head bytes.Buffer  // the bytes read from src by first, until the next call of Next
@@ -159,7 +156,6 @@ func (r *Reader) All() iter.Seq2[Document, error] {
 	}
 }
 
-// Close frees the decoder.
 func (r *Reader) Close() {
 	if r.z != nil {
 		r.z.Close()

@@ -17,7 +17,6 @@ type Sorter struct {
 	enc    *json.Encoder // into line
 }
 
-// place is the place of a document's line.
 type place struct {
 	doc  int32
 	size uint32
@@ -42,7 +41,6 @@ func (s *Sorter) Add(d Document) error {
 	return s.lines.Err()
 }
 
-// WriteAll writes all documents in order.
 func (s *Sorter) WriteAll(w *Writer) error {
 	err := s.lines.End()
 	slices.SortStableFunc(s.places, func(a, b place) int { return cmp.Compare(a.doc, b.doc) })

@@ -35,7 +35,6 @@ type Card struct {
 // Origin is the source of a collection's questions and texts. It decides the card's words on licence and attribution.
 type Origin string
 
-// The origins.
 const (
 	NaturalQuestions Origin = "natural_questions"
 	Generated        Origin = "generated" // by this program
@@ -56,7 +55,6 @@ var words = map[Origin]struct{ license, licenseURL, language, subject, licence s
 		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
 }
 
-// Setting is one name with its value.
 type Setting struct{ Name, Value string }
 
 // KeyCount is one row of tab:dedup-counts.
@@ -206,7 +204,6 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 	}
 }
 
-// splits returns the splits with queries.
 func (s Summary) splits() []nq.Split {
 	n := map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}
 	return lists.Filter(nq.Splits, func(split nq.Split) bool { return n[split] > 0 })
@@ -332,17 +329,12 @@ func thousands(n int) string { return humanize.Comma(int64(n)) }
 
 // sizeCategory is the host's size class of n.
 func sizeCategory(n int) string {
-	limits := []struct {
-		below int
-		name  string
-	}{
-		{1_000, "n<1K"}, {10_000, "1K<n<10K"}, {100_000, "10K<n<100K"},
-		{1_000_000, "100K<n<1M"}, {10_000_000, "1M<n<10M"},
-	}
-	for _, l := range limits {
-		if n < l.below {
-			return l.name
+	limit := 1_000
+	for _, name := range []string{"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M"} {
+		if n < limit {
+			return name
 		}
+		limit *= 10
 	}
 	return "n>10M"
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,50 +9,24 @@ import (
 	"strings"
 )
 
-// CroissantFile is the name of the metadata that Croissant describes.
 const CroissantFile = "croissant.json"
 
 // croissantVersion is the version of the vocabulary that the file conforms to.
 const croissantVersion = "http://mlcommons.org/croissant/1.0"
 
-// croissantContext is the context required by the specification, verbatim.
+// croissantContext is the context required by the specification, in its order.
 const croissantContext = `{
-  "@language": "en",
-  "@vocab": "https://schema.org/",
-  "citeAs": "cr:citeAs",
-  "column": "cr:column",
-  "conformsTo": "dct:conformsTo",
-  "cr": "http://mlcommons.org/croissant/",
-  "rai": "http://mlcommons.org/croissant/RAI/",
-  "data": {"@id": "cr:data", "@type": "@json"},
-  "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-  "dct": "http://purl.org/dc/terms/",
-  "equivalentProperty": "cr:equivalentProperty",
-  "examples": {"@id": "cr:examples", "@type": "@json"},
-  "extract": "cr:extract",
-  "field": "cr:field",
-  "fileProperty": "cr:fileProperty",
-  "fileObject": "cr:fileObject",
-  "fileSet": "cr:fileSet",
-  "format": "cr:format",
-  "includes": "cr:includes",
-  "isLiveDataset": "cr:isLiveDataset",
-  "jsonPath": "cr:jsonPath",
-  "key": "cr:key",
-  "md5": "cr:md5",
-  "parentField": "cr:parentField",
-  "path": "cr:path",
-  "recordSet": "cr:recordSet",
-  "references": "cr:references",
-  "regex": "cr:regex",
-  "repeated": "cr:repeated",
-  "replace": "cr:replace",
-  "samplingRate": "cr:samplingRate",
-  "sc": "https://schema.org/",
-  "separator": "cr:separator",
-  "source": "cr:source",
-  "subField": "cr:subField",
-  "transform": "cr:transform"
+  "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column",
+  "conformsTo": "dct:conformsTo", "cr": "http://mlcommons.org/croissant/",
+  "rai": "http://mlcommons.org/croissant/RAI/", "data": {"@id": "cr:data", "@type": "@json"},
+  "dataType": {"@id": "cr:dataType", "@type": "@vocab"}, "dct": "http://purl.org/dc/terms/",
+  "equivalentProperty": "cr:equivalentProperty", "examples": {"@id": "cr:examples", "@type": "@json"},
+  "extract": "cr:extract", "field": "cr:field", "fileProperty": "cr:fileProperty", "fileObject": "cr:fileObject",
+  "fileSet": "cr:fileSet", "format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset",
+  "jsonPath": "cr:jsonPath", "key": "cr:key", "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path",
+  "recordSet": "cr:recordSet", "references": "cr:references", "regex": "cr:regex", "repeated": "cr:repeated",
+  "replace": "cr:replace", "samplingRate": "cr:samplingRate", "sc": "https://schema.org/",
+  "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform"
 }`
 
 type croissantID struct {
@@ -105,25 +80,20 @@ type croissantSource struct {
 	Extract    map[string]string `json:"extract"`
 }
 
-// column is a field that a record set may have.
 type column struct{ name, typ, help string }
 
 var documentColumns = []column{
-	{"id", "sc:Text", "name of the document"},
-	{"title", "sc:Text", "its title"},
-	{"text", "sc:Text", "its text"},
-	{"url", "sc:URL", "the snapshot that represents it"},
+	{"id", "sc:Text", "name of the document"}, {"title", "sc:Text", "its title"},
+	{"text", "sc:Text", "its text"}, {"url", "sc:URL", "the snapshot that represents it"},
 }
 
 var queryColumns = []column{
-	{"id", "sc:Text", "name of the query"},
-	{"text", "sc:Text", "the question"},
+	{"id", "sc:Text", "name of the query"}, {"text", "sc:Text", "the question"},
 	{"doc_id", "sc:Text", "a document that is relevant for it; a query with several has a record for each"},
 }
 
 var qrelColumns = []column{
-	{"query-id", "sc:Text", "name of the query"},
-	{"corpus-id", "sc:Text", "name of the document"},
+	{"query-id", "sc:Text", "name of the query"}, {"corpus-id", "sc:Text", "name of the document"},
 	{"score", "sc:Integer", "how relevant the document is"},
 }
 
@@ -139,8 +109,9 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 		set.CiteAs = strings.TrimSpace(bibtex)
 	}
 	for _, f := range s.Files {
+		encoding := cmp.Or(encodings[path.Ext(strings.TrimSuffix(f.Name, ".gz"))], "text/plain")
 		set.Distribution = append(set.Distribution, croissantObject{Type: "cr:FileObject", ID: f.Name, Name: f.Name, Description: describe(*s, f.Name), URL: f.Name,
-			Size: fmt.Sprintf("%d B", f.Bytes), Format: encoding(f.Name), SHA256: f.SHA256})
+			Size: fmt.Sprintf("%d B", f.Bytes), Format: encoding, SHA256: f.SHA256})
 	}
 	set.records(*s)
 	out := &files{create: create, done: s.Files}
@@ -156,7 +127,6 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 	return nil
 }
 
-// records adds the record sets whose files exist.
 func (set *croissantSet) records(s Summary) {
 	add := func(id, file, description, key string, columns []column) {
 		if !has(s, file) {
@@ -188,17 +158,6 @@ func (set *croissantSet) records(s Summary) {
 	}
 }
 
-// encoding is a file's media type by its name without .gz: readers of Croissant recognise gzip by its bytes.
-func encoding(name string) string {
-	switch path.Ext(strings.TrimSuffix(name, ".gz")) {
-	case ".parquet":
-		return "application/x-parquet"
-	case ".jsonl":
-		return "application/jsonlines"
-	case ".json":
-		return "application/json"
-	case ".tsv":
-		return "text/tab-separated-values"
-	}
-	return "text/plain"
-}
+// encodings are media types by the end of a name without .gz: readers of Croissant recognise gzip by its bytes.
+var encodings = map[string]string{".parquet": "application/x-parquet", ".jsonl": "application/jsonlines",
+	".json": "application/json", ".tsv": "text/tab-separated-values"}

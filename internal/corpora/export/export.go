@@ -48,7 +48,6 @@ type Query struct {
 	Judged []Judgment `json:"-"` // on a question's first line: all its judgments, if they name more than its documents
 }
 
-// Judgment is a document of a question with its grade.
 type Judgment struct {
 	DocID string
 	Grade int32
@@ -72,7 +71,6 @@ type Identifier struct {
 	Tokens []int32 `json:"tokens" parquet:"tokens,list"` // of the model's tokenizer
 }
 
-// Identifiers are the identifiers of one type.
 type Identifiers struct {
 	Name string // such as "naive"
 	Each iter.Seq2[*Identifier, error]
@@ -93,7 +91,6 @@ type Sink func(name string) (io.WriteCloser, error)
 // Format is a way to write a collection, into files in a folder of its name; Redsi's files are in data.
 type Format string
 
-// The formats.
 const (
 	JSONL   Format = "jsonl"   // documents.jsonl.gz, queries.{train,dev,test}.jsonl.gz
 	Parquet Format = "parquet" // documents.parquet, queries-{train,dev,test}.parquet
@@ -105,17 +102,14 @@ const (
 	Croissant Format = "croissant"
 )
 
-// Formats lists all formats.
 func Formats() []Format { return []Format{JSONL, Parquet, TREC, BEIR, Redsi} }
 
-// File is one written file.
 type File struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// Summary says what Write has written.
 type Summary struct {
 	Documents   int            `json:"documents"`
 	Texts       int            `json:"texts"` // documents with a text

@@ -21,7 +21,6 @@ import (
 // IDs is the naming of documents, and of queries with names, in an export.
 type IDs string
 
-// The names of documents.
 const (
 	ByNumber IDs = "number" // position in the collection, from zero; default
 	ByKey    IDs = "key"    // deduplication key, or names outside of redsi: trec.Outside
@@ -79,13 +78,12 @@ func FromGrouping(g Grouping) Collection {
 		Queries: yielded(func(yield func(*Query) error) error {
 			return dedup.ReadQueries(g.Queries, len(names), func(q *dedup.Query) error {
 				out := Query{ID: strconv.FormatInt(q.ExampleID, 10), Split: q.Split, Text: q.Question, DocID: names[q.Doc], Grade: q.Grade, Graded: q.Name != ""}
+				var err error
 				if g.Judgments != nil {
-					var err error
 					if out.Judged, err = judged(g.Judgments, out.ID, names); err != nil {
 						return err
 					}
 				}
-				var err error
 				if out.ID, err = name(&queries, out.ID, cmp.Or(q.Name, out.ID)); err != nil {
 					return err
 				}

@@ -8,7 +8,6 @@ import (
 // typeName matches the name of a type, for files and for the splits of a data set.
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// CheckIdentifiers checks a name of identifiers.
 func CheckIdentifiers(name string) error {
 	if !typeName.MatchString(name) {
 		return fmt.Errorf("identifiers %q: a name has lower-case letters, digits and _, and begins with a letter", name)

@@ -30,14 +30,12 @@ type ModelCard struct {
 	Command     string    // rebuilds the model; "" to leave it out
 }
 
-// QueryInput is how the model reads a query.
 type QueryInput struct {
 	Prefix    string // before each query, including the blank between them; "": none
 	Tokens    int    // most tokens, including the prefix and the tokenizer's own
 	Lowercase bool
 }
 
-// Result is one evaluation.
 type Result struct {
 	Name   string // such as "dev, post-filtered"
 	Scores []Score

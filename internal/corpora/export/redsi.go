@@ -3,6 +3,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -51,13 +52,10 @@ func (w *redsi) query(q *Query, sameQuestion bool) error {
 	if sameQuestion {
 		return fmt.Errorf("query %q has several documents, which format %s cannot represent", q.ID, Redsi)
 	}
-	file := 1
 	if q.Split == nq.Test {
 		return fmt.Errorf("query %q is in the test split, which the layout of NQ320K does not have", q.ID)
 	}
-	if q.Split == nq.Dev {
-		file = 2
-	}
+	file := 1 + slices.Index(nq.Splits, q.Split)
 	return w.row(file, nq320k.Row{DocID: q.DocID, Kind: nq320k.QueryRow, Text: q.Text, SourceIDs: []string{q.ID}})
 }
 

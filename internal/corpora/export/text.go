@@ -74,7 +74,6 @@ func (b *bySplit) of(s nq.Split) (*text, error) {
 	return t, err
 }
 
-// line writes to the file of a split.
 func (b *bySplit) line(s nq.Split, line string) error {
 	t, err := b.of(s)
 	if err == nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// Request is one file to download.
 type Request struct {
 	Sources  []Source                // tried in order; the first that works wins
 	SHA256   string                  // hex; "" if it is not pinned
@@ -33,7 +31,6 @@ type Request struct {
 	pace readers.Pace // 0: usual
 }
 
-// Fetched is a downloaded or local file.
 type Fetched struct {
 	Path   string
 	Size   int64
@@ -48,7 +45,7 @@ func (f *Fetched) Close() error {
 	if !f.temp {
 		return nil
 	}
-	err := errors.Join(os.Remove(f.Path), removeIfThere(metaPath(f.Path)))
+	err := errors.Join(os.Remove(f.Path), os.RemoveAll(metaPath(f.Path)))
 	if f.lock != nil {
 		err = errors.Join(err, f.lock.Close())
 	}
@@ -91,8 +88,7 @@ func Get(ctx context.Context, r Request) (*Fetched, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var p *Permanent
-		permanent = permanent && errors.As(err, &p)
+		permanent = permanent && errors.As(err, new(*Permanent))
 		failed = append(failed, fmt.Errorf("%s: %w", Redact(s.Raw), err))
 		r.Log("source failed", "source", Redact(s.Raw), "err", err)
 	}
@@ -117,7 +113,7 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 	free, err := lock.TryLock()
 	if err == nil && !free {
 		r.Log("waiting for another transfer of this source to the same folder", "source", Redact(s.Raw))
-		_, err = lock.TryLockContext(ctx, lockPoll)
+		_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
 	}
 	if err != nil {
 		return nil, system.LockError(err, lock.Path(), "name a state folder of another one with --state or REDSI_STATE")
@@ -130,9 +126,6 @@ func (r *Request) from(ctx context.Context, s Source, last bool) (*Fetched, erro
 	return f, nil
 }
 
-// lockPoll is how often a blocked transfer tries to take the lock.
-const lockPoll = 100 * time.Millisecond
-
 func (r *Request) fetch(ctx context.Context, s Source, part string, last bool) (*Fetched, error) {
 	wait, since, told := r.Wait, time.Now(), false
 	for try := 1; ; try++ {
@@ -141,8 +134,7 @@ func (r *Request) fetch(ctx context.Context, s Source, part string, last bool) (
 		if err == nil {
 			break
 		}
-		var p *Permanent
-		if errors.As(err, &p) || ctx.Err() != nil {
+		if errors.As(err, new(*Permanent)) || ctx.Err() != nil {
 			return nil, err
 		}
 		if sizeOf(part)-before >= readers.Progress {
@@ -184,7 +176,6 @@ func (r *Request) local(ctx context.Context, s Source) (*Fetched, error) {
 	return f, r.check(ctx, f)
 }
 
-// check hashes the file and compares it with the pinned checksum.
 func (r *Request) check(ctx context.Context, f *Fetched) error {
 	in, err := os.Open(f.Path)
 	if err != nil {
@@ -223,16 +214,4 @@ func sizeOf(path string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// permanentStatus reports whether no retry changes a status without a file; 202 and 204, too, need a person.
-func permanentStatus(code int) bool {
-	return code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// hidden replaces a secret.
 const hidden = "…"
 
 var (

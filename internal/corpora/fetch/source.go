@@ -1,16 +1,20 @@
 package fetch
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Source is a place of a file.
 type Source struct {
 	Raw  string // as written; printed by Redact only
 	URL  string // http(s) URL; "" for a local file
@@ -65,7 +69,6 @@ func OfFile(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// Name is the file name at the end of the source.
 func (s Source) Name() string {
 	if s.Path != "" {
 		return filepath.Base(s.Path)
@@ -75,4 +78,33 @@ func (s Source) Name() string {
 		return "file"
 	}
 	return path.Base(u.Path)
+}
+
+// Look asks whether a source is available, without fetching it, and returns its size in bytes, -1 if the server gives none.
+func Look(ctx context.Context, s Source) (size int64, err error) {
+	if s.Path != "" {
+		info, err := os.Stat(s.Path)
+		if err != nil {
+			return 0, err
+		}
+		if !info.Mode().IsRegular() {
+			return 0, fmt.Errorf("%s is not a file", s.Path)
+		}
+		return info.Size(), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.URL, nil)
+	if err != nil {
+		return 0, redacted{err}
+	}
+	res, err := httpClient.Do(req)
+	if err != nil {
+		return 0, redacted{err}
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return 0, errors.New(res.Status)
+	}
+	return res.ContentLength, nil
 }

@@ -74,20 +74,20 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 		return err
 	}
 	defer res.Body.Close()
-	switch {
-	case res.StatusCode == http.StatusPartialContent && have > 0:
+	switch code := res.StatusCode; {
+	case code == http.StatusPartialContent && have > 0:
 		if err := readers.CheckRest(res, have, meta.Size); err != nil {
-			return errors.Join(err, removeIfThere(metaPath(part))) // start over
+			return errors.Join(err, os.RemoveAll(metaPath(part))) // start over
 		}
-	case res.StatusCode == http.StatusOK:
+	case code == http.StatusOK:
 		have = 0
 		meta = partial{URL: Redact(s.URL), Validator: readers.Validator(res), Size: res.ContentLength}
-	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		return errors.Join(errors.New("the partial file no longer matches the source; starting over"), removeIfThere(metaPath(part)))
-	case permanentStatus(res.StatusCode):
-		return &Permanent{errors.New(res.Status)}
-	default:
+	case code == http.StatusRequestedRangeNotSatisfiable:
+		return errors.Join(errors.New("the partial file no longer matches the source; starting over"), os.RemoveAll(metaPath(part)))
+	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
 		return errors.New(res.Status)
+	default: // no retry changes it; 202 and 204, too, need a person
+		return &Permanent{errors.New(res.Status)}
 	}
 	if res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && r.SHA256 == "" {
 		return &Permanent{errors.New("the server does not say how long the file is, so a cut transfer looks complete: give its sha256")}

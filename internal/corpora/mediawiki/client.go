@@ -62,7 +62,6 @@ func (c *Client) CheckContact() error {
 	return nil
 }
 
-// query is the content of an answer.
 type query struct {
 	General struct {
 		Wiki string `json:"wikiid"`
@@ -110,20 +109,18 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 		if c.checked && readers.Unreachable(err) {
 			most, says = patience, fmt.Sprintf("the wiki is out of reach since %s; the request is retried. If you stop, the next run continues from here", since.Format("15:04"))
 		}
-		var no *fetch.Permanent
 		switch {
 		case err == nil:
 			return all, nil
 		case context.Cause(ctx) != nil:
 			return all, context.Cause(ctx)
-		case errors.As(err, &no):
+		case errors.As(err, new(*fetch.Permanent)):
 			return all, fmt.Errorf("the answer of %s cannot be taken: %w", c.API, err)
 		case try >= most:
 			return all, fmt.Errorf("%s did not answer in %d tries: %w", c.API, try, err)
 		}
 		wait := pause
-		var b *busy
-		if errors.As(err, &b) {
+		if b, ok := errors.AsType[*busy](err); ok {
 			wait = max(wait, min(b.wait, longest))
 		}
 		if c.Log != nil {
@@ -137,7 +134,6 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	}
 }
 
-// allPieces joins the pieces of an answer.
 func (c *Client) allPieces(ctx context.Context, ids []uint64) (Answers, error) {
 	ask := url.Values{"action": {"query"}, "format": {"json"}, "formatversion": {"2"}, "prop": {"info|revisions"}, "rvprop": {"ids"},
 		"revids": {join(ids)}, "maxlag": {strconv.Itoa(maxlag)}}
@@ -186,8 +182,7 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 	c.Requests++
 	res, err := asker.Do(req)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) { // its text has the complete address
+		if u, ok := errors.AsType[*url.Error](err); ok { // its text has the complete address
 			err = u.Err
 		}
 		return nil, nil, err
@@ -231,7 +226,6 @@ func (c *Client) once(ctx context.Context, ask url.Values) (*query, map[string]s
 	return answer.Query, answer.Continue, nil
 }
 
-// beginning quotes the beginning of an answer, for errors.
 func beginning(body []byte) string { return fmt.Sprintf("%.80q", body) }
 
 // retryAfter returns the pause that an answer asks for, in seconds or until a date.

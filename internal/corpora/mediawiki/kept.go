@@ -2,22 +2,16 @@ package mediawiki
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// kept is a file with a question and its answers, a line for each request; an unended line does not count.
+// kept is a file with a question, the wiki and the revisions, and its answers, a line for each request; an unended line
+// does not count.
 type kept struct{ *os.File }
-
-// question is the first line: the wiki and the revisions.
-func (c *Client) question(revisions []uint64) string {
-	return fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions))))
-}
 
 // openKept opens the file behind its answers, if it has the same question; else it empties the file.
 func openKept(path, question string) (k kept, all Answers, err error) {
@@ -52,7 +46,6 @@ func openKept(path, question string) (k kept, all Answers, err error) {
 	return k, all, err
 }
 
-// add keeps the answers to a request.
 func (k kept) add(a Answers) error {
 	b, err := json.Marshal(a)
 	if err == nil {
@@ -62,10 +55,4 @@ func (k kept) add(a Answers) error {
 }
 
 // Forget removes the file of answers, once they are stored elsewhere.
-func (c *Client) Forget() error {
-	err := os.Remove(c.Kept)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (c *Client) Forget() error { return os.RemoveAll(c.Kept) }

@@ -2,6 +2,7 @@ package mediawiki
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -17,10 +18,8 @@ type Answers struct {
 	Missing []uint64          `json:"missing"` // revisions that the wiki does not have (badrevids): of deleted pages, mostly
 }
 
-// len is the number of revisions that have been answered.
 func (a *Answers) len() int { return len(a.Pages) + len(a.Missing) }
 
-// add takes a part of the answers.
 func (a *Answers) add(more Answers) {
 	a.Pages, a.Missing = append(a.Pages, more.Pages...), append(a.Missing, more.Missing...)
 }
@@ -32,7 +31,7 @@ func (c *Client) Pages(ctx context.Context, revisions []uint64) (all Answers, er
 	if err := c.CheckContact(); err != nil {
 		return all, err
 	}
-	kept, all, err := openKept(c.Kept, c.question(revisions))
+	kept, all, err := openKept(c.Kept, fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions)))))
 	if err != nil {
 		return all, err
 	}

@@ -12,12 +12,27 @@ import (
 	"strings"
 )
 
-// Embeddings are NumPy's .npy 1.0, '<f4' in C order, shape (documents, columns): numpy.load opens redsi's files, and redsi
-// reads numpy.save's.
+// Matrix is a dense row-major matrix: Data has Rows*Cols numbers.
+type Matrix struct {
+	Data []float32
+	Rows int
+	Cols int
+}
+
+// Row returns row i, which shares the matrix's memory.
+func (m Matrix) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
+
+// Check returns an error if the fields do not fit together.
+func (m Matrix) Check() error {
+	if m.Rows < 0 || m.Cols < 1 || len(m.Data) != m.Rows*m.Cols {
+		return fmt.Errorf("a matrix of %d rows and %d columns needs %d numbers, it has %d", m.Rows, m.Cols, m.Rows*m.Cols, len(m.Data))
+	}
+	return nil
+}
 
 const magic = "\x93NUMPY"
 
-// Write writes m as .npy.
+// Write writes m as NumPy's .npy 1.0, '<f4' in C order, shape (rows, columns), which numpy.load opens.
 func Write(w io.Writer, m Matrix) error {
 	if err := m.Check(); err != nil {
 		return fmt.Errorf("embeddings: %w", err)

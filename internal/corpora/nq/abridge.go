@@ -104,7 +104,6 @@ func (p *printer) members(depth int, end jsontext.Kind, words bool, limit int) e
 	return err
 }
 
-// cut returns the first characters of a text.
 func (p *printer) cut(text string) string {
 	n := 0
 	for i := range text {

@@ -13,7 +13,6 @@ import (
 // ErrTruncated is wrapped by errors about compact streams that end early.
 var ErrTruncated = errors.New("the stream is truncated")
 
-// blockReader reads the blocks of a compact stream.
 type blockReader struct {
 	dec    *zstd.Decoder
 	head   [blockHead]byte
@@ -80,19 +79,11 @@ func readError(err error) error {
 	return fmt.Errorf("damaged stream: %w", err)
 }
 
-// entry returns the current block from the next entry on, io.EOF at the end; the caller updates block and left.
-func (br *blockReader) entry() ([]byte, error) {
-	for br.err == nil && br.left == 0 {
-		if len(br.block) > 0 {
-			br.err = fmt.Errorf("damaged stream: %d bytes behind the last entry of a block", len(br.block))
-			break
-		}
-		br.err = br.nextBlock()
-	}
-	return br.block, br.err
-}
-
+// nextBlock takes the next block, once all entries of the last one are taken; io.EOF at the end.
 func (br *blockReader) nextBlock() error {
+	if len(br.block) > 0 {
+		return fmt.Errorf("damaged stream: %d bytes behind the last entry of a block", len(br.block))
+	}
 	kind, err := br.read()
 	switch {
 	case err == io.EOF:
@@ -114,7 +105,6 @@ func (br *blockReader) nextBlock() error {
 	return nil
 }
 
-// checkEnd compares the end block with what has been read.
 func (br *blockReader) checkEnd() error {
 	want, err := parseEnd(br.buf.Bytes())
 	if err != nil {
@@ -134,7 +124,6 @@ func (br *blockReader) checkEnd() error {
 	return err
 }
 
-// parseEnd reads the number of entries of each block.
 func parseEnd(b []byte) ([]uint64, error) {
 	f := fieldReader{b: b}
 	entries := make([]uint64, min(f.uvarint(), uint64(len(b)))) // at most a block a byte

@@ -64,26 +64,22 @@ var outBlocks = sync.Pool{New: func() any { return &outBlock{done: make(chan str
 
 // encoder serves all streams, since each concurrent block takes a window's memory; no output depends on earlier blocks.
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2), zstd.WithLowerEncoderMem(true),
-		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true),
+		zstd.WithWindowSize(maxWindow/2), zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	return enc, nil
 })
 
-// newBlockWriter starts a stream with the given magic on w.
 func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 	enc, err := encoder()
 	if err != nil {
 		return nil, err
 	}
 	n := runtime.GOMAXPROCS(0) + 1
-	bw := &blockWriter{
-		w: w, enc: enc,
-		free: make(chan *outBlock, n), queue: make(chan *outBlock, n), ended: make(chan struct{}),
-	}
+	bw := &blockWriter{w: w, enc: enc, ended: make(chan struct{}),
+		free: make(chan *outBlock, n), queue: make(chan *outBlock, n)}
 	for range n {
 		bw.free <- outBlocks.Get().(*outBlock)
 	}
@@ -97,16 +93,6 @@ func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 
 // entriesHead is the room kept for the count of entries: a uvarint padded to four bytes, enough for 2^28 entries.
 const entriesHead = 4
-
-// begin empties the current block.
-func (bw *blockWriter) begin() {
-	b := bw.cur
-	if cap(b.plain) > keepBytes {
-		b.plain, b.packed = nil, nil
-	}
-	b.plain = append(b.plain[:0], make([]byte, blockHead+entriesHead)...)
-	b.entries = 0
-}
 
 // add appends one entry by calling put with the block's buffer. An error of put leaves the stream as it was.
 func (bw *blockWriter) add(put func([]byte) ([]byte, error)) error {
@@ -128,7 +114,6 @@ func (bw *blockWriter) add(put func([]byte) ([]byte, error)) error {
 	return bw.failure()
 }
 
-// closeBlock sends the current block if it has entries.
 func (bw *blockWriter) closeBlock() {
 	b := bw.cur
 	if b.entries == 0 {
@@ -153,11 +138,14 @@ func (bw *blockWriter) send(kind byte) {
 		b.packed = bw.enc.EncodeAll(b.plain, b.packed[:0])
 		b.done <- struct{}{}
 	}()
-	bw.cur = <-bw.free
-	bw.begin()
+	next := <-bw.free
+	if cap(next.plain) > keepBytes {
+		next.plain, next.packed = nil, nil
+	}
+	next.plain = append(next.plain[:0], make([]byte, blockHead+entriesHead)...)
+	next.entries, bw.cur = 0, next
 }
 
-// drain writes compressed blocks in order until the queue is closed.
 func (bw *blockWriter) drain() {
 	defer close(bw.ended)
 	for b := range bw.queue {
@@ -199,7 +187,6 @@ func (bw *blockWriter) close() error {
 	return err
 }
 
-// recycle puts the blocks into the pool for later streams.
 func (bw *blockWriter) recycle() {
 	outBlocks.Put(bw.cur)
 	for len(bw.free) > 0 {

@@ -16,12 +16,6 @@ const (
 	Simplified               // document_text
 )
 
-var (
-	commonFields     = hasExampleID | hasQuestion | hasURL
-	fullFields       = hasTitle | hasHTML | hasTokens
-	simplifiedFields = hasText
-)
-
 var fieldNames = []struct {
 	f    fieldSet
 	name string
@@ -32,12 +26,13 @@ var fieldNames = []struct {
 
 // checkFields reports the first field that the format needs and the line lacks.
 func checkFields(have fieldSet, format Format) error {
-	need := commonFields
+	const full = hasTitle | hasHTML | hasTokens
+	need := hasExampleID | hasQuestion | hasURL
 	switch {
-	case format == Full, format == Auto && have&fullFields != 0:
-		need |= fullFields
-	case format == Simplified, have&simplifiedFields != 0:
-		need |= simplifiedFields
+	case format == Full, format == Auto && have&full != 0:
+		need |= full
+	case format == Simplified, have&hasText != 0:
+		need |= hasText
 	default:
 		return Faultf(MissingField, "neither %s nor %s is there", nameTokens, nameText)
 	}
@@ -59,14 +54,12 @@ func checkOffsets(r *Record) error {
 			continue
 		}
 		if t.Start < 0 || t.End < t.Start || t.End > size {
-			return Faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
-				i, t.Text, t.Start, t.End, size)
+			return Faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes", i, t.Text, t.Start, t.End, size)
 		}
 		if t.Start < size && !utf8.RuneStart(r.HTML[t.Start]) || t.End < size && !utf8.RuneStart(r.HTML[t.End]) {
 			return Faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
 		}
-		return Faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
-			i, t.Text, t.Start, prev)
+		return Faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d", i, t.Text, t.Start, prev)
 	}
 	return nil
 }
@@ -118,12 +111,9 @@ func (t *Token) fits(html []byte, prev int32) bool {
 
 // ExampleID finds the id in a line without decoding it: for messages about bad lines, and for finding one.
 func ExampleID(line []byte) (int64, bool) {
-	i := bytes.Index(line, []byte(`"`+nameExampleID+`"`))
-	if i < 0 {
-		return 0, false
-	}
-	s := scanner{b: line, p: i + len(nameExampleID) + 2}
-	if !s.lit(':') {
+	_, rest, ok := bytes.Cut(line, []byte(`"`+nameExampleID+`"`))
+	s := scanner{b: rest}
+	if !ok || !s.lit(':') {
 		return 0, false
 	}
 	return s.integer()

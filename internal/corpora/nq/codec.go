@@ -195,18 +195,16 @@ func (c *recordCodec) decodeTokens(f *fieldReader, r *Record) error {
 	return nil
 }
 
-// splitOf avoids an allocation for train and dev.
+// splitOf allocates nothing for one of Splits.
 func splitOf(b []byte) Split {
-	switch string(b) {
-	case string(Train):
-		return Train
-	case string(Dev):
-		return Dev
+	for _, split := range Splits {
+		if string(b) == string(split) {
+			return split
+		}
 	}
 	return Split(b)
 }
 
-// headerCodec encodes headers.
 type headerCodec struct{}
 
 func (headerCodec) append(b []byte, h *Header) ([]byte, error) {

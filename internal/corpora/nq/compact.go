@@ -31,12 +31,10 @@ func NewHeaderWriter(w io.Writer) (*HeaderWriter, error) {
 	return newWriter[Header](w, magicHeaders, headerCodec{})
 }
 
-// NewRecordReader reads from r.
 func NewRecordReader(r io.Reader) *RecordReader {
 	return &RecordReader{br: newBlockReader(r, magicRecords), codec: &recordCodec{}}
 }
 
-// NewHeaderReader reads from r.
 func NewHeaderReader(r io.Reader) *HeaderReader {
 	return &HeaderReader{br: newBlockReader(r, magicHeaders), codec: headerCodec{}}
 }
@@ -72,18 +70,18 @@ type EntryReader[T any] struct {
 // Next decodes the next entry into v, reusing HTML and Tokens; io.EOF after the last. A stream that ends early gives an
 // error that wraps ErrTruncated.
 func (rd *EntryReader[T]) Next(v *T) error {
-	b, err := rd.br.entry()
-	if err != nil {
-		return err
+	br := rd.br
+	for br.err == nil && br.left == 0 {
+		br.err = br.nextBlock()
 	}
-	n, err := rd.codec.decode(b, v)
-	if err != nil {
-		rd.br.err = err
-		return err
+	if br.err != nil {
+		return br.err
 	}
-	rd.br.block = b[n:]
-	rd.br.left--
-	return nil
+	n, err := rd.codec.decode(br.block, v)
+	if br.err = err; err == nil {
+		br.block, br.left = br.block[n:], br.left-1
+	}
+	return err
 }
 
 // Close releases the reader's goroutines.

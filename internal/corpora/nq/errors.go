@@ -3,7 +3,6 @@ package nq
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/internal/system/values"
 )
@@ -40,13 +39,11 @@ type RecordError struct {
 func (e *RecordError) Unwrap() error { return e.Err }
 
 func (e *RecordError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d: ", e.File, e.Line)
+	id := ""
 	if e.HasID {
-		fmt.Fprintf(&b, "example_id %d: ", e.ExampleID)
+		id = fmt.Sprintf("example_id %d: ", e.ExampleID)
 	}
-	fmt.Fprintf(&b, "%s (%s)", e.Detail, e.Reason)
-	return b.String()
+	return fmt.Sprintf("%s:%d: %s%s (%s)", e.File, e.Line, id, e.Detail, e.Reason)
 }
 
 // maxNamed is how many skipped records Skips names.
@@ -58,7 +55,6 @@ type Skips[T any] struct {
 	Named   []T              `json:"skipped_examples,omitempty"` // the first 20 skipped
 }
 
-// Skip counts a record that was left out.
 func (s *Skips[T]) Skip(reason Reason, record T) {
 	if s.Skipped == nil {
 		s.Skipped = map[Reason]int64{}
@@ -72,7 +68,6 @@ func (s *Skips[T]) Name(more ...T) {
 	s.Named = append(slices.Clip(s.Named), more[:min(len(more), maxNamed-len(s.Named))]...)
 }
 
-// SkippedTotal is the number of records that were left out.
 func (s *Skips[T]) SkippedTotal() (n int64) {
 	for _, k := range s.Skipped {
 		n += k

@@ -11,7 +11,6 @@ type Key struct {
 	ID    int64
 }
 
-// Key is the record's name.
 func (r *Record) Key() Key { return Key{r.Split, r.ExampleID} }
 
 // FormatReport says how far the two published formats say the same.
@@ -27,7 +26,6 @@ type FormatReport struct {
 	Examples       []FormatExample `json:"examples"` // the first that differ
 }
 
-// FormatExample is one record whose formats differ.
 type FormatExample struct {
 	ExampleID int64 `json:"example_id"`
 	Comparison
@@ -73,7 +71,6 @@ func digestsOf(r *Record) formatDigests {
 	return formatDigests{digest(r.Question), digest(r.URL), digest(r.SimplifiedText())}
 }
 
-// AddFull adds a record of the full format.
 func (f *Formats) AddFull(r *Record) error {
 	if !r.Full() {
 		return fmt.Errorf("full: example %d is in the simplified format", r.ExampleID)
@@ -82,7 +79,6 @@ func (f *Formats) AddFull(r *Record) error {
 	return nil
 }
 
-// AddSimplified compares a record of the simplified format.
 func (f *Formats) AddSimplified(r *Record) error {
 	if r.Full() {
 		return fmt.Errorf("simplified: example %d is in the full format", r.ExampleID)
@@ -117,7 +113,6 @@ func (f *Formats) AddSimplified(r *Record) error {
 	return nil
 }
 
-// Differ reports whether there are differing examples to show.
 func (f *Formats) Differ() bool { return len(f.order) > 0 }
 
 // Show finds where a full record differs, if it is one of the examples.
@@ -136,7 +131,6 @@ func (f *Formats) Show(full *Record) error {
 	return nil
 }
 
-// Report returns the counts and the examples.
 func (f *Formats) Report() FormatReport {
 	rep := f.report
 	rep.Full, rep.Examples = len(f.full), []FormatExample{}

@@ -58,7 +58,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, skip bool) {
 		o := Options{Split: Train}
 		if skip {
-			o.OnError = Skip
+			o.Skip = true
 		}
 		records, counts, err := drain(NewReader(bytes.NewReader(text), "f", o))
 		if err != nil {

@@ -19,15 +19,10 @@ var hubColumns = []struct {
 	name string
 	kind columns.Kind
 }{
-	{"id", columns.Texts},
-	{"question.text", columns.Texts},
-	{"document.url", columns.Texts},
-	{"document.title", columns.Texts},
-	{"document.html", columns.Texts},
-	{"document.tokens.token", columns.Texts},
-	{"document.tokens.is_html", columns.Bools},
-	{"document.tokens.start_byte", columns.Ints},
-	{"document.tokens.end_byte", columns.Ints},
+	{"id", columns.Texts}, {"question.text", columns.Texts},
+	{"document.url", columns.Texts}, {"document.title", columns.Texts}, {"document.html", columns.Texts},
+	{"document.tokens.token", columns.Texts}, {"document.tokens.is_html", columns.Bools},
+	{"document.tokens.start_byte", columns.Ints}, {"document.tokens.end_byte", columns.Ints},
 }
 
 // Places in hubColumns.
@@ -84,7 +79,7 @@ func (h *hubRows) open(in io.ReaderAt) error {
 		case at < 0 && (i == hubStart || i == hubEnd):
 			return fmt.Errorf(`there is no column %q: the file is of a revision from before there were byte offsets; download a later one, or read only the text by format = "simplified"`, c.name)
 		case at < 0:
-			return fmt.Errorf("there is no column %q: the Parquet file is not Natural Questions as google-research-datasets/natural_questions has it; its columns are %s", c.name, strings.Join(f.Names(), ", "))
+			return fmt.Errorf("there is no column %q: the Parquet file is not Natural Questions as google-research-datasets/natural_questions has it; its columns are %s", c.name, strings.Join(f.Names, ", "))
 		}
 		wanted[i] = columns.Wanted{At: at, Kind: c.kind}
 	}
@@ -95,17 +90,16 @@ func (h *hubRows) open(in io.ReaderAt) error {
 // record fills r from the current row, and reports whether the row has an id. Its errors are faults.
 func (h *hubRows) record(r *Record) (hasID bool, err error) {
 	r.Reset()
-	id := h.Columns()[hubID]
+	id := h.Columns[hubID]
 	if r.ExampleID, err = strconv.ParseInt(string(id.Text), 10, 64); err != nil && id.Len() == 1 {
 		return false, Faultf(BadType, "column id is not an integer that fits 64 bits: %.40q", id.Text)
 	}
 	return err == nil, h.fields(r)
 }
 
-// fields fills the fields other than the id.
 func (h *hubRows) fields(r *Record) error {
-	texts := h.Columns()[hubToken]
-	for i, c := range h.Columns() {
+	texts := h.Columns[hubToken]
+	for i, c := range h.Columns {
 		switch {
 		case c == nil:
 		case i < hubToken && c.Len() != 1:
@@ -118,7 +112,7 @@ func (h *hubRows) fields(r *Record) error {
 			return Faultf(BadUTF8, "column %s: not UTF-8 at byte %d", c.Name, values.InvalidUTF8(c.Text))
 		}
 	}
-	r.Question, r.URL = string(h.Columns()[hubQuestion].Text), string(h.Columns()[hubURL].Text)
+	r.Question, r.URL = string(h.Columns[hubQuestion].Text), string(h.Columns[hubURL].Text)
 	all, from := string(texts.Text), 0
 	r.Tokens = slices.Grow(r.Tokens, len(texts.Ends))
 	for _, end := range texts.Ends {
@@ -129,10 +123,10 @@ func (h *hubRows) fields(r *Record) error {
 		r.Text, r.Tokens = SimplifiedText(r.Tokens), nil
 		return nil
 	}
-	r.Title = string(h.Columns()[hubTitle].Text)
-	html := h.Columns()[hubHTML]
+	r.Title = string(h.Columns[hubTitle].Text)
+	html := h.Columns[hubHTML]
 	r.HTML, html.Text = html.Text, r.HTML
-	tags, starts, ends := h.Columns()[hubIsHTML].Bools, h.Columns()[hubStart].Ints, h.Columns()[hubEnd].Ints
+	tags, starts, ends := h.Columns[hubIsHTML].Bools, h.Columns[hubStart].Ints, h.Columns[hubEnd].Ints
 	for i := range r.Tokens {
 		t := &r.Tokens[i]
 		t.HTML, t.Start, t.End = tags[i], int32(starts[i]), int32(ends[i])
@@ -143,7 +137,6 @@ func (h *hubRows) fields(r *Record) error {
 	return nil
 }
 
-// fill reads the next batch of records.
 func (h *hubRows) fill(b *batch) {
 	b.ends, b.buf, b.n, b.bytes, b.err = b.ends[:0], b.buf[:0], 0, 0, nil
 	for size := 0; size < batchBytes && b.n < batchRecords; {
@@ -152,7 +145,7 @@ func (h *hubRows) fill(b *batch) {
 		}
 		it := b.item(len(b.ends))
 		b.ends = append(b.ends, 0)
-		for _, c := range h.Columns() {
+		for _, c := range h.Columns {
 			if c != nil {
 				b.bytes += int64(len(c.Text)+len(c.Bools)) + 8*int64(len(c.Ints))
 			}
@@ -166,7 +159,7 @@ func (h *hubRows) fill(b *batch) {
 func (rd *Reader) hubError(err error) *RecordError {
 	e := &RecordError{File: rd.name, Line: 1, Reason: BadStream, Detail: err.Error()}
 	if rd.hub.Rows != nil {
-		e.Line = rd.hub.Row() + 1
+		e.Line = rd.hub.Row + 1
 	}
 	if errors.As(err, new(*fs.PathError)) {
 		e.Reason, e.Err = ReadFailed, err

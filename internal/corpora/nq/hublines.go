@@ -38,18 +38,18 @@ func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit fun
 		} else if err != nil {
 			return err
 		}
-		if wanted != nil && !wanted(string(rows.Columns()[0].Text)) {
+		if wanted != nil && !wanted(string(rows.Columns[0].Text)) {
 			continue
 		}
-		row, err := objects.Row(rows.Row())
+		row, err := objects.Row(rows.Row)
 		var line []byte
 		if err == nil {
 			line, err = json.Marshal(original(row), json.Deterministic(true))
 		}
 		if err != nil {
-			return fmt.Errorf("row %d: %w", rows.Row(), err)
+			return fmt.Errorf("row %d: %w", rows.Row, err)
 		}
-		if more, err := visit(int(rows.Row()), line); err != nil || !more {
+		if more, err := visit(int(rows.Row), line); err != nil || !more {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -20,7 +21,6 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Detail }
 
-// Faultf returns a Fault.
 func Faultf(r Reason, format string, args ...any) *Fault {
 	return &Fault{r, fmt.Sprintf(format, args...)}
 }
@@ -37,12 +37,9 @@ func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 		return 0, err
 	}
 	return readObject(jsontext.NewDecoder(bytes.NewBuffer(line), lenient), []field{
-		{nameExampleID, hasExampleID, into(&r.ExampleID, readInt)},
-		{nameQuestion, hasQuestion, into(&r.Question, readText)},
-		{nameURL, hasURL, into(&r.URL, readText)},
-		{nameTitle, hasTitle, into(&r.Title, readText)},
-		{nameText, hasText, into(&r.Text, readText)},
-		{nameHTML, hasHTML, into(&r.HTML, readBytes)},
+		{nameExampleID, hasExampleID, into(&r.ExampleID, readInt)}, {nameQuestion, hasQuestion, into(&r.Question, readText)},
+		{nameURL, hasURL, into(&r.URL, readText)}, {nameTitle, hasTitle, into(&r.Title, readText)},
+		{nameText, hasText, into(&r.Text, readText)}, {nameHTML, hasHTML, into(&r.HTML, readBytes)},
 		{nameTokens, hasTokens, into(&r.Tokens, readTokens)},
 	})
 }
@@ -73,7 +70,6 @@ type field struct {
 	read func(d *jsontext.Decoder, name string) error
 }
 
-// into stores the result of read.
 func into[T any](to *T, read func(*jsontext.Decoder, string) (T, error)) func(*jsontext.Decoder, string) error {
 	return func(d *jsontext.Decoder, name string) (err error) {
 		*to, err = read(d, name)
@@ -91,11 +87,8 @@ func readObject(d *jsontext.Decoder, fields []field) (have fieldSet, err error) 
 	for d.PeekKind() == jsontext.KindString {
 		raw, _ := d.ReadValue()
 		name, _ = jsontext.AppendUnquote(name[:0], raw)
-		i := 0
-		for i < len(fields) && string(name) != fields[i].name {
-			i++
-		}
-		if i == len(fields) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == string(name) })
+		if i < 0 {
 			d.SkipValue()
 			continue
 		}
@@ -119,10 +112,8 @@ func readTokens(d *jsontext.Decoder, name string) (tokens []Token, err error) {
 	d.ReadToken()
 	var t Token
 	fields := []field{
-		{nameToken, 1, into(&t.Text, readText)},
-		{nameHTMLToken, 2, into(&t.HTML, readBool)},
-		{nameStart, 4, into(&t.Start, readOffset)},
-		{nameEnd, 8, into(&t.End, readOffset)},
+		{nameToken, 1, into(&t.Text, readText)}, {nameHTMLToken, 2, into(&t.HTML, readBool)},
+		{nameStart, 4, into(&t.Start, readOffset)}, {nameEnd, 8, into(&t.End, readOffset)},
 	}
 	for i := 0; d.PeekKind() != jsontext.KindEndArray; i++ {
 		have, err := readObject(d, fields)

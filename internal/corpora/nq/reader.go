@@ -10,19 +10,11 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// Policy says what a Reader does with a record that it cannot read.
-type Policy int
-
-const (
-	Fail Policy = iota // Next returns the RecordError and stops
-	Skip               // the record is left out, counted and named in Counts
-)
-
 // Options configure a Reader. The zero value reads either format, fails on the first bad record and uses all processors.
 type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
-	OnError  Policy               // for records; a damaged or truncated file is never skipped
+	Skip     bool                 // records that cannot be read are left out, counted and named in Counts
 	Strict   bool                 // also refuse records that no later step can use: Unusable, Duplicate, EmptyFile
 	Check    func(*Record) error  // refuses further records as Unusable; called by several goroutines
 	Workers  int                  // decoding goroutines; 0: the number of processors less one, which decompresses
@@ -38,7 +30,7 @@ type Reader struct {
 	src    *unpack.Reader
 	taken  *unpack.Counter // below src
 	hub    *hubRows        // in place of both
-	counts Counts
+	Counts Counts          // of what has been read so far; final after io.EOF
 
 	free  chan *batch
 	queue chan *batch // in input order; decoded once batch.done is signalled
@@ -109,11 +101,8 @@ func newReader(name string, o Options) *Reader {
 		o.MaxLine = 256 << 20
 	}
 	n := o.Workers + 3
-	rd := &Reader{
-		name: name, opt: o,
-		free: make(chan *batch, n), queue: make(chan *batch, n), work: make(chan *batch, n),
-		quit: make(chan struct{}),
-	}
+	rd := &Reader{name: name, opt: o, quit: make(chan struct{}),
+		free: make(chan *batch, n), queue: make(chan *batch, n), work: make(chan *batch, n)}
 	for range n {
 		rd.free <- batches.Get().(*batch)
 	}
@@ -193,7 +182,6 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	return rest
 }
 
-// decode turns lines into records.
 func (rd *Reader) decode() {
 	var scan lineScanner
 	for b := range rd.work {
@@ -221,7 +209,6 @@ func (rd *Reader) decode() {
 	}
 }
 
-// item returns the next item of a batch, for a line.
 func (b *batch) item(line int) *item {
 	if b.n == len(b.items) {
 		b.items = append(b.items, item{})
@@ -232,7 +219,6 @@ func (b *batch) item(line int) *item {
 	return it
 }
 
-// decodeLine fills it from one line.
 func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
 	var err error
 	have, ok := scan.scan(line, &it.rec)
@@ -282,7 +268,7 @@ func (rd *Reader) Next(r *Record) error {
 			it := &b.items[rd.next]
 			rd.next++
 			if it.fallback {
-				rd.counts.Fallbacks++
+				rd.Counts.Fallbacks++
 			}
 			rd.unique(it)
 			if it.fault != nil {
@@ -293,7 +279,7 @@ func (rd *Reader) Next(r *Record) error {
 				continue
 			}
 			*r, it.rec = it.rec, *r
-			rd.counts.Records++
+			rd.Counts.Records++
 			return nil
 		}
 		rd.endBatch(b)
@@ -305,15 +291,15 @@ func (rd *Reader) Next(r *Record) error {
 func (rd *Reader) endBatch(b *batch) {
 	rd.cur = nil
 	rd.last += int64(len(b.ends))
-	rd.counts.Blank += int64(len(b.ends) - b.n)
-	rd.counts.BytesOut += int64(len(b.buf)) + b.bytes
+	rd.Counts.Blank += int64(len(b.ends) - b.n)
+	rd.Counts.BytesOut += int64(len(b.buf)) + b.bytes
 	if rd.hub == nil {
-		rd.counts.BytesIn = rd.taken.Taken()
+		rd.Counts.BytesIn = rd.taken.Taken()
 	} else if rd.hub.rows > 0 {
-		rd.counts.BytesIn = rd.hub.size * rd.last / rd.hub.rows
+		rd.Counts.BytesIn = rd.hub.size * rd.last / rd.hub.rows
 	}
 	if rd.opt.Progress != nil {
-		rd.opt.Progress(rd.counts.BytesIn)
+		rd.opt.Progress(rd.Counts.BytesIn)
 	}
 	for i := range b.items {
 		if it := &b.items[i]; cap(it.rec.HTML) > keepBytes {
@@ -331,15 +317,12 @@ func (rd *Reader) endBatch(b *batch) {
 	switch {
 	case err != io.EOF:
 		rd.refuse(rd.streamError(err))
-	case rd.opt.Strict && rd.counts.Records == 0:
+	case rd.opt.Strict && rd.Counts.Records == 0:
 		rd.refuse(rd.nothing())
 	}
 	rd.err = cmp.Or(rd.err, io.EOF)
 	rd.Close()
 }
-
-// Counts reports what has been read so far; it is final after io.EOF.
-func (rd *Reader) Counts() Counts { return rd.counts }
 
 // Close ends the goroutines, but not the underlying reader; Next returns the error that ended reading, or io.EOF.
 func (rd *Reader) Close() error {

@@ -25,9 +25,9 @@ func drain(rd *Reader) (all []*Record, counts Counts, err error) {
 	for {
 		var r Record
 		if err := rd.Next(&r); err == io.EOF {
-			return all, rd.Counts(), nil
+			return all, rd.Counts, nil
 		} else if err != nil {
-			return all, rd.Counts(), err
+			return all, rd.Counts, err
 		}
 		all = append(all, &r)
 	}

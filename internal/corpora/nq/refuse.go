@@ -7,7 +7,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// usable applies Options.Strict and Options.Check.
 func (rd *Reader) usable(r *Record) error {
 	if rd.opt.Strict {
 		if err := checkUsable(r); err != nil {
@@ -38,18 +37,18 @@ func (rd *Reader) unique(it *item) {
 // nothing says why a file has no records. A file without a line of JSON is refused as foreign, even with Skip.
 func (rd *Reader) nothing() *RecordError {
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: EmptyFile, Detail: "the file has no records"}
-	skipped := rd.counts.SkippedTotal()
-	if bad := rd.counts.Skipped[BadJSON] + rd.counts.Skipped[BadUTF8]; skipped > 0 && bad == skipped {
+	skipped := rd.Counts.SkippedTotal()
+	if bad := rd.Counts.Skipped[BadJSON] + rd.Counts.Skipped[BadUTF8]; skipped > 0 && bad == skipped {
 		e.Line, e.Reason = 1, BadStream
 		e.Detail = fmt.Sprintf("none of its %d lines is JSON: this is no file of records", skipped)
 	}
 	return e
 }
 
-// refuse applies the policy to e and reports whether reading ends with it.
+// refuse leaves out a record if Options.Skip says so, and reports whether reading ends with e.
 func (rd *Reader) refuse(e *RecordError) bool {
-	if rd.opt.OnError == Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
-		rd.counts.Skip(e.Reason, *e)
+	if rd.opt.Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
+		rd.Counts.Skip(e.Reason, *e)
 		return false
 	}
 	rd.err = e
@@ -68,17 +67,16 @@ func (rd *Reader) streamError(err error) *RecordError {
 		return e
 	}
 	at := rd.taken.Taken()
-	if err := rd.taken.Err(); err != nil {
+	if err := rd.taken.Err; err != nil {
 		e.Reason, e.Err = ReadFailed, err
 		e.Detail = fmt.Sprintf("reading failed after %d stored bytes: %v", at, e.Err)
 		return e
 	}
 	e.Err = err
-	var foreign *unpack.ForeignError
-	if errors.As(err, &foreign) {
+	if errors.As(err, new(*unpack.ForeignError)) {
 		e.Detail = err.Error()
 		return e
 	}
-	e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes, after %d records: %v", at, rd.counts.Records, err)
+	e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes, after %d records: %v", at, rd.Counts.Records, err)
 	return e
 }

@@ -11,9 +11,9 @@ import (
 
 // TestEndsWithinRecord: a file that was cut between compression and reading, or was never compressed, ends within a line.
 func TestEndsWithinRecord(t *testing.T) {
-	for _, p := range []Policy{Fail, Skip} {
+	for _, skip := range []bool{false, true} {
 		for _, text := range []string{goodFull + "\n" + goodSimp[:50], goodFull + "\n" + goodFull[:25]} { // the second cuts é
-			all, counts, err := readString(text, Options{OnError: p})
+			all, counts, err := readString(text, Options{Skip: skip})
 			var e *RecordError
 			if len(all) != 1 || !errors.As(err, &e) || e.Reason != BadStream || e.Line != 2 || !strings.Contains(err.Error(), "the file ends within this record") || counts.SkippedTotal() != 0 {
 				t.Errorf("%d records, %v, %+v", len(all), err, counts)
@@ -32,7 +32,7 @@ func TestForeignFiles(t *testing.T) {
 		"page":  {"<!doctype html>\n<p>404</p>\n", "the file is an HTML page"},
 		"words": {"one\ntwo\nthree\n", "none of its 3 lines is JSON"},
 	} {
-		_, counts, err := readString(c.text, Options{OnError: Skip, Strict: true})
+		_, counts, err := readString(c.text, Options{Skip: true, Strict: true})
 		var e *RecordError
 		if !errors.As(err, &e) || e.Reason != BadStream || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %+v", name, err, counts)
@@ -75,7 +75,7 @@ func TestStrict(t *testing.T) {
 			if len(all) != 1 || !errors.As(err, &e) || e.Reason != c.reason || e.Line != 2 || !e.HasID || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%d records, %v", len(all), err)
 			}
-			o.OnError = Skip
+			o.Skip = true
 			all, counts, err := readString(text, o)
 			if err != nil || len(all) != 2 || counts.Skipped[c.reason] != 1 || counts.SkippedTotal() != 1 || counts.Named[0] != *e {
 				t.Errorf("skip: %d records, %v, %+v", len(all), err, counts)
@@ -88,7 +88,7 @@ func TestStrict(t *testing.T) {
 		if !errors.As(err, &e) || e.Reason != EmptyFile || !strings.Contains(err.Error(), "the file has no records") {
 			t.Errorf("%q: %v", text, err)
 		}
-		_, counts, err := readString(text, Options{Strict: true, OnError: Skip})
+		_, counts, err := readString(text, Options{Strict: true, Skip: true})
 		testkit.That(t, err == nil && counts.Skipped[EmptyFile] == 1 && len(counts.Named) == 1, text, err, counts)
 	}
 }

@@ -132,7 +132,7 @@ func TestBadRecords(t *testing.T) {
 				t.Errorf("the message has no id: %v", e)
 			}
 			o := c.o
-			o.OnError = Skip
+			o.Skip = true
 			all, counts, err := readString(text, o)
 			if err != nil || len(all) != int(line)-1 || counts.Skipped[c.reason] != 1 || counts.SkippedTotal() != 1 ||
 				len(counts.Named) != 1 || counts.Named[0] != *e || counts.Blank != 1 {
@@ -181,7 +181,7 @@ func TestBadStreams(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Damage is not a bad record: the error says how far the file was read.
-			skipped, counts, err := readString(c.text, Options{OnError: Skip})
+			skipped, counts, err := readString(c.text, Options{Skip: true})
 			if !errors.As(err, &e) || e.Reason != BadStream || !strings.Contains(err.Error(), fmt.Sprintf("after %d records", len(skipped))) || counts.SkippedTotal() != 0 {
 				t.Errorf("skip: %v, %+v", err, counts)
 			}
@@ -192,7 +192,7 @@ func TestBadStreams(t *testing.T) {
 		text    string
 		records int
 	}{{goodFull + "\n" + goodFull, 1}, {gz.String()[:20], 0}, {"", 0}} {
-		rd := NewReader(io.MultiReader(strings.NewReader(c.text), iotest.ErrReader(reset)), "f", Options{OnError: Skip})
+		rd := NewReader(io.MultiReader(strings.NewReader(c.text), iotest.ErrReader(reset)), "f", Options{Skip: true})
 		var r Record
 		var n int
 		for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
@@ -207,8 +207,8 @@ func TestBadStreams(t *testing.T) {
 
 func TestLineLimit(t *testing.T) {
 	long := `{"x":"` + strings.Repeat("y", 3<<20) + `"}`
-	for _, p := range []Policy{Fail, Skip} {
-		all, _, err := readString(goodFull+"\n"+long+"\n"+goodFull, Options{MaxLine: 2 << 20, OnError: p})
+	for _, skip := range []bool{false, true} {
+		all, _, err := readString(goodFull+"\n"+long+"\n"+goodFull, Options{MaxLine: 2 << 20, Skip: skip})
 		var e *RecordError
 		if len(all) != 1 || !errors.As(err, &e) || e.Reason != LineTooLong || e.Line != 2 {
 			t.Errorf("%d records, %v", len(all), err)
@@ -252,8 +252,8 @@ func TestOrder(t *testing.T) {
 }
 
 func TestCountsAdd(t *testing.T) {
-	_, a, _ := readString(goodFull+"\nx\n", Options{OnError: Skip})
-	_, b, _ := readString("y\n\n"+goodSimp, Options{OnError: Skip})
+	_, a, _ := readString(goodFull+"\nx\n", Options{Skip: true})
+	_, b, _ := readString("y\n\n"+goodSimp, Options{Skip: true})
 	a.Add(b)
 	testkit.That(t, a.Records == 2 && a.Blank == 1 && a.Skipped[BadJSON] == 2 && len(a.Named) == 2, a)
 }

@@ -8,7 +8,7 @@ type lineScanner struct {
 	arena []byte     // every string of the record except HTML, back to back
 	ends  []int      // arena end of each token's text
 	have  fieldSet   // needed fields seen
-	strs  [nStrs]int // arena start and end of each string field, by pairs
+	strs  [nStrs]int // arena start and end of each string field, by pairs; zeros if it is absent
 }
 
 // fieldSet holds one bit for each field that the Record needs.
@@ -57,31 +57,23 @@ func (l *lineScanner) scan(line []byte, r *Record) (fieldSet, bool) {
 	}
 	r.Reset()
 	l.s = scanner{b: line}
-	l.arena, l.ends, l.have = l.arena[:0], l.ends[:0], 0
+	l.arena, l.ends, l.have, l.strs = l.arena[:0], l.ends[:0], 0, [nStrs]int{}
 	s := &l.s
 	if !s.lit('{') {
 		return 0, false
 	}
-	for {
-		k, ok := s.key()
-		if !ok || !s.lit(':') || !l.field(k, r) {
+	for more := true; more; more = s.more() {
+		if k, ok := s.key(); !ok || !s.lit(':') || !l.field(k, r) {
 			return 0, false
 		}
-		if !s.more() {
-			break
-		}
 	}
-	if !s.lit('}') {
-		return 0, false
-	}
-	if s.ws(); s.p != len(line) {
+	if !s.lit('}') || s.ws() != 0 || s.p != len(line) {
 		return 0, false
 	}
 	l.finish(r)
 	return l.have, true
 }
 
-// field consumes the value of the field k.
 func (l *lineScanner) field(k []byte, r *Record) (ok bool) {
 	s := &l.s
 	switch string(k) {
@@ -121,7 +113,6 @@ func (l *lineScanner) first(f fieldSet) bool {
 	return !seen
 }
 
-// text consumes a string field into the arena.
 func (l *lineScanner) text(at int) (ok bool) {
 	l.strs[at] = len(l.arena)
 	l.arena, ok = l.s.str(l.arena)
@@ -135,14 +126,6 @@ func (l *lineScanner) finish(r *Record) {
 	for i := range r.Tokens {
 		r.Tokens[i].Text = all[l.ends[i]:l.ends[i+1]]
 	}
-	cut := func(f fieldSet, at int) string {
-		if l.have&f == 0 {
-			return ""
-		}
-		return all[l.strs[at]:l.strs[at+1]]
-	}
-	r.Question = cut(hasQuestion, atQuestion)
-	r.URL = cut(hasURL, atURL)
-	r.Title = cut(hasTitle, atTitle)
-	r.Text = cut(hasText, atText)
+	cut := func(at int) string { return all[l.strs[at]:l.strs[at+1]] }
+	r.Question, r.URL, r.Title, r.Text = cut(atQuestion), cut(atURL), cut(atTitle), cut(atText)
 }

@@ -39,7 +39,6 @@ func (s *scanner) lit(c byte) bool {
 	return true
 }
 
-// word consumes the keyword w.
 func (s *scanner) word(w string) bool {
 	if len(s.b)-s.p < len(w) || string(s.b[s.p:s.p+len(w)]) != w {
 		return false
@@ -111,6 +110,9 @@ func (s *scanner) key() ([]byte, bool) {
 	return k, true
 }
 
+// escaped are the characters that a letter behind a backslash stands for.
+var escaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
 // str consumes a string and appends its value to dst.
 func (s *scanner) str(dst []byte) ([]byte, bool) {
 	if !s.lit('"') {
@@ -131,33 +133,16 @@ func (s *scanner) str(dst []byte) ([]byte, bool) {
 			return dst, false
 		}
 		p = i + 2
-		switch b[i+1] {
-		case '"':
-			dst = append(dst, '"')
-		case 'n':
-			dst = append(dst, '\n')
-		case '\\':
-			dst = append(dst, '\\')
-		case 't':
-			dst = append(dst, '\t')
-		case '/':
-			dst = append(dst, '/')
-		case 'r':
-			dst = append(dst, '\r')
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'u':
-			r, n := escape(b[p:])
-			if n == 0 {
-				return dst, false
-			}
-			p += n
-			dst = utf8.AppendRune(dst, r)
-		default:
+		if c := escaped[b[i+1]]; c != 0 {
+			dst = append(dst, c)
+			continue
+		}
+		r, n := escape(b[p:])
+		if b[i+1] != 'u' || n == 0 {
 			return dst, false
 		}
+		p += n
+		dst = utf8.AppendRune(dst, r)
 	}
 }
 
@@ -229,7 +214,6 @@ func (s *scanner) integer() (int64, bool) {
 	return int64(n), true
 }
 
-// boolean consumes true or false.
 func (s *scanner) boolean() (v, ok bool) {
 	switch s.ws() {
 	case 't':
@@ -263,10 +247,9 @@ func (s *scanner) skip(depth int) bool {
 		}
 	case c == '"':
 		return s.skipString()
-	case c == 't':
-		return s.word("true")
-	case c == 'f':
-		return s.word("false")
+	case c == 't', c == 'f':
+		_, ok := s.boolean()
+		return ok
 	case c == 'n':
 		return s.word("null")
 	case c == '-' || '0' <= c && c <= '9':
@@ -294,13 +277,10 @@ func (s *scanner) skipString() bool {
 		case '"':
 			return true
 		case '\\':
-			switch s.b[i+1] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			switch c := s.b[i+1]; {
+			case escaped[c] != 0:
 				s.p++
-			case 'u':
-				if hex4(s.b[i+2:]) < 0 {
-					return false
-				}
+			case c == 'u' && hex4(s.b[i+2:]) >= 0:
 				s.p += 5
 			default:
 				return false

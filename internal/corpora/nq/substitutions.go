@@ -79,8 +79,7 @@ func (s *Substitutions) Add(r *Record) {
 
 func sameToken(surface, stored string) bool {
 	a := pytext.Lower(surface)
-	return a == pytext.Lower(stored) ||
-		strings.Contains(stored, "&") && a == pytext.Lower(pytext.Unescape(stored))
+	return a == pytext.Lower(stored) || strings.Contains(stored, "&") && a == pytext.Lower(pytext.Unescape(stored))
 }
 
 // Pairs lists all pairs, the most frequent first, then by HTML and stored string.

@@ -3,8 +3,10 @@ package nq320k
 import (
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Collection is one side of a comparison.
@@ -50,7 +52,6 @@ type Comparison struct {
 	Differences []Difference `json:"differences"` // the first of each kind
 }
 
-// Difference is a difference with its context.
 type Difference struct {
 	What            string `json:"what"`                       // such as "text"
 	ExampleID       int64  `json:"example_id"`                 // of a query, or of a document's first record
@@ -103,10 +104,34 @@ func (c *comparison) show(d Difference, what, ours, theirs string) {
 	}
 }
 
-// showPlace shows where two texts first differ.
 func (c *comparison) showPlace(d Difference, what, ours, theirs string) {
 	d.At, ours, theirs = around(ours, theirs)
 	c.show(d, what, ours, theirs)
+}
+
+// The code points that around shows before and from a difference.
+const (
+	before = 40
+	after  = 80
+)
+
+// around returns the first place where two texts differ, in code points, and each text around it.
+func around(a, b string) (at int, ofA, ofB string) {
+	equal := 0
+	for equal < len(a) && equal < len(b) {
+		ra, n := utf8.DecodeRuneInString(a[equal:])
+		if rb, _ := utf8.DecodeRuneInString(b[equal:]); ra != rb {
+			break
+		}
+		equal += n
+		at++
+	}
+	from := equal
+	for n := 0; n < before && from > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(a[:from])
+		from -= size
+	}
+	return at, words.Clip(a[from:], before+after), words.Clip(b[from:], before+after)
 }
 
 func (c *comparison) pair() {
@@ -118,7 +143,6 @@ func (c *comparison) pair() {
 	}
 }
 
-// documents compares how records are grouped, the numbers and the titles.
 func (c *comparison) documents() {
 	d := &c.Documents
 	d.Ours, d.Package = len(c.a.titles), len(c.b.titles)

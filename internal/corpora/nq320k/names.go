@@ -11,7 +11,6 @@ type Variant struct {
 	Key   string // of the grouping: none, pageid, ncititle, url or text4k
 }
 
-// Folder is the folder of the variant's files.
 func (v Variant) Folder() string { return "data/" + v.Style + "/" + v.Key }
 
 // Config is the variant's name for a program that loads data sets.

@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Open opens a file of a folder by its name.
 type Open func(name string) (io.ReadCloser, error)
 
 // Visitor takes the content of a folder. Arguments are valid during the call.
@@ -22,7 +21,6 @@ type Visitor struct {
 	Document func(d *dedup.Document, text string) error // by number
 }
 
-// Contents describes a folder.
 type Contents struct {
 	TextStyle    string `json:"text_style"`
 	DedupMethod  string `json:"dedup_method"`
@@ -94,14 +92,12 @@ func readMetadata(open Open) (Metadata, error) {
 	return m, nil
 }
 
-// members are the records of a document.
 type members struct {
 	train, dev int32
 	first      int64 // the first, dev before train, which the text is of
 	examples   []int64
 }
 
-// reader is a folder while it is read.
 type reader struct {
 	Contents
 	open  Open

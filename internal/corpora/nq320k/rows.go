@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// The files of a folder.
 const (
 	Documents         = "documents.jsonl.gz"
 	TrainQueries      = "train_queries.jsonl.gz"
@@ -17,10 +16,8 @@ const (
 	MetadataFile      = "metadata.json"
 )
 
-// Files lists them.
 func Files() []string { return []string{Documents, TrainQueries, ValidationQueries, MetadataFile} }
 
-// The kinds of rows.
 const (
 	DocumentRow = "document"
 	QueryRow    = "query"
@@ -66,7 +63,6 @@ func TitleOf(d *dedup.Document) string {
 	return d.Title
 }
 
-// Metadata is the metadata of a folder.
 type Metadata struct {
 	DedupMethod   *string          `json:"dedup_method"`
 	DocIDScope    string           `json:"docid_scope"`
@@ -76,7 +72,6 @@ type Metadata struct {
 	TextStyle     *string          `json:"text_style"`
 }
 
-// Split is the metadata of a data file.
 type Split struct {
 	Columns  []string          `json:"columns"`
 	DataFile string            `json:"data_file"`

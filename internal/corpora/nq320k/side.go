@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// asked is a query of a side.
 type asked struct {
 	nq.Key
 	doc      int32
@@ -60,7 +59,6 @@ func read(open func() (io.ReadCloser, error), visit func(io.Reader) error) error
 	return visit(in)
 }
 
-// add takes a line of queries.
 func (s *side) add(q *dedup.Query) error {
 	key := nq.Key{Split: q.Split, ID: q.ExampleID}
 	if _, ok := s.at[key]; ok {
@@ -94,5 +92,4 @@ func (s *side) target(key nq.Key) int32 {
 	return -1
 }
 
-// head returns a document's first record.
 func (s *side) head(doc int32) nq.Key { return s.queries[s.first[doc]].Key }

@@ -92,7 +92,6 @@ func (d *Documents) Add(doc int32, text string) {
 	d.lone = append(d.lone, before || len(d.set) == 0)
 }
 
-// look finds the queries in a document's words.
 func (d *Documents) look(doc int32, words []uint64) {
 	var found []int32
 	for i := 0; len(d.asked) > 0 && i+d.words <= len(words); i++ {
@@ -146,7 +145,6 @@ func (d *Documents) Pairs() []DocumentPair {
 	return all
 }
 
-// Standing returns the queries that stand in documents, in order.
 func (d *Documents) Standing() []Standing {
 	return slices.DeleteFunc(slices.Clone(d.standing), func(s Standing) bool { return s.Documents == 0 })
 }

@@ -68,7 +68,6 @@ func (s *sketch) appendSet(list []uint64, words []uint64) []uint64 {
 	return list[:from+len(slices.Compact(list[from:]))]
 }
 
-// appendBands appends the keys of a set's bands.
 func (s *sketch) appendBands(keys []uint32, set []uint64) []uint32 {
 	for b := range s.bands {
 		key := uint64(b)
@@ -109,7 +108,6 @@ func (s *sketch) each(keys []uint32, skip func(i int32) bool, visit func(band in
 	}
 }
 
-// item is a member of a group.
 func item(member uint64) int32 { return int32(uint32(member)) }
 
 // similar visits, once, each near-duplicate pair i < j of items that share a band; set returns an item's shingles. It

@@ -11,7 +11,6 @@ import (
 // Class says how alike two texts are; a pair has the first class that applies.
 type Class uint8
 
-// The classes.
 const (
 	Exact      Class = iota + 1 // byte by byte
 	Normalised                  // by their normal forms
@@ -20,7 +19,6 @@ const (
 
 func (c Class) String() string { return [...]string{"", "exact", "normalised", "near"}[c] }
 
-// Query is a query with its relevant documents.
 type Query struct {
 	Split     nq.Split
 	ID        int64
@@ -58,7 +56,6 @@ type firstOf struct {
 	document int32
 }
 
-// NewQueries returns an empty list.
 func NewQueries() *Queries {
 	return &Queries{texts: map[string]int32{}, forms: map[string]int32{}, first: map[firstOf]int32{}}
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 )
 
-// Shape is the size of a model.
 type Shape struct{ Layers, Width, Inner, Heads, PerHead int }
 
 // EfficientTiny is the shape of google/t5-efficient-tiny, SmallBERT the shape of the second smallest of Google's small BERTs.

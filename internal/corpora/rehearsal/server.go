@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Size is the size of the served data.
 type Size struct {
 	Dev, Train int // records of each of the five files of dev, and of the only file of train
 	T5, BERT   Shape
@@ -70,7 +69,6 @@ func Variables(base string) []string {
 	return []string{"nq_bucket=" + base + "/nq/v1.0", "hub=" + base + "/hub", "wikipedia_api=" + base + "/w/api.php", "contact=rehearsal@example.org"}
 }
 
-// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	of := s.served[r.URL.Path]
@@ -116,7 +114,6 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Served returns the counts so far, by path.
 func (s *Server) Served() map[string]*Served {
 	s.mu.Lock()
 	defer s.mu.Unlock()

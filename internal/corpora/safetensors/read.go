@@ -17,7 +17,6 @@ const (
 	maxRank    = 16
 )
 
-// Info is one tensor of a file.
 type Info struct {
 	Name  string
 	DType string // "F32", "BF16", "I64" …
@@ -68,7 +67,6 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// entry is a tensor in the header.
 type entry struct {
 	DType   string  `json:"dtype"`
 	Shape   []int64 `json:"shape"`

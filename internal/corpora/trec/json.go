@@ -1,19 +1,12 @@
 package trec
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 )
-
-// startsJSON reports whether the first byte that is not white space is a brace, without reading.
-func startsJSON(r *bufio.Reader) bool {
-	head, _ := r.Peek(r.Size())
-	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
-}
 
 // readJSON yields the values of {query: {document: value}} in the order of the file.
 func (c Content) readJSON(in io.Reader, yield func(Row) error) error {

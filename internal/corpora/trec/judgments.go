@@ -17,15 +17,14 @@ type Judgment struct {
 
 // Judgments holds documents' grades by query, in the order added. The zero value is empty.
 type Judgments struct {
-	of    map[string]*Query
-	order []string // queries with a judgment
+	Judged []string // queries with a judgment, in order
+	of     map[string]*Query
 }
 
-// Query is the judgments of one query.
 type Query struct {
 	documents []string
-	grades    []int
-	relevant  int            // documents whose grade is at least 1
+	Grades    []int          // of all judgments, in their order
+	Relevant  int            // documents whose grade is at least 1
 	places    map[string]int // of documents, once there are many
 }
 
@@ -42,16 +41,9 @@ func (j *Query) find(document string) int {
 	return -1
 }
 
-// Relevant is the number of documents with a grade of at least 1.
-func (j *Query) Relevant() int { return j.relevant }
-
-// Grades returns the grades of all judgments, in their order.
-func (j *Query) Grades() []int { return j.grades }
-
-// Grade returns how relevant a document is, and whether it was judged.
 func (j *Query) Grade(document string) (grade int, judged bool) {
 	if at := j.find(document); at >= 0 {
-		return j.grades[at], true
+		return j.Grades[at], true
 	}
 	return 0, false
 }
@@ -68,12 +60,12 @@ func (q *Judgments) Judge(query, document string, grade int) error {
 	if j == nil {
 		j = &Query{}
 		q.of[query] = j
-		q.order = append(q.order, query)
+		q.Judged = append(q.Judged, query)
 	}
 	if j.find(document) >= 0 {
 		return fmt.Errorf("query %q and document %q are judged twice", query, document)
 	}
-	j.documents, j.grades = append(j.documents, document), append(j.grades, grade)
+	j.documents, j.Grades = append(j.documents, document), append(j.Grades, grade)
 	switch {
 	case j.places != nil:
 		j.places[document] = len(j.documents) - 1
@@ -84,7 +76,7 @@ func (q *Judgments) Judge(query, document string, grade int) error {
 		}
 	}
 	if grade >= 1 {
-		j.relevant++
+		j.Relevant++
 	}
 	return nil
 }
@@ -92,15 +84,12 @@ func (q *Judgments) Judge(query, document string, grade int) error {
 // Query returns a query's judgments, or nil.
 func (q *Judgments) Query(query string) *Query { return q.of[query] }
 
-// Judged lists the queries with a judgment, in order.
-func (q *Judgments) Judged() []string { return q.order }
-
 // Of yields the judgments of a query: documents with their grades.
 func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		if j := q.of[query]; j != nil {
 			for i, d := range j.documents {
-				if !yield(d, j.grades[i]) {
+				if !yield(d, j.Grades[i]) {
 					return
 				}
 			}
@@ -108,9 +97,8 @@ func (q *Judgments) Of(query string) iter.Seq2[string, int] {
 	}
 }
 
-// Each yields every judgment, query by query.
 func (q *Judgments) Each(yield func(Judgment) bool) {
-	for _, query := range q.order {
+	for _, query := range q.Judged {
 		for d, grade := range q.Of(query) {
 			if !yield(Judgment{query, d, grade}) {
 				return

@@ -31,7 +31,7 @@ func TestGradedQrels(t *testing.T) {
 			t.Errorf("grade of %v is %d, %v", j, grade, ok)
 		}
 	}
-	testkit.Is(t, read.Query("few").Relevant(), 1)
+	testkit.Is(t, read.Query("few").Relevant, 1)
 	if _, ok := read.Query("few").Grade("d9"); ok {
 		t.Error("d9 was not judged")
 	}

@@ -10,16 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The first and last line of ir_metadata's header (https://www.ir-metadata.org).
-const (
-	metadataStart = "# ir_metadata.start"
-	metadataEnd   = "# ir_metadata.end"
-)
-
 // Components lists the components of a run in ir_metadata 0.1, in its order.
 var Components = []string{"platform", "research goal", "implementation", "method", "actor", "data"}
 
-// Metadata describes a run by component.
 type Metadata map[string]*yaml.Node
 
 // ParseMetadata reads components from YAML or JSON.
@@ -52,14 +45,8 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// With returns m with the components of o in place of its own.
-func (m Metadata) With(o Metadata) Metadata {
-	out := maps.Clone(m)
-	maps.Copy(out, o)
-	return out
-}
-
-// Header returns the comment above a run's first line. It has all six components, null if absent, since readers expect them.
+// Header returns the comment above a run's first line (https://www.ir-metadata.org). It has all six components, null if
+// absent, since readers expect them.
 func (m Metadata) Header(tag string) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	add := func(name string, value *yaml.Node) {
@@ -82,10 +69,10 @@ func (m Metadata) Header(tag string) ([]byte, error) {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	var out bytes.Buffer
-	out.WriteString(metadataStart + "\n")
+	out.WriteString("# ir_metadata.start\n")
 	for line := range strings.Lines(text.String()) {
 		out.WriteString("# " + line)
 	}
-	out.WriteString(metadataEnd + "\n")
+	out.WriteString("# ir_metadata.end\n")
 	return out.Bytes(), nil
 }

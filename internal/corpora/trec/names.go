@@ -11,15 +11,13 @@ import (
 // characters, "%", bytes that are not UTF-8 and, at the beginning, "!" (a run's line without a document) and "#" (a
 // comment). Other characters, as in "p:41312390", stay.
 func EncodeName(name string) string {
-	if !strings.ContainsFunc(name, unusual) { // a fast path for most names
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < '-' || r > 'z' }) { // a fast path for most names
 		return name
 	}
 	return encoded.ReplaceAllStringFunc(name, func(s string) string { return strings.ReplaceAll(fmt.Sprintf(" % X", s), " ", "%") })
 }
 
 var encoded = regexp.MustCompile(`^[!#]|[%\p{Z}\p{Cc}\x{FFFD}]`)
-
-func unusual(r rune) bool { return r < '-' || r > 'z' }
 
 // Outside gives names in files for other programs: "_" replaces ASCII white space and control characters, at which TREC's
 // and tabular readers cut, and "#" at a query's beginning, a comment to trec_eval 10. Other characters stay, also "%".
@@ -61,7 +59,6 @@ func (o *Outside) Name(number, name string) (string, error) {
 	return out, nil
 }
 
-// DecodeName reads what EncodeName wrote.
 func DecodeName(field string) (string, error) {
 	if strings.IndexByte(field, '%') < 0 { // a fast path for most names
 		return field, nil

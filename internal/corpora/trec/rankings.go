@@ -38,7 +38,6 @@ func Rankings(r io.Reader) Reader {
 	}
 }
 
-// Held yields rankings in memory.
 func Held(rankings []Ranking) Reader {
 	return func(yield func(*Ranking) error) error {
 		for i := range rankings {
@@ -59,7 +58,6 @@ func ReadRun(r io.Reader) (all []Ranking, err error) {
 	return all, err
 }
 
-// grouping collects a query's lines.
 type grouping struct {
 	Ranking
 	began     map[string]int // queries, by the line where they begin

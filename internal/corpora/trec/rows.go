@@ -2,10 +2,12 @@ package trec
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
@@ -21,7 +23,6 @@ type Row struct {
 	Line            int
 }
 
-// Format is the layout of a file.
 type Format string
 
 const (
@@ -69,7 +70,12 @@ func (c Content) Rows(r io.Reader, format Format, yield func(Row) error) (Format
 	if start, _ := in.Peek(3); string(start) == "\ufeff" { // a byte order mark
 		in.Discard(3)
 	}
-	if format == JSON || format == Auto && startsJSON(in) {
+	if format == Auto {
+		if head, _ := in.Peek(in.Size()); bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
+			format = JSON
+		}
+	}
+	if format == JSON {
 		return JSON, c.readJSON(in, yield)
 	}
 	err = c.lines(in, &format, yield)
@@ -95,7 +101,7 @@ func (c Content) lines(r io.Reader, format *Format, yield func(Row) error) error
 		from := text.Len()
 		text.Write(bytes)
 		line := strings.TrimSuffix(text.String()[from:], "\r")
-		if f = appendFields(f[:0], line); len(f) == 0 {
+		if f = slices.AppendSeq(f[:0], strings.FieldsFuncSeq(line, isSpace)); len(f) == 0 {
 			return nil
 		}
 		said := line[0] == comment[0]
@@ -149,26 +155,10 @@ func (c Content) told(line string, fields int) Format {
 }
 
 // isSpace reports ASCII white space, at which trec_eval cuts: a no-break space is part of a name.
-func isSpace(c byte) bool { return c == ' ' || c-'\t' <= '\r'-'\t' }
+func isSpace(r rune) bool { return r == ' ' || '\t' <= r && r <= '\r' }
 
 // Fields returns the fields of a line of TREC's files.
-func Fields(line string) []string { return appendFields(nil, line) }
-
-func appendFields(f []string, line string) []string {
-	from := -1 // where a field begins
-	for i := range len(line) {
-		switch space := isSpace(line[i]); {
-		case space && from >= 0:
-			f, from = append(f, line[from:i]), -1
-		case !space && from < 0:
-			from = i
-		}
-	}
-	if from >= 0 {
-		f = append(f, line[from:])
-	}
-	return f
-}
+func Fields(line string) []string { return strings.FieldsFunc(line, isSpace) }
 
 // Unquoted removes CSV's quotes from a name: programs read BEIR's judgments as CSV with tabs.
 func Unquoted(s string) string {
@@ -185,7 +175,6 @@ func isHeader(f []string) bool {
 	return err != nil && len(f) == 3 && (strings.Contains(query, "query") || query == "qid" || query == "topic")
 }
 
-// row reads the fields of a line.
 func (c Content) row(f []string, format Format, l layout) (row Row, err error) {
 	switch {
 	case l.fields == 0:

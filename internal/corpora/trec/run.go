@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// Hypothesis is one entry of a ranking.
 type Hypothesis struct {
 	Document string  // "" if the generated text is no document's identifier
 	Text     string  // the generated text, if its tokens are not an identifier's

@@ -15,7 +15,6 @@ type Lines struct {
 	n        int
 }
 
-// NewLines reads from r.
 func NewLines(r io.Reader) *Lines { return &Lines{br: bufio.NewReaderSize(r, 64<<10)} }
 
 // WholeLines reads from a text in which every line has an end: io.ErrUnexpectedEOF if the last line lacks it.

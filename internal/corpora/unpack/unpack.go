@@ -6,6 +6,7 @@ import (
 	"compress/bzip2"
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -87,7 +88,6 @@ func (m members) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Read reads the text.
 func (u *Reader) Read(p []byte) (int, error) {
 	if u.err != nil && u.r.Buffered() == 0 {
 		return 0, u.err
@@ -97,3 +97,24 @@ func (u *Reader) Read(p []byte) (int, error) {
 
 // Close frees the decompressor; it does not close what Open was given.
 func (u *Reader) Close() { u.stop() }
+
+// Counter counts the stored bytes that Open's Reader has read, for another goroutine to show. Err distinguishes a
+// failed read from damaged data.
+type Counter struct {
+	Err error // of the underlying reader, if it gave one; for the goroutine that reads
+	r   io.Reader
+	n   atomic.Int64
+}
+
+func NewCounter(r io.Reader) *Counter { return &Counter{r: r} }
+
+func (c *Counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	if err != nil && err != io.EOF {
+		c.Err = err
+	}
+	return n, err
+}
+
+func (c *Counter) Taken() int64 { return c.n.Load() }

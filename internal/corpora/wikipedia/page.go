@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// stub is the state of one scan.
 type stub struct {
 	w        *window
 	taken    *unpack.Counter
@@ -25,7 +24,6 @@ type stub struct {
 	names    map[string]int32 // namespaces of the header, nil without header
 }
 
-// page is the page being read, as far as it was read.
 type page struct {
 	id        uint64
 	title     []byte // raw
@@ -46,7 +44,6 @@ func (m *malformed) Error() string { return m.detail }
 
 func malformedf(format string, args ...any) error { return &malformed{fmt.Sprintf(format, args...)} }
 
-// explain returns err with its place.
 func (s *stub) explain(name string, err error) error {
 	e := &StubError{File: name, Offset: s.w.offset()}
 	var m *malformed
@@ -77,7 +74,6 @@ func (s *stub) where() string {
 	return "the dump, outside of pages"
 }
 
-// account reports progress.
 func (s *stub) account() {
 	s.stats.BytesIn, s.stats.BytesOut = s.taken.Taken(), s.w.offset()
 	if s.progress != nil {

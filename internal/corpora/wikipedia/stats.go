@@ -2,7 +2,6 @@ package wikipedia
 
 import "github.com/redsi/redsi/internal/system/values"
 
-// NSCount counts one namespace.
 type NSCount struct {
 	Pages     int64 `json:"pages"`
 	Revisions int64 `json:"revisions"`

@@ -21,8 +21,8 @@ const NSUnknown = -1
 
 // Table maps revisions to pages, sorted by OldID, each once.
 type Table struct {
+	Repeated int // entries dropped because another had their revision
 	entries  []Entry
-	repeated int
 }
 
 // NewTable sorts entries in place, drops and counts repeats, and refuses a revision with two pages.
@@ -34,7 +34,7 @@ func NewTable(entries []Entry) (*Table, error) {
 		}
 	}
 	kept := slices.CompactFunc(entries, func(a, b Entry) bool { return a.OldID == b.OldID })
-	return &Table{kept, len(entries) - len(kept)}, nil
+	return &Table{len(entries) - len(kept), kept}, nil
 }
 
 // compareEntries orders by revision, then so that the result does not depend on the order of the parts.
@@ -43,29 +43,23 @@ func compareEntries(a, b Entry) int {
 		cmp.Compare(b.Title, a.Title), cmp.Compare(b.NS, a.NS), cmp.Compare(b.Target, a.Target))
 }
 
-// MergeTables joins the tables of several part files.
 func MergeTables(tables ...*Table) (*Table, error) {
 	var all []Entry
 	repeated := 0
 	for _, t := range tables {
 		all = append(all, t.entries...)
-		repeated += t.repeated
+		repeated += t.Repeated
 	}
 	t, err := NewTable(all)
 	if err != nil {
 		return nil, err
 	}
-	t.repeated += repeated
+	t.Repeated += repeated
 	return t, nil
 }
 
-// Len is the number of revisions.
 func (t *Table) Len() int { return len(t.entries) }
 
-// Repeated is the number of entries dropped because another had their revision.
-func (t *Table) Repeated() int { return t.repeated }
-
-// Lookup finds a revision.
 func (t *Table) Lookup(oldID uint64) (Entry, bool) {
 	i, found := slices.BinarySearchFunc(t.entries, oldID, func(e Entry, id uint64) int { return cmp.Compare(e.OldID, id) })
 	if !found {

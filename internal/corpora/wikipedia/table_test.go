@@ -99,7 +99,7 @@ func TestReadTable(t *testing.T) {
 		got, err := ReadTable(strings.NewReader(text), name)
 		testkit.None(t, err, name)
 		testkit.Deep(t, got.entries, want, name)
-		if n := got.Repeated(); (n == 1) != (name == "repeated") || n > 1 {
+		if n := got.Repeated; (n == 1) != (name == "repeated") || n > 1 {
 			t.Errorf("%s: %d repeated", name, n)
 		}
 	}
@@ -138,7 +138,7 @@ func TestEmptyTable(t *testing.T) {
 	one, err := NewTable([]Entry{{OldID: 1, PageID: 2}})
 	testkit.None(t, err)
 	testkit.ErrSays(t, testkit.Err(MergeTables(one, &Table{entries: []Entry{{OldID: 1, PageID: 3}}})), "revision 1 belongs to page 2 and to page 3")
-	if both, err := MergeTables(back, one, one); err != nil || both.Len() != 1 || both.Repeated() != 1 {
+	if both, err := MergeTables(back, one, one); err != nil || both.Len() != 1 || both.Repeated != 1 {
 		t.Errorf("%+v, %v", both, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"html"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // OldID returns the revision id of a URL as NQ stores it, HTML-escaped: "…&amp;oldid=828222625".
@@ -43,16 +42,10 @@ func URLTitle(stored string) (string, bool) {
 
 // parameter lists the raw values of a query parameter. Only "&" separates parameters: titles contain ";".
 func parameter(stored, name string) []string {
-	u := html.UnescapeString(stored)
-	_, query, ok := strings.Cut(u, "?")
-	if !ok {
-		return nil
-	}
+	_, query, _ := strings.Cut(html.UnescapeString(stored), "?")
 	query, _, _ = strings.Cut(query, "#")
 	var values []string
-	for query != "" {
-		var pair string
-		pair, query, _ = strings.Cut(query, "&")
+	for pair := range strings.SplitSeq(query, "&") {
 		if k, v, _ := strings.Cut(pair, "="); k == name {
 			values = append(values, v)
 		}
@@ -75,9 +68,6 @@ func unquote(s string) string {
 			}
 		}
 		b = append(b, s[i])
-	}
-	if utf8.Valid(b) {
-		return string(b)
 	}
 	return string([]rune(string(b)))
 }

@@ -40,7 +40,6 @@ func newWindow(ctx context.Context, src io.Reader, size int) *window {
 	return &window{ctx: ctx, text: r, size: size, ended: ended}
 }
 
-// stop ends the goroutine and waits for it.
 func (w *window) stop() {
 	w.text.Close()
 	<-w.ended
@@ -62,10 +61,8 @@ func (w *window) more() bool {
 	return n > 0
 }
 
-// rest is the text in the window from pos on.
 func (w *window) rest() []byte { return w.buf[w.pos:] }
 
-// offset is the position of the next byte in the text.
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
 
 // ReadByte and Read feed encoding/xml, which reads single bytes and so consumes only the element that it decodes.

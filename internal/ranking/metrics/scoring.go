@@ -63,7 +63,7 @@ type Scores struct {
 // Score scores the rankings of a run, one by one: memory grows with the judgments and with the queries.
 func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error) {
 	out := &Scores{}
-	scored := make(map[string][]float64, len(judged.Judged()))
+	scored := make(map[string][]float64, len(judged.Judged))
 	v := view{seen: map[string]struct{}{}}
 	unjudgedQuery := ""
 	err := run(func(r *trec.Ranking) error {
@@ -78,7 +78,7 @@ func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error)
 		if scored[r.Query] != nil {
 			return fmt.Errorf("query %q has two rankings", r.Query)
 		}
-		if err := s.suits(r.Query, j.Grades()); err != nil {
+		if err := s.suits(r.Query, j.Grades); err != nil {
 			return err
 		}
 		scored[r.Query] = s.values(&v, r, j)
@@ -105,12 +105,12 @@ func (s Scoring) suits(query string, grades []int) error {
 
 func noneJudged(judged *trec.Judgments, ranked string) error {
 	switch {
-	case len(judged.Judged()) == 0:
+	case len(judged.Judged) == 0:
 		return errors.New("no query is judged: there is nothing to average over")
 	case ranked == "":
 		return errors.New("the run has no line: it ranks nothing")
 	}
-	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, judged.Judged()[0])
+	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; do both use the same names? Kinds import_run and import_qrels map names", ranked, judged.Judged[0])
 }
 
 // values are a ranking's, by metric.
@@ -130,8 +130,8 @@ func (s Scoring) values(v *view, r *trec.Ranking, j *trec.Query) []float64 {
 // collect brings queries in order and averages over them.
 func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.Judgments) error {
 	var missing []string
-	for _, q := range judged.Judged() {
-		if judged.Query(q).Relevant() == 0 {
+	for _, q := range judged.Judged {
+		if judged.Query(q).Relevant == 0 {
 			out.IrrelevantQueries++
 		}
 		values, ok := scored[q]
@@ -146,7 +146,7 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.
 		out.Rows = append(out.Rows, QueryScore{q, values})
 	}
 	if s.Missing == MissingFail && len(missing) > 0 {
-		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged()), words.Quoted(missing, 5))
+		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged), words.Quoted(missing, 5))
 	}
 	out.Mean, _ = out.MeanOf(func(string) bool { return true })
 	return nil
@@ -173,7 +173,7 @@ func (s *Scores) MeanOf(chosen func(query string) bool) (mean []float64, n int) 
 
 // fill makes the view of a ranking, in the memory of the one before.
 func (v *view) fill(r *trec.Ranking, j *trec.Query, mode Mode) {
-	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.Grades()...)
+	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.Grades...)
 	slices.SortFunc(v.ideal, func(a, b int) int { return b - a })
 	clear(v.seen)
 	for _, h := range r.Hypotheses {

@@ -124,12 +124,9 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 		}
 		return nil
 	},
-		Progress: func(n int64) {
+		Skip: c.OnBadInput == "skip", Progress: func(n int64) {
 			x.Report(step.Progress{Done: n, Total: c.File.Artifact.Size, Unit: "bytes", Note: c.Name})
 		}}
-	if c.OnBadInput == "skip" {
-		o.OnError = nq.Skip
-	}
 	rd, done, err := openRecords(x, c, o)
 	if err != nil {
 		return err
@@ -150,7 +147,7 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 	if err := errors.Join(recOut.Close(), headOut.Close()); err != nil {
 		return err
 	}
-	return writeCounts(x, rd.Counts())
+	return writeCounts(x, rd.Counts)
 }
 
 // openRecords opens a file of JSON lines or Parquet; the function closes it.

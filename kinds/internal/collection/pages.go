@@ -178,7 +178,7 @@ not have fall back on their titles, as those missing from a dump do.`,
 		if err != nil {
 			return step.Permanent(fmt.Errorf("the files of table disagree: %w", err))
 		}
-		if n := t.Repeated(); n > 0 {
+		if n := t.Repeated; n > 0 {
 			x.Count("repeated", int64(n))
 		}
 		return writePages(x, t)

@@ -142,7 +142,8 @@ func runExportRun(_ context.Context, x *step.IO, c exportRunConfig) error {
 		if c.Metadata {
 			all, _ := trec.ParseMetadata(c.PRIMAD) // both are checked
 			own, _ := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
-			if header, err = all.With(own).Header(name); err != nil {
+			maps.Copy(all, own)
+			if header, err = all.Header(name); err != nil {
 				return step.Permanent(err)
 			}
 		}

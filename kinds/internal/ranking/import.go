@@ -258,7 +258,7 @@ the judgments, 100 bytes each.`,
 		if err != nil {
 			return err
 		}
-		report.Queries = len(judged.Judged())
+		report.Queries = len(judged.Judged)
 		return inout.WriteAll(x, map[string]func(io.Writer) error{"qrels": judged.Write, "report": inout.JSON(report)})
 	},
 })

@@ -31,7 +31,6 @@ func (k *Wiki) wrong(format string, args ...any) {
 	k.Wrong.Store(&text)
 }
 
-// ServeHTTP answers a request.
 func (k *Wiki) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if k.at.Add(1) > 1 {
 		k.wrong("two requests at a time")

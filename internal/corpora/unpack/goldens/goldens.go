@@ -92,7 +92,6 @@ func Plain(t testing.TB, packed []byte) []byte {
 	return b
 }
 
-// Read reads a file of any form.
 func Read[T any](t testing.TB, path string, read func(io.Reader) (T, error)) T {
 	t.Helper()
 	v, err := read(bytes.NewReader(Text(t, path)))

@@ -116,7 +116,7 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 	active := slices.Clone(searches)
 	var parents []int32
 	for step := 1; step <= b.MaxTokens && len(active) > 0; step++ {
-		queries, tokens, sums := gather(active, b.Start)
+		queries, tokens, sums, nodes := gather(active, b.Start)
 		scores, err := s.Step(ctx, queries, tokens, parents)
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)
@@ -128,7 +128,7 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		if b.Trie == nil {
 			candidates, err = scores.Top(sums, 2*b.Width)
 		} else {
-			candidates, err = scores.Along(b.Trie, nodesOf(active, len(sums)/len(active)), sums, 2*b.Width)
+			candidates, err = scores.Along(b.Trie, nodes, sums, 2*b.Width)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)
@@ -166,20 +166,20 @@ func (b *Beam) forced(step int) *int64 {
 }
 
 // gather lays the beams of the queries out as rows of equal number per query; a
-// query with fewer beams gets dead rows, whose sum is -Inf.
-func gather(active []*search, pad int32) (queries []int, tokens []int32, sums []float32) {
+// query with fewer beams gets dead rows, whose sum is -Inf and whose node is -1.
+func gather(active []*search, pad int32) (queries []int, tokens []int32, sums []float32, nodes []docid.Node) {
 	width := rows(active)
 	for _, q := range active {
 		queries = append(queries, q.query)
 		for i := range width {
+			b := beam{token: pad, sum: float32(math.Inf(-1)), node: -1}
 			if i < len(q.beams) {
-				tokens, sums = append(tokens, q.beams[i].token), append(sums, q.beams[i].sum)
-			} else {
-				tokens, sums = append(tokens, pad), append(sums, float32(math.Inf(-1)))
+				b = q.beams[i]
 			}
+			tokens, sums, nodes = append(tokens, b.token), append(sums, b.sum), append(nodes, b.node)
 		}
 	}
-	return queries, tokens, sums
+	return queries, tokens, sums, nodes
 }
 
 // lineage is the parents argument of the next Step; origins are the first rows of

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -18,16 +19,15 @@ type best struct {
 
 func newBest(n int) *best { return &best{n: n, heap: make([]Candidate, 0, n)} }
 
-// worse says whether a ranks after b: by score, then row, then token.
-func worse(a, b Candidate) bool {
-	switch {
-	case a.Score != b.Score:
-		return a.Score < b.Score
-	case a.Row != b.Row:
-		return a.Row > b.Row
+// order ranks the better of two candidates first: by score, then row, then token.
+func order(a, b Candidate) int {
+	if a.Score != b.Score {
+		return cmp.Compare(b.Score, a.Score)
 	}
-	return a.Token > b.Token
+	return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Token, b.Token))
 }
+
+func worse(a, b Candidate) bool { return order(a, b) > 0 }
 
 // floor is the score that a candidate must reach to matter; -Inf while there is room.
 func (t *best) floor() float32 {
@@ -75,15 +75,7 @@ func (t *best) offer(c Candidate) {
 
 // sorted returns the candidates, best first, and empties the heap.
 func (t *best) sorted() []Candidate {
-	slices.SortFunc(t.heap, func(a, b Candidate) int {
-		switch {
-		case worse(b, a):
-			return -1
-		case worse(a, b):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(t.heap, order)
 	out := t.heap
 	t.heap = nil
 	return out
@@ -95,7 +87,6 @@ type forced struct {
 	queries int
 }
 
-// Top implements Scores.
 func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
 	out := make([][]Candidate, f.queries)
 	width := len(sums) / f.queries
@@ -109,7 +100,6 @@ func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
 	return out, nil
 }
 
-// Along implements Scores.
 func (f forced) Along(*docid.Trie, []docid.Node, []float32, int) ([][]Candidate, error) {
 	return nil, errors.New("only the trie says what may follow")
 }
@@ -139,7 +129,6 @@ func (t *Table) check(rows int) error {
 	return nil
 }
 
-// Top implements Scores.
 func (t *Table) Top(sums []float32, n int) ([][]Candidate, error) {
 	if err := t.check(len(sums)); err != nil {
 		return nil, err
@@ -199,7 +188,6 @@ func (t *Table) scan(top *best, row int, sum, floor float32) {
 	}
 }
 
-// Along implements Scores.
 func (t *Table) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
 	if err := t.check(len(sums)); err != nil {
 		return nil, err

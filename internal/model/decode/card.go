@@ -88,10 +88,13 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 	})
 }
 
-// Top implements Scores.
 func (c *cardStep) Top(sums []float32, n int) (out [][]Candidate, err error) {
 	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
-		out = cardBest{s, c.queries, n}.ofStep(c.scores, floats(s, on[0], len(sums)))
+		found := cardBest{s, c.queries, n}.of(c.scores, floats(s, on[0], len(sums)))
+		width := len(sums) / c.queries
+		out = found.candidates(n, func(query int, at int64) (row, token int64) {
+			return int64(query*width) + at/found.columns, at % found.columns
+		})
 	}, packed(sums, 0, math.Float32bits))
 	return out, err
 }

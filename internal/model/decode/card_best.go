@@ -58,14 +58,6 @@ func (b cardBest) of(scores, sums *tensor.Tensor) *cardFound {
 	return f
 }
 
-// ofStep are the best of a step: of looks at scores [rows, tokens] and sums [rows].
-func (b cardBest) ofStep(scores, sums *tensor.Tensor) [][]Candidate {
-	found, width := b.of(scores, sums), scores.Dim(0)/int64(b.queries)
-	return found.candidates(b.n, func(query int, at int64) (row, token int64) {
-		return int64(query)*width + at/found.columns, at % found.columns
-	})
-}
-
 // sorted is the n best of each row of x, and where they are.
 func (b cardBest) sorted(x *tensor.Tensor) (values, at *tensor.Tensor) {
 	k := min(int64(b.n), x.Dim(1))

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"fmt"
-	"unsafe"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/model/decode/kernel"
@@ -21,12 +20,10 @@ type logits struct {
 	memory  *kernel.Logits // reused by every step
 }
 
-// Top implements Scores.
 func (l *logits) Top(sums []float32, n int) ([][]Candidate, error) {
 	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) { return t.Top(sums[from:to], n) })
 }
 
-// Along implements Scores.
 func (l *logits) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
 	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) {
 		return t.Along(trie, nodes[from:to], sums[from:to], n)
@@ -39,41 +36,28 @@ func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate,
 	step := max(mostRows/perQuery, 1)
 	depth, threads := l.width, tensor.NumThreads()
 	err = tensor.Do(func(s *tensor.Scope) error {
-		return s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
-			for q := 0; q < l.queries; q += step {
-				n := min(step, l.queries-q)
-				from, to := q*perQuery, (q+n)*perQuery
-				if err := l.head.Scores(l.memory, states[from*depth:to*depth], threads); err != nil {
-					return err
-				}
-				t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: n, Maxima: l.memory.Maxima, Block: kernel.Block}
-				part, err := f(from, to, t)
-				if err != nil {
-					return err
-				}
-				for _, candidates := range part {
-					for i := range candidates {
-						candidates[i].Row += int32(from)
-					}
-				}
-				out = append(out, part...)
+		states := s.Contiguous(s.ToDType(s.Detach(l.states), tensor.F32)).Shared()
+		for q := 0; q < l.queries; q += step {
+			n := min(step, l.queries-q)
+			from, to := q*perQuery, (q+n)*perQuery
+			if err := l.head.Scores(l.memory, states[from*depth:to*depth], threads); err != nil {
+				return err
 			}
-			return nil
-		}))
+			t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: n, Maxima: l.memory.Maxima, Block: kernel.Block}
+			part, err := f(from, to, t)
+			if err != nil {
+				return err
+			}
+			for _, candidates := range part {
+				for i := range candidates {
+					candidates[i].Row += int32(from)
+				}
+			}
+			out = append(out, part...)
+		}
+		return nil
 	})
 	return out, err
-}
-
-// reading is a writer that looks at a tensor's float32 elements where they are; f
-// must not keep them.
-type reading func(values []float32) error
-
-// Write implements io.Writer.
-func (r reading) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, r(nil)
-	}
-	return len(p), r(unsafe.Slice((*float32)(unsafe.Pointer(&p[0])), len(p)/4))
 }
 
 // outside is the error of an identifier's token.

@@ -27,18 +27,16 @@ func (r *Result) Valid() []Ranked {
 // first counts.
 func Rank(hypotheses []Hypothesis, find func(tokens []int32) (document int, ok bool)) Result {
 	var r Result
-	seen := make(map[int]struct{}, len(hypotheses))
+	seen := make(map[int]bool, len(hypotheses))
 	for _, h := range hypotheses {
 		document, ok := find(h.Tokens)
 		if !ok {
+			document = -1
 			r.Invalid++
-			r.Ranking = append(r.Ranking, Ranked{-1, h.Score, h.Tokens})
+		} else if seen[document] {
 			continue
 		}
-		if _, ok := seen[document]; ok {
-			continue
-		}
-		seen[document] = struct{}{}
+		seen[document] = true
 		r.Ranking = append(r.Ranking, Ranked{document, h.Score, h.Tokens})
 	}
 	return r

@@ -44,15 +44,14 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Searcher, error) {
 		x.card, err = newCard(m, first, documents)
 	} else {
 		err = tensor.Do(func(s *tensor.Scope) error {
-			return s.Narrow(m.Head(), 0, first, documents).Write(reading(func(weights []float32) (err error) {
-				x.width = len(weights) / int(documents)
-				if m.Int8() {
-					x.head, err = kernel.PackInt8(weights, int(documents), x.width)
-				} else {
-					x.head, err = kernel.Pack(weights, int(documents), x.width, m.HalfScores && m.Compute == tensor.BF16)
-				}
-				return err
-			}))
+			weights := s.Contiguous(m.HeadRows(s, first, documents)).Shared()
+			x.width = len(weights) / int(documents)
+			if m.Int8() {
+				x.head, err = kernel.PackInt8(weights, int(documents), x.width)
+			} else {
+				x.head, err = kernel.Pack(weights, int(documents), x.width, m.HalfScores && m.Compute == tensor.BF16)
+			}
+			return err
 		})
 	}
 	if err != nil {
@@ -161,7 +160,8 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 		workers = min(threads, ceil(len(queries), size))
 	}
 	var mu sync.Mutex // guards what follows
-	order, ready, out := byLength(queries), 0, make([]T, len(queries))
+	order, ready, out := lists.Places(len(queries)), 0, make([]T, len(queries))
+	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })
 	next := func() (part []int) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -240,10 +240,3 @@ func checkQueries(m *seq2seq.Model, queries [][]int32) error {
 }
 
 func ceil(n, of int) int { return (n + of - 1) / of }
-
-// byLength orders queries by length, so that the queries of a batch take about as long; equal ones stay in order.
-func byLength(queries [][]int32) []int {
-	order := lists.Places(len(queries))
-	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })
-	return order
-}

@@ -95,7 +95,6 @@ func (s *state) nextOn(scaler *amp.Scaler) (steps, found, divisor *tensor.Tensor
 	return s.counter, found, divisor
 }
 
-// Steps implements Optimizer.
 func (s *state) Steps() int64 {
 	if s.counter != nil {
 		s.steps = int64(s.counter.Item())
@@ -105,14 +104,12 @@ func (s *state) Steps() int64 {
 
 const stepKey = "step"
 
-// Write implements Optimizer.
 func (s *state) Write(w io.Writer) error {
 	return tensor.Do(func(*tensor.Scope) error {
 		return checkpoint.Write(w, map[string]string{stepKey: strconv.FormatInt(s.Steps(), 10)}, s.tensors)
 	})
 }
 
-// Read implements Optimizer.
 func (s *state) Read(r io.ReaderAt, size int64) error {
 	header, err := safetensors.Open(r, size)
 	if err != nil {

@@ -119,18 +119,15 @@ func (c Config) MarshalJSON() ([]byte, error) {
 // architectures are the classes of transformers.
 var architectures = map[string]string{"t5": "T5ForConditionalGeneration", "mt5": "MT5ForConditionalGeneration", "umt5": "UMT5ForConditionalGeneration"}
 
-// Vocabulary implements seq2seq.Config.
 func (c Config) Vocabulary() seq2seq.Vocabulary {
 	return seq2seq.Vocabulary{Size: c.VocabSize, Pad: c.PadToken, Start: c.DecoderStart, EOS: c.EOSToken}
 }
 
-// Extended implements seq2seq.Config.
 func (c Config) Extended(n int64) seq2seq.Config {
 	c.VocabSize += n
 	return c
 }
 
-// WithDropout implements seq2seq.Config.
 func (c Config) WithDropout(p float64) seq2seq.Config {
 	c.DropoutRate = p
 	return c

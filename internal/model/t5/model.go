@@ -80,7 +80,6 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 	return p.Dropout(n.norm(p, x, n.encoder.norm), n.c.DropoutRate)
 }
 
-// Biases implements seq2seq.Network.
 func (n *network) Biases(s *tensor.Scope, most int64, indexes *tensor.Tensor) []*tensor.Tensor {
 	return n.biases(s, n.decoder, most, false, indexes)
 }

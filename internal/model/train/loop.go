@@ -118,7 +118,6 @@ type Outcome struct {
 // scores are, whichever parameter that comes from.
 type NotFiniteError struct{ Parameter string }
 
-// Error implements error.
 func (e *NotFiniteError) Error() string {
 	if e.Parameter == "" {
 		return "the model's scores are not finite"
@@ -137,7 +136,6 @@ type DivergedError struct {
 	Kept  int64           // step of the newest checkpoint; 0: none
 }
 
-// Error implements error.
 func (e *DivergedError) Error() string {
 	what := fmt.Sprintf("the loss of step %d is %v", e.Step, e.Loss)
 	switch {

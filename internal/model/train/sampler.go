@@ -24,7 +24,6 @@ type Data struct {
 // DataError says that examples cannot be trained on.
 type DataError struct{ Err error }
 
-// Error implements error.
 func (e *DataError) Error() string { return "training data: " + e.Err.Error() }
 
 // Unwrap returns what is wrong.

@@ -25,7 +25,6 @@ type Checkpoints interface {
 // UnfitError says that the run cannot continue from a checkpoint's files, though all of them are there.
 type UnfitError struct{ Err error }
 
-// Error implements error.
 func (e *UnfitError) Error() string { return e.Err.Error() }
 
 // Unwrap gives what is wrong with the files.
@@ -34,7 +33,6 @@ func (e *UnfitError) Unwrap() error { return e.Err }
 // BeyondError says that a state is of a step that the run does not come to.
 type BeyondError struct{ Step, Stops int64 }
 
-// Error implements error.
 func (e *BeyondError) Error() string {
 	return fmt.Sprintf("it is from step %d, and with this patience training ends at step %d", e.Step, e.Stops)
 }

@@ -77,7 +77,6 @@ func (l *Seq2Seq) Close() {
 	l.Optimizer.Close()
 }
 
-// Prepare implements train.Learner.
 func (l *Seq2Seq) Prepare(b *train.Batch) (err error) {
 	parts := cut(b, l.Accumulate)
 	for i := range parts {
@@ -89,7 +88,6 @@ func (l *Seq2Seq) Prepare(b *train.Batch) (err error) {
 	return nil
 }
 
-// Step implements train.Learner.
 func (l *Seq2Seq) Step(_ context.Context, b *train.Batch, step int64, rate float64) error {
 	if b.Prepared == nil {
 		if err := l.Prepare(b); err != nil {
@@ -181,7 +179,6 @@ type scalerState struct {
 	InRow int `json:"in_row"`
 }
 
-// Save implements train.Learner.
 func (l *Seq2Seq) Save(folder string) error {
 	if err := finiteModel(l.Model); err != nil {
 		return err
@@ -294,7 +291,6 @@ func readScaler(path string) (s scalerState, err error) {
 	return s, nil
 }
 
-// CheckModel implements train.Learner.
 func (l *Seq2Seq) CheckModel(folder string) error {
 	m, err := l.model(folder)
 	if err == nil {
@@ -303,7 +299,6 @@ func (l *Seq2Seq) CheckModel(folder string) error {
 	return err
 }
 
-// SaveModel implements train.Learner.
 func (l *Seq2Seq) SaveModel(folder string) error {
 	if err := finiteModel(l.Model); err != nil {
 		return err

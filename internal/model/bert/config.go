@@ -118,9 +118,8 @@ func (c Config) validate() error {
 			return fmt.Errorf("config.json: %s is %d, want %d to %d", f.name, f.v, f.least, f.atMost)
 		}
 	}
-	_, ok := tensor.ActivationOf(c.Activation)
 	switch {
-	case !ok:
+	case tensor.ActivationOf(c.Activation) == nil:
 		return fmt.Errorf("config.json: the activation is %q; %s are supported", c.Activation, tensor.ActivationNames)
 	case c.Hidden%c.Heads != 0:
 		return fmt.Errorf("config.json: %s %d is not a multiple of %d heads", size[0], c.Hidden, c.Heads)

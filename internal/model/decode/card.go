@@ -29,12 +29,6 @@ func newCard(m *seq2seq.Model, first, count int64) (*card, error) {
 	return c, nil
 }
 
-func (c *card) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.scope.Close()
-}
-
 // cardStep is a step on a card, as its Scores. It computes nothing before something is asked of it, so that one
 // transfer takes everything to the card that a token needs, and one brings back what was found.
 type cardStep struct {

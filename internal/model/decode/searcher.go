@@ -16,9 +16,10 @@ import (
 // in. Scores are float32 whatever the model computes in: in half precision, with 8 or 11 bits, the scores of many
 // tokens are equal. Several goroutines may use it at once.
 type Searcher struct {
+	Warn func(string) // hears a sentence when a card has no room for a batch; may be nil
+
 	m     *seq2seq.Model
-	card  *card // nil on a CPU
-	say   func(string)
+	card  *card        // nil on a CPU
 	count int64        // rows of the output matrix, of tokens that follow one another
 	width int          // of its rows
 	head  *kernel.Head // nil: on a card
@@ -60,14 +61,11 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Searcher, error) {
 	return x, nil
 }
 
-// Warn lets say be called with a sentence when a card has no room for a batch.
-func (x *Searcher) Warn(say func(string)) { x.say = say }
-
 // Close frees what is kept beside the model; no search may be running.
 func (x *Searcher) Close() {
 	x.steps.Close()
 	if x.card != nil {
-		x.card.close()
+		x.card.scope.Close()
 	}
 }
 
@@ -141,7 +139,7 @@ const fewestRows = 128
 // each finds something for every query, in parts of queries of similar length, each with a cache of its own. If other
 // rows of a product cannot change a row, each of a CPU's threads takes one part after another: threads in parts of
 // their own do not wait for each other. If a card has no room for a part, that part and all later ones are halved,
-// once, and the function that Warn was given hears of it.
+// once, and Warn hears of it.
 func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
 	size, err := x.batch(asked, queries, l)
 	if err != nil {
@@ -204,8 +202,8 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 					report(ready)
 				}
 			case len(part) > 1 && !halved && full(err): // there is one worker
-				if halved = true; x.say != nil {
-					x.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
+				if halved = true; x.Warn != nil {
+					x.Warn(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
 				}
 				order, size, err = slices.Concat(part, order), size/2, nil
 			default:
@@ -218,10 +216,7 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // checkQueries says which query the model cannot read.

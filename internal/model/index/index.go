@@ -100,7 +100,7 @@ func New(m *seq2seq.Model, c *Catalog) (*Index, error) {
 func (x *Index) Close() { x.searcher.Close() }
 
 // Warn lets say be called with a sentence when a card has no room for a batch.
-func (x *Index) Warn(say func(string)) { x.searcher.Warn(say) }
+func (x *Index) Warn(say func(string)) { x.searcher.Warn = say }
 
 // Search returns what the model names for each query, best first: the hypotheses
 // without a document among them, no document twice. A query is tokens with </s>.

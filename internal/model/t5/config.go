@@ -223,15 +223,10 @@ func (c Config) validate() error {
 	case !(c.LayerNormEpsilon > 0):
 		return fmt.Errorf("layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
 	}
-	if name, _ := c.feedForward(); c.DenseAct != nil && !knownActivation(name) {
+	if name, _ := c.feedForward(); c.DenseAct != nil && tensor.ActivationOf(name) == nil {
 		return fmt.Errorf("dense_act_fn is %q; %s are supported", name, tensor.ActivationNames)
-	} else if !knownActivation(name) {
+	} else if tensor.ActivationOf(name) == nil {
 		return fmt.Errorf("feed_forward_proj is %q; %s are supported, and with \"gated-\" before them", c.FeedForward, tensor.ActivationNames)
 	}
 	return c.Vocabulary().Check()
-}
-
-func knownActivation(name string) bool {
-	_, ok := tensor.ActivationOf(name)
-	return ok
 }

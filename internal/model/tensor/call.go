@@ -23,10 +23,6 @@ func (s *Scope) binaryInPlace(op string, call func(out *lib.Ctensor, a, b lib.Ct
 	s.inPlace(op, out, a, b)
 }
 
-func (s *Scope) scalar(op string, call func(out *lib.Ctensor, t lib.Ctensor, v lib.Cscalar), t *Tensor, v float64) *Tensor {
-	return s.own(op, withScalar(op, call, t, v), t)
-}
-
 func (s *Scope) scalarInPlace(op string, call func(out *lib.Ctensor, t lib.Ctensor, v lib.Cscalar), t *Tensor, v float64) {
 	s.inPlace(op, withScalar(op, call, t, v), t)
 }

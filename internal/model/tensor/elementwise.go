@@ -35,7 +35,9 @@ func (s *Scope) LessEqual(a, b *Tensor) *Tensor { return s.binary("LessEqual", l
 func (s *Scope) AddInPlace(a, b *Tensor) { s.binaryInPlace("AddInPlace", lib.AtgAdd_, a, b) }
 
 // Scale is t * v.
-func (s *Scope) Scale(t *Tensor, v float64) *Tensor { return s.scalar("Scale", lib.AtgMulScalar, t, v) }
+func (s *Scope) Scale(t *Tensor, v float64) *Tensor {
+	return s.own("Scale", withScalar("Scale", lib.AtgMulScalar, t, v), t)
+}
 
 // ScaleInPlace is t *= v.
 func (s *Scope) ScaleInPlace(t *Tensor, v float64) {
@@ -88,11 +90,8 @@ var activations = map[string]Activation{
 // ActivationNames are the names of activations, for messages.
 const ActivationNames = "relu, gelu, gelu_new, gelu_pytorch_tanh, silu and swish"
 
-// ActivationOf is the function of a name in config.json; false if there is none.
-func ActivationOf(name string) (Activation, bool) {
-	f, ok := activations[name]
-	return f, ok
-}
+// ActivationOf is the function of a name in config.json; nil if there is none.
+func ActivationOf(name string) Activation { return activations[name] }
 
 // Dropout is t with each element set to zero with probability p and the others
 // divided by 1-p; t itself where p is 0. On a card what is drawn follows SeedDevice.

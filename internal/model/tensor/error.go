@@ -17,7 +17,7 @@ import (
 func Try(f func()) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cardState()
+	Card()
 	C.redsi_adopt_num_threads()
 	defer func() {
 		switch p := recover().(type) {

@@ -2,18 +2,10 @@ package tensor
 
 import lib "github.com/sugarme/gotch/libtch"
 
-// SortDescending sorts along dim, the largest first and equal ones in the order in which
+// Sort sorts along dim, the largest first if descending, and equal ones in the order in which
 // they stand, on any device; NaN is larger than all. Indices are I64.
-func (s *Scope) SortDescending(t *Tensor, dim int64) (values, indices *Tensor) {
-	return s.sort("SortDescending", t, dim, true)
-}
-
-// SortAscending is SortDescending with the smallest first.
-func (s *Scope) SortAscending(t *Tensor, dim int64) (values, indices *Tensor) {
-	return s.sort("SortAscending", t, dim, false)
-}
-
-func (s *Scope) sort(op string, t *Tensor, dim int64, descending bool) (values, indices *Tensor) {
+func (s *Scope) Sort(t *Tensor, dim int64, descending bool) (values, indices *Tensor) {
+	const op = "Sort"
 	var out [2]lib.Ctensor
 	lib.AtgSortStable(&out[0], t.use(op), 1, dim, flag(descending))
 	values = s.own(op, out[0], t)

@@ -17,11 +17,7 @@ func NewScope() *Scope { return &Scope{} }
 // Run calls f with a new scope on a locked OS thread, frees the scope, and
 // returns the *Error of a failed operation.
 func Run(f func(*Scope)) error {
-	return Try(func() {
-		s := NewScope()
-		defer s.Close()
-		f(s)
-	})
+	return Try(func() { Within(f) })
 }
 
 // Do is Run of an f that may fail for reasons of its own.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -49,13 +48,6 @@ func (s *state) at(place int) *tensor.Tensor {
 		return nil
 	}
 	return s.tensors[place].Tensor
-}
-
-// replace puts t, of the same shape, at a place: the state owns it from then on, and what it shares
-// memory with is the caller's. Read ends that.
-func (s *state) replace(place int, t *tensor.Tensor) {
-	tensor.Free(s.tensors[place].Tensor)
-	s.tensors[place].Tensor = s.scope.Move(t)
 }
 
 // fits fails where there are not as many gradients as parameters.
@@ -111,17 +103,13 @@ func (s *state) Write(w io.Writer) error {
 }
 
 func (s *state) Read(r io.ReaderAt, size int64) error {
-	header, err := safetensors.Open(r, size)
-	if err != nil {
-		return err
-	}
-	steps, err := strconv.ParseInt(header.Metadata[stepKey], 10, 64)
-	if err != nil || steps < 0 {
-		return fmt.Errorf("%q steps; not a state of this optimizer", header.Metadata[stepKey])
-	}
 	f, err := checkpoint.Open(r, size)
 	if err != nil {
 		return err
+	}
+	steps, err := strconv.ParseInt(f.Metadata[stepKey], 10, 64)
+	if err != nil || steps < 0 {
+		return fmt.Errorf("%q steps; not a state of this optimizer", f.Metadata[stepKey])
 	}
 	fresh := state{params: s.params, scope: tensor.NewScope(), steps: steps}
 	err = tensor.Do(func(*tensor.Scope) error {

@@ -35,9 +35,6 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32, by *Packed) *Encoding 
 	return e
 }
 
-// Lengths are the inputs' lengths, whose states follow one another in Hidden.
-func (e *Encoding) Lengths() []int64 { return e.seq.Len }
-
 // Cache is the decoder's state for a set of rows, each of them an unfinished
 // sequence that belongs to one input. A new one has one empty row per input.
 // Cross-attention keys and values are computed once per input and shared by its
@@ -63,14 +60,15 @@ type cacheLayer struct {
 
 // NewCache prepares decoding of at most the given number of tokens per row.
 func (m *Model) NewCache(e *Encoding, most int) *Cache {
-	if m.Device.IsCUDA() {
-		return m.newCardCache(e, most)
-	}
 	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most), packed: e.packed}
 	for i := range e.Len() {
 		c.input = append(c.input, int64(i))
 	}
 	tensor.Reading(func(inner *tensor.Scope) {
+		if m.Device.IsCUDA() {
+			c.beginOnCard(inner, e)
+			return
+		}
 		for _, bias := range m.net.Biases(inner, c.most, nil) {
 			c.biases = append(c.biases, c.scope.Move(bias))
 		}

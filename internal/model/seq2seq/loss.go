@@ -76,15 +76,7 @@ type Scale struct {
 // loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
 // card gradients have the scale in them before they are rounded.
 func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, at indexes, scale Scale) (loss, value *tensor.Tensor) {
-	if !m.Device.IsCUDA() {
-		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
-		loss = s.Detach(value)
-		if scale.By != 0 {
-			value = s.Scale(value, scale.By)
-		}
-		return loss, value
-	}
-	o := tensor.HeadOptions{Last: true}
+	o := tensor.HeadOptions{Last: m.Device.IsCUDA()}
 	if scale.On != nil {
 		tensor.NoGrad(func() { o.Scale = s.View(scale.On, 1) })
 	}
@@ -92,6 +84,9 @@ func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, at indexes, s
 	loss = s.Detach(value)
 	if o.Scale != nil {
 		tensor.NoGrad(func() { loss = s.View(s.Div(loss, o.Scale)) })
+	}
+	if scale.By != 0 {
+		value = s.Scale(value, scale.By)
 	}
 	return loss, value
 }

@@ -1,6 +1,7 @@
 package seq2seq
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/redsi/redsi/internal/model/int8s"
@@ -86,10 +87,8 @@ func (m *Model) Params() []Param { return m.params }
 
 // Param is the tensor of that Hugging Face name, or nil.
 func (m *Model) Param(name string) *tensor.Tensor {
-	for _, p := range m.all {
-		if p.Name == name {
-			return p.Tensor
-		}
+	if i := slices.IndexFunc(m.all, func(p Param) bool { return p.Name == name }); i >= 0 {
+		return m.all[i].Tensor
 	}
 	return nil
 }

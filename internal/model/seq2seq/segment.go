@@ -143,17 +143,13 @@ func (b *backward) recompute(g *segment) {
 		}()
 	}
 	b.within(func(outer *tensor.Scope) {
-		fresh := func(t *tensor.Tensor) *tensor.Tensor {
-			leaf := b.S.Detach(t)
-			b.S.Leaf(leaf)
-			return leaf
-		}
 		to := append([]*tensor.Tensor{g.in}, g.outside...)
 		var from []*tensor.Tensor
 		g.leaves = map[*tensor.Tensor]*tensor.Tensor{}
 		for _, t := range to {
-			g.leaves[t] = fresh(t)
-			from = append(from, g.leaves[t])
+			leaf := b.S.Detach(t)
+			b.S.Leaf(leaf)
+			g.leaves[t], from = leaf, append(from, leaf)
 		}
 		b.tape.now = g
 		y := g.f(from[0])

@@ -71,7 +71,6 @@ func New(device tensor.Device, o Options) (*Scaler, error) {
 	return a, nil
 }
 
-// Close frees the state.
 func (a *Scaler) Close() { a.scope.Close() }
 
 // Restore sets the state, as Read gave it; updates that were not read are forgotten.

@@ -49,7 +49,6 @@ func Check(folder string) (c Config, unused []string, err error) {
 	return c, unused, err
 }
 
-// ReadConfig reads a model folder's config.json.
 func ReadConfig(folder string) (Config, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 	if err != nil {

@@ -87,7 +87,6 @@ func (m *Model) ToInt8() (err error) {
 	})
 }
 
-// Close frees the parameters.
 func (m *Model) Close() { m.scope.Close() }
 
 // Pooling says which vector stands for a text.
@@ -171,7 +170,10 @@ func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	tensor.Within(func(inner *tensor.Scope) {
 		n := int64(len(ids))
 		x := m.embed(inner, inner.FromInt64s(ids, m.Device, n), inner.FromInt64s(places, m.Device, n))
-		bias := m.bias(inner, most)
+		var bias *tensor.Tensor
+		if m.relative != nil {
+			bias = inner.RelativeBias(m.relative, most, m.buckets())
+		}
 		out = s.Move(m.encode(inner, x, func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor {
 			if m.packed() && n >= m.long*int64(len(texts)) {
 				return textByText(s, q, k, v, bias, spans, heads)
@@ -225,14 +227,6 @@ func (m *Model) embed(s *tensor.Scope, ids, places *tensor.Tensor) *tensor.Tenso
 	return x
 }
 
-// bias returns the bias of relative positions, [heads, most, most], or nil.
-func (m *Model) bias(s *tensor.Scope, most int64) *tensor.Tensor {
-	if m.relative == nil {
-		return nil
-	}
-	return s.RelativeBias(m.relative, most, m.buckets())
-}
-
 func (m *Model) buckets() tensor.Buckets {
 	return tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true}
 }
@@ -251,7 +245,6 @@ func (m *Model) encode(s *tensor.Scope, x *tensor.Tensor, attend attention) *ten
 // attention is of q, k and v [T, heads*d] each.
 type attention func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor
 
-// scale is the scale of attention's scores.
 func (m *Model) scale() float64 { return 1 / math.Sqrt(float64(m.Config.Hidden/m.Config.Heads)) }
 
 // place appends a text's tokens and their rows of the table of positions.
@@ -285,23 +278,17 @@ func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attenti
 // packed says whether LinearPacked multiplies.
 func (m *Model) packed() bool { return m.compute == tensor.BF16 && !m.Device.IsCUDA() }
 
-// products are product by each; in int8 x is rounded once.
+// products are x·wᵀ + b of each, in the compute type; in int8 x is rounded once.
 func (m *Model) products(s *tensor.Scope, x *tensor.Tensor, all ...dense) []*tensor.Tensor {
 	if m.int8 != nil {
 		return m.int8.Products(s, x, all...)
 	}
-	return lists.Map(all, func(d dense) *tensor.Tensor { return m.product(s, x, d) })
-}
-
-// product is x·wᵀ + b in the compute type.
-func (m *Model) product(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Tensor {
-	if m.int8 != nil {
-		return m.int8.Products(s, x, d)[0]
-	}
-	if m.packed() {
-		return s.LinearPackedBF16(x, d.W, d.B, nil, "")
-	}
-	return s.LinearBias(s.ToDType(x, m.compute), d.W, d.B)
+	return lists.Map(all, func(d dense) *tensor.Tensor {
+		if m.packed() {
+			return s.LinearPackedBF16(x, d.W, d.B, nil, "")
+		}
+		return s.LinearBias(s.ToDType(x, m.compute), d.W, d.B)
+	})
 }
 
 // activated is the activation of a product: [T, intermediate].
@@ -309,7 +296,7 @@ func (m *Model) activated(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Te
 	if m.packed() {
 		return s.LinearPackedBF16(x, d.W, d.B, nil, m.Config.Activation)
 	}
-	return m.activation(s, m.product(s, x, d))
+	return m.activation(s, m.products(s, x, d)[0])
 }
 
 // plus is a product and the residual.
@@ -317,7 +304,7 @@ func (m *Model) plus(s *tensor.Scope, x *tensor.Tensor, d dense, residual *tenso
 	if m.packed() {
 		return s.LinearPackedBF16(x, d.W, d.B, residual, "")
 	}
-	h := m.product(s, x, d)
+	h := m.products(s, x, d)[0]
 	if m.compute == tensor.BF16 {
 		return s.AddDropout(residual, h, 0, nil)
 	}

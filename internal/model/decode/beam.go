@@ -37,7 +37,6 @@ func NewBeam(maxTokens int, trie *docid.Trie) Beam {
 	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: stopping.Full, Start: 0, EOS: 1, Trie: trie}
 }
 
-// Check says what is wrong with the configuration.
 func (b *Beam) Check() error {
 	switch {
 	case b.Width < 1:

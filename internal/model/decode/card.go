@@ -39,7 +39,6 @@ type cardStep struct {
 	scores   *tensor.Tensor // [rows, count] log-probabilities, once computed
 }
 
-// stepCard is Step on a card.
 func (c *session) stepCard(queries int, tokens, parents []int32) (Scores, error) {
 	if c.last != nil && !c.last.computed { // its token was forced, and its scores were not read
 		if err := c.last.make(nil); err != nil {

@@ -60,7 +60,6 @@ func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate,
 	return out, err
 }
 
-// outside is the error of an identifier's token.
 func outside(id int32, vocab int64) error {
 	return fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, vocab)
 }

@@ -23,7 +23,6 @@ type Sampling struct {
 	ForcedBOS, ForcedEOS *int64
 }
 
-// Check says what is wrong with the configuration.
 func (o *Sampling) Check() error {
 	switch {
 	case o.Samples < 1:

@@ -100,7 +100,6 @@ func readIDs(path string) (*docid.Set, error) {
 	return docid.Read(f)
 }
 
-// Close frees the model and the tokenizer.
 func (e *Engine) Close() error {
 	if e.index != nil {
 		e.index.Close()
@@ -111,7 +110,6 @@ func (e *Engine) Close() error {
 	return e.tok.Close()
 }
 
-// About says what is searched and how.
 func (e *Engine) About() search.About {
 	a := search.About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
 		Decoding: search.Unconstrained, Beams: e.options.Width, Device: e.device.String(),

@@ -33,7 +33,6 @@ func begin(params []checkpoint.Named, means func(s *state, p checkpoint.Named)) 
 	return s, err
 }
 
-// Close frees the tensors.
 func (s *state) Close() { s.scope.Close() }
 
 // zeros adds a float32 tensor of a parameter's and says which place it has.

@@ -15,7 +15,6 @@ type Encoding struct {
 	packed *Packed          // matrices of products; nil: they are what they are
 }
 
-// Len is the number of inputs.
 func (e *Encoding) Len() int { return len(e.seq.Start) }
 
 // Encode runs the encoder over inputs, without dropout and without gradients. It and caches of the result multiply by copies of the
@@ -82,7 +81,6 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 	return c
 }
 
-// Close frees the cache.
 func (c *Cache) Close() { c.scope.Close() }
 
 // Rows is the number of rows that the next Step takes tokens for.

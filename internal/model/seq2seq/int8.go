@@ -19,7 +19,6 @@ func (m *Model) SearchIn(precision string) (err error) {
 	return err
 }
 
-// Int8 reports whether searches multiply in int8.
 func (m *Model) Int8() bool { return m.int8 != nil }
 
 // Slow is what a user should know of a search whose precision takes longer than fp32 on this processor; "" of others.

@@ -76,7 +76,6 @@ func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Mo
 	return m
 }
 
-// Close frees the parameters.
 func (m *Model) Close() {
 	m.forget()
 	m.scope.Close()
@@ -95,7 +94,6 @@ func (m *Model) Param(name string) *tensor.Tensor {
 
 func (m *Model) of(s Spec) *tensor.Tensor { return m.Param(s.Name) }
 
-// Vocabulary is the configuration's.
 func (m *Model) Vocabulary() Vocabulary { return m.Config.Vocabulary() }
 
 // Head is the output matrix, [Size, width].

@@ -24,7 +24,6 @@ func (p *Prepared) Numbers() []int64 { return p.all }
 // Shapes are the numbers of a batch that decide the shapes of everything computed from it.
 type Shapes struct{ Examples, Inputs, LongestInput, Labels, LongestLabel int64 }
 
-// Shapes are the batch's.
 func (p *Prepared) Shapes() Shapes {
 	return Shapes{
 		Examples: int64(len(p.inputs.Start)),

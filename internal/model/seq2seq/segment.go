@@ -53,7 +53,6 @@ func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor
 	return y
 }
 
-// within computes in a scope of its own.
 func (p *Pass) within(f func(outer *tensor.Scope)) {
 	outer := p.S
 	tensor.Within(func(inner *tensor.Scope) {

@@ -19,7 +19,6 @@ func dims(shape []int64) ([]int64, int) {
 	return shape, len(shape)
 }
 
-// Zeros is a tensor of zeros.
 func (s *Scope) Zeros(d DType, dev Device, shape ...int64) *Tensor {
 	var out lib.Ctensor
 	at, n := dims(shape)
@@ -35,7 +34,6 @@ func (s *Scope) Empty(d DType, dev Device, shape ...int64) *Tensor {
 	return s.own("Empty", out)
 }
 
-// Full is a tensor whose elements are all v.
 func (s *Scope) Full(v float64, d DType, dev Device, shape ...int64) *Tensor {
 	t := s.Empty(d, dev, shape...)
 	s.FillInPlace(t, v)

@@ -43,7 +43,6 @@ func (d DType) Size() int {
 	return t.size
 }
 
-// Float says whether the type is a floating point type.
 func (d DType) Float() bool { return d == F16 || d == F32 || d == F64 || d == BF16 }
 
 var dtypeNames = map[string]DType{"f32": F32, "fp32": F32, "float32": F32, "f16": F16, "fp16": F16, "float16": F16, "half": F16,
@@ -62,13 +61,11 @@ func ParseDType(name string) (DType, error) {
 // Device is the CPU (the zero value) or one CUDA card.
 type Device struct{ index int32 } // 0 is the CPU, n is cuda:n-1
 
-// CPU is the host.
 var CPU = Device{}
 
 // CUDA is the n-th card, counted from 0.
 func CUDA(n int) Device { return Device{index: int32(n) + 1} }
 
-// IsCUDA says whether d is a card.
 func (d Device) IsCUDA() bool { return d.index > 0 }
 
 // c is gotch's number: -1 for the CPU, else the card.

@@ -50,6 +50,3 @@ func (s *Scope) IndexSelectInto(out, t *Tensor, dim int64, index *Tensor) {
 	lib.AtgIndexSelectOut(&c, out.use("IndexSelectInto"), t.use("IndexSelectInto"), dim, index.use("IndexSelectInto"))
 	s.inPlace("IndexSelectInto", c, out, t, index)
 }
-
-// Minimum is the smaller of both, by element.
-func (s *Scope) Minimum(a, b *Tensor) *Tensor { return s.binary("Minimum", lib.AtgMinimum, a, b) }

@@ -10,17 +10,14 @@ type Batch struct {
 	Prepared any // by a Learner's Prepare
 }
 
-// NewBatch takes the examples out of d.
 func NewBatch(d *Data, refs []Ref) *Batch {
 	b := &Batch{Inputs: make([][]int32, len(refs)), Targets: make([][]int32, len(refs))}
 	for i, r := range refs {
-		var e *Example
+		of := d.Retrieval
 		if r.Indexing {
-			e = &d.Indexing[r.Index]
-		} else {
-			e = &d.Retrieval[r.Index]
+			of = d.Indexing
 		}
-		b.Inputs[i], b.Targets[i] = e.Input, e.Target
+		b.Inputs[i], b.Targets[i] = of[r.Index].Input, of[r.Index].Target
 	}
 	return b
 }

@@ -52,7 +52,6 @@ func (c *Curve) Stops(patience int) (step int64, stops bool) {
 	return 0, false
 }
 
-// Seconds is how long it took so far.
 func (c *Curve) Seconds() float64 {
 	if len(c.Points) == 0 {
 		return 0

@@ -24,7 +24,6 @@ type Config struct {
 	CheckpointAfter time.Duration // also once so much time has passed; 0: never
 }
 
-// Check says what is wrong with the configuration.
 func (c *Config) Check() error {
 	switch {
 	case c.Steps < 1:

@@ -26,7 +26,6 @@ type DataError struct{ Err error }
 
 func (e *DataError) Error() string { return "training data: " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
 func (e *DataError) Unwrap() error { return e.Err }
 
 // Check says which example is unusable: one without input or target, or with a token

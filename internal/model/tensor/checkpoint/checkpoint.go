@@ -112,7 +112,6 @@ func (f *File) Zeros(name string, shape ...int64) (bool, error) {
 	return len(bytes.Trim(data, "\x00")) == 0, nil
 }
 
-// Has says whether there is a tensor of that name.
 func (f *File) Has(name string) bool {
 	_, ok := f.tensors[name]
 	return ok

@@ -70,7 +70,6 @@ func Plain(config []byte) error {
 	return nil
 }
 
-// open opens a file and says how long it is.
 func open(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -26,7 +26,6 @@ func Open(path string) error {
 	return nil
 }
 
-// HasLibrary reports whether there is a library.
 func HasLibrary() bool { return C.redsi_graphs_known() != 0 }
 
 // Begin begins to record what this thread, and the backward passes that it starts, ask of a card,
@@ -42,7 +41,6 @@ func Begin(device int, beside *Graph) (*Graph, error) {
 	return g, failed(C.redsi_graph_begin(&g.at, C.int(device), other))
 }
 
-// End ends the recording.
 func (g *Graph) End() error { return failed(C.redsi_graph_end(g.at)) }
 
 // Replay has the card do all that was recorded, and does not wait for it.

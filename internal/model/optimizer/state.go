@@ -74,7 +74,7 @@ const mostOn = 1 << 24
 // replayed, change its value.
 func (s *state) nextOn(scaler *amp.Scaler) (steps, found, divisor *tensor.Tensor) {
 	if scaler != nil {
-		found, divisor = scaler.Found(), scaler.Divisor()
+		found, divisor = scaler.Found, scaler.Divisor
 	}
 	if s.counter == nil {
 		if s.steps >= mostOn {

@@ -56,7 +56,7 @@ func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
 // teach gives the decoder's states at each label position [T, width], without dropout, and the output matrix.
 func (m *Model) teach(s *tensor.Scope, b Batch) (states, head *tensor.Tensor, at indexes) {
 	p := m.Prepare(b)
-	at = p.in(s, s.Upload(m.Device, p.all)[0])
+	at = p.in(s, s.Upload(m.Device, p.Numbers)[0])
 	embedding := m.net.Embedding()
 	in, out := s.IndexSelect(embedding, 0, at.inputs.tokens), s.IndexSelect(embedding, 0, at.read.tokens)
 	pass, net := m.reading(s)

@@ -17,6 +17,7 @@ type Model struct {
 	Device  tensor.Device
 	Compute tensor.DType
 
+	Params []Param  // all parameters, in transformers' order, tied ones once
 	Unused []string // tensors of its file that nothing is computed with
 
 	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
@@ -31,7 +32,6 @@ type Model struct {
 
 	scope  *tensor.Scope
 	all    []Param // in the order of Specs
-	params []Param // the trained ones of all
 	net    Network
 	copies *copies         // on a card or in half precision; nil before the first pass
 	making *sync.Mutex     // of copies
@@ -68,7 +68,7 @@ func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Mo
 	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all, making: new(sync.Mutex)}
 	for i, s := range Specs(c) {
 		if !s.Fixed {
-			m.params = append(m.params, all[i])
+			m.Params = append(m.Params, all[i])
 			scope.Leaf(all[i].Tensor)
 		}
 	}
@@ -80,9 +80,6 @@ func (m *Model) Close() {
 	m.forget()
 	m.scope.Close()
 }
-
-// Params are all parameters, in transformers' order, tied ones once.
-func (m *Model) Params() []Param { return m.params }
 
 // Param is the tensor of that Hugging Face name, or nil.
 func (m *Model) Param(name string) *tensor.Tensor {

@@ -12,7 +12,7 @@ import (
 // NFKC is applied.
 type T5 struct {
 	*Subword
-	unk int32
+	Unk int32 // the id of <unk>
 }
 
 // LoadT5 reads a tokenizer.json or tokenizer.json.gz.
@@ -30,7 +30,7 @@ func NewT5(data []byte) (*T5, error) {
 	}
 	t := new(T5)
 	for _, token := range []string{"<pad>", "</s>", "<unk>"} {
-		if t.unk, err = c.Special(token); err != nil {
+		if t.Unk, err = c.Special(token); err != nil {
 			return nil, fmt.Errorf("T5 tokenizer: %w", err)
 		}
 	}
@@ -40,11 +40,8 @@ func NewT5(data []byte) (*T5, error) {
 	return t, nil
 }
 
-// Unk is the id of <unk>.
-func (t *T5) Unk() int32 { return t.unk }
-
 // HasUnknown reports whether the tokens of text include <unk> (special tokens
 // are not added; paper, appendix "Pronunciation Cleanup").
 func (t *T5) HasUnknown(text string) bool {
-	return slices.Contains(t.encode(text, false), t.unk)
+	return slices.Contains(t.encode(text, false), t.Unk)
 }

@@ -209,7 +209,7 @@ func (l *Seq2Seq) Save(folder string) error {
 func finiteModel(m *seq2seq.Model) error {
 	return tensor.Do(func(*tensor.Scope) (failed error) {
 		tensor.NoGrad(func() {
-			for _, p := range m.Params() {
+			for _, p := range m.Params {
 				tensor.Within(func(inner *tensor.Scope) { // masks of all parameters would be a quarter of their size
 					if failed == nil && !inner.AllFinite(p.Tensor) {
 						failed = &train.NotFiniteError{Parameter: p.Name}
@@ -249,8 +249,8 @@ func (l *Seq2Seq) Load(folder string) error {
 	return tensor.Run(func(s *tensor.Scope) {
 		defer l.Model.Changed()
 		tensor.NoGrad(func() {
-			for i, p := range l.Model.Params() {
-				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(saved.Params()[i].Tensor), l.Model.Device))
+			for i, p := range l.Model.Params {
+				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(saved.Params[i].Tensor), l.Model.Device))
 			}
 		})
 	})

@@ -25,8 +25,8 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 	shown := newPrefixExamples(c.Examples)
 	p := dedup.PrefixReport{Tokens: c.Tokens}
 	err = eachPrefix(ctx, x, t5, c, func(b corpus.Document, ia, ib []int32) {
-		p.Add(ia, ib, t5.Unk())
-		if at, ok := shown.wants(b.Title, slices.Contains(ia, t5.Unk()), slices.Contains(ib, t5.Unk())); ok {
+		p.Add(ia, ib, t5.Unk)
+		if at, ok := shown.wants(b.Title, slices.Contains(ia, t5.Unk), slices.Contains(ib, t5.Unk)); ok {
 			shown.found[at] = &collection.PrefixExample{Title: b.Title, A: tokenize.CleanUp(t5.Decode(ia, false)), B: tokenize.CleanUp(t5.Decode(ib, false))}
 		}
 	})
@@ -105,7 +105,7 @@ func runShares(ctx context.Context, x *step.IO, c collection.SharesConfig) error
 	var texts []collection.PrefixShare
 	err = eachPrefix(ctx, x, t5, p, func(_ corpus.Document, ia, ib []int32) {
 		one := dedup.PrefixReport{Tokens: p.Tokens}
-		one.Add(ia, ib, t5.Unk())
+		one.Add(ia, ib, t5.Unk)
 		texts = append(texts, collection.PrefixShare{Differ: one.Differ > 0, UnknownA: one.UnknownA > 0, UnknownB: one.UnknownB > 0})
 	})
 	if err != nil {

@@ -18,7 +18,7 @@
 // training step's batch has sequences of padding added to it, so that shapes recur (bucket.go).
 //
 // Reading order: family.go, model.go, pass.go, product.go, prepare.go, bucket.go, loss.go, gradient.go (training),
-// copies.go, int8.go, segment.go (recomputed blocks), decode.go (one token at a time), load.go,
+// copies.go, segment.go (recomputed blocks), decode.go (one token at a time), load.go,
 // init.go.
 //
 // Nothing here knows of tokenizers, data sets, optimizers, beams or where files come from.

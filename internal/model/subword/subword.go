@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/daulet/tokenizers"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/system/lists"
@@ -222,16 +223,15 @@ func (t *Subword) Encode(text string) []int32 { return t.encode(text, true) }
 // EncodeBatch encodes many texts on all processors, in order.
 func (t *Subword) EncodeBatch(texts []string) [][]int32 {
 	out := make([][]int32, len(texts))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(texts)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(texts); i = int(next.Add(1)) - 1 {
-				out[i] = t.encode(texts[i], true)
-			}
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, text := range texts {
+		all.Go(func() error {
+			out[i] = t.encode(text, true)
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = all.Wait()
 	return out
 }
 
@@ -271,13 +271,8 @@ func (t *Subword) Piece(id int32) (string, bool) {
 // without a text are left out always). Like transformers' decode with
 // clean_up_tokenization_spaces=False.
 func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
-	valid := make([]uint32, 0, len(ids))
-	for _, id := range ids {
-		if id >= 0 && int(id) < len(t.pieces) {
-			valid = append(valid, uint32(id))
-		}
-	}
-	if len(valid) == 0 {
+	known := lists.Filter(ids, func(id int32) bool { return id >= 0 && int(id) < len(t.pieces) })
+	if len(known) == 0 {
 		return ""
 	}
 	t.mu.RLock()
@@ -285,5 +280,5 @@ func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
 	if t.built == nil {
 		panic("subword: tokenizer used after Close")
 	}
-	return t.native.Decode(valid, skipSpecial)
+	return t.native.Decode(lists.Map(known, func(id int32) uint32 { return uint32(id) }), skipSpecial)
 }

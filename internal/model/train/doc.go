@@ -9,6 +9,6 @@
 // same kind of processor with the same number of threads. It must not know
 // datasets, files of results or steps of a pipeline.
 //
-// Reading order: ratio.go, permutation.go, sampler.go, batch.go, schedule.go;
+// Reading order: ratio.go, permutation.go, sampler.go, schedule.go;
 // loop.go, ahead.go, state.go; curve.go, events.go.
 package train

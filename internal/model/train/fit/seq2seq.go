@@ -180,16 +180,13 @@ type scalerState struct {
 }
 
 func (l *Seq2Seq) Save(folder string) error {
-	if err := finiteModel(l.Model); err != nil {
+	if err := l.SaveModel(folder); err != nil {
 		return err
 	}
 	if l.card != nil {
 		if err := tensor.Try(l.read); err != nil {
 			return err
 		}
-	}
-	if err := l.Model.Save(folder); err != nil {
-		return err
 	}
 	f, err := os.Create(filepath.Join(folder, optimizerFile))
 	if err != nil {

@@ -85,11 +85,9 @@ type Stepper interface {
 type Scores interface {
 	// Top returns per query its best continuations over all its rows, best first and
 	// at most n: a candidate's score is sums[row] plus its log-probability, in
-	// float32. A row whose sum is -Inf has none. Ties: by row, then by token.
-	Top(sums []float32, n int) ([][]Candidate, error)
-	// Along is Top of the tokens that may follow each row's node in the trie; a row whose
-	// node is negative has none.
-	Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error)
+	// float32. A row whose sum is -Inf has none. Ties: by row, then by token. With a trie,
+	// they are of the tokens that may follow each row's node; a row whose node is negative has none.
+	Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) ([][]Candidate, error)
 }
 
 // Candidate is a beam's possible continuation.
@@ -123,12 +121,7 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		if token := b.forced(step); token != nil {
 			scores = forced{int32(*token), len(queries)}
 		}
-		var candidates [][]Candidate
-		if b.Trie == nil {
-			candidates, err = scores.Top(sums, 2*b.Width)
-		} else {
-			candidates, err = scores.Along(b.Trie, nodes, sums, 2*b.Width)
-		}
+		candidates, err := scores.Top(sums, 2*b.Width, b.Trie, nodes)
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)
 		}

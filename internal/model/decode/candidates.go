@@ -2,7 +2,6 @@ package decode
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -81,13 +80,13 @@ func (t *best) sorted() []Candidate {
 	return out
 }
 
-// forced are Scores of one token that must follow: its log-probability is 0.
+// forced are Scores of one token that must follow, which no trie says: its log-probability is 0.
 type forced struct {
 	token   int32
 	queries int
 }
 
-func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
+func (f forced) Top(sums []float32, n int, _ *docid.Trie, _ []docid.Node) ([][]Candidate, error) {
 	out := make([][]Candidate, f.queries)
 	width := len(sums) / f.queries
 	for q := range out {
@@ -98,10 +97,6 @@ func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
 		out[q] = top.sorted()
 	}
 	return out, nil
-}
-
-func (f forced) Along(*docid.Trie, []docid.Node, []float32, int) ([][]Candidate, error) {
-	return nil, errors.New("only the trie says what may follow")
 }
 
 // Table is Scores in memory: a token's log-probability is its logit less the row's
@@ -129,18 +124,28 @@ func (t *Table) check(rows int) error {
 	return nil
 }
 
-func (t *Table) Top(sums []float32, n int) ([][]Candidate, error) {
+func (t *Table) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) ([][]Candidate, error) {
 	if err := t.check(len(sums)); err != nil {
 		return nil, err
 	}
 	width := len(sums) / t.Queries
 	out := make([][]Candidate, t.Queries)
 	for q := range out {
-		floor := t.floor(sums, q*width, (q+1)*width, n)
-		top := newBest(n)
+		top, floor := newBest(n), float32(0)
+		if trie == nil {
+			floor = t.floor(sums, q*width, (q+1)*width, n)
+		}
 		for row := q * width; row < (q+1)*width; row++ {
-			if !math.IsInf(float64(sums[row]), -1) {
+			if trie == nil && !math.IsInf(float64(sums[row]), -1) {
 				t.scan(top, row, sums[row], floor)
+			} else if trie != nil && nodes[row] >= 0 {
+				tokens, _ := trie.Next(nodes[row])
+				for _, id := range tokens {
+					if int(id) >= t.Vocab {
+						return nil, outside(id, int64(t.Vocab))
+					}
+					top.offer(Candidate{Row: int32(row), Token: id, Score: t.Logits[row*t.Vocab+int(id)] - t.Norms[row] + sums[row]})
+				}
 			}
 		}
 		out[q] = top.sorted()
@@ -186,29 +191,4 @@ func (t *Table) scan(top *best, row int, sum, floor float32) {
 			}
 		}
 	}
-}
-
-func (t *Table) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
-	if err := t.check(len(sums)); err != nil {
-		return nil, err
-	}
-	width := len(sums) / t.Queries
-	out := make([][]Candidate, t.Queries)
-	for q := range out {
-		top := newBest(n)
-		for row := q * width; row < (q+1)*width; row++ {
-			if nodes[row] < 0 {
-				continue
-			}
-			tokens, _ := trie.Next(nodes[row])
-			for _, id := range tokens {
-				if int(id) >= t.Vocab {
-					return nil, outside(id, int64(t.Vocab))
-				}
-				top.offer(Candidate{Row: int32(row), Token: id, Score: t.Logits[row*t.Vocab+int(id)] - t.Norms[row] + sums[row]})
-			}
-		}
-		out[q] = top.sorted()
-	}
-	return out, nil
 }

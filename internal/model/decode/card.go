@@ -81,7 +81,10 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 	})
 }
 
-func (c *cardStep) Top(sums []float32, n int) (out [][]Candidate, err error) {
+func (c *cardStep) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) (out [][]Candidate, err error) {
+	if trie != nil {
+		return c.along(trie, nodes, sums, n)
+	}
 	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
 		found := cardBest{s, c.queries, n}.of(c.scores, floats(s, on[0], len(sums)))
 		width := len(sums) / c.queries
@@ -132,9 +135,9 @@ func (c *card) trie(t *docid.Trie, x *Searcher) (on *tensor.Tensor, err error) {
 	return on, nil
 }
 
-// Along implements Scores. Scores of what may follow are gathered into a matrix as wide as
+// along is Top along a trie. Scores of what may follow are gathered into a matrix as wide as
 // the widest of the rows' nodes: no wider than all scores.
-func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
+func (c *cardStep) along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
 	trie, err := c.searcher.card.trie(t, c.searcher)
 	if err != nil {
 		return nil, err

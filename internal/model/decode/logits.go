@@ -20,31 +20,25 @@ type logits struct {
 	memory  *kernel.Logits // reused by every step
 }
 
-func (l *logits) Top(sums []float32, n int) ([][]Candidate, error) {
-	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) { return t.Top(sums[from:to], n) })
-}
-
-func (l *logits) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
-	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) {
-		return t.Along(trie, nodes[from:to], sums[from:to], n)
-	})
-}
-
-// chunks calls f for the rows of as many queries at a time as mostRows allows.
-func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate, error)) (out [][]Candidate, err error) {
-	perQuery := rows / l.queries
+// Top computes the rows of as many queries at a time as mostRows allows.
+func (l *logits) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) (out [][]Candidate, err error) {
+	perQuery := len(sums) / l.queries
 	step := max(mostRows/perQuery, 1)
 	depth, threads := l.width, tensor.NumThreads()
 	err = tensor.Do(func(s *tensor.Scope) error {
 		states := s.Contiguous(s.ToDType(s.Detach(l.states), tensor.F32)).Shared()
 		for q := 0; q < l.queries; q += step {
-			n := min(step, l.queries-q)
-			from, to := q*perQuery, (q+n)*perQuery
+			queries := min(step, l.queries-q)
+			from, to := q*perQuery, (q+queries)*perQuery
 			if err := l.head.Scores(l.memory, states[from*depth:to*depth], threads); err != nil {
 				return err
 			}
-			t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: n, Maxima: l.memory.Maxima, Block: kernel.Block}
-			part, err := f(from, to, t)
+			t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: queries, Maxima: l.memory.Maxima, Block: kernel.Block}
+			var at []docid.Node
+			if trie != nil {
+				at = nodes[from:to]
+			}
+			part, err := t.Top(sums[from:to], n, trie, at)
 			if err != nil {
 				return err
 			}

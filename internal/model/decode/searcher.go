@@ -115,7 +115,7 @@ func (x *Searcher) Rank(ctx context.Context, queries [][]int32, k, batch int, re
 		if err != nil {
 			return nil, err
 		}
-		best, err := scores.Top(make([]float32, len(part)), k)
+		best, err := scores.Top(make([]float32, len(part)), k, nil, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
-// Config is Hugging Face's config.json of a BART model. Fields that this package does
-// not use are kept and written.
+// Config is Hugging Face's config.json of a BART model. Fields that this package does not use are kept and written.
 type Config struct {
 	VocabSize         int64   `json:"vocab_size"`
 	DModel            int64   `json:"d_model"`

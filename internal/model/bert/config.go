@@ -41,8 +41,7 @@ func (c Config) MaxTokens() int64 {
 	return c.MaxPositions
 }
 
-// parse reads config.json; what it leaves out has transformers' default. One without
-// model_type is BERT's.
+// parse reads config.json; what it leaves out has transformers' default. One without model_type is BERT's.
 func parse(text []byte) (c Config, err error) {
 	var all map[string]json.RawMessage
 	if err = json.Unmarshal(text, &all); err == nil {

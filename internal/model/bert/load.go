@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
-// Load opens a Hugging Face model folder: config.json with model.safetensors or what else
-// checkpoint.Weights finds.
+// Load opens a Hugging Face model folder: config.json with model.safetensors or what else checkpoint.Weights finds.
 func Load(folder string, device tensor.Device) (m *Model, err error) {
 	c, err := ReadConfig(folder)
 	if err != nil {
@@ -84,8 +83,7 @@ type loader struct {
 	err     error
 }
 
-// get reads a tensor under its name, with the family's prefix, or with the older names of
-// norms.
+// get reads a tensor under its name, with the family's prefix, or with the older names of norms.
 func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 	if l.err != nil {
 		return nil

@@ -98,9 +98,8 @@ const (
 	Max  Pooling = "max"  // the largest of them, by number
 )
 
-// Embed returns one vector of Config.Hidden numbers per text. Texts are token ids
-// with [CLS] and [SEP], at most Config.MaxTokens long. They are
-// computed in batches of about budget tokens, in the order of their length, so that
+// Embed returns one vector of Config.Hidden numbers per text. Texts are token ids with [CLS] and [SEP], at most
+// Config.MaxTokens long. They are computed in batches of about budget tokens, in the order of their length, so that
 // memory depends on the budget and not on the number of texts.
 func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {
 	if pooling != CLS && pooling != Mean && pooling != Max {
@@ -153,8 +152,7 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 	return vectors, nil
 }
 
-// States are the last hidden states of all texts, one after another: [T, hidden].
-// All tokens are of type 0.
+// States are the last hidden states of all texts, one after another: [T, hidden]. All tokens are of type 0.
 func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	var ids, places []int64
 	var most int64 // tokens of the longest

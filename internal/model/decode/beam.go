@@ -30,9 +30,8 @@ type Beam struct {
 	Overflows bool
 }
 
-// NewBeam is the paper's search: 40 beams, all returned, length-normalized, for
-// identifiers of at most maxTokens tokens (</s> included) of a T5 model. When it ends is
-// as in the paper's released code; the paper does not say.
+// NewBeam is the paper's search: 40 beams, all returned, length-normalized, for identifiers of at most maxTokens tokens
+// (</s> included) of a T5 model. When it ends is as in the paper's released code; the paper does not say.
 func NewBeam(maxTokens int, trie *docid.Trie) Beam {
 	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: stopping.Full, Start: 0, EOS: 1, Trie: trie}
 }
@@ -80,13 +79,11 @@ type Stepper interface {
 	Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error)
 }
 
-// Scores are the log-probabilities of all next tokens for each row of a Step,
-// normalized over the whole vocabulary.
+// Scores are the log-probabilities of all next tokens for each row of a Step, normalized over the whole vocabulary.
 type Scores interface {
-	// Top returns per query its best continuations over all its rows, best first and
-	// at most n: a candidate's score is sums[row] plus its log-probability, in
-	// float32. A row whose sum is -Inf has none. Ties: by row, then by token. With a trie,
-	// they are of the tokens that may follow each row's node; a row whose node is negative has none.
+	// Top returns per query its best continuations over all its rows, best first and at most n: a candidate's score is
+	// sums[row] plus its log-probability, in float32. A row whose sum is -Inf has none. Ties: by row, then by token.
+	// With a trie, they are of the tokens that may follow each row's node; a row whose node is negative has none.
 	Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) ([][]Candidate, error)
 }
 
@@ -97,13 +94,11 @@ type Candidate struct {
 	Score float32
 }
 
-// Search finds the hypotheses of n queries, best first, as transformers 4.44.1
-// does: GenerationMixin._beam_search with BeamSearchScorer and, with a trie,
-// PrefixConstrainedLogitsProcessor.
+// Search finds the hypotheses of n queries, best first, as transformers 4.44.1 does: GenerationMixin._beam_search with
+// BeamSearchScorer and, with a trie, PrefixConstrainedLogitsProcessor.
 //
-// NOTE: transformers starts Width equal beams, all but one at -1e9, and refills
-// with masked candidates where a trie offers fewer than it wants. Here a query has
-// only the beams that exist, so that no repeated or forbidden sequence is
+// NOTE: transformers starts Width equal beams, all but one at -1e9, and refills with masked candidates where a trie
+// offers fewer than it wants. Here a query has only the beams that exist, so that no repeated or forbidden sequence is
 // returned; there may then be fewer than Return. Full counts only real ones.
 func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, error) {
 	if err := b.Check(); err != nil {
@@ -174,8 +169,7 @@ func gather(active []*search, pad int32) (queries []int, tokens []int32, sums []
 	return queries, tokens, sums, nodes
 }
 
-// lineage is the parents argument of the next Step; origins are the first rows of
-// the active queries in the last one.
+// lineage is the parents argument of the next Step; origins are the first rows of the active queries in the last one.
 func lineage(active []*search, origins []int) []int32 {
 	width := rows(active)
 	var parents []int32

@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 )
 
-// best keeps the n best candidates that it is offered, in a heap whose root is the
-// worst of them.
+// best keeps the n best candidates that it is offered, in a heap whose root is the worst of them.
 type best struct {
 	n    int
 	heap []Candidate
@@ -99,8 +98,7 @@ func (f forced) Top(sums []float32, n int, _ *docid.Trie, _ []docid.Node) ([][]C
 	return out, nil
 }
 
-// Table is Scores in memory: a token's log-probability is its logit less the row's
-// norm.
+// Table is Scores in memory: a token's log-probability is its logit less the row's norm.
 type Table struct {
 	Logits  []float32 // [rows, Vocab]
 	Norms   []float32 // [rows]: log of the sum of the row's exponentials

@@ -65,8 +65,7 @@ func (b cardBest) sorted(x *tensor.Tensor) (values, at *tensor.Tensor) {
 	return b.s.Narrow(values, 1, 0, k), b.s.Narrow(at, 1, 0, k)
 }
 
-// blockSize is the power of two for which the fewest numbers are sorted: count/size
-// maxima and n blocks of that size.
+// blockSize is the power of two for which the fewest numbers are sorted: count/size maxima and n blocks of that size.
 func blockSize(count, n int64) int64 {
 	size := int64(1)
 	for size*size*4*n <= count {

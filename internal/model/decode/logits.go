@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// mostRows bounds the rows whose logits exist at a time on a CPU: 512 of 32,128
-// tokens are 66 MB.
+// mostRows bounds the rows whose logits exist at a time on a CPU: 512 of 32,128 tokens are 66 MB.
 const mostRows = 512
 
 // logits are Scores that multiply states with the output matrix when asked.

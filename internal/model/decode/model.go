@@ -20,8 +20,7 @@ type session struct {
 	last     *cardStep      // on a card
 }
 
-// start encodes queries, once for all their beams, for at most the given number of
-// tokens each.
+// start encodes queries, once for all their beams, for at most the given number of tokens each.
 func start(x *Searcher, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
 	c = &session{searcher: x, memory: memory, scope: tensor.NewScope()}
 	err = tensor.Try(func() {

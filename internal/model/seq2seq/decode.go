@@ -34,10 +34,9 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32, by *Packed) *Encoding 
 	return e
 }
 
-// Cache is the decoder's state for a set of rows, each of them an unfinished
-// sequence that belongs to one input. A new one has one empty row per input.
-// Cross-attention keys and values are computed once per input and shared by its
-// rows; self-attention keys and values are kept per row.
+// Cache is the decoder's state for a set of rows, each of them an unfinished sequence that belongs to one input. A new
+// one has one empty row per input. Cross-attention keys and values are computed once per input and shared by its rows;
+// self-attention keys and values are kept per row.
 type Cache struct {
 	m      *Model
 	scope  *tensor.Scope
@@ -86,9 +85,8 @@ func (c *Cache) Close() { c.scope.Close() }
 // Rows is the number of rows that the next Step takes tokens for.
 func (c *Cache) Rows() int { return len(c.input) }
 
-// Select makes row i what row parents[i] was: beams change places, a row becomes
-// many, finished ones are left out. The rows of one input stay together, inputs in
-// their order. Nothing is copied until the next Step.
+// Select makes row i what row parents[i] was: beams change places, a row becomes many, finished ones are left out. The
+// rows of one input stay together, inputs in their order. Nothing is copied until the next Step.
 func (c *Cache) Select(parents []int64) {
 	input := make([]int64, len(parents))
 	order := slices.Clone(parents)

@@ -6,9 +6,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// cardCache is what a Cache keeps on a card. Steps come first in both buffers, so that
-// rows and heads are one dimension of the products of attention, which read the buffers
-// where they are.
+// cardCache is what a Cache keeps on a card. Steps come first in both buffers, so that rows and heads are one dimension
+// of the products of attention, which read the buffers where they are.
 type cardCache struct {
 	kept  *tensor.Tensor // [most, 2*layers, rows, heads*d]: keys and values of a layer follow one another
 	cross *tensor.Tensor // [length of the longest input, 2*layers, inputs, heads*d]
@@ -25,8 +24,7 @@ type cardPlan struct {
 	group                 int64 // rows per input, the most
 }
 
-// hidden is added to scores of what must not be seen; its sum with a score is finite in
-// every type.
+// hidden is added to scores of what must not be seen; its sum with a score is finite in every type.
 const hidden = -3e4
 
 // encodeOnCard computes the encoder's states of inputs, and brings up with them what a
@@ -106,8 +104,7 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 	}
 }
 
-// Arrays are what a step on a card reads of the host, for one Upload that may have more;
-// StepOn takes it from there.
+// Arrays are what a step on a card reads of the host, for one Upload that may have more; StepOn takes it from there.
 func (c *Cache) Arrays(tokens []int32) [][]int64 {
 	ids := c.read(tokens)
 	c.m.checkTokens(ids)
@@ -198,9 +195,8 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 	return states
 }
 
-// spreads: what is added to scores is laid out for every row or input and head, once for all
-// layers. Products want it so, and would copy it in each; the memory-efficient kernel, which
-// other types than float32 have, does not.
+// spreads: what is added to scores is laid out for every row or input and head, once for all layers. Products want it
+// so, and would copy it in each; the memory-efficient kernel, which other types than float32 have, does not.
 func (c *Cache) spreads() bool { return c.m.Compute == tensor.F32 }
 
 // reorder puts the kept keys and values into the order of rows.

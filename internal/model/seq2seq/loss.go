@@ -9,9 +9,8 @@ import (
 // Ignore is the label that the loss leaves out (transformers' -100).
 const Ignore = -100
 
-// Batch is what one training step sees: Inputs[i] are a sequence's tokens, with
-// its end token, and Labels[i] the tokens to be written, with theirs. Neither has
-// padding; a label may be Ignore.
+// Batch is what one training step sees: Inputs[i] are a sequence's tokens, with its end token, and Labels[i] the tokens
+// to be written, with theirs. Neither has padding; a label may be Ignore.
 type Batch struct{ Inputs, Labels [][]int32 }
 
 // shift is transformers' shift_tokens_right: the decoder reads the start token and all
@@ -31,8 +30,7 @@ func (v Vocabulary) shift(labels Sequences) Sequences {
 	return in
 }
 
-// Loss is the mean cross entropy over the labels, a scalar, without dropout and
-// without gradients.
+// Loss is the mean cross entropy over the labels, a scalar, without dropout and without gradients.
 func (m *Model) Loss(b Batch) (loss float64, err error) {
 	err = tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {

@@ -9,9 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
-// Model is a model on one device. Its parameters are float32; Compute is the type that
-// matrix products are done in (BF16 and F16 as torch.autocast does). Several goroutines
-// may read it at once; changing it needs all of them done.
+// Model is a model on one device. Its parameters are float32; Compute is the type that matrix products are done in
+// (BF16 and F16 as torch.autocast does). Several goroutines may read it at once; changing it needs all of them done.
 type Model struct {
 	Config  Config
 	Device  tensor.Device

@@ -5,8 +5,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// Pass is one run through a model: the scope of what it computes, the device and type of
-// matrix products, and dropout.
+// Pass is one run through a model: the scope of what it computes, the device and type of matrix products, and dropout.
 type Pass struct {
 	S       *tensor.Scope
 	Device  tensor.Device

@@ -23,10 +23,9 @@ import (
 // XLM-R), byte-level BPE (BART, RoBERTa), WordPiece (BERT). Its methods may be called from several goroutines. Ids
 // are positions in the model's vocabulary.
 //
-// Text is read as UTF-8; an invalid byte counts as U+FFFD. What is normalized and which
-// special tokens stand around a text is said by the file: "</s>" after it (T5), "<s>" and
-// "</s>" around it (BART). The text of a special token gives that token, as in
-// transformers.
+// Text is read as UTF-8; an invalid byte counts as U+FFFD. What is normalized and which special tokens stand around a
+// text is said by the file: "</s>" after it (T5), "<s>" and "</s>" around it (BART). The text of a special token gives
+// that token, as in transformers.
 type Subword struct {
 	mu sync.RWMutex // guards built against Close
 	*built
@@ -267,9 +266,8 @@ func (t *Subword) Piece(id int32) (string, bool) {
 	return t.pieces[id], true
 }
 
-// Decode returns the text of ids, special tokens left out if skipSpecial (ids
-// without a text are left out always). Like transformers' decode with
-// clean_up_tokenization_spaces=False.
+// Decode returns the text of ids, special tokens left out if skipSpecial (ids without a text are left out always). Like
+// transformers' decode with clean_up_tokenization_spaces=False.
 func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
 	known := lists.Filter(ids, func(id int32) bool { return id >= 0 && int(id) < len(t.pieces) })
 	if len(known) == 0 {

@@ -7,9 +7,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 )
 
-// T5 is T5's own tokenizer, SentencePiece's Unigram, which has <pad>, </s> and <unk>.
-// It is cased: nothing is lower-cased here. Runs of white space become one blank and
-// NFKC is applied.
+// T5 is T5's own tokenizer, SentencePiece's Unigram, which has <pad>, </s> and <unk>. It is cased: nothing is
+// lower-cased here. Runs of white space become one blank and NFKC is applied.
 type T5 struct {
 	*Subword
 	Unk int32 // the id of <unk>
@@ -18,8 +17,7 @@ type T5 struct {
 // LoadT5 reads a tokenizer.json or tokenizer.json.gz.
 func LoadT5(path string) (*T5, error) { return tokenize.Load(path, NewT5) }
 
-// NewT5 builds the tokenizer from the bytes of a tokenizer.json, plain or
-// compressed.
+// NewT5 builds the tokenizer from the bytes of a tokenizer.json, plain or compressed.
 func NewT5(data []byte) (*T5, error) {
 	c, plain, err := tokenize.Parse(data)
 	if err != nil {

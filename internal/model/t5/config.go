@@ -52,8 +52,7 @@ type Config struct {
 	EOSToken     int64 `json:"eos_token_id"`
 	DecoderStart int64 `json:"decoder_start_token_id"`
 
-	// What a file says beside feed_forward_proj, which then does not count, as in
-	// transformers; nil: nothing.
+	// What a file says beside feed_forward_proj, which then does not count, as in transformers; nil: nothing.
 	DenseAct *string `json:"dense_act_fn,omitempty"`
 	GatedAct *bool   `json:"is_gated_act,omitempty"`
 	Version  string  `json:"transformers_version,omitempty"`
@@ -85,8 +84,7 @@ func DefaultsOf(modelType string) Config {
 // fields is Config without its methods, for the JSON package.
 type fields Config
 
-// UnmarshalJSON reads config.json; what it leaves out stays as it is, which is to be
-// transformers' default.
+// UnmarshalJSON reads config.json; what it leaves out stays as it is, which is to be transformers' default.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	f := fields(*c)
 	if f.ModelType == "" {

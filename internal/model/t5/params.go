@@ -25,8 +25,7 @@ func (c Config) Build(take func(seq2seq.Spec) *tensor.Tensor) seq2seq.Network {
 	}
 	attend := func(prefix, kind string, tables *[]*tensor.Tensor) (a attention) {
 		p := prefix + "." + kind
-		// Those of self-attention multiply the same rows, and so do the keys and values of
-		// all layers' cross-attention.
+		// Those of self-attention multiply the same rows, and so do the keys and values of all layers' cross-attention.
 		queries, keys := p, p
 		if kind == "EncDecAttention" {
 			queries, keys = p+".q", "decoder.EncDecAttention"

@@ -199,10 +199,9 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 	}, q, k, v, bias)
 }
 
-// Spans says where sequences lie in packed rows: sequence i has QLen[i] rows of q
-// from row QStart[i] on, and KLen[i] rows of k and v from row KStart[i] on. All
-// four are equally long. Spans of k may be shared by several sequences outside of
-// training.
+// Spans says where sequences lie in packed rows: sequence i has QLen[i] rows of q from row QStart[i] on, and KLen[i]
+// rows of k and v from row KStart[i] on. All four are equally long. Spans of k may be shared by several sequences
+// outside of training.
 type Spans struct {
 	QStart, QLen, KStart, KLen []int64
 	Layout                     *Layout // of the same sequences, on a card or in F16; nil: each call uploads its own
@@ -217,10 +216,9 @@ type AttentionOptions struct {
 	RNG     *RNG    // needed where Dropout is not 0, except on a card (SeedDevice)
 }
 
-// PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without
-// padding: q [Tq, heads*d], k and v [Tk, heads*d] -> [Tq, heads*d]. The bias, nil
-// or [heads, >=m, >=n], is added to the scores of every sequence, from its upper
-// left corner.
+// PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without padding: q [Tq, heads*d], k and v [Tk,
+// heads*d] -> [Tq, heads*d]. The bias, nil or [heads, >=m, >=n], is added to the scores of every sequence, from its
+// upper left corner.
 func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
 	const op = "PackedAttention"
 	if !q.plain() {

@@ -2,8 +2,7 @@ package tensor
 
 import lib "github.com/sugarme/gotch/libtch"
 
-// The forms that most operations of libtorch have. op is our name of the operation, for
-// what is said of a failure.
+// The forms that most operations of libtorch have. op is our name of the operation, for what is said of a failure.
 
 func (s *Scope) unary(op string, call func(out *lib.Ctensor, t lib.Ctensor), t *Tensor) *Tensor {
 	var out lib.Ctensor

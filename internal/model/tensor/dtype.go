@@ -49,8 +49,7 @@ var dtypeNames = map[string]DType{"f32": F32, "fp32": F32, "float32": F32, "f16"
 	"bf16": BF16, "bfloat16": BF16, "f64": F64, "float64": F64, "i64": I64, "int64": I64, "i32": I32, "int32": I32, "bool": Bool,
 	"u8": U8, "uint8": U8}
 
-// ParseDType reads a name as configurations and safetensors write it: fp32,
-// float32 or F32, and so on.
+// ParseDType reads a name as configurations and safetensors write it: fp32, float32 or F32, and so on.
 func ParseDType(name string) (DType, error) {
 	if d, ok := dtypeNames[strings.ToLower(name)]; ok {
 		return d, nil

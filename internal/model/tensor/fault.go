@@ -78,8 +78,7 @@ func (e *Error) Fault() Fault {
 	return Poisoned
 }
 
-// Room is how much memory a card had when an operation found too little, in bytes; 0 is
-// not told.
+// Room is how much memory a card had when an operation found too little, in bytes; 0 is not told.
 type Room struct{ Asked, Total, Free, Own int64 }
 
 // Others is how much of the card other processes had.

@@ -43,8 +43,7 @@ func (s *Scope) PadLast(t *Tensor, n int64, v float64) *Tensor {
 	return s.Cat(int64(last), t, s.Full(v, t.DType(), t.Device(), padding...))
 }
 
-// IndexSelectInto writes the rows index (I64, [n]) of t along dim into out, which is
-// contiguous and has n of them.
+// IndexSelectInto writes the rows index (I64, [n]) of t along dim into out, which is contiguous and has n of them.
 func (s *Scope) IndexSelectInto(out, t *Tensor, dim int64, index *Tensor) {
 	var c lib.Ctensor
 	lib.AtgIndexSelectOut(&c, out.use("IndexSelectInto"), t.use("IndexSelectInto"), dim, index.use("IndexSelectInto"))

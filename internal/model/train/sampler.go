@@ -28,8 +28,7 @@ func (e *DataError) Error() string { return "training data: " + e.Err.Error() }
 
 func (e *DataError) Unwrap() error { return e.Err }
 
-// Check says which example is unusable: one without input or target, or with a token
-// outside of vocab.
+// Check says which example is unusable: one without input or target, or with a token outside of vocab.
 func (d *Data) Check(vocab int) error {
 	for _, group := range []struct {
 		name     string
@@ -54,9 +53,8 @@ func (d *Data) Check(vocab int) error {
 	return nil
 }
 
-// Sampler is the order in which a run sees its examples: a function of position,
-// without state. Examples come in passes; a pass is one order, drawn without
-// replacement, of
+// Sampler is the order in which a run sees its examples: a function of position, without state. Examples come in
+// passes; a pass is one order, drawn without replacement, of
 //
 //   - natural: every document and every query once;
 //   - a:b: every query once, and n = round(queries * a / b) indexing examples: every
@@ -153,9 +151,8 @@ func (s *Sampler) Batch(step int64) []Ref {
 	return lists.Map(lists.Places(s.batch), func(i int) Ref { return s.At(step*int64(s.batch) + int64(i)) })
 }
 
-// Batch is the examples of one update, one per row, without packing and without
-// padding: the model works on real tokens only. Its loss is the mean over all
-// target tokens, as in transformers over labels whose padding is -100.
+// Batch is the examples of one update, one per row, without packing and without padding: the model works on real tokens
+// only. Its loss is the mean over all target tokens, as in transformers over labels whose padding is -100.
 type Batch struct {
 	Inputs  [][]int32
 	Targets [][]int32

@@ -113,9 +113,8 @@ type Logits struct {
 // Blocks is the number of maxima of a row.
 func Blocks(vocab int) int { return (vocab + Block - 1) / Block }
 
-// Scores multiplies states, [rows, depth], with the matrix. Rows with a number that
-// is not finite have a norm that is not finite. The work is shared among threads;
-// neither their number nor the other rows change a row's result.
+// Scores multiplies states, [rows, depth], with the matrix. Rows with a number that is not finite have a norm that is
+// not finite. The work is shared among threads; neither their number nor the other rows change a row's result.
 func (h *Head) Scores(l *Logits, states []float32, threads int) error {
 	return h.scores(l, states, threads, C.redsi_decode_openmp() != 0)
 }

@@ -35,8 +35,7 @@ type info struct {
 	open  func() io.Reader
 }
 
-// Open reads the header of a checkpoint of size bytes; the format is seen from its
-// first bytes.
+// Open reads the header of a checkpoint of size bytes; the format is seen from its first bytes.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	var first [2]byte
 	if _, err := r.ReadAt(first[:], 0); err != nil {
@@ -143,8 +142,7 @@ func (f *File) checked(name string, float bool, shape []int64) (info, tensor.DTy
 	return t, dtype, nil
 }
 
-// Tensor reads the tensor name, which must have the shape, as want, to dev; it
-// belongs to s.
+// Tensor reads the tensor name, which must have the shape, as want, to dev; it belongs to s.
 func (f *File) Tensor(s *tensor.Scope, name string, want tensor.DType, dev tensor.Device, shape ...int64) (*tensor.Tensor, error) {
 	of, dtype, err := f.checked(name, want.Float(), shape)
 	if err != nil {
@@ -168,8 +166,7 @@ type Named struct {
 	Tensor *tensor.Tensor
 }
 
-// Write writes tensors as a safetensors file, in their order. It must be called
-// within tensor.Run or tensor.Try.
+// Write writes tensors as a safetensors file, in their order. It must be called within tensor.Run or tensor.Try.
 func Write(w io.Writer, metadata map[string]string, tensors []Named) error {
 	sources := lists.Map(tensors, func(t Named) safetensors.Source {
 		return safetensors.Source{Name: t.Name, DType: t.Tensor.DType().String(), Shape: t.Tensor.Shape(), Write: t.Tensor.Write}

@@ -83,8 +83,7 @@ func open(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// readShards opens the files that an index lists, which must have the tensors that it says,
-// and no others.
+// readShards opens the files that an index lists, which must have the tensors that it says, and no others.
 func readShards(folder string, index *os.File, size int64, read func(*File) error) error {
 	if size > maxIndex {
 		return fmt.Errorf("%d bytes; an index of at most %d is read", size, maxIndex)

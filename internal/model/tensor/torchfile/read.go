@@ -40,8 +40,7 @@ type File struct {
 
 type section struct{ begin, size int64 }
 
-// Open reads the dictionary of a file of size bytes and checks that every tensor
-// lies inside of it.
+// Open reads the dictionary of a file of size bytes and checks that every tensor lies inside of it.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, storages: map[string]section{}}
 	var magic [2]byte
@@ -62,8 +61,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// openZip finds NAME/data.pkl and the storages NAME/data/KEY, which are stored
-// without compression.
+// openZip finds NAME/data.pkl and the storages NAME/data/KEY, which are stored without compression.
 func (f *File) openZip(size int64) (any, error) {
 	z, err := zip.NewReader(f.r, size)
 	if err != nil {

@@ -29,8 +29,7 @@ type Seq2Seq struct {
 	// each weighted by its labels: the update is the one of all examples at once, up to rounding and dropout's masks,
 	// in the memory of a part. 0 and 1: examples are not cut.
 	Accumulate int
-	// ClipNorm bounds the norm of all gradients together, as torch's clip_grad_norm_ does;
-	// 0: it is not bounded.
+	// ClipNorm bounds the norm of all gradients together, as torch's clip_grad_norm_ does; 0: it is not bounded.
 	ClipNorm float64
 	// OneByOne asks a card for each operation of every update: nothing is recorded and replayed.
 	OneByOne bool

@@ -45,7 +45,7 @@ func (p *placed) learner() (*fit.Seq2Seq, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
+	o, err := optimizer.NewAdafactor(m.Params, optimizer.AdafactorDefaults())
 	if err != nil {
 		return nil, err
 	}

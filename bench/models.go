@@ -150,7 +150,7 @@ func trainWork(p *placed, w *workload) error {
 	if err != nil {
 		return err
 	}
-	fitted, err := optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
+	fitted, err := optimizer.NewAdafactor(m.Params, optimizer.AdafactorDefaults())
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,7 @@
-// Package amp decides about an update on the device that computed it: whether loss and gradients are
-// finite, by what they are divided (the loss scale of float16, as torch's GradScaler chooses
-// it, and clipping of their norm, as torch.nn.utils.clip_grad_norm_ does it), and what the next
-// scale is. The host does not wait for the device: losses and decisions are kept there until Read, which
-// gets all of them in one transfer.
+// Package amp decides about an update on the device that computed it: whether loss and gradients are finite, by what
+// they are divided (the loss scale of float16, as torch's GradScaler chooses it, and clipping of their norm, as
+// torch.nn.utils.clip_grad_norm_ does it), and what the next scale is. The host does not wait for the device: losses
+// and decisions are kept there until Read, which gets all of them in one transfer.
 //
 // It knows of tensors, not of optimizers, models or files.
 package amp
@@ -37,14 +36,21 @@ type Update struct {
 	Left bool // nothing was changed: the loss or a gradient is not finite
 }
 
-// Scaler belongs to one goroutine. Its methods must be called within tensor.Run or tensor.Try.
+// Scaler belongs to one goroutine. Its methods must be called within tensor.Run or tensor.Try. Its tensors are the same
+// until Close.
 type Scaler struct {
+	// Scale is the factor that the loss must be multiplied by before gradients are taken, a float32 scalar that Check
+	// changes; nil where the factor is always 1.
+	Scale *tensor.Tensor
+	// Found is 1 where the last update that was checked is to be left out, else 0: float32 [1].
+	Found *tensor.Tensor
+	// Divisor is what the gradients of the last update that was checked are to be divided by, float32 [1]; nil where
+	// they are taken as they are.
+	Divisor *tensor.Tensor
+
 	options Options
 	scope   *tensor.Scope
 	state   *tensor.Tensor // float32: tensor.ScalerWords, losses, flags
-	scale   *tensor.Tensor
-	divisor *tensor.Tensor // nil: gradients are taken as they are
-	found   *tensor.Tensor // of the last update
 	n       int            // updates in the ring
 	kept    State          // as of the last Read
 }
@@ -58,11 +64,13 @@ func New(device tensor.Device, o Options) (*Scaler, error) {
 	err := tensor.Try(func() {
 		a.state = a.scope.Zeros(tensor.F32, device, int64(tensor.ScalerWords+2*o.Ring))
 		a.Restore(Start())
-		a.scale = a.scope.Select(a.state, 0, 0)
-		if o.Scaled || o.ClipNorm > 0 {
-			a.divisor = a.scope.Narrow(a.state, 0, tensor.ScalerWords-3, 1)
+		if o.Scaled {
+			a.Scale = a.scope.Select(a.state, 0, 0)
 		}
-		a.found = a.scope.Narrow(a.state, 0, tensor.ScalerWords-1, 1)
+		if o.Scaled || o.ClipNorm > 0 {
+			a.Divisor = a.scope.Narrow(a.state, 0, tensor.ScalerWords-3, 1)
+		}
+		a.Found = a.scope.Narrow(a.state, 0, tensor.ScalerWords-1, 1)
 	})
 	if err != nil {
 		a.Close()
@@ -71,7 +79,6 @@ func New(device tensor.Device, o Options) (*Scaler, error) {
 	return a, nil
 }
 
-// Close frees the state.
 func (a *Scaler) Close() { a.scope.Close() }
 
 // Restore sets the state, as Read gave it; updates that were not read are forgotten.
@@ -82,15 +89,6 @@ func (a *Scaler) Restore(s State) {
 		inner.CopyInPlace(a.state, inner.FromFloat32s(words, a.state.Device(), int64(len(words))))
 	})
 	a.kept, a.n = s, 0
-}
-
-// Scale is the factor that the loss must be multiplied by before gradients are taken, a float32 scalar that Check
-// changes, the same tensor until Close; nil where the factor is always 1.
-func (a *Scaler) Scale() *tensor.Tensor {
-	if !a.options.Scaled {
-		return nil
-	}
-	return a.scale
 }
 
 // Slot is where Check keeps the outcome of the next update. It fails where updates must be read before.
@@ -121,14 +119,6 @@ func (a *Scaler) room(op string) {
 		tensor.Failf(op, "%d updates were not read", a.n)
 	}
 }
-
-// Found is 1 where the last update that was checked is to be left out, else 0: float32 [1], the same
-// tensor until Close.
-func (a *Scaler) Found() *tensor.Tensor { return a.found }
-
-// Divisor is what the gradients of the last update that was checked are to be divided by, float32 [1],
-// the same tensor until Close; nil where they are taken as they are.
-func (a *Scaler) Divisor() *tensor.Tensor { return a.divisor }
 
 // Full says that Read must be called before the next update.
 func (a *Scaler) Full() bool { return a.n == a.options.Ring }

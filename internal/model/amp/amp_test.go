@@ -66,10 +66,10 @@ func TestScaleIsTheCPUs(t *testing.T) {
 				} else if check(s, a, loss, good); want.Good == 2000 {
 					want.Scale, want.Good = want.Scale*2, 0
 				}
-				if found := a.Found().Item(); found != 0 == finite {
+				if found := a.Found.Item(); found != 0 == finite {
 					t.Fatalf("update %d: found %v", i, found)
 				}
-				if v := a.Scale().Item(); v != want.Scale {
+				if v := a.Scale.Item(); v != want.Scale {
 					t.Fatalf("update %d: scale %v, want %v", i, v, want.Scale)
 				}
 				if a.Full() {
@@ -145,7 +145,7 @@ func TestOneSlot(t *testing.T) {
 		a.Restore(amp.State{Scale: 8})
 		slot, loss := s.Zeros(tensor.I64, tensor.CPU, 1), s.Zeros(tensor.F32, tensor.CPU)
 		grads := []*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 4)}
-		found, divisor := a.Found(), a.Divisor()
+		found, divisor := a.Found, a.Divisor
 		for round := range 2 {
 			var want []amp.Update
 			for i, gradient := range []float64{40, math.NaN(), 80} {
@@ -160,7 +160,7 @@ func TestOneSlot(t *testing.T) {
 				a.Checked()
 				bad := math.IsNaN(gradient)
 				want = append(want, amp.Update{Loss: float64(10*round + i), Left: bad})
-				if a.Found() != found || a.Divisor() != divisor || found.Item() != 0 != bad {
+				if a.Found != found || a.Divisor != divisor || found.Item() != 0 != bad {
 					t.Errorf("update %d: found %v", i, found.Item())
 				}
 				if v := divisor.Item(); !bad && math.Abs(v-2*gradient) > 1e-4 { // the norm of four
@@ -198,16 +198,16 @@ func TestDivisor(t *testing.T) {
 			a.Restore(amp.State{Scale: 1024})
 			check(s, a, s.Full(1, tensor.F32, tensor.CPU), grads)
 			if c.want == 0 {
-				if a.Divisor() != nil {
+				if a.Divisor != nil {
 					t.Errorf("%+v: a divisor", c)
 				}
 				continue
 			}
-			if v := a.Divisor().Item(); math.Abs(v-c.want) > 1e-6*c.want {
+			if v := a.Divisor.Item(); math.Abs(v-c.want) > 1e-6*c.want {
 				t.Errorf("%+v: %v", c, v)
 			}
-			if (a.Scale() != nil) != c.scaled {
-				t.Errorf("%+v: scale %v", c, a.Scale())
+			if (a.Scale != nil) != c.scaled {
+				t.Errorf("%+v: scale %v", c, a.Scale)
 			}
 			if state, _ := a.Read(); state.Scale != 1024 {
 				t.Errorf("%+v: %+v", c, state)

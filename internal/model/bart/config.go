@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
-// Config is Hugging Face's config.json of a BART model. Fields that this package does
-// not use are kept and written.
+// Config is Hugging Face's config.json of a BART model. Fields that this package does not use are kept and written.
 type Config struct {
 	VocabSize         int64   `json:"vocab_size"`
 	DModel            int64   `json:"d_model"`
@@ -83,19 +82,16 @@ func (c Config) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// Vocabulary implements seq2seq.Config.
 func (c Config) Vocabulary() seq2seq.Vocabulary {
 	return seq2seq.Vocabulary{Size: c.VocabSize, Pad: c.PadToken, Start: c.DecoderStart, EOS: c.EOSToken,
 		ForcedBOS: c.ForcedBOS, ForcedEOS: c.ForcedEOS}
 }
 
-// Extended implements seq2seq.Config.
 func (c Config) Extended(n int64) seq2seq.Config {
 	c.VocabSize += n
 	return c
 }
 
-// Of implements seq2seq.Config.
 func (c Config) Of(*checkpoint.File) (seq2seq.Config, error) { return c, nil }
 
 // Unused implements seq2seq.Config: fairseq's versions, and the heads of models that were fine-tuned to tell classes.
@@ -104,7 +100,6 @@ func (c Config) Unused(name string) bool {
 	return name == "encoder.version" || name == "decoder.version" || strings.HasPrefix(name, "classification_head.") || strings.HasPrefix(name, "qa_outputs.")
 }
 
-// WithDropout implements seq2seq.Config.
 func (c Config) WithDropout(p float64) seq2seq.Config {
 	c.Dropout = p
 	return c

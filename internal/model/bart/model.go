@@ -89,7 +89,6 @@ func (c Config) rows(positions []int64) ([]int64, error) {
 	return rows, nil
 }
 
-// Indexes implements seq2seq.Config.
 func (c Config) Indexes(seq seq2seq.Sequences, _ bool) ([]int64, error) {
 	return c.rows(seq.Positions())
 }

@@ -28,8 +28,7 @@ func (c Config) Build(take func(seq2seq.Spec) *tensor.Tensor) seq2seq.Network {
 		return dense{W: named("", name+".weight", ones, d), B: named("", name+".bias", zeros, d)}
 	}
 	attend := func(name string) (a attention) {
-		// Those of self-attention multiply the same rows, and so do the keys and values of
-		// all layers' cross-attention.
+		// Those of self-attention multiply the same rows, and so do the keys and values of all layers' cross-attention.
 		queries, keys := name, name
 		if strings.HasSuffix(name, "encoder_attn") {
 			queries, keys = name+".q_proj", "decoder.encoder_attn"

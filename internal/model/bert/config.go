@@ -41,8 +41,7 @@ func (c Config) MaxTokens() int64 {
 	return c.MaxPositions
 }
 
-// parse reads config.json; what it leaves out has transformers' default. One without
-// model_type is BERT's.
+// parse reads config.json; what it leaves out has transformers' default. One without model_type is BERT's.
 func parse(text []byte) (c Config, err error) {
 	var all map[string]json.RawMessage
 	if err = json.Unmarshal(text, &all); err == nil {
@@ -118,9 +117,8 @@ func (c Config) validate() error {
 			return fmt.Errorf("config.json: %s is %d, want %d to %d", f.name, f.v, f.least, f.atMost)
 		}
 	}
-	_, ok := tensor.ActivationOf(c.Activation)
 	switch {
-	case !ok:
+	case tensor.ActivationOf(c.Activation) == nil:
 		return fmt.Errorf("config.json: the activation is %q; %s are supported", c.Activation, tensor.ActivationNames)
 	case c.Hidden%c.Heads != 0:
 		return fmt.Errorf("config.json: %s %d is not a multiple of %d heads", size[0], c.Hidden, c.Heads)

@@ -1,7 +1,6 @@
 package bert
 
-// family is a model_type: its defaults, as transformers' configuration class has them, and
-// what its files call things.
+// family is a model_type: its defaults, as transformers' configuration class has them, and what its files call things.
 type family struct {
 	defaults Config
 	prefix   string // of names in files of models with a head

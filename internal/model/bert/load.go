@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
-// Load opens a Hugging Face model folder: config.json with model.safetensors or what else
-// checkpoint.Weights finds.
+// Load opens a Hugging Face model folder: config.json with model.safetensors or what else checkpoint.Weights finds.
 func Load(folder string, device tensor.Device) (m *Model, err error) {
 	c, err := ReadConfig(folder)
 	if err != nil {
@@ -49,7 +48,6 @@ func Check(folder string) (c Config, unused []string, err error) {
 	return c, unused, err
 }
 
-// ReadConfig reads a model folder's config.json.
 func ReadConfig(folder string) (Config, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 	if err != nil {
@@ -68,7 +66,7 @@ func Encoder(modelType string) bool { return families[modelType] != nil }
 // readWeights makes a model of the configuration that parse gave; without a file, of zeros.
 func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
 	l := &loader{f: f, m: &Model{Config: c, Device: device, scope: tensor.NewScope(), compute: tensor.F32, long: longTexts()}}
-	l.m.activation, _ = tensor.ActivationOf(c.Activation) // validate knows it
+	l.m.activation = tensor.ActivationOf(c.Activation)
 	err := tensor.Try(l.load)
 	if err = errors.Join(l.err, err); err != nil {
 		l.m.Close()
@@ -85,8 +83,7 @@ type loader struct {
 	err     error
 }
 
-// get reads a tensor under its name, with the family's prefix, or with the older names of
-// norms.
+// get reads a tensor under its name, with the family's prefix, or with the older names of norms.
 func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 	if l.err != nil {
 		return nil
@@ -110,12 +107,9 @@ func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 	return t
 }
 
-func (l *loader) dense(name string, out, in int64) dense {
-	return dense{W: l.get(name+".weight", out, in), B: l.get(name+".bias", out)}
-}
-
-func (l *loader) norm(name string, width int64) dense {
-	return dense{W: l.get(name+".weight", width), B: l.get(name+".bias", width)}
+// dense reads a matrix [out, in] and its bias, or the scale and the shift of a norm [width].
+func (l *loader) dense(name string, shape ...int64) dense {
+	return dense{W: l.get(name+".weight", shape...), B: l.get(name+".bias", shape[0])}
 }
 
 func (l *loader) load() {
@@ -125,7 +119,7 @@ func (l *loader) load() {
 	if c.Types > 0 {
 		m.types = l.get("embeddings.token_type_embeddings.weight", c.Types, c.Embedding)
 	}
-	m.norm = l.norm("embeddings.LayerNorm", c.Embedding)
+	m.norm = l.dense("embeddings.LayerNorm", c.Embedding)
 	if c.Embedding != c.Hidden {
 		wider := l.dense("embeddings_project", c.Hidden, c.Embedding)
 		m.project = &wider
@@ -139,9 +133,9 @@ func (l *loader) load() {
 		m.layers = append(m.layers, layer{
 			q: l.dense(at+n.q, c.Hidden, c.Hidden), k: l.dense(at+n.k, c.Hidden, c.Hidden),
 			v: l.dense(at+n.v, c.Hidden, c.Hidden), o: l.dense(at+n.o, c.Hidden, c.Hidden),
-			afterAttention: l.norm(at+n.afterAttention, c.Hidden),
+			afterAttention: l.dense(at+n.afterAttention, c.Hidden),
 			in:             l.dense(at+n.in, c.Intermediate, c.Hidden),
-			out:            l.dense(at+n.out, c.Hidden, c.Intermediate), after: l.norm(at+n.after, c.Hidden),
+			out:            l.dense(at+n.out, c.Hidden, c.Intermediate), after: l.dense(at+n.after, c.Hidden),
 		})
 	}
 	if l.err == nil && l.f != nil {

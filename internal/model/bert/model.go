@@ -87,7 +87,6 @@ func (m *Model) ToInt8() (err error) {
 	})
 }
 
-// Close frees the parameters.
 func (m *Model) Close() { m.scope.Close() }
 
 // Pooling says which vector stands for a text.
@@ -99,9 +98,8 @@ const (
 	Max  Pooling = "max"  // the largest of them, by number
 )
 
-// Embed returns one vector of Config.Hidden numbers per text. Texts are token ids
-// with [CLS] and [SEP], at most Config.MaxTokens long. They are
-// computed in batches of about budget tokens, in the order of their length, so that
+// Embed returns one vector of Config.Hidden numbers per text. Texts are token ids with [CLS] and [SEP], at most
+// Config.MaxTokens long. They are computed in batches of about budget tokens, in the order of their length, so that
 // memory depends on the budget and not on the number of texts.
 func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {
 	if pooling != CLS && pooling != Mean && pooling != Max {
@@ -154,8 +152,7 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 	return vectors, nil
 }
 
-// States are the last hidden states of all texts, one after another: [T, hidden].
-// All tokens are of type 0.
+// States are the last hidden states of all texts, one after another: [T, hidden]. All tokens are of type 0.
 func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	var ids, places []int64
 	var most int64 // tokens of the longest
@@ -171,7 +168,10 @@ func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	tensor.Within(func(inner *tensor.Scope) {
 		n := int64(len(ids))
 		x := m.embed(inner, inner.FromInt64s(ids, m.Device, n), inner.FromInt64s(places, m.Device, n))
-		bias := m.bias(inner, most)
+		var bias *tensor.Tensor
+		if m.relative != nil {
+			bias = inner.RelativeBias(m.relative, most, m.buckets())
+		}
 		out = s.Move(m.encode(inner, x, func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor {
 			if m.packed() && n >= m.long*int64(len(texts)) {
 				return textByText(s, q, k, v, bias, spans, heads)
@@ -225,14 +225,6 @@ func (m *Model) embed(s *tensor.Scope, ids, places *tensor.Tensor) *tensor.Tenso
 	return x
 }
 
-// bias returns the bias of relative positions, [heads, most, most], or nil.
-func (m *Model) bias(s *tensor.Scope, most int64) *tensor.Tensor {
-	if m.relative == nil {
-		return nil
-	}
-	return s.RelativeBias(m.relative, most, m.buckets())
-}
-
 func (m *Model) buckets() tensor.Buckets {
 	return tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true}
 }
@@ -251,7 +243,6 @@ func (m *Model) encode(s *tensor.Scope, x *tensor.Tensor, attend attention) *ten
 // attention is of q, k and v [T, heads*d] each.
 type attention func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor
 
-// scale is the scale of attention's scores.
 func (m *Model) scale() float64 { return 1 / math.Sqrt(float64(m.Config.Hidden/m.Config.Heads)) }
 
 // place appends a text's tokens and their rows of the table of positions.
@@ -285,23 +276,17 @@ func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attenti
 // packed says whether LinearPacked multiplies.
 func (m *Model) packed() bool { return m.compute == tensor.BF16 && !m.Device.IsCUDA() }
 
-// products are product by each; in int8 x is rounded once.
+// products are x·wᵀ + b of each, in the compute type; in int8 x is rounded once.
 func (m *Model) products(s *tensor.Scope, x *tensor.Tensor, all ...dense) []*tensor.Tensor {
 	if m.int8 != nil {
 		return m.int8.Products(s, x, all...)
 	}
-	return lists.Map(all, func(d dense) *tensor.Tensor { return m.product(s, x, d) })
-}
-
-// product is x·wᵀ + b in the compute type.
-func (m *Model) product(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Tensor {
-	if m.int8 != nil {
-		return m.int8.Products(s, x, d)[0]
-	}
-	if m.packed() {
-		return s.LinearPackedBF16(x, d.W, d.B, nil, "")
-	}
-	return s.LinearBias(s.ToDType(x, m.compute), d.W, d.B)
+	return lists.Map(all, func(d dense) *tensor.Tensor {
+		if m.packed() {
+			return s.LinearPackedBF16(x, d.W, d.B, nil, "")
+		}
+		return s.LinearBias(s.ToDType(x, m.compute), d.W, d.B)
+	})
 }
 
 // activated is the activation of a product: [T, intermediate].
@@ -309,7 +294,7 @@ func (m *Model) activated(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Te
 	if m.packed() {
 		return s.LinearPackedBF16(x, d.W, d.B, nil, m.Config.Activation)
 	}
-	return m.activation(s, m.product(s, x, d))
+	return m.activation(s, m.products(s, x, d)[0])
 }
 
 // plus is a product and the residual.
@@ -317,7 +302,7 @@ func (m *Model) plus(s *tensor.Scope, x *tensor.Tensor, d dense, residual *tenso
 	if m.packed() {
 		return s.LinearPackedBF16(x, d.W, d.B, residual, "")
 	}
-	h := m.product(s, x, d)
+	h := m.products(s, x, d)[0]
 	if m.compute == tensor.BF16 {
 		return s.AddDropout(residual, h, 0, nil)
 	}

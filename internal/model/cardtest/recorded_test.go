@@ -78,7 +78,7 @@ func TestRecorded(t *testing.T) {
 				m := testkit.Value(seq2seq.Init(families(layers)[c.family], 5, card))(t)
 				defer m.Close()
 				m.Compute = c.dtype
-				o := testkit.Value(makers[c.optimizer](m.Params()))(t)
+				o := testkit.Value(makers[c.optimizer](m.Params))(t)
 				defer o.Close()
 				l := testkit.Value(fit.NewSeq2Seq(m, o, 9))(t)
 				defer l.Close()
@@ -115,7 +115,7 @@ func TestRecorded(t *testing.T) {
 					}
 				}
 				run(t, func(s *tensor.Scope) {
-					for _, p := range m.Params() {
+					for _, p := range m.Params {
 						params = append(params, s.Detach(p.Tensor).Float32s()...)
 					}
 				})

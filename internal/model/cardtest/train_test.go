@@ -31,7 +31,7 @@ func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64)
 	m := testkit.Value(seq2seq.Init(c, 5, dev))(t)
 	t.Cleanup(m.Close)
 	m.Compute = compute
-	o := testkit.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
+	o := testkit.Value(optimizer.NewAdafactor(m.Params, optimizer.AdafactorDefaults()))(t)
 	t.Cleanup(o.Close)
 	return testkit.Value(fit.NewSeq2Seq(m, o, 9))(t)
 }

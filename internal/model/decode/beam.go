@@ -30,14 +30,12 @@ type Beam struct {
 	Overflows bool
 }
 
-// NewBeam is the paper's search: 40 beams, all returned, length-normalized, for
-// identifiers of at most maxTokens tokens (</s> included) of a T5 model. When it ends is
-// as in the paper's released code; the paper does not say.
+// NewBeam is the paper's search: 40 beams, all returned, length-normalized, for identifiers of at most maxTokens tokens
+// (</s> included) of a T5 model. When it ends is as in the paper's released code; the paper does not say.
 func NewBeam(maxTokens int, trie *docid.Trie) Beam {
 	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: stopping.Full, Start: 0, EOS: 1, Trie: trie}
 }
 
-// Check says what is wrong with the configuration.
 func (b *Beam) Check() error {
 	switch {
 	case b.Width < 1:
@@ -81,16 +79,12 @@ type Stepper interface {
 	Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error)
 }
 
-// Scores are the log-probabilities of all next tokens for each row of a Step,
-// normalized over the whole vocabulary.
+// Scores are the log-probabilities of all next tokens for each row of a Step, normalized over the whole vocabulary.
 type Scores interface {
-	// Top returns per query its best continuations over all its rows, best first and
-	// at most n: a candidate's score is sums[row] plus its log-probability, in
-	// float32. A row whose sum is -Inf has none. Ties: by row, then by token.
-	Top(sums []float32, n int) ([][]Candidate, error)
-	// Along is Top of the tokens that may follow each row's node in the trie; a row whose
-	// node is negative has none.
-	Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error)
+	// Top returns per query its best continuations over all its rows, best first and at most n: a candidate's score is
+	// sums[row] plus its log-probability, in float32. A row whose sum is -Inf has none. Ties: by row, then by token.
+	// With a trie, they are of the tokens that may follow each row's node; a row whose node is negative has none.
+	Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) ([][]Candidate, error)
 }
 
 // Candidate is a beam's possible continuation.
@@ -100,13 +94,11 @@ type Candidate struct {
 	Score float32
 }
 
-// Search finds the hypotheses of n queries, best first, as transformers 4.44.1
-// does: GenerationMixin._beam_search with BeamSearchScorer and, with a trie,
-// PrefixConstrainedLogitsProcessor.
+// Search finds the hypotheses of n queries, best first, as transformers 4.44.1 does: GenerationMixin._beam_search with
+// BeamSearchScorer and, with a trie, PrefixConstrainedLogitsProcessor.
 //
-// NOTE: transformers starts Width equal beams, all but one at -1e9, and refills
-// with masked candidates where a trie offers fewer than it wants. Here a query has
-// only the beams that exist, so that no repeated or forbidden sequence is
+// NOTE: transformers starts Width equal beams, all but one at -1e9, and refills with masked candidates where a trie
+// offers fewer than it wants. Here a query has only the beams that exist, so that no repeated or forbidden sequence is
 // returned; there may then be fewer than Return. Full counts only real ones.
 func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, error) {
 	if err := b.Check(); err != nil {
@@ -116,7 +108,7 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 	active := slices.Clone(searches)
 	var parents []int32
 	for step := 1; step <= b.MaxTokens && len(active) > 0; step++ {
-		queries, tokens, sums := gather(active, b.Start)
+		queries, tokens, sums, nodes := gather(active, b.Start)
 		scores, err := s.Step(ctx, queries, tokens, parents)
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)
@@ -124,12 +116,7 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		if token := b.forced(step); token != nil {
 			scores = forced{int32(*token), len(queries)}
 		}
-		var candidates [][]Candidate
-		if b.Trie == nil {
-			candidates, err = scores.Top(sums, 2*b.Width)
-		} else {
-			candidates, err = scores.Along(b.Trie, nodesOf(active, len(sums)/len(active)), sums, 2*b.Width)
-		}
+		candidates, err := scores.Top(sums, 2*b.Width, b.Trie, nodes)
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)
 		}
@@ -166,24 +153,23 @@ func (b *Beam) forced(step int) *int64 {
 }
 
 // gather lays the beams of the queries out as rows of equal number per query; a
-// query with fewer beams gets dead rows, whose sum is -Inf.
-func gather(active []*search, pad int32) (queries []int, tokens []int32, sums []float32) {
+// query with fewer beams gets dead rows, whose sum is -Inf and whose node is -1.
+func gather(active []*search, pad int32) (queries []int, tokens []int32, sums []float32, nodes []docid.Node) {
 	width := rows(active)
 	for _, q := range active {
 		queries = append(queries, q.query)
 		for i := range width {
+			b := beam{token: pad, sum: float32(math.Inf(-1)), node: -1}
 			if i < len(q.beams) {
-				tokens, sums = append(tokens, q.beams[i].token), append(sums, q.beams[i].sum)
-			} else {
-				tokens, sums = append(tokens, pad), append(sums, float32(math.Inf(-1)))
+				b = q.beams[i]
 			}
+			tokens, sums, nodes = append(tokens, b.token), append(sums, b.sum), append(nodes, b.node)
 		}
 	}
-	return queries, tokens, sums
+	return queries, tokens, sums, nodes
 }
 
-// lineage is the parents argument of the next Step; origins are the first rows of
-// the active queries in the last one.
+// lineage is the parents argument of the next Step; origins are the first rows of the active queries in the last one.
 func lineage(active []*search, origins []int) []int32 {
 	width := rows(active)
 	var parents []int32

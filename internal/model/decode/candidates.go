@@ -1,7 +1,7 @@
 package decode
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 )
 
-// best keeps the n best candidates that it is offered, in a heap whose root is the
-// worst of them.
+// best keeps the n best candidates that it is offered, in a heap whose root is the worst of them.
 type best struct {
 	n    int
 	heap []Candidate
@@ -18,16 +17,15 @@ type best struct {
 
 func newBest(n int) *best { return &best{n: n, heap: make([]Candidate, 0, n)} }
 
-// worse says whether a ranks after b: by score, then row, then token.
-func worse(a, b Candidate) bool {
-	switch {
-	case a.Score != b.Score:
-		return a.Score < b.Score
-	case a.Row != b.Row:
-		return a.Row > b.Row
+// order ranks the better of two candidates first: by score, then row, then token.
+func order(a, b Candidate) int {
+	if a.Score != b.Score {
+		return cmp.Compare(b.Score, a.Score)
 	}
-	return a.Token > b.Token
+	return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Token, b.Token))
 }
+
+func worse(a, b Candidate) bool { return order(a, b) > 0 }
 
 // floor is the score that a candidate must reach to matter; -Inf while there is room.
 func (t *best) floor() float32 {
@@ -75,28 +73,19 @@ func (t *best) offer(c Candidate) {
 
 // sorted returns the candidates, best first, and empties the heap.
 func (t *best) sorted() []Candidate {
-	slices.SortFunc(t.heap, func(a, b Candidate) int {
-		switch {
-		case worse(b, a):
-			return -1
-		case worse(a, b):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(t.heap, order)
 	out := t.heap
 	t.heap = nil
 	return out
 }
 
-// forced are Scores of one token that must follow: its log-probability is 0.
+// forced are Scores of one token that must follow, which no trie says: its log-probability is 0.
 type forced struct {
 	token   int32
 	queries int
 }
 
-// Top implements Scores.
-func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
+func (f forced) Top(sums []float32, n int, _ *docid.Trie, _ []docid.Node) ([][]Candidate, error) {
 	out := make([][]Candidate, f.queries)
 	width := len(sums) / f.queries
 	for q := range out {
@@ -109,13 +98,7 @@ func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
 	return out, nil
 }
 
-// Along implements Scores.
-func (f forced) Along(*docid.Trie, []docid.Node, []float32, int) ([][]Candidate, error) {
-	return nil, errors.New("only the trie says what may follow")
-}
-
-// Table is Scores in memory: a token's log-probability is its logit less the row's
-// norm.
+// Table is Scores in memory: a token's log-probability is its logit less the row's norm.
 type Table struct {
 	Logits  []float32 // [rows, Vocab]
 	Norms   []float32 // [rows]: log of the sum of the row's exponentials
@@ -139,19 +122,28 @@ func (t *Table) check(rows int) error {
 	return nil
 }
 
-// Top implements Scores.
-func (t *Table) Top(sums []float32, n int) ([][]Candidate, error) {
+func (t *Table) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) ([][]Candidate, error) {
 	if err := t.check(len(sums)); err != nil {
 		return nil, err
 	}
 	width := len(sums) / t.Queries
 	out := make([][]Candidate, t.Queries)
 	for q := range out {
-		floor := t.floor(sums, q*width, (q+1)*width, n)
-		top := newBest(n)
+		top, floor := newBest(n), float32(0)
+		if trie == nil {
+			floor = t.floor(sums, q*width, (q+1)*width, n)
+		}
 		for row := q * width; row < (q+1)*width; row++ {
-			if !math.IsInf(float64(sums[row]), -1) {
+			if trie == nil && !math.IsInf(float64(sums[row]), -1) {
 				t.scan(top, row, sums[row], floor)
+			} else if trie != nil && nodes[row] >= 0 {
+				tokens, _ := trie.Next(nodes[row])
+				for _, id := range tokens {
+					if int(id) >= t.Vocab {
+						return nil, outside(id, int64(t.Vocab))
+					}
+					top.offer(Candidate{Row: int32(row), Token: id, Score: t.Logits[row*t.Vocab+int(id)] - t.Norms[row] + sums[row]})
+				}
 			}
 		}
 		out[q] = top.sorted()
@@ -197,30 +189,4 @@ func (t *Table) scan(top *best, row int, sum, floor float32) {
 			}
 		}
 	}
-}
-
-// Along implements Scores.
-func (t *Table) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
-	if err := t.check(len(sums)); err != nil {
-		return nil, err
-	}
-	width := len(sums) / t.Queries
-	out := make([][]Candidate, t.Queries)
-	for q := range out {
-		top := newBest(n)
-		for row := q * width; row < (q+1)*width; row++ {
-			if nodes[row] < 0 {
-				continue
-			}
-			tokens, _ := trie.Next(nodes[row])
-			for _, id := range tokens {
-				if int(id) >= t.Vocab {
-					return nil, outside(id, int64(t.Vocab))
-				}
-				top.offer(Candidate{Row: int32(row), Token: id, Score: t.Logits[row*t.Vocab+int(id)] - t.Norms[row] + sums[row]})
-			}
-		}
-		out[q] = top.sorted()
-	}
-	return out, nil
 }

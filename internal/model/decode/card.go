@@ -29,12 +29,6 @@ func newCard(m *seq2seq.Model, first, count int64) (*card, error) {
 	return c, nil
 }
 
-func (c *card) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.scope.Close()
-}
-
 // cardStep is a step on a card, as its Scores. It computes nothing before something is asked of it, so that one
 // transfer takes everything to the card that a token needs, and one brings back what was found.
 type cardStep struct {
@@ -45,7 +39,6 @@ type cardStep struct {
 	scores   *tensor.Tensor // [rows, count] log-probabilities, once computed
 }
 
-// stepCard is Step on a card.
 func (c *session) stepCard(queries int, tokens, parents []int32) (Scores, error) {
 	if c.last != nil && !c.last.computed { // its token was forced, and its scores were not read
 		if err := c.last.make(nil); err != nil {
@@ -88,10 +81,16 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 	})
 }
 
-// Top implements Scores.
-func (c *cardStep) Top(sums []float32, n int) (out [][]Candidate, err error) {
+func (c *cardStep) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) (out [][]Candidate, err error) {
+	if trie != nil {
+		return c.along(trie, nodes, sums, n)
+	}
 	err = c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
-		out = cardBest{s, c.queries, n}.ofStep(c.scores, floats(s, on[0], len(sums)))
+		found := cardBest{s, c.queries, n}.of(c.scores, floats(s, on[0], len(sums)))
+		width := len(sums) / c.queries
+		out = found.candidates(n, func(query int, at int64) (row, token int64) {
+			return int64(query*width) + at/found.columns, at % found.columns
+		})
 	}, packed(sums, 0, math.Float32bits))
 	return out, err
 }
@@ -136,9 +135,9 @@ func (c *card) trie(t *docid.Trie, x *Searcher) (on *tensor.Tensor, err error) {
 	return on, nil
 }
 
-// Along implements Scores. Scores of what may follow are gathered into a matrix as wide as
+// along is Top along a trie. Scores of what may follow are gathered into a matrix as wide as
 // the widest of the rows' nodes: no wider than all scores.
-func (c *cardStep) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
+func (c *cardStep) along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
 	trie, err := c.searcher.card.trie(t, c.searcher)
 	if err != nil {
 		return nil, err

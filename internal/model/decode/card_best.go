@@ -50,7 +50,7 @@ func (b cardBest) of(scores, sums *tensor.Tensor) *cardFound {
 	maxima := s.MaxDim(s.View(scores, rows, perRow, f.size), 2, false)
 	maxima = s.Add(maxima, s.View(sums, rows, 1))
 	_, order := b.sorted(s.View(maxima, queries, width*perRow))
-	f.blocks, _ = s.SortAscending(order, 1)
+	f.blocks, _ = s.Sort(order, 1, false)
 	every := s.Expand(s.Unsqueeze(f.blocks, 2), queries, n, f.size)
 	some := s.Gather(s.View(scores, queries, width*perRow, f.size), 1, every)
 	of := s.Gather(s.View(sums, queries, width), 1, s.FloorDivScalar(f.blocks, perRow)) // [queries, n]
@@ -58,23 +58,14 @@ func (b cardBest) of(scores, sums *tensor.Tensor) *cardFound {
 	return f
 }
 
-// ofStep are the best of a step: of looks at scores [rows, tokens] and sums [rows].
-func (b cardBest) ofStep(scores, sums *tensor.Tensor) [][]Candidate {
-	found, width := b.of(scores, sums), scores.Dim(0)/int64(b.queries)
-	return found.candidates(b.n, func(query int, at int64) (row, token int64) {
-		return int64(query)*width + at/found.columns, at % found.columns
-	})
-}
-
 // sorted is the n best of each row of x, and where they are.
 func (b cardBest) sorted(x *tensor.Tensor) (values, at *tensor.Tensor) {
 	k := min(int64(b.n), x.Dim(1))
-	values, at = b.s.SortDescending(x, 1)
+	values, at = b.s.Sort(x, 1, true)
 	return b.s.Narrow(values, 1, 0, k), b.s.Narrow(at, 1, 0, k)
 }
 
-// blockSize is the power of two for which the fewest numbers are sorted: count/size
-// maxima and n blocks of that size.
+// blockSize is the power of two for which the fewest numbers are sorted: count/size maxima and n blocks of that size.
 func blockSize(count, n int64) int64 {
 	size := int64(1)
 	for size*size*4*n <= count {

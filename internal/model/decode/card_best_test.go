@@ -39,7 +39,7 @@ func TestTies(t *testing.T) {
 				sums[i] = float32(math.Inf(-1))
 			}
 		}
-		want := testkit.Value(table.Top(sums, n))(t)
+		want := testkit.Value(table.Top(sums, n, nil, nil))(t)
 		var got [][]Candidate
 		tensortest.Run(t, func(s *tensor.Scope) {
 			on := s.Upload(tensor.CUDA(0), packed(sums, 0, math.Float32bits))[0]
@@ -88,7 +88,7 @@ func TestTrieTies(t *testing.T) {
 			for r := range width {
 				row := q*width + r
 				nodes[row] = -1
-				if r == len(active[q].beams) && (r == 0 || d.Below(4) > 0) {
+				if r == len(active[q].beams) && (r == 0 || q == 0 || d.Below(4) > 0) {
 					nodes[row] = docid.Root
 					if d.Below(3) > 0 {
 						nodes[row], _ = trie.Step(docid.Root, ids[d.Below(len(ids))][0])
@@ -99,17 +99,17 @@ func TestTrieTies(t *testing.T) {
 				}
 			}
 		}
-		if of := nodesOf(active, width); !slices.Equal(of, nodes) {
+		if _, _, _, of := gather(active, 0); !slices.Equal(of, nodes) {
 			t.Fatalf("beams are at %v, want %v", of, nodes)
 		}
-		want := testkit.Value(table.Along(trie, nodes, sums, n))(t)
+		want := testkit.Value(table.Top(sums, n, trie, nodes))(t)
 		var got [][]Candidate
 		o := &Searcher{m: &seq2seq.Model{Device: tensor.CUDA(0)}, count: int64(vocab)}
 		tensortest.Run(t, func(s *tensor.Scope) {
 			o.card = &card{scope: s, tries: map[*docid.Trie]*tensor.Tensor{}}
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
 			step := &cardStep{session: &session{searcher: o}, queries: queries, computed: true, scores: scores}
-			got = testkit.Value(step.Along(trie, nodes, sums, n))(t)
+			got = testkit.Value(step.Top(sums, n, trie, nodes))(t)
 		})
 		for q := range want {
 			if !slices.Equal(got[q], want[q]) {

@@ -48,13 +48,8 @@ func (c countedScores) count(f func()) {
 	*of = n
 }
 
-func (c countedScores) Top(sums []float32, n int) (out [][]Candidate, err error) {
-	c.count(func() { out, err = c.cardStep.Top(sums, n) })
-	return out, err
-}
-
-func (c countedScores) Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) (out [][]Candidate, err error) {
-	c.count(func() { out, err = c.cardStep.Along(t, nodes, sums, n) })
+func (c countedScores) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) (out [][]Candidate, err error) {
+	c.count(func() { out, err = c.cardStep.Top(sums, n, trie, nodes) })
 	return out, err
 }
 

@@ -46,25 +46,23 @@ type cardDraws struct {
 // weights are how probable candidates are, compared with their row's first, 0 where they
 // may not be drawn: F64 [rows, n].
 func (d *cardDraws) weights() (w *tensor.Tensor) {
-	tensor.Within(func(s *tensor.Scope) { w = d.s.Move(d.weightsIn(s)) })
-	return w
-}
-
-func (d *cardDraws) weightsIn(s *tensor.Scope) *tensor.Tensor {
-	n := d.values.Dim(1)
-	scores := s.ToDType(d.values, tensor.F64)
-	apart := s.Sub(scores, s.Narrow(scores, 1, 0, 1))
-	s.ScaleInPlace(apart, 1/d.o.Temperature)
-	w := s.Exp(apart)
-	if k := int64(d.o.TopK); k > 0 && k < n {
-		w = s.MaskedFill(w, s.Less(d.values, s.Narrow(d.values, 1, k-1, 1)), 0)
-	}
-	if d.o.TopP < 1 {
-		sum := s.Cumsum(w, 1, tensor.F64)
-		most := s.Scale(s.Narrow(sum, 1, n-1, 1), d.o.TopP)
-		before := s.Cat(1, s.Zeros(tensor.F64, w.Device(), w.Dim(0), 1), s.Narrow(sum, 1, 0, n-1))
-		w = s.MaskedFill(w, s.LessEqual(most, before), 0)
-	}
+	tensor.Within(func(s *tensor.Scope) {
+		n := d.values.Dim(1)
+		scores := s.ToDType(d.values, tensor.F64)
+		apart := s.Sub(scores, s.Narrow(scores, 1, 0, 1))
+		s.ScaleInPlace(apart, 1/d.o.Temperature)
+		w = s.Exp(apart)
+		if k := int64(d.o.TopK); k > 0 && k < n {
+			w = s.MaskedFill(w, s.Less(d.values, s.Narrow(d.values, 1, k-1, 1)), 0)
+		}
+		if d.o.TopP < 1 {
+			sum := s.Cumsum(w, 1, tensor.F64)
+			most := s.Scale(s.Narrow(sum, 1, n-1, 1), d.o.TopP)
+			before := s.Cat(1, s.Zeros(tensor.F64, w.Device(), w.Dim(0), 1), s.Narrow(sum, 1, 0, n-1))
+			w = s.MaskedFill(w, s.LessEqual(most, before), 0)
+		}
+		d.s.Move(w)
+	})
 	return w
 }
 

@@ -43,13 +43,11 @@ func PerQuery(m *seq2seq.Model, l Load) int64 {
 	size := int64(m.Compute.Size())
 
 	scores := rows * scored * 2 * f32 // while they are normalized
-	found := int64(0)                 // by cardBest, of them: values and indexes of what is sorted
-	switch n := max(2*rows, 128); {
-	case l.Sorted:
+	n := max(2*rows, 128)
+	block := blockSize(rows*scored, n)
+	found := rows*scored*2*f32 + (rows*scored/block+n*block)*40 // by cardBest: values and indexes of what is sorted
+	if l.Sorted {
 		found = rows * scored * 72
-	default:
-		block := blockSize(rows*scored, n)
-		found = rows*scored*2*f32 + (rows*scored/block+n*block)*40
 	}
 	if l.Trie != nil {
 		root, widest := l.Trie.Widest()
@@ -80,6 +78,6 @@ func (x *Searcher) batch(asked int, queries [][]int32, l Load) (n int, err error
 
 // full says whether a card had no room for what was computed.
 func full(err error) bool {
-	var e *tensor.Error
-	return errors.As(err, &e) && e.Fault() == tensor.OutOfMemory
+	e, ok := errors.AsType[*tensor.Error](err)
+	return ok && e.Fault() == tensor.OutOfMemory
 }

@@ -36,20 +36,17 @@ func (k *hypotheses) add(h hypothesis) {
 		k.worst = min(k.worst, h.score)
 		return
 	}
-	first, second := -1, math.Inf(1) // the lowest score, and the one after it
+	lowest := 0
 	for i, h := range k.kept {
-		switch {
-		case first < 0:
-			first = i
-		case h.score < k.kept[first].score:
-			first, second = i, k.kept[first].score
-		default:
-			second = min(second, h.score)
+		if h.score < k.kept[lowest].score {
+			lowest = i
 		}
 	}
-	k.kept = slices.Delete(k.kept, first, first+1)
-	k.worst = second
+	k.kept = slices.Delete(k.kept, lowest, lowest+1)
+	k.worst = slices.MinFunc(k.kept, byScore).score
 }
+
+func byScore(a, b hypothesis) int { return cmp.Compare(a.score, b.score) }
 
 // done says whether the search may end after a step whose best candidate has the log-probability best.
 func (k *hypotheses) done(b *Beam, best float32, step int) bool {
@@ -68,7 +65,7 @@ func (k *hypotheses) done(b *Beam, best float32, step int) bool {
 
 // best returns the n best, of equal scores the last first.
 func (k *hypotheses) best(n int) []Hypothesis {
-	slices.SortStableFunc(k.kept, func(a, b hypothesis) int { return cmp.Compare(a.score, b.score) })
+	slices.SortStableFunc(k.kept, byScore)
 	slices.Reverse(k.kept)
 	return lists.Map(k.kept[:min(n, len(k.kept))], func(h hypothesis) Hypothesis {
 		return Hypothesis{Tokens: h.prefix.tokens(h.length), Score: h.score}

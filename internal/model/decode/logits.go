@@ -2,15 +2,13 @@ package decode
 
 import (
 	"fmt"
-	"unsafe"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// mostRows bounds the rows whose logits exist at a time on a CPU: 512 of 32,128
-// tokens are 66 MB.
+// mostRows bounds the rows whose logits exist at a time on a CPU: 512 of 32,128 tokens are 66 MB.
 const mostRows = 512
 
 // logits are Scores that multiply states with the output matrix when asked.
@@ -21,62 +19,40 @@ type logits struct {
 	memory  *kernel.Logits // reused by every step
 }
 
-// Top implements Scores.
-func (l *logits) Top(sums []float32, n int) ([][]Candidate, error) {
-	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) { return t.Top(sums[from:to], n) })
-}
-
-// Along implements Scores.
-func (l *logits) Along(trie *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error) {
-	return l.chunks(len(sums), func(from, to int, t *Table) ([][]Candidate, error) {
-		return t.Along(trie, nodes[from:to], sums[from:to], n)
-	})
-}
-
-// chunks calls f for the rows of as many queries at a time as mostRows allows.
-func (l *logits) chunks(rows int, f func(from, to int, t *Table) ([][]Candidate, error)) (out [][]Candidate, err error) {
-	perQuery := rows / l.queries
+// Top computes the rows of as many queries at a time as mostRows allows.
+func (l *logits) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node) (out [][]Candidate, err error) {
+	perQuery := len(sums) / l.queries
 	step := max(mostRows/perQuery, 1)
 	depth, threads := l.width, tensor.NumThreads()
 	err = tensor.Do(func(s *tensor.Scope) error {
-		return s.ToDType(s.Detach(l.states), tensor.F32).Write(reading(func(states []float32) error {
-			for q := 0; q < l.queries; q += step {
-				n := min(step, l.queries-q)
-				from, to := q*perQuery, (q+n)*perQuery
-				if err := l.head.Scores(l.memory, states[from*depth:to*depth], threads); err != nil {
-					return err
-				}
-				t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: n, Maxima: l.memory.Maxima, Block: kernel.Block}
-				part, err := f(from, to, t)
-				if err != nil {
-					return err
-				}
-				for _, candidates := range part {
-					for i := range candidates {
-						candidates[i].Row += int32(from)
-					}
-				}
-				out = append(out, part...)
+		states := s.Contiguous(s.ToDType(s.Detach(l.states), tensor.F32)).Shared()
+		for q := 0; q < l.queries; q += step {
+			queries := min(step, l.queries-q)
+			from, to := q*perQuery, (q+queries)*perQuery
+			if err := l.head.Scores(l.memory, states[from*depth:to*depth], threads); err != nil {
+				return err
 			}
-			return nil
-		}))
+			t := &Table{Logits: l.memory.Values, Norms: l.memory.Norms, Vocab: int(l.count), Queries: queries, Maxima: l.memory.Maxima, Block: kernel.Block}
+			var at []docid.Node
+			if trie != nil {
+				at = nodes[from:to]
+			}
+			part, err := t.Top(sums[from:to], n, trie, at)
+			if err != nil {
+				return err
+			}
+			for _, candidates := range part {
+				for i := range candidates {
+					candidates[i].Row += int32(from)
+				}
+			}
+			out = append(out, part...)
+		}
+		return nil
 	})
 	return out, err
 }
 
-// reading is a writer that looks at a tensor's float32 elements where they are; f
-// must not keep them.
-type reading func(values []float32) error
-
-// Write implements io.Writer.
-func (r reading) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, r(nil)
-	}
-	return len(p), r(unsafe.Slice((*float32)(unsafe.Pointer(&p[0])), len(p)/4))
-}
-
-// outside is the error of an identifier's token.
 func outside(id int32, vocab int64) error {
 	return fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, vocab)
 }

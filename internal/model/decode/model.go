@@ -2,6 +2,7 @@ package decode
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -19,8 +20,7 @@ type session struct {
 	last     *cardStep      // on a card
 }
 
-// start encodes queries, once for all their beams, for at most the given number of
-// tokens each.
+// start encodes queries, once for all their beams, for at most the given number of tokens each.
 func start(x *Searcher, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
 	c = &session{searcher: x, memory: memory, scope: tensor.NewScope()}
 	err = tensor.Try(func() {
@@ -38,7 +38,6 @@ func (c *session) close() {
 	c.scope.Close()
 }
 
-// Step implements Stepper.
 func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -59,17 +58,8 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 
 // reorder tells the cache where its rows continue from.
 func (c *session) reorder(parents []int32) {
-	if parents == nil || identity(parents, c.cache.Rows()) {
-		return
+	same := slices.EqualFunc(parents, lists.Places(c.cache.Rows()), func(p int32, i int) bool { return int(p) == i })
+	if parents != nil && !same {
+		c.cache.Select(lists.Map(parents, func(p int32) int64 { return int64(p) }))
 	}
-	c.cache.Select(lists.Map(parents, func(p int32) int64 { return int64(p) }))
-}
-
-func identity(parents []int32, rows int) bool {
-	for i, p := range parents {
-		if int(p) != i {
-			return false
-		}
-	}
-	return len(parents) == rows
 }

@@ -163,7 +163,7 @@ func TestHalfOnCPU(t *testing.T) {
 		}
 	}
 	tensortest.Run(t, func(s *tensor.Scope) {
-		for _, p := range m.Params() {
+		for _, p := range m.Params {
 			s.FillInPlace(s.Detach(p.Tensor), math.NaN())
 		}
 	})

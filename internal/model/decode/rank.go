@@ -9,8 +9,7 @@ type Ranked struct {
 	Tokens   []int32 // what was generated; nil for a document found without a search
 }
 
-// Result is what was found for a query: the hypotheses in order of score, invalid
-// ones among them, no document twice.
+// Result is what was found for a query: the hypotheses in order of score, invalid ones among them, no document twice.
 type Result struct {
 	Ranking []Ranked
 	Invalid int // hypotheses that are not a document's identifier
@@ -22,23 +21,20 @@ func (r *Result) Valid() []Ranked {
 	return lists.Filter(r.Ranking, func(h Ranked) bool { return h.Document >= 0 })
 }
 
-// Rank names the documents of hypotheses. find returns the document of a complete
-// token sequence, as docid.Trie.Find does. Of hypotheses for one document only the
-// first counts.
+// Rank names the documents of hypotheses. find returns the document of a complete token sequence, as docid.Trie.Find
+// does. Of hypotheses for one document only the first counts.
 func Rank(hypotheses []Hypothesis, find func(tokens []int32) (document int, ok bool)) Result {
 	var r Result
-	seen := make(map[int]struct{}, len(hypotheses))
+	seen := make(map[int]bool, len(hypotheses))
 	for _, h := range hypotheses {
 		document, ok := find(h.Tokens)
 		if !ok {
+			document = -1
 			r.Invalid++
-			r.Ranking = append(r.Ranking, Ranked{-1, h.Score, h.Tokens})
+		} else if seen[document] {
 			continue
 		}
-		if _, ok := seen[document]; ok {
-			continue
-		}
-		seen[document] = struct{}{}
+		seen[document] = true
 		r.Ranking = append(r.Ranking, Ranked{document, h.Score, h.Tokens})
 	}
 	return r

@@ -23,7 +23,6 @@ type Sampling struct {
 	ForcedBOS, ForcedEOS *int64
 }
 
-// Check says what is wrong with the configuration.
 func (o *Sampling) Check() error {
 	switch {
 	case o.Samples < 1:
@@ -140,7 +139,7 @@ func (o *Sampling) choices(scores Scores, rows int) ([]choices, error) {
 		n = o.TopK + 1
 	}
 	for {
-		top, err := scores.Top(make([]float32, rows), n)
+		top, err := scores.Top(make([]float32, rows), n, nil, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -62,7 +62,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 				t.Errorf("%s: of %d candidates %d may be drawn, of all %d", name, n, len(kept), len(all))
 			}
 		}
-		whole := testkit.Value(scores.Top(make([]float32, len(golden.Logits)), 1000))(t)
+		whole := testkit.Value(scores.Top(make([]float32, len(golden.Logits)), 1000, nil, nil))(t)
 		for _, c := range whole {
 			for n := 1; n <= len(c); n++ {
 				few(c, n)

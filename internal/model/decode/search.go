@@ -3,7 +3,6 @@ package decode
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 )
@@ -91,15 +90,4 @@ func (q *search) finish() []Hypothesis {
 		}
 	}
 	return q.kept.best(q.config.Return)
-}
-
-// nodesOf returns the nodes of the beams, width rows a query; -1 for a row without a beam.
-func nodesOf(active []*search, width int) []docid.Node {
-	all := slices.Repeat([]docid.Node{-1}, len(active)*width)
-	for i, q := range active {
-		for r, b := range q.beams {
-			all[i*width+r] = b.node
-		}
-	}
-	return all
 }

@@ -16,9 +16,10 @@ import (
 // in. Scores are float32 whatever the model computes in: in half precision, with 8 or 11 bits, the scores of many
 // tokens are equal. Several goroutines may use it at once.
 type Searcher struct {
+	Warn func(string) // hears a sentence when a card has no room for a batch; may be nil
+
 	m     *seq2seq.Model
-	card  *card // nil on a CPU
-	say   func(string)
+	card  *card        // nil on a CPU
 	count int64        // rows of the output matrix, of tokens that follow one another
 	width int          // of its rows
 	head  *kernel.Head // nil: on a card
@@ -44,15 +45,14 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Searcher, error) {
 		x.card, err = newCard(m, first, documents)
 	} else {
 		err = tensor.Do(func(s *tensor.Scope) error {
-			return s.Narrow(m.Head(), 0, first, documents).Write(reading(func(weights []float32) (err error) {
-				x.width = len(weights) / int(documents)
-				if m.Int8() {
-					x.head, err = kernel.PackInt8(weights, int(documents), x.width)
-				} else {
-					x.head, err = kernel.Pack(weights, int(documents), x.width, m.HalfScores && m.Compute == tensor.BF16)
-				}
-				return err
-			}))
+			weights := s.Contiguous(m.HeadRows(s, first, documents)).Shared()
+			x.width = len(weights) / int(documents)
+			if m.Int8() {
+				x.head, err = kernel.PackInt8(weights, int(documents), x.width)
+			} else {
+				x.head, err = kernel.Pack(weights, int(documents), x.width, m.HalfScores && m.Compute == tensor.BF16)
+			}
+			return err
 		})
 	}
 	if err != nil {
@@ -61,14 +61,11 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Searcher, error) {
 	return x, nil
 }
 
-// Warn lets say be called with a sentence when a card has no room for a batch.
-func (x *Searcher) Warn(say func(string)) { x.say = say }
-
 // Close frees what is kept beside the model; no search may be running.
 func (x *Searcher) Close() {
 	x.steps.Close()
 	if x.card != nil {
-		x.card.close()
+		x.card.scope.Close()
 	}
 }
 
@@ -118,7 +115,7 @@ func (x *Searcher) Rank(ctx context.Context, queries [][]int32, k, batch int, re
 		if err != nil {
 			return nil, err
 		}
-		best, err := scores.Top(make([]float32, len(part)), k)
+		best, err := scores.Top(make([]float32, len(part)), k, nil, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +139,7 @@ const fewestRows = 128
 // each finds something for every query, in parts of queries of similar length, each with a cache of its own. If other
 // rows of a product cannot change a row, each of a CPU's threads takes one part after another: threads in parts of
 // their own do not wait for each other. If a card has no room for a part, that part and all later ones are halved,
-// once, and the function that Warn was given hears of it.
+// once, and Warn hears of it.
 func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
 	size, err := x.batch(asked, queries, l)
 	if err != nil {
@@ -161,7 +158,8 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 		workers = min(threads, ceil(len(queries), size))
 	}
 	var mu sync.Mutex // guards what follows
-	order, ready, out := byLength(queries), 0, make([]T, len(queries))
+	order, ready, out := lists.Places(len(queries)), 0, make([]T, len(queries))
+	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })
 	next := func() (part []int) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -204,8 +202,8 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 					report(ready)
 				}
 			case len(part) > 1 && !halved && full(err): // there is one worker
-				if halved = true; x.say != nil {
-					x.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
+				if halved = true; x.Warn != nil {
+					x.Warn(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
 				}
 				order, size, err = slices.Concat(part, order), size/2, nil
 			default:
@@ -218,10 +216,7 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // checkQueries says which query the model cannot read.
@@ -240,10 +235,3 @@ func checkQueries(m *seq2seq.Model, queries [][]int32) error {
 }
 
 func ceil(n, of int) int { return (n + of - 1) / of }
-
-// byLength orders queries by length, so that the queries of a batch take about as long; equal ones stay in order.
-func byLength(queries [][]int32) []int {
-	order := lists.Places(len(queries))
-	slices.SortStableFunc(order, func(a, b int) int { return len(queries[a]) - len(queries[b]) })
-	return order
-}

@@ -40,7 +40,9 @@ func visibleBy(library string) (p nvidia.Process) {
 		var total C.size_t
 		var major, minor C.int
 		if wrong = C.redsi_driver_card(i, &text[0], C.int(len(text)-1), &uuid[0], &total, &major, &minor); wrong == 0 {
-			p.Cards = append(p.Cards, nvidia.Card{Name: C.GoString(&text[0]), UUID: written(C.GoBytes(unsafe.Pointer(&uuid[0]), 16)),
+			b := C.GoBytes(unsafe.Pointer(&uuid[0]), 16)
+			id := fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]) // as NVIDIA's programs write it
+			p.Cards = append(p.Cards, nvidia.Card{Name: C.GoString(&text[0]), UUID: id,
 				Memory: int64(total), Capability: nvidia.Version{Major: int(major), Minor: int(minor)}})
 		}
 	}
@@ -59,11 +61,6 @@ func hidden() string {
 		return fmt.Sprintf(" (%s=%q)", nvidia.VisibleVariable, v)
 	}
 	return ""
-}
-
-// written is a card's UUID as NVIDIA's programs write it.
-func written(b []byte) string {
-	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // says is an error of a library in the library's words.

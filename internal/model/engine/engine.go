@@ -20,8 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/search"
 )
 
-// Engine is an opened, trained collection. Several goroutines may search it at
-// once; Close must come after all of them.
+// Engine is an opened, trained collection. Several goroutines may search it at once; Close must come after all of them.
 type Engine struct {
 	settings  retrieve.Settings
 	options   retrieve.Options
@@ -34,8 +33,7 @@ type Engine struct {
 	index     *index.Index
 }
 
-// Open reads the files and checks that they and so many documents, which have the numbers
-// from 0 on, belong together.
+// Open reads the files and checks that they and so many documents, which have the numbers from 0 on, belong together.
 func Open(ctx context.Context, f search.Files, documents int, o search.Options) (_ *Engine, err error) {
 	e := &Engine{options: retrieve.Default(), precision: cmp.Or(o.Precision, "fp32")}
 	e.options.Width, e.options.Constrained = o.Beams, !o.Unconstrained
@@ -100,7 +98,6 @@ func readIDs(path string) (*docid.Set, error) {
 	return docid.Read(f)
 }
 
-// Close frees the model and the tokenizer.
 func (e *Engine) Close() error {
 	if e.index != nil {
 		e.index.Close()
@@ -111,7 +108,6 @@ func (e *Engine) Close() error {
 	return e.tok.Close()
 }
 
-// About says what is searched and how.
 func (e *Engine) About() search.About {
 	a := search.About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
 		Decoding: search.Unconstrained, Beams: e.options.Width, Device: e.device.String(),
@@ -125,8 +121,7 @@ func (e *Engine) About() search.About {
 	return a
 }
 
-// Search returns for each query its k best documents, fewer where the model names
-// fewer.
+// Search returns for each query its k best documents, fewer where the model names fewer.
 func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]search.Answer, error) {
 	if k < 1 || k > e.options.Width {
 		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be returned", k, e.options.Width, e.options.Width)

@@ -15,8 +15,8 @@ import (
 // too: the error says what to change. After an error that the process cannot continue from, or for which the machine
 // had no memory, another process may do the step. Other errors are returned as they are.
 func Explain(err error) error {
-	var e *tensor.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*tensor.Error](err)
+	if !ok {
 		return err
 	}
 	switch e.Fault() {

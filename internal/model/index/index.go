@@ -100,12 +100,11 @@ func New(m *seq2seq.Model, c *Catalog) (*Index, error) {
 func (x *Index) Close() { x.searcher.Close() }
 
 // Warn lets say be called with a sentence when a card has no room for a batch.
-func (x *Index) Warn(say func(string)) { x.searcher.Warn(say) }
+func (x *Index) Warn(say func(string)) { x.searcher.Warn = say }
 
-// Search returns what the model names for each query, best first: the hypotheses
-// without a document among them, no document twice. A query is tokens with </s>.
-// A beam has room for the longest identifier and no more, since no longer hypothesis
-// can be valid. report, which may be nil, hears how many queries are done.
+// Search returns what the model names for each query, best first: the hypotheses without a document among them, no
+// document twice. A query is tokens with </s>. A beam has room for the longest identifier and no more, since no longer
+// hypothesis can be valid. report, which may be nil, hears how many queries are done.
 func (x *Index) Search(ctx context.Context, queries [][]int32, o retrieve.Options, report func(done int)) ([]decode.Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

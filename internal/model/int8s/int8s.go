@@ -65,7 +65,7 @@ func (k *Matrices) Products(s *tensor.Scope, x *tensor.Tensor, of ...Dense) []*t
 		if d.B != nil {
 			bias = s.Contiguous(d.B).Shared()
 		}
-		out[i] = s.Empty(tensor.F32, tensor.CPU, x.Dim(0), int64(h.Vocab()))
+		out[i] = s.Empty(tensor.F32, tensor.CPU, x.Dim(0), int64(h.Vocab))
 		if err := h.Product(out[i].Shared(), rows, bias, threads); err != nil {
 			tensor.Failf("model", "%v", err)
 		}

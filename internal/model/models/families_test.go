@@ -27,12 +27,12 @@ func TestFilesRoundTrip(t *testing.T) {
 	for _, name := range variants {
 		want := model(t, name)
 		same := func(what string, got *seq2seq.Model) {
-			if len(got.Params()) != len(want.Params()) {
-				t.Fatalf("%s: %d parameters", what, len(got.Params()))
+			if len(got.Params) != len(want.Params) {
+				t.Fatalf("%s: %d parameters", what, len(got.Params))
 			}
 			tensortest.Run(t, func(*tensor.Scope) {
-				for i, p := range want.Params() {
-					if g := got.Params()[i]; g.Name != p.Name || !bytes.Equal(g.Tensor.Bytes(), p.Tensor.Bytes()) {
+				for i, p := range want.Params {
+					if g := got.Params[i]; g.Name != p.Name || !bytes.Equal(g.Tensor.Bytes(), p.Tensor.Bytes()) {
 						t.Errorf("%s: %s differs", what, p.Name)
 					}
 				}
@@ -165,7 +165,7 @@ func TestBF16(t *testing.T) {
 			products[spec.Name] = spec.Product != "" && spec.Name != "shared.weight"
 		}
 		for i, g := range grads {
-			if name := m.Params()[i].Name; (g.DType() == tensor.BF16) != products[name] || !s.AllFinite(g) {
+			if name := m.Params[i].Name; (g.DType() == tensor.BF16) != products[name] || !s.AllFinite(g) {
 				t.Errorf("%s has gradient %v", name, g)
 			}
 		}
@@ -230,17 +230,17 @@ func TestInit(t *testing.T) {
 	}
 	a, b, other := initial(1), initial(1), initial(2)
 	tensortest.Run(t, func(*tensor.Scope) {
-		for i, p := range a.Params() {
-			if !bytes.Equal(p.Tensor.Bytes(), b.Params()[i].Tensor.Bytes()) {
+		for i, p := range a.Params {
+			if !bytes.Equal(p.Tensor.Bytes(), b.Params[i].Tensor.Bytes()) {
 				t.Errorf("%s depends on more than the seed", p.Name)
 			}
-			if bytes.Equal(p.Tensor.Bytes(), other.Params()[i].Tensor.Bytes()) != strings.Contains(p.Name, "norm") {
+			if bytes.Equal(p.Tensor.Bytes(), other.Params[i].Tensor.Bytes()) != strings.Contains(p.Name, "norm") {
 				t.Errorf("%s does not depend on the seed", p.Name)
 			}
 		}
 		for i, p := range seq2seq.Specs(a.Config) {
 			var square float64
-			values := a.Params()[i].Tensor.Float32s()
+			values := a.Params[i].Tensor.Float32s()
 			for _, v := range values {
 				square += float64(v) * float64(v)
 			}
@@ -288,7 +288,7 @@ func TestExtend(t *testing.T) {
 		}
 		b.Labels = [][]int32{{103, 1}, {149, 1}, {100, 1}, {101, 1}}
 		tensortest.Run(t, func(s *tensor.Scope) {
-			if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 150 || len(grads) != len(m.Params()) {
+			if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 150 || len(grads) != len(m.Params) {
 				t.Errorf("%s: gradient %v", name, grads[0])
 			}
 			c := m.NewCache(m.Encode(s, b.Inputs, nil), 1)

@@ -122,7 +122,7 @@ func TestGradientsAreTransformers(t *testing.T) {
 			if want := g.values("loss")[0]; math.Abs(loss-float64(want)) > 1e-5 {
 				t.Errorf("%s: loss %g, want %g", name, loss, want)
 			}
-			for i, p := range m.Params() {
+			for i, p := range m.Params {
 				d, largest := apart(t, p.Name, grads[i].Float32s(), g.values("grad."+p.Name))
 				worst = max(worst, d/largest)
 				if d > 1e-5*max(1, largest) {
@@ -140,14 +140,14 @@ func TestUpdatesAreTransformers(t *testing.T) {
 		m, b, g := model(t, name), batch(t, name), open(t, name)
 		options := optimizer.AdafactorDefaults()
 		options.ScaleParameter = false // as in tools/golden/bart.py
-		o := testkit.Value(optimizer.NewAdafactor(m.Params(), options))(t)
+		o := testkit.Value(optimizer.NewAdafactor(m.Params, options))(t)
 		defer o.Close()
 		tensortest.Run(t, func(s *tensor.Scope) {
 			for range 2 {
 				_, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
 				tensor.NoGrad(func() { o.Step(grads, 1e-2) })
 			}
-			for _, p := range m.Params() {
+			for _, p := range m.Params {
 				// NOTE softmax takes no notice of the keys' bias: its gradient is rounding, which
 				// Adafactor makes as large as any other.
 				if strings.HasSuffix(p.Name, "k_proj.bias") {

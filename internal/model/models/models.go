@@ -20,8 +20,7 @@ import (
 // families are all of them; a config.json without model_type is of the first.
 var families = []seq2seq.Family{t5.Family, t5.MT5, t5.UMT5, bart.Family}
 
-// Load opens a model folder: config.json with model.safetensors or, where that is not
-// there, pytorch_model.bin.
+// Load opens a model folder: config.json with model.safetensors or, where that is not there, pytorch_model.bin.
 func Load(folder string, device tensor.Device) (*seq2seq.Model, error) {
 	c, err := ReadConfig(folder)
 	if err != nil {

@@ -52,7 +52,6 @@ func NewAdafactor(params []checkpoint.Named, o AdafactorOptions) (*Adafactor, er
 	return a, err
 }
 
-// Step implements Optimizer.
 func (a *Adafactor) Step(grads []*tensor.Tensor, rate float64) {
 	a.fits("Adafactor", grads)
 	step := a.next()
@@ -80,7 +79,6 @@ func (a *Adafactor) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *
 	}
 }
 
-// Read implements Optimizer.
 func (a *Adafactor) Read(r io.ReaderAt, size int64) error {
 	if err := a.state.Read(r, size); err != nil {
 		return err
@@ -89,7 +87,6 @@ func (a *Adafactor) Read(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// Close implements Optimizer.
 func (a *Adafactor) Close() {
 	a.release()
 	a.state.Close()

@@ -52,7 +52,6 @@ func (a *AdamW) decaying(decays bool) AdamWOptions {
 	return o
 }
 
-// Step implements Optimizer.
 func (a *AdamW) Step(grads []*tensor.Tensor, rate float64) {
 	a.fits("AdamW", grads)
 	step := a.next()

@@ -1,9 +1,8 @@
-// Package optimizer changes parameters by their gradients: Adafactor (Shazeer and Stern, 2018) with the
-// semantics of transformers 4.44.1's optimization.Adafactor for relative_step = False and beta1 = None,
-// which is what DSI models are trained with: factored second moments of matrices, update clipping, no
-// first moment; and AdamW (Loshchilov and Hutter, 2019) with the semantics of torch.optim.AdamW, and of
-// transformers' Trainer where that decides which parameters decay: all except biases and the weights of
-// layer norms.
+// Package optimizer changes parameters by their gradients: Adafactor (Shazeer and Stern, 2018) with the semantics of
+// transformers 4.44.1's optimization.Adafactor for relative_step = False and beta1 = None, which is what DSI models are
+// trained with: factored second moments of matrices, update clipping, no first moment; and AdamW (Loshchilov and
+// Hutter, 2019) with the semantics of torch.optim.AdamW, and of transformers' Trainer where that decides which
+// parameters decay: all except biases and the weights of layer norms.
 //
 // It knows of tensors and names, not of models, schedules or data.
 package optimizer

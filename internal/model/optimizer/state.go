@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -34,7 +33,6 @@ func begin(params []checkpoint.Named, means func(s *state, p checkpoint.Named)) 
 	return s, err
 }
 
-// Close frees the tensors.
 func (s *state) Close() { s.scope.Close() }
 
 // zeros adds a float32 tensor of a parameter's and says which place it has.
@@ -49,13 +47,6 @@ func (s *state) at(place int) *tensor.Tensor {
 		return nil
 	}
 	return s.tensors[place].Tensor
-}
-
-// replace puts t, of the same shape, at a place: the state owns it from then on, and what it shares
-// memory with is the caller's. Read ends that.
-func (s *state) replace(place int, t *tensor.Tensor) {
-	tensor.Free(s.tensors[place].Tensor)
-	s.tensors[place].Tensor = s.scope.Move(t)
 }
 
 // fits fails where there are not as many gradients as parameters.
@@ -83,7 +74,7 @@ const mostOn = 1 << 24
 // replayed, change its value.
 func (s *state) nextOn(scaler *amp.Scaler) (steps, found, divisor *tensor.Tensor) {
 	if scaler != nil {
-		found, divisor = scaler.Found(), scaler.Divisor()
+		found, divisor = scaler.Found, scaler.Divisor
 	}
 	if s.counter == nil {
 		if s.steps >= mostOn {
@@ -95,7 +86,6 @@ func (s *state) nextOn(scaler *amp.Scaler) (steps, found, divisor *tensor.Tensor
 	return s.counter, found, divisor
 }
 
-// Steps implements Optimizer.
 func (s *state) Steps() int64 {
 	if s.counter != nil {
 		s.steps = int64(s.counter.Item())
@@ -105,26 +95,20 @@ func (s *state) Steps() int64 {
 
 const stepKey = "step"
 
-// Write implements Optimizer.
 func (s *state) Write(w io.Writer) error {
 	return tensor.Do(func(*tensor.Scope) error {
 		return checkpoint.Write(w, map[string]string{stepKey: strconv.FormatInt(s.Steps(), 10)}, s.tensors)
 	})
 }
 
-// Read implements Optimizer.
 func (s *state) Read(r io.ReaderAt, size int64) error {
-	header, err := safetensors.Open(r, size)
-	if err != nil {
-		return err
-	}
-	steps, err := strconv.ParseInt(header.Metadata[stepKey], 10, 64)
-	if err != nil || steps < 0 {
-		return fmt.Errorf("%q steps; not a state of this optimizer", header.Metadata[stepKey])
-	}
 	f, err := checkpoint.Open(r, size)
 	if err != nil {
 		return err
+	}
+	steps, err := strconv.ParseInt(f.Metadata[stepKey], 10, 64)
+	if err != nil || steps < 0 {
+		return fmt.Errorf("%q steps; not a state of this optimizer", f.Metadata[stepKey])
 	}
 	fresh := state{params: s.params, scope: tensor.NewScope(), steps: steps}
 	err = tensor.Do(func(*tensor.Scope) error {

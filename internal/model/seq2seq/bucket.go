@@ -1,5 +1,7 @@
 package seq2seq
 
+import "slices"
+
 // A card is asked for a training step at once where one of the same shapes was recorded. So batches
 // are filled up, with sequences of padding whose labels are ignored, until their shapes are one of few.
 
@@ -72,10 +74,7 @@ func (s side) sequences(n int64, token int32) [][]int32 {
 	for i := range all {
 		size := left / (n - int64(i))
 		left -= size
-		all[i] = make([]int32, size)
-		for j := range all[i] {
-			all[i][j] = token
-		}
+		all[i] = slices.Repeat([]int32{token}, int(size))
 	}
 	return all
 }

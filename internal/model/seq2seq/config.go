@@ -61,8 +61,7 @@ func CheckSize(name string, v, most int64) error {
 	return nil
 }
 
-// Check says which of its tokens are outside of the vocabulary, by their names in
-// config.json.
+// Check says which of its tokens are outside of the vocabulary, by their names in config.json.
 func (v Vocabulary) Check() error {
 	for _, t := range []struct {
 		name string

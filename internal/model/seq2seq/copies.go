@@ -33,7 +33,6 @@ type place struct {
 	at int
 }
 
-// first is the part's first row.
 func (p place) first() (row int64) {
 	for _, n := range p.rows[:p.at] {
 		row += n
@@ -103,7 +102,6 @@ func (c *copies) join(m *Model, of []Param) {
 	}
 }
 
-// refresh copies parameters.
 func (c *copies) refresh() {
 	tensor.NoGrad(func() { c.scope.CopyAll(c.to, c.from) })
 	c.stale = false

@@ -15,7 +15,6 @@ type Encoding struct {
 	packed *Packed          // matrices of products; nil: they are what they are
 }
 
-// Len is the number of inputs.
 func (e *Encoding) Len() int { return len(e.seq.Start) }
 
 // Encode runs the encoder over inputs, without dropout and without gradients. It and caches of the result multiply by copies of the
@@ -35,13 +34,9 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32, by *Packed) *Encoding 
 	return e
 }
 
-// Lengths are the inputs' lengths, whose states follow one another in Hidden.
-func (e *Encoding) Lengths() []int64 { return e.seq.Len }
-
-// Cache is the decoder's state for a set of rows, each of them an unfinished
-// sequence that belongs to one input. A new one has one empty row per input.
-// Cross-attention keys and values are computed once per input and shared by its
-// rows; self-attention keys and values are kept per row.
+// Cache is the decoder's state for a set of rows, each of them an unfinished sequence that belongs to one input. A new
+// one has one empty row per input. Cross-attention keys and values are computed once per input and shared by its rows;
+// self-attention keys and values are kept per row.
 type Cache struct {
 	m      *Model
 	scope  *tensor.Scope
@@ -63,14 +58,15 @@ type cacheLayer struct {
 
 // NewCache prepares decoding of at most the given number of tokens per row.
 func (m *Model) NewCache(e *Encoding, most int) *Cache {
-	if m.Device.IsCUDA() {
-		return m.newCardCache(e, most)
-	}
 	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most), packed: e.packed}
 	for i := range e.Len() {
 		c.input = append(c.input, int64(i))
 	}
 	tensor.Reading(func(inner *tensor.Scope) {
+		if m.Device.IsCUDA() {
+			c.beginOnCard(inner, e)
+			return
+		}
 		for _, bias := range m.net.Biases(inner, c.most, nil) {
 			c.biases = append(c.biases, c.scope.Move(bias))
 		}
@@ -84,15 +80,13 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 	return c
 }
 
-// Close frees the cache.
 func (c *Cache) Close() { c.scope.Close() }
 
 // Rows is the number of rows that the next Step takes tokens for.
 func (c *Cache) Rows() int { return len(c.input) }
 
-// Select makes row i what row parents[i] was: beams change places, a row becomes
-// many, finished ones are left out. The rows of one input stay together, inputs in
-// their order. Nothing is copied until the next Step.
+// Select makes row i what row parents[i] was: beams change places, a row becomes many, finished ones are left out. The
+// rows of one input stay together, inputs in their order. Nothing is copied until the next Step.
 func (c *Cache) Select(parents []int64) {
 	input := make([]int64, len(parents))
 	order := slices.Clone(parents)

@@ -6,9 +6,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// cardCache is what a Cache keeps on a card. Steps come first in both buffers, so that
-// rows and heads are one dimension of the products of attention, which read the buffers
-// where they are.
+// cardCache is what a Cache keeps on a card. Steps come first in both buffers, so that rows and heads are one dimension
+// of the products of attention, which read the buffers where they are.
 type cardCache struct {
 	kept  *tensor.Tensor // [most, 2*layers, rows, heads*d]: keys and values of a layer follow one another
 	cross *tensor.Tensor // [length of the longest input, 2*layers, inputs, heads*d]
@@ -25,8 +24,7 @@ type cardPlan struct {
 	group                 int64 // rows per input, the most
 }
 
-// hidden is added to scores of what must not be seen; its sum with a score is finite in
-// every type.
+// hidden is added to scores of what must not be seen; its sum with a score is finite in every type.
 const hidden = -3e4
 
 // encodeOnCard computes the encoder's states of inputs, and brings up with them what a
@@ -68,23 +66,15 @@ func columns(seq Sequences) []int64 {
 	return rows
 }
 
-// newCardCache is NewCache on a card: one upload.
-func (m *Model) newCardCache(e *Encoding, most int) *Cache {
-	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most), card: &cardCache{}}
-	for i := range e.Len() {
-		c.input = append(c.input, int64(i))
+// beginOnCard is the part of NewCache for a card: one upload.
+func (c *Cache) beginOnCard(s *tensor.Scope, e *Encoding) {
+	row := pack([][]int32{make([]int32, c.most)})
+	c.card = &cardCache{input: slices.Clone(c.input), indexes: c.scope.Upload(c.m.Device, c.m.indexes(row, false))[0]}
+	for _, bias := range c.m.net.Biases(s, c.most, c.card.indexes) {
+		bias = s.PadLast(s.ToDType(bias, c.m.Compute), aligned(c.most)-c.most, 0)
+		c.biases = append(c.biases, c.scope.Move(bias))
 	}
-	c.card.input = slices.Clone(c.input)
-	tensor.Reading(func(inner *tensor.Scope) {
-		row := pack([][]int32{make([]int32, c.most)})
-		c.card.indexes = c.scope.Upload(m.Device, m.indexes(row, false))[0]
-		for _, bias := range m.net.Biases(inner, c.most, c.card.indexes) {
-			bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
-			c.biases = append(c.biases, c.scope.Move(bias))
-		}
-		c.keepCross(inner, e)
-	})
-	return c
+	c.keepCross(s, e)
 }
 
 // aligned is how many numbers a row of n takes so that libtorch's kernels need no copy of it.
@@ -114,8 +104,7 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 	}
 }
 
-// Arrays are what a step on a card reads of the host, for one Upload that may have more;
-// StepOn takes it from there.
+// Arrays are what a step on a card reads of the host, for one Upload that may have more; StepOn takes it from there.
 func (c *Cache) Arrays(tokens []int32) [][]int64 {
 	ids := c.read(tokens)
 	c.m.checkTokens(ids)
@@ -170,24 +159,30 @@ func pad(counts []int64, most int64) (grid, back []int64) {
 // it; more tensors may follow them. It copies nothing to the card.
 func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Tensor) {
 	plan := c.card.plan
-	next := func() *tensor.Tensor {
+	take := func() *tensor.Tensor {
 		t := up[0]
 		up = up[1:]
 		return t
 	}
 	tensor.Reading(func(inner *tensor.Scope) {
-		ids := next()
-		at := &cardNext{next: c.begin(inner), group: plan.group}
+		ids := take()
 		p, net := c.m.reading(inner)
-		at.Pass = p
+		at := &cardNext{next: next{Cache: c, Pass: p}, group: plan.group}
+		for _, bias := range c.biases {
+			now := inner.Narrow(bias, 1, c.steps, 1) // [heads, 1, >=steps+1]
+			if len(c.biases) == 1 && c.spreads() {
+				now = inner.Contiguous(inner.Expand(now, append([]int64{int64(len(c.input))}, now.Shape()...)...))
+			}
+			at.now = append(at.now, inner.Narrow(now, -1, 0, c.steps+1))
+		}
 		if plan.order {
-			c.reorder(inner, next())
+			c.reorder(inner, take())
 		}
 		if plan.inputs {
-			c.leave(inner, next())
+			c.leave(inner, take())
 		}
 		if plan.padded {
-			at.grid, at.back = next(), next()
+			at.grid, at.back = take(), take()
 		}
 		if c.card.mask != nil {
 			at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
@@ -200,23 +195,9 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 	return states
 }
 
-// spreads: what is added to scores is laid out for every row or input and head, once for all
-// layers. Products want it so, and would copy it in each; the memory-efficient kernel, which
-// other types than float32 have, does not.
+// spreads: what is added to scores is laid out for every row or input and head, once for all layers. Products want it
+// so, and would copy it in each; the memory-efficient kernel, which other types than float32 have, does not.
 func (c *Cache) spreads() bool { return c.m.Compute == tensor.F32 }
-
-// begin is the part of a step that a CPU's has too, without its pass.
-func (c *Cache) begin(s *tensor.Scope) next {
-	at := next{Cache: c}
-	for _, bias := range c.biases {
-		now := s.Narrow(bias, 1, c.steps, 1) // [heads, 1, >=steps+1]
-		if len(c.biases) == 1 && c.spreads() {
-			now = s.Contiguous(s.Expand(now, append([]int64{int64(len(c.input))}, now.Shape()...)...))
-		}
-		at.now = append(at.now, s.Narrow(now, -1, 0, c.steps+1))
-	}
-	return at
-}
 
 // reorder puts the kept keys and values into the order of rows.
 func (c *Cache) reorder(s *tensor.Scope, order *tensor.Tensor) {

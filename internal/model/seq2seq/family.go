@@ -92,8 +92,7 @@ type Network interface {
 	Embedding() *tensor.Tensor
 	// Head is the output matrix, whose product with states are scores: [Size, width].
 	Head() *tensor.Tensor
-	// Attention are the heads, the scale of scores and, in training, the dropout of
-	// every attention.
+	// Attention are the heads, the scale of scores and, in training, the dropout of every attention.
 	Attention() tensor.AttentionOptions
 	// Layers is the number of decoder layers.
 	Layers() int

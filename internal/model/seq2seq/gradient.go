@@ -11,7 +11,7 @@ import (
 // not wait for a card.
 func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
 	tensor.Within(func(inner *tensor.Scope) {
-		numbers := inner.Upload(m.Device, b.Numbers())[0]
+		numbers := inner.Upload(m.Device, b.Numbers)[0]
 		if rng != nil {
 			tensor.SeedDevice(m.Device, rng)
 		}
@@ -25,7 +25,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 // dropout draws there, and Refresh has copied the matrices. For two batches with the same Shapes a card is asked for
 // the same operations.
 func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
-	grads = make([]*tensor.Tensor, len(m.params))
+	grads = make([]*tensor.Tensor, len(m.Params))
 	tensor.Within(func(inner *tensor.Scope) {
 		at := b.in(inner, numbers)
 		embedding, net := m.net.Embedding(), m.net
@@ -46,9 +46,9 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		p.given = leaves
 		if p.copies = m.copied(); p.copies != nil {
 			net = p.copies.net
-			leaves = append(leaves, p.copies.leaves(m.params)...)
+			leaves = append(leaves, p.copies.leaves(m.Params)...)
 		} else {
-			leaves = append(leaves, lists.Map(m.params, func(p Param) *tensor.Tensor { return p.Tensor })...)
+			leaves = append(leaves, lists.Map(m.Params, func(p Param) *tensor.Tensor { return p.Tensor })...)
 		}
 
 		states := m.forced(p, net, in, out, at)
@@ -65,9 +65,9 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		for i, t := range leaves {
 			of[t] = all[i]
 		}
-		for i := range m.params {
-			g := m.gradient(inner, p.copies, m.params[i], of)
-			if m.params[i].Tensor == embedding {
+		for i := range m.Params {
+			g := m.gradient(inner, p.copies, m.Params[i], of)
+			if m.Params[i].Tensor == embedding {
 				g = inner.ToDType(g, tensor.F32)
 				inner.AddRowsInPlace(g, at.inputs.tokens, all[0])
 				inner.AddRowsInPlace(g, at.read.tokens, all[1])

@@ -66,8 +66,7 @@ func rest(c Config, f *checkpoint.File) (unused []string, err error) {
 	return f.Rest(func(name string) bool { return !c.Unused(name) })
 }
 
-// LoadAs opens a model folder that Save wrote of a model with the configuration c. A
-// folder of another one is an error.
+// LoadAs opens a model folder that Save wrote of a model with the configuration c. A folder of another one is an error.
 func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
 	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
 	if err != nil {

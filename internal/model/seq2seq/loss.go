@@ -9,9 +9,8 @@ import (
 // Ignore is the label that the loss leaves out (transformers' -100).
 const Ignore = -100
 
-// Batch is what one training step sees: Inputs[i] are a sequence's tokens, with
-// its end token, and Labels[i] the tokens to be written, with theirs. Neither has
-// padding; a label may be Ignore.
+// Batch is what one training step sees: Inputs[i] are a sequence's tokens, with its end token, and Labels[i] the tokens
+// to be written, with theirs. Neither has padding; a label may be Ignore.
 type Batch struct{ Inputs, Labels [][]int32 }
 
 // shift is transformers' shift_tokens_right: the decoder reads the start token and all
@@ -31,8 +30,7 @@ func (v Vocabulary) shift(labels Sequences) Sequences {
 	return in
 }
 
-// Loss is the mean cross entropy over the labels, a scalar, without dropout and
-// without gradients.
+// Loss is the mean cross entropy over the labels, a scalar, without dropout and without gradients.
 func (m *Model) Loss(b Batch) (loss float64, err error) {
 	err = tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
@@ -56,7 +54,7 @@ func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
 // teach gives the decoder's states at each label position [T, width], without dropout, and the output matrix.
 func (m *Model) teach(s *tensor.Scope, b Batch) (states, head *tensor.Tensor, at indexes) {
 	p := m.Prepare(b)
-	at = p.in(s, s.Upload(m.Device, p.all)[0])
+	at = p.in(s, s.Upload(m.Device, p.Numbers)[0])
 	embedding := m.net.Embedding()
 	in, out := s.IndexSelect(embedding, 0, at.inputs.tokens), s.IndexSelect(embedding, 0, at.read.tokens)
 	pass, net := m.reading(s)
@@ -76,15 +74,7 @@ type Scale struct {
 // loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
 // card gradients have the scale in them before they are rounded.
 func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, at indexes, scale Scale) (loss, value *tensor.Tensor) {
-	if !m.Device.IsCUDA() {
-		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
-		loss = s.Detach(value)
-		if scale.By != 0 {
-			value = s.Scale(value, scale.By)
-		}
-		return loss, value
-	}
-	o := tensor.HeadOptions{Last: true}
+	o := tensor.HeadOptions{Last: m.Device.IsCUDA()}
 	if scale.On != nil {
 		tensor.NoGrad(func() { o.Scale = s.View(scale.On, 1) })
 	}
@@ -92,6 +82,9 @@ func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, at indexes, s
 	loss = s.Detach(value)
 	if o.Scale != nil {
 		tensor.NoGrad(func() { loss = s.View(s.Div(loss, o.Scale)) })
+	}
+	if scale.By != 0 {
+		value = s.Scale(value, scale.By)
 	}
 	return loss, value
 }

@@ -1,6 +1,7 @@
 package seq2seq
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/redsi/redsi/internal/model/int8s"
@@ -8,14 +9,14 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
 
-// Model is a model on one device. Its parameters are float32; Compute is the type that
-// matrix products are done in (BF16 and F16 as torch.autocast does). Several goroutines
-// may read it at once; changing it needs all of them done.
+// Model is a model on one device. Its parameters are float32; Compute is the type that matrix products are done in
+// (BF16 and F16 as torch.autocast does). Several goroutines may read it at once; changing it needs all of them done.
 type Model struct {
 	Config  Config
 	Device  tensor.Device
 	Compute tensor.DType
 
+	Params []Param  // all parameters, in transformers' order, tied ones once
 	Unused []string // tensors of its file that nothing is computed with
 
 	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
@@ -30,7 +31,6 @@ type Model struct {
 
 	scope  *tensor.Scope
 	all    []Param // in the order of Specs
-	params []Param // the trained ones of all
 	net    Network
 	copies *copies         // on a card or in half precision; nil before the first pass
 	making *sync.Mutex     // of copies
@@ -67,7 +67,7 @@ func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Mo
 	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all, making: new(sync.Mutex)}
 	for i, s := range Specs(c) {
 		if !s.Fixed {
-			m.params = append(m.params, all[i])
+			m.Params = append(m.Params, all[i])
 			scope.Leaf(all[i].Tensor)
 		}
 	}
@@ -75,28 +75,21 @@ func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Mo
 	return m
 }
 
-// Close frees the parameters.
 func (m *Model) Close() {
 	m.forget()
 	m.scope.Close()
 }
 
-// Params are all parameters, in transformers' order, tied ones once.
-func (m *Model) Params() []Param { return m.params }
-
 // Param is the tensor of that Hugging Face name, or nil.
 func (m *Model) Param(name string) *tensor.Tensor {
-	for _, p := range m.all {
-		if p.Name == name {
-			return p.Tensor
-		}
+	if i := slices.IndexFunc(m.all, func(p Param) bool { return p.Name == name }); i >= 0 {
+		return m.all[i].Tensor
 	}
 	return nil
 }
 
 func (m *Model) of(s Spec) *tensor.Tensor { return m.Param(s.Name) }
 
-// Vocabulary is the configuration's.
 func (m *Model) Vocabulary() Vocabulary { return m.Config.Vocabulary() }
 
 // Head is the output matrix, [Size, width].
@@ -107,6 +100,30 @@ func (m *Model) SetDropout(p float64) {
 	m.Config = m.Config.WithDropout(p)
 	m.net = m.Config.Build(m.of)
 	m.forget()
+}
+
+// SearchIn lets encoding, decoding steps and scores multiply in a precision: "fp32", "bf16" or "int8". int8 rounds only
+// products with matrices, parameters and everything else stay float32; it is for processors, and not for Gradients.
+func (m *Model) SearchIn(precision string) (err error) {
+	if m.int8 = nil; precision == "int8" {
+		if m.int8, err = int8s.New(m.Device); err != nil {
+			return err
+		}
+		precision = "fp32"
+	}
+	m.HalfScores = true
+	m.Compute, err = tensor.ParseDType(precision)
+	return err
+}
+
+func (m *Model) Int8() bool { return m.int8 != nil }
+
+// Slow is what a user should know of a search whose precision takes longer than fp32 on this processor; "" of others.
+func (m *Model) Slow() string {
+	if m.Int8() {
+		return int8s.Slow()
+	}
+	return tensor.SlowBF16(m.Compute, m.Device)
 }
 
 // ParameterCount is the number of trainable numbers, tied ones counted once.

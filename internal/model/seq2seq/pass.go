@@ -5,8 +5,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// Pass is one run through a model: the scope of what it computes, the device and type of
-// matrix products, and dropout.
+// Pass is one run through a model: the scope of what it computes, the device and type of matrix products, and dropout.
 type Pass struct {
 	S       *tensor.Scope
 	Device  tensor.Device
@@ -106,14 +105,7 @@ func (q Sequences) Positions() []int64 {
 
 // spans says where the sequences look at themselves.
 func (q Sequences) spans() tensor.Spans {
-	at := between(q, q)
-	at.Layout = q.Layout
-	return at
-}
-
-// between says where queries of one set look at keys of another.
-func between(q, k Sequences) tensor.Spans {
-	return tensor.Spans{QStart: q.Start, QLen: q.Len, KStart: k.Start, KLen: k.Len}
+	return tensor.Spans{QStart: q.Start, QLen: q.Len, KStart: q.Start, KLen: q.Len, Layout: q.Layout}
 }
 
 // taught is the Attention of a decoder that reads complete sequences at once.
@@ -143,8 +135,8 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 	} else {
 		k, v = t.net.Keys(t.Pass, layer, t.memory)
 	}
-	spans := between(t.at.read, t.at.inputs)
-	spans.Layout = t.at.cross
+	read, inputs := t.at.read, t.at.inputs
+	spans := tensor.Spans{QStart: read.Start, QLen: read.Len, KStart: inputs.Start, KLen: inputs.Len, Layout: t.at.cross}
 	return t.S.PackedAttention(q, k, v, nil, spans, t.heads)
 }
 

@@ -9,22 +9,20 @@ import (
 // Prepared is a batch as the arrays that a forward pass indexes by. It holds no tensors:
 // any goroutine can make one while a model is working on another.
 type Prepared struct {
+	// Numbers are what a device has of a batch, one behind the other: the caller's own, which may be set, and the batch's
+	// arrays.
+	Numbers []int64
+
 	inputs Sequences
 	labels Sequences
 	read   Sequences // what the decoder reads: labels, one later
 	own    int64     // numbers in front that are the caller's
 	sizes  []int64   // of the arrays that follow
-	all    []int64
 }
-
-// Numbers are what a device has of a batch, one behind the other: the caller's own, which may be set, and
-// the batch's arrays.
-func (p *Prepared) Numbers() []int64 { return p.all }
 
 // Shapes are the numbers of a batch that decide the shapes of everything computed from it.
 type Shapes struct{ Examples, Inputs, LongestInput, Labels, LongestLabel int64 }
 
-// Shapes are the batch's.
 func (p *Prepared) Shapes() Shapes {
 	return Shapes{
 		Examples: int64(len(p.inputs.Start)),
@@ -52,7 +50,7 @@ func prepare(c Config, device tensor.Device, b Batch, step bool, own int) (*Prep
 	if step && device.IsCUDA() {
 		b, most = fill(b, int32(c.Vocabulary().Pad))
 	}
-	p := &Prepared{inputs: pack(b.Inputs), labels: pack(b.Labels), own: int64(own), all: make([]int64, own)}
+	p := &Prepared{inputs: pack(b.Inputs), labels: pack(b.Labels), own: int64(own), Numbers: make([]int64, own)}
 	p.inputs.Most, p.labels.Most = max(p.inputs.Most, most.inputs), max(p.labels.Most, most.labels)
 	p.read = c.Vocabulary().shift(p.labels)
 	arrays := [][]int64{p.inputs.ids, p.read.ids, p.labels.ids}
@@ -67,7 +65,7 @@ func prepare(c Config, device tensor.Device, b Batch, step bool, own int) (*Prep
 	}
 	for _, array := range arrays {
 		p.sizes = append(p.sizes, int64(len(array)))
-		p.all = append(p.all, array...)
+		p.Numbers = append(p.Numbers, array...)
 	}
 	return p, nil
 }

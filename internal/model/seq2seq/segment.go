@@ -53,7 +53,6 @@ func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor
 	return y
 }
 
-// within computes in a scope of its own.
 func (p *Pass) within(f func(outer *tensor.Scope)) {
 	outer := p.S
 	tensor.Within(func(inner *tensor.Scope) {
@@ -143,17 +142,13 @@ func (b *backward) recompute(g *segment) {
 		}()
 	}
 	b.within(func(outer *tensor.Scope) {
-		fresh := func(t *tensor.Tensor) *tensor.Tensor {
-			leaf := b.S.Detach(t)
-			b.S.Leaf(leaf)
-			return leaf
-		}
 		to := append([]*tensor.Tensor{g.in}, g.outside...)
 		var from []*tensor.Tensor
 		g.leaves = map[*tensor.Tensor]*tensor.Tensor{}
 		for _, t := range to {
-			g.leaves[t] = fresh(t)
-			from = append(from, g.leaves[t])
+			leaf := b.S.Detach(t)
+			b.S.Leaf(leaf)
+			g.leaves[t], from = leaf, append(from, leaf)
 		}
 		b.tape.now = g
 		y := g.f(from[0])

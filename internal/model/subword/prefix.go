@@ -2,10 +2,9 @@ package subword
 
 import "slices"
 
-// EncodeTruncated returns at most limit ids, special tokens around the text among them,
-// and whether that is not all of it: transformers' truncation=True, max_length=limit.
-// Only as much of text is read as is needed. A limit that has no room for the special
-// tokens gives no ids.
+// EncodeTruncated returns at most limit ids, special tokens around the text among them, and whether that is not all of
+// it: transformers' truncation=True, max_length=limit. Only as much of text is read as is needed. A limit that has no
+// room for the special tokens gives no ids.
 func (t *Subword) EncodeTruncated(text string, limit int) (ids []int32, truncated bool) {
 	room := limit - len(t.before) - len(t.after)
 	if room < 0 {
@@ -40,9 +39,8 @@ func (t *Subword) PiecesPrefix(text string, limit int) []int32 {
 	}
 }
 
-// safeCut returns the first position at or after size where an ASCII letter, one
-// blank and an ASCII letter stand: words are tokenized one by one, and neither
-// normalization nor a special token reaches across such a blank.
+// safeCut returns the first position at or after size where an ASCII letter, one blank and an ASCII letter stand: words
+// are tokenized one by one, and neither normalization nor a special token reaches across such a blank.
 func safeCut(text string, size int) int {
 	for i := max(size, 1); i+1 < len(text); i++ {
 		if text[i] == ' ' && asciiLetter(text[i-1]) && asciiLetter(text[i+1]) {

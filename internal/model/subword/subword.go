@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/daulet/tokenizers"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/system/lists"
@@ -22,10 +23,9 @@ import (
 // XLM-R), byte-level BPE (BART, RoBERTa), WordPiece (BERT). Its methods may be called from several goroutines. Ids
 // are positions in the model's vocabulary.
 //
-// Text is read as UTF-8; an invalid byte counts as U+FFFD. What is normalized and which
-// special tokens stand around a text is said by the file: "</s>" after it (T5), "<s>" and
-// "</s>" around it (BART). The text of a special token gives that token, as in
-// transformers.
+// Text is read as UTF-8; an invalid byte counts as U+FFFD. What is normalized and which special tokens stand around a
+// text is said by the file: "</s>" after it (T5), "<s>" and "</s>" around it (BART). The text of a special token gives
+// that token, as in transformers.
 type Subword struct {
 	mu sync.RWMutex // guards built against Close
 	*built
@@ -222,16 +222,15 @@ func (t *Subword) Encode(text string) []int32 { return t.encode(text, true) }
 // EncodeBatch encodes many texts on all processors, in order.
 func (t *Subword) EncodeBatch(texts []string) [][]int32 {
 	out := make([][]int32, len(texts))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(texts)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(texts); i = int(next.Add(1)) - 1 {
-				out[i] = t.encode(texts[i], true)
-			}
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, text := range texts {
+		all.Go(func() error {
+			out[i] = t.encode(text, true)
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = all.Wait()
 	return out
 }
 
@@ -267,17 +266,11 @@ func (t *Subword) Piece(id int32) (string, bool) {
 	return t.pieces[id], true
 }
 
-// Decode returns the text of ids, special tokens left out if skipSpecial (ids
-// without a text are left out always). Like transformers' decode with
-// clean_up_tokenization_spaces=False.
+// Decode returns the text of ids, special tokens left out if skipSpecial (ids without a text are left out always). Like
+// transformers' decode with clean_up_tokenization_spaces=False.
 func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
-	valid := make([]uint32, 0, len(ids))
-	for _, id := range ids {
-		if id >= 0 && int(id) < len(t.pieces) {
-			valid = append(valid, uint32(id))
-		}
-	}
-	if len(valid) == 0 {
+	known := lists.Filter(ids, func(id int32) bool { return id >= 0 && int(id) < len(t.pieces) })
+	if len(known) == 0 {
 		return ""
 	}
 	t.mu.RLock()
@@ -285,5 +278,5 @@ func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
 	if t.built == nil {
 		panic("subword: tokenizer used after Close")
 	}
-	return t.native.Decode(valid, skipSpecial)
+	return t.native.Decode(lists.Map(known, func(id int32) uint32 { return uint32(id) }), skipSpecial)
 }

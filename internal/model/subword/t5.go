@@ -7,19 +7,17 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 )
 
-// T5 is T5's own tokenizer, SentencePiece's Unigram, which has <pad>, </s> and <unk>.
-// It is cased: nothing is lower-cased here. Runs of white space become one blank and
-// NFKC is applied.
+// T5 is T5's own tokenizer, SentencePiece's Unigram, which has <pad>, </s> and <unk>. It is cased: nothing is
+// lower-cased here. Runs of white space become one blank and NFKC is applied.
 type T5 struct {
 	*Subword
-	unk int32
+	Unk int32 // the id of <unk>
 }
 
 // LoadT5 reads a tokenizer.json or tokenizer.json.gz.
 func LoadT5(path string) (*T5, error) { return tokenize.Load(path, NewT5) }
 
-// NewT5 builds the tokenizer from the bytes of a tokenizer.json, plain or
-// compressed.
+// NewT5 builds the tokenizer from the bytes of a tokenizer.json, plain or compressed.
 func NewT5(data []byte) (*T5, error) {
 	c, plain, err := tokenize.Parse(data)
 	if err != nil {
@@ -30,7 +28,7 @@ func NewT5(data []byte) (*T5, error) {
 	}
 	t := new(T5)
 	for _, token := range []string{"<pad>", "</s>", "<unk>"} {
-		if t.unk, err = c.Special(token); err != nil {
+		if t.Unk, err = c.Special(token); err != nil {
 			return nil, fmt.Errorf("T5 tokenizer: %w", err)
 		}
 	}
@@ -40,11 +38,8 @@ func NewT5(data []byte) (*T5, error) {
 	return t, nil
 }
 
-// Unk is the id of <unk>.
-func (t *T5) Unk() int32 { return t.unk }
-
 // HasUnknown reports whether the tokens of text include <unk> (special tokens
 // are not added; paper, appendix "Pronunciation Cleanup").
 func (t *T5) HasUnknown(text string) bool {
-	return slices.Contains(t.encode(text, false), t.unk)
+	return slices.Contains(t.encode(text, false), t.Unk)
 }

@@ -17,8 +17,8 @@ import (
 
 func TestT5Vocabulary(t *testing.T) {
 	tok := testT5(t)
-	if tok.VocabSize() != 32_100 || tok.End() != 1 || tok.Unk() != 2 {
-		t.Errorf("vocab size %d, eos %d, unk %d", tok.VocabSize(), tok.End(), tok.Unk())
+	if tok.VocabSize() != 32_100 || tok.End() != 1 || tok.Unk != 2 {
+		t.Errorf("vocab size %d, eos %d, unk %d", tok.VocabSize(), tok.End(), tok.Unk)
 	}
 	if p, ok := tok.Piece(32_099); !ok || p != "<extra_id_0>" {
 		t.Errorf("Piece(32099) = %q, %v", p, ok)

@@ -52,8 +52,7 @@ type Config struct {
 	EOSToken     int64 `json:"eos_token_id"`
 	DecoderStart int64 `json:"decoder_start_token_id"`
 
-	// What a file says beside feed_forward_proj, which then does not count, as in
-	// transformers; nil: nothing.
+	// What a file says beside feed_forward_proj, which then does not count, as in transformers; nil: nothing.
 	DenseAct *string `json:"dense_act_fn,omitempty"`
 	GatedAct *bool   `json:"is_gated_act,omitempty"`
 	Version  string  `json:"transformers_version,omitempty"`
@@ -85,8 +84,7 @@ func DefaultsOf(modelType string) Config {
 // fields is Config without its methods, for the JSON package.
 type fields Config
 
-// UnmarshalJSON reads config.json; what it leaves out stays as it is, which is to be
-// transformers' default.
+// UnmarshalJSON reads config.json; what it leaves out stays as it is, which is to be transformers' default.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	f := fields(*c)
 	if f.ModelType == "" {
@@ -119,18 +117,15 @@ func (c Config) MarshalJSON() ([]byte, error) {
 // architectures are the classes of transformers.
 var architectures = map[string]string{"t5": "T5ForConditionalGeneration", "mt5": "MT5ForConditionalGeneration", "umt5": "UMT5ForConditionalGeneration"}
 
-// Vocabulary implements seq2seq.Config.
 func (c Config) Vocabulary() seq2seq.Vocabulary {
 	return seq2seq.Vocabulary{Size: c.VocabSize, Pad: c.PadToken, Start: c.DecoderStart, EOS: c.EOSToken}
 }
 
-// Extended implements seq2seq.Config.
 func (c Config) Extended(n int64) seq2seq.Config {
 	c.VocabSize += n
 	return c
 }
 
-// WithDropout implements seq2seq.Config.
 func (c Config) WithDropout(p float64) seq2seq.Config {
 	c.DropoutRate = p
 	return c
@@ -226,15 +221,10 @@ func (c Config) validate() error {
 	case !(c.LayerNormEpsilon > 0):
 		return fmt.Errorf("layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
 	}
-	if name, _ := c.feedForward(); c.DenseAct != nil && !knownActivation(name) {
+	if name, _ := c.feedForward(); c.DenseAct != nil && tensor.ActivationOf(name) == nil {
 		return fmt.Errorf("dense_act_fn is %q; %s are supported", name, tensor.ActivationNames)
-	} else if !knownActivation(name) {
+	} else if tensor.ActivationOf(name) == nil {
 		return fmt.Errorf("feed_forward_proj is %q; %s are supported, and with \"gated-\" before them", c.FeedForward, tensor.ActivationNames)
 	}
 	return c.Vocabulary().Check()
-}
-
-func knownActivation(name string) bool {
-	_, ok := tensor.ActivationOf(name)
-	return ok
 }

@@ -80,13 +80,11 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 	return p.Dropout(n.norm(p, x, n.encoder.norm), n.c.DropoutRate)
 }
 
-// Biases implements seq2seq.Network.
 func (n *network) Biases(s *tensor.Scope, most int64, indexes *tensor.Tensor) []*tensor.Tensor {
 	return n.biases(s, n.decoder, most, false, indexes)
 }
 
-// biases are what a stack adds to the scores, [heads, most, most] each, by indexes that were
-// brought to a card or nil.
+// biases are what a stack adds to the scores, [heads, most, most] each, by indexes that were brought to a card or nil.
 func (n *network) biases(s *tensor.Scope, of stack, most int64, both bool, indexes *tensor.Tensor) (all []*tensor.Tensor) {
 	for _, table := range of.tables {
 		if indexes != nil {
@@ -98,8 +96,7 @@ func (n *network) biases(s *tensor.Scope, of stack, most int64, both bool, index
 	return all
 }
 
-// buckets are the encoder's, which have one half for each direction, or the decoder's, which
-// only looks back.
+// buckets are the encoder's, which have one half for each direction, or the decoder's, which only looks back.
 func (c Config) buckets(both bool) tensor.Buckets {
 	return tensor.Buckets{Number: c.Buckets, MaxDistance: c.MaxDistance, Both: both}
 }

@@ -25,8 +25,7 @@ func (c Config) Build(take func(seq2seq.Spec) *tensor.Tensor) seq2seq.Network {
 	}
 	attend := func(prefix, kind string, tables *[]*tensor.Tensor) (a attention) {
 		p := prefix + "." + kind
-		// Those of self-attention multiply the same rows, and so do the keys and values of
-		// all layers' cross-attention.
+		// Those of self-attention multiply the same rows, and so do the keys and values of all layers' cross-attention.
 		queries, keys := p, p
 		if kind == "EncDecAttention" {
 			queries, keys = p+".q", "decoder.EncDecAttention"
@@ -78,8 +77,7 @@ func (c Config) Build(take func(seq2seq.Spec) *tensor.Tensor) seq2seq.Network {
 	if c.TieEmbeddings {
 		shared.Product, shared.Other = head.Product, append(shared.Other, headName)
 	}
-	n := &network{c: c, shared: take(shared), relu: activation == "relu"}
-	n.activation, _ = tensor.ActivationOf(activation) // Validate knows it
+	n := &network{c: c, shared: take(shared), activation: tensor.ActivationOf(activation), relu: activation == "relu"}
 	n.encoder, n.decoder = stacked("encoder", c.NumLayers), stacked("decoder", c.NumDecoderLayers)
 	if n.head = n.shared; !c.TieEmbeddings {
 		n.head = take(head)

@@ -138,7 +138,7 @@ func TestPacked(t *testing.T) {
 					if name == "residual" {
 						residual, activation = more, ""
 						want = s.Add(want, wide(more))
-					} else if f, ok := ActivationOf(name); ok {
+					} else if f := ActivationOf(name); f != nil {
 						want = f(s, want)
 					}
 					for _, m := range []*Tensor{w, s.PackBF16(wide(w))} {

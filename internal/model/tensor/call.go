@@ -2,8 +2,7 @@ package tensor
 
 import lib "github.com/sugarme/gotch/libtch"
 
-// The forms that most operations of libtorch have. op is our name of the operation, for
-// what is said of a failure.
+// The forms that most operations of libtorch have. op is our name of the operation, for what is said of a failure.
 
 func (s *Scope) unary(op string, call func(out *lib.Ctensor, t lib.Ctensor), t *Tensor) *Tensor {
 	var out lib.Ctensor
@@ -21,10 +20,6 @@ func (s *Scope) binaryInPlace(op string, call func(out *lib.Ctensor, a, b lib.Ct
 	var out lib.Ctensor
 	call(&out, a.use(op), b.use(op))
 	s.inPlace(op, out, a, b)
-}
-
-func (s *Scope) scalar(op string, call func(out *lib.Ctensor, t lib.Ctensor, v lib.Cscalar), t *Tensor, v float64) *Tensor {
-	return s.own(op, withScalar(op, call, t, v), t)
 }
 
 func (s *Scope) scalarInPlace(op string, call func(out *lib.Ctensor, t lib.Ctensor, v lib.Cscalar), t *Tensor, v float64) {

@@ -14,9 +14,9 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/cudalib"
 )
 
-// cardState loads libtorch's CUDA half when it is first called: before the first operation, since
-// libtorch then looks once for what devices there are.
-var cardState = sync.OnceValue(func() cudalib.State { return withGraphs(cudalib.Load(Version())) })
+// Card says whether this process computes on a card if it is asked to, and why not. The first call loads libtorch's
+// CUDA half: before the first operation, since libtorch then looks once for what devices there are.
+var Card = sync.OnceValue(func() cudalib.State { return withGraphs(cudalib.Load(Version())) })
 
 // withGraphs opens the library by which a card's work is recorded. Without it the card is asked for one
 // operation at a time.
@@ -29,9 +29,6 @@ func withGraphs(s cudalib.State) cudalib.State {
 	}
 	return s
 }
-
-// Card says whether this process computes on a card if it is asked to, and why not.
-func Card() cudalib.State { return cardState() }
 
 // CardMemory is how many bytes of tensors are on the n-th card, and the most that there
 // were so far. Without that card ok is false.
@@ -63,7 +60,7 @@ func two(f func(a, b *C.int64_t) *C.char) (x, y int64, ok bool) {
 
 // CUDADevices is the number of cards that libtorch sees.
 func CUDADevices() int {
-	if cardState(); !lib.AtcCudaIsAvailable() { // a card of software (fakecard) is one too
+	if Card(); !lib.AtcCudaIsAvailable() { // a card of software (fakecard) is one too
 		return 0
 	}
 	return int(lib.AtcCudaDeviceCount())

@@ -19,7 +19,6 @@ func dims(shape []int64) ([]int64, int) {
 	return shape, len(shape)
 }
 
-// Zeros is a tensor of zeros.
 func (s *Scope) Zeros(d DType, dev Device, shape ...int64) *Tensor {
 	var out lib.Ctensor
 	at, n := dims(shape)
@@ -35,7 +34,6 @@ func (s *Scope) Empty(d DType, dev Device, shape ...int64) *Tensor {
 	return s.own("Empty", out)
 }
 
-// Full is a tensor whose elements are all v.
 func (s *Scope) Full(v float64, d DType, dev Device, shape ...int64) *Tensor {
 	t := s.Empty(d, dev, shape...)
 	s.FillInPlace(t, v)
@@ -98,8 +96,7 @@ func fromSlice[E any](s *Scope, values []E, d DType, dev Device, shape []int64) 
 	return s.onto(t, dev)
 }
 
-// Read fills a tensor with numel*size bytes of r, elements in row order and
-// little endian. The error is r's.
+// Read fills a tensor with numel*size bytes of r, elements in row order and little endian. The error is r's.
 func (s *Scope) Read(r io.Reader, d DType, dev Device, shape ...int64) (*Tensor, error) {
 	t := s.Empty(d, CPU, shape...)
 	if _, err := io.ReadFull(r, t.data("Read")); err != nil {
@@ -109,8 +106,7 @@ func (s *Scope) Read(r io.Reader, d DType, dev Device, shape ...int64) (*Tensor,
 	return s.onto(t, dev), nil
 }
 
-// Write writes the elements in row order, little endian, without a copy where the
-// tensor is a contiguous CPU tensor.
+// Write writes the elements in row order, little endian, without a copy where the tensor is a contiguous CPU tensor.
 func (t *Tensor) Write(w io.Writer) error {
 	s := NewScope()
 	defer s.Close()

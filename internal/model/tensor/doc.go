@@ -16,18 +16,15 @@
 //     the same dropout masks and initial weights on a CPU, whatever the number of
 //     threads.
 //
-// Names follow PyTorch. A method whose name ends in InPlace changes its first
-// tensor and returns nothing; all others do not change their arguments (views share
-// memory, as in PyTorch: Narrow, Transpose, View, Expand, Select, Detach).
+// Names follow PyTorch. A method whose name ends in InPlace changes its first tensor and returns nothing; all others do
+// not change their arguments (views share memory, as in PyTorch: Narrow, Transpose, View, Expand, Select, Detach).
 //
 // Shapes, dtypes and indices are checked by libtorch at every operation; a
 // mistake panics with an *Error that names the operation and the operands' shapes.
 //
-// The CUDA half of libtorch is loaded before the first operation, where there are its libraries,
-// a driver and a card: Card says what became of it. What operations ask of a card can be recorded and
-// replayed at once: Graph.
+// The CUDA half of libtorch is loaded before the first operation, where there are its libraries, a driver and a card:
+// Card says what became of it. What operations ask of a card can be recorded and replayed at once: Graph.
 //
-// Nothing here knows of models, files of a certain layout, optimizers or steps.
-// The subpackages safetensors and torchfile read and write files and need no
-// libtorch.
+// Nothing here knows of models, files of a certain layout, optimizers or steps. The subpackages safetensors and
+// torchfile read and write files and need no libtorch.
 package tensor

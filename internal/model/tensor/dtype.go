@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -42,29 +43,16 @@ func (d DType) Size() int {
 	return t.size
 }
 
-// Float says whether the type is a floating point type.
 func (d DType) Float() bool { return d == F16 || d == F32 || d == F64 || d == BF16 }
 
-// ParseDType reads a name as configurations and safetensors write it: fp32,
-// float32 or F32, and so on.
+var dtypeNames = map[string]DType{"f32": F32, "fp32": F32, "float32": F32, "f16": F16, "fp16": F16, "float16": F16, "half": F16,
+	"bf16": BF16, "bfloat16": BF16, "f64": F64, "float64": F64, "i64": I64, "int64": I64, "i32": I32, "int32": I32, "bool": Bool,
+	"u8": U8, "uint8": U8}
+
+// ParseDType reads a name as configurations and safetensors write it: fp32, float32 or F32, and so on.
 func ParseDType(name string) (DType, error) {
-	switch strings.ToLower(name) {
-	case "f32", "fp32", "float32":
-		return F32, nil
-	case "f16", "fp16", "float16", "half":
-		return F16, nil
-	case "bf16", "bfloat16":
-		return BF16, nil
-	case "f64", "float64":
-		return F64, nil
-	case "i64", "int64":
-		return I64, nil
-	case "i32", "int32":
-		return I32, nil
-	case "bool":
-		return Bool, nil
-	case "u8", "uint8":
-		return U8, nil
+	if d, ok := dtypeNames[strings.ToLower(name)]; ok {
+		return d, nil
 	}
 	return 0, fmt.Errorf("unknown element type %q; use fp32, bf16 or fp16", name)
 }
@@ -72,13 +60,11 @@ func ParseDType(name string) (DType, error) {
 // Device is the CPU (the zero value) or one CUDA card.
 type Device struct{ index int32 } // 0 is the CPU, n is cuda:n-1
 
-// CPU is the host.
 var CPU = Device{}
 
 // CUDA is the n-th card, counted from 0.
 func CUDA(n int) Device { return Device{index: int32(n) + 1} }
 
-// IsCUDA says whether d is a card.
 func (d Device) IsCUDA() bool { return d.index > 0 }
 
 // c is gotch's number: -1 for the CPU, else the card.
@@ -94,25 +80,17 @@ func (d Device) String() string {
 // ParseDevice reads "cpu", "cuda" or "cuda:1" and says if the card is not there;
 // "auto" is the first card, or the CPU where there is none.
 func ParseDevice(name string) (Device, error) {
-	if name == "auto" {
-		if CUDADevices() > 0 {
-			return CUDA(0), nil
-		}
+	if name == "" || name == "cpu" || name == "auto" && CUDADevices() == 0 {
 		return CPU, nil
 	}
-	if name == "" || name == "cpu" {
-		return CPU, nil
+	if name == "auto" {
+		name = "cuda"
 	}
 	number, ok := strings.CutPrefix(name, "cuda")
-	if !ok {
+	digits, numbered := strings.CutPrefix(cmp.Or(number, ":0"), ":")
+	n, err := strconv.Atoi(digits)
+	if !ok || !numbered || err != nil || n < 0 {
 		return CPU, fmt.Errorf("unknown device %q; use cpu, cuda or cuda:0", name)
-	}
-	n := 0
-	if number != "" {
-		var err error
-		if n, err = strconv.Atoi(strings.TrimPrefix(number, ":")); err != nil || n < 0 || number[0] != ':' {
-			return CPU, fmt.Errorf("unknown device %q; use cpu, cuda or cuda:0", name)
-		}
 	}
 	switch have := CUDADevices(); {
 	case have == 0:

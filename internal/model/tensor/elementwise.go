@@ -5,37 +5,25 @@ import "C"
 
 import lib "github.com/sugarme/gotch/libtch"
 
-// Element-wise operations. Binary ones broadcast as PyTorch's do.
+// Element-wise operations. Binary ones broadcast as PyTorch's do; comparisons are Bool.
 
-// Relu is max(t, 0).
-func (s *Scope) Relu(t *Tensor) *Tensor { return s.unary("Relu", lib.AtgRelu, t) }
-
-// Exp is e^t.
-func (s *Scope) Exp(t *Tensor) *Tensor { return s.unary("Exp", lib.AtgExp, t) }
-
-// Add is a + b.
-func (s *Scope) Add(a, b *Tensor) *Tensor { return s.binary("Add", lib.AtgAdd, a, b) }
-
-// Sub is a - b.
-func (s *Scope) Sub(a, b *Tensor) *Tensor { return s.binary("Sub", lib.AtgSub, a, b) }
-
-// Mul is a * b, by element.
-func (s *Scope) Mul(a, b *Tensor) *Tensor { return s.binary("Mul", lib.AtgMul, a, b) }
-
-// Div is a / b, by element.
-func (s *Scope) Div(a, b *Tensor) *Tensor { return s.binary("Div", lib.AtgDiv, a, b) }
-
-// Less is a < b, Bool.
-func (s *Scope) Less(a, b *Tensor) *Tensor { return s.binary("Less", lib.AtgLtTensor, a, b) }
-
-// LessEqual is a <= b, Bool.
+func (s *Scope) Relu(t *Tensor) *Tensor         { return s.unary("Relu", lib.AtgRelu, t) }
+func (s *Scope) Exp(t *Tensor) *Tensor          { return s.unary("Exp", lib.AtgExp, t) }
+func (s *Scope) Add(a, b *Tensor) *Tensor       { return s.binary("Add", lib.AtgAdd, a, b) }
+func (s *Scope) Sub(a, b *Tensor) *Tensor       { return s.binary("Sub", lib.AtgSub, a, b) }
+func (s *Scope) Mul(a, b *Tensor) *Tensor       { return s.binary("Mul", lib.AtgMul, a, b) }
+func (s *Scope) Div(a, b *Tensor) *Tensor       { return s.binary("Div", lib.AtgDiv, a, b) }
+func (s *Scope) Minimum(a, b *Tensor) *Tensor   { return s.binary("Minimum", lib.AtgMinimum, a, b) }
+func (s *Scope) Less(a, b *Tensor) *Tensor      { return s.binary("Less", lib.AtgLtTensor, a, b) }
 func (s *Scope) LessEqual(a, b *Tensor) *Tensor { return s.binary("LessEqual", lib.AtgLeTensor, a, b) }
 
 // AddInPlace is a += b.
 func (s *Scope) AddInPlace(a, b *Tensor) { s.binaryInPlace("AddInPlace", lib.AtgAdd_, a, b) }
 
 // Scale is t * v.
-func (s *Scope) Scale(t *Tensor, v float64) *Tensor { return s.scalar("Scale", lib.AtgMulScalar, t, v) }
+func (s *Scope) Scale(t *Tensor, v float64) *Tensor {
+	return s.own("Scale", withScalar("Scale", lib.AtgMulScalar, t, v), t)
+}
 
 // ScaleInPlace is t *= v.
 func (s *Scope) ScaleInPlace(t *Tensor, v float64) {
@@ -88,11 +76,8 @@ var activations = map[string]Activation{
 // ActivationNames are the names of activations, for messages.
 const ActivationNames = "relu, gelu, gelu_new, gelu_pytorch_tanh, silu and swish"
 
-// ActivationOf is the function of a name in config.json; false if there is none.
-func ActivationOf(name string) (Activation, bool) {
-	f, ok := activations[name]
-	return f, ok
-}
+// ActivationOf is the function of a name in config.json; nil if there is none.
+func ActivationOf(name string) Activation { return activations[name] }
 
 // Dropout is t with each element set to zero with probability p and the others
 // divided by 1-p; t itself where p is 0. On a card what is drawn follows SeedDevice.

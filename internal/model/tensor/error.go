@@ -17,7 +17,7 @@ import (
 func Try(f func()) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cardState()
+	Card()
 	C.redsi_adopt_num_threads()
 	defer func() {
 		switch p := recover().(type) {
@@ -32,8 +32,7 @@ func Try(f func()) (err error) {
 	return nil
 }
 
-// Failf panics with an *Error of the caller's own, for model code that finds a
-// shape or a value it cannot work with.
+// Failf panics with an *Error of the caller's own, for model code that finds a shape or a value it cannot work with.
 func Failf(op, format string, args ...any) {
 	panic(&Error{Op: op, Message: fmt.Sprintf(format, args...)})
 }

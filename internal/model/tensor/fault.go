@@ -41,9 +41,6 @@ const (
 	NoMemory
 )
 
-// Fault says what the error means for the card and the process.
-func (e *Error) Fault() Fault { return FaultOf(e.Message) }
-
 // Words of CUDA and its libraries, as libtorch passes them on.
 var (
 	full = []string{"CUDA out of memory", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUSOLVER_STATUS_ALLOC_FAILED",
@@ -62,16 +59,16 @@ var (
 	ofCUDA = []string{"CUDA error: ", "CUDA driver error: ", "CUBLAS_STATUS_", "CUDNN_STATUS_", "CUSOLVER_STATUS_", "CUSPARSE_STATUS_"}
 )
 
-// FaultOf reads libtorch's words. An error of CUDA or its libraries that it does not know
-// is taken for the worst: to start over elsewhere is safe.
-func FaultOf(message string) Fault {
+// Fault says what the error means for the card and the process, by libtorch's words. An error of CUDA or its libraries
+// with other words is taken for the worst: to start over elsewhere is safe.
+func (e *Error) Fault() Fault {
 	has := func(list []string) bool {
-		return slices.ContainsFunc(list, func(words string) bool { return strings.Contains(message, words) })
+		return slices.ContainsFunc(list, func(words string) bool { return strings.Contains(e.Message, words) })
 	}
 	switch {
 	case has(full):
 		return OutOfMemory
-	case strings.Contains(message, "no kernel image is available"):
+	case strings.Contains(e.Message, "no kernel image is available"):
 		return NoKernel
 	case has(noMemory):
 		return NoMemory
@@ -81,8 +78,7 @@ func FaultOf(message string) Fault {
 	return Poisoned
 }
 
-// Room is how much memory a card had when an operation found too little, in bytes; 0 is
-// not told.
+// Room is how much memory a card had when an operation found too little, in bytes; 0 is not told.
 type Room struct{ Asked, Total, Free, Own int64 }
 
 // Others is how much of the card other processes had.

@@ -26,9 +26,8 @@ func (s *Scope) Leaf(t *Tensor) {
 // Detach is t cut off from what computed it, sharing memory.
 func (s *Scope) Detach(t *Tensor) *Tensor { return s.unary("Detach", lib.AtgDetach, t) }
 
-// Gradients is the gradient of loss, a scalar, with respect to each of the leaves,
-// and frees the recorded operations. A leaf that loss does not depend on has a nil
-// gradient. Nothing is accumulated: there is no hidden .grad.
+// Gradients is the gradient of loss, a scalar, with respect to each of the leaves, and frees the recorded operations. A
+// leaf that loss does not depend on has a nil gradient. Nothing is accumulated: there is no hidden .grad.
 func (s *Scope) Gradients(loss *Tensor, leaves []*Tensor) []*Tensor {
 	if !loss.RequiresGrad() {
 		Failf("Gradients", "%s was computed without recording operations", loss)

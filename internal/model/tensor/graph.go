@@ -35,19 +35,14 @@ func Record(dev Device, beside *Graph, f func()) (*Graph, error) {
 	if err == nil {
 		err = errors.Join(Try(f), recorded.End())
 	}
-	if err != nil {
-		recorded.Free()
-		return nil, recording(err)
+	if err == nil {
+		return &Graph{recorded}, nil
 	}
-	return &Graph{recorded}, nil
-}
-
-// recording is err as an operation's.
-func recording(err error) error {
-	if of := new(Error); err == nil || errors.As(err, &of) {
-		return err
+	recorded.Free()
+	if _, known := errors.AsType[*Error](err); !known {
+		err = &Error{Op: "Record", Message: trim(err.Error())}
 	}
-	return &Error{Op: "Record", Message: trim(err.Error())}
+	return nil, err
 }
 
 // Replay has the card do what was recorded, and does not wait. Dropout draws from the device's generator,

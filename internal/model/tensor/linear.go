@@ -7,8 +7,7 @@ import "C"
 
 import "unsafe"
 
-// RMSNorm is x / √(mean(x²)+eps) * w over the last dimension: T5's layer norm.
-// The mean is taken in float32.
+// RMSNorm is x / √(mean(x²)+eps) * w over the last dimension: T5's layer norm. The mean is taken in float32.
 func (s *Scope) RMSNorm(x, w *Tensor, eps float64) *Tensor { return s.rmsNorm("RMSNorm", x, w, eps, 0) }
 
 // RMSNormBF16 is RMSNorm of F32 on a CPU, rounded to BF16 in the same pass.

@@ -2,18 +2,10 @@ package tensor
 
 import lib "github.com/sugarme/gotch/libtch"
 
-// SortDescending sorts along dim, the largest first and equal ones in the order in which
+// Sort sorts along dim, the largest first if descending, and equal ones in the order in which
 // they stand, on any device; NaN is larger than all. Indices are I64.
-func (s *Scope) SortDescending(t *Tensor, dim int64) (values, indices *Tensor) {
-	return s.sort("SortDescending", t, dim, true)
-}
-
-// SortAscending is SortDescending with the smallest first.
-func (s *Scope) SortAscending(t *Tensor, dim int64) (values, indices *Tensor) {
-	return s.sort("SortAscending", t, dim, false)
-}
-
-func (s *Scope) sort(op string, t *Tensor, dim int64, descending bool) (values, indices *Tensor) {
+func (s *Scope) Sort(t *Tensor, dim int64, descending bool) (values, indices *Tensor) {
+	const op = "Sort"
 	var out [2]lib.Ctensor
 	lib.AtgSortStable(&out[0], t.use(op), 1, dim, flag(descending))
 	values = s.own(op, out[0], t)
@@ -51,13 +43,9 @@ func (s *Scope) PadLast(t *Tensor, n int64, v float64) *Tensor {
 	return s.Cat(int64(last), t, s.Full(v, t.DType(), t.Device(), padding...))
 }
 
-// IndexSelectInto writes the rows index (I64, [n]) of t along dim into out, which is
-// contiguous and has n of them.
+// IndexSelectInto writes the rows index (I64, [n]) of t along dim into out, which is contiguous and has n of them.
 func (s *Scope) IndexSelectInto(out, t *Tensor, dim int64, index *Tensor) {
 	var c lib.Ctensor
 	lib.AtgIndexSelectOut(&c, out.use("IndexSelectInto"), t.use("IndexSelectInto"), dim, index.use("IndexSelectInto"))
 	s.inPlace("IndexSelectInto", c, out, t, index)
 }
-
-// Minimum is the smaller of both, by element.
-func (s *Scope) Minimum(a, b *Tensor) *Tensor { return s.binary("Minimum", lib.AtgMinimum, a, b) }

@@ -4,9 +4,8 @@ package tensor
 // #include "native/composed.h"
 import "C"
 
-// Padding is how the rows of packed sequences lie in a padded batch on a card: in [n, most]
-// places, a sequence a row. It belongs to a scope, and holds indexes on the card, which all
-// layers share.
+// Padding is how the rows of packed sequences lie in a padded batch on a card: in [n, most] places, a sequence a row.
+// It belongs to a scope, and holds indexes on the card, which all layers share.
 type Padding struct {
 	scope         *Scope
 	n, most, rows int64

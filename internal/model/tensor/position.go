@@ -5,17 +5,15 @@ import "C"
 
 import "math"
 
-// Buckets are the relative positions of T5 and MPNet: rows of a table, by how far a key is
-// from its query.
+// Buckets are the relative positions of T5 and MPNet: rows of a table, by how far a key is from its query.
 type Buckets struct {
 	Number      int64 // rows of the table
 	MaxDistance int64 // from it on all distances are one
 	Both        bool  // keys after the query have rows of their own; else they are at 0
 }
 
-// Of is the row for a key that is distance positions after the query
-// (T5Attention._relative_position_bucket): half of the buckets are exact, the others grow
-// with the logarithm up to MaxDistance.
+// Of is the row for a key that is distance positions after the query (T5Attention._relative_position_bucket): half of
+// the buckets are exact, the others grow with the logarithm up to MaxDistance.
 func (b Buckets) Of(distance int64) int64 {
 	buckets, first := b.Number, int64(0)
 	if b.Both {

@@ -19,9 +19,8 @@ func SetNumThreads(n int) { C.redsi_set_num_threads(C.int(n)) }
 // NumThreads is how many threads one operation uses.
 func NumThreads() int { return int(C.redsi_num_threads()) }
 
-// SameForAnyThreads reports whether what is computed on this processor has the same
-// bytes for any number of threads: on Intel's with AVX2 or later, where MKL promises it, and
-// on AMD's with AVX-512, where products are our own.
+// SameForAnyThreads reports whether what is computed on this processor has the same bytes for any number of threads: on
+// Intel's with AVX2 or later, where MKL promises it, and on AMD's with AVX-512, where products are our own.
 func SameForAnyThreads() bool { return C.redsi_same_for_any_threads() != 0 }
 
 // SameForAnyRows reports whether a row of a matrix product has the same bytes whatever rows are beside it: on

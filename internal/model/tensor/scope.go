@@ -2,9 +2,8 @@ package tensor
 
 import lib "github.com/sugarme/gotch/libtch"
 
-// Scope owns tensors. It belongs to one goroutine at a time; a scope that holds a
-// model's parameters may be read by several, each with a scope of its own for
-// what it computes.
+// Scope owns tensors. It belongs to one goroutine at a time; a scope that holds a model's parameters may be read by
+// several, each with a scope of its own for what it computes.
 type Scope struct {
 	tensors []*Tensor
 	closed  bool
@@ -14,14 +13,9 @@ type Scope struct {
 // call: parameters, optimizer state, caches.
 func NewScope() *Scope { return &Scope{} }
 
-// Run calls f with a new scope on a locked OS thread, frees the scope, and
-// returns the *Error of a failed operation.
+// Run calls f with a new scope on a locked OS thread, frees the scope, and returns the *Error of a failed operation.
 func Run(f func(*Scope)) error {
-	return Try(func() {
-		s := NewScope()
-		defer s.Close()
-		f(s)
-	})
+	return Try(func() { Within(f) })
 }
 
 // Do is Run of an f that may fail for reasons of its own.
@@ -70,8 +64,7 @@ func (s *Scope) Move(t *Tensor) *Tensor {
 	return t
 }
 
-// Alias is a second handle, owned by s, to the same tensor: memory lives as long
-// as either handle.
+// Alias is a second handle, owned by s, to the same tensor: memory lives as long as either handle.
 func (s *Scope) Alias(t *Tensor) *Tensor {
 	c := lib.AtShallowClone(t.use("Alias"))
 	return s.own("Alias", c, t)
@@ -89,8 +82,7 @@ func (s *Scope) own(op string, c lib.Ctensor, operands ...*Tensor) *Tensor {
 	return t
 }
 
-// inPlace checks the last call and drops the handle that libtorch returns beside
-// the changed operand.
+// inPlace checks the last call and drops the handle that libtorch returns beside the changed operand.
 func (s *Scope) inPlace(op string, c lib.Ctensor, operands ...*Tensor) {
 	check(op, operands...)
 	lib.AtFree(c)

@@ -65,10 +65,8 @@ func (t *Tensor) Numel() int64 {
 	return n
 }
 
-// DType is the element type.
 func (t *Tensor) DType() DType { return DType(lib.AtScalarType(t.use("DType"))) }
 
-// Device is where the elements are.
 func (t *Tensor) Device() Device { return Device{index: int32(lib.AtDevice(t.use("Device"))) + 1} }
 
 // String is dtype[shape], for messages.

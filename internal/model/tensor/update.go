@@ -54,8 +54,7 @@ func (s *Scope) AdamWInPlace(p, g, mean, square *Tensor, o AdamWOptions, rate fl
 	must(op, C.redsi_adamw_update(p.n(op), g.n(op), mean.n(op), square.n(op), o.c(rate, step)), p, g, mean, square)
 }
 
-// SquareSum is the sum of the squares of t's elements; on a CPU the same for any number
-// of threads.
+// SquareSum is the sum of the squares of t's elements; on a CPU the same for any number of threads.
 func (s *Scope) SquareSum(t *Tensor) float64 {
 	const op = "SquareSum"
 	var sum C.double
@@ -107,10 +106,9 @@ func (s *Scope) AddAll(to, from []*Tensor) {
 
 // ScalerOptions are what a scaler does with updates.
 type ScalerOptions struct {
-	// Scaled says that the loss is multiplied by a factor that adapts, which float16 needs. A bad
-	// update is left out, and the next one is tried with half the factor, unless the loss itself is
-	// not finite: no factor mends that. Without Scaled the first bad update is the last: nothing
-	// changes from there on.
+	// Scaled says that the loss is multiplied by a factor that adapts, which float16 needs. A bad update is left out,
+	// and the next one is tried with half the factor, unless the loss itself is not finite: no factor mends that.
+	// Without Scaled the first bad update is the last: nothing changes from there on.
 	Scaled bool
 	// ClipNorm bounds the norm of all gradients together; 0: it is not bounded.
 	ClipNorm float64
@@ -165,10 +163,9 @@ type AdafactorAt struct {
 	Steps   *Tensor // float32 [1]: updates, with this one
 }
 
-// AdafactorAllInPlace updates all parameters, float32, with their gradients, of any float types.
-// The gradients of a class with several members, of up to 2²⁷
-// elements at once, are copied, and beside them there are 4 bytes for each element of the
-// largest class.
+// AdafactorAllInPlace updates all parameters, float32, with their gradients, of any float types. The gradients of a
+// class with several members, of up to 2²⁷ elements at once, are copied, and beside them there are 4 bytes for each
+// element of the largest class.
 func (s *Scope) AdafactorAllInPlace(p, g []*Tensor, at AdafactorAt, rate, found, divisor *Tensor, o AdafactorOptions) {
 	const op = "AdafactorAllInPlace"
 	params, grads, n := pairs(op, p, g)

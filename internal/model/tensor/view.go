@@ -37,10 +37,7 @@ func (s *Scope) Unsqueeze(t *Tensor, dim int64) *Tensor {
 
 // Expand repeats dimensions of size 1 without copying.
 func (s *Scope) Expand(t *Tensor, shape ...int64) *Tensor {
-	var out lib.Ctensor
-	at, n := dims(shape)
-	lib.AtgExpand(&out, t.use("Expand"), at, n, 0)
-	return s.own("Expand", out, t)
+	return s.shaped("Expand", func(out *lib.Ctensor, c lib.Ctensor, at []int64, n int) { lib.AtgExpand(out, c, at, n, 0) }, t, shape)
 }
 
 // Extend is old [any, steps, w], with its rows in an order if that is not nil, and one more step [rows, w]: [rows,

@@ -23,8 +23,7 @@ type Curve struct {
 	Stopped string `json:"stopped,omitempty"` // why the last point is not of the last step that was asked for
 }
 
-// Best returns the point of the highest selected metric, the first of equals;
-// false if nothing was evaluated.
+// Best returns the point of the highest selected metric, the first of equals; false if nothing was evaluated.
 func (c *Curve) Best() (Point, bool) {
 	best, found := Point{}, false
 	for _, p := range c.Points {
@@ -52,7 +51,6 @@ func (c *Curve) Stops(patience int) (step int64, stops bool) {
 	return 0, false
 }
 
-// Seconds is how long it took so far.
 func (c *Curve) Seconds() float64 {
 	if len(c.Points) == 0 {
 		return 0

@@ -12,9 +12,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// WriteEvents writes the curve as a TensorBoard event file, to be named
-// events.out.tfevents.SOMETHING: scalars train/loss, train/lr and eval/METRIC.
-// start is the wall clock of step 0.
+// WriteEvents writes the curve as a TensorBoard event file, to be named events.out.tfevents.SOMETHING: scalars
+// train/loss, train/lr and eval/METRIC. start is the wall clock of step 0.
 func (c *Curve) WriteEvents(w io.Writer, start time.Time) error {
 	if err := writeRecord(w, event(start, 0, appendBytes(nil, 3, []byte("brain.Event:2")))); err != nil {
 		return err
@@ -33,8 +32,7 @@ func (c *Curve) WriteEvents(w io.Writer, start time.Time) error {
 	return nil
 }
 
-// writeRecord frames data as TensorFlow's record writer does: length, its masked
-// CRC-32C, data, its masked CRC-32C.
+// writeRecord frames data as TensorFlow's record writer does: length, its masked CRC-32C, data, its masked CRC-32C.
 func writeRecord(w io.Writer, data []byte) error {
 	var head [12]byte
 	binary.LittleEndian.PutUint64(head[:], uint64(len(data)))

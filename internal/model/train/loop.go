@@ -24,7 +24,6 @@ type Config struct {
 	CheckpointAfter time.Duration // also once so much time has passed; 0: never
 }
 
-// Check says what is wrong with the configuration.
 func (c *Config) Check() error {
 	switch {
 	case c.Steps < 1:
@@ -49,8 +48,7 @@ func (c *Config) Check() error {
 type Learner interface {
 	// Prepare does the part of a Step that needs no model, and may be called while another batch's Step is running.
 	Prepare(b *Batch) error
-	// Step makes one update. step counts from 0 and stands for the random numbers that
-	// the update draws.
+	// Step makes one update. step counts from 0 and stands for the random numbers that the update draws.
 	Step(ctx context.Context, b *Batch, step int64, rate float64) error
 	// Losses are the outcomes of the updates since its last call, in their order: all of them, or as many as are there
 	// without waiting for a device, which may be none.
@@ -69,8 +67,7 @@ type Learner interface {
 // Loss is the outcome of an update.
 type Loss struct {
 	Value float64 // the batch's mean loss per label, before the update
-	// Left: fp16 overflowed in the forward pass, there is no loss, nothing was changed, and
-	// training goes on.
+	// Left: fp16 overflowed in the forward pass, there is no loss, nothing was changed, and training goes on.
 	Left bool
 	// Gradients: they are not finite though the loss is, and nothing was changed.
 	Gradients bool
@@ -118,7 +115,6 @@ type Outcome struct {
 // scores are, whichever parameter that comes from.
 type NotFiniteError struct{ Parameter string }
 
-// Error implements error.
 func (e *NotFiniteError) Error() string {
 	if e.Parameter == "" {
 		return "the model's scores are not finite"
@@ -126,8 +122,7 @@ func (e *NotFiniteError) Error() string {
 	return fmt.Sprintf("parameter %s is not finite", e.Parameter)
 }
 
-// DivergedError says that training went out of range. The newest checkpoint is of
-// an earlier step and stays as it is.
+// DivergedError says that training went out of range. The newest checkpoint is of an earlier step and stays as it is.
 type DivergedError struct {
 	Step  int64           // the update, counted from 1
 	Loss  float64         // of its batch, before the update
@@ -137,7 +132,6 @@ type DivergedError struct {
 	Kept  int64           // step of the newest checkpoint; 0: none
 }
 
-// Error implements error.
 func (e *DivergedError) Error() string {
 	what := fmt.Sprintf("the loss of step %d is %v", e.Step, e.Loss)
 	switch {

@@ -6,10 +6,9 @@ import (
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 )
 
-// permutation is a pseudo-random order of 0 … n-1 that needs no memory: a Feistel
-// network of eight rounds on the smallest even number of bits that holds n, walked
-// until the value is below n (Black and Rogaway, Ciphers with Arbitrary Finite
-// Domains, 2002). Any position can be asked for, which makes resuming exact.
+// permutation is a pseudo-random order of 0 … n-1 that needs no memory: a Feistel network of eight rounds on the
+// smallest even number of bits that holds n, walked until the value is below n (Black and Rogaway, Ciphers with
+// Arbitrary Finite Domains, 2002). Any position can be asked for, which makes resuming exact.
 type permutation struct {
 	n    uint64
 	half uint // bits of one half

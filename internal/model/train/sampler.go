@@ -24,14 +24,11 @@ type Data struct {
 // DataError says that examples cannot be trained on.
 type DataError struct{ Err error }
 
-// Error implements error.
 func (e *DataError) Error() string { return "training data: " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
 func (e *DataError) Unwrap() error { return e.Err }
 
-// Check says which example is unusable: one without input or target, or with a token
-// outside of vocab.
+// Check says which example is unusable: one without input or target, or with a token outside of vocab.
 func (d *Data) Check(vocab int) error {
 	for _, group := range []struct {
 		name     string
@@ -56,9 +53,8 @@ func (d *Data) Check(vocab int) error {
 	return nil
 }
 
-// Sampler is the order in which a run sees its examples: a function of position,
-// without state. Examples come in passes; a pass is one order, drawn without
-// replacement, of
+// Sampler is the order in which a run sees its examples: a function of position, without state. Examples come in
+// passes; a pass is one order, drawn without replacement, of
 //
 //   - natural: every document and every query once;
 //   - a:b: every query once, and n = round(queries * a / b) indexing examples: every
@@ -153,4 +149,25 @@ func (s *Sampler) At(position int64) Ref {
 // Batch returns the examples of a step, counted from 0.
 func (s *Sampler) Batch(step int64) []Ref {
 	return lists.Map(lists.Places(s.batch), func(i int) Ref { return s.At(step*int64(s.batch) + int64(i)) })
+}
+
+// Batch is the examples of one update, one per row, without packing and without padding: the model works on real tokens
+// only. Its loss is the mean over all target tokens, as in transformers over labels whose padding is -100.
+type Batch struct {
+	Inputs  [][]int32
+	Targets [][]int32
+
+	Prepared any // by a Learner's Prepare
+}
+
+func NewBatch(d *Data, refs []Ref) *Batch {
+	b := &Batch{Inputs: make([][]int32, len(refs)), Targets: make([][]int32, len(refs))}
+	for i, r := range refs {
+		of := d.Retrieval
+		if r.Indexing {
+			of = d.Indexing
+		}
+		b.Inputs[i], b.Targets[i] = of[r.Index].Input, of[r.Index].Target
+	}
+	return b
 }

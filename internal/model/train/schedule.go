@@ -49,7 +49,6 @@ func (s Schedule) At(step int64) float64 {
 // DependsOnSteps reports whether the rate of a step is another one in a longer training.
 func (s Schedule) DependsOnSteps() bool { return s.Form == Linear || s.Form == Cosine }
 
-// check says what is wrong with the schedule.
 func (s Schedule) check() error {
 	switch {
 	case !(s.Rate > 0) || !Finite(s.Rate):

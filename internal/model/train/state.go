@@ -25,16 +25,13 @@ type Checkpoints interface {
 // UnfitError says that the run cannot continue from a checkpoint's files, though all of them are there.
 type UnfitError struct{ Err error }
 
-// Error implements error.
 func (e *UnfitError) Error() string { return e.Err.Error() }
 
-// Unwrap gives what is wrong with the files.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
 // BeyondError says that a state is of a step that the run does not come to.
 type BeyondError struct{ Step, Stops int64 }
 
-// Error implements error.
 func (e *BeyondError) Error() string {
 	return fmt.Sprintf("it is from step %d, and with this patience training ends at step %d", e.Step, e.Stops)
 }
@@ -42,8 +39,8 @@ func (e *BeyondError) Error() string {
 // Unfit makes an error of reading a checkpoint's files an *UnfitError, unless it was
 // the system that could not read them.
 func Unfit(err error) error {
-	var system syscall.Errno
-	if err == nil || errors.As(err, &system) && system != syscall.ENOENT && system != syscall.ENOTDIR && system != syscall.EISDIR {
+	system, failed := errors.AsType[syscall.Errno](err)
+	if err == nil || failed && system != syscall.ENOENT && system != syscall.ENOTDIR && system != syscall.EISDIR {
 		return err
 	}
 	return &UnfitError{err}
@@ -215,7 +212,6 @@ func (r *run) keepBest() error {
 	return os.Rename(next, best)
 }
 
-// save stores a checkpoint.
 func (r *run) save(ctx context.Context) error {
 	if err := r.store(ctx, r.Checkpoints); err != nil {
 		return err
@@ -232,7 +228,6 @@ func (r *run) keep(ctx context.Context) error {
 	return r.store(ctx, r.Onward)
 }
 
-// store stores the present state.
 func (r *run) store(ctx context.Context, in Checkpoints) error {
 	if err := r.losses(true); err != nil {
 		return err
@@ -247,7 +242,6 @@ func (r *run) store(ctx context.Context, in Checkpoints) error {
 	return nil
 }
 
-// write makes a folder of the present state.
 func (r *run) write(folder string) error {
 	err := fresh(folder)
 	if err == nil {
@@ -267,7 +261,6 @@ func (r *run) write(folder string) error {
 	return os.WriteFile(filepath.Join(folder, stateFile), data, 0o644)
 }
 
-// fresh makes folder an empty one.
 func fresh(folder string) error {
 	return errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755))
 }

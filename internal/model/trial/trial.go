@@ -165,7 +165,7 @@ func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 		m.Compute = tensor.F16
 	}
 	m.Changed()
-	o, err := optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
+	o, err := optimizer.NewAdafactor(m.Params, optimizer.AdafactorDefaults())
 	if err != nil {
 		return err
 	}

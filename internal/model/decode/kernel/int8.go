@@ -22,7 +22,7 @@ func PackInt8(weights []float32, vocab, depth int) (*Head, error) {
 	if depth > deepest {
 		return nil, fmt.Errorf("rows of %d numbers; int8 is summed up to %d: use another precision", depth, deepest)
 	}
-	return &Head{vocab: vocab, depth: depth, per: 4, of: C.redsi_int8_best(), pairs: round8(nil, weights, depth, C.REDSI_INT8_COLUMNS, 0x80808080, 1)}, nil
+	return &Head{Vocab: vocab, depth: depth, per: 4, of: C.redsi_int8_best(), pairs: round8(nil, weights, depth, C.REDSI_INT8_COLUMNS, 0x80808080, 1)}, nil
 }
 
 // Int8 reports whether the processor has instructions with which products of int8 take no longer than float32's.
@@ -53,16 +53,16 @@ func (r *Rows) Set(x []float32, depth, threads int) {
 
 // Product is the product of rows with a matrix of PackInt8, [rows, vocab], plus bias [vocab] or nil, shared among threads.
 func (h *Head) Product(out []float32, x *Rows, bias []float32, threads int) error {
-	if h.of < C.REDSI_INT8_VNNI || x.depth != h.depth || len(out) != x.n*h.vocab || len(bias) != h.vocab && bias != nil {
-		return fmt.Errorf("%d rows of %d numbers by a matrix of int8 [%d, %d] into %d", x.n, x.depth, h.vocab, h.depth, len(out))
+	if h.of < C.REDSI_INT8_VNNI || x.depth != h.depth || len(out) != x.n*h.Vocab || len(bias) != h.Vocab && bias != nil {
+		return fmt.Errorf("%d rows of %d numbers by a matrix of int8 [%d, %d] into %d", x.n, x.depth, h.Vocab, h.depth, len(out))
 	}
-	if 2*x.n*h.vocab*h.depth < 1<<24 {
+	if 2*x.n*h.Vocab*h.depth < 1<<24 {
 		threads = 1
 	}
 	var plus *C.float
 	if bias != nil {
 		plus = c(bias)
 	}
-	C.redsi_int8_product(unsafe.Pointer(&x.words[0]), unsafe.Pointer(&h.pairs[0]), h.of, C.int64_t(x.n), C.int64_t(h.steps()), C.int64_t(h.vocab), C.int(max(threads, 1)), plus, c(out))
+	C.redsi_int8_product(unsafe.Pointer(&x.words[0]), unsafe.Pointer(&h.pairs[0]), h.of, C.int64_t(x.n), C.int64_t(h.steps()), C.int64_t(h.Vocab), C.int(max(threads, 1)), plus, c(out))
 	return nil
 }

@@ -26,11 +26,12 @@ const (
 
 // Head is an output matrix, packed for Scores.
 type Head struct {
-	vocab, depth int
-	of           C.int     // what a step is
-	per          int       // numbers of a step
-	packed       []float32 // [ceil(vocab/16), depth, 16]; nil: pairs
-	pairs        []uint32  // of bfloat16, [ceil(vocab/16), ceil(depth/2), 16]; of int8 what redsi_int8_round gives
+	Vocab  int // tokens
+	depth  int
+	of     C.int     // what a step is
+	per    int       // numbers of a step
+	packed []float32 // [ceil(vocab/16), depth, 16]; nil: pairs
+	pairs  []uint32  // of bfloat16, [ceil(vocab/16), ceil(depth/2), 16]; of int8 what redsi_int8_round gives
 }
 
 // Pack copies weights, [vocab, depth]. With half, the weights and the states that they are multiplied with are rounded
@@ -39,7 +40,7 @@ func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	if vocab < 1 || depth < 1 || len(weights) != vocab*depth {
 		return nil, fmt.Errorf("%d weights for %d tokens of %d numbers", len(weights), vocab, depth)
 	}
-	h := &Head{vocab: vocab, depth: depth, per: 1}
+	h := &Head{Vocab: vocab, depth: depth, per: 1}
 	if half {
 		if h.per, h.of = 2, widened; C.redsi_decode_bf16() != 0 {
 			h.of = C.REDSI_PAIRS
@@ -99,9 +100,6 @@ func pack[T any](dst, src []T, depth, n int) []T {
 	return dst
 }
 
-// Vocab is the number of tokens.
-func (h *Head) Vocab() int { return h.vocab }
-
 // Logits are the scores of rows; the next Scores reuses its slices.
 type Logits struct {
 	Values []float32 // [rows, vocab]
@@ -115,9 +113,8 @@ type Logits struct {
 // Blocks is the number of maxima of a row.
 func Blocks(vocab int) int { return (vocab + Block - 1) / Block }
 
-// Scores multiplies states, [rows, depth], with the matrix. Rows with a number that
-// is not finite have a norm that is not finite. The work is shared among threads;
-// neither their number nor the other rows change a row's result.
+// Scores multiplies states, [rows, depth], with the matrix. Rows with a number that is not finite have a norm that is
+// not finite. The work is shared among threads; neither their number nor the other rows change a row's result.
 func (h *Head) Scores(l *Logits, states []float32, threads int) error {
 	return h.scores(l, states, threads, C.redsi_decode_openmp() != 0)
 }
@@ -128,7 +125,7 @@ func (h *Head) scores(l *Logits, states []float32, threads int, openmp bool) err
 	if rows < 1 || len(states) != rows*h.depth {
 		return fmt.Errorf("%d states of %d numbers", len(states), h.depth)
 	}
-	l.Values, l.Norms, l.Maxima = resize(l.Values, rows*h.vocab), resize(l.Norms, rows), resize(l.Maxima, rows*Blocks(h.vocab))
+	l.Values, l.Norms, l.Maxima = resize(l.Values, rows*h.Vocab), resize(l.Norms, rows), resize(l.Maxima, rows*Blocks(h.Vocab))
 	steps := h.steps()
 	var of, with unsafe.Pointer
 	switch {
@@ -144,16 +141,16 @@ func (h *Head) scores(l *Logits, states []float32, threads int, openmp bool) err
 		of, with = unsafe.Pointer(&l.pairs[0]), unsafe.Pointer(&h.pairs[0])
 	}
 	if openmp {
-		C.redsi_decode_scores(of, with, h.of, C.int64_t(rows), C.int64_t(steps), C.int64_t(h.vocab), C.int(max(threads, 1)),
+		C.redsi_decode_scores(of, with, h.of, C.int64_t(rows), C.int64_t(steps), C.int64_t(h.Vocab), C.int(max(threads, 1)),
 			c(l.Values), c(l.Maxima), c(l.Norms))
 		return nil
 	}
-	share(Blocks(h.vocab), 4, threads, func(from, to int) {
-		C.redsi_decode_multiply(of, with, h.of, C.int64_t(rows), C.int64_t(steps), C.int64_t(h.vocab),
+	share(Blocks(h.Vocab), 4, threads, func(from, to int) {
+		C.redsi_decode_multiply(of, with, h.of, C.int64_t(rows), C.int64_t(steps), C.int64_t(h.Vocab),
 			C.int64_t(from), C.int64_t(to), c(l.Values), c(l.Maxima))
 	})
 	share(rows, 8, threads, func(from, to int) {
-		C.redsi_decode_normalize(c(l.Values[from*h.vocab:]), C.int64_t(to-from), C.int64_t(h.vocab), c(l.Maxima[from*Blocks(h.vocab):]), c(l.Norms[from:]))
+		C.redsi_decode_normalize(c(l.Values[from*h.Vocab:]), C.int64_t(to-from), C.int64_t(h.Vocab), c(l.Maxima[from*Blocks(h.Vocab):]), c(l.Norms[from:]))
 	})
 	return nil
 }

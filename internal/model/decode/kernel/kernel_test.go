@@ -156,7 +156,7 @@ func heads(weights []float32, vocab, depth int) map[string]func() (*Head, error)
 func TestMistakes(t *testing.T) {
 	testkit.Some(t, testkit.Err(Pack(make([]float32, 7), 2, 4, false)), "too few weights were packed")
 	h, err := Pack(make([]float32, 8), 2, 4, false)
-	if err != nil || h.Vocab() != 2 || h.Scores(&Logits{}, make([]float32, 6), 1) == nil || h.Scores(&Logits{}, nil, 1) == nil {
+	if err != nil || h.Vocab != 2 || h.Scores(&Logits{}, make([]float32, 6), 1) == nil || h.Scores(&Logits{}, nil, 1) == nil {
 		t.Errorf("half a state was multiplied; %v", err)
 	}
 }

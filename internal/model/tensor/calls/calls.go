@@ -9,9 +9,8 @@ import "C"
 
 import "unsafe"
 
-// Of is the calls of operators whose names begin with prefix ("aten::mm") while f runs, on this
-// thread, as a JSON array: operator, takes, gives, numbers and lists as they are; of tensors shapes,
-// strides and types.
+// Of is the calls of operators whose names begin with prefix ("aten::mm") while f runs, on this thread, as a JSON
+// array: operator, takes, gives, numbers and lists as they are; of tensors shapes, strides and types.
 func Of(prefix string, f func()) string {
 	name := C.CString(prefix)
 	defer C.free(unsafe.Pointer(name))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/safetensors"
@@ -20,103 +21,62 @@ var ErrOther = errors.New("the file belongs to another model")
 
 // File is an open checkpoint of either format, of one file or several.
 type File struct {
-	parts []*part
-	of    map[string]*part // of several: where each tensor is
-	asked map[string]bool  // tensors that were checked, read or compared
-}
+	Metadata map[string]string // of one safetensors file
 
-// part is one file.
-type part struct {
-	name    string   // among several
-	names   []string // of its tensors
 	tensors map[string]info
-}
-
-func (p *part) add(name string, t info) {
-	p.names = append(p.names, name)
-	p.tensors[name] = t
+	asked   map[string]bool // tensors that were checked, read or compared
 }
 
 // info is a tensor as a file has it.
 type info struct {
+	file  string // the file's name among several
 	dtype string
 	shape []int64
 	open  func() io.Reader
 }
 
-// Open reads the header of a checkpoint of size bytes; the format is seen from its
-// first bytes.
+// Open reads the header of a checkpoint of size bytes; the format is seen from its first bytes.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	p, err := openPart(r, size)
-	if err != nil {
-		return nil, err
-	}
-	return &File{parts: []*part{p}, asked: map[string]bool{}}, nil
-}
-
-func openPart(r io.ReaderAt, size int64) (*part, error) {
 	var first [2]byte
 	if _, err := r.ReadAt(first[:], 0); err != nil {
 		return nil, fmt.Errorf("checkpoint of %d bytes: %w", size, err)
 	}
-	p := &part{tensors: map[string]info{}}
+	all := &File{tensors: map[string]info{}, asked: map[string]bool{}}
 	if string(first[:]) == "PK" || (first[0] == 0x80 && first[1] >= 2 && first[1] <= 5) {
 		f, err := torchfile.Open(r, size)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range f.Tensors {
-			p.add(t.Name, info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }})
+			all.tensors[t.Name] = info{dtype: t.DType, shape: t.Shape, open: func() io.Reader { return f.Open(t) }}
 		}
-		return p, nil
+		return all, nil
 	}
 	f, err := safetensors.Open(r, size)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range f.Tensors {
-		p.add(t.Name, info{t.DType, t.Shape, func() io.Reader { return f.Open(t) }})
+		all.tensors[t.Name] = info{dtype: t.DType, shape: t.Shape, open: func() io.Reader { return f.Open(t) }}
 	}
-	return p, nil
-}
-
-func (p *part) has(name string) bool {
-	_, ok := p.tensors[name]
-	return ok
+	all.Metadata = f.Metadata
+	return all, nil
 }
 
 // find gives a tensor and how messages call it.
 func (f *File) find(name string) (t info, called string, ok bool) {
-	p, called := f.parts[0], fmt.Sprintf("tensor %q", name)
-	if f.of != nil {
-		if p, ok = f.of[name]; !ok {
-			return info{}, called, false
-		}
-		called += " in " + p.name
+	t, ok = f.tensors[name]
+	called = fmt.Sprintf("tensor %q", name)
+	if t.file != "" {
+		called += " in " + t.file
 	}
-	t, ok = p.tensors[name]
 	return t, called, ok
-}
-
-// Count is how many tensors there are.
-func (f *File) Count() (n int) {
-	for _, p := range f.parts {
-		n += len(p.names)
-	}
-	return n
 }
 
 // Rest returns the tensors that were neither checked nor read nor compared, in order: nothing is computed with them. A
 // tensor among them that would have a part in the model is an error.
 func (f *File) Rest(part func(name string) bool) (unused []string, err error) {
-	for _, p := range f.parts {
-		for _, name := range p.names {
-			if !f.asked[name] {
-				unused = append(unused, name)
-			}
-		}
-	}
-	slices.Sort(unused)
+	unused = lists.Filter(slices.Sorted(maps.Keys(f.tensors)), func(name string) bool { return !f.asked[name] })
 	if i := slices.IndexFunc(unused, part); i >= 0 {
 		return nil, fmt.Errorf("tensor %q has no place in a model of this configuration, and would not be used: %w", unused[i], ErrOther)
 	}
@@ -151,9 +111,8 @@ func (f *File) Zeros(name string, shape ...int64) (bool, error) {
 	return len(bytes.Trim(data, "\x00")) == 0, nil
 }
 
-// Has says whether there is a tensor of that name.
 func (f *File) Has(name string) bool {
-	_, _, ok := f.find(name)
+	_, ok := f.tensors[name]
 	return ok
 }
 
@@ -168,7 +127,7 @@ func (f *File) checked(name string, float bool, shape []int64) (info, tensor.DTy
 	t, called, ok := f.find(name)
 	f.asked[name] = true
 	if !ok {
-		return info{}, 0, fmt.Errorf("no tensor %q among its %d: %w", name, f.Count(), ErrOther)
+		return info{}, 0, fmt.Errorf("no tensor %q among its %d: %w", name, len(f.tensors), ErrOther)
 	}
 	if !slices.Equal(t.shape, shape) {
 		return info{}, 0, fmt.Errorf("%s has shape %v, the configuration asks for %v: %w", called, t.shape, shape, ErrOther)
@@ -183,8 +142,7 @@ func (f *File) checked(name string, float bool, shape []int64) (info, tensor.DTy
 	return t, dtype, nil
 }
 
-// Tensor reads the tensor name, which must have the shape, as want, to dev; it
-// belongs to s.
+// Tensor reads the tensor name, which must have the shape, as want, to dev; it belongs to s.
 func (f *File) Tensor(s *tensor.Scope, name string, want tensor.DType, dev tensor.Device, shape ...int64) (*tensor.Tensor, error) {
 	of, dtype, err := f.checked(name, want.Float(), shape)
 	if err != nil {
@@ -208,8 +166,7 @@ type Named struct {
 	Tensor *tensor.Tensor
 }
 
-// Write writes tensors as a safetensors file, in their order. It must be called
-// within tensor.Run or tensor.Try.
+// Write writes tensors as a safetensors file, in their order. It must be called within tensor.Run or tensor.Try.
 func Write(w io.Writer, metadata map[string]string, tensors []Named) error {
 	sources := lists.Map(tensors, func(t Named) safetensors.Source {
 		return safetensors.Source{Name: t.Name, DType: t.Tensor.DType().String(), Shape: t.Tensor.Shape(), Write: t.Tensor.Write}

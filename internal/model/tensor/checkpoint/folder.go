@@ -70,7 +70,6 @@ func Plain(config []byte) error {
 	return nil
 }
 
-// open opens a file and says how long it is.
 func open(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -84,8 +83,7 @@ func open(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// readShards opens the files that an index lists, which must have the tensors that it says,
-// and no others.
+// readShards opens the files that an index lists, which must have the tensors that it says, and no others.
 func readShards(folder string, index *os.File, size int64, read func(*File) error) error {
 	if size > maxIndex {
 		return fmt.Errorf("%d bytes; an index of at most %d is read", size, maxIndex)
@@ -99,9 +97,10 @@ func readShards(folder string, index *os.File, size int64, read func(*File) erro
 	if len(of.WeightMap) == 0 {
 		return errors.New("it has no weight_map, which says for each tensor in which file it is")
 	}
-	all := &File{of: map[string]*part{}, asked: map[string]bool{}}
-	shards := map[string]*part{}
-	for _, tensor := range slices.Sorted(maps.Keys(of.WeightMap)) {
+	all := &File{tensors: map[string]info{}, asked: map[string]bool{}}
+	shards := map[string]*File{}
+	listed := slices.Sorted(maps.Keys(of.WeightMap))
+	for _, tensor := range listed {
 		name := of.WeightMap[tensor]
 		if shards[name] != nil {
 			continue
@@ -117,30 +116,30 @@ func readShards(folder string, index *os.File, size int64, read func(*File) erro
 			return err
 		}
 		defer f.Close()
-		p, err := openPart(f, size)
-		if err != nil {
+		if shards[name], err = Open(f, size); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		p.name, shards[name] = name, p
-		all.parts = append(all.parts, p)
 	}
-	for _, tensor := range slices.Sorted(maps.Keys(of.WeightMap)) {
-		p := shards[of.WeightMap[tensor]]
-		if !p.has(tensor) {
+	files := slices.Sorted(maps.Keys(shards))
+	for _, tensor := range listed {
+		name := of.WeightMap[tensor]
+		t, ok := shards[name].tensors[tensor]
+		if !ok {
 			elsewhere := ""
-			if i := slices.IndexFunc(all.parts, func(p *part) bool { return p.has(tensor) }); i >= 0 {
-				elsewhere = ", but in " + all.parts[i].name
+			if i := slices.IndexFunc(files, func(file string) bool { return shards[file].Has(tensor) }); i >= 0 {
+				elsewhere = ", but in " + files[i]
 			}
-			return fmt.Errorf("tensor %q is not in %s, where weight_map says%s", tensor, p.name, elsewhere)
+			return fmt.Errorf("tensor %q is not in %s, where weight_map says%s", tensor, name, elsewhere)
 		}
-		all.of[tensor] = p
+		t.file = name
+		all.tensors[tensor] = t
 	}
-	for _, p := range all.parts {
-		for _, tensor := range p.names {
-			if of := all.of[tensor]; of == nil {
-				return fmt.Errorf("tensor %q in %s is not in weight_map", tensor, p.name)
-			} else if of != p {
-				return fmt.Errorf("tensor %q is in %s and in %s, where weight_map says", tensor, p.name, of.name)
+	for _, file := range files {
+		for _, tensor := range slices.Sorted(maps.Keys(shards[file].tensors)) {
+			if in := of.WeightMap[tensor]; in == "" {
+				return fmt.Errorf("tensor %q in %s is not in weight_map", tensor, file)
+			} else if in != file {
+				return fmt.Errorf("tensor %q is in %s and in %s, where weight_map says", tensor, file, in)
 			}
 		}
 	}

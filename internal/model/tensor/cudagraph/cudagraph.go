@@ -26,13 +26,11 @@ func Open(path string) error {
 	return nil
 }
 
-// HasLibrary reports whether there is a library.
 func HasLibrary() bool { return C.redsi_graphs_known() != 0 }
 
-// Begin begins to record what this thread, and the backward passes that it starts, ask of a card,
-// which does none of it now; the caller stays on its thread until End. What is allocated meanwhile lies
-// in the graph's memory, or in that of beside, if it is not nil: then the two never need it at
-// once. The graph is to be freed, after an error too.
+// Begin begins to record what this thread, and the backward passes that it starts, ask of a card, which does none of it
+// now; the caller stays on its thread until End. What is allocated meanwhile lies in the graph's memory, or in that of
+// beside, if it is not nil: then the two never need it at once. The graph is to be freed, after an error too.
 func Begin(device int, beside *Graph) (*Graph, error) {
 	g := &Graph{}
 	var other unsafe.Pointer
@@ -42,7 +40,6 @@ func Begin(device int, beside *Graph) (*Graph, error) {
 	return g, failed(C.redsi_graph_begin(&g.at, C.int(device), other))
 }
 
-// End ends the recording.
 func (g *Graph) End() error { return failed(C.redsi_graph_end(g.at)) }
 
 // Replay has the card do all that was recorded, and does not wait for it.

@@ -11,20 +11,15 @@ import (
 
 // State is what became of the CUDA half.
 type State struct {
-	// Loaded says that libtorch has its CUDA half and that there is a card.
-	Loaded bool `json:"loaded"`
-	// Reason is why it has not, and what to do about it.
-	Reason string `json:"reason,omitempty"`
-	// Folder has the libraries, or would.
-	Folder string `json:"folder,omitempty"`
-	// Versions are what Folder says of itself, "torch 2.11.0" first.
-	Versions []string `json:"versions,omitempty"`
+	Loaded   bool     `json:"loaded"`             // libtorch has its CUDA half, and there is a card
+	Reason   string   `json:"reason,omitempty"`   // why it has not, and what to do about it
+	Folder   string   `json:"folder,omitempty"`   // has the libraries, or would
+	Versions []string `json:"versions,omitempty"` // what Folder says of itself, "torch 2.11.0" first
 	// Driver and Runtime are versions of CUDA, such as "13.0": the newest that the driver can do, and the
 	// libraries'. They are "" without a driver or libraries.
 	Driver  string `json:"driver,omitempty"`
 	Runtime string `json:"runtime,omitempty"`
-	// Cards is how many this process may use.
-	Cards int `json:"cards"`
+	Cards   int    `json:"cards"` // how many this process may use
 	// Graphs is the library by which steps are recorded and replayed (package cudagraph); GraphsReason is why there is
 	// none, so that a card is asked for one operation at a time. Both are "" without cards.
 	Graphs       string `json:"graphs,omitempty"`

@@ -1,10 +1,8 @@
-// Package fakecard is a CUDA card made of software, for tests: libtorch in this process takes
-// it for the first card.
+// Package fakecard is a CUDA card made of software, for tests: libtorch in this process takes it for the first card.
 //
-// Tensors on it have libtorch's own dispatch key of CUDA, so the code that runs is the one that
-// runs on a card: what libtorch composes for CUDA, the autograd engine's thread of the device,
-// pinned memory, every choice by Device.IsCUDA. Values are computed by libtorch's CPU kernels.
-// What only a real card would refuse, it refuses:
+// Tensors on it have libtorch's own dispatch key of CUDA, so the code that runs is the one that runs on a card: what
+// libtorch composes for CUDA, the autograd engine's thread of the device, pinned memory, every choice by Device.IsCUDA.
+// Values are computed by libtorch's CPU kernels. What only a real card would refuse, it refuses:
 //
 //   - an operator that mixes tensors of the card and of the CPU fails and names both;
 //   - memory of the card has addresses that the host may not touch: a kernel for the CPU, or a

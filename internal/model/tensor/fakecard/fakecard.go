@@ -18,7 +18,9 @@ import (
 	"unsafe"
 )
 
-var install = sync.OnceValue(func() error {
+// Install makes the card. A test calls it before anything else asks libtorch for its cards, in TestMain
+// at best; later calls do nothing.
+var Install = sync.OnceValue(func() error {
 	if err := os.Setenv("REDSI_CUDA", "off"); err != nil { // no real one beside it
 		return err
 	}
@@ -27,10 +29,6 @@ var install = sync.OnceValue(func() error {
 	}
 	return nil
 })
-
-// Install makes the card. A test calls it before anything else asks libtorch for its cards, in TestMain
-// at best; later calls do nothing.
-func Install() error { return install() }
 
 // Main is the TestMain of a package whose tests compute on the card.
 func Main(m *testing.M) {

@@ -28,14 +28,11 @@ func Load(folder string) error {
 
 // Log returns the names of the operators that are called while f runs, by whichever thread,
 // sorted: "aten::add.Tensor". One at a time in a process.
-func Log(f func()) []string {
+func Log(f func()) (names []string) {
 	C.redsi_kernels_log_begin()
-	names := ""
-	func() {
-		defer func() { names = take(C.redsi_kernels_log_end()) }()
-		f()
-	}()
-	return strings.Fields(names)
+	defer func() { names = strings.Fields(take(C.redsi_kernels_log_end())) }()
+	f()
+	return names
 }
 
 // of says where an operator has kernels.

@@ -11,9 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// Near fails a test where an element of got is further from want's than within times want's largest.
-// What is not a number is near nothing, and so are tensors of another size. It must be called within
-// Run or tensor.Try.
+// Near fails a test where an element of got is further from want's than within times want's largest. What is not a
+// number is near nothing, and so are tensors of another size. It must be called within Run or tensor.Try.
 func Near(t testing.TB, what string, got, want *tensor.Tensor, within float64) {
 	t.Helper()
 	a, b := got.Float32s(), want.Float32s()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/safetensors"
@@ -39,21 +40,18 @@ type File struct {
 
 type section struct{ begin, size int64 }
 
-// Open reads the dictionary of a file of size bytes and checks that every tensor
-// lies inside of it.
+// Open reads the dictionary of a file of size bytes and checks that every tensor lies inside of it.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, storages: map[string]section{}}
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil {
 		return nil, fmt.Errorf("torch file: %w", err)
 	}
-	var value any
-	var err error
+	dictionary := f.openLegacy
 	if string(magic[:]) == "PK" {
-		value, err = f.openZip(size)
-	} else {
-		value, err = f.openLegacy(size)
+		dictionary = f.openZip
 	}
+	value, err := dictionary(size)
 	if err == nil {
 		err = f.collect(value)
 	}
@@ -63,8 +61,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// openZip finds NAME/data.pkl and the storages NAME/data/KEY, which are stored
-// without compression.
+// openZip finds NAME/data.pkl and the storages NAME/data/KEY, which are stored without compression.
 func (f *File) openZip(size int64) (any, error) {
 	z, err := zip.NewReader(f.r, size)
 	if err != nil {
@@ -130,8 +127,8 @@ func (f *File) openLegacy(size int64) (any, error) {
 	if !ok {
 		return nil, errors.New("no list of storages")
 	}
-	types := map[string]string{}
-	if err := storageTypes(values[3], types); err != nil {
+	types, err := storageTypes(values[3])
+	if err != nil {
 		return nil, err
 	}
 	at, err := pickles.Seek(-int64(r.Buffered()), io.SeekCurrent)
@@ -162,25 +159,26 @@ func (f *File) openLegacy(size int64) (any, error) {
 	return values[3], nil
 }
 
-// storageTypes notes the type of each storage that the tensors of v use.
-func storageTypes(v any, types map[string]string) error {
+// storageTypes are the types of the storages that the tensors of v use.
+func storageTypes(v any) (map[string]string, error) {
 	d, ok := v.(*dict)
 	if !ok {
-		return errors.New("not a dictionary of tensors")
+		return nil, errors.New("not a dictionary of tensors")
 	}
+	types := map[string]string{}
 	for _, value := range d.values {
 		if t, ok := value.(rebuilt); ok {
 			dtype, key, err := storageOf(t)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if before, ok := types[key]; ok && before != dtype {
-				return fmt.Errorf("storage %q is both %s and %s", key, before, dtype)
+				return nil, fmt.Errorf("storage %q is both %s and %s", key, before, dtype)
 			}
 			types[key] = dtype
 		}
 	}
-	return nil
+	return types, nil
 }
 
 func storageOf(t rebuilt) (dtype, key string, err error) {
@@ -245,12 +243,12 @@ func (f *File) tensor(name string, t rebuilt) (Info, error) {
 		return Info{}, err
 	}
 	offset, ok := t.args[1].(int64)
-	shape, err := ints(t.args[2])
-	if err != nil || !ok {
+	shape, whole := ints(t.args[2])
+	if !ok || !whole {
 		return Info{}, errors.New("its offset or shape has other values than integers")
 	}
-	strides, err := ints(t.args[3])
-	if err != nil || len(strides) != len(shape) {
+	strides, whole := ints(t.args[3])
+	if !whole || len(strides) != len(shape) {
 		return Info{}, errors.New("its strides do not fit its shape")
 	}
 	width := widthOf(dtype)
@@ -295,28 +293,20 @@ func (f *File) tensor(name string, t rebuilt) (Info, error) {
 	return info, nil
 }
 
-func ints(v any) ([]int64, error) {
+// ints are a tuple's; false if v is none, or has other values too.
+func ints(v any) (all []int64, ok bool) {
 	t, ok := v.(tuple)
-	if !ok {
-		return nil, errors.New("not a tuple")
+	for _, v := range t {
+		n, whole := v.(int64)
+		all, ok = append(all, n), ok && whole
 	}
-	all := make([]int64, len(t))
-	for i, v := range t {
-		n, ok := v.(int64)
-		if !ok {
-			return nil, errors.New("not an integer")
-		}
-		all[i] = n
-	}
-	return all, nil
+	return all, ok
 }
 
 func lookup(v any, key string) any {
 	if d, ok := v.(*dict); ok {
-		for i, k := range d.keys {
-			if k == key {
-				return d.values[i]
-			}
+		if i := slices.Index(d.keys, any(key)); i >= 0 {
+			return d.values[i]
 		}
 	}
 	return nil

@@ -64,7 +64,6 @@ func (m *machine) fail(format string, args ...any) {
 	}
 }
 
-// unpickle reads one pickle and returns its value.
 func unpickle(r *bufio.Reader) (any, error) {
 	m := &machine{r: r, memo: map[uint32]any{}}
 	for range maxSteps {

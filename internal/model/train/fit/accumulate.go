@@ -13,8 +13,7 @@ type part struct {
 	prepared *seq2seq.Prepared
 }
 
-// cut makes n parts of a batch, fewer of a batch of fewer examples, whose numbers of examples differ
-// by one at most.
+// cut makes n parts of a batch, fewer of a batch of fewer examples, whose numbers of examples differ by one at most.
 func cut(b *train.Batch, n int) []part {
 	n = max(1, min(n, len(b.Inputs)))
 	all := count(b.Targets)

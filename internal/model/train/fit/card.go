@@ -50,12 +50,6 @@ func (u cardUpdate) change(loss *tensor.Tensor, grads []*tensor.Tensor) {
 	})
 }
 
-// single is an update of a batch that is one part.
-func (u cardUpdate) single(p part) {
-	u.Model.Refresh()
-	u.change(u.Model.GradientsAt(u.Scope, p.prepared, u.numbers, u.rng, seq2seq.Scale{On: u.card.Scale()}))
-}
-
 // part adds a part's loss and gradients, times its share, to sum; the first one's take its place. Sums are
 // of the gradients' types.
 func (u cardUpdate) part(p part, first bool) {
@@ -64,7 +58,7 @@ func (u cardUpdate) part(p part, first bool) {
 	}
 	share, scale := u.share(), u.share()
 	tensor.NoGrad(func() {
-		if on := u.card.Scale(); on != nil {
+		if on := u.card.Scale; on != nil {
 			scale = u.Mul(share, on)
 		}
 	})
@@ -100,11 +94,14 @@ func (l *Seq2Seq) stepOnCard(parts []part, seed uint64, rate float64) {
 	for k, p := range parts {
 		rng := &tensor.RNG{Seed: seed, Counter: uint64(k)} // a replay draws nothing of it
 		tensor.SeedDevice(l.Model.Device, rng)
-		first, numbers := own(rate, p.share, l.card.Slot()), p.prepared.Numbers()
+		first, numbers := own(rate, p.share, l.card.Slot()), p.prepared.Numbers
 		copy(numbers, first[:])
 		c := call{single, p.prepared.Shapes()}
 		if len(parts) == 1 {
-			ask(c, numbers, rng, func(u cardUpdate) { u.single(p) })
+			ask(c, numbers, rng, func(u cardUpdate) {
+				u.Model.Refresh()
+				u.change(u.Model.GradientsAt(u.Scope, p.prepared, u.numbers, u.rng, seq2seq.Scale{On: u.card.Scale}))
+			})
 			continue
 		}
 		if c.what = another; k == 0 {

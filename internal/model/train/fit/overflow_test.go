@@ -38,7 +38,7 @@ func TestCardWideProducts(t *testing.T) {
 			m := modelOn(t, without(toy()), tensor.CUDA(0))
 			tensortest.Run(t, func(s *tensor.Scope) {
 				tensor.NoGrad(func() {
-					for _, p := range m.Params() {
+					for _, p := range m.Params {
 						if strings.HasSuffix(p.Name, "DenseReluDense.wo.weight") || strings.HasSuffix(p.Name, "Attention.o.weight") {
 							s.ScaleInPlace(p.Tensor, 30000)
 						}

@@ -29,8 +29,7 @@ type Seq2Seq struct {
 	// each weighted by its labels: the update is the one of all examples at once, up to rounding and dropout's masks,
 	// in the memory of a part. 0 and 1: examples are not cut.
 	Accumulate int
-	// ClipNorm bounds the norm of all gradients together, as torch's clip_grad_norm_ does;
-	// 0: it is not bounded.
+	// ClipNorm bounds the norm of all gradients together, as torch's clip_grad_norm_ does; 0: it is not bounded.
 	ClipNorm float64
 	// OneByOne asks a card for each operation of every update: nothing is recorded and replayed.
 	OneByOne bool
@@ -77,7 +76,6 @@ func (l *Seq2Seq) Close() {
 	l.Optimizer.Close()
 }
 
-// Prepare implements train.Learner.
 func (l *Seq2Seq) Prepare(b *train.Batch) (err error) {
 	parts := cut(b, l.Accumulate)
 	for i := range parts {
@@ -89,7 +87,6 @@ func (l *Seq2Seq) Prepare(b *train.Batch) (err error) {
 	return nil
 }
 
-// Step implements train.Learner.
 func (l *Seq2Seq) Step(_ context.Context, b *train.Batch, step int64, rate float64) error {
 	if b.Prepared == nil {
 		if err := l.Prepare(b); err != nil {
@@ -181,18 +178,14 @@ type scalerState struct {
 	InRow int `json:"in_row"`
 }
 
-// Save implements train.Learner.
 func (l *Seq2Seq) Save(folder string) error {
-	if err := finiteModel(l.Model); err != nil {
+	if err := l.SaveModel(folder); err != nil {
 		return err
 	}
 	if l.card != nil {
 		if err := tensor.Try(l.read); err != nil {
 			return err
 		}
-	}
-	if err := l.Model.Save(folder); err != nil {
-		return err
 	}
 	f, err := os.Create(filepath.Join(folder, optimizerFile))
 	if err != nil {
@@ -212,7 +205,7 @@ func (l *Seq2Seq) Save(folder string) error {
 func finiteModel(m *seq2seq.Model) error {
 	return tensor.Do(func(*tensor.Scope) (failed error) {
 		tensor.NoGrad(func() {
-			for _, p := range m.Params() {
+			for _, p := range m.Params {
 				tensor.Within(func(inner *tensor.Scope) { // masks of all parameters would be a quarter of their size
 					if failed == nil && !inner.AllFinite(p.Tensor) {
 						failed = &train.NotFiniteError{Parameter: p.Name}
@@ -252,8 +245,8 @@ func (l *Seq2Seq) Load(folder string) error {
 	return tensor.Run(func(s *tensor.Scope) {
 		defer l.Model.Changed()
 		tensor.NoGrad(func() {
-			for i, p := range l.Model.Params() {
-				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(saved.Params()[i].Tensor), l.Model.Device))
+			for i, p := range l.Model.Params {
+				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(saved.Params[i].Tensor), l.Model.Device))
 			}
 		})
 	})
@@ -294,7 +287,6 @@ func readScaler(path string) (s scalerState, err error) {
 	return s, nil
 }
 
-// CheckModel implements train.Learner.
 func (l *Seq2Seq) CheckModel(folder string) error {
 	m, err := l.model(folder)
 	if err == nil {
@@ -303,7 +295,6 @@ func (l *Seq2Seq) CheckModel(folder string) error {
 	return err
 }
 
-// SaveModel implements train.Learner.
 func (l *Seq2Seq) SaveModel(folder string) error {
 	if err := finiteModel(l.Model); err != nil {
 		return err

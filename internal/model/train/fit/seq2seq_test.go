@@ -56,7 +56,7 @@ func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
 	t.Helper()
 	m.Compute = compute
 	m.Changed()
-	l := testkit.Value(NewSeq2Seq(m, testkit.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t), 9))(t)
+	l := testkit.Value(NewSeq2Seq(m, testkit.Value(optimizer.NewAdafactor(m.Params, optimizer.AdafactorDefaults()))(t), 9))(t)
 	t.Cleanup(l.Close)
 	return l
 }

@@ -47,7 +47,7 @@ func (o oracle) learner(t *testing.T) *Seq2Seq {
 	m := testkit.Value(models.Load(filepath.Join(trajectory, "start"), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
-	a := testkit.Value(optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
+	a := testkit.Value(optimizer.NewAdamW(m.Params, optimizer.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
 	l := testkit.Value(NewSeq2Seq(m, a, 1))(t)
 	t.Cleanup(l.Close)
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
@@ -92,7 +92,7 @@ func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func
 	data := goldens.Text(t, filepath.Join(trajectory, name+".safetensors"))
 	f := testkit.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
 	tensortest.Run(t, func(s *tensor.Scope) {
-		for _, p := range m.Params() {
+		for _, p := range m.Params {
 			want := testkit.Value(f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...))(t)
 			is := want.Float32s()
 			for i, v := range p.Tensor.Float32s() {
@@ -174,7 +174,7 @@ func TestResumes(t *testing.T) {
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
 			l.Optimizer.Close()
-			l.Optimizer = testkit.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
+			l.Optimizer = testkit.Value(optimizer.NewAdamW(l.Model.Params, optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
 			return l
 		}
 		steps, keep := int64(40), &shelf{folder: t.TempDir()}

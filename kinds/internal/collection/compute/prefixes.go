@@ -29,11 +29,11 @@ func runPrefixes(ctx context.Context, x *step.IO, c collection.PrefixesConfig) e
 	}
 	p := dedup.PrefixReport{Tokens: c.Tokens}
 	err = eachPrefix(ctx, x, t5, c, func(b corpus.Document, ia, ib []int32) {
-		p.Add(ia, ib, t5.Unk())
+		p.Add(ia, ib, t5.Unk)
 		at, ok := places[pytext.Lower(b.Title)]
 		if len(places) == 0 { // the first two where only a has <unk>
 			at = slices.Index(found, nil)
-			ok = at >= 0 && slices.Contains(ia, t5.Unk()) && !slices.Contains(ib, t5.Unk())
+			ok = at >= 0 && slices.Contains(ia, t5.Unk) && !slices.Contains(ib, t5.Unk)
 		}
 		if ok && found[at] == nil {
 			text := func(tokens []int32) string { return tokenize.CleanUp(t5.Decode(tokens, false)) }
@@ -90,7 +90,7 @@ func runShares(ctx context.Context, x *step.IO, c collection.SharesConfig) error
 	var texts []collection.PrefixShare
 	err = eachPrefix(ctx, x, t5, p, func(_ corpus.Document, ia, ib []int32) {
 		one := dedup.PrefixReport{Tokens: p.Tokens}
-		one.Add(ia, ib, t5.Unk())
+		one.Add(ia, ib, t5.Unk)
 		texts = append(texts, collection.PrefixShare{Differ: one.Differ > 0, UnknownA: one.UnknownA > 0, UnknownB: one.UnknownB > 0})
 	})
 	if err != nil {

@@ -178,7 +178,7 @@ func generate(ctx context.Context, x *step.IO, c model.GenerateShardConfig, m *s
 		return nil, err
 	}
 	defer s.Close()
-	s.Warn(func(text string) { x.Log.Warn(text) })
+	s.Warn = func(text string) { x.Log.Warn(text) }
 	if c.Batch == 0 && !m.Device.IsCUDA() {
 		c.Batch = onCPU
 	}

@@ -313,11 +313,11 @@ func (c training) learner(m *seq2seq.Model) (*fit.Seq2Seq, error) {
 // optimizer returns the step's optimizer, before its first update.
 func (c training) optimizer(m *seq2seq.Model) (optimizer.Optimizer, error) {
 	if c.Optimizer == model.AdamW {
-		return optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
+		return optimizer.NewAdamW(m.Params, optimizer.AdamWOptions{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
 	}
 	options := optimizer.AdafactorDefaults()
 	options.ScaleParameter = c.ScaleParameter
-	return optimizer.NewAdafactor(m.Params(), options)
+	return optimizer.NewAdafactor(m.Params, options)
 }
 
 // logRecorded logs how a GPU computed the updates of a training; for CPUs it logs nothing.

@@ -266,7 +266,7 @@ func (w *PathWalk) In(at any) (any, error) {
 // Lost returns the error that the present part leads nowhere from a value of that shape and these fields.
 func (w *PathWalk) Lost(is TypeKind, names []string) error {
 	for i, name := range names {
-		names[i] = PathOf(name)
+		names[i] = cmp.Or(PathOf(name), "''")
 	}
 	return &NoFieldError{Path: w.path, Name: w.Name, Within: w.within, Is: is, Names: names}
 }

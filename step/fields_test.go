@@ -97,6 +97,18 @@ func TestFieldsAt(t *testing.T) {
 	}
 }
 
+// A field without a name is named by the part of a path that leads to it.
+func TestFieldWithoutName(t *testing.T) {
+	doc := map[string]any{"": 1.0}
+	for _, path := range []string{"''", "x"} {
+		w := WalkPath(path)
+		w.Next()
+		if at, err := w.In(doc); at != 1.0 {
+			testkit.ErrSays(t, err, `beside "x" there is ''`)
+		}
+	}
+}
+
 // Fields are not part of keys.
 func TestFieldsAreNoKey(t *testing.T) {
 	plain, declared := everythingKind(), everythingKind()

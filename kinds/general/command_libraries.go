@@ -205,7 +205,8 @@ func checkEnvironment(ps *step.Problems, c commandConfig) {
 	}
 }
 
-// within reports whether a program is the environment's: with an image all are, else names without a path but shells.
+// within reports whether a program is the environment's: all programs with an image, else names without a path that
+// are no shells.
 func (c programConfig) within(name string) bool {
 	if e := c.Environment; e == nil || strings.HasPrefix(name, "./") {
 		return false

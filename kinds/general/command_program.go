@@ -62,7 +62,8 @@ func checkHex(ps *step.Problems, path, digest string) {
 	inout.Check(ps, path, err == nil, "is not 64 hex digits")
 }
 
-// resolveCommand fills in programs' digests; a given one stays where its program is not: a store may have the result.
+// resolveCommand fills in the digests of the programs. A given digest stays where the program is not installed: the
+// result may be in the store.
 func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
 	var err error
 	if name := c.line()[0]; strings.HasPrefix(name, "./") {

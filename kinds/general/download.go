@@ -345,7 +345,8 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 	return out.Close()
 }
 
-// downloadError decides about the retry: other bytes of a local file ask for another plan, a refusal of all for none.
+// downloadError decides on the retry: a local file with other bytes asks for another plan, a refusal of all sources
+// for none.
 func downloadError(err error) error {
 	if other, ok := errors.AsType[*fetch.MismatchError](err); ok && other.Source.Path != "" {
 		return &step.SourceChangedError{Path: other.Source.Path, Err: err}

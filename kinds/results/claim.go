@@ -157,7 +157,8 @@ func (c tableConfig) cells() (names []string) {
 	return names
 }
 
-// cells names what expectations and claims can be about: of a curve, whose points come with the data, reach's two.
+// cells names the cells that expectations and claims can be about: of a curve, whose points come with the data, only
+// the two that reach keeps.
 func (c figureConfig) cells() (names []string) {
 	point := func(series, id string, others ...string) {
 		for _, number := range append([]string{"x", "y"}, others...) {

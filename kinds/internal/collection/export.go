@@ -382,8 +382,8 @@ there are URLs. Texts are streamed; of each document and query 150 bytes are hel
 		}
 		d, q := report.Documents, report.Queries
 		return inout.WriteReport(x, report, map[string]int{"pairs": d.Pairs, "unpaired_ours": d.Ours - d.Pairs,
-			"unpaired_package": d.Package - d.Pairs, "other_texts": d.Pairs - report.Texts.Same, "other_titles": report.Titles.Differ,
-			"other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
+			"unpaired_package": d.Package - d.Pairs, "other_texts": d.Pairs - report.Texts.Same,
+			"other_titles": report.Titles.Differ, "other_numbers": d.Pairs - d.SameNumber, "other_targets": q.OtherTarget})
 	},
 })
 

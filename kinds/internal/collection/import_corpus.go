@@ -170,7 +170,8 @@ const limitDocuments = "documents"
 
 func (c importing) options() collect.Options {
 	o := collect.Options{Policy: collect.Policy{Skip: c.OnBadInput == "skip"}, AllKnown: c.OnMissing == "fail", Relevant: int32(c.Relevant),
-		Seed: uint64(c.Seed), Keep: collect.Keep(c.Keep), Others: c.Limit[limitDocuments], Limit: c.Limit, Draw: c.Split, Drop: c.Empty != "keep", Bodies: c.Empty == "drop_body", Form: collect.Form(c.Form)}
+		Seed: uint64(c.Seed), Keep: collect.Keep(c.Keep), Others: c.Limit[limitDocuments], Limit: c.Limit, Draw: c.Split,
+		Drop: c.Empty != "keep", Bodies: c.Empty == "drop_body", Form: collect.Form(c.Form)}
 	if c.SplitFrom == string(nq.Train) {
 		o.DrawFrom = nq.Train
 	}

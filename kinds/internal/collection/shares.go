@@ -405,7 +405,7 @@ func estimate(strata []significance.Stratum, h how, c SharesConfig, stream uint6
 	return s
 }
 
-// judge compares the share with the paper's. excess is documents to records here, by the paper's; 0 if unknown.
+// judge compares the share with the paper's. excess is documents per record here, divided by the paper's; 0: unknown.
 func (s *share) judge(p printed, excess float64) {
 	s.Paper = &p.value
 	limit := func(of *float64) float64 {

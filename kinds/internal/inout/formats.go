@@ -20,7 +20,10 @@ import (
 )
 
 // Bounds of a document of values, whose memory is a multiple of its size.
-const mostBytes, mostRows = 256 << 20, 1_000_000
+const (
+	mostBytes = 256 << 20
+	mostRows  = 1_000_000
+)
 
 const whatIsRead = "JSON, JSON lines, YAML, CSV, Parquet and a single number are read"
 

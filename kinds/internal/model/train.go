@@ -157,7 +157,7 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 	},
 })
 
-// fitting has the paper's values for naive and semantic identifiers, but for the updates: a million.
+// fitting has the paper's values for naive and semantic identifiers, with which steps is a million.
 func fitting(steps int) Fitting {
 	return Fitting{Init: "weights", Steps: steps, Batch: 128, LearningRate: 1e-3, ScaleParameter: true, Seed: 42,
 		Precision: "fp32", EvaluateEvery: 5000, Device: "auto"}

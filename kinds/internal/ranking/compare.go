@@ -324,7 +324,12 @@ type judgedClaim struct {
 	Verdict string `json:"verdict"`
 }
 
-const holds, reversed, untold = "holds", "reversed", "cannot be told at this size"
+// The verdicts on a claim.
+const (
+	holds    = "holds"
+	reversed = "reversed"
+	untold   = "cannot be told at this size"
+)
 
 const claimAbove, claimNear = "above", "near"
 

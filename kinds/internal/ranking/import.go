@@ -125,7 +125,12 @@ each, so 1 GB for 6,980 queries x 1,000 documents.`,
 	Run:      runImportRun,
 })
 
-const orderTrecEval, orderTrecEval10, orderRank = "trec_eval", "trec_eval_10", "rank"
+// The orders of a query's documents.
+const (
+	orderTrecEval   = "trec_eval"
+	orderTrecEval10 = "trec_eval_10"
+	orderRank       = "rank"
+)
 
 // compare compares scores as trec_eval 10 does, or as earlier versions do, which read them as float32.
 func (c importRunConfig) compare(a, b float64) int {

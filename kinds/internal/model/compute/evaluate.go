@@ -114,7 +114,8 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, t
 func ranking(query string, found decode.Result, ids *docid.Set) trec.Ranking {
 	r := trec.Ranking{Query: query, Hypotheses: make([]trec.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {
-		if r.Hypotheses[i].Score = h.Score; h.Document >= 0 {
+		r.Hypotheses[i].Score = h.Score
+		if h.Document >= 0 {
 			r.Hypotheses[i].Document = ids.Identifiers[h.Document].Document
 		}
 	}

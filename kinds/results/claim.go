@@ -128,7 +128,8 @@ func expectations(expect []tableExpect) []render.Expectation {
 }
 
 // expectProblems adds the expectations that have no form, or name cells that do not exist.
-func expectProblems(ps *step.Problems, expect []tableExpect, paperScale string, compare func(...render.Expectation) ([]render.Check, error)) {
+func expectProblems(ps *step.Problems, expect []tableExpect, paperScale string,
+	compare func(...render.Expectation) ([]render.Check, error)) {
 	for i, e := range expectations(expect) {
 		_, err := e.Form()
 		if _, twice := e.At[paperScale]; err == nil && twice && e.Value != nil {

@@ -91,6 +91,7 @@ func idOf(doc []byte) string { return artifacts.Sum(bytes.TrimSpace(doc)).Hex()[
 
 func (a *Attestation) check() error {
 	m := a.Machine
+	described := []string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card}
 	switch {
 	case a.Format != Format:
 		return fmt.Errorf("its format is %q, not %q", a.Format, Format)
@@ -98,7 +99,7 @@ func (a *Attestation) check() error {
 		return errors.New("it lacks the key of its step, or the digest of outputs")
 	case a.Verdict != alike.Same && a.Verdict != alike.Within && a.Verdict != alike.Differs:
 		return fmt.Errorf("%.100q is not a verdict", a.Verdict)
-	case slices.ContainsFunc([]string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card}, func(s string) bool { return len(s) > 300 }):
+	case slices.ContainsFunc(described, func(s string) bool { return len(s) > 300 }):
 		return errors.New("its description of the machine is longer than 300 bytes")
 	}
 	if a.By != "" {

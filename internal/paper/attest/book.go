@@ -94,8 +94,8 @@ func (t *Told) String() string {
 
 // Total counts the attestations of many results.
 type Total struct {
-	Steps int // rebuilt
-	Summary
+	Steps   int // rebuilt
+	Summary     // without Trusted, Revoked and Others, which are of one result
 }
 
 // Add adds the attestations of one result, if it has any.

@@ -146,6 +146,8 @@ func TestNothingKnown(t *testing.T) {
 		unanswered+" how the reported results were selected",
 		unanswered+" means and deviations: no table has run",
 		"| tab:x | `redsi run --target table.x` | 0 of 5 | ? | – | ? | 0 B and 1 file of unknown size |")
+	in.List.Questions = []questions.Question{{Number: "1", About: []questions.Topic{"of a later list"}}}
+	testkit.Is(t, Fill(in).Blank, 1, "a topic that nothing answers")
 }
 
 // TestPlain: a text from outside stays a text.

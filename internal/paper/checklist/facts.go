@@ -30,12 +30,17 @@ type facts struct {
 	commands []Command
 }
 
+// about returns the answers about a topic; none about an unknown one, whose question stays blank.
 func (f *facts) about(t questions.Topic) []Answer {
-	return map[questions.Topic]func() []Answer{
+	answer := map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
 		questions.Machines: f.machines, questions.Settings: f.settings, questions.Runs: f.runs, questions.Commands: f.commandsAnswer,
 		questions.Expected: f.expected, questions.Available: f.available, questions.Parameters: f.parameters,
-	}[t]()
+	}[t]
+	if answer == nil {
+		return nil
+	}
+	return answer()
 }
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }

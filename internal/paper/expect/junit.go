@@ -64,7 +64,11 @@ func (j *Judged) JUnit(w io.Writer) error {
 	for _, it := range j.Items {
 		s := junitSuite{Name: it.Address}
 		for _, c := range it.Checks {
-			s.Cases = append(s.Cases, junitOf(it.Address, strings.TrimSuffix(c.Cell+" at "+c.Scale, " at "), c.Verdict, c.Fails(), c.Said(), details(c)))
+			name := c.Cell
+			if c.Scale != "" {
+				name += " at " + c.Scale
+			}
+			s.Cases = append(s.Cases, junitOf(it.Address, name, c.Verdict, c.Fails(), c.Said(), details(c)))
 		}
 		add(s)
 	}

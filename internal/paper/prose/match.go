@@ -40,7 +40,9 @@ func newIndex(n *Numbers) *index {
 			x.add(t, &t.Cells[k], about)
 		}
 	}
-	x.weight = lists.Map(x.with, func(with []int32) float64 { return math.Log(1 + float64(len(x.entries))/float64(len(with))) })
+	x.weight = lists.Map(x.with, func(with []int32) float64 {
+		return math.Log(1 + float64(len(x.entries))/float64(len(with)))
+	})
 	return x
 }
 

@@ -107,7 +107,8 @@ func AtPaperScale(scale, paper string) bool { return scale == "" || scale == pap
 
 // Planned returns an expectation's checks before a run at a scale; label is where the paper says so by default.
 func (e Expectation) Planned(label, scale, paper string) []Check {
-	checks, _ := judge{paper: label, scale: scale, paperScale: paper, find: Waiting}.expect([]Expectation{e}) // loading the pipeline reports an error
+	j := judge{paper: label, scale: scale, paperScale: paper, find: Waiting}
+	checks, _ := j.expect([]Expectation{e}) // loading the pipeline reports an error
 	return checks
 }
 

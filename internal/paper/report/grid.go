@@ -118,7 +118,8 @@ func titlesOf(titles, above []string) (out []gridTitle) {
 
 func (r *Report) cell(it *Item, checks map[string]*render.Check, row render.Row, col render.Column) gridCell {
 	c := row.Cells[col.ID]
-	cell := gridCell{HTML: template.HTML(c.HTML(col.Format)), Align: "r", Name: row.ID + "." + col.ID, Panel: r.panelOf(it, c.Inputs)}
+	cell := gridCell{HTML: template.HTML(c.HTML(col.Format)), Align: "r", Name: row.ID + "." + col.ID}
+	cell.Panel = r.panelOf(it, c.Inputs)
 	if col.Align != "" {
 		cell.Align = col.Align
 	} else if c.Value == nil && c.Data || col.Format.Style == "text" {
@@ -150,7 +151,8 @@ func (r *Report) numbers(it *Item) []figureNumber {
 	checks := it.ofCells()
 	for _, s := range it.Figure.Series {
 		for _, p := range s.Points {
-			n := figureNumber{Name: s.ID + "." + p.ID, X: cmp.Or(p.X.Typed, number(p.X.Value)), Y: number(p.Y.Value), Panel: r.panelOf(it, p.Y.Inputs)}
+			n := figureNumber{Name: s.ID + "." + p.ID, X: cmp.Or(p.X.Typed, number(p.X.Value)), Y: number(p.Y.Value)}
+			n.Panel = r.panelOf(it, p.Y.Inputs)
 			if k := checks[n.Name+".y"]; k != nil {
 				n.Check = &pageCheck{Check: k, Printed: number(k.Paper)}
 				if k.Difference != nil && k.Verdict != render.NotComparable {

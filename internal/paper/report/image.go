@@ -61,6 +61,8 @@ func (it *Item) forLaTeX() string {
 
 // WithoutLaTeX returns the figures whose pictures LaTeX cannot include.
 func (r *Report) WithoutLaTeX() []string {
-	without := lists.Filter(r.Items, func(it *Item) bool { return it.State == Done && it.Figure != nil && it.forLaTeX() == "" })
+	without := lists.Filter(r.Items, func(it *Item) bool {
+		return it.State == Done && it.Figure != nil && it.forLaTeX() == ""
+	})
 	return lists.Map(without, func(it *Item) string { return it.Address })
 }

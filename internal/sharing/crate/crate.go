@@ -1,7 +1,6 @@
 package crate
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/url"
 	"reflect"
@@ -97,8 +96,11 @@ func (e entity) MarshalJSON() ([]byte, error) {
 			f.value = list[0]
 		}
 		name, err := values.JSON(f.name, "")
-		value, err2 := values.JSON(f.value, "")
-		if err := cmp.Or(err, err2); err != nil {
+		if err != nil {
+			return nil, err
+		}
+		value, err := values.JSON(f.value, "")
+		if err != nil {
 			return nil, err
 		}
 		members[i] = string(name) + ":" + string(value)

@@ -126,7 +126,8 @@ func (c *Writer) action(s Step, id, tool string, results []string) {
 			objects = append(objects, c.value(name, value))
 		}
 	}
-	agents, used := lists.Map(s.Signers, c.signer), []string(nil)
+	agents := lists.Map(s.Signers, c.signer)
+	var used []string
 	for i, u := range s.Used {
 		of := id + "-used-" + strconv.Itoa(i+1)
 		used = append(used, of)

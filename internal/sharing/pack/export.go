@@ -248,7 +248,9 @@ func (x *export) necessary(ctx context.Context) error {
 		return err
 	}
 	lost := lists.Set(gone)
-	maps.DeleteFunc(x.blobs, func(d artifacts.Digest, _ *choose.Candidate) bool { return lost[d] }) // a hit may lack only its log
+	for d := range lost { // a hit may lack only its log
+		delete(x.blobs, d)
+	}
 	x.project.sources = slices.DeleteFunc(x.project.sources, func(f artifacts.File) bool { return lost[f.Digest] })
 	return nil
 }

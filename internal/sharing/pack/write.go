@@ -79,7 +79,7 @@ type describedFile struct {
 	data       []byte
 }
 
-// writeRecords adds, by the records' names, results, their signatures and attestations, and addresses of missing blobs.
+// writeRecords adds results, their signatures and attestations, and where left out blobs are, by the records' names.
 func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
 	r := w.Records()
 	keys := x.distinct()

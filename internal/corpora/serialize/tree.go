@@ -234,6 +234,7 @@ func (s *scanner) startHeading(a atom.Atom, n *node) {
 	if s.titleSeen {
 		return
 	}
+	s.endSpan() // it began before
 	s.titleSeen, s.sawSection, s.sawTable, s.sawParagraph = true, false, false, false
 	s.removed.BeforeTitle += s.placed
 	s.restartTree()

@@ -47,7 +47,7 @@ func prepareDatabase(path string, attributes []string) (note string, err error) 
 		return "", err
 	}
 	for _, name := range left {
-		if err := os.RemoveAll(name); err != nil {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
 	}
@@ -83,7 +83,7 @@ func newDatabase(path string, attributes []string) error {
 	if folder != "" && copyFile(empty, path) == nil && checkDatabase(path, attributes) == nil {
 		return nil
 	}
-	if err := os.RemoveAll(path); err != nil {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	args := []string{"--create", path}

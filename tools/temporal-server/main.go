@@ -88,7 +88,7 @@ func run(o options) error {
 	}
 	defer f.leave()
 	last := f.last()
-	if err := os.RemoveAll(f.infoFile()); err != nil {
+	if err := os.Remove(f.infoFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	keys, err := loadKeys(filepath.Join(o.dir, "tls"))

@@ -63,6 +63,7 @@ func (g *Grouper) Add(h *nq.Header) error {
 		return err
 	}
 	r.row = r.row[:0]
+	// The title that is shown is document_title, or the title in the URL, or the heading.
 	for _, s := range [...]string{h.Question, h.URL, cmp.Or(g.d.named(), h.H1)} {
 		r.row = append(binary.AppendUvarint(r.row, uint64(len(s))), s...)
 	}

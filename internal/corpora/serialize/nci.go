@@ -18,7 +18,11 @@ func simplified(r *nq.Record) Text {
 		t.Removed.Tags = lists.Count(r.Tokens, func(t nq.Token) bool { return t.HTML })
 		return t
 	}
-	t.Removed.Tags = lists.Count(strings.Split(r.Text, " "), dedup.IsTag)
+	for token := range strings.SplitSeq(r.Text, " ") {
+		if dedup.IsTag(token) {
+			t.Removed.Tags++
+		}
+	}
 	return t
 }
 

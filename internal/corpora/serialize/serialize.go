@@ -91,12 +91,14 @@ func (s *Serializer) htmlNorm(r *nq.Record) Text {
 	w.flow(root)
 	w.flush()
 	w.endSection()
-	separator := ""
+	var b strings.Builder
+	b.Grow(len(title) + 1 + len(w.buf))
+	b.WriteString(title)
 	if title != "" && len(w.buf) > 0 {
-		separator = "\n"
+		b.WriteByte('\n')
 	}
-	t := Text{Removed: sc.removed, text: title + separator + string(w.buf)}
-	titleGone := false
+	b.Write(w.buf)
+	t, titleGone := Text{Removed: sc.removed, text: b.String()}, false
 	if s.o.Pronunciation == "remove" {
 		t.text, t.Removed.Pronunciation, titleGone = s.dropPronunciations(t.text, title)
 	}

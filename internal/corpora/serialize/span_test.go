@@ -79,6 +79,17 @@ func TestSpansOutside(t *testing.T) {
 	}
 }
 
+// A span over the first heading's tag begins before the title, whose tree is new.
+func TestSpanOverTitle(t *testing.T) {
+	r := &nq.Record{HTML: []byte("<p>ab<h1>T</h1><p>c"), Tokens: []nq.Token{
+		{Text: "ab", Start: 3, End: 10}, {Text: "T", Start: 9, End: 10}, {Text: "c", Start: 18, End: 19},
+	}}
+	got := document(t, newSerializer(t, HtmlNorm, nil), r)
+	if got.String() != "T\nc" || got.Removed.BeforeTitle != 1 {
+		t.Errorf("%q %+v", got.String(), got.Removed)
+	}
+}
+
 // A combining mark that starts a token stays apart: normalization is per token.
 func TestNormalizationPerToken(t *testing.T) {
 	html := "<h1>T</h1><p>e\u0301x"

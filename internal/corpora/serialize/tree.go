@@ -179,15 +179,19 @@ func (s *scanner) whyDrop(el element, at *attributes) dropRule {
 	if el != table || !s.titleSeen {
 		return keep
 	}
-	infobox := s.rules.isInfobox(at)
-	drop := map[string]bool{
-		"introductory": infobox && !s.sawSection,
-		"first":        infobox && !s.sawSection && s.removed.Infoboxes == 0,
-		"all":          infobox,
-		"first_table":  !s.sawTable && !s.sawParagraph,
+	drop := false
+	switch s.rules.Infobox {
+	case "introductory":
+		drop = !s.sawSection && s.rules.isInfobox(at)
+	case "first":
+		drop = s.removed.Infoboxes == 0 && !s.sawSection && s.rules.isInfobox(at)
+	case "all":
+		drop = s.rules.isInfobox(at)
+	case "first_table":
+		drop = !s.sawTable && !s.sawParagraph
 	}
 	s.sawTable = true
-	if drop[s.rules.Infobox] {
+	if drop {
 		s.removed.Infoboxes++
 		return dropInfobox
 	}
@@ -230,6 +234,7 @@ func (s *scanner) startHeading(a atom.Atom, n *node) {
 	if s.titleSeen {
 		return
 	}
+	s.endSpan() // it began before
 	s.titleSeen, s.sawSection, s.sawTable, s.sawParagraph = true, false, false, false
 	s.removed.BeforeTitle += s.placed
 	s.restartTree()

@@ -23,7 +23,8 @@ func (s *Source) Next() uint64 {
 	return Finish(uint64(*s))
 }
 
-// Below is a number from 0 to n-1, by Lemire's multiplication without rejection: for n below 2^32 the bias is below 2^-32.
+// Below is a number from 0 to n-1, by Lemire's multiplication without rejection: for n below 2^32 the bias is below
+// 2^-32.
 func (s *Source) Below(n int) int {
 	high, _ := bits.Mul64(s.Next(), uint64(n))
 	return int(high)

@@ -16,7 +16,8 @@ func (p *plan) truth() *Truth {
 		for i, k := range Keys() {
 			row[i] = pg.symbol(k, l, dev)
 		}
-		row[len(Keys())] = sym(pg.index, uint64(l.revision), uint64(l.render), uint64(l.noise)) // of texts
+		// Uncut texts: each revision has its own edit.
+		row[len(Keys())] = sym(pg.index, uint64(l.revision), uint64(l.render), uint64(l.noise))
 	}, len(Keys())+1)
 	pages := symbols[len(Keys())-1]
 	for i, k := range Keys() {

@@ -118,9 +118,12 @@ func (b *Batcher) due() time.Duration {
 // cost in the next smaller batches measured, or in larger ones; 0 before the first.
 func (b *Batcher) each(n int) time.Duration {
 	size := bits.Len(uint(n))
-	smaller := slices.Clone(b.cost[:size+1])
-	slices.Reverse(smaller)
-	return cmp.Or(append(smaller, b.cost[size:]...)...)
+	for s := size; s > 0; s-- {
+		if b.cost[s] > 0 {
+			return b.cost[s]
+		}
+	}
+	return cmp.Or(b.cost[size:]...)
 }
 
 // most is how many queries a batch has at most, so that it takes no more than its share of the time.

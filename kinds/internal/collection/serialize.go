@@ -41,7 +41,7 @@ type serializeReport struct {
 
 var Serialize = step.Define(step.Kind[serializeConfig]{
 	Name:    "serialize",
-	Version: 4,
+	Version: 5,
 	Doc: `Write the text of every document in one of the four forms of the paper.
 simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
 and Serialization"), or simplified_tags, the text of NQ's simplified format as it
@@ -76,7 +76,7 @@ type SerializeFileConfig struct {
 
 var SerializeFile = step.DefinePart(step.Kind[SerializeFileConfig]{
 	Name:    "serialize_file",
-	Version: 3,
+	Version: 4,
 	Doc:     "One records file of a serialize step.",
 	Outputs: []step.Output{
 		{Name: "corpus", Type: "nq/corpus", Help: "the documents that this file's records represent"},
@@ -227,7 +227,7 @@ type ExcerptsConfig struct {
 
 var Excerpts = step.Define(step.Kind[ExcerptsConfig]{
 	Name:    "text_examples",
-	Version: 2,
+	Version: 3,
 	Doc: `Show pages in several serializations side by side (fig:nq-text-representation-example).
 Finds the first record of each title in the headers and reads only the block of
 records that it is in. A title that no record has is counted and reported as absent.`,

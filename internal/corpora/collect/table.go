@@ -96,6 +96,7 @@ func (t *tabular) begin(fields []string) error {
 	return nil
 }
 
+// take turns a line's fields into a record, which shares their memory.
 func (t *tabular) take(fields []string) (*record, error) {
 	if t.places == nil {
 		if err := t.begin(slices.Clone(fields)); err != nil {
@@ -106,7 +107,8 @@ func (t *tabular) take(fields []string) (*record, error) {
 		return nil, nq.Faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
 	}
 	for i, at := range t.places {
-		if t.rec.values[i].texts = nil; at >= 0 {
+		t.rec.values[i].texts = nil
+		if at >= 0 {
 			t.rec.values[i].texts = fields[at : at+1]
 		}
 	}

@@ -41,6 +41,7 @@ func (c *Collection) Twice() bool {
 	return c.questions.options.Normalize != nil || c.others != nil
 }
 
+// gathered is a document that may be taken.
 type gathered struct {
 	name, judged int32
 	wanted       bool

@@ -16,7 +16,7 @@ import (
 const Mark = "PAR1"
 
 type File struct {
-	Names  []string // of the columns: their paths, without the levels of lists
+	Names  []string // of the columns, in the order of the file: their paths, without the levels of lists
 	table  *parquet.File
 	paths  []string
 	leaves []parquet.LeafColumn

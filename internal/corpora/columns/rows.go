@@ -30,7 +30,7 @@ type Wanted struct {
 
 // Rows reads some columns row by row. A goroutine for each decompresses one page ahead, except large pages.
 type Rows struct {
-	Columns []*Column // in the order wanted, nil if not wanted
+	Columns []*Column // in the order wanted, nil for none
 	Row     int64     // number of the last row, from one
 
 	rows int64

@@ -55,7 +55,7 @@ func (w *redsi) query(q *Query, sameQuestion bool) error {
 	if q.Split == nq.Test {
 		return fmt.Errorf("query %q is in the test split, which the layout of NQ320K does not have", q.ID)
 	}
-	file := 1 + slices.Index(nq.Splits, q.Split)
+	file := 1 + slices.Index(nq.Splits, q.Split) // the files are documents, train and dev
 	return w.row(file, nq320k.Row{DocID: q.DocID, Kind: nq320k.QueryRow, Text: q.Text, SourceIDs: []string{q.ID}})
 }
 

@@ -53,7 +53,7 @@ func Write(w io.Writer, m Matrix) error {
 
 var headerForm = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d+), (\d+)\), *\} *\n$`)
 
-// Read reads a two-dimensional float32 .npy. Memory grows with the data read, whatever the header promises.
+// Read reads a two-dimensional float32 .npy, also numpy.save's. Memory grows with the data, whatever the header promises.
 func Read(r io.Reader) (Matrix, error) {
 	v, err := Open(r)
 	if err != nil {

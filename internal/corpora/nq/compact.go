@@ -78,10 +78,12 @@ func (rd *EntryReader[T]) Next(v *T) error {
 		return br.err
 	}
 	n, err := rd.codec.decode(br.block, v)
-	if br.err = err; err == nil {
-		br.block, br.left = br.block[n:], br.left-1
+	if err != nil {
+		br.err = err
+		return err
 	}
-	return err
+	br.block, br.left = br.block[n:], br.left-1
+	return nil
 }
 
 // Close releases the reader's goroutines.

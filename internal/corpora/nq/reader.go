@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
-	Skip     bool                 // records that cannot be read are left out, counted and named in Counts
+	Skip     bool                 // leave out, count and name bad records; a damaged or truncated file still fails
 	Strict   bool                 // also refuse records that no later step can use: Unusable, Duplicate, EmptyFile
 	Check    func(*Record) error  // refuses further records as Unusable; called by several goroutines
 	Workers  int                  // decoding goroutines; 0: the number of processors less one, which decompresses
@@ -25,12 +25,13 @@ type Options struct {
 // Reader reads one NQ file's records in order: .jsonl, plain or compressed, or Parquet. One goroutine decompresses, others
 // decode; memory is a few batches of one to two MiB, or of one longer line.
 type Reader struct {
-	name   string
-	opt    Options
-	src    *unpack.Reader
-	taken  *unpack.Counter // below src
-	hub    *hubRows        // in place of both
-	Counts Counts          // of what has been read so far; final after io.EOF
+	Counts Counts // of what has been read so far; final after io.EOF
+
+	name  string
+	opt   Options
+	src   *unpack.Reader
+	taken *unpack.Counter // below src
+	hub   *hubRows        // in place of both
 
 	free  chan *batch
 	queue chan *batch // in input order; decoded once batch.done is signalled

@@ -92,6 +92,7 @@ func readMetadata(open Open) (Metadata, error) {
 	return m, nil
 }
 
+// members are the records of a document.
 type members struct {
 	train, dev int32
 	first      int64 // the first, dev before train, which the text is of

@@ -145,6 +145,7 @@ func (d *Documents) Pairs() []DocumentPair {
 	return all
 }
 
+// Standing returns the queries that stand in documents, in the order of Queries.List.
 func (d *Documents) Standing() []Standing {
 	return slices.DeleteFunc(slices.Clone(d.standing), func(s Standing) bool { return s.Documents == 0 })
 }

@@ -95,6 +95,7 @@ func foreign(head []byte) error {
 	return nil
 }
 
+// inner looks at the first bytes of decompressed text.
 func inner(head []byte) error {
 	bz := len(head) >= bzMarkLen && isBzip2(head) && (bytes.HasPrefix(head[4:], bzMarks[0]) || bytes.HasPrefix(head[4:], bzMarks[1]))
 	if bytes.HasPrefix(head, gzipMark) || isZstd(head) || bz {

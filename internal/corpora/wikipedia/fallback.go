@@ -159,9 +159,13 @@ func (s *stub) oddChild() (ended bool, err error) {
 		return malformedf("<%s> at byte %d %s", e.XMLName.Local, at, what)
 	}
 	switch name := e.XMLName.Local; name {
-	case "id", "ns":
+	case "id":
 		if !p.set(name, []byte(strings.TrimSpace(e.Text))) {
-			return false, wrong("is not " + map[string]string{"id": "an id", "ns": "a namespace"}[name] + ", or a second one")
+			return false, wrong("is not an id, or a second one")
+		}
+	case "ns":
+		if !p.set(name, []byte(strings.TrimSpace(e.Text))) {
+			return false, wrong("is not a namespace, or a second one")
 		}
 	case "title":
 		if !p.set(name, raw(e.Text)) {

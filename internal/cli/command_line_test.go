@@ -143,6 +143,7 @@ func TestCommandLines(t *testing.T) {
 		{"check --json --junit -", fault.CodeInput, `give --junit a file`},
 		{"plan -f nowhere.hcl", fault.CodeInput, `(?s)nowhere.hcl.*redsi init`},
 		{"nonsense", fault.CodeInput, `unknown command`},
+		{"du everything", fault.CodeInput, `unknown command "everything" for "redsi du"\s+usage: redsi du`},
 		{"plan --taget table.counts", fault.CodeInput, `(?s)unknown flag: --taget.*usage: redsi plan .flags.; see redsi plan --help`},
 		{"why", fault.CodeInput, `usage: redsi why STEP`},
 		{"sources chek", fault.CodeInput, `unknown command "chek" for "redsi sources"; did you mean "check"`},

@@ -149,6 +149,8 @@ func TestCommandLines(t *testing.T) {
 		{"sources chek", fault.CodeInput, `unknown command "chek" for "redsi sources"; did you mean "check"`},
 		{"sources chek --gone -f p", fault.CodeInput, `unknown command "chek" for "redsi sources"; did you mean "check"`},
 		{"artifacts path X -f F", fault.CodeInput, `unknown command "path" for "redsi artifacts"; did you mean "get"`},
+		{"env list", fault.CodeInput, `unknown command "list" for "redsi env"`},
+		{"env list --all", fault.CodeInput, `unknown command "list" for "redsi env"`},
 		{"key nope -f F", fault.CodeInput, `unknown command "nope" for "redsi key"\s+usage`},
 		{"key -f F", fault.CodeInput, `unknown shorthand flag: 'f' in -f`},
 		{"gc --keep-runs -1", fault.CodeInput, `cannot be negative`},

@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
+// app is what all verbs share: the session, the outputs, and the terminal.
 type app struct {
 	*drive.Driver
 	cmd      *cobra.Command // the verb that is running

@@ -54,7 +54,7 @@ type runSummary struct {
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
 const tablesPrinted = 3
 
-const namesShown = 3
+const namesShown = 3 // steps in a line
 
 // conclude writes the tables and figures of the plan as files and prints the outcome.
 func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {

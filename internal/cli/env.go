@@ -18,13 +18,10 @@ import (
 )
 
 func newEnvCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "env",
-		Short: "List, find and remove the environments that were made on this machine",
-		Long: `Environments of environment blocks are made once on each machine, and shared by all pipelines of an
+	cmd := group("env", "List, find and remove the environments that were made on this machine")
+	cmd.Long = `Environments of environment blocks are made once on each machine, and shared by all pipelines of an
 account: in the folder redsi/environments of the cache folder, or in the folder that
-REDSI_ENVIRONMENTS names. A step makes a removed environment anew when it needs it.`,
-	}
+REDSI_ENVIRONMENTS names. A step makes a removed environment anew when it needs it.`
 	ls := &cobra.Command{
 		Use:     "ls",
 		Short:   "List the environments, the last used first",

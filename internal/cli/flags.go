@@ -48,8 +48,9 @@ func (a *app) pipelineFlags(cmd *cobra.Command) {
 }
 
 func (a *app) variableFlags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
-	cmd.Flags().StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables in HCL, JSON, YAML or TOML; may be repeated")
+	f := cmd.Flags()
+	f.StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
+	f.StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables in HCL, JSON, YAML or TOML; may be repeated")
 }
 
 func (a *app) targetFlag(cmd *cobra.Command) {

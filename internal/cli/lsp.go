@@ -57,7 +57,8 @@ store without starting anything. Flags set variables, as for other verbs. It end
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
+	f := cmd.Flags()
+	f.BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
 	return with(cmd, a.variableFlags, a.fromFlags)
 }
 

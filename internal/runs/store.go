@@ -93,6 +93,7 @@ func ReadHead(ctx context.Context, store artifacts.Store, id string) (*Record, e
 	return &rec, nil
 }
 
+// Read reads the record of a run with its steps.
 func Read(ctx context.Context, store artifacts.Store, id string) (*Record, error) {
 	rec, err := ReadHead(ctx, store, id)
 	if err != nil {

@@ -70,7 +70,7 @@ func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
 }
 
-// PreviewStep is Preview of the one step that an address names, with its result and its place in the plan.
+// PreviewStep makes the one step that an address names the target. It is Preview with its result, and its place in the plan.
 func (se *Session) PreviewStep(ctx context.Context, address string) (v Seen, i int, err error) {
 	se.Targets = []string{address}
 	if v, err = se.Preview(ctx, Named(address)); err != nil {

@@ -188,6 +188,7 @@ func MayHave(v *plan.Preview, e *estimate.Estimate) string {
 	return text + "; --require-from makes this an error"
 }
 
+// RequiresFrom reports whether every other store has to answer.
 func (se *Session) RequiresFrom() bool { return se.Others.Require || se.Local.RequireFrom }
 
 // Book has the attestations of a store's results, by the keys of pipeline and command line.

@@ -41,9 +41,10 @@ func RemovedEnvironments(w io.Writer, list []realize.Found) {
 }
 
 func Findings(w io.Writer, st Style, found []doctor.Finding) {
+	colours := map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"} // outcomes with them
 	for _, f := range found {
-		like := map[string]string{doctor.OK: "hit", doctor.Warn: "maybe", doctor.Fail: "failed"}[f.Level] // in its colour
-		Printf(w, "%s %-16s %s\n", st.Outcome(like, either(f.Level == doctor.Fail, "FAIL", f.Level)), f.What, f.Note)
+		word := either(f.Level == doctor.Fail, "FAIL", f.Level)
+		Printf(w, "%s %-16s %s\n", st.Outcome(colours[f.Level], word), f.What, f.Note)
 		printIf(w, f.Do != "", "%-5s %-16s -> %s\n", "", "", f.Do)
 	}
 }

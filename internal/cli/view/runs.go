@@ -49,7 +49,8 @@ func shortDigest(d artifacts.Digest) string {
 // printOutput prints how one output differs; all: without bounds.
 func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 	Printf(w, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
-	printIf(w, !o.A.IsZero() && !o.B.IsZero() && len(o.Values) == 0 && o.Lines == "", "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
+	both := !o.A.IsZero() && !o.B.IsZero()
+	printIf(w, both && len(o.Values) == 0 && o.Lines == "", "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
 	Println(w)
 	more := func(what string) func(n int) {
 		return func(n int) {

@@ -26,7 +26,8 @@ import (
 )
 
 func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
-	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", either(t.DryRun, "would copy", "copied"), t.From.URL, t.To.URL,
+	verb := either(t.DryRun, "would copy", "copied")
+	Printf(w, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
 		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes), Count(done.Records, "other record"))
 	n := done.Elsewhere
 	printIf(w, n > 0, "%s %s elsewhere; the address was copied\n", Count(n, "blob"), words.Of(n, "lies", "lie"))
@@ -105,9 +106,12 @@ func signerText(r *signers.Signer) string {
 	if r.Key == "" {
 		return "not signed"
 	}
-	said := either(r.Own, "your key, "+r.Standing, r.Standing)
-	if r.Own && r.Standing == string(signature.Unknown) {
+	said := r.Standing
+	switch {
+	case r.Own && r.Standing == string(signature.Unknown):
 		said = "your key"
+	case r.Own:
+		said = "your key, " + r.Standing
 	}
 	text := r.Key + "  " + said
 	if r.Damaged > 0 {

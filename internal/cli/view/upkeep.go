@@ -50,8 +50,9 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 }
 
 func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everything bool) {
+	most := bound(usagesShown, everything)
 	printIf(w, len(groups) > 0, "%10s  %10s  %8s\n", "bytes", "only here", "results")
-	for _, u := range words.First(groups, bound(usagesShown, everything), func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {
+	for _, u := range words.First(groups, most, func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {
 		Printf(w, "%10s  %10s  %8s  %s\n", Size(u.Bytes), Size(u.Only), humanize.Comma(int64(u.Results)), u.Name)
 	}
 	Printf(w, "%s in all, of which %s are no result's: plans, records of runs, and what `redsi gc` takes\n", Size(store.Bytes), Size(store.Only))

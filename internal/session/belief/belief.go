@@ -123,6 +123,7 @@ type OtherStore struct {
 	Error  string `json:"error,omitempty"`  // why it does not answer
 }
 
+// Passed is existing results that are not used.
 type Passed struct {
 	From   string `json:"from,omitempty"` // "": the own store
 	Reason string `json:"reason"`

@@ -53,6 +53,7 @@ func asked(text string, have int) (list []int, err error) {
 	return list, nil
 }
 
+// Check checks the flags of a worker, independently of the machine's cards.
 func (o *Options) Check(w worker.Options) error {
 	if o.GPUs == "" {
 		return nil

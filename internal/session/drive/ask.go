@@ -330,6 +330,6 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 
 func EndedOf(rec *runs.Record) Ended {
 	failed := lists.Filter(rec.Steps, func(s runs.Step) bool { return s.Outcome == runs.Failed })
-	return Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts,
-		Failed: lists.Map(failed, func(s runs.Step) Step { return Step{Address: s.Address, Status: s.Outcome, Error: s.Error} })}
+	ended := func(s runs.Step) Step { return Step{Address: s.Address, Status: s.Outcome, Error: s.Error} }
+	return Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts, Failed: lists.Map(failed, ended)}
 }

@@ -125,6 +125,7 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 
 const unfitTold = 5
 
+// tellUnfit is the error that some steps never fit, which says what to do.
 func tellUnfit(unfit map[int]string, do string) error {
 	var told []string
 	for _, i := range words.First(slices.Sorted(maps.Keys(unfit)), unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {

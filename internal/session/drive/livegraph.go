@@ -31,7 +31,7 @@ func GraphSteps(pl *plan.Plan) []graph.Step {
 	return lists.Map(pl.Steps, func(s plan.Step) graph.Step { return graph.Step{Address: s.Address, Deps: s.Deps} })
 }
 
-const graphRuns = 50
+const graphRuns = 50 // that the page lists, newest first
 
 type graphs struct {
 	dr    *Driver

@@ -78,6 +78,7 @@ func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *pla
 	return why, nil
 }
 
+// Changes compares a step's preimage with its newest result's, or says why there is nothing to compare.
 func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
 	address := v.Plan.Steps[i].Address
 	last, ok := j.Last[address]
@@ -113,7 +114,7 @@ func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *pla
 // Failed is how a step failed for good before, under its present key.
 type Failed struct{ runs.Remembered }
 
-const errorShown = 160
+const errorShown = 160 // characters in a line of a plan
 
 // String is one line: when, unless Ended is zero, where, how often and why.
 func (f Failed) String() string {

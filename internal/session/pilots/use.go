@@ -80,7 +80,10 @@ func SumOf(site *slurm.Site, names []string, jobs []slurm.Queued) (all []Sum) {
 				if !q.Ends.IsZero() && (s.Ends == nil || q.Ends.Before(*s.Ends)) {
 					s.Ends = &q.Ends
 				}
-			} else if s.Pending++; s.Reason == "" && q.Reason != "None" {
+				continue
+			}
+			s.Pending++
+			if s.Reason == "" && q.Reason != "None" {
 				s.Reason = q.Reason
 			}
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/lists"
 )
 
 type Log struct {
@@ -87,7 +86,7 @@ func InRun(ctx context.Context, se *session.Session, run, target string, failed 
 	return store, logs, err
 }
 
-// now finds the log of one step; nil if it has not run. failed: only of failures. status is the command that shows what runs.
+// now finds the log of one step; nil if it has not run. failed: only of a failure. status: the command that shows it run.
 func now(ctx context.Context, store *artifacts.Resolver, address string, it plan.Item, failed bool, failures func() (map[string]runs.Failure, error), status string) (*Log, error) {
 	if it.Result != nil && !failed {
 		return logOfResult(address, it.Result), nil
@@ -140,7 +139,12 @@ func ofRun(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, tar
 	steps := slices.DeleteFunc(rec.Steps, func(s runs.Step) bool {
 		return target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != runs.Failed
 	})
-	keys := lists.Map(lists.Filter(steps, runs.Step.Finished), func(s runs.Step) artifacts.Digest { return s.Key })
+	var keys []artifacts.Digest
+	for _, s := range steps {
+		if s.Finished() {
+			keys = append(keys, s.Key)
+		}
+	}
 	entries := map[artifacts.Digest]artifacts.Entry{}
 	for some := range slices.Chunk(keys, journal.InspectMost) {
 		found, err := artifacts.Inspect(ctx, store, some)

@@ -32,6 +32,12 @@ type Variant struct {
 	id   string // of a commit; "" if the files are read as they are here
 }
 
+// comparer reads and plans variants; show shows what is wrong with a variant.
+type comparer struct {
+	*session.Session
+	show func(pipeline.Diagnostics) error
+}
+
 // planned is a variant's plan. missing are the targets that it lacks.
 type planned struct {
 	plan           *plan.Plan
@@ -81,11 +87,12 @@ func commit(ctx context.Context, file, name string) (Variant, error) {
 
 // Impact says what the change between variants costs; show shows what is wrong with a variant that cannot be read.
 func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pipeline.Diagnostics) error) (*impact.Report, error) {
-	was, err := planVariant(ctx, se, x, show)
+	c := &comparer{Session: se, show: show}
+	was, err := c.planVariant(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	is, err := planVariant(ctx, se, y, show)
+	is, err := c.planVariant(ctx, y)
 	if err != nil {
 		return nil, err
 	}
@@ -154,41 +161,41 @@ func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) 
 }
 
 // planVariant plans a variant with what is known of its sources: no step, if it lacks all targets.
-func planVariant(ctx context.Context, se *session.Session, v Variant, show func(pipeline.Diagnostics) error) (out planned, err error) {
-	over := se.Waiting("reading " + v.Name)
-	p, files, err := loadVariant(ctx, se, v, show)
+func (c *comparer) planVariant(ctx context.Context, v Variant) (out planned, err error) {
+	over := c.Waiting("reading " + v.Name)
+	p, files, err := c.loadVariant(ctx, v)
 	over()
 	if err != nil {
 		return out, err
 	}
 	out.claims = p.Claims
 	targets := []string{}
-	for _, t := range se.Targets {
+	for _, t := range c.Targets {
 		if slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return plan.Matches(t, s.Address) }) {
 			targets = append(targets, t)
 		} else {
 			out.missing = append(out.missing, t)
 		}
 	}
-	if len(se.Targets) > 0 && len(targets) == 0 {
+	if len(c.Targets) > 0 && len(targets) == 0 {
 		p.Steps = nil
 	}
 	if files == nil {
-		_, out.plan, err = se.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, v.File, targets) })
+		_, out.plan, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return c.PlanOf(ctx, p, v.File, targets) })
 		return out, err
 	}
-	src, err := lockfile.OpenWith(files.ReadFile, se.LockOf(v.File), session.ProjectDir(v.File), se.MemoFile())
+	src, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), c.MemoFile())
 	if err != nil {
 		return out, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
-	se.Know(p)
-	sources := commitSources{se.Sources(src), files, func() string { return src.Base }, map[string]bool{}}
-	_, out.plan, err = se.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) {
-		pl, err := plan.Build(filepath.Base(v.File), p, se.Registry, targets)
+	c.Know(p)
+	sources := commitSources{c.Sources(src), files, func() string { return src.Base }, map[string]bool{}}
+	_, out.plan, err = c.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) {
+		pl, err := plan.Build(filepath.Base(v.File), p, c.Registry, targets)
 		if err != nil {
 			return nil, fault.Input(err)
 		}
-		if err := se.Resolve(ctx, pl, src, sources, nil); err != nil {
+		if err := c.Resolve(ctx, pl, src, sources, nil); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
 		return pl, nil
@@ -208,8 +215,8 @@ func planVariant(ctx context.Context, se *session.Session, v Variant, show func(
 }
 
 // loadVariant evaluates a variant of the pipeline. files is nil for files on this machine.
-func loadVariant(ctx context.Context, se *session.Session, v Variant, show func(pipeline.Diagnostics) error) (*pipeline.Pipeline, *versions.Files, error) {
-	g, err := se.Given()
+func (c *comparer) loadVariant(ctx context.Context, v Variant) (*pipeline.Pipeline, *versions.Files, error) {
+	g, err := c.Given()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -217,9 +224,9 @@ func loadVariant(ctx context.Context, se *session.Session, v Variant, show func(
 	var p *pipeline.Pipeline
 	var ds pipeline.Diagnostics
 	if v.id == "" {
-		p, ds, err = se.Read(ctx, v.File, g, se.Reader(v.File))
+		p, ds, err = c.Read(ctx, v.File, g, c.Reader(v.File))
 	} else {
-		p, ds, files, err = readCommit(ctx, se, v, g)
+		p, ds, files, err = c.readCommit(ctx, v, g)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -228,18 +235,18 @@ func loadVariant(ctx context.Context, se *session.Session, v Variant, show func(
 		return nil, nil, err
 	}
 	if ds.HasErrors() {
-		return nil, nil, cmp.Or(show(ds), fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name)))
+		return nil, nil, cmp.Or(c.show(ds), fault.Input(fmt.Errorf("%s cannot be read by this redsi", v.Name)))
 	}
 	both := map[string]string{}
-	maps.Copy(both, se.Secrets)
+	maps.Copy(both, c.Secrets)
 	maps.Copy(both, p.Secrets)
-	se.Secrets = both
+	c.Secrets = both
 	return p, files, nil
 }
 
-func readCommit(ctx context.Context, se *session.Session, v Variant, g session.Given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
+func (c *comparer) readCommit(ctx context.Context, v Variant, g session.Given) (*pipeline.Pipeline, pipeline.Diagnostics, *versions.Files, error) {
 	var none pipeline.Diagnostics
-	mods := se.Reader(v.File)
+	mods := c.Reader(v.File)
 	files, err := versions.Open(ctx, session.ProjectDir(v.File), v.id, mods.Cache)
 	if err != nil {
 		return nil, none, nil, fault.Input(err)
@@ -248,12 +255,12 @@ func readCommit(ctx context.Context, se *session.Session, v Variant, g session.G
 	if err != nil {
 		return nil, none, nil, fault.Input(err)
 	}
-	locked, err := lockfile.OpenWith(files.ReadFile, se.LockOf(v.File), session.ProjectDir(v.File), "")
+	locked, err := lockfile.OpenWith(files.ReadFile, c.LockOf(v.File), session.ProjectDir(v.File), "")
 	if err != nil {
 		return nil, none, nil, fault.Input(fmt.Errorf("%s: %w", v.Name, err))
 	}
 	mods.Pins, mods.Update = locked.Lock, nil
-	o := se.Options(ctx, g, mods)
+	o := c.Options(ctx, g, mods)
 	o.ReadFile, o.List, o.Stop = files.ReadFile, files.Listing, ctx.Err
 	here := o.Digest
 	o.Digest = func(name string) (step.Pin, error) {
